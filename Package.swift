@@ -1,0 +1,88 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Warnings are errors in `make test` and in CI, which set TASKHOST_STRICT; a package that depends on this one is not held to it.
+let strict: [SwiftSetting] =
+  Context.environment["TASKHOST_STRICT"] == "1" ? [.treatAllWarnings(as: .error)] : []
+
+let settings: [SwiftSetting] =
+  [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+  ] + strict
+
+// Third-party products, named once.
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
+let collections = Target.Dependency.product(name: "Collections", package: "swift-collections")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioFoundation = Target.Dependency.product(name: "NIOFoundationCompat", package: "swift-nio")
+let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let tomlKit = Target.Dependency.product(name: "TOMLKit", package: "TOMLKit")
+
+let package = Package(
+  name: "taskhost",
+  products: [
+    .executable(name: "taskhost", targets: ["taskhost"]),
+    .library(name: "CTaskHost", targets: ["CTaskHost"]),
+    .library(name: "TaskHostSDK", targets: ["TaskHostSDK"]),
+    .library(name: "TokenRefresh", type: .dynamic, targets: ["TokenRefresh"]),
+    .library(name: "Cleanup", type: .dynamic, targets: ["Cleanup"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+    .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+  ],
+  targets: [
+    // Floor 4: what people start.
+    .executableTarget(
+      name: "taskhost",
+      dependencies: ["HostControl", "TaskHost", "TaskModel", argumentParser, asyncHTTPClient, logging, nioCore, nioFoundation, serviceLifecycle],
+      swiftSettings: settings),
+
+    // Floor 3: the host put together, and its control over HTTP.
+    .target(
+      name: "TaskHost",
+      dependencies: ["PluginRuntime", "PluginTrust", "TaskModel", "TaskScheduler", "TaskStore", crypto, logging, serviceLifecycle, tomlKit],
+      swiftSettings: settings),
+    .target(
+      name: "HostControl", dependencies: ["TaskModel", hummingbird, logging, nioCore, serviceLifecycle], swiftSettings: settings),
+
+    // Floor 2: what runs when.
+    .target(name: "TaskScheduler", dependencies: ["TaskModel", collections], swiftSettings: settings),
+
+    // Floor 1: the services.
+    .target(name: "TaskStore", dependencies: ["TaskModel", grdb], swiftSettings: settings),
+    .target(name: "PluginRuntime", dependencies: ["CTaskHost", "TaskModel"], swiftSettings: settings),
+    .target(name: "PluginTrust", dependencies: ["TaskModel"], swiftSettings: settings),
+
+    // Floor 0: the vocabulary and the four seams.
+    .target(name: "TaskModel", swiftSettings: settings),
+
+    // The SDK: knows nothing of the host.
+    .target(name: "CTaskHost", path: "SDK/CTaskHost"),
+    .target(name: "CTaskHostPlugin", dependencies: ["CTaskHost"], path: "SDK/CTaskHostPlugin"),
+    .target(
+      name: "TaskHostSDK", dependencies: ["CTaskHost", "CTaskHostPlugin", logging], path: "SDK/TaskHostSDK", swiftSettings: settings),
+
+    // Built-in plugins: ordinary users of the SDK.
+    .target(
+      name: "TokenRefresh", dependencies: ["TaskHostSDK", asyncHTTPClient, logging, nioCore], path: "Plugins/TokenRefresh",
+      swiftSettings: settings),
+    .target(name: "Cleanup", dependencies: ["TaskHostSDK", logging], path: "Plugins/Cleanup", swiftSettings: settings),
+  ]
+)

@@ -1,0 +1,361 @@
+/*
+ * taskhost.h - the contract between taskhost and its plugins, ABI version 1.
+ *
+ * A plugin is one shared object (.so) that exports
+ *
+ *     const uint32_t  taskhost_plugin_abi_version;                       (required)
+ *     taskhost_status taskhost_plugin_launch(const taskhost_api *, taskhost_launch);   (required)
+ *     void            taskhost_plugin_shutdown(void);                    (optional)
+ *     const uint32_t  taskhost_plugin_handler_limit;                     (optional; absent: 1)
+ *
+ * and registers, during taskhost_plugin_launch, one handler for one task identifier. It needs no
+ * linking: everything the host offers is reached through the table of function pointers it is given.
+ *
+ * TRUST
+ *   isolation = "process": the plugin runs in a worker process of its own. A crash, a hang, exit() or
+ *     a memory blow-up costs that worker alone; the host kills it when time is up.
+ *   isolation = "thread": the plugin runs inside the host and is trusted as much as the host. Threads
+ *     cannot be killed: a handler that ignores its expiration is abandoned and the plugin suspended.
+ *   The rules below are the same in both.
+ *
+ * AT LEAST ONCE
+ *   A request may be run again after a crash, a lost worker, a retry or an expiration. Handlers must be
+ *   idempotent; request_id() is the key to be idempotent with: it stays the same over all attempts.
+ *
+ * THREADS
+ *   taskhost_plugin_launch    called on a host thread, one launch at a time per process. It may be
+ *                             called more than once (probes, restarted workers), must register the same
+ *                             each time, and does no I/O of consequence.
+ *   the handler               called on a thread that serves this run alone, 8 MiB of stack, asynchronous
+ *                             signals blocked, named after the identifier's last label.
+ *   the expiration handler    called on a host thread that is not the run's, at most once per run.
+ *   taskhost_plugin_shutdown  called once, when no run is live; 5 s.
+ *   run-phase functions       may be called from any thread while the run is live, grace included.
+ *   launch-phase functions    may be called from any thread until taskhost_plugin_launch returns.
+ *
+ * MEMORY
+ *   Borrowed in, copied out: strings and bytes given to the host are copied before the call returns.
+ *   What the host gives (payload, identifier, request_id) is the host's and valid until the handler
+ *   returns, also when the run was stopped by force meanwhile. configuration and data_directory are
+ *   valid until taskhost_plugin_launch returns. Nothing is ever freed by the other side.
+ *
+ * HANDLES
+ *   A launch or task handle is a number, not a pointer; 0 is never valid. A call with a handle that is
+ *   over, or never was, gives TASKHOST_ESTALE (for the launch: TASKHOST_ELAUNCHED) and touches nothing.
+ *
+ * A PLUGIN MUST NOT
+ *   call exit, _exit or quick_exit; fork without exec; install signal handlers or change dispositions;
+ *   change the working directory, umask, locale or credentials; let a C++ exception or a longjmp cross
+ *   into the host; end its run's thread with pthread_exit; keep threads after taskhost_plugin_shutdown
+ *   has returned. A plugin is a single file (no $ORIGIN: it may be loaded from a private copy) and is
+ *   never unloaded while its process lives.
+ *
+ * STABILITY
+ *   Names, numbers and meanings here are final. Every struct begins with struct_size, has no padding and
+ *   only ever grows at its end. A struct larger than the reader knows is accepted when the extra bytes
+ *   are zero, refused with TASKHOST_EUNSUPPORTED otherwise; struct_size 0, smaller than version 1's, or
+ *   over 4096 is TASKHOST_EINVAL. Ask TASKHOST_HAS(api, field) before calling a function that a later
+ *   header added.
+ *
+ * Plain C11, C++17-clean. LP64 only.
+ */
+#ifndef TASKHOST_H
+#define TASKHOST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The ABI version this header describes: the value of taskhost_plugin_abi_version. */
+#define TASKHOST_ABI_VERSION 1u
+
+/* Put before the definitions a plugin exports, so that -fvisibility=hidden does not hide them. */
+#if defined(__GNUC__)
+#define TASKHOST_EXPORT __attribute__((visibility("default")))
+#else
+#define TASKHOST_EXPORT
+#endif
+
+/* Valid from the moment taskhost_plugin_launch is called until it returns. */
+typedef uint64_t taskhost_launch;
+/* A run: 16 bits of slot, 48 bits of run counter. Valid until the handler returns or the run is forced. */
+typedef uint64_t taskhost_task;
+
+typedef int32_t taskhost_status;
+typedef int32_t taskhost_result;
+typedef int32_t taskhost_kind;
+typedef int32_t taskhost_stop_reason;
+typedef int32_t taskhost_log_level;
+
+/* taskhost_status: what a call answers. last_error() has a sentence for every one that is not OK. */
+enum {
+  TASKHOST_OK = 0,
+  TASKHOST_EINVAL = -1,       /* an argument is malformed: NULL, out of range, a bad struct_size, unknown bits */
+  TASKHOST_ELAUNCHED = -2,    /* launch is over: registration is closed, from any thread, for ever */
+  TASKHOST_EEXISTS = -3,      /* the identifier is another plugin's, or this is a second handler */
+  TASKHOST_ENOTPERMITTED = -4, /* not in permitted_identifiers, or not in may_submit */
+  TASKHOST_ESTALE = -5,       /* the run is over, or never was */
+  TASKHOST_EEXPIRED = -6,     /* the run has expired */
+  TASKHOST_ETOOBIG = -7,      /* over a limit in bytes; with a length argument: *length is what it needs */
+  TASKHOST_ENOTFOUND = -8,    /* no such key, checkpoint or request */
+  TASKHOST_EUNSUPPORTED = -9, /* this host does not offer that (yet) */
+  TASKHOST_ELIMIT = -10,      /* a quota, cap or rate is used up */
+  TASKHOST_EUNAVAILABLE = -11, /* the store is full or read-only, or the link to the host is lost */
+  TASKHOST_EINTERNAL = -12    /* a defect in the host; please report it */
+};
+
+/* taskhost_result: what a handler returns. Any other value counts as FAILURE, with a message. */
+enum {
+  TASKHOST_SUCCESS = 0, /* done */
+  TASKHOST_NOOP = 1,    /* ran, there was nothing to do: a success the records tell apart */
+  TASKHOST_SNOOZE = 2,  /* more to do: run again soon (or at retry_after); costs no attempt, grows no backoff */
+  TASKHOST_RETRY = 3,   /* failed for now: backoff, one attempt spent */
+  TASKHOST_FAILURE = 4  /* failed for good: no retry, dependants fail */
+};
+
+/* taskhost_kind: decides the default budget and grace. The clock starts when the handler starts. */
+enum {
+  TASKHOST_REFRESH = 1,    /* budget 30 s, grace 5 s: short and frequent (BGAppRefreshTask) */
+  TASKHOST_PROCESSING = 2, /* budget 10 min, grace 30 s: maintenance (BGProcessingTask) */
+  TASKHOST_CONTINUED = 3   /* no budget; expires 60 s after `completed` last rose, grace 30 s: user-started work */
+};
+
+/* taskhost_stop_reason: why a run was asked to stop. */
+enum {
+  TASKHOST_STOP_NONE = 0,       /* it was not */
+  TASKHOST_STOP_BUDGET = 1,     /* its time budget is spent */
+  TASKHOST_STOP_CANCELLED = 2,  /* its request was cancelled */
+  TASKHOST_STOP_CONDITIONS = 3, /* a condition it requires was lost */
+  TASKHOST_STOP_DRAINING = 4,   /* the host is shutting down */
+  TASKHOST_STOP_REPLACED = 5,   /* a newer request took its unique key */
+  TASKHOST_STOP_STALLED = 6     /* continued: no progress for too long */
+};
+
+/* taskhost_log_level. */
+enum {
+  TASKHOST_TRACE = 0,
+  TASKHOST_DEBUG = 1,
+  TASKHOST_INFO = 2,
+  TASKHOST_NOTICE = 3,
+  TASKHOST_WARNING = 4,
+  TASKHOST_ERROR = 5
+};
+
+/* Bits of taskhost_request.conditions. An unknown bit is TASKHOST_EINVAL. */
+enum {
+  TASKHOST_REQUIRES_NETWORK = 1,
+  TASKHOST_REQUIRES_UNMETERED = 2,
+  TASKHOST_REQUIRES_POWER = 4,
+  TASKHOST_REQUIRES_IDLE = 8,
+  TASKHOST_REQUIRES_BATTERY_NOT_LOW = 16,
+  TASKHOST_REQUIRES_STORAGE_NOT_LOW = 32
+};
+
+/* taskhost_request.on_conflict: what to do when a live request of the identifier holds the unique key. */
+enum {
+  TASKHOST_CONFLICT_NONE = 0,    /* every submission is its own request */
+  TASKHOST_CONFLICT_KEEP = 1,    /* keep the holder, drop this one (also while the holder runs) */
+  TASKHOST_CONFLICT_REPLACE = 2, /* cancel the holder; this one starts only after a run of it has ended */
+  TASKHOST_CONFLICT_UPDATE = 3,  /* keep the holder's id, give it this one's fields */
+  TASKHOST_CONFLICT_APPEND = 4   /* run after the holder */
+};
+
+/* taskhost_submission.disposition: what a submission did. */
+enum {
+  TASKHOST_CREATED = 0,
+  TASKHOST_KEPT = 1,
+  TASKHOST_REPLACED = 2,
+  TASKHOST_UPDATED = 3,
+  TASKHOST_APPENDED = 4
+};
+
+/*
+ * A launch handler: does the work of one run and returns its result. The return is the completion: a
+ * handler may start threads of its own but returns only when they are done. `context` is the
+ * registration's, passed through untouched.
+ */
+typedef taskhost_result (*taskhost_handler)(taskhost_task task, void *context);
+
+/*
+ * Told once that the run must end, with the reason; grace_ms() says how long the handler still has.
+ * Runs on a host thread that is not the run's, possibly at the same time as the handler. It should
+ * return promptly; one that never returns does not hold back the run's outcome.
+ */
+typedef void (*taskhost_expiration_handler)(taskhost_task task, taskhost_stop_reason reason, void *context);
+
+/* What register_handler takes. Copied before it returns. */
+typedef struct taskhost_registration {
+  uint32_t struct_size;      /* sizeof(taskhost_registration) */
+  taskhost_kind kind;        /* TASKHOST_REFRESH, _PROCESSING or _CONTINUED */
+  const char *identifier;    /* 1-128 of A-Z a-z 0-9 . _ -, the first a letter or digit */
+  taskhost_handler handler;  /* NULL only with `signature` */
+  void *context;             /* given to the handler; must stay valid while the process lives */
+  const char *display_name;  /* optional, UTF-8, for people; at most 256 bytes */
+  const char *version;       /* optional, UTF-8, the plugin's own version; at most 64 bytes */
+  uint64_t budget_ms;        /* 0: the kind's. May shorten it; only the operator's configuration lengthens */
+  uint32_t max_concurrent_runs; /* 0: 1. At most 1024 */
+  uint32_t reserved;         /* 0 */
+  const char *signature;     /* optional: typed handler through libffi, instead of `handler` */
+  void (*function)(void);    /* the function `signature` describes */
+} taskhost_registration;
+
+/* What submit and launch_submit take. Copied before they return. */
+typedef struct taskhost_request {
+  uint32_t struct_size;           /* sizeof(taskhost_request) */
+  uint32_t conditions;            /* TASKHOST_REQUIRES_ bits */
+  const char *identifier;         /* whose handler: the plugin's own identifier, or one in its may_submit */
+  const void *payload;            /* bytes, JSON by convention; NULL with length 0 */
+  uint64_t payload_length;        /* at most 65,536 */
+  int64_t earliest_begin_unix_ms; /* not before, milliseconds since 1970; 0: now */
+  const char *unique_key;         /* optional, within the identifier; 1-256 bytes */
+  uint32_t on_conflict;           /* TASKHOST_CONFLICT_ value; needs unique_key unless NONE */
+  uint32_t reserved;              /* 0 */
+} taskhost_request;
+
+/* What submit answers. Set struct_size before the call. */
+typedef struct taskhost_submission {
+  uint32_t struct_size;       /* sizeof(taskhost_submission) */
+  uint32_t disposition;       /* TASKHOST_CREATED ... TASKHOST_APPENDED */
+  int64_t next_start_unix_ms; /* the effective earliest start, milliseconds since 1970 */
+  char request_id[40];        /* NUL-terminated; the holder's own where it was kept or updated */
+} taskhost_submission;
+
+/*
+ * The host's functions. The table is read-only memory and lives as long as the process.
+ * Statuses named at a function come on top of EINVAL (bad arguments) and ESTALE (run phase).
+ */
+typedef struct taskhost_api {
+  uint32_t struct_size; /* of the host's table: see TASKHOST_HAS */
+  uint32_t abi_version; /* TASKHOST_ABI_VERSION of the host */
+
+  /* ---- launch phase: any thread, until taskhost_plugin_launch returns ---- */
+
+  /* Registers the plugin's handler. EEXISTS: a second handler, or another plugin's identifier (the first in
+   * file-name order keeps it). ENOTPERMITTED: not in permitted_identifiers. ELAUNCHED: launch is over. */
+  taskhost_status (*register_handler)(taskhost_launch launch, const taskhost_registration *registration);
+  /* The plugin's `settings` as a JSON object, "{}" if there are none; NULL before the identifier is known
+   * (register first) and after launch. Valid until taskhost_plugin_launch returns. */
+  const char *(*configuration)(taskhost_launch launch);
+  /* The plugin's own writable folder, an absolute path; NULL before the identifier is known and after launch. */
+  const char *(*data_directory)(taskhost_launch launch);
+  /* Submits a request that is held until launch has succeeded and then committed once; dropped in probes.
+   * ELAUNCHED, ENOTPERMITTED, ETOOBIG, EUNSUPPORTED. */
+  taskhost_status (*launch_submit)(taskhost_launch launch, const taskhost_request *request);
+  /* A line in the host's log. At most 8 KiB (cut and marked); control bytes are escaped. */
+  taskhost_status (*launch_log)(taskhost_launch launch, taskhost_log_level level, const char *message);
+
+  /* ---- run phase: any thread, while the run is live ---- */
+
+  /* The request's payload. *bytes is never NULL and has a 0 byte after its end that *length does not count. */
+  taskhost_status (*payload)(taskhost_task task, const void **bytes, size_t *length);
+  /* The identifier that runs. "" when stale, never NULL. */
+  const char *(*identifier)(taskhost_task task);
+  /* The request's id, the same over all its attempts. "" when stale, never NULL. */
+  const char *(*request_id)(taskhost_task task);
+  /* 1 on the first run, one more for each attempt spent. 0 when stale. */
+  uint32_t (*attempt)(taskhost_task task);
+  /* Milliseconds until expiration (continued: until it would count as stalled), on the monotonic clock;
+   * 0 or less in grace. INT64_MIN when stale. */
+  int64_t (*remaining_ms)(taskhost_task task);
+  /* Milliseconds until the run is stopped by force; before expiration, the whole grace it would get. 0 when stale. */
+  int64_t (*grace_ms)(taskhost_task task);
+  /* 1 once the run has expired, else 0. 1 when stale. */
+  int32_t (*is_expired)(taskhost_task task);
+  /* Why it expired; TASKHOST_STOP_NONE while it has not, and when stale. */
+  taskhost_stop_reason (*stop_reason)(taskhost_task task);
+  /* A descriptor that becomes readable once the run has expired. Poll it only: never read, never close it.
+   * Valid until the handler returns. -1 when stale. */
+  int (*expiration_fd)(taskhost_task task);
+  /* Sets the expiration handler; a second set before expiry replaces the first. EEXPIRED: it has expired
+   * already and the handler will never be called, so either it is set or you are told.
+   * handler NULL clears it and waits for a call in progress (not when called from inside it): OK means it
+   * will never be called, EEXPIRED that it was and has returned. So a context on the run's stack is safe if
+   * it is cleared before the handler returns. */
+  taskhost_status (*set_expiration_handler)(taskhost_task task, taskhost_expiration_handler handler, void *context);
+  /* Progress, for people and for stall detection. total 0: unknown. completed above total is recorded as total. */
+  taskhost_status (*progress)(taskhost_task task, uint64_t completed, uint64_t total);
+  /* A line in the run's log. At most 8 KiB (cut and marked); control bytes are escaped. */
+  taskhost_status (*log)(taskhost_task task, taskhost_log_level level, const char *message);
+  /* The run's output, the last call wins; at most 65,536 bytes (ETOOBIG). NULL, 0 clears it. */
+  taskhost_status (*set_output)(taskhost_task task, const void *bytes, size_t length);
+  /* Why it failed or retries, a sentence for the operator; the last call wins. At most 8 KiB (cut and marked). */
+  taskhost_status (*set_message)(taskhost_task task, const char *message);
+  /* For RETRY and SNOOZE: not before that many milliseconds from the run's end; wins over backoff. */
+  taskhost_status (*retry_after)(taskhost_task task, uint64_t delay_ms);
+  /* The host's wall clock, milliseconds since 1970; virtual under test. 0 when stale. */
+  int64_t (*now_unix_ms)(taskhost_task task);
+  /* Sleeps on the host's clock. Returns EEXPIRED at once when the run has expired, or as soon as it does. */
+  taskhost_status (*sleep)(taskhost_task task, uint64_t ms);
+  /* Reads a value of the identifier's durable state. ENOTFOUND: no such key. ETOOBIG: capacity is too small,
+   * *length is what it needs and nothing was copied. buffer may be NULL with capacity 0. */
+  taskhost_status (*state_get)(taskhost_task task, const char *key, void *buffer, size_t capacity, size_t *length);
+  /* Writes a value; durable when it returns. NULL, 0 deletes. Key 1-256 bytes, value at most 1 MiB (ETOOBIG);
+   * 10,000 keys and 64 MiB an identifier (ELIMIT). EUNAVAILABLE: not stored. */
+  taskhost_status (*state_set)(taskhost_task task, const char *key, const void *bytes, size_t length);
+  /* Where an earlier run of this request left off. ENOTFOUND: nowhere. ETOOBIG as state_get. */
+  taskhost_status (*checkpoint_get)(taskhost_task task, void *buffer, size_t capacity, size_t *length);
+  /* Records where this run is, at most 1 MiB; durable when it returns, gone when the request ends. */
+  taskhost_status (*checkpoint_set)(taskhost_task task, const void *bytes, size_t length);
+  /* Submits a request; durable when it returns. The third argument may be NULL. ENOTPERMITTED: an identifier
+   * that is neither its own nor in its may_submit. ETOOBIG, ELIMIT, EUNSUPPORTED, EUNAVAILABLE. */
+  taskhost_status (*submit)(taskhost_task task, const taskhost_request *request, taskhost_submission *submission);
+  /* Cancels a request of an identifier it may submit to. ENOTFOUND: no such request, or it has ended. */
+  taskhost_status (*cancel)(taskhost_task task, const char *request_id);
+
+  /* ---- any time, any thread ---- */
+
+  /* A sentence for this thread's last status that was not OK; "" if there was none. Valid until this thread's
+   * next call of any function of this table. Never NULL. */
+  const char *(*last_error)(void);
+  /* A table of further functions, "org.taskhost.NAME/REV"; NULL where the host does not know it. */
+  const void *(*extension)(const char *id);
+} taskhost_api;
+
+/* Whether the host's table has a function that this header names. */
+#define TASKHOST_HAS(api, field) \
+  ((api)->struct_size >= offsetof(taskhost_api, field) + sizeof((api)->field))
+
+/* ---- what a plugin exports ---- */
+
+/* Read before anything is called. Must equal TASKHOST_ABI_VERSION. */
+extern TASKHOST_EXPORT const uint32_t taskhost_plugin_abi_version;
+/* Optional: how many handlers this plugin registers; absent: 1. Read before anything is called. */
+extern TASKHOST_EXPORT const uint32_t taskhost_plugin_handler_limit;
+/* Registers the handler. Anything but TASKHOST_OK refuses the plugin, with last_error() as the reason. */
+TASKHOST_EXPORT taskhost_status taskhost_plugin_launch(const taskhost_api *api, taskhost_launch launch);
+/* Optional: the process is about to end and no run is live. 5 s. */
+TASKHOST_EXPORT void taskhost_plugin_shutdown(void);
+
+/* ---- the layout, asserted ---- */
+
+#ifdef __cplusplus
+#define TASKHOST_STATIC_ASSERT(condition, message) static_assert(condition, message)
+#else
+#define TASKHOST_STATIC_ASSERT(condition, message) _Static_assert(condition, message)
+#endif
+
+TASKHOST_STATIC_ASSERT(sizeof(void *) == 8 && sizeof(size_t) == 8, "taskhost speaks LP64 only");
+TASKHOST_STATIC_ASSERT(sizeof(taskhost_registration) == 80, "taskhost_registration has no padding");
+TASKHOST_STATIC_ASSERT(offsetof(taskhost_registration, identifier) == 8, "taskhost_registration.identifier");
+TASKHOST_STATIC_ASSERT(offsetof(taskhost_registration, budget_ms) == 48, "taskhost_registration.budget_ms");
+TASKHOST_STATIC_ASSERT(offsetof(taskhost_registration, signature) == 64, "taskhost_registration.signature");
+TASKHOST_STATIC_ASSERT(offsetof(taskhost_registration, function) == 72, "taskhost_registration.function");
+TASKHOST_STATIC_ASSERT(sizeof(taskhost_request) == 56, "taskhost_request has no padding");
+TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, identifier) == 8, "taskhost_request.identifier");
+TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, earliest_begin_unix_ms) == 32, "taskhost_request.earliest_begin_unix_ms");
+TASKHOST_STATIC_ASSERT(offsetof(taskhost_request, on_conflict) == 48, "taskhost_request.on_conflict");
+TASKHOST_STATIC_ASSERT(sizeof(taskhost_submission) == 56, "taskhost_submission has no padding");
+TASKHOST_STATIC_ASSERT(offsetof(taskhost_submission, request_id) == 16, "taskhost_submission.request_id");
+TASKHOST_STATIC_ASSERT(offsetof(taskhost_api, register_handler) == 8, "taskhost_api.register_handler");
+TASKHOST_STATIC_ASSERT(offsetof(taskhost_api, payload) == 48, "taskhost_api.payload");
+TASKHOST_STATIC_ASSERT(offsetof(taskhost_api, extension) == 240, "taskhost_api.extension");
+TASKHOST_STATIC_ASSERT(sizeof(taskhost_api) == 248, "taskhost_api has no padding");
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* TASKHOST_H */

@@ -1,0 +1,7 @@
+/* What the Swift SDK adds to the header for plugins: the data symbol that Swift cannot export. */
+#ifndef TASKHOST_PLUGIN_H
+#define TASKHOST_PLUGIN_H
+
+#include "taskhost.h"
+
+#endif
