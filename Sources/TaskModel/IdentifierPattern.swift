@@ -1,0 +1,23 @@
+/// An entry of a list of identifiers: one in full, or a prefix that ends in `*`.
+public struct IdentifierPattern: Sendable, Hashable, CustomStringConvertible {
+  /// The pattern as written, its final `*` included.
+  public let text: String
+
+  /// Takes `*`, an identifier, or the beginning of one followed by `*`.
+  public init(_ text: String) throws(InvalidIdentifier) {
+    if text != "*" {
+      _ = try TaskIdentifier(text.hasSuffix("*") ? String(text.dropLast()) : text)
+    }
+    self.text = text
+  }
+
+  /// The one identifier it names; nil for a wildcard.
+  public var exact: TaskIdentifier? { text.hasSuffix("*") ? nil : try? TaskIdentifier(text) }
+
+  /// Whether it covers `identifier`.
+  public func matches(_ identifier: TaskIdentifier) -> Bool {
+    text.hasSuffix("*") ? identifier.rawValue.hasPrefix(text.dropLast()) : identifier.rawValue == text
+  }
+
+  public var description: String { text }
+}

@@ -1,0 +1,25 @@
+/// The sizes that the plugin contract fixes.
+public enum Limits {
+  /// Bytes of a request's payload and of a run's output.
+  public static let payloadBytes = 65_536
+  /// Bytes of a state value and of a checkpoint.
+  public static let stateValueBytes = 1_048_576
+  /// Bytes of a state key and of a unique key.
+  public static let keyBytes = 256
+  /// State keys of an identifier.
+  public static let stateKeys = 10_000
+  /// Bytes of all state values of an identifier.
+  public static let stateBytes = 64 * 1_048_576
+  /// Bytes of a log line and of a message; longer ones are cut and marked.
+  public static let logMessageBytes = 8192
+  /// Log lines kept with a run.
+  public static let keptLogLines = 100
+  /// Losses in a row that fail a request.
+  public static let lossesInARow = 5
+  /// Priorities, low to high.
+  public static let priorities = -10...10
+  /// Tags of a request.
+  public static let tags = 32
+  /// Handlers that a plugin may let run at once.
+  public static let concurrentRuns = 1024
+}

@@ -1,0 +1,93 @@
+/// One run of a request.
+public struct RunRecord: Sendable, Hashable {
+  /// Its id.
+  public var id: RunID
+  /// Whose run.
+  public var request: RequestID
+  /// Whose handler.
+  public var identifier: TaskIdentifier
+  /// 1 for a request's first run, one more for each attempt spent.
+  public var attempt: Int
+  /// When the run was recorded as started.
+  public var started: WallTime
+  /// When its end was recorded; nil while it runs.
+  public var ended: WallTime?
+  /// How it ended; nil while it runs.
+  public var outcome: RunOutcome?
+  /// What the handler and the host say about it.
+  public var report: RunReport
+
+  /// A record as given.
+  public init(
+    id: RunID, request: RequestID, identifier: TaskIdentifier, attempt: Int, started: WallTime, ended: WallTime? = nil,
+    outcome: RunOutcome? = nil, report: RunReport = RunReport()
+  ) {
+    self.id = id
+    self.request = request
+    self.identifier = identifier
+    self.attempt = attempt
+    self.started = started
+    self.ended = ended
+    self.outcome = outcome
+    self.report = report
+  }
+}
+
+/// What is known of a run besides its outcome.
+public struct RunReport: Sendable, Hashable {
+  /// Why it was asked to stop; nil: it was not.
+  public var stopReason: StopReason?
+  /// Whether it was stopped by force.
+  public var forced = false
+  /// The handler's sentence for the operator, or the host's.
+  public var message: String?
+  /// The handler's output; at most ``Limits/payloadBytes``.
+  public var output: [UInt8] = []
+  /// The last progress reported.
+  public var progress: RunProgress?
+  /// What `retry_after` asked for.
+  public var retryAfter: Duration?
+  /// Processor time of the run's thread.
+  public var cpuTime: Duration?
+  /// The last log lines, oldest first; at most ``Limits/keptLogLines``.
+  public var log: [LogLine] = []
+
+  /// Nothing known.
+  public init() {}
+}
+
+/// How far a run has come.
+public struct RunProgress: Sendable, Hashable {
+  /// Units done; never above `total` unless that is 0.
+  public var completed: UInt64
+  /// Units in all; 0: unknown.
+  public var total: UInt64
+
+  /// That far; `completed` above a known `total` counts as `total`.
+  public init(completed: UInt64, total: UInt64) {
+    self.completed = total == 0 ? completed : min(completed, total)
+    self.total = total
+  }
+}
+
+/// A line in a run's log.
+public struct LogLine: Sendable, Hashable {
+  /// How much it matters; names and order as swift-log's.
+  public enum Level: String, Sendable, CaseIterable {
+    case trace, debug, info, notice, warning, error
+  }
+
+  /// When it was written.
+  public var time: WallTime
+  /// How much it matters.
+  public var level: Level
+  /// The text, control characters escaped.
+  public var message: String
+
+  /// A line as given.
+  public init(time: WallTime, level: Level, message: String) {
+    self.time = time
+    self.level = level
+    self.message = message
+  }
+}
