@@ -16,9 +16,11 @@ let settings: [SwiftSetting] =
 // Third-party products, named once.
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
-let collections = Target.Dependency.product(name: "Collections", package: "swift-collections")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
@@ -57,20 +59,22 @@ let package = Package(
     // Floor 3: the host put together, and its control over HTTP.
     .target(
       name: "TaskHost",
-      dependencies: ["PluginRuntime", "PluginTrust", "TaskModel", "TaskScheduler", "TaskStore", crypto, logging, serviceLifecycle, tomlKit],
+      dependencies: ["HostThreads", "PluginRuntime", "PluginTrust", "TaskModel", "TaskScheduler", "TaskStore", crypto, logging, serviceLifecycle, tomlKit],
       swiftSettings: settings),
     .target(
       name: "HostControl", dependencies: ["TaskModel", hummingbird, logging, nioCore, serviceLifecycle], swiftSettings: settings),
 
     // Floor 2: what runs when.
-    .target(name: "TaskScheduler", dependencies: ["TaskModel", collections], swiftSettings: settings),
+    .target(name: "TaskScheduler", dependencies: ["HostThreads", "TaskModel", deque], swiftSettings: settings),
 
     // Floor 1: the services.
-    .target(name: "TaskStore", dependencies: ["TaskModel", grdb], swiftSettings: settings),
-    .target(name: "PluginRuntime", dependencies: ["CTaskHost", "TaskModel"], swiftSettings: settings),
+    .target(name: "TaskStore", dependencies: ["HostThreads", "TaskModel", grdb, grdbSQLite], swiftSettings: settings),
+    .target(name: "PluginRuntime", dependencies: ["CTaskHost", "CTaskHostSystem", "HostThreads", "TaskModel", deque, heap], swiftSettings: settings),
     .target(name: "PluginTrust", dependencies: ["TaskModel"], swiftSettings: settings),
 
-    // Floor 0: the vocabulary and the four seams.
+    // Floor 0: the vocabulary and the four seams; threads, locks and clocks of the system.
+    .target(name: "HostThreads", dependencies: ["CTaskHostSystem", "TaskModel"], swiftSettings: settings),
+    .target(name: "CTaskHostSystem"),
     .target(name: "TaskModel", swiftSettings: settings),
 
     // The SDK: knows nothing of the host.

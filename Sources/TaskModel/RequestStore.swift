@@ -114,8 +114,9 @@ public protocol StoreTransaction {
 
   /// Records that a run of a pending request starts; everything else of the request stays.
   func start(_ id: RequestID, run: RunID, at now: WallTime) throws
-  /// Records that a request's only or last run succeeded: what ``update(_:)`` would do, for the common case.
-  func succeed(_ id: RequestID, outcome: RunOutcome, message: String?, at now: WallTime) throws
+  /// Records that a request that does not repeat succeeded with `run`: what ``update(_:)`` would do, for the common case. Throws
+  /// ``StoreError/fenced`` when `run` is not its present run.
+  func succeed(_ id: RequestID, run: RunID, outcome: RunOutcome, message: String?, at now: WallTime) throws
   /// Adds a run that has ended to the history.
   func append(_ run: RunRecord) throws
   /// The request that `run` is the present run of; throws ``StoreError/fenced`` when there is none.

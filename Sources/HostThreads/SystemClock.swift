@@ -1,0 +1,32 @@
+import Glibc
+public import TaskModel
+
+/// The machine's clocks.
+public struct SystemClock: HostClock {
+  /// The machine's clocks.
+  public init() {}
+
+  public var wallTime: WallTime {
+    let time = Self.read(CLOCK_REALTIME)
+    return WallTime(unixMilliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+  }
+
+  public var monotonicTime: MonotonicTime { Self.now }
+
+  /// The monotonic clock, without going through the protocol.
+  public static var now: MonotonicTime { MonotonicTime(nanoseconds: nanoseconds(of: CLOCK_MONOTONIC)) }
+
+  /// Processor time of the calling thread.
+  public static var threadTime: Duration { .nanoseconds(nanoseconds(of: CLOCK_THREAD_CPUTIME_ID)) }
+
+  private static func nanoseconds(of clock: clockid_t) -> Int64 {
+    let time = read(clock)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+
+  private static func read(_ clock: clockid_t) -> timespec {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return time
+  }
+}

@@ -1,0 +1,65 @@
+import CTaskHost
+import Glibc
+
+/// The table of functions that plugins reach the host through. It lives as long as the process and is read-only memory.
+enum HostTable {
+  // reason: written once before anybody can see it, then made read-only by the kernel
+  nonisolated(unsafe) static let shared: UnsafePointer<taskhost_api>? = make()
+
+  private static func make() -> UnsafePointer<taskhost_api>? {
+    let length = Int(sysconf(Int32(_SC_PAGESIZE)))
+    guard let page = mmap(nil, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), page != MAP_FAILED else { return nil }
+    let table = page.bindMemory(to: taskhost_api.self, capacity: 1)
+    table.initialize(to: contents())
+    mprotect(page, length, PROT_READ)
+    return UnsafePointer(table)
+  }
+
+  private static func contents() -> taskhost_api {
+    var table = taskhost_api()
+    table.struct_size = UInt32(MemoryLayout<taskhost_api>.size)
+    table.abi_version = TASKHOST_ABI_VERSION
+    fillLaunchPhase(&table)
+    fillRunPhase(&table)
+    fillDurable(&table)
+    table.last_error = { LastError.get() }
+    table.extension = { _ in nil }
+    return table
+  }
+
+  private static func fillLaunchPhase(_ table: inout taskhost_api) {
+    table.register_handler = { launch, registration in
+      answer { () throws(CallFailure) in try LaunchTable.find(launch).register(registration) }
+    }
+    table.configuration = { launch in
+      HostTable.pointer(orElse: nil) { () throws(CallFailure) in try LaunchTable.find(launch).configuration() }
+    }
+    table.data_directory = { launch in
+      HostTable.pointer(orElse: nil) { () throws(CallFailure) in try LaunchTable.find(launch).dataDirectory() }
+    }
+    table.launch_submit = { launch, request in
+      answer { () throws(CallFailure) in try LaunchTable.find(launch).submit(request) }
+    }
+    table.launch_log = { launch, level, message in
+      answer { () throws(CallFailure) in try LaunchTable.find(launch).log(level, message) }
+    }
+  }
+
+  /// Serves a call that gives a text: its address, or `fallback` with the sentence kept for `last_error`.
+  static func pointer(
+    orElse fallback: UnsafePointer<CChar>?, _ body: () throws(CallFailure) -> UnsafePointer<CChar>
+  ) -> UnsafePointer<CChar>? {
+    do { return try body() } catch {
+      LastError.set(error.message)
+      return fallback
+    }
+  }
+
+  /// Serves a call that gives a number: it, or `fallback` with the sentence kept for `last_error`.
+  static func value<Value>(orElse fallback: Value, _ body: () throws(CallFailure) -> Value) -> Value {
+    do { return try body() } catch {
+      LastError.set(error.message)
+      return fallback
+    }
+  }
+}

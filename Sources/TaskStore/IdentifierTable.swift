@@ -1,0 +1,49 @@
+import GRDB
+import Synchronization
+import TaskModel
+
+/// The short numbers that stand for identifiers in the other tables. Rows are added and never changed, so what is known stays true.
+final class IdentifierTable: Sendable {
+  private struct Known {
+    var numbers: [TaskIdentifier: Int64] = [:]
+    var names: [Int64: TaskIdentifier] = [:]
+  }
+
+  private let known = Mutex(Known())
+
+  /// The number of `identifier`, made if it has none. In a transaction of the writer: `forget` what a rolled back one made.
+  func number(of identifier: TaskIdentifier, in database: Database) throws -> Int64 {
+    if let number = try existingNumber(of: identifier, in: database) { return number }
+    try database.execute(sql: "INSERT INTO identifiers (name) VALUES (?)", arguments: [identifier.rawValue])
+    let number = database.lastInsertedRowID
+    learn(number, identifier)
+    return number
+  }
+
+  /// The number of `identifier`; nil if it has none.
+  func existingNumber(of identifier: TaskIdentifier, in database: Database) throws -> Int64? {
+    if let number = known.withLock({ $0.numbers[identifier] }) { return number }
+    let number = try Int64.fetchOne(database, sql: "SELECT id FROM identifiers WHERE name = ?", arguments: [identifier.rawValue])
+    if let number { learn(number, identifier) }
+    return number
+  }
+
+  /// The identifier that `number` stands for.
+  func name(of number: Int64, in database: Database) throws -> TaskIdentifier {
+    if let name = known.withLock({ $0.names[number] }) { return name }
+    let text = try String.fetchOne(database, sql: "SELECT name FROM identifiers WHERE id = ?", arguments: [number])
+    guard let text, let name = try? TaskIdentifier(text) else { throw UnknownStoredValue(type: "identifier", value: number) }
+    learn(number, name)
+    return name
+  }
+
+  /// After a rollback: what it had added is gone.
+  func forget() { known.withLock { $0 = Known() } }
+
+  private func learn(_ number: Int64, _ identifier: TaskIdentifier) {
+    known.withLock { known in
+      known.numbers[identifier] = number
+      known.names[number] = identifier
+    }
+  }
+}

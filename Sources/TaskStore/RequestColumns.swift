@@ -1,0 +1,84 @@
+import Foundation
+import TaskModel
+
+/// The columns of `requests` in the order that reading and writing share.
+enum RequestColumns {
+  static let list = """
+    id, identifier, state, due_ms, priority, submitted_ms, earliest_begin_ms, conditions, unique_key, on_conflict, tags, retry_attempts, \
+    retry_backoff, retry_initial_ms, retry_maximum_ms, every_ms, occurrence_ms, attempts_spent, losses, stop_requested, blocked_by, run, \
+    started_ms, ended_ms, last_outcome, last_message
+    """
+
+  /// The record of a row that selects ``list``; its payload is left empty.
+  static func record(_ row: borrowing PreparedStatement.Columns, origin: UInt64, name: (Int64) throws -> TaskIdentifier) throws -> RequestRecord {
+    func time(_ index: Int32) -> WallTime? { row.optionalInteger(index).map(WallTime.init(unixMilliseconds:)) }
+    var request = TaskRequest(identifier: try name(row.integer(1)))
+    request.priority = Int(row.integer(4))
+    request.earliestBegin = time(6)
+    request.conditions = Conditions(rawValue: UInt32(truncatingIfNeeded: row.integer(7)))
+    request.uniqueKey = row.optionalText(8)
+    request.onConflict = try ConflictPolicy(stored: row.integer(9))
+    request.tags = try row.optionalText(10).map { try StoredJSON.decode([String].self, from: $0) } ?? []
+    request.retry = RetryPolicy(
+      attempts: Int(row.integer(11)), backoff: try RetryPolicy.Backoff(stored: row.integer(12)), initial: .milliseconds(row.integer(13)),
+      maximum: .milliseconds(row.integer(14)))
+    request.repetition = row.optionalInteger(15).map { RepeatRule(every: .milliseconds($0)) }
+    return RequestRecord(
+      id: RequestID(sequence: row.integer(0), origin: origin), request: request, state: try RequestState(stored: row.integer(2)),
+      due: WallTime(unixMilliseconds: row.integer(3)), occurrence: time(16), submitted: WallTime(unixMilliseconds: row.integer(5)),
+      attemptsSpent: Int(row.integer(17)), losses: Int(row.integer(18)), stopRequested: try StopReason.optional(row.optionalInteger(19)),
+      blockedBy: row.optionalInteger(20).map { RequestID(sequence: $0, origin: origin) },
+      run: row.optionalInteger(21).map { RunID(sequence: $0, origin: origin) }, started: time(22), ended: time(23),
+      lastOutcome: try RunOutcome.optional(row.optionalInteger(24)), lastMessage: row.optionalText(25))
+  }
+}
+
+/// The columns of `runs` in the order that reading and writing share.
+enum RunColumns {
+  static let list = """
+    id, request, identifier, attempt, started_ms, ended_ms, outcome, stop_reason, forced, message, completed, total, cpu_ns
+    """
+
+  /// The record of a row that selects ``list``, without output and log.
+  static func record(_ row: borrowing PreparedStatement.Columns, origin: UInt64, name: (Int64) throws -> TaskIdentifier) throws -> RunRecord {
+    var report = RunReport()
+    report.stopReason = try StopReason.optional(row.optionalInteger(7))
+    report.forced = row.integer(8) != 0
+    report.message = row.optionalText(9)
+    if let completed = row.optionalInteger(10) {
+      report.progress = RunProgress(completed: UInt64(bitPattern: completed), total: UInt64(bitPattern: row.integer(11)))
+    }
+    report.cpuTime = row.optionalInteger(12).map { .nanoseconds($0) }
+    return RunRecord(
+      id: RunID(sequence: row.integer(0), origin: origin), request: RequestID(sequence: row.integer(1), origin: origin),
+      identifier: try name(row.integer(2)), attempt: Int(row.integer(3)), started: WallTime(unixMilliseconds: row.integer(4)),
+      ended: WallTime(unixMilliseconds: row.integer(5)), outcome: try RunOutcome(stored: row.integer(6)), report: report)
+  }
+}
+
+/// Lists that are stored as JSON in one column.
+enum StoredJSON {
+  /// A log line as stored.
+  struct Line: Codable {
+    var time: Int64
+    var level: String
+    var message: String
+  }
+
+  static func encode(_ value: some Encodable) throws -> String { String(decoding: try JSONEncoder().encode(value), as: UTF8.self) }
+
+  static func decode<Value: Decodable>(_ type: Value.Type, from text: String) throws -> Value {
+    try JSONDecoder().decode(type, from: Data(text.utf8))
+  }
+
+  static func encode(_ log: [LogLine]) throws -> String? {
+    log.isEmpty ? nil : try encode(log.map { Line(time: $0.time.unixMilliseconds, level: $0.level.rawValue, message: $0.message) })
+  }
+
+  static func log(_ text: String?) throws -> [LogLine] {
+    guard let text else { return [] }
+    return try decode([Line].self, from: text).map {
+      LogLine(time: WallTime(unixMilliseconds: $0.time), level: LogLine.Level(rawValue: $0.level) ?? .info, message: $0.message)
+    }
+  }
+}

@@ -1,0 +1,203 @@
+import Foundation
+import GRDB
+public import TaskModel
+
+/// The store on SQLite: one file in WAL mode, every commit synced (`synchronous = FULL`), one writing connection, some reading ones.
+public final class SQLiteRequestStore: RequestStore {
+  public let origin: UInt64
+  private let pool: DatabasePool
+  private let identifiers = IdentifierTable()
+  private let writer: Writer
+  private let checkpointer: WALCheckpointer
+
+  /// The transaction object of the writing connection. It never leaves `commit`.
+  private struct Writer: @unchecked Sendable {  // reason: used inside the pool's writer access only, which is one thread at a time
+    let transaction: SQLiteTransaction
+  }
+
+  /// Opens the store in `path`, making it if it is not there.
+  ///
+  /// - Throws: `locked`, `full`, `readOnly`, `corrupt`, `futureSchema`: nothing was changed.
+  public init(path: String) throws(StoreError) {
+    do {
+      var configuration = Configuration()
+      configuration.label = "taskhost store"
+      configuration.maximumReaderCount = 4
+      configuration.busyMode = .timeout(2)
+      pool = try DatabasePool(path: path, configuration: configuration)
+      let migrator = Schema.migrator
+      if try pool.read({ try migrator.hasBeenSuperseded($0) }) {
+        let applied = try pool.read { try migrator.appliedIdentifiers($0) }
+        throw StoreError.futureSchema(found: applied.sorted().last ?? "an unknown schema")
+      }
+      try migrator.migrate(pool)
+      let identifiers = self.identifiers
+      (origin, writer) = try pool.writeWithoutTransaction { database in
+        // GRDB opens a WAL database with synchronous = NORMAL, which a power failure could take commits from.
+        try database.execute(sql: "PRAGMA synchronous = FULL")
+        try database.execute(sql: "PRAGMA wal_autocheckpoint = 0")
+        try database.execute(sql: "PRAGMA cache_size = -16384")
+        guard try Int.fetchOne(database, sql: "PRAGMA synchronous") == 2 else { throw StoreError.other("synchronous = FULL was not taken") }
+        let origin = try Self.origin(database)
+        return (origin, Writer(transaction: try SQLiteTransaction(database, origin: origin, identifiers: identifiers)))
+      }
+      checkpointer = try WALCheckpointer(path: path)
+    } catch {
+      throw StoreError(error)
+    }
+  }
+
+  private static func origin(_ database: Database) throws -> UInt64 {
+    if let bits = try Int64.fetchOne(database, sql: "SELECT bits FROM origin") { return UInt64(bitPattern: bits) }
+    let bits = UInt64.random(in: 0...0x3FFF_FFFF_FFFF_FFFF)
+    try database.execute(sql: "INSERT INTO origin (bits) VALUES (?)", arguments: [Int64(bitPattern: bits)])
+    return bits
+  }
+
+  public func commit<Value>(_ body: (any StoreTransaction) throws -> Value) throws(StoreError) -> Value {
+    do {
+      return try pool.writeWithoutTransaction { database in
+        let transaction = writer.transaction
+        var value: Value?
+        do {
+          try database.inTransaction(.immediate) {
+            value = try body(transaction)
+            return .commit
+          }
+        } catch {
+          identifiers.forget()
+          throw error
+        }
+        checkpointer.committed()
+        guard let value else { throw StoreError.other("the transaction gave nothing") }
+        return value
+      }
+    } catch {
+      throw StoreError(error)
+    }
+  }
+
+  // MARK: Reading
+
+  public func requests(_ query: RequestQuery) throws(StoreError) -> [RequestRecord] {
+    try read { database in
+      var conditions = ["1"]
+      var values: [PreparedStatement.Value] = []
+      if let identifier = query.identifier {
+        guard let number = try identifiers.existingNumber(of: identifier, in: database) else { return [] }
+        conditions.append("identifier = ?")
+        values.append(.integer(number))
+      }
+      if !query.states.isEmpty { conditions.append("state IN (\(query.states.map { String($0.stored) }.joined(separator: ", ")))") }
+      if let tag = query.tag {
+        conditions.append("tags IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?)")
+        values.append(.text(tag))
+      }
+      values.append(.integer(Int64(max(1, query.limit))))
+      let sql = "SELECT \(RequestColumns.list) FROM requests WHERE \(conditions.joined(separator: " AND ")) ORDER BY id DESC LIMIT ?"
+      return try PreparedStatement(database, sql).rows(values) { try record($0, database) }
+    }
+  }
+
+  public func request(_ id: RequestID) throws(StoreError) -> RequestRecord? {
+    guard id.origin == origin else { return nil }
+    return try read { database in
+      let sql = "SELECT \(RequestColumns.list) FROM requests WHERE id = ?"
+      guard var found = try PreparedStatement(database, sql).rows(.integer(id.sequence), read: { try record($0, database) }).first else { return nil }
+      found.request.payload = [UInt8](try Data.fetchOne(database, sql: "SELECT bytes FROM payloads WHERE request = ?", arguments: [id.sequence]) ?? Data())
+      return found
+    }
+  }
+
+  public func runs(_ query: RunQuery) throws(StoreError) -> [RunRecord] {
+    try read { database in
+      var conditions = ["1"]
+      var values: [PreparedStatement.Value] = []
+      if let identifier = query.identifier {
+        guard let number = try identifiers.existingNumber(of: identifier, in: database) else { return [] }
+        conditions.append("identifier = ?")
+        values.append(.integer(number))
+      }
+      if let request = query.request {
+        // A run is made after its request, and ids rise.
+        conditions.append("id > ? AND request = ?")
+        values += [.integer(request.sequence), .integer(request.sequence)]
+      }
+      values.append(.integer(Int64(max(1, query.limit))))
+      let sql = "SELECT \(RunColumns.list) FROM runs WHERE \(conditions.joined(separator: " AND ")) ORDER BY id DESC LIMIT ?"
+      return try PreparedStatement(database, sql).rows(values) { row in
+        try RunColumns.record(row, origin: origin) { try identifiers.name(of: $0, in: database) }
+      }
+    }
+  }
+
+  public func run(_ id: RunID) throws(StoreError) -> RunRecord? {
+    guard id.origin == origin else { return nil }
+    return try read { database in
+      let sql = "SELECT \(RunColumns.list), output, log FROM runs WHERE id = ?"
+      return try PreparedStatement(database, sql).rows(.integer(id.sequence)) { row in
+        var record = try RunColumns.record(row, origin: origin) { try identifiers.name(of: $0, in: database) }
+        record.report.output = row.blob(13)
+        record.report.log = try StoredJSON.log(row.optionalText(14))
+        return record
+      }.first
+    }
+  }
+
+  public func counts() throws(StoreError) -> [RequestState: Int] {
+    try read { database in
+      var counts: [RequestState: Int] = [:]
+      for row in try Row.fetchAll(database, sql: "SELECT state, count(*) FROM requests GROUP BY state") {
+        counts[try RequestState(stored: row[0])] = row[1]
+      }
+      return counts
+    }
+  }
+
+  public func stateValue(_ key: String, of identifier: TaskIdentifier) throws(StoreError) -> [UInt8]? {
+    try read { database in
+      guard let number = try identifiers.existingNumber(of: identifier, in: database) else { return nil }
+      return try Data.fetchOne(database, sql: "SELECT value FROM state WHERE identifier = ? AND key = ?", arguments: [number, key]).map { [UInt8]($0) }
+    }
+  }
+
+  public func checkpoint(of request: RequestID) throws(StoreError) -> [UInt8]? {
+    try read { database in
+      try Data.fetchOne(database, sql: "SELECT bytes FROM checkpoints WHERE request = ?", arguments: [request.sequence]).map { [UInt8]($0) }
+    }
+  }
+
+  public func identifier(registeredBy digest: String) throws(StoreError) -> TaskIdentifier? {
+    try read { database in
+      try Int64.fetchOne(database, sql: "SELECT identifier FROM registrations WHERE digest = ?", arguments: [digest])
+        .map { try identifiers.name(of: $0, in: database) }
+    }
+  }
+
+  private func read<Value>(_ body: (Database) throws -> Value) throws(StoreError) -> Value {
+    do { return try pool.read(body) } catch { throw StoreError(error) }
+  }
+
+  private func record(_ row: borrowing PreparedStatement.Columns, _ database: Database) throws -> RequestRecord {
+    try RequestColumns.record(row, origin: origin) { try identifiers.name(of: $0, in: database) }
+  }
+}
+
+extension StoreError {
+  /// What an error of the database means to the host.
+  init(_ error: any Error) {
+    switch error {
+    case let error as StoreError: self = error
+    case let error as DatabaseError:
+      let detail = error.message ?? "SQLite error \(error.extendedResultCode.rawValue)"
+      switch error.resultCode {
+      case .SQLITE_FULL: self = .full(detail)
+      case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH: self = .readOnly(detail)
+      case .SQLITE_BUSY, .SQLITE_LOCKED: self = .locked(detail)
+      case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .corrupt(detail)
+      default: self = .other(detail)
+      }
+    default: self = .other("\(error)")
+    }
+  }
+}

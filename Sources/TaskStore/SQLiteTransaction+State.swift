@@ -1,0 +1,61 @@
+import Foundation
+import GRDB
+import TaskModel
+
+extension SQLiteTransaction {
+  func setState(_ key: String, to value: [UInt8]?, of identifier: TaskIdentifier) throws {
+    let number = try identifiers.number(of: identifier, in: database)
+    guard let value else {
+      try database.execute(sql: "DELETE FROM state WHERE identifier = ? AND key = ?", arguments: [number, key])
+      return
+    }
+    let row = try Row.fetchOne(
+      database, sql: "SELECT count(*), coalesce(sum(length(value)), 0) FROM state WHERE identifier = ? AND key <> ?", arguments: [number, key])
+    let (keys, bytes): (Int, Int) = (row?[0] ?? 0, row?[1] ?? 0)
+    guard keys < Limits.stateKeys else { throw StoreError.limit("\(identifier) has \(keys) state keys, the most there may be: delete some") }
+    guard bytes + value.count <= Limits.stateBytes else {
+      throw StoreError.limit("the state of \(identifier) would have \(bytes + value.count) bytes, more than \(Limits.stateBytes): delete some")
+    }
+    try database.execute(
+      sql: "INSERT INTO state (identifier, key, value) VALUES (?, ?, ?) ON CONFLICT (identifier, key) DO UPDATE SET value = excluded.value",
+      arguments: [number, key, Data(value)])
+  }
+
+  func setCheckpoint(_ value: [UInt8], of request: RequestID) throws {
+    try database.execute(
+      sql: "INSERT INTO checkpoints (request, bytes) VALUES (?, ?) ON CONFLICT (request) DO UPDATE SET bytes = excluded.bytes",
+      arguments: [request.sequence, Data(value)])
+  }
+
+  func remember(_ identifier: TaskIdentifier, registeredBy digest: String) throws {
+    let number = try identifiers.number(of: identifier, in: database)
+    try database.execute(
+      sql: "INSERT INTO registrations (digest, identifier) VALUES (?, ?) ON CONFLICT (digest) DO UPDATE SET identifier = excluded.identifier",
+      arguments: [digest, number])
+  }
+
+  func prune(before horizon: WallTime, keeping count: Int, limit: Int) throws -> Bool {
+    // Ids rise with time, so the oldest runs are the first rows and a count is a place in the order.
+    try database.execute(
+      sql: "DELETE FROM runs WHERE id IN (SELECT id FROM runs WHERE ended_ms < ? ORDER BY id LIMIT ?)",
+      arguments: [horizon.unixMilliseconds, limit])
+    var removed = database.changesCount
+    if let last = try Int64.fetchOne(database, sql: "SELECT id FROM runs ORDER BY id DESC LIMIT 1 OFFSET ?", arguments: [count]) {
+      try database.execute(
+        sql: "DELETE FROM runs WHERE id IN (SELECT id FROM runs WHERE id <= ? ORDER BY id LIMIT ?)", arguments: [last, limit])
+      removed = max(removed, database.changesCount)
+    }
+    let oldest = try Int64.fetchOne(database, sql: "SELECT min(request) FROM (SELECT request FROM runs ORDER BY id LIMIT 1000)")
+    let ended = try Int64.fetchAll(
+      database,
+      sql: """
+        SELECT id FROM requests r WHERE id < ? AND state >= 50 AND (ended_ms < ? OR NOT EXISTS (SELECT 1 FROM runs WHERE request = r.id LIMIT 1))
+        ORDER BY id LIMIT ?
+        """, arguments: [oldest ?? Int64.max, horizon.unixMilliseconds, limit])
+    for id in ended {
+      try database.execute(sql: "DELETE FROM requests WHERE id = ?", arguments: [id])
+      try database.execute(sql: "DELETE FROM payloads WHERE request = ?", arguments: [id])
+    }
+    return removed == limit || ended.count == limit
+  }
+}

@@ -1,0 +1,219 @@
+import GRDB
+import TaskModel
+
+/// The work of one commit on the writing connection. One object serves all commits: it keeps the prepared statements.
+final class SQLiteTransaction: StoreTransaction {
+  let database: Database
+  let origin: UInt64
+  let identifiers: IdentifierTable
+  let statements: Statements
+
+  init(_ database: Database, origin: UInt64, identifiers: IdentifierTable) throws {
+    self.database = database
+    self.origin = origin
+    self.identifiers = identifiers
+    statements = try Statements(database)
+  }
+
+  /// The statements that are run often, prepared once.
+  struct Statements {
+    let savepoint, releaseSavepoint, rollbackToSavepoint: PreparedStatement
+    let insert, insertPayload, payload, update, select, start, succeed, appendRun: PreparedStatement
+    let selectRunning, selectHolder, selectBlocked, due, nextPriority, firstDue: PreparedStatement
+    let deleteCheckpoint: PreparedStatement
+
+    init(_ database: Database) throws {
+      func prepare(_ sql: String) throws -> PreparedStatement { try PreparedStatement(database, sql) }
+      savepoint = try prepare("SAVEPOINT submission")
+      releaseSavepoint = try prepare("RELEASE submission")
+      rollbackToSavepoint = try prepare("ROLLBACK TO submission")
+      let columns = RequestColumns.list
+      let marks = columns.split(separator: ",").map { _ in "?" }.joined(separator: ", ")
+      insert = try prepare("INSERT INTO requests (\(columns)) VALUES (\(marks))")
+      insertPayload = try prepare("INSERT INTO payloads (request, bytes) VALUES (?, ?)")
+      payload = try prepare("SELECT bytes FROM payloads WHERE request = ?")
+      update = try prepare(
+        """
+        UPDATE requests SET state = ?, due_ms = ?, priority = ?, unique_key = ?, every_ms = ?, occurrence_ms = ?, attempts_spent = ?,
+        losses = ?, stop_requested = ?, blocked_by = ?, run = ?, started_ms = ?, ended_ms = ?, last_outcome = ?, last_message = ?
+        WHERE id = ?
+        """)
+      select = try prepare("SELECT \(columns) FROM requests WHERE id = ?")
+      start = try prepare("UPDATE requests SET state = 40, run = ?, started_ms = ? WHERE id = ? AND state = 20")
+      succeed = try prepare(
+        """
+        UPDATE requests SET state = 50, attempts_spent = 0, losses = 0, run = NULL, ended_ms = ?, last_outcome = ?, last_message = ?
+        WHERE id = ? AND run = ?
+        """)
+      appendRun = try prepare(
+        """
+        INSERT INTO runs (id, request, identifier, attempt, started_ms, ended_ms, outcome, stop_reason, forced, message, completed, total,
+        cpu_ns, output, log) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """)
+      selectRunning = try prepare("SELECT \(columns) FROM requests WHERE state = 40")
+      selectHolder = try prepare("SELECT \(columns) FROM requests WHERE identifier = ? AND unique_key = ? AND state < 50")
+      selectBlocked = try prepare("SELECT \(columns) FROM requests WHERE blocked_by = ?")
+      due = try prepare(
+        "SELECT id, due_ms FROM requests WHERE state = 20 AND identifier = ? AND priority = ? AND due_ms <= ? ORDER BY due_ms LIMIT ?")
+      nextPriority = try prepare(
+        "SELECT priority FROM requests WHERE state = 20 AND identifier = ? AND priority < ? ORDER BY priority DESC LIMIT 1")
+      firstDue = try prepare(
+        "SELECT id, due_ms FROM requests WHERE state = 20 AND identifier = ? AND priority = ? ORDER BY due_ms LIMIT 1")
+      deleteCheckpoint = try prepare("DELETE FROM checkpoints WHERE request = ?")
+    }
+  }
+
+  func savepoint<Value>(_ body: () throws -> Value) throws -> Value {
+    try statements.savepoint.run()
+    do {
+      let value = try body()
+      try statements.releaseSavepoint.run()
+      return value
+    } catch {
+      identifiers.forget()
+      try statements.rollbackToSavepoint.run()
+      try statements.releaseSavepoint.run()
+      throw error
+    }
+  }
+
+  // MARK: Requests
+
+  func insert(_ record: RequestRecord) throws {
+    let request = record.request
+    let retry = request.retry ?? RetryPolicy()
+    try statements.insert.run(
+      .integer(record.id.sequence), .integer(try identifiers.number(of: request.identifier, in: database)), .integer(record.state.stored),
+      .integer(record.due.unixMilliseconds), .integer(Int64(request.priority)), .integer(record.submitted.unixMilliseconds),
+      .integer(request.earliestBegin?.unixMilliseconds), .integer(Int64(request.conditions.rawValue)), .text(request.uniqueKey),
+      .integer(request.onConflict.stored), .text(request.tags.isEmpty ? nil : try StoredJSON.encode(request.tags)),
+      .integer(Int64(retry.attempts)), .integer(retry.backoff.stored), .integer(retry.initial.wholeMilliseconds),
+      .integer(retry.maximum.wholeMilliseconds), .integer(request.repetition?.interval.wholeMilliseconds),
+      .integer(record.occurrence?.unixMilliseconds), .integer(Int64(record.attemptsSpent)), .integer(Int64(record.losses)),
+      .integer(record.stopRequested?.stored), .integer(record.blockedBy?.sequence), .integer(record.run?.sequence),
+      .integer(record.started?.unixMilliseconds), .integer(record.ended?.unixMilliseconds), .integer(record.lastOutcome?.stored),
+      .text(record.lastMessage))
+    if !request.payload.isEmpty { try statements.insertPayload.run(.integer(record.id.sequence), .blob(request.payload)) }
+  }
+
+  func update(_ record: RequestRecord) throws {
+    let changed = try statements.update.run(
+      .integer(record.state.stored), .integer(record.due.unixMilliseconds), .integer(Int64(record.request.priority)),
+      .text(record.request.uniqueKey), .integer(record.request.repetition?.interval.wholeMilliseconds),
+      .integer(record.occurrence?.unixMilliseconds), .integer(Int64(record.attemptsSpent)), .integer(Int64(record.losses)),
+      .integer(record.stopRequested?.stored), .integer(record.blockedBy?.sequence), .integer(record.run?.sequence),
+      .integer(record.started?.unixMilliseconds), .integer(record.ended?.unixMilliseconds), .integer(record.lastOutcome?.stored),
+      .text(record.lastMessage), .integer(record.id.sequence))
+    guard changed == 1 else { throw StoreError.other("request \(record.id) is not there") }
+    if record.state.isFinal { try statements.deleteCheckpoint.run(.integer(record.id.sequence)) }
+  }
+
+  func request(_ id: RequestID) throws -> RequestRecord? {
+    guard id.origin == origin else { return nil }
+    return try statements.select.rows(.integer(id.sequence), read: record).first
+  }
+
+  func payload(of id: RequestID) throws -> [UInt8] {
+    try statements.payload.rows(.integer(id.sequence)) { $0.blob(0) }.first ?? []
+  }
+
+  func holder(of key: String, identifier: TaskIdentifier) throws -> RequestRecord? {
+    guard let number = try identifiers.existingNumber(of: identifier, in: database) else { return nil }
+    return try statements.selectHolder.rows(.integer(number), .text(key), read: record).first
+  }
+
+  func blocked(by id: RequestID) throws -> [RequestRecord] { try statements.selectBlocked.rows(.integer(id.sequence), read: record) }
+
+  func liveCount(of identifier: TaskIdentifier) throws -> Int {
+    guard let number = try identifiers.existingNumber(of: identifier, in: database) else { return 0 }
+    return try Int.fetchOne(
+      database,
+      sql: """
+        SELECT (SELECT count(*) FROM requests INDEXED BY requests_pending WHERE state = 20 AND identifier = ?)
+          + (SELECT count(*) FROM requests INDEXED BY requests_running WHERE state = 40 AND identifier = ?)
+        """, arguments: [number, number]) ?? 0
+  }
+
+  func identifiersWithPending() throws -> [TaskIdentifier] {
+    try Int64.fetchAll(database, sql: "SELECT id FROM identifiers i WHERE EXISTS (SELECT 1 FROM requests r WHERE r.state = 20 AND r.identifier = i.id)")
+      .map { try identifiers.name(of: $0, in: database) }
+  }
+
+  func running() throws -> [RequestRecord] { try statements.selectRunning.rows(read: record) }
+
+  func holders(ofKeysBeginningWith prefix: String) throws -> [RequestRecord] {
+    try PreparedStatement(
+      database,
+      "SELECT \(RequestColumns.list) FROM requests WHERE unique_key IS NOT NULL AND state < 50 AND substr(unique_key, 1, length(?1)) = ?1"
+    ).rows(.text(prefix), read: record)
+  }
+
+  // MARK: What is due
+
+  func due(of identifier: TaskIdentifier, by now: WallTime, limit: Int) throws -> [DueRequest] {
+    guard let number = try identifiers.existingNumber(of: identifier, in: database) else { return [] }
+    var offers: [DueRequest] = []
+    var priority = Int64(Limits.priorities.upperBound) + 1
+    // Few priorities are in use at a time; each is one step in the index.
+    while let next = try statements.nextPriority.rows(.integer(number), .integer(priority), read: { $0.integer(0) }).first {
+      priority = next
+      offers += try statements.due.rows(.integer(number), .integer(next), .integer(now.unixMilliseconds), .integer(Int64(limit))) {
+        DueRequest(id: RequestID(sequence: $0.integer(0), origin: origin), due: WallTime(unixMilliseconds: $0.integer(1)), priority: Int(next))
+      }
+    }
+    guard offers.contains(where: { $0.priority != offers[0].priority }) else { return offers }
+    return Array(offers.sorted { ($0.rank, $0.id) < ($1.rank, $1.id) }.prefix(limit))
+  }
+
+  func nextDue(of identifier: TaskIdentifier) throws -> WallTime? { try firstDue(of: identifier)?.due }
+
+  func firstPending(of identifier: TaskIdentifier) throws -> RequestRecord? { try firstDue(of: identifier).flatMap { try request($0.id) } }
+
+  private func firstDue(of identifier: TaskIdentifier) throws -> DueRequest? {
+    guard let number = try identifiers.existingNumber(of: identifier, in: database) else { return nil }
+    var first: DueRequest?
+    var priority = Int64(Limits.priorities.upperBound) + 1
+    while let next = try statements.nextPriority.rows(.integer(number), .integer(priority), read: { $0.integer(0) }).first {
+      priority = next
+      let offer = try statements.firstDue.rows(.integer(number), .integer(next)) {
+        DueRequest(id: RequestID(sequence: $0.integer(0), origin: origin), due: WallTime(unixMilliseconds: $0.integer(1)), priority: Int(next))
+      }.first
+      if let offer, first.map({ offer.due < $0.due }) ?? true { first = offer }
+    }
+    return first
+  }
+
+  // MARK: Runs
+
+  func start(_ id: RequestID, run: RunID, at now: WallTime) throws {
+    let changed = try statements.start.run(.integer(run.sequence), .integer(now.unixMilliseconds), .integer(id.sequence))
+    guard changed == 1 else { throw StoreError.other("request \(id) is not pending") }
+  }
+
+  func succeed(_ id: RequestID, run: RunID, outcome: RunOutcome, message: String?, at now: WallTime) throws {
+    let changed = try statements.succeed.run(
+      .integer(now.unixMilliseconds), .integer(outcome.stored), .text(message), .integer(id.sequence), .integer(run.sequence))
+    guard changed == 1 else { throw StoreError.fenced }
+    try statements.deleteCheckpoint.run(.integer(id.sequence))
+  }
+
+  func append(_ run: RunRecord) throws {
+    let report = run.report
+    try statements.appendRun.run(
+      .integer(run.id.sequence), .integer(run.request.sequence), .integer(try identifiers.number(of: run.identifier, in: database)),
+      .integer(Int64(run.attempt)), .integer(run.started.unixMilliseconds), .integer((run.ended ?? run.started).unixMilliseconds),
+      .integer((run.outcome ?? .lost).stored), .integer(report.stopReason?.stored), .integer(report.forced ? 1 : 0), .text(report.message),
+      .integer(report.progress.map { Int64(bitPattern: $0.completed) }), .integer(report.progress.map { Int64(bitPattern: $0.total) }),
+      .integer(report.cpuTime?.wholeNanoseconds), report.output.isEmpty ? .null : .blob(report.output),
+      .text(try StoredJSON.encode(report.log)))
+  }
+
+  func requestRunning(as run: RunID, of request: RequestID) throws -> RequestRecord {
+    guard let record = try self.request(request), record.state == .running, record.run == run else { throw StoreError.fenced }
+    return record
+  }
+
+  private func record(_ row: borrowing PreparedStatement.Columns) throws -> RequestRecord {
+    try RequestColumns.record(row, origin: origin) { try identifiers.name(of: $0, in: database) }
+  }
+}

@@ -1,0 +1,80 @@
+import GRDB
+
+/// The tables, as numbered migrations. A migration that has been released is never edited.
+enum Schema {
+  static var migrator: DatabaseMigrator {
+    var migrator = DatabaseMigrator()
+    migrator.registerMigration("1 requests, runs, state") { database in
+      try database.execute(sql: version1)
+    }
+    return migrator
+  }
+
+  /// Times are milliseconds since 1970, states and the like the numbers of `StoredValues`. Ids are the sequence of a `RecordID`.
+  ///
+  /// - `payloads`, `checkpoints` have a row only where there is something, so that a change of state rewrites a short row.
+  /// - `requests_pending` gives, for an identifier and a priority, the requests in the order in which they fall due.
+  /// - A run is a row of its request while it lasts, and one of `runs` once it has ended: one row written for each.
+  private static let version1 = """
+    CREATE TABLE identifiers (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+    CREATE TABLE origin (bits INTEGER NOT NULL) STRICT;
+    CREATE TABLE requests (
+      id INTEGER PRIMARY KEY,
+      identifier INTEGER NOT NULL REFERENCES identifiers,
+      state INTEGER NOT NULL,
+      due_ms INTEGER NOT NULL,
+      priority INTEGER NOT NULL,
+      submitted_ms INTEGER NOT NULL,
+      earliest_begin_ms INTEGER,
+      conditions INTEGER NOT NULL,
+      unique_key TEXT,
+      on_conflict INTEGER NOT NULL,
+      tags TEXT,
+      retry_attempts INTEGER NOT NULL,
+      retry_backoff INTEGER NOT NULL,
+      retry_initial_ms INTEGER NOT NULL,
+      retry_maximum_ms INTEGER NOT NULL,
+      every_ms INTEGER,
+      occurrence_ms INTEGER,
+      attempts_spent INTEGER NOT NULL,
+      losses INTEGER NOT NULL,
+      stop_requested INTEGER,
+      blocked_by INTEGER,
+      run INTEGER,
+      started_ms INTEGER,
+      ended_ms INTEGER,
+      last_outcome INTEGER,
+      last_message TEXT
+    ) STRICT;
+    CREATE INDEX requests_pending ON requests (identifier, priority DESC, due_ms) WHERE state = 20;
+    CREATE INDEX requests_running ON requests (id) WHERE state = 40;
+    CREATE INDEX requests_blocked ON requests (blocked_by) WHERE blocked_by IS NOT NULL;
+    CREATE UNIQUE INDEX requests_key ON requests (identifier, unique_key) WHERE unique_key IS NOT NULL AND state < 50;
+    CREATE TABLE payloads (request INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
+    CREATE TABLE checkpoints (request INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
+    CREATE TABLE runs (
+      id INTEGER PRIMARY KEY,
+      request INTEGER NOT NULL,
+      identifier INTEGER NOT NULL,
+      attempt INTEGER NOT NULL,
+      started_ms INTEGER NOT NULL,
+      ended_ms INTEGER NOT NULL,
+      outcome INTEGER NOT NULL,
+      stop_reason INTEGER,
+      forced INTEGER NOT NULL,
+      message TEXT,
+      output BLOB,
+      completed INTEGER,
+      total INTEGER,
+      cpu_ns INTEGER,
+      log TEXT
+    ) STRICT;
+    CREATE TABLE state (
+      identifier INTEGER NOT NULL REFERENCES identifiers,
+      key TEXT NOT NULL,
+      value BLOB NOT NULL,
+      PRIMARY KEY (identifier, key)
+    ) STRICT;
+    CREATE TABLE registrations (digest TEXT PRIMARY KEY, identifier INTEGER NOT NULL REFERENCES identifiers) STRICT, WITHOUT ROWID;
+    """
+}

@@ -1,0 +1,90 @@
+import TaskModel
+
+/// Which number stands for which case in the database. Final: a number is never given a new meaning; gaps are for cases to come.
+protocol StoredValue: CaseIterable, Equatable, Sendable {
+  var stored: Int64 { get }
+}
+
+extension StoredValue {
+  /// The case that `stored` stands for.
+  init(stored: Int64) throws {
+    guard let value = Self.allCases.first(where: { $0.stored == stored }) else { throw UnknownStoredValue(type: "\(Self.self)", value: stored) }
+    self = value
+  }
+
+  /// As above, nil for nil.
+  static func optional(_ stored: Int64?) throws -> Self? { try stored.map { try Self(stored: $0) } }
+}
+
+/// A number in the database that stands for nothing: the file is damaged or newer than this program.
+struct UnknownStoredValue: Error, CustomStringConvertible {
+  let type: String
+  let value: Int64
+  var description: String { "\(value) is no stored \(type)" }
+}
+
+extension RequestState: StoredValue {
+  /// Below 50: live. The partial indexes of the schema say 20, 40 and 50.
+  var stored: Int64 {
+    switch self {
+    case .blocked: 10
+    case .pending: 20
+    case .claimed: 30
+    case .running: 40
+    case .succeeded: 50
+    case .failed: 60
+    case .cancelled: 70
+    }
+  }
+}
+
+extension RunOutcome: StoredValue {
+  var stored: Int64 {
+    switch self {
+    case .succeeded: 10
+    case .noop: 20
+    case .snoozed: 30
+    case .retried: 40
+    case .failed: 50
+    case .expired: 60
+    case .cancelled: 70
+    case .stopped: 80
+    case .crashed: 90
+    case .lost: 100
+    }
+  }
+}
+
+extension StopReason: StoredValue {
+  var stored: Int64 {
+    switch self {
+    case .budget: 10
+    case .cancelled: 20
+    case .conditions: 30
+    case .draining: 40
+    case .replaced: 50
+    case .stalled: 60
+    }
+  }
+}
+
+extension ConflictPolicy: StoredValue {
+  var stored: Int64 {
+    switch self {
+    case .none: 0
+    case .keep: 10
+    case .replace: 20
+    case .update: 30
+    case .append: 40
+    }
+  }
+}
+
+extension RetryPolicy.Backoff: StoredValue {
+  var stored: Int64 {
+    switch self {
+    case .linear: 10
+    case .exponential: 20
+    }
+  }
+}
