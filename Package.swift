@@ -18,13 +18,16 @@ let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: 
 let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
-let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
-let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
-let nioFoundation = Target.Dependency.product(name: "NIOFoundationCompat", package: "swift-nio")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let tomlKit = Target.Dependency.product(name: "TOMLKit", package: "TOMLKit")
 
@@ -34,13 +37,14 @@ let package = Package(
     .executable(name: "taskhost", targets: ["taskhost"]),
     .library(name: "CTaskHost", targets: ["CTaskHost"]),
     .library(name: "TaskHostSDK", targets: ["TaskHostSDK"]),
-    .library(name: "TokenRefresh", type: .dynamic, targets: ["TokenRefresh"]),
-    .library(name: "Cleanup", type: .dynamic, targets: ["Cleanup"]),
+    .library(name: "TokenRefresh", type: .dynamic, targets: ["TokenRefreshEntry"]),
+    .library(name: "Cleanup", type: .dynamic, targets: ["CleanupEntry"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -53,16 +57,19 @@ let package = Package(
     // Floor 4: what people start.
     .executableTarget(
       name: "taskhost",
-      dependencies: ["HostControl", "TaskHost", "TaskModel", argumentParser, asyncHTTPClient, logging, nioCore, nioFoundation, serviceLifecycle],
+      dependencies: [
+        "HostControl", "TaskHost", "TaskModel", "TaskScheduler", argumentParser, asyncHTTPClient, logging, nioCore, nioHTTP1, nioPosix, serviceLifecycle,
+        unixSignals,
+      ],
       swiftSettings: settings),
 
     // Floor 3: the host put together, and its control over HTTP.
     .target(
       name: "TaskHost",
-      dependencies: ["HostThreads", "PluginRuntime", "PluginTrust", "TaskModel", "TaskScheduler", "TaskStore", crypto, logging, serviceLifecycle, tomlKit],
+      dependencies: ["CTaskHostSystem", "HostThreads", "PluginRuntime", "PluginTrust", "TaskModel", "TaskScheduler", "TaskStore", logging, tomlKit],
       swiftSettings: settings),
     .target(
-      name: "HostControl", dependencies: ["TaskModel", hummingbird, logging, nioCore, serviceLifecycle], swiftSettings: settings),
+      name: "HostControl", dependencies: ["TaskModel", httpTypes, hummingbirdCore, logging, nioCore, nioHTTP1, nioPosix, serviceLifecycle], swiftSettings: settings),
 
     // Floor 2: what runs when.
     .target(name: "TaskScheduler", dependencies: ["HostThreads", "TaskModel", deque], swiftSettings: settings),
@@ -84,9 +91,14 @@ let package = Package(
       name: "TaskHostSDK", dependencies: ["CTaskHost", "CTaskHostPlugin", logging], path: "SDK/TaskHostSDK", swiftSettings: settings),
 
     // Built-in plugins: ordinary users of the SDK.
+    // The exported C function is a target of its own: all test targets end up in one binary, which can have only one.
     .target(
-      name: "TokenRefresh", dependencies: ["TaskHostSDK", asyncHTTPClient, logging, nioCore], path: "Plugins/TokenRefresh",
-      swiftSettings: settings),
-    .target(name: "Cleanup", dependencies: ["TaskHostSDK", logging], path: "Plugins/Cleanup", swiftSettings: settings),
+      name: "TokenRefresh", dependencies: ["TaskHostSDK", asyncHTTPClient, crypto, logging, nioCore, nioHTTP1, nioPosix],
+      path: "Plugins/TokenRefresh", exclude: ["Entry"], swiftSettings: settings),
+    .target(name: "TokenRefreshEntry", dependencies: ["TaskHostSDK", "TokenRefresh"], path: "Plugins/TokenRefresh/Entry", swiftSettings: settings),
+    .target(name: "CCleanup", path: "Plugins/CleanupSystem"),
+    .target(
+      name: "Cleanup", dependencies: ["CCleanup", "TaskHostSDK", logging], path: "Plugins/Cleanup", exclude: ["Entry"], swiftSettings: settings),
+    .target(name: "CleanupEntry", dependencies: ["Cleanup", "TaskHostSDK"], path: "Plugins/Cleanup/Entry", swiftSettings: settings),
   ]
 )

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "taskhost_system.h"
 
-#include <pthread.h>
+#include <dlfcn.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -22,4 +22,9 @@ int taskhost_system_set_thread_name(const char *name) {
   strncpy(cut, name, sizeof cut - 1);
   cut[sizeof cut - 1] = 0;
   return prctl(PR_SET_NAME, cut, 0, 0, 0);
+}
+
+const char *taskhost_system_object_of(const void *address) {
+  Dl_info information;
+  return dladdr(address, &information) ? information.dli_fname : NULL;
 }

@@ -13,6 +13,12 @@ public struct SystemClock: HostClock {
 
   public var monotonicTime: MonotonicTime { Self.now }
 
+  public func monotonicTime(at time: WallTime) -> MonotonicTime {
+    let (wanted, overflow) = time.unixMilliseconds.multipliedReportingOverflow(by: 1_000_000)
+    guard !overflow else { return time.unixMilliseconds < 0 ? MonotonicTime(nanoseconds: 0) : .distantFuture }
+    return Self.now + .nanoseconds(wanted - Self.nanoseconds(of: CLOCK_REALTIME))
+  }
+
   /// The monotonic clock, without going through the protocol.
   public static var now: MonotonicTime { MonotonicTime(nanoseconds: nanoseconds(of: CLOCK_MONOTONIC)) }
 

@@ -55,7 +55,7 @@ extension HostTable {
         let run = try RunTable.shared.find(task)
         // A deadline that moved back is found out when the old one comes.
         let (progress, _) = try run.setProgress(completed: completed, total: total)
-        run.sink(.progress(run.order.run, progress))
+        run.sink(.progress(run.context, progress))
       }
     }
     table.log = { task, level, message in
@@ -64,7 +64,7 @@ extension HostTable {
         let text = try Borrowed.message(message, named: "message")
         let line = LogLine(time: run.services.wallTime, level: try LogLine.Level(level), message: text)
         try run.log(line)
-        run.sink(.log(run.order.run, line))
+        run.sink(.log(run.context, line))
       }
     }
     table.set_output = { task, bytes, length in

@@ -50,7 +50,7 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
     free(UnsafeMutablePointer(mutating: requestID))
   }
 
-  var context: RunContext { RunContext(run: order.run, request: order.request, identifier: order.contract.identifier) }
+  var context: RunReference { RunReference(run: order.run, request: order.request, identifier: order.contract.identifier) }
 
   // MARK: Begin and end, on the run's thread
 
@@ -133,7 +133,7 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
         monitor.broadcast()
       }
     }
-    sink(.expired(order.run, reason))
+    sink(.expired(context, reason))
   }
 
   /// Closes the run although its handler has not returned. Nil: it had ended before.

@@ -27,6 +27,12 @@ public struct LaunchFailure: Error, Sendable, Hashable {
   public var step: Step
   /// What was seen.
   public var observed: String
+
+  /// A failure as given.
+  public init(step: Step, observed: String) {
+    self.step = step
+    self.observed = observed
+  }
 }
 
 /// What a launched plugin is to the host.

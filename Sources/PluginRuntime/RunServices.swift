@@ -5,25 +5,15 @@ public protocol RunServices: Sendable {
   /// The host's calendar, for `now_unix_ms`.
   var wallTime: WallTime { get }
   /// A value of the identifier's state; nil: no such key.
-  func state(_ key: String, for run: RunContext) throws(CallFailure) -> [UInt8]?
+  func state(_ key: String, for run: RunReference) throws(CallFailure) -> [UInt8]?
   /// Writes a value of the identifier's state; nil deletes. Durable when it returns.
-  func setState(_ key: String, to value: [UInt8]?, for run: RunContext) throws(CallFailure)
+  func setState(_ key: String, to value: [UInt8]?, for run: RunReference) throws(CallFailure)
   /// Where an earlier run of the request left off; nil: nowhere.
-  func checkpoint(for run: RunContext) throws(CallFailure) -> [UInt8]?
+  func checkpoint(for run: RunReference) throws(CallFailure) -> [UInt8]?
   /// Records where this run is. Durable when it returns.
-  func setCheckpoint(_ value: [UInt8], for run: RunContext) throws(CallFailure)
+  func setCheckpoint(_ value: [UInt8], for run: RunReference) throws(CallFailure)
   /// Submits a request on behalf of the run's plugin. Durable when it returns.
-  func submit(_ request: TaskRequest, for run: RunContext) throws(CallFailure) -> Submission
+  func submit(_ request: TaskRequest, for run: RunReference) throws(CallFailure) -> Submission
   /// Cancels a request on behalf of the run's plugin.
-  func cancel(_ request: RequestID, for run: RunContext) throws(CallFailure)
-}
-
-/// Who asks.
-public struct RunContext: Sendable, Hashable {
-  /// The run.
-  public var run: RunID
-  /// Its request.
-  public var request: RequestID
-  /// Whose handler.
-  public var identifier: TaskIdentifier
+  func cancel(_ request: RequestID, for run: RunReference) throws(CallFailure)
 }

@@ -18,8 +18,8 @@ public struct Conditions: OptionSet, Sendable, Hashable {
 
   /// Every condition with its name in the CLI, the configuration and JSON.
   public static let named: [(name: String, condition: Conditions)] = [
-    ("network", .network), ("unmetered", .unmetered), ("power", .power), ("idle", .idle), ("battery-not-low", .batteryNotLow),
-    ("storage-not-low", .storageNotLow),
+    ("network", .network), ("unmetered", .unmetered), ("power", .power), ("idle", .idle), ("battery_not_low", .batteryNotLow),
+    ("storage_not_low", .storageNotLow),
   ]
 
   /// All of them.

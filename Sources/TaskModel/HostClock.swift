@@ -4,4 +4,6 @@ public protocol HostClock: Sendable {
   var wallTime: WallTime { get }
   /// The clock of budgets and waits.
   var monotonicTime: MonotonicTime { get }
+  /// When, on the clock of waits, the calendar will show `time`, if nobody sets it; in the past for a time that has passed.
+  func monotonicTime(at time: WallTime) -> MonotonicTime
 }

@@ -42,11 +42,11 @@ public enum LauncherEvent: Sendable {
   /// A run ended. Sent once for every order.
   case ended(RunID, RunEnding, RunReport)
   /// A run was asked to stop.
-  case expired(RunID, StopReason)
+  case expired(RunReference, StopReason)
   /// A run reported progress.
-  case progress(RunID, RunProgress)
+  case progress(RunReference, RunProgress)
   /// A run wrote a line.
-  case log(RunID, LogLine)
+  case log(RunReference, LogLine)
   /// The plugin cannot take runs until `resumed`: a thread it overran is still in its hands.
   case suspended(TaskIdentifier, String)
   /// The plugin can take runs again.

@@ -6,11 +6,11 @@ public struct RepeatRule: Sendable, Hashable {
   /// Every `interval`.
   public init(every interval: Duration) { self.interval = interval }
 
-  /// The first occurrence after `now`, on the grid that `occurrence` lies on: from the schedule alone, never from when a run happened
-  /// to take place, so it does not drift. Occurrences that were missed are passed over (policy `latest`).
+  /// The first occurrence after `now` on the grid that `occurrence` lies on: from the schedule alone, never from when a run happened
+  /// to take place, so it does not drift. An occurrence that is still to come stays. Occurrences that were missed are passed over (policy `latest`).
   public func next(after occurrence: WallTime, now: WallTime) -> WallTime {
     let step = max(1, interval.wholeMilliseconds)
-    guard occurrence <= now else { return occurrence + interval }
+    guard occurrence <= now else { return occurrence }
     let passed = (now.unixMilliseconds - occurrence.unixMilliseconds) / step
     return WallTime(unixMilliseconds: occurrence.unixMilliseconds + (passed + 1) * step)
   }

@@ -23,8 +23,8 @@ public protocol RequestStore: Sendable {
   func stateValue(_ key: String, of identifier: TaskIdentifier) throws(StoreError) -> [UInt8]?
   /// Where an earlier run of the request left off; nil: nowhere.
   func checkpoint(of request: RequestID) throws(StoreError) -> [UInt8]?
-  /// The plugin that last registered from a file with that SHA-256; nil: none did.
-  func identifier(registeredBy digest: String) throws(StoreError) -> TaskIdentifier?
+  /// The highest sequence of any id in use; 0: none is.
+  func highestSequence() throws(StoreError) -> Int64
 }
 
 /// Which requests a listing shows.
@@ -63,12 +63,18 @@ public struct DueRequest: Sendable, Hashable {
   public var due: WallTime
   /// −10 … 10.
   public var priority: Int
+  /// Attempts spent.
+  public var attemptsSpent: Int
+  /// Whether it has occurrences to come.
+  public var isRepeating: Bool
 
   /// An offer as given.
-  public init(id: RequestID, due: WallTime, priority: Int) {
+  public init(id: RequestID, due: WallTime, priority: Int, attemptsSpent: Int, isRepeating: Bool) {
     self.id = id
     self.due = due
     self.priority = priority
+    self.attemptsSpent = attemptsSpent
+    self.isRepeating = isRepeating
   }
 
   /// Orders due requests: oldest first, a step of priority counting as a head start of 5 minutes. So a high priority goes first among
@@ -128,8 +134,6 @@ public protocol StoreTransaction {
   func setState(_ key: String, to value: [UInt8]?, of identifier: TaskIdentifier) throws
   /// Writes where a request's run is.
   func setCheckpoint(_ value: [UInt8], of request: RequestID) throws
-  /// Remembers which identifier a file with that SHA-256 registers.
-  func remember(_ identifier: TaskIdentifier, registeredBy digest: String) throws
 
   // MARK: Housekeeping
 

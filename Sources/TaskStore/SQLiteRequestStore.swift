@@ -167,10 +167,9 @@ public final class SQLiteRequestStore: RequestStore {
     }
   }
 
-  public func identifier(registeredBy digest: String) throws(StoreError) -> TaskIdentifier? {
+  public func highestSequence() throws(StoreError) -> Int64 {
     try read { database in
-      try Int64.fetchOne(database, sql: "SELECT identifier FROM registrations WHERE digest = ?", arguments: [digest])
-        .map { try identifiers.name(of: $0, in: database) }
+      try Int64.fetchOne(database, sql: "SELECT max(coalesce((SELECT max(id) FROM requests), 0), coalesce((SELECT max(id) FROM runs), 0), coalesce((SELECT max(run) FROM requests WHERE state = 40), 0))") ?? 0
     }
   }
 

@@ -27,13 +27,6 @@ extension SQLiteTransaction {
       arguments: [request.sequence, Data(value)])
   }
 
-  func remember(_ identifier: TaskIdentifier, registeredBy digest: String) throws {
-    let number = try identifiers.number(of: identifier, in: database)
-    try database.execute(
-      sql: "INSERT INTO registrations (digest, identifier) VALUES (?, ?) ON CONFLICT (digest) DO UPDATE SET identifier = excluded.identifier",
-      arguments: [digest, number])
-  }
-
   func prune(before horizon: WallTime, keeping count: Int, limit: Int) throws -> Bool {
     // Ids rise with time, so the oldest runs are the first rows and a count is a place in the order.
     try database.execute(
@@ -45,13 +38,11 @@ extension SQLiteTransaction {
         sql: "DELETE FROM runs WHERE id IN (SELECT id FROM runs WHERE id <= ? ORDER BY id LIMIT ?)", arguments: [last, limit])
       removed = max(removed, database.changesCount)
     }
-    let oldest = try Int64.fetchOne(database, sql: "SELECT min(request) FROM (SELECT request FROM runs ORDER BY id LIMIT 1000)")
+    // A request that ended before the oldest run that is left began has no run left.
+    let oldest = try Int64.fetchOne(database, sql: "SELECT started_ms FROM runs ORDER BY id LIMIT 1") ?? Int64.max
     let ended = try Int64.fetchAll(
-      database,
-      sql: """
-        SELECT id FROM requests r WHERE id < ? AND state >= 50 AND (ended_ms < ? OR NOT EXISTS (SELECT 1 FROM runs WHERE request = r.id LIMIT 1))
-        ORDER BY id LIMIT ?
-        """, arguments: [oldest ?? Int64.max, horizon.unixMilliseconds, limit])
+      database, sql: "SELECT id FROM requests WHERE state >= 50 AND ended_ms < ? ORDER BY ended_ms LIMIT ?",
+      arguments: [oldest == Int64.max ? horizon.unixMilliseconds : oldest, limit])
     for id in ended {
       try database.execute(sql: "DELETE FROM requests WHERE id = ?", arguments: [id])
       try database.execute(sql: "DELETE FROM payloads WHERE request = ?", arguments: [id])

@@ -54,7 +54,10 @@ final class SQLiteTransaction: StoreTransaction {
       selectHolder = try prepare("SELECT \(columns) FROM requests WHERE identifier = ? AND unique_key = ? AND state < 50")
       selectBlocked = try prepare("SELECT \(columns) FROM requests WHERE blocked_by = ?")
       due = try prepare(
-        "SELECT id, due_ms FROM requests WHERE state = 20 AND identifier = ? AND priority = ? AND due_ms <= ? ORDER BY due_ms LIMIT ?")
+        """
+        SELECT id, due_ms, attempts_spent, every_ms IS NOT NULL FROM requests
+        WHERE state = 20 AND identifier = ? AND priority = ? AND due_ms <= ? ORDER BY due_ms LIMIT ?
+        """)
       nextPriority = try prepare(
         "SELECT priority FROM requests WHERE state = 20 AND identifier = ? AND priority < ? ORDER BY priority DESC LIMIT 1")
       firstDue = try prepare(
@@ -158,7 +161,9 @@ final class SQLiteTransaction: StoreTransaction {
     while let next = try statements.nextPriority.rows(.integer(number), .integer(priority), read: { $0.integer(0) }).first {
       priority = next
       offers += try statements.due.rows(.integer(number), .integer(next), .integer(now.unixMilliseconds), .integer(Int64(limit))) {
-        DueRequest(id: RequestID(sequence: $0.integer(0), origin: origin), due: WallTime(unixMilliseconds: $0.integer(1)), priority: Int(next))
+        DueRequest(
+          id: RequestID(sequence: $0.integer(0), origin: origin), due: WallTime(unixMilliseconds: $0.integer(1)), priority: Int(next),
+          attemptsSpent: Int($0.integer(2)), isRepeating: $0.integer(3) != 0)
       }
     }
     guard offers.contains(where: { $0.priority != offers[0].priority }) else { return offers }
@@ -169,14 +174,14 @@ final class SQLiteTransaction: StoreTransaction {
 
   func firstPending(of identifier: TaskIdentifier) throws -> RequestRecord? { try firstDue(of: identifier).flatMap { try request($0.id) } }
 
-  private func firstDue(of identifier: TaskIdentifier) throws -> DueRequest? {
+  private func firstDue(of identifier: TaskIdentifier) throws -> (id: RequestID, due: WallTime)? {
     guard let number = try identifiers.existingNumber(of: identifier, in: database) else { return nil }
-    var first: DueRequest?
+    var first: (id: RequestID, due: WallTime)?
     var priority = Int64(Limits.priorities.upperBound) + 1
     while let next = try statements.nextPriority.rows(.integer(number), .integer(priority), read: { $0.integer(0) }).first {
       priority = next
       let offer = try statements.firstDue.rows(.integer(number), .integer(next)) {
-        DueRequest(id: RequestID(sequence: $0.integer(0), origin: origin), due: WallTime(unixMilliseconds: $0.integer(1)), priority: Int(next))
+        (id: RequestID(sequence: $0.integer(0), origin: origin), due: WallTime(unixMilliseconds: $0.integer(1)))
       }.first
       if let offer, first.map({ offer.due < $0.due }) ?? true { first = offer }
     }

@@ -50,6 +50,7 @@ enum Schema {
     CREATE INDEX requests_running ON requests (id) WHERE state = 40;
     CREATE INDEX requests_blocked ON requests (blocked_by) WHERE blocked_by IS NOT NULL;
     CREATE UNIQUE INDEX requests_key ON requests (identifier, unique_key) WHERE unique_key IS NOT NULL AND state < 50;
+    CREATE INDEX requests_ended ON requests (ended_ms) WHERE state >= 50;
     CREATE TABLE payloads (request INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
     CREATE TABLE checkpoints (request INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
     CREATE TABLE runs (
@@ -75,6 +76,5 @@ enum Schema {
       value BLOB NOT NULL,
       PRIMARY KEY (identifier, key)
     ) STRICT;
-    CREATE TABLE registrations (digest TEXT PRIMARY KEY, identifier INTEGER NOT NULL REFERENCES identifiers) STRICT, WITHOUT ROWID;
     """
 }

@@ -15,4 +15,7 @@ int taskhost_system_event_set(int descriptor);
 /* Names the calling thread; the kernel keeps 15 bytes. */
 int taskhost_system_set_thread_name(const char *name);
 
+/* The path of the object that `address` was loaded from, owned by the dynamic loader; NULL if there is none (dladdr). */
+const char *taskhost_system_object_of(const void *address);
+
 #endif

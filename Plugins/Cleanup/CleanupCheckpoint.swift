@@ -1,0 +1,31 @@
+/// Where a request left off. Files are not listed: those that are removed are gone, so searching the rule again finds exactly the rest.
+struct CleanupCheckpoint: Codable, Sendable, Equatable {
+  /// The form of this checkpoint; another one is not continued.
+  var version = CleanupCheckpoint.currentVersion
+  /// What the rules and the payload were; after a change of them everything starts over.
+  var fingerprint: String
+  /// The instant by which ages are measured, the same in every run of the request, so that the end result is that of a single run.
+  /// Nanoseconds since 1970.
+  var asOf: Int64
+  /// Reports of the finished rules and, perhaps, the unfinished one that is next.
+  var reports: [RuleReport]
+
+  static let currentVersion = 1
+
+  /// What is kept once everything was carried out: no run goes on from it.
+  static let nothing = CleanupCheckpoint(fingerprint: "", asOf: 0, reports: [])
+
+  /// A short mark for anything that describes itself (FNV-1a, 64 bits): tells settings apart, is no protection.
+  static func fingerprint(of value: some Sequence<Rule>) -> String {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for rule in value {
+      for byte in String(describing: rule).utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    }
+    return String(hash, radix: 16)
+  }
+
+  enum CodingKeys: String, CodingKey {
+    case version, fingerprint, reports
+    case asOf = "as_of_unix_ns"
+  }
+}

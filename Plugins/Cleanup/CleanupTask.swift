@@ -1,0 +1,75 @@
+internal import FoundationEssentials
+internal import TaskHostSDK
+
+/// The plugin `org.taskhost.cleanup`: removes files that directories need not keep, by the rules in its settings.
+struct CleanupTask: BackgroundTask {
+  typealias Payload = CleanupPayload
+  typealias Settings = CleanupSettings
+
+  static var identifier: String { "org.taskhost.cleanup" }
+  static var kind: TaskKind { .processing }
+  static var displayName: String? { "Cleanup" }
+  static var version: String? { "1.0" }
+
+  private let settings: CleanupSettings
+
+  init(_ launch: LaunchContext<CleanupSettings>) throws {
+    settings = launch.settings
+    if settings.rules.isEmpty { launch.log(.notice, "no rules in the settings: nothing will be cleaned up") }
+  }
+
+  func run(_ task: TaskContext<CleanupPayload>) async throws -> TaskResult {
+    let rules: [Rule]
+    do throws(PayloadError) {
+      rules = try task.payload.apply(to: settings.rules)
+    } catch {
+      throw TaskFailure.permanent(error.description)
+    }
+    guard !rules.isEmpty else {
+      task.setMessage("no rules in the settings: nothing to clean up")
+      return .noop
+    }
+    let logger = task.logger
+    let environment = SweepEnvironment(
+      now: nanoseconds(task.now),
+      isCancelled: { Task.isCancelled },
+      saveCheckpoint: { try task.checkpoint.setValue($0) },
+      progress: { task.progress($0, of: $1) },
+      log: { logger.log(level: $0, "\($1)") })
+    var sweeper = Sweeper(rules, batchSize: settings.batchSize, resuming: earlier(task), environment: environment)
+    switch try sweeper.run() {
+    case .stopped(let report):
+      try task.setOutput(try report.encoded())
+      task.setMessage("stopped before the end: \(report.summary); the next run goes on from here")
+      return .snooze()
+    case .finished(let report):
+      try task.setOutput(try report.encoded())
+      // Whatever comes next, another attempt or the next occurrence of a repeating request, carries out every rule again.
+      try task.checkpoint.setValue(CleanupCheckpoint.nothing)
+      let blocked = report.rules.filter { $0.status == .blocked }
+      guard blocked.isEmpty else {
+        throw TaskFailure.temporary(
+          "\(report.summary); \(blocked.count) of \(report.rules.count) rules could not run: "
+            + blocked.map { "\($0.name): \($0.problem ?? "")" }.joined(separator: "; "))
+      }
+      task.setMessage(report.summary)
+      return report.rules.contains(where: \.hadWork) ? .success : .noop
+    }
+  }
+
+  /// Where an earlier run of the request left off; nil for the first, and for a checkpoint of another version of this plugin.
+  private func earlier(_ task: TaskContext<CleanupPayload>) -> CleanupCheckpoint? {
+    do {
+      return try task.checkpoint.value(CleanupCheckpoint.self)
+    } catch {
+      task.logger.notice("the checkpoint of the last run cannot be read, starting over: \(error)")
+      return nil
+    }
+  }
+
+  /// Nanoseconds since 1970, to the microsecond.
+  private func nanoseconds(_ date: Date) -> Int64 {
+    let seconds = max(-9_000_000_000, min(9_000_000_000, date.timeIntervalSince1970))
+    return Int64(seconds * 1_000_000) * 1_000
+  }
+}

@@ -1,0 +1,7 @@
+/// Why no rule may be about a directory.
+struct DirectoryRefusal: Error, CustomStringConvertible, Equatable {
+  let directory: String
+  let reason: String
+
+  var description: String { "\"\(directory)\" \(reason)" }
+}

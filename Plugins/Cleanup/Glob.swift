@@ -1,0 +1,89 @@
+/// A pattern for paths relative to a rule's directory, matched one component at a time, on bytes, without regard to the locale.
+///
+/// `*` is any run of bytes, `?` one character, `[a-z]` and `[!a-z]` a set, `\` takes the next byte as it is; none of them matches a slash.
+/// `**` as a component of its own is any number of directories, also none; at the end it means everything below.
+/// A pattern without a slash is about names in whatever directory is searched. A leading dot is nothing special.
+///
+/// Matching walks the tree along with the scan: ``start`` is the position in the rule's directory, ``advance(_:_:)`` the one after a
+/// name. A position is a set of places in the pattern, one bit each, so a directory needs 8 bytes however deep it lies.
+struct Glob: Sendable, Equatable {
+  /// As written.
+  let text: String
+  /// Whether the pattern says something about directories.
+  let hasSlash: Bool
+  private let parts: [Part]
+
+  /// The places in the pattern that the components so far may have reached; empty when nothing below can match.
+  typealias Position = UInt64
+
+  private enum Part: Sendable, Equatable {
+    case anyDirectories
+    case name(NamePattern)
+  }
+
+  /// - Throws: ``GlobError`` saying what the pattern may not hold.
+  init(_ text: String) throws(GlobError) {
+    guard !text.isEmpty else { throw GlobError(glob: text, reason: "is empty; \"*\" means every name") }
+    guard text.utf8.first != UInt8(ascii: "/") else {
+      throw GlobError(glob: text, reason: "begins with a slash; it is matched relative to the rule's directory")
+    }
+    var parts: [Part] = []
+    let components = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { Array($0) }
+    for component in components {
+      if component == Array("**".utf8) {
+        if parts.last != .anyDirectories { parts.append(.anyDirectories) }
+      } else {
+        do {
+          parts.append(.name(try NamePattern(component)))
+        } catch {
+          throw GlobError(glob: text, reason: error.reason)
+        }
+      }
+    }
+    if components.count == 1, parts != [.anyDirectories] { parts.insert(.anyDirectories, at: 0) }
+    if parts.last == .anyDirectories { parts.append(.name(.anything)) }
+    guard parts.count < 60 else { throw GlobError(glob: text, reason: "has more than 58 components") }
+    self.text = text
+    self.hasSlash = components.count > 1 || components[0] == Array("**".utf8)
+    self.parts = parts
+  }
+
+  /// The position in the rule's directory itself.
+  var start: Position { closed(1) }
+
+  /// The position after `name`, read at `position`.
+  func advance(_ position: Position, _ name: UnsafeRawBufferPointer) -> Position {
+    var next: Position = 0
+    for (index, part) in parts.enumerated() where position & (1 << Position(index)) != 0 {
+      switch part {
+      case .anyDirectories: next |= 1 << Position(index)
+      case .name(let pattern): if pattern.matches(name) { next |= 1 << Position(index + 1) }
+      }
+    }
+    return closed(next)
+  }
+
+  /// Whether the components up to `position` match the whole pattern.
+  func accepts(_ position: Position) -> Bool { position & (1 << Position(parts.count)) != 0 }
+
+  /// Whether anything below a directory at `position` can still match.
+  func canMatchBelow(_ position: Position) -> Bool { position & ((1 << Position(parts.count)) - 1) != 0 }
+
+  /// Whether a whole relative path matches; for tests and single looks.
+  func matches(_ path: String) -> Bool {
+    var position = start
+    for component in path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+      position = Array(component).withUnsafeBytes { advance(position, $0) }
+    }
+    return accepts(position)
+  }
+
+  /// `position` with every place that `**` lets through without a component.
+  private func closed(_ position: Position) -> Position {
+    var result = position
+    for (index, part) in parts.enumerated() where result & (1 << Position(index)) != 0 && part == .anyDirectories {
+      result |= 1 << Position(index + 1)
+    }
+    return result
+  }
+}

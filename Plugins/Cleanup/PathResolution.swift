@@ -1,0 +1,8 @@
+/// How names are followed beneath a directory.
+enum PathResolution: Sendable, CaseIterable {
+  /// openat2(2): the kernel itself refuses symlinks, mount points and ways out. Linux 5.6 and later.
+  case kernel
+  /// One openat(2) a component, with O_NOFOLLOW and a comparison of devices, where openat2 is missing or forbidden by a seccomp filter.
+  /// A bind mount of the same file system is not noticed then.
+  case stepwise
+}

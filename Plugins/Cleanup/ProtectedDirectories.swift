@@ -1,0 +1,68 @@
+internal import Glibc
+
+/// The directories that no rule may be about, because the system or a person could not do without what is in them.
+struct ProtectedDirectories: Sendable {
+  /// Home directories, with no slash at the end.
+  private let homes: [String]
+
+  /// Refused with everything below.
+  private static let trees = [
+    "/bin", "/boot", "/dev", "/efi", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/sbin", "/sys", "/usr",
+  ]
+
+  /// Permitted although below one of the trees.
+  private static let exceptions = ["/dev/shm", "/usr/local"]
+
+  /// Refused themselves; what is below is not.
+  private static let exact = [
+    "/", "/home", "/media", "/mnt", "/nix", "/opt", "/root", "/run", "/run/user", "/snap", "/srv", "/usr/local", "/usr/local/bin",
+    "/usr/local/etc", "/usr/local/lib", "/usr/local/sbin", "/usr/local/share", "/var", "/var/lib", "/var/spool",
+  ]
+
+  init(homes: [String]) { self.homes = homes.filter { $0.hasPrefix("/") && $0 != "/" } }
+
+  /// For the user this process runs as: the home directory of the user database and that of `HOME`.
+  static func current() -> ProtectedDirectories {
+    var homes: [String] = []
+    if let home = getenv("HOME") { homes.append(normalized(String(cString: home)) ?? "") }
+    let recorded = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16_384) { buffer -> String? in
+      var entry = passwd()
+      var found: UnsafeMutablePointer<passwd>?
+      guard let start = buffer.baseAddress else { return nil }
+      let status = getpwuid_r(geteuid(), &entry, start, buffer.count, &found)
+      guard status == 0, found != nil, let directory = entry.pw_dir else { return nil }
+      return String(cString: directory)
+    }
+    homes.append(recorded.flatMap(normalized) ?? "")
+    return ProtectedDirectories(homes: homes)
+  }
+
+  /// The path in its normal form, or why a rule may not be about it.
+  func check(_ written: String) -> Result<String, DirectoryRefusal> {
+    func refused(_ reason: String) -> Result<String, DirectoryRefusal> { .failure(DirectoryRefusal(directory: written, reason: reason)) }
+    guard written.utf8.first == UInt8(ascii: "/") else { return refused("is not absolute; write the whole path, beginning with a slash") }
+    guard written.utf8.count < 4096, !written.utf8.contains(0) else { return refused("is no path: too long, or with a null byte") }
+    guard let path = Self.normalized(written) else { return refused("holds \".\" or \"..\"; write the path without them") }
+    if Self.exact.contains(path) { return refused("is a directory the system needs; name a directory below it") }
+    for tree in Self.trees where Self.isAtOrBelow(path, tree) && !Self.exceptions.contains(where: { Self.isAtOrBelow(path, $0) }) {
+      return refused("belongs to the system (\(tree)); nothing below it is cleaned up")
+    }
+    let parts = path.utf8.split(separator: UInt8(ascii: "/"))
+    if homes.contains(where: { Self.isAtOrBelow($0, path) }) || (path.hasPrefix("/home/") && parts.count == 2) {
+      return refused("is a home directory or holds one; name a directory below it")
+    }
+    return .success(path)
+  }
+
+  /// Every path whose directory must not be reached under another name either.
+  var identityPaths: [String] { Self.exact + Self.trees + homes }
+
+  /// `path` without doubled slashes and without one at the end; nil for one with `.` or `..`.
+  private static func normalized(_ path: String) -> String? {
+    let parts = path.split(separator: "/")
+    guard !parts.contains("."), !parts.contains("..") else { return nil }
+    return "/" + parts.joined(separator: "/")
+  }
+
+  private static func isAtOrBelow(_ path: String, _ ancestor: String) -> Bool { path == ancestor || path.hasPrefix(ancestor + "/") }
+}

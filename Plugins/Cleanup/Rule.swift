@@ -1,0 +1,19 @@
+/// One directory, which of its files are meant, and how much of them may stay. Checked: a value of this type can be carried out.
+struct Rule: Sendable, Equatable {
+  /// What the report and a payload call it; unique among the rules. By default the directory.
+  var name: String
+  /// Absolute, without `.`, `..`, empty components or a slash at the end; and not one that the system cannot do without.
+  var directory: String
+  /// Which files are meant, relative to `directory`.
+  var glob: Glob
+  /// Whether directories below are searched too.
+  var recursive: Bool
+  /// Files and, with everything in them, directories that the rule does not see at all.
+  var exclude: [Glob]
+  /// What may stay.
+  var limits: Limits
+  /// Whether directories below that hold nothing are removed after the files.
+  var removeEmptyDirectories: Bool
+  /// Report what would go, remove nothing.
+  var dryRun: Bool
+}

@@ -1,0 +1,131 @@
+/// Turns the settings as written into rules, and collects every problem on the way.
+struct SettingsParser {
+  private var problems: [String] = []
+  private let protected: ProtectedDirectories
+
+  private static let settingsKeys = ["rules", "batch_size", "dry_run"]
+  private static let ruleKeys = [
+    "name", "directory", "glob", "recursive", "max_age", "max_total_bytes", "max_count", "keep_newest", "min_age", "exclude",
+    "remove_empty_directories", "dry_run",
+  ]
+
+  private init(protected: ProtectedDirectories) { self.protected = protected }
+
+  /// - Parameter protected: The directories that no rule may be about.
+  /// - Throws: ``SettingsProblems`` with all that is wrong.
+  static func parse(_ value: JSONValue, protected: ProtectedDirectories) throws(SettingsProblems) -> CleanupSettings {
+    var parser = SettingsParser(protected: protected)
+    let settings = parser.settings(value)
+    guard let settings, parser.problems.isEmpty else { throw SettingsProblems(problems: parser.problems) }
+    return settings
+  }
+
+  private mutating func settings(_ value: JSONValue) -> CleanupSettings? {
+    guard var fields = object(value, at: "settings", keys: Self.settingsKeys) else { return nil }
+    let dryRun = fields.bool("dry_run") ?? false
+    let batchSize = fields.integer("batch_size", in: 1...10_000) ?? CleanupSettings.defaultBatchSize
+    var written: [JSONValue] = []
+    switch fields.take("rules") {
+    case .array(let array)?: written = array
+    case nil, .null?: break
+    case .some(let other): fields.problem("rules", "must be an array of rules, not \(other.kindName)")
+    }
+    problems += fields.problems
+    if written.count > CleanupSettings.maximumRules {
+      problems.append("rules: \(written.count) of them, at most \(CleanupSettings.maximumRules) are supported; combine some")
+    }
+    let rules = written.enumerated().compactMap { rule($1, at: "rules[\($0)]", dryRun: dryRun) }
+    var names: Set<String> = []
+    for rule in rules where !names.insert(rule.name).inserted {
+      problems.append("rules: two are named \"\(rule.name)\"; give each a name of its own")
+    }
+    return CleanupSettings(rules: rules, batchSize: batchSize)
+  }
+
+  private mutating func rule(_ value: JSONValue, at place: String, dryRun: Bool) -> Rule? {
+    guard var fields = object(value, at: place, keys: Self.ruleKeys) else { return nil }
+    defer { problems += fields.problems }
+    let directory = directory(&fields)
+    let name = fields.string("name") ?? directory.map { String($0.suffix(128)) }
+    if let name, name.isEmpty || name.utf8.count > 128 || name.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 }) {
+      fields.problem("name", "must be 1 to 128 bytes without control characters")
+    }
+    let glob = glob(&fields)
+    let mustRecurse = glob.map { $0.hasSlash } ?? false
+    let recursive = fields.bool("recursive")
+    if mustRecurse, recursive == false {
+      fields.problem("recursive", "is false, but the glob \"\(glob?.text ?? "")\" reaches into subdirectories; drop one of the two")
+    }
+    let removeEmpty = fields.bool("remove_empty_directories") ?? false
+    if removeEmpty, !(recursive ?? mustRecurse) {
+      fields.problem("remove_empty_directories", "needs a recursive rule; add recursive = true or use a glob such as \"**/*\"")
+    }
+    let exclude = exclude(&fields)
+    let limits = limits(&fields)
+    let ruleDryRun = fields.bool("dry_run") ?? false
+    guard let name, let directory, let glob else { return nil }
+    return Rule(
+      name: name, directory: directory, glob: glob, recursive: recursive ?? mustRecurse, exclude: exclude, limits: limits,
+      removeEmptyDirectories: removeEmpty, dryRun: dryRun || ruleDryRun)
+  }
+
+  private func limits(_ fields: inout SettingsFields) -> Limits {
+    var limits = Limits()
+    let before = fields.problems.count
+    limits.maxAge = fields.duration("max_age")
+    limits.maxTotalBytes = fields.byteCount("max_total_bytes")
+    limits.maxCount = fields.integer("max_count", in: 0...Int(Int32.max))
+    let isUnlimited = limits.maxAge == nil && limits.maxTotalBytes == nil && limits.maxCount == nil
+    if isUnlimited && fields.problems.count == before {
+      fields.problem(nil, "no limit: set max_age, max_total_bytes or max_count, else nothing would ever be removed")
+    }
+    limits.keepNewest = fields.integer("keep_newest", in: 0...Int(Int32.max)) ?? 0
+    limits.minAge = fields.duration("min_age") ?? .zero
+    return limits
+  }
+
+  private func directory(_ fields: inout SettingsFields) -> String? {
+    guard let written = fields.requiredString("directory") else { return nil }
+    switch protected.check(written) {
+    case .success(let path): return path
+    case .failure(let refusal):
+      fields.problem("directory", refusal.description)
+      return nil
+    }
+  }
+
+  private func glob(_ fields: inout SettingsFields) -> Glob? {
+    guard let written = fields.requiredString("glob") else { return nil }
+    do {
+      return try Glob(written)
+    } catch {
+      fields.problem("glob", error.description)
+      return nil
+    }
+  }
+
+  private func exclude(_ fields: inout SettingsFields) -> [Glob] {
+    var globs: [Glob] = []
+    for (index, written) in fields.strings("exclude").enumerated() {
+      do {
+        globs.append(try Glob(written))
+      } catch {
+        fields.problem("exclude[\(index)]", error.description)
+      }
+    }
+    return globs
+  }
+
+  /// The fields of an object, with a problem for each key that is not among `keys`; nil, with a problem, for anything but an object.
+  private mutating func object(_ value: JSONValue, at place: String, keys: [String]) -> SettingsFields? {
+    guard case .object(let members) = value else {
+      problems.append("\(place): must be an object, not \(value.kindName)")
+      return nil
+    }
+    for key in members.keys.sorted() where !keys.contains(key) {
+      let hint = NearestName.of(key, in: keys).map { "did you mean \"\($0)\"?" } ?? "known are \(keys.joined(separator: ", "))"
+      problems.append("\(place): unknown key \"\(key)\"; \(hint)")
+    }
+    return SettingsFields(place: place, members: members)
+  }
+}

@@ -1,0 +1,22 @@
+internal import Logging
+
+/// What a sweep needs of the world around it; the run gives the host's, tests give their own. All is called on the sweep's thread.
+struct SweepEnvironment {
+  /// Nanoseconds since 1970, by the host's clock.
+  var now: Int64
+  /// Whether to stop now. Asked before each file.
+  var isCancelled: () -> Bool
+  /// Keeps the checkpoint durably; what it throws ends the sweep.
+  var saveCheckpoint: (CleanupCheckpoint) throws -> Void
+  /// How many files were dealt with, of how many as far as is known yet.
+  var progress: (UInt64, UInt64) -> Void
+  var log: (Logger.Level, String) -> Void
+  /// The files that are open now. Called once a rule, after it was searched.
+  var openFiles: (() -> Bool) -> OpenFileIndex = { OpenFileIndex.current(isCancelled: $0) }
+  /// Directories that must not be cleaned up under another name either.
+  var protected = ProtectedDirectories.current()
+  /// nil: what the kernel can do.
+  var resolution: PathResolution?
+  /// Called at points where another process might interfere, with the file's path; for tests that force an interleaving.
+  var interleave: ((SweepPoint, String) -> Void)?
+}

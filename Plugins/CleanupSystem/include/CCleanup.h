@@ -1,0 +1,54 @@
+/* The system calls of the cleanup plugin that Swift cannot reach: openat2 has no wrapper in the C library, and leases, file locks of open
+   descriptions and O_PATH are not imported. Every function may be called from any thread, keeps no state and never blocks on a lock. */
+#ifndef TASKHOST_CCLEANUP_H
+#define TASKHOST_CCLEANUP_H
+
+#include <stdint.h>
+
+/* Linked into the plugin, and seen by nobody else. */
+#define CLEANUP_INTERNAL __attribute__((visibility("hidden")))
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How an entry is opened. All are close-on-exec, and none follows a symlink. */
+enum {
+  CLEANUP_OPEN_DIRECTORY = 0,      /* a directory, as a place to look up names only (O_PATH) */
+  CLEANUP_OPEN_DIRECTORY_READ = 1, /* a directory, to list it */
+  CLEANUP_OPEN_FILE_READ = 2,      /* a file, to read; never waits for a fifo's writer; its access time is left alone where permitted */
+  CLEANUP_OPEN_FILE = 3            /* a file, as a reference only (O_PATH): needs no permission to read it */
+};
+
+/* What taskhost_cleanup_claim found out about a file. */
+enum {
+  CLEANUP_CLAIM_FREE = 0,    /* nobody else has it open: the kernel granted a write lease, which lasts until the descriptor is closed */
+  CLEANUP_CLAIM_IN_USE = 1,  /* somebody else has it open, mapped or locked */
+  CLEANUP_CLAIM_UNKNOWN = 2  /* no lock is held, but the kernel grants no lease here (another owner, or a file system without leases) */
+};
+
+/* openat2(2) of `path`, relative and not empty, with RESOLVE_BENEATH, RESOLVE_NO_SYMLINKS and RESOLVE_NO_MAGICLINKS,
+   and with RESOLVE_NO_XDEV unless `may_cross_mounts` is 1.
+   `path` is borrowed. Returns a descriptor that the caller closes, or a negative errno: -ENOSYS where the kernel has no openat2,
+   -ELOOP at a symlink, -EXDEV at a mount point or on a way out. */
+CLEANUP_INTERNAL int32_t taskhost_cleanup_open_beneath(int32_t directory, const char *path, int32_t purpose, int32_t may_cross_mounts);
+
+/* openat(2) of one name, which must not hold a slash, with O_NOFOLLOW: a step of the chain used where openat2 is missing. Also of "/"
+   itself, where every absolute path begins.
+   Returns a descriptor that the caller closes, or a negative errno. */
+CLEANUP_INTERNAL int32_t taskhost_cleanup_open_step(int32_t directory, const char *name, int32_t purpose);
+
+/* 1 when another process, or another open description, holds a POSIX or OFD lock on this file; 0 when none does, or it cannot be told.
+   Takes no lock itself. */
+CLEANUP_INTERNAL int32_t taskhost_cleanup_is_record_locked(int32_t descriptor);
+
+/* Claims a file opened with CLEANUP_OPEN_FILE_READ: looks for record locks, takes flock(2) exclusively without waiting, then asks for a
+   write lease, which the kernel grants only while no other descriptor has the file open. The claim ends when the descriptor is closed.
+   Somebody who opens the file meanwhile waits until then; the kernel's notice of that is sent as SIGURG, which is ignored by default. */
+CLEANUP_INTERNAL int32_t taskhost_cleanup_claim(int32_t descriptor);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

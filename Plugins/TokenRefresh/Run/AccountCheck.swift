@@ -1,0 +1,85 @@
+import FoundationEssentials
+import Logging
+
+/// Looks at one account without asking anybody: is it due, and may it be tried?
+struct AccountCheck<Host: RefreshHost>: Sendable {
+  let payload: RefreshPayload
+  let secrets: ClientSecretReader
+  let host: Host
+
+  enum Verdict: Sendable {
+    case settled(AccountReport)
+    case due(DueAccount)
+  }
+
+  func check(_ account: Account) -> Verdict {
+    var report = AccountReport(name: account.name, result: .notDue)
+    do {
+      let store = try TokenFileStore(path: account.tokenFile)
+      let snapshot = try store.read()
+      let now = host.now
+      let dueDate = RefreshPolicy.dueDate(snapshot.file, margin: account.margin, now: now)
+      report.expiresAt = snapshot.file.expiresAt
+      report.refreshAt = dueDate
+      let isDue = payload.force || dueDate <= now
+      let record = loadRecord(account)
+      guard isDue || record.refusal != nil else { return .settled(report) }
+
+      let clientSecret = try readSecret(account)
+      if let refusal = record.refusal {
+        let tried = payload.force && payload.account != nil
+        let same = refusal.fingerprint == DueAccount.fingerprint(account, snapshot, clientSecret)
+        if same && !tried { return .settled(report.signedOut(refusal)) }
+        // Somebody signed in again: what was refused is no more.
+        if !isDue { storeRecord(AccountRecord(), account) }
+      }
+      guard isDue else { return .settled(report) }
+      if let wait = waitAskedFor(record, now) {
+        report.retryAfter = wait
+        return .settled(report.with(.retry, "the server asked to be left alone for another \(Int64(wait.inSeconds.rounded(.up))) s"))
+      }
+      return .due(
+        DueAccount(
+          account: account, store: store, snapshot: snapshot, clientSecret: clientSecret, record: record, report: report))
+    } catch let problem as TokenFileProblem {
+      if case .missing = problem { return .settled(report.with(.signedOut, "\(problem)")) }
+      return .settled(report.with(.failed, "\(problem)"))
+    } catch {
+      return .settled(report.with(.failed, (error as? ClientSecretReader.Problem)?.reason ?? "\(error)"))
+    }
+  }
+
+  /// Writes what the next run has to know; a record that says nothing is removed.
+  func storeRecord(_ record: AccountRecord, _ account: Account) {
+    do {
+      let value = record == AccountRecord() ? nil : Array(try JSONEncoder().encode(record))
+      try host.setState(AccountRecord.key(account), value)
+    } catch {
+      host.log(.warning, "\(account.name): what came of it cannot be kept for the next run: \(error)")
+    }
+  }
+
+  private func loadRecord(_ account: Account) -> AccountRecord {
+    do {
+      guard let bytes = try host.state(AccountRecord.key(account)) else { return AccountRecord() }
+      return try JSONDecoder().decode(AccountRecord.self, from: Data(bytes))
+    } catch {
+      host.log(.warning, "\(account.name): what the last run left cannot be read, going on without: \(error)")
+      return AccountRecord()
+    }
+  }
+
+  private func readSecret(_ account: Account) throws(ClientSecretReader.Problem) -> Secret? {
+    guard let source = account.clientSecret else { return nil }
+    let (secret, warning) = try secrets.read(source)
+    if let warning { host.log(.warning, "\(account.name): \(warning)") }
+    return secret
+  }
+
+  /// How long the server still wants to be left alone. A time further away than any that is believed says that the clock was set back.
+  private func waitAskedFor(_ record: AccountRecord, _ now: Date) -> Duration? {
+    guard let notBefore = record.notBefore else { return nil }
+    let wait = Duration.seconds(notBefore.timeIntervalSince(now))
+    return wait > .zero && wait <= RetryAfter.longest ? wait : nil
+  }
+}

@@ -1,0 +1,21 @@
+import FoundationEssentials
+
+/// What one run leaves for the next about an account, in the host's durable state. It holds no secret.
+struct AccountRecord: Codable, Sendable, Equatable {
+  /// The server's final refusal, for as long as what it refused stays the same.
+  var refusal: Refusal?
+  /// The server asked not to be asked before this.
+  var notBefore: Date?
+  /// Whether the last try ended in trouble that may pass. Such accounts come last in a run, so that a hanging server starves nobody.
+  var isTroubled = false
+
+  static func key(_ account: Account) -> String { "account/" + account.name }
+
+  /// What was refused, and why.
+  struct Refusal: Codable, Sendable, Equatable {
+    /// SHA-256 over the token file and the client's settings and secret: a change of any of them makes another try worthwhile.
+    var fingerprint: String
+    var code: String
+    var reason: String
+  }
+}

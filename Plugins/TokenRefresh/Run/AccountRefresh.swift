@@ -1,0 +1,153 @@
+import FoundationEssentials
+
+/// Refreshes accounts that are due, one after the other.
+struct AccountRefresh<Host: RefreshHost> {
+  /// Of the grace of a run that has to end, what is kept back from a request in flight, to store its answer: 1 s.
+  private let reserve = Duration.seconds(1)
+
+  let server: TokenServer
+  let check: AccountCheck<Host>
+  private var host: Host { check.host }
+  /// Metadata fetched in this run.
+  private var metadata: [MetadataKey: ServerMetadata] = [:]
+
+  init(server: TokenServer, check: AccountCheck<Host>) {
+    self.server = server
+    self.check = check
+  }
+
+  /// Takes the account's lock, looks at the file again, asks the server and stores the answer, in this order.
+  ///
+  /// Never throws: whatever happens to one account is its report, and the next one's turn comes.
+  mutating func refresh(_ due: DueAccount) async -> AccountReport {
+    do {
+      guard let lock = try due.store.lock() else { return due.report.with(.inProgress, nil) }
+      defer { lock.release() }
+      return try await refreshLocked(due)
+    } catch let problem as TokenFileProblem {
+      if case .missing = problem { return due.report.with(.signedOut, "\(problem)") }
+      return due.report.with(.failed, "\(problem)")
+    } catch {
+      return due.report.with(.failed, "\(error)")
+    }
+  }
+
+  private mutating func refreshLocked(_ due: DueAccount) async throws -> AccountReport {
+    let found = try due.store.read()
+    let recovered = try due.store.recover(found)
+    let current = recovered ?? found
+    var report = due.report
+    report.refreshAt = RefreshPolicy.dueDate(current.file, margin: due.account.margin, now: host.now)
+    report.expiresAt = current.file.expiresAt
+    if current.digest != due.snapshot.digest, let refreshAt = report.refreshAt, refreshAt > host.now {
+      check.storeRecord(AccountRecord(), due.account)
+      return recovered == nil
+        ? report.with(.notDue, "refreshed by another process") : report.with(.refreshed, "taken over from an interrupted run")
+    }
+    guard let refreshToken = current.file.refreshToken else {
+      return report.with(.failed, "\(due.account.tokenFile): there is no refresh_token in it (sign in again, with offline access)")
+    }
+
+    let target: (endpoint: EndpointURL, secretInBody: Bool)
+    do {
+      target = try await findEndpoint(due.account)
+    } catch {
+      return Task.isCancelled ? report.with(.skipped, nil) : settle(error, due, current, report)
+    }
+    let request = TokenRequest(due.account, refreshToken: refreshToken, clientSecret: due.clientSecret, secretInBody: target.secretInBody)
+    let redactor = Redactor(
+      [refreshToken, current.file.accessToken, due.clientSecret, request.authorization.map(Secret.init)].compactMap(\.self))
+    let replacement = try due.store.prepare(replacing: current)
+    if Task.isCancelled {
+      replacement.discard()
+      return report.with(.skipped, nil)
+    }
+
+    let issued = host.now
+    switch await exchange(request, target.endpoint, due.account.timeout, redactor, issued) {
+    case .success(let grant):
+      // Nothing may come between the answer and the disk: the old refresh token may be void already.
+      let updated = try store(grant, issued: issued, in: current.file, with: replacement)
+      if due.record != AccountRecord() { check.storeRecord(AccountRecord(), due.account) }
+      report.expiresAt = updated.expiresAt
+      report.refreshAt = RefreshPolicy.dueDate(updated, margin: due.account.margin, now: host.now)
+      return report.with(.refreshed, nil)
+    case .failure(let failure):
+      replacement.discard()
+      return settle(failure, due, current, report)
+    }
+  }
+
+  /// The exchange itself. Once asked, the server may have voided the old refresh token, so a run that has to end still waits for the answer
+  /// as long as its grace allows.
+  private func exchange(_ request: TokenRequest, _ endpoint: EndpointURL, _ timeout: Duration, _ redactor: Redactor, _ now: Date) async
+    -> Result<TokenGrant, ExchangeFailure>
+  {
+    let rest: @Sendable () -> Duration = { [host, reserve] in max(.zero, host.grace - reserve) }
+    return await Deadline.finish(within: rest) { [server] in
+      do throws(ExchangeFailure) {
+        return .success(try await server.refresh(request, at: endpoint, timeout: timeout, redactor: redactor, now: now))
+      } catch {
+        return .failure(error)
+      }
+    }
+  }
+
+  private func store(_ grant: TokenGrant, issued: Date, in file: TokenFile, with replacement: TokenFileReplacement) throws -> TokenFile {
+    var updated = file
+    updated.apply(grant, issued: issued)
+    do {
+      try replacement.commit(try updated.encoded())
+      return updated
+    } catch let failure as TokenFileReplacement.Failure {
+      throw StorageFailure(failure, rotated: grant.refreshToken != nil)
+    }
+  }
+
+  private mutating func findEndpoint(_ account: Account) async throws(ExchangeFailure) -> (endpoint: EndpointURL, secretInBody: Bool) {
+    switch account.server {
+    case .tokenEndpoint(let url):
+      return (url, false)
+    case .issuer(let issuer):
+      let key = MetadataKey(issuer: issuer, allowInsecureHTTP: account.allowInsecureHTTP)
+      let known: ServerMetadata
+      if let found = metadata[key] {
+        known = found
+      } else {
+        known = try await server.metadata(
+          of: issuer, allowInsecureHTTP: account.allowInsecureHTTP, timeout: account.timeout, now: host.now)
+        metadata[key] = known
+      }
+      return (known.tokenEndpoint, known.wantsSecretInBody)
+    }
+  }
+
+  /// Keeps what the next run has to know of a failure, and reports it.
+  private func settle(_ failure: ExchangeFailure, _ due: DueAccount, _ current: TokenFileStore.Snapshot, _ report: AccountReport)
+    -> AccountReport
+  {
+    var record = AccountRecord()
+    var report = report
+    switch failure {
+    case .temporary(let reason, let retryAfter):
+      record.isTroubled = true
+      record.notBefore = retryAfter.map { host.now + $0.inSeconds }
+      report.retryAfter = retryAfter
+      report = report.with(.retry, reason)
+    case .rejected(let code, let reason):
+      let fingerprint = DueAccount.fingerprint(due.account, current, due.clientSecret)
+      let refusal = AccountRecord.Refusal(fingerprint: fingerprint, code: code, reason: reason)
+      record.refusal = refusal
+      report = report.signedOut(refusal)
+    case .misconfigured(let reason):
+      report = report.with(.failed, reason)
+    }
+    if record != due.record { check.storeRecord(record, due.account) }
+    return report
+  }
+
+  private struct MetadataKey: Hashable {
+    let issuer: EndpointURL
+    let allowInsecureHTTP: Bool
+  }
+}

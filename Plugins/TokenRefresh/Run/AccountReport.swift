@@ -1,0 +1,76 @@
+import FoundationEssentials
+
+/// What came of one account in a run, as it stands in the run's output. It holds no secret.
+struct AccountReport: Sendable, Equatable {
+  let name: String
+  var result: Result
+  /// When the access token ends.
+  var expiresAt: Date?
+  /// When it becomes due to be refreshed.
+  var refreshAt: Date?
+  /// For ``Result/signedOut``: the OAuth error.
+  var error: String?
+  /// A sentence: why, and what to do.
+  var detail: String?
+  /// For ``Result/retry``: the server asked for this.
+  var retryAfter: Duration?
+
+  enum Result: String, Sendable, Encodable {
+    /// There is a new access token.
+    case refreshed
+    /// The access token is good for longer than the margin.
+    case notDue = "not_due"
+    /// Another process is refreshing it.
+    case inProgress = "in_progress"
+    /// There is no token file, or the server has refused it for good.
+    case signedOut = "signed_out"
+    /// Trouble that may pass.
+    case retry
+    /// An operator has to act: the file, the settings or the disk.
+    case failed
+    /// The run had to end before this account's turn.
+    case skipped
+  }
+}
+
+extension AccountReport: Encodable {
+  enum CodingKeys: String, CodingKey {
+    case name, result, error, detail
+    case expiresAt = "expires_at"
+    case refreshAt = "refresh_at"
+    case retryAfter = "retry_after_s"
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(name, forKey: .name)
+    try container.encode(result, forKey: .result)
+    try container.encodeIfPresent(error, forKey: .error)
+    try container.encodeIfPresent(detail, forKey: .detail)
+    try container.encodeIfPresent(Self.text(expiresAt), forKey: .expiresAt)
+    try container.encodeIfPresent(Self.text(refreshAt), forKey: .refreshAt)
+    try container.encodeIfPresent(retryAfter.map { Int64($0.inSeconds.rounded(.up)) }, forKey: .retryAfter)
+  }
+
+  private static func text(_ date: Date?) -> String? {
+    date.flatMap { $0 == .distantPast ? nil : $0.formatted(.iso8601) }
+  }
+}
+
+extension AccountReport {
+  /// The report with another result and the reason for it.
+  func with(_ result: Result, _ detail: String?) -> AccountReport {
+    var report = self
+    report.result = result
+    report.detail = detail
+    return report
+  }
+
+  /// The report of an account whose tokens or client the server has refused for good.
+  func signedOut(_ refusal: AccountRecord.Refusal) -> AccountReport {
+    var report = with(
+      .signedOut, refusal.reason + " (sign in again, or correct the client's settings; not tried again before one of them changes)")
+    report.error = refusal.code
+    return report
+  }
+}

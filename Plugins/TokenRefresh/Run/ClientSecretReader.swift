@@ -1,0 +1,48 @@
+import Glibc
+
+/// Reads a client secret from where the settings say it is kept.
+struct ClientSecretReader: Sendable {
+  /// Largest secret that is read: 64 KiB, enough for any.
+  static let largest = 65_536
+
+  /// A variable of the process's environment, which the host has cut down to what the plugin's configuration names.
+  var environment: @Sendable (String) -> String? = { name in getenv(name).map { String(cString: $0) } }
+
+  /// - Returns: The secret, and a warning when others may read its file. One newline at the end does not belong to it.
+  /// - Throws: A sentence saying what is wrong and what to do.
+  func read(_ source: Account.SecretSource) throws(Problem) -> (secret: Secret, warning: String?) {
+    switch source {
+    case .environment(let name):
+      guard let value = environment(name), !value.isEmpty else {
+        throw Problem(reason: "the environment variable \(name) is not set; set it, and name it in the plugin's environment list")
+      }
+      return (Secret(value), nil)
+    case .file(let path):
+      return try readFile(path)
+    }
+  }
+
+  private func readFile(_ path: String) throws(Problem) -> (Secret, String?) {
+    do {
+      // Symlinks are followed: credentials are handed to services that way.
+      let file = try OpenFile.reading(path)
+      let status = try file.status()
+      guard status.st_mode & S_IFMT == S_IFREG else { throw Problem(reason: "client secret \(path): not a regular file") }
+      guard let bytes = try file.contents(limit: Self.largest), var text = String(validating: bytes, as: UTF8.self) else {
+        throw Problem(reason: "client secret \(path): not UTF-8 text of at most \(Self.largest) bytes")
+      }
+      if text.hasSuffix("\r\n") || text.hasSuffix("\n") { text.removeLast() }
+      guard !text.isEmpty else { throw Problem(reason: "client secret \(path): empty; put the secret there") }
+      return (Secret(text), status.st_mode & 0o007 == 0 ? nil : "client secret \(path): anybody may read it; chmod o= it")
+    } catch let problem as Problem {
+      throw problem
+    } catch {
+      throw Problem(reason: "client secret: \(error) (let this plugin read the file)")
+    }
+  }
+
+  /// Why there is no client secret.
+  struct Problem: Error {
+    let reason: String
+  }
+}

@@ -1,0 +1,49 @@
+/// Bounds for asynchronous work, on the monotonic clock.
+enum Deadline {
+  /// Does the work; cancels it when the time is over.
+  ///
+  /// - Throws: ``Passed`` when the time was over first; what the work throws; `CancellationError` when the caller is cancelled.
+  static func limit<Result: Sendable>(_ time: Duration, _ work: @escaping @Sendable () async throws -> Result) async throws -> Result {
+    try await withThrowingTaskGroup(of: Result.self) { group in
+      group.addTask { try await work() }
+      group.addTask {
+        try await Task.sleep(for: time)
+        throw Passed()
+      }
+      defer { group.cancelAll() }
+      guard let first = try await group.next() else { throw CancellationError() }
+      return first
+    }
+  }
+
+  /// Does work that cancelling the caller must not cut off at once: it may go on for a while, and is cancelled then.
+  ///
+  /// Always waits for the work to end.
+  ///
+  /// - Parameter rest: How long the work may go on, asked at the moment the caller is cancelled.
+  static func finish<Success: Sendable>(
+    within rest: @escaping @Sendable () -> Duration, _ work: @escaping @Sendable () async -> Success
+  ) async -> Success {
+    let task = Task.detached { await work() }
+    let (cancelled, signal) = AsyncStream.makeStream(of: Duration.self)
+    let watch = Task.detached {
+      for await rest in cancelled {
+        try? await Task.sleep(for: rest)
+        task.cancel()
+      }
+    }
+    return await withTaskCancellationHandler {
+      let result = await task.value
+      signal.finish()
+      watch.cancel()
+      await watch.value
+      return result
+    } onCancel: {
+      signal.yield(rest())
+      signal.finish()
+    }
+  }
+
+  /// The time was over.
+  struct Passed: Error {}
+}

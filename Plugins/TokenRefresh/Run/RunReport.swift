@@ -1,0 +1,60 @@
+/// What came of a run: the accounts, how it ends, and a sentence for the operator.
+struct RunReport: Sendable, Equatable {
+  /// How long to leave a process alone that is refreshing the same account: longer than an exchange takes by default.
+  static let waitForOthers = Duration.seconds(15)
+
+  /// In the order of the settings.
+  let accounts: [AccountReport]
+
+  /// How a run may end.
+  enum Outcome: Sendable, Equatable {
+    case success
+    case noop
+    case snooze(after: Duration?)
+    case retry(after: Duration?)
+    case failure
+  }
+
+  /// Decided by what calls for the most urgent reaction:
+  ///
+  /// 1. an account had trouble that may pass: retry, when the first of their servers wants to be asked, else after the host's backoff;
+  /// 2. accounts were left over, or another process is at one: snooze;
+  /// 3. an account needs an operator, or all are signed out: failure;
+  /// 4. something was refreshed: success; else noop.
+  ///
+  /// A signed-out account beside healthy ones does not fail the run: it stands in the message and the output of each.
+  var outcome: Outcome {
+    let troubled = accounts.filter { $0.result == .retry }
+    if !troubled.isEmpty {
+      let waits = troubled.compactMap(\.retryAfter)
+      return .retry(after: waits.count == troubled.count ? waits.min() : nil)
+    }
+    if has(.skipped) { return .snooze(after: nil) }
+    if has(.inProgress) { return .snooze(after: Self.waitForOthers) }
+    if has(.failed) || (!accounts.isEmpty && accounts.allSatisfy { $0.result == .signedOut }) { return .failure }
+    return has(.refreshed) ? .success : .noop
+  }
+
+  /// A sentence: how many accounts were refreshed, and each that was not though it should have been, with the reason.
+  var message: String {
+    if accounts.isEmpty { return "no accounts are configured" }
+    let refreshed = accounts.count { $0.result == .refreshed }
+    let notDue = accounts.count { $0.result == .notDue }
+    var parts = ["\(refreshed) of \(accounts.count) refreshed, \(notDue) not due"]
+    for (result, words) in Self.words {
+      for account in accounts where account.result == result {
+        parts.append("\(account.name) \(words)" + (account.detail.map { ": \($0)" } ?? ""))
+      }
+    }
+    return parts.joined(separator: "; ")
+  }
+
+  private static let words: [(AccountReport.Result, String)] = [
+    (.failed, "failed"), (.signedOut, "is signed out"), (.retry, "will be tried again"), (.inProgress, "is being refreshed elsewhere"),
+    (.skipped, "was left for the next run"),
+  ]
+
+  private func has(_ result: AccountReport.Result) -> Bool {
+    accounts.contains { $0.result == result }
+  }
+}

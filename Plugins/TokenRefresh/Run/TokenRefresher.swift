@@ -1,0 +1,57 @@
+import Logging
+
+/// One run over the accounts. Knows nothing of the SDK: what it needs of the host is ``RefreshHost``.
+struct TokenRefresher: Sendable {
+  let settings: TokenRefreshSettings
+  var secrets = ClientSecretReader()
+
+  /// Looks at every account, refreshes those that are due, and reports on all.
+  ///
+  /// Once its task is cancelled, no further account is begun; a request in flight is given the grace that is left, and its answer is stored.
+  func run(_ payload: RefreshPayload, host: some RefreshHost) async -> RunReport {
+    let chosen = settings.accounts.filter { payload.account == nil || payload.account == $0.name }
+    if let name = payload.account, chosen.isEmpty {
+      let known = settings.accounts.map(\.name).joined(separator: ", ")
+      let report = AccountReport(name: Redactor([]).clean(name), result: .failed, detail: "there is no such account (there are: \(known))")
+      return RunReport(accounts: [note(report, host)])
+    }
+
+    let check = AccountCheck(payload: payload, secrets: secrets, host: host)
+    var reports: [String: AccountReport] = [:]
+    var due: [DueAccount] = []
+    for account in chosen {
+      switch check.check(account) {
+      case .settled(let report): reports[account.name] = note(report, host)
+      case .due(let account): due.append(account)
+      }
+    }
+    host.progress(reports.count, of: chosen.count)
+    if !due.isEmpty {
+      // Made only when needed: a run that has nothing to do starts no thread.
+      let server = TokenServer()
+      var refresh = AccountRefresh(server: server, check: check)
+      for account in due.sorted(by: { $0.precedes($1) }) {
+        let report = Task.isCancelled ? account.report.with(.skipped, nil) : await refresh.refresh(account)
+        reports[report.name] = note(report, host)
+        host.progress(reports.values.count { $0.result != .skipped }, of: chosen.count)
+      }
+      await server.shutDown()
+    }
+    return RunReport(accounts: chosen.compactMap { reports[$0.name] })
+  }
+
+  /// Logs what came of an account, as loudly as it calls for somebody.
+  private func note(_ report: AccountReport, _ host: some RefreshHost) -> AccountReport {
+    let detail = report.detail.map { ": \($0)" } ?? ""
+    switch report.result {
+    case .refreshed: host.log(.info, "\(report.name): refreshed\(detail)")
+    case .notDue: host.log(.debug, "\(report.name): not due\(detail)")
+    case .inProgress: host.log(.info, "\(report.name): another process is refreshing it")
+    case .skipped: host.log(.notice, "\(report.name): left for the next run, this one had to end")
+    case .retry: host.log(.warning, "\(report.name): will be tried again\(detail)")
+    case .signedOut: host.log(.warning, "\(report.name): signed out\(detail)")
+    case .failed: host.log(.error, "\(report.name): failed\(detail)")
+    }
+    return report
+  }
+}

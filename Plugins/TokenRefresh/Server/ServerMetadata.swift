@@ -1,0 +1,47 @@
+/// What an authorization server says of itself (RFC 8414), checked against the issuer that was asked.
+struct ServerMetadata: Sendable, Equatable {
+  let tokenEndpoint: EndpointURL
+  /// `token_endpoint_auth_methods_supported`; nil when the server does not say, which means `client_secret_basic`.
+  let authenticationMethods: [String]?
+
+  /// Where the metadata may be: RFC 8414 §3, then OpenID Connect Discovery, as RFC 8414 §5 allows.
+  static func addresses(of issuer: EndpointURL) -> [String] {
+    let path = issuer.path.hasSuffix("/") ? String(issuer.path.dropLast()) : issuer.path
+    return [
+      "\(issuer.origin)/.well-known/oauth-authorization-server\(path)",
+      "\(issuer.origin)\(path)/.well-known/openid-configuration",
+    ]
+  }
+
+  /// - Throws: ``ExchangeFailure/misconfigured(reason:)`` when the issuer is another (RFC 8414 §3.3: then nothing of the answer may be used),
+  ///   or the endpoint is missing or not to be trusted; temporary when the answer is no metadata at all.
+  init(_ body: [UInt8]?, issuer: EndpointURL, allowInsecureHTTP: Bool) throws(ExchangeFailure) {
+    guard let members = body.flatMap(TokenAnswer.object) else {
+      throw .temporary(reason: "the metadata of \(issuer.display) is no JSON object of at most \(ServerAnswer.largestBody) bytes")
+    }
+    guard members["issuer"]?.text == issuer.text else {
+      let seen = members["issuer"]?.text.map { "\"\(Redactor([]).clean($0))\"" } ?? "none"
+      throw .misconfigured(
+        reason: "the metadata of \(issuer.text) names another issuer, \(seen); set issuer exactly as the server writes it")
+    }
+    guard let endpoint = members["token_endpoint"]?.text else {
+      throw .misconfigured(reason: "the metadata of \(issuer.display) names no token_endpoint; set token_endpoint instead of issuer")
+    }
+    do {
+      tokenEndpoint = try EndpointURL(endpoint, allowInsecureHTTP: allowInsecureHTTP)
+    } catch {
+      throw .misconfigured(reason: "the token_endpoint in the metadata of \(issuer.display) \(error.reason)")
+    }
+    if case .array(let methods)? = members["token_endpoint_auth_methods_supported"] {
+      authenticationMethods = methods.compactMap(\.text)
+    } else {
+      authenticationMethods = nil
+    }
+  }
+
+  /// Whether a secret goes into the body, when the settings leave that open.
+  var wantsSecretInBody: Bool {
+    guard let authenticationMethods else { return false }
+    return !authenticationMethods.contains("client_secret_basic") && authenticationMethods.contains("client_secret_post")
+  }
+}

@@ -1,0 +1,74 @@
+import FoundationEssentials
+
+/// What a token endpoint's answer means (RFC 6749 §5).
+///
+/// Final is only what cannot pass by itself: an OAuth error that says so, or status 401. An unknown error code, or a 403 or 404 such as a
+/// proxy gives in the middle of an upgrade, is taken for trouble that may pass, so that no hiccup signs anybody out.
+enum TokenAnswer {
+  /// Error codes that are final: of RFC 6749, of OpenID Connect where a person has to act, and those of servers that have names of their own.
+  static let finalErrors: Set<String> = [
+    "invalid_grant", "invalid_client", "invalid_request", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
+    "access_denied", "interaction_required", "login_required", "consent_required", "account_selection_required",
+    "bad_refresh_token", "invalid_refresh_token", "incorrect_client_credentials",
+  ]
+
+  /// - Parameters:
+  ///   - redactor: Knows the secrets of the exchange; whatever of the answer is quoted goes through it.
+  ///   - now: The time here, for a `Retry-After` date.
+  static func read(_ answer: ServerAnswer, redactor: Redactor, now: Date) throws(ExchangeFailure) -> TokenGrant {
+    let members = answer.body.flatMap(object)
+    switch answer.status {
+    case 200...299:
+      if let grant = members.flatMap(TokenGrant.init) { return grant }
+      if let error = members.flatMap({ OAuthError($0, redactor) }) { throw refusal(error, answer, now) }
+      let seen = answer.body == nil ? "a body of more than \(ServerAnswer.largestBody) bytes" : "no JSON with an access_token"
+      throw .temporary(reason: "the server answered \(answer.status) with \(seen); it may have rotated the refresh token all the same")
+    case 300...399:
+      let target = answer.location.flatMap { try? EndpointURL($0, allowInsecureHTTP: true) }
+      let place = target.map { " to \(redactor.clean($0.origin))" } ?? ""
+      throw .misconfigured(reason: "the server redirects\(place), which is not followed with secrets; set the address it really has")
+    case 401:
+      let error = members.flatMap { OAuthError($0, redactor) } ?? OAuthError(code: "http_401", text: "the server answered 401")
+      throw .rejected(code: error.code, reason: error.text)
+    case 408, 425, 429, 500...:
+      let error = members.flatMap { OAuthError($0, redactor) }
+      throw temporary("the server answered \(answer.status)\(error.map { ": \($0.text)" } ?? "")", answer, now)
+    default:
+      if let error = members.flatMap({ OAuthError($0, redactor) }) { throw refusal(error, answer, now) }
+      throw temporary("the server answered \(answer.status), which no token endpoint does; check its address", answer, now)
+    }
+  }
+
+  /// A JSON object; nil for anything else.
+  static func object(_ body: [UInt8]) -> [String: JSONValue]? {
+    guard case .object(let members)? = try? JSONDecoder().decode(JSONValue.self, from: Data(body)) else { return nil }
+    return members
+  }
+
+  private static func refusal(_ error: OAuthError, _ answer: ServerAnswer, _ now: Date) -> ExchangeFailure {
+    finalErrors.contains(error.code)
+      ? .rejected(code: error.code, reason: error.text) : temporary("the server answered \(answer.status): \(error.text)", answer, now)
+  }
+
+  private static func temporary(_ reason: String, _ answer: ServerAnswer, _ now: Date) -> ExchangeFailure {
+    .temporary(reason: reason, retryAfter: RetryAfter.parse(answer.retryAfter, date: answer.date, now: now))
+  }
+
+  /// An error answer (RFC 6749 §5.2), fit for a log.
+  private struct OAuthError {
+    let code: String
+    let text: String
+
+    init(code: String, text: String) {
+      self.code = code
+      self.text = text
+    }
+
+    /// nil when the answer has no `error`.
+    init?(_ members: [String: JSONValue], _ redactor: Redactor) {
+      guard let code = members["error"]?.text.map(redactor.clean) else { return nil }
+      self.code = code
+      text = members["error_description"]?.text.map { "\(code): \(redactor.clean($0))" } ?? code
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import AsyncHTTPClient
+import FoundationEssentials
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// Speaks HTTP with authorization servers: no redirects, small answers, TLS checked against the system's roots.
+///
+/// One per run, with one thread of its own, so that after ``shutDown()`` nothing of it is left in the process.
+final class TokenServer: Sendable {
+  /// Longest time to make a connection. Less than the default grace of a run, which making one must not outlast.
+  static let longestConnect = TimeAmount.seconds(4)
+
+  /// Some servers refuse a request without one.
+  private static let userAgent = "taskhost-token-refresh/1"
+
+  private let threads: MultiThreadedEventLoopGroup
+  private let client: HTTPClient
+
+  init() {
+    var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow, timeout: .init(connect: Self.longestConnect))
+    // A connection that fails is reported at once; trying again is the host's business.
+    configuration.connectionPool.retryConnectionEstablishment = false
+    configuration.connectionPool.idleTimeout = .seconds(5)
+    threads = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    client = HTTPClient(eventLoopGroup: threads, configuration: configuration)
+  }
+
+  /// Closes every connection and ends the thread. Call once, when no request is under way.
+  func shutDown() async {
+    try? await client.shutdown()
+    try? await threads.shutdownGracefully()
+  }
+
+  /// Asks an issuer for its metadata (RFC 8414). Nothing changes at the server, so a cancelled task just stops it.
+  func metadata(of issuer: EndpointURL, allowInsecureHTTP: Bool, timeout: Duration, now: Date) async throws(ExchangeFailure)
+    -> ServerMetadata
+  {
+    var seen: [String] = []
+    for address in ServerMetadata.addresses(of: issuer) {
+      var request = HTTPClientRequest(url: address)
+      request.headers.add(name: "User-Agent", value: Self.userAgent)
+      request.headers.add(name: "Accept", value: "application/json")
+      let answer = try await exchange(request, to: issuer.display, timeout: timeout, redactor: Redactor([]))
+      switch answer.status {
+      case 200: return try ServerMetadata(answer.body, issuer: issuer, allowInsecureHTTP: allowInsecureHTTP)
+      case 408, 425, 429, 500...:
+        let wait = RetryAfter.parse(answer.retryAfter, date: answer.date, now: now)
+        throw .temporary(reason: "the metadata of \(issuer.display) cannot be had: the server answered \(answer.status)", retryAfter: wait)
+      default: seen.append("\(answer.status) at \(address)")
+      }
+    }
+    throw .misconfigured(
+      reason: "\(issuer.display) has no metadata (\(seen.joined(separator: ", "))); correct issuer, or set token_endpoint instead")
+  }
+
+  /// Sends a refresh request and reads the answer.
+  ///
+  /// - Parameters:
+  ///   - redactor: Knows every secret of the request and the file.
+  ///   - now: The time here, for a `Retry-After` date.
+  func refresh(_ request: TokenRequest, at endpoint: EndpointURL, timeout: Duration, redactor: Redactor, now: Date)
+    async throws(ExchangeFailure)
+    -> TokenGrant
+  {
+    var post = HTTPClientRequest(url: endpoint.text)
+    post.method = .POST
+    post.headers.add(name: "User-Agent", value: Self.userAgent)
+    post.headers.add(name: "Content-Type", value: "application/x-www-form-urlencoded")
+    post.headers.add(name: "Accept", value: "application/json")
+    post.headers.add(name: "Cache-Control", value: "no-store")
+    if let authorization = request.authorization { post.headers.add(name: "Authorization", value: authorization) }
+    post.body = .bytes(ByteBuffer(string: request.body))
+    let answer = try await exchange(post, to: endpoint.display, timeout: timeout, redactor: redactor)
+    return try TokenAnswer.read(answer, redactor: redactor, now: now)
+  }
+
+  private func exchange(_ request: HTTPClientRequest, to place: String, timeout: Duration, redactor: Redactor) async throws(ExchangeFailure)
+    -> ServerAnswer
+  {
+    do {
+      return try await Deadline.limit(timeout) { [client] in
+        let response = try await client.execute(request, deadline: .distantFuture)
+        var body: [UInt8]?
+        do {
+          body = Array(try await response.body.collect(upTo: ServerAnswer.largestBody).readableBytesView)
+        } catch is NIOTooManyBytesError {
+          body = nil
+        }
+        return ServerAnswer(
+          status: Int(response.status.code), retryAfter: response.headers.first(name: "Retry-After"),
+          date: response.headers.first(name: "Date"), location: response.headers.first(name: "Location"), body: body)
+      }
+    } catch is Deadline.Passed {
+      throw .temporary(reason: "\(place) did not answer within \(timeout)")
+    } catch is CancellationError {
+      throw .temporary(reason: "\(place) did not answer before the run had to end")
+    } catch let error as HTTPClientError where error == .cancelled {
+      throw .temporary(reason: "\(place) did not answer before the run had to end")
+    } catch {
+      throw .temporary(reason: "cannot talk to \(place): \(redactor.clean(Self.describe(error)))")
+    }
+  }
+
+  /// A library's error in words for an operator.
+  private static func describe(_ error: any Error) -> String {
+    let text = String(describing: error)
+    if text.contains("CERTIFICATE_VERIFY_FAILED") || text.contains("failedToValidateHostname") {
+      return "its TLS certificate is not valid here; check who issued it, its host name and this machine's clock"
+    }
+    return text
+  }
+}

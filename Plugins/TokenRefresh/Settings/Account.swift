@@ -1,0 +1,39 @@
+/// One account of the settings, checked.
+struct Account: Sendable, Equatable {
+  let name: String
+  /// Absolute path of the token file.
+  let tokenFile: String
+  let clientID: String
+  let clientSecret: SecretSource?
+  let clientAuthentication: ClientAuthentication
+  let server: Server
+  /// Asked for again at each refresh; nil: what was granted before.
+  let scope: String?
+  let margin: RefreshMargin
+  /// Longest time for one exchange with the server.
+  let timeout: Duration
+  let allowInsecureHTTP: Bool
+
+  /// Where the tokens come from.
+  enum Server: Sendable, Equatable {
+    case tokenEndpoint(EndpointURL)
+    /// Its metadata (RFC 8414) names the endpoint.
+    case issuer(EndpointURL)
+  }
+
+  /// Where the client secret is kept. It is read at each run, never at launch.
+  enum SecretSource: Sendable, Equatable {
+    case file(String)
+    case environment(String)
+  }
+
+  /// How the client says who it is (RFC 6749 §2.3.1).
+  enum ClientAuthentication: Sendable, Equatable {
+    /// With a secret: `client_secret_basic`, unless the server's metadata offers only `client_secret_post`. Without: ``none``.
+    case automatic
+    case basic
+    case post
+    /// A public client: only its id.
+    case none
+  }
+}

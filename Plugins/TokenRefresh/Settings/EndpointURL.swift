@@ -1,0 +1,50 @@
+import FoundationEssentials
+
+/// The address of a token endpoint or an issuer, checked: `https`, or `http` where that is allowed; a host; no user, password or fragment.
+struct EndpointURL: Sendable, Hashable {
+  /// As it was written.
+  let text: String
+  /// Scheme, host, port and path: fit for a log, since a query may hold keys.
+  let display: String
+  let path: String
+  let hasQuery: Bool
+
+  /// - Throws: A sentence saying what is wrong with the address.
+  init(_ text: String, allowInsecureHTTP: Bool) throws(Refusal) {
+    guard
+      text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
+      let host = parts.host, !host.isEmpty
+    else { throw Refusal(reason: "is not an absolute URL; write https://HOST/PATH") }
+    guard parts.user == nil, parts.password == nil else { throw Refusal(reason: "holds a user or password; use client_secret_file") }
+    guard parts.fragment == nil else { throw Refusal(reason: "holds a fragment (#…); leave it out") }
+    switch scheme {
+    case "https": break
+    case "http" where allowInsecureHTTP || Self.isLoopback(host): break
+    case "http": throw Refusal(reason: "sends secrets unencrypted; use https (or set allow_insecure_http, if the network is trusted)")
+    default: throw Refusal(reason: "has the scheme \(scheme); use https")
+    }
+    self.text = text
+    path = parts.percentEncodedPath
+    hasQuery = parts.percentEncodedQuery != nil
+    display = scheme + "://" + Self.bracketed(host) + (parts.port.map { ":\($0)" } ?? "") + parts.percentEncodedPath
+  }
+
+  /// Scheme, host and port alone.
+  var origin: String { String(display.dropLast(path.utf8.count)) }
+
+  private static func bracketed(_ host: String) -> String {
+    host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
+  }
+
+  /// `localhost`, 127.0.0.0/8 in four numbers, `::1`. Nothing is resolved.
+  private static func isLoopback(_ host: String) -> Bool {
+    if host.lowercased() == "localhost" || host == "::1" || host == "[::1]" { return true }
+    let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
+    return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
+  }
+
+  /// Why an address was refused; the sentence follows its name.
+  struct Refusal: Error {
+    let reason: String
+  }
+}

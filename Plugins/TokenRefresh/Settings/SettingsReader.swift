@@ -1,0 +1,135 @@
+/// Turns the settings' JSON into checked accounts, and reports every problem at once.
+enum SettingsReader {
+  static let topKeys = ["accounts", "defaults"]
+  static let defaultKeys = ["margin", "timeout", "allow_insecure_http"]
+  static let accountKeys = [
+    "name", "token_file", "client_id", "client_secret_file", "client_secret_env", "client_auth", "token_endpoint", "issuer", "scope",
+    "margin", "timeout", "allow_insecure_http",
+  ]
+
+  /// - Throws: ``SettingsError``.
+  static func read(_ value: JSONValue) throws(SettingsError) -> TokenRefreshSettings {
+    var top = SettingsTable(value == .null ? .object([:]) : value, place: "", known: topKeys)
+    var defaults = SettingsTable(top.value("defaults") ?? .object([:]), place: "defaults", known: defaultKeys)
+    let common = Common(&defaults, else: Common())
+    var problems: [String] = []
+    var accounts: [Account] = []
+    let list = top.list("accounts")
+    if list.count > TokenRefreshSettings.mostAccounts {
+      top.report("accounts", "are \(list.count), more than \(TokenRefreshSettings.mostAccounts)")
+    }
+    for (index, value) in list.enumerated() {
+      var table = SettingsTable(value, place: "accounts[\(index)]", known: accountKeys)
+      if let account = account(&table, common) {
+        if accounts.contains(where: { $0.name == account.name }) { table.report("name", "is that of another account, \(account.name)") }
+        if accounts.contains(where: { $0.tokenFile == account.tokenFile }) { table.report("token_file", "is that of another account") }
+        accounts.append(account)
+      }
+      problems += table.problems
+    }
+    problems = top.problems + defaults.problems + problems
+    if !problems.isEmpty { throw SettingsError(problems: problems) }
+    return TokenRefreshSettings(accounts: accounts)
+  }
+
+  private static func account(_ table: inout SettingsTable, _ common: Common) -> Account? {
+    let common = Common(&table, else: common)
+    let name = table.requiredText("name")
+    if let name, name.utf8.count > 128 || name.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
+      table.report("name", "must be at most 128 bytes, without control characters")
+    }
+    let tokenFile = path(&table, "token_file", required: true)
+    let clientID = table.requiredText("client_id")
+    let secret = secret(&table)
+    let authentication = authentication(&table, hasSecret: secret != nil)
+    let server = server(&table, common)
+    let scope = table.text("scope")
+    guard let name, let tokenFile, let clientID, let server else { return nil }
+    return Account(
+      name: name, tokenFile: tokenFile, clientID: clientID, clientSecret: secret, clientAuthentication: authentication, server: server,
+      scope: scope, margin: common.margin, timeout: common.timeout, allowInsecureHTTP: common.allowInsecureHTTP)
+  }
+
+  private static func path(_ table: inout SettingsTable, _ key: String, required: Bool) -> String? {
+    guard let path = required ? table.requiredText(key) : table.text(key) else { return nil }
+    guard path.hasPrefix("/"), !path.hasSuffix("/"), !path.utf8.contains(0) else {
+      table.report(key, "must be the absolute path of a file")
+      return nil
+    }
+    // Room for what is put before and after it in the names of the lock and the temporary file.
+    if path.utf8.count > 4000 || path.split(separator: "/").contains(where: { $0.utf8.count > 200 }) {
+      table.report(key, "has a name of more than 200 bytes")
+    }
+    return path
+  }
+
+  private static func secret(_ table: inout SettingsTable) -> Account.SecretSource? {
+    let file = path(&table, "client_secret_file", required: false)
+    let variable = table.text("client_secret_env")
+    if file != nil, variable != nil { table.report("client_secret_env", "stands beside client_secret_file; keep one of them") }
+    return file.map { .file($0) } ?? variable.map { .environment($0) }
+  }
+
+  private static func authentication(_ table: inout SettingsTable, hasSecret: Bool) -> Account.ClientAuthentication {
+    let hasSecret = hasSecret || table.value("client_secret_file") != nil || table.value("client_secret_env") != nil
+    switch table.text("client_auth") {
+    case nil: return .automatic
+    case "none":
+      if hasSecret { table.report("client_auth", "is none, but there is a client secret; leave one of them out") }
+      return .none
+    case "client_secret_basic", "client_secret_post":
+      if !hasSecret { table.report("client_auth", "needs client_secret_file or client_secret_env") }
+      return table.text("client_auth") == "client_secret_basic" ? .basic : .post
+    case _?:
+      table.report("client_auth", "must be client_secret_basic, client_secret_post or none")
+      return .automatic
+    }
+  }
+
+  private static func server(_ table: inout SettingsTable, _ common: Common) -> Account.Server? {
+    let present = ["token_endpoint", "issuer"].filter { table.value($0) != nil }
+    guard let key = present.first else {
+      table.report("token_endpoint", "is missing (or give issuer)")
+      return nil
+    }
+    if present.count == 2 { table.report("issuer", "stands beside token_endpoint; keep one of them") }
+    guard let text = table.text(key) else { return nil }
+    do {
+      let url = try EndpointURL(text, allowInsecureHTTP: common.allowInsecureHTTP)
+      guard key == "issuer" else { return .tokenEndpoint(url) }
+      if url.hasQuery { table.report(key, "holds a query (?…); an issuer has none") }
+      return .issuer(url)
+    } catch {
+      table.report(key, error.reason)
+      return nil
+    }
+  }
+
+  /// What may stand in the defaults and in an account.
+  private struct Common {
+    var margin = RefreshMargin.percent(20)
+    var timeout = Duration.seconds(10)
+    var allowInsecureHTTP = false
+
+    init() {}
+
+    init(_ table: inout SettingsTable, else common: Common) {
+      self = common
+      if let text = table.text("margin") {
+        if let margin = RefreshMargin(text: text) {
+          self.margin = margin
+        } else {
+          table.report("margin", "must be 1% to 99%, or a time such as 5m")
+        }
+      }
+      if let text = table.text("timeout") {
+        if let timeout = Duration(text: text), (.milliseconds(100) ... .seconds(600)).contains(timeout) {
+          self.timeout = timeout
+        } else {
+          table.report("timeout", "must be a time from 100ms to 10m, such as 10s")
+        }
+      }
+      if let flag = table.flag("allow_insecure_http") { allowInsecureHTTP = flag }
+    }
+  }
+}

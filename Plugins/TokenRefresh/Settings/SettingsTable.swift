@@ -1,0 +1,78 @@
+/// One object of the settings while it is read: hands out its members by kind, and collects what is wrong instead of stopping there.
+struct SettingsTable {
+  /// Where the object stands, as `accounts[0]`; empty at the top.
+  let place: String
+  private(set) var problems: [String] = []
+  private let members: [String: JSONValue]
+
+  /// - Parameter known: Its members' names; any other is a problem that names the nearest of these.
+  init(_ value: JSONValue, place: String, known: [String]) {
+    self.place = place
+    guard case .object(let members) = value else {
+      self.members = [:]
+      problems = ["\(place.isEmpty ? "they are" : place + " is") not a table"]
+      return
+    }
+    self.members = members
+    for key in members.keys.sorted() where !known.contains(key) {
+      let nearest = known.min { Self.distance($0, key) < Self.distance($1, key) }
+      let hint = nearest.flatMap { Self.distance($0, key) <= 3 ? "did you mean \($0)?" : nil } ?? "known: \(known.joined(separator: ", "))"
+      report(key, "is not known (\(hint))")
+    }
+  }
+
+  /// A text that is not empty; nil when there is none.
+  mutating func text(_ key: String) -> String? {
+    guard let value = members[key] else { return nil }
+    guard let text = value.text else {
+      report(key, "must be a text that is not empty")
+      return nil
+    }
+    return text
+  }
+
+  /// As ``text(_:)``, and a problem when there is none.
+  mutating func requiredText(_ key: String) -> String? {
+    if members[key] == nil { report(key, "is missing") }
+    return text(key)
+  }
+
+  mutating func flag(_ key: String) -> Bool? {
+    guard let value = members[key] else { return nil }
+    guard case .bool(let flag) = value else {
+      report(key, "must be true or false")
+      return nil
+    }
+    return flag
+  }
+
+  mutating func list(_ key: String) -> [JSONValue] {
+    guard let value = members[key] else { return [] }
+    guard case .array(let list) = value else {
+      report(key, "must be a list")
+      return []
+    }
+    return list
+  }
+
+  func value(_ key: String) -> JSONValue? { members[key] }
+
+  mutating func report(_ key: String, _ problem: String) {
+    problems.append("\(place.isEmpty ? "" : place + ".")\(key) \(problem)")
+  }
+
+  /// Edits between two keys (Levenshtein).
+  private static func distance(_ one: String, _ other: String) -> Int {
+    var row = Array(0...other.count)
+    for (i, a) in one.enumerated() {
+      var diagonal = row[0]
+      row[0] = i + 1
+      for (j, b) in other.enumerated() {
+        let above = row[j + 1]
+        row[j + 1] = min(above + 1, row[j] + 1, diagonal + (a == b ? 0 : 1))
+        diagonal = above
+      }
+    }
+    return row[other.count]
+  }
+}

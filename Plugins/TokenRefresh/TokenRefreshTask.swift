@@ -1,0 +1,36 @@
+import FoundationEssentials
+import TaskHostSDK
+
+/// The task `org.taskhost.token-refresh`: keeps OAuth 2.0 tokens in files fresh.
+struct TokenRefreshTask: BackgroundTask {
+  static let identifier = "org.taskhost.token-refresh"
+  static let displayName: String? = "OAuth token refresh"
+  static let version: String? = "1.0"
+
+  /// Largest output the host takes: 64 KiB.
+  private static let largestOutput = 65_536
+
+  private let refresher: TokenRefresher
+
+  init(_ launch: LaunchContext<TokenRefreshSettings>) {
+    refresher = TokenRefresher(settings: launch.settings)
+  }
+
+  func run(_ task: TaskContext<RefreshPayload>) async throws -> TaskResult {
+    let report = await refresher.run(task.payload, host: TaskContextHost(task: task))
+    task.setMessage(report.message)
+    do {
+      try task.setOutput(try report.output(limit: Self.largestOutput))
+    } catch {
+      // What was refreshed is refreshed: a lost output must not make the host try it again.
+      task.logger.warning("the output is not recorded: \(error)")
+    }
+    return switch report.outcome {
+    case .success: .success
+    case .noop: .noop
+    case .snooze(let after): .snooze(after: after)
+    case .retry(let after): .retry(after: after)
+    case .failure: .failure
+    }
+  }
+}

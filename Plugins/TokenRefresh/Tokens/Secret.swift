@@ -1,0 +1,20 @@
+/// A value that must never reach a log, a message or an output: a token, a client secret.
+///
+/// Every way of turning it into text prints `[redacted]`; ``reveal()`` is the only way to the text itself, so its uses can be found.
+/// It is deliberately neither `Codable` nor `Hashable`.
+struct Secret: Sendable, Equatable {
+  private let text: String
+
+  init(_ text: String) {
+    self.text = text
+  }
+
+  /// The text itself, for a request to the token endpoint or for the token file, and for nothing else.
+  func reveal() -> String { text }
+}
+
+extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  var description: String { "[redacted]" }
+  var debugDescription: String { "[redacted]" }
+  var customMirror: Mirror { Mirror(self, children: [:]) }
+}

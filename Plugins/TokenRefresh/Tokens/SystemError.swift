@@ -1,0 +1,21 @@
+import Glibc
+
+/// A system call that failed: what was tried, and errno.
+struct SystemError: Error, CustomStringConvertible {
+  let action: String
+  let code: Int32
+
+  var description: String {
+    "cannot \(action): \(String(cString: strerror(code)))"
+  }
+
+  /// Makes a call, again if a signal interrupted it; −1 is thrown with its errno.
+  @discardableResult
+  static func check<Result: SignedInteger>(_ action: String, _ call: () -> Result) throws(SystemError) -> Result {
+    while true {
+      let result = call()
+      if result != -1 { return result }
+      if errno != EINTR { throw SystemError(action: action, code: errno) }
+    }
+  }
+}

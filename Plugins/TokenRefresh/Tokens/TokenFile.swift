@@ -1,0 +1,96 @@
+import FoundationEssentials
+
+/// What a token file says: `access_token`, `refresh_token`, `token_type`, `expires_at`, `issued_at`, `scope`, and whatever else it holds.
+///
+/// Printing it shows nothing of its content.
+struct TokenFile: Sendable, Equatable {
+  private var members: [String: JSONValue]
+
+  /// When the access token ends; nil when the file does not say.
+  private(set) var expiresAt: Date?
+  /// When the access token was asked for; nil when the file does not say.
+  private(set) var issuedAt: Date?
+
+  /// Reads a file's bytes.
+  ///
+  /// - Throws: A sentence saying what is wrong with the content, without any of the content.
+  init(json bytes: [UInt8]) throws(ContentProblem) {
+    guard case .object(let members)? = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)) else {
+      throw ContentProblem(observed: "not a JSON object")
+    }
+    self.members = members
+    expiresAt = try Self.date(members, "expires_at")
+    issuedAt = try Self.date(members, "issued_at")
+  }
+
+  var accessToken: Secret? { members["access_token"]?.text.map(Secret.init) }
+  var refreshToken: Secret? { members["refresh_token"]?.text.map(Secret.init) }
+
+  /// Takes over a server's answer: its members replace those of the file, members it does not name stay.
+  ///
+  /// `expires_at` and `issued_at` keep the form they had in the file: RFC 3339 text, else Unix seconds. A refresh token the server did not
+  /// replace stays (RFC 6749 §6).
+  ///
+  /// - Parameter issued: When the answer was asked for: the lifetime counts from then, so that it is never taken for longer than it is.
+  mutating func apply(_ grant: TokenGrant, issued: Date) {
+    // Times are written as whole seconds; rounding both down keeps the lifetime as granted.
+    let issued = Date(timeIntervalSince1970: issued.timeIntervalSince1970.rounded(.down))
+    for (key, value) in grant.members where value != .null {
+      if key == "refresh_token" && grant.refreshToken == nil { continue }
+      if key == "expires_in" && members["expires_in"] == nil { continue }
+      if key == "expires_at" || key == "issued_at" { continue }
+      members[key] = value
+    }
+    expiresAt = grant.lifetime.map { issued + $0.inSeconds }
+    if grant.lifetime == nil { members["expires_in"] = nil }
+    issuedAt = issued
+    write(expiresAt, as: "expires_at")
+    write(issuedAt, as: "issued_at")
+  }
+
+  /// The file's bytes: JSON with sorted keys and a final newline.
+  func encoded() throws -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    return Array(try encoder.encode(JSONValue.object(members))) + [UInt8(ascii: "\n")]
+  }
+
+  private mutating func write(_ date: Date?, as key: String) {
+    guard let date else {
+      members[key] = nil
+      return
+    }
+    // A time without a form of its own takes the one of the other.
+    let form = members[key] ?? members["expires_at"]
+    if case .string(let text)? = form, Double(text) == nil {
+      members[key] = .string(date.formatted(.iso8601))
+    } else {
+      members[key] = .integer(Int64(date.timeIntervalSince1970))
+    }
+  }
+
+  /// Unix seconds up to the year 5138: what is larger is milliseconds.
+  private static let largestTime = 1e11
+
+  private static func date(_ members: [String: JSONValue], _ key: String) throws(ContentProblem) -> Date? {
+    guard let value = members[key], value != .null else { return nil }
+    if let seconds = value.seconds {
+      guard seconds >= 0, seconds < largestTime else {
+        throw ContentProblem(observed: "\(key) is not in Unix seconds (milliseconds, perhaps)")
+      }
+      return Date(timeIntervalSince1970: seconds)
+    }
+    if let text = value.text, let date = try? Date(text, strategy: .iso8601) { return date }
+    throw ContentProblem(observed: "\(key) is neither Unix seconds nor an RFC 3339 time")
+  }
+
+  /// What is wrong with a token file's content; never the content itself.
+  struct ContentProblem: Error {
+    let observed: String
+  }
+}
+
+extension TokenFile: CustomStringConvertible, CustomReflectable {
+  var description: String { "TokenFile [redacted]" }
+  var customMirror: Mirror { Mirror(self, children: [:]) }
+}

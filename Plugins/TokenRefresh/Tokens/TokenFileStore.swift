@@ -1,0 +1,162 @@
+import Crypto
+import Glibc
+
+/// Reads one token file and replaces it whole: a reader sees the old content or the new, and a crash at any instruction leaves one of them.
+///
+/// All names are resolved in the file's folder, opened once; the token file itself is never reached through a symlink.
+struct TokenFileStore: Sendable {
+  /// Largest token file that is read: 256 KiB. Real ones hold a few KiB.
+  static let largestFile = 262_144
+
+  let path: String
+  private let folder: OpenFile
+  private let name: String
+
+  /// - Throws: When the folder cannot be opened; a folder that does not exist is a missing token file.
+  init(path: String) throws(TokenFileProblem) {
+    let slash = path.lastIndex(of: "/")
+    let parent = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    self.path = path
+    name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+    do {
+      folder = try OpenFile.folder(parent)
+    } catch {
+      if error.code == ENOENT { throw .missing(path: path) }
+      throw .unusable(path: path, observed: "\(error)", remedy: "let this plugin read and write that folder")
+    }
+  }
+
+  /// Reads the file.
+  ///
+  /// Refused: what is no regular file, a symlink, a file of another owner (replacing it would take it away from them), one that others may
+  /// read or write (its tokens may be known already), one over ``largestFile``, and content that is no token file.
+  func read() throws(TokenFileProblem) -> Snapshot {
+    let bytes = try readBytes()
+    do {
+      return Snapshot(file: try TokenFile(json: bytes), digest: Self.digest(bytes))
+    } catch {
+      throw refuse(error.observed, "repair the file, or sign in again")
+    }
+  }
+
+  /// Takes the lock of this file, which every process that refreshes it respects. Never waits.
+  ///
+  /// - Returns: nil when somebody else holds it, and so is refreshing.
+  func lock() throws(TokenFileProblem) -> SingleFlightLock? {
+    do {
+      return try SingleFlightLock(folder: folder, name: ".\(name).lock")
+    } catch {
+      throw refuse("\(error)", "let this plugin write the folder of the token file, and remove what is in the way")
+    }
+  }
+
+  /// Makes ready to replace the file, before the server is asked: whatever can fail fails now, while no token is lost by it.
+  ///
+  /// Call with the lock held.
+  func prepare(replacing current: Snapshot) throws(TokenFileProblem) -> TokenFileReplacement {
+    do {
+      return try TokenFileReplacement(folder: folder, name: name, temporary: temporaryName(current.digest))
+    } catch {
+      throw refuse("\(error)", "make room, or let this plugin write the folder of the token file; the server was not asked")
+    }
+  }
+
+  /// Cleans up after a run that crashed, and takes over what it could no longer put in place.
+  ///
+  /// A temporary file carries in its name the digest of the content it was to replace. If that is what the token file still holds and the
+  /// temporary one is complete, it has the only valid refresh token: it becomes the token file. Any other is removed. Call with the lock held.
+  ///
+  /// - Returns: What was taken over; nil when there was nothing to.
+  func recover(_ current: Snapshot) throws(TokenFileProblem) -> Snapshot? {
+    do {
+      for leftover in try leftovers() {
+        if leftover == temporaryName(current.digest), let snapshot = complete(leftover) {
+          try OpenFile.rename(leftover, to: name, in: folder)
+          try folder.synchronize()
+          return snapshot
+        }
+        unlinkat(folder.descriptor, leftover, 0)
+      }
+      return nil
+    } catch {
+      throw refuse("\(error)", "let this plugin write the folder of the token file")
+    }
+  }
+
+  private func readBytes() throws(TokenFileProblem) -> [UInt8] {
+    do {
+      let file = try folder.file(name, O_RDONLY)
+      let status = try file.status()
+      guard status.st_mode & S_IFMT == S_IFREG else { throw refuse("not a regular file", "name the token file itself") }
+      guard status.st_uid == geteuid() else {
+        throw refuse(
+          "owned by user \(status.st_uid), but this runs as \(geteuid())", "give the file to that user, or run the host as its owner")
+      }
+      guard status.st_mode & 0o077 == 0 else {
+        let mode = String(status.st_mode & 0o777, radix: 8)
+        throw refuse("mode 0\(mode) lets others at the tokens", "chmod 600 it; sign in again if others may have read it")
+      }
+      guard let bytes = try file.contents(limit: Self.largestFile) else {
+        throw refuse("larger than \(Self.largestFile) bytes", "name a token file")
+      }
+      return bytes
+    } catch let error as TokenFileProblem {
+      throw error
+    } catch let error as SystemError where error.code == ENOENT {
+      throw .missing(path: path)
+    } catch let error as SystemError where error.code == ELOOP {
+      throw refuse("a symlink", "name the file it points to")
+    } catch {
+      throw refuse("\(error)", "let this plugin read the file")
+    }
+  }
+
+  private func complete(_ leftover: String) -> Snapshot? {
+    guard
+      let file = try? folder.file(leftover, O_RDWR), let status = try? file.status(),
+      status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(), status.st_mode & 0o077 == 0,
+      let reserved = try? file.contents(limit: Int(TokenFileReplacement.reserve)),
+      // What was reserved and not written is zeros, which JSON never ends in.
+      case let bytes = Array(reserved.prefix((reserved.lastIndex { $0 != 0 } ?? -1) + 1)),
+      let content = try? TokenFile(json: bytes), content.accessToken != nil, content.refreshToken != nil,
+      ftruncate(file.descriptor, off_t(bytes.count)) == 0, (try? file.synchronize()) != nil
+    else { return nil }
+    return Snapshot(file: content, digest: Self.digest(bytes))
+  }
+
+  private func leftovers() throws(SystemError) -> [String] {
+    // A descriptor of its own: closedir closes it, and reading moves its position.
+    let copy = try SystemError.check("list the folder") { openat(folder.descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    guard let listing = fdopendir(copy) else {
+      let code = errno
+      close(copy)
+      throw SystemError(action: "list the folder", code: code)
+    }
+    defer { closedir(listing) }
+    var found: [String] = []
+    while let entry = readdir(listing) {
+      let entryName = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
+      }
+      if entryName.hasPrefix(".\(name)."), entryName.hasSuffix(TokenFileReplacement.suffix) { found.append(entryName) }
+    }
+    return found
+  }
+
+  private func temporaryName(_ digest: String) -> String { ".\(name).\(digest.prefix(16))\(TokenFileReplacement.suffix)" }
+
+  private func refuse(_ observed: String, _ remedy: String) -> TokenFileProblem {
+    .unusable(path: path, observed: observed, remedy: remedy)
+  }
+
+  private static func digest(_ bytes: [UInt8]) -> String {
+    SHA256.hash(data: bytes).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+
+  /// A token file as it was read.
+  struct Snapshot: Sendable, Equatable {
+    let file: TokenFile
+    /// SHA-256 of the bytes, in hexadecimal.
+    let digest: String
+  }
+}

@@ -1,0 +1,25 @@
+/// A server's successful answer (RFC 6749 §5.1). Printing it shows nothing of its content.
+struct TokenGrant: Sendable, Equatable {
+  /// Longest lifetime that is believed: ten years. More is taken for that.
+  static let longestLifetime = 10 * 365 * 86_400.0
+
+  /// Every member of the answer, for the token file.
+  let members: [String: JSONValue]
+  /// The new refresh token; nil when the server keeps the old one.
+  let refreshToken: Secret?
+  /// How long the access token is good for, from when it was asked for; nil when the server does not say.
+  let lifetime: Duration?
+
+  /// - Returns: nil when the answer has no access token.
+  init?(_ members: [String: JSONValue]) {
+    guard members["access_token"]?.text != nil else { return nil }
+    self.members = members
+    refreshToken = members["refresh_token"]?.text.map(Secret.init)
+    lifetime = members["expires_in"]?.seconds.flatMap { $0.isNaN ? nil : .seconds(min(max($0, 0), Self.longestLifetime)) }
+  }
+}
+
+extension TokenGrant: CustomStringConvertible, CustomReflectable {
+  var description: String { "TokenGrant [redacted]" }
+  var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -1,0 +1,24 @@
+import CTaskHost
+
+/// Strings on their way to C.
+enum CStrings {
+  /// `text`, if C sees the whole of it.
+  ///
+  /// - Throws: `TASKHOST_EINVAL` when it holds a NUL byte, which would cut it there and make it another key or identifier.
+  static func checked(_ text: String, _ what: String) throws(TaskHostError) -> String {
+    guard text.utf8.contains(0) else { return text }
+    throw TaskHostError(status: taskhost_status(TASKHOST_EINVAL), message: "\(what) holds a NUL byte; remove it")
+  }
+
+  /// `text` for people: a NUL byte, where C would cut it, becomes U+2400 (a picture of NUL).
+  static func printable(_ text: String) -> String {
+    guard text.utf8.contains(0) else { return text }
+    return String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\0" ? "\u{2400}" : $0 }))
+  }
+
+  /// Calls `body` with `text` as C sees it, NULL for `nil`. The pointer is valid during the call.
+  static func with<Result>(_ text: String?, _ body: (UnsafePointer<CChar>?) throws -> Result) rethrows -> Result {
+    guard let text else { return try body(nil) }
+    return try text.withCString { try body($0) }
+  }
+}

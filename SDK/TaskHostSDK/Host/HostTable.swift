@@ -1,0 +1,45 @@
+import CTaskHost
+
+/// The host's functions.
+///
+/// `@unchecked Sendable`: the contract has the table in read-only memory that lives as long as the process.
+struct HostTable: @unchecked Sendable {
+  let api: UnsafePointer<taskhost_api>
+
+  /// The table, if it is one this SDK can use.
+  ///
+  /// - Throws: `TASKHOST_EINVAL` for NULL or a table with a NULL function, `TASKHOST_EUNSUPPORTED` for a host older than this SDK.
+  init(_ api: UnsafePointer<taskhost_api>?) throws(TaskHostError) {
+    guard let api else {
+      throw TaskHostError(status: taskhost_status(TASKHOST_EINVAL), message: "the host gave no table of functions")
+    }
+    guard api.pointee.abi_version >= Self.abiVersion, api.pointee.struct_size >= Self.size else {
+      throw TaskHostError(
+        status: taskhost_status(TASKHOST_EUNSUPPORTED),
+        message: "the host speaks ABI \(api.pointee.abi_version) with a table of \(api.pointee.struct_size) bytes; "
+          + "this plugin needs ABI \(Self.abiVersion) with \(Self.size): update taskhost")
+    }
+    let functions = UnsafeRawBufferPointer(start: api, count: Self.size).dropFirst(Self.offsetOfFunctions)
+    for offset in stride(from: functions.startIndex, to: functions.endIndex, by: MemoryLayout<UInt>.size)
+    where UnsafeRawPointer(api).load(fromByteOffset: offset, as: UInt.self) == 0 {
+      throw TaskHostError(status: taskhost_status(TASKHOST_EINVAL), message: "the host's table has no function at offset \(offset)")
+    }
+    self.api = api
+  }
+
+  /// Turns a status into an error with the host's sentence. Called on the thread that made the call, before its next call.
+  func check(_ status: taskhost_status) throws(TaskHostError) {
+    guard status != taskhost_status(TASKHOST_OK) else { return }
+    throw error(status)
+  }
+
+  /// The error for a status that is not OK, under the same conditions as ``check(_:)``.
+  func error(_ status: taskhost_status) -> TaskHostError {
+    TaskHostError(status: status, message: api.pointee.last_error().map { String(cString: $0) } ?? "")
+  }
+
+  private static let abiVersion: UInt32 = 1
+  /// Version 1's size: through `extension`, also when a later header adds functions after it.
+  private static let size = 248
+  private static let offsetOfFunctions = 8
+}

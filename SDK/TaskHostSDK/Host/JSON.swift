@@ -1,0 +1,56 @@
+import FoundationEssentials
+
+/// JSON as payloads, settings, outputs, state and checkpoints carry it: keys sorted, dates in ISO 8601 with milliseconds.
+enum JSON {
+  /// - Throws: `EncodingError`.
+  static func encode(_ value: some Encodable) throws -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    encoder.dateEncodingStrategy = .custom { date, encoder in
+      var container = encoder.singleValueContainer()
+      try container.encode(date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+    }
+    return [UInt8](try encoder.encode(value))
+  }
+
+  /// Empty bytes are read as `{}`, so a type whose members are all optional needs no payload. Dates may come without a fraction.
+  ///
+  /// - Throws: `DecodingError`; ``describe(_:as:)`` makes a sentence of it.
+  static func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
+    let decoder = JSONDecoder()
+    decoder.dateDecodingStrategy = .custom { decoder in
+      let container = try decoder.singleValueContainer()
+      let text = try container.decode(String.self)
+      let styles = [Date.ISO8601FormatStyle(includingFractionalSeconds: true), Date.ISO8601FormatStyle()]
+      for style in styles {
+        if let date = try? style.parse(text) { return date }
+      }
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a date like 2026-01-31T08:30:00Z")
+    }
+    return try decoder.decode(type, from: bytes.isEmpty ? Data("{}".utf8) : Data(bytes))
+  }
+
+  /// A sentence that names the place, as `payload.items[2].name: missing`. `root` names the whole.
+  static func describe(_ error: DecodingError, as root: String) -> String {
+    switch error {
+    case .keyNotFound(let key, let context):
+      "\(place(context.codingPath + [key], in: root)): missing"
+    case .valueNotFound(let type, let context):
+      "\(place(context.codingPath, in: root)): expected \(type), found null"
+    case .typeMismatch(_, let context), .dataCorrupted(let context):
+      "\(place(context.codingPath, in: root)): \(context.debugDescription)"
+    @unknown default:
+      "\(root): \(error)"
+    }
+  }
+
+  private static func place(_ path: [any CodingKey], in root: String) -> String {
+    path.reduce(into: root) { place, key in
+      if let index = key.intValue {
+        place += "[\(index)]"
+      } else {
+        place += ".\(key.stringValue)"
+      }
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import CTaskHost
+
+extension TaskRequest {
+  /// Calls `body` with the request as C sees it. The pointer, and all it points to, is valid during the call.
+  ///
+  /// - Throws: `TASKHOST_EINVAL` when a string holds a NUL byte.
+  func withCValue<Result>(_ body: (UnsafePointer<taskhost_request>) -> Result) throws(TaskHostError) -> Result {
+    let identifier = try CStrings.checked(identifier, "the request's identifier")
+    var key: String?
+    if let uniqueKey { key = try CStrings.checked(uniqueKey, "the request's unique key") }
+    return identifier.withCString { cIdentifier in
+      CStrings.with(key) { cKey in
+        payload.withUnsafeBytes { bytes in
+          var request = taskhost_request()
+          request.struct_size = UInt32(MemoryLayout<taskhost_request>.size)
+          request.conditions = conditions.rawValue
+          request.identifier = cIdentifier
+          request.payload = bytes.isEmpty ? nil : bytes.baseAddress
+          request.payload_length = UInt64(bytes.count)
+          request.earliest_begin_unix_ms = earliestBegin?.earliestBeginMilliseconds ?? 0
+          request.unique_key = cKey
+          request.on_conflict = onConflict.cValue
+          return body(&request)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import CTaskHost
+import Synchronization
+
+/// What the host is given as the handler's context: finds the instance that serves the runs.
+///
+/// There is one for each plugin type and host table, made by the first launch and kept for the life of the process, so every launch
+/// registers the same context. Runs start only after a launch has succeeded, but a registration of an earlier launch may still be in use.
+final class PluginEntry: Sendable {
+  /// Serves one run on the thread that calls it, from beginning to end.
+  typealias Serve = @Sendable (taskhost_task) -> taskhost_result
+
+  /// A closure kept bare in a generic `Mutex` is wrapped once more at every access, until calling it overflows the stack; a member of a
+  /// struct is not.
+  private struct Server {
+    let serve: Serve
+  }
+
+  private let server = Mutex<Server?>(nil)
+
+  /// Takes `serve` for the runs that start from now on. Called by each launch that has succeeded.
+  func install(_ serve: @escaping Serve) {
+    server.withLock { $0 = Server(serve: serve) }
+  }
+
+  /// Serves one run with the instance of the last launch that succeeded.
+  ///
+  /// - Returns: What the handler returns; a failure while no launch has succeeded yet.
+  func run(_ task: taskhost_task) -> taskhost_result {
+    guard let server = server.withLock({ $0 }) else { return taskhost_result(TASKHOST_FAILURE) }
+    return server.serve(task)
+  }
+
+  /// The handler: the one C function that all Swift plugins register.
+  static let handler: @convention(c) (taskhost_task, UnsafeMutableRawPointer?) -> taskhost_result = { task, context in
+    guard let context else { return taskhost_result(TASKHOST_FAILURE) }
+    return Unmanaged<PluginEntry>.fromOpaque(context).takeUnretainedValue().run(task)
+  }
+
+  /// The entry of a plugin type under a host's table, the same at every call.
+  static func of<Plugin: BackgroundTask>(_ plugin: Plugin.Type, _ table: HostTable) -> PluginEntry {
+    let key = Key(plugin: ObjectIdentifier(plugin), table: UInt(bitPattern: table.api))
+    return entries.withLock { entries in
+      if let entry = entries[key] { return entry }
+      let entry = PluginEntry()
+      entries[key] = entry
+      return entry
+    }
+  }
+
+  private struct Key: Hashable {
+    let plugin: ObjectIdentifier
+    let table: UInt
+  }
+
+  private static let entries = Mutex<[Key: PluginEntry]>([:])
+}

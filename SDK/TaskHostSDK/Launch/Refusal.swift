@@ -1,0 +1,4 @@
+/// Why a launch is refused: a sentence for the host's log.
+struct Refusal: Error {
+  let reason: String
+}

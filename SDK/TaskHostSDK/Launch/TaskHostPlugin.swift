@@ -1,0 +1,72 @@
+public import CTaskHost
+
+/// What an author's exported function calls.
+///
+/// ```swift
+/// @c(taskhost_plugin_launch)
+/// public func launch(_ api: UnsafePointer<taskhost_api>?, _ launch: taskhost_launch) -> taskhost_status {
+///   TaskHostPlugin.launch(Hello.self, api, launch)
+/// }
+/// ```
+///
+/// The function must be `public`, else the linker drops it; where imports are internal by default, write `public import TaskHostSDK`.
+/// The SDK exports `taskhost_plugin_abi_version`.
+public enum TaskHostPlugin {
+  /// Launches a plugin: registers its handler, decodes its settings and makes its instance.
+  ///
+  /// May be called more than once in a process; the instance of the last launch that succeeded serves the runs. Called on the host's
+  /// launch thread.
+  ///
+  /// - Returns: `TASKHOST_OK`; the host's status when it refuses the registration; `TASKHOST_EUNSUPPORTED` for a host that is too old;
+  ///   `TASKHOST_EINVAL` without a table, and, with an error line in the host's log, for a static property out of range, settings that do
+  ///   not decode and an `init` that throws.
+  public static func launch<T: BackgroundTask>(_ type: T.Type, _ api: UnsafePointer<taskhost_api>?, _ launch: taskhost_launch)
+    -> taskhost_status
+  {
+    let table: HostTable
+    do { table = try HostTable(api) } catch { return error.status }
+    let entry = PluginEntry.of(type, table)
+
+    // Registration comes first: the host knows the settings only once it knows the identifier. No run starts before the launch is over.
+    do throws(Refusal) {
+      let registration = try Registration(type)
+      let status = registration.withCValue(context: entry) { table.api.pointee.register_handler(launch, $0) }
+      guard status == taskhost_status(TASKHOST_OK) else { return status }  // no further call: last_error is the host's reason
+      let plugin = try makePlugin(type, table, launch)
+      entry.install { RunHandler.serve(plugin, table, $0) }
+      return taskhost_status(TASKHOST_OK)
+    } catch {
+      let line = CStrings.printable("\(type.identifier): launch refused: \(error.reason)")
+      _ = line.withCString { table.api.pointee.launch_log(launch, taskhost_log_level(TASKHOST_ERROR), $0) }
+      return taskhost_status(TASKHOST_EINVAL)
+    }
+  }
+
+  private static func makePlugin<T: BackgroundTask>(_ type: T.Type, _ table: HostTable, _ launch: taskhost_launch) throws(Refusal) -> T {
+    let settings: T.Settings
+    do {
+      if let none = NoSettings() as? T.Settings {
+        settings = none
+      } else {
+        guard let text = table.api.pointee.configuration(launch) else {
+          throw Refusal(reason: "the host gave no settings")
+        }
+        settings = try JSON.decode(T.Settings.self, from: [UInt8](String(cString: text).utf8))
+      }
+    } catch let error as DecodingError {
+      throw Refusal(reason: JSON.describe(error, as: "settings"))
+    } catch let error as Refusal {
+      throw error
+    } catch {
+      throw Refusal(reason: "settings: \(error)")
+    }
+    guard let directory = table.api.pointee.data_directory(launch) else {
+      throw Refusal(reason: "the host gave no data directory")
+    }
+    do {
+      return try T(LaunchContext(settings: settings, dataDirectory: String(cString: directory), table: table, launch: launch))
+    } catch {
+      throw Refusal(reason: String(describing: error))
+    }
+  }
+}

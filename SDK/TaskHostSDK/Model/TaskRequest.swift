@@ -1,0 +1,47 @@
+public import FoundationEssentials
+
+/// A request for a run, as a plugin submits it.
+public struct TaskRequest: Sendable {
+  /// Whose handler: the plugin's own identifier, or one that the operator lets it submit to.
+  public var identifier: String
+
+  /// The bytes the run is given, JSON by convention; at most 65,536.
+  public var payload: [UInt8]
+
+  /// Not before, on the host's clock, rounded up to milliseconds; `nil` or a time that has passed: now.
+  public var earliestBegin: Date?
+
+  /// A name for the request within its identifier, 1 to 256 bytes of UTF-8; `nil`: none.
+  public var uniqueKey: String?
+
+  /// What to do when a live request holds the unique key. Anything but ``ConflictPolicy/none`` needs a ``uniqueKey``.
+  public var onConflict: ConflictPolicy
+
+  /// What must hold for it to run.
+  public var conditions: Conditions
+
+  /// A request with a payload of bytes.
+  public init(
+    identifier: String, payload: [UInt8] = [], earliestBegin: Date? = nil, uniqueKey: String? = nil, onConflict: ConflictPolicy = .none,
+    conditions: Conditions = []
+  ) {
+    self.identifier = identifier
+    self.payload = payload
+    self.earliestBegin = earliestBegin
+    self.uniqueKey = uniqueKey
+    self.onConflict = onConflict
+    self.conditions = conditions
+  }
+
+  /// A request whose payload is `json` encoded as JSON.
+  ///
+  /// - Throws: `EncodingError`.
+  public init(
+    identifier: String, json: some Encodable, earliestBegin: Date? = nil, uniqueKey: String? = nil, onConflict: ConflictPolicy = .none,
+    conditions: Conditions = []
+  ) throws {
+    self.init(
+      identifier: identifier, payload: try JSON.encode(json), earliestBegin: earliestBegin, uniqueKey: uniqueKey, onConflict: onConflict,
+      conditions: conditions)
+  }
+}

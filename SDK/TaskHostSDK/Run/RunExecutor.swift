@@ -1,0 +1,81 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Runs the jobs of one run on the one thread that calls ``drain()``, first come, first served.
+///
+/// Any thread may enqueue, also after the run has finished. A job that is left over then, or comes later, belongs to something that outlived
+/// the run (an unstructured task given this executor, or an actor it shares with other runs): it is passed on to the global concurrent
+/// executor. A task given this executor holds a reference to it.
+///
+/// `@unchecked Sendable`: all mutable state is read and written under `mutex`.
+final class RunExecutor: TaskExecutor, @unchecked Sendable {
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let wakeUp = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  private var incoming: [UnownedJob] = []
+  private var outcome: RunOutcome?
+  private var isWaiting = false
+  private var isClosed = false
+
+  init() {
+    pthread_mutex_init(mutex, nil)
+    pthread_cond_init(wakeUp, nil)
+  }
+
+  deinit {
+    pthread_cond_destroy(wakeUp)
+    pthread_mutex_destroy(mutex)
+    wakeUp.deallocate()
+    mutex.deallocate()
+  }
+
+  /// Takes a job from any thread.
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    // Once the mutex is unlocked the run's thread may run the job, finish and free this object: nothing of it is touched after that.
+    let mutex = mutex
+    pthread_mutex_lock(mutex)
+    let isClosed = isClosed
+    if !isClosed {
+      incoming.append(job)
+      if isWaiting { pthread_cond_signal(wakeUp) }
+    }
+    pthread_mutex_unlock(mutex)
+    if isClosed { globalConcurrentExecutor.enqueue(job) }
+  }
+
+  /// Says how the run ended; ``drain()`` returns once the jobs it has taken from the queue are done. Called once, from any thread.
+  func finish(_ outcome: RunOutcome) {
+    let mutex = mutex
+    pthread_mutex_lock(mutex)
+    self.outcome = outcome
+    if isWaiting { pthread_cond_signal(wakeUp) }
+    pthread_mutex_unlock(mutex)
+  }
+
+  /// Runs jobs on the calling thread, waiting for more, until the run has finished. Called once.
+  func drain() -> RunOutcome {
+    let executor = asUnownedTaskExecutor()
+    var batch: [UnownedJob] = []
+    while true {
+      pthread_mutex_lock(mutex)
+      while outcome == nil && incoming.isEmpty {
+        isWaiting = true
+        pthread_cond_wait(wakeUp, mutex)
+        isWaiting = false
+      }
+      swap(&batch, &incoming)
+      if let outcome {
+        isClosed = true
+        pthread_mutex_unlock(mutex)
+        for job in batch { globalConcurrentExecutor.enqueue(job) }
+        return outcome
+      }
+      pthread_mutex_unlock(mutex)
+      for job in batch { job.runSynchronously(on: executor) }
+      batch.removeAll(keepingCapacity: true)
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import CTaskHost
+
+/// One run, as the host's functions take it. Usable from any thread; a call after the run is over gives `TASKHOST_ESTALE`.
+struct RunHandle: Sendable {
+  let table: HostTable
+  let task: taskhost_task
+
+  var functions: UnsafePointer<taskhost_api> { table.api }
+
+  /// Turns a status into an error with the host's sentence. Called on the thread that made the call, before its next call.
+  func check(_ status: taskhost_status) throws(TaskHostError) {
+    try table.check(status)
+  }
+
+  /// A copy of the request's payload.
+  func payload() throws(TaskHostError) -> [UInt8] {
+    var bytes: UnsafeRawPointer?
+    var length = 0
+    try check(functions.pointee.payload(task, &bytes, &length))
+    return [UInt8](UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : length))
+  }
+
+  /// The sentence the operator sees. Nothing happens once the run is over.
+  func setMessage(_ text: String) {
+    _ = CStrings.printable(text).withCString { functions.pointee.set_message(task, $0) }
+  }
+
+  /// Why the run was asked to stop, `none` while it was not.
+  var stopReason: StopReason { StopReason(cValue: functions.pointee.stop_reason(task)) }
+
+  /// Whether the run has expired; true once it is over.
+  var isExpired: Bool { functions.pointee.is_expired(task) != 0 }
+
+  /// Reads bytes whose length only the host knows, through a function that answers `TASKHOST_ETOOBIG` with the length it needs.
+  ///
+  /// - Returns: `nil` where there is nothing.
+  func read(_ call: (UnsafeMutableRawPointer?, Int, UnsafeMutablePointer<Int>) -> taskhost_status) throws(TaskHostError) -> [UInt8]? {
+    var capacity = 1024
+    while true {
+      var length = 0
+      var status = taskhost_status(TASKHOST_OK)
+      let bytes = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+        status = call(buffer.baseAddress, capacity, &length)
+        count = status == taskhost_status(TASKHOST_OK) ? min(length, capacity) : 0
+      }
+      switch Int(status) {
+      case TASKHOST_OK: return bytes
+      case TASKHOST_ENOTFOUND: return nil
+      case TASKHOST_ETOOBIG where length > capacity: capacity = length  // a writer may have grown it again: the loop looks once more
+      default: throw table.error(status)
+      }
+    }
+  }
+
+  /// Hands bytes to the host; an empty array is a value of length 0, not the NULL that deletes.
+  func write(_ bytes: [UInt8], _ call: (UnsafeRawPointer, Int) -> taskhost_status) throws(TaskHostError) {
+    var nothing: UInt8 = 0
+    let status =
+      bytes.isEmpty
+      ? call(&nothing, 0)
+      : bytes.withUnsafeBytes { buffer in buffer.baseAddress.map { call($0, buffer.count) } ?? taskhost_status(TASKHOST_EINVAL) }
+    try check(status)
+  }
+}

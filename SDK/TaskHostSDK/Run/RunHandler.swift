@@ -1,0 +1,18 @@
+import CTaskHost
+
+/// The body of the handler: one run, from the host's call to the value it returns, all on the calling thread.
+enum RunHandler {
+  /// Serves one run with `plugin`. Returns when the run's Swift task has ended and its expiration can no longer be reported.
+  static func serve<Plugin: BackgroundTask>(_ plugin: Plugin, _ table: HostTable, _ task: taskhost_task) -> taskhost_result {
+    let run = RunHandle(table: table, task: task)
+    let executor = RunExecutor()
+    let work = Task(executorPreference: executor) {
+      let outcome = await RunOutcome.of(plugin, run)
+      executor.finish(outcome)
+    }
+    let expiration = Expiration(run, cancelling: work)
+    let outcome = executor.drain()
+    expiration.clear()
+    return outcome.report(to: run)
+  }
+}

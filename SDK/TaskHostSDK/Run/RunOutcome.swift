@@ -1,0 +1,54 @@
+import CTaskHost
+
+/// How a run ended, and what the operator is told about it.
+struct RunOutcome: Sendable {
+  let result: TaskResult
+  /// `nil` keeps what the plugin itself has set.
+  let message: String?
+
+  /// Decodes the payload, runs the plugin and judges what it returned or threw.
+  static func of<Plugin: BackgroundTask>(_ plugin: Plugin, _ run: RunHandle) async -> RunOutcome {
+    let context: TaskContext<Plugin.Payload>
+    do {
+      context = try TaskContext(run)
+    } catch let error as DecodingError {
+      return RunOutcome(result: .failure, message: JSON.describe(error, as: "payload"))
+    } catch let error as TaskHostError {
+      return RunOutcome(result: .retry(), message: error.description)
+    } catch {
+      return RunOutcome(result: .failure, message: "payload: \(error)")
+    }
+    do {
+      return RunOutcome(result: try await plugin.run(context), message: nil)
+    } catch let failure as TaskFailure {
+      return RunOutcome(result: failure.result, message: failure.message)
+    } catch is CancellationError {
+      return RunOutcome(result: .retry(), message: run.isExpired ? nil : "the run cancelled itself: CancellationError before expiration")
+    } catch let error as DecodingError {
+      return RunOutcome(result: .retry(), message: JSON.describe(error, as: "value"))
+    } catch {
+      return RunOutcome(result: .retry(), message: String(describing: error))
+    }
+  }
+
+  /// Tells the host the message and the delay, and gives the value the handler returns.
+  func report(to run: RunHandle) -> taskhost_result {
+    if let message { run.setMessage(message) }
+    switch result {
+    case .success: return taskhost_result(TASKHOST_SUCCESS)
+    case .noop: return taskhost_result(TASKHOST_NOOP)
+    case .failure: return taskhost_result(TASKHOST_FAILURE)
+    case .snooze(let delay):
+      report(delay, to: run)
+      return taskhost_result(TASKHOST_SNOOZE)
+    case .retry(let delay):
+      report(delay, to: run)
+      return taskhost_result(TASKHOST_RETRY)
+    }
+  }
+
+  private func report(_ delay: Duration?, to run: RunHandle) {
+    guard let delay else { return }
+    _ = run.functions.pointee.retry_after(run.task, delay.millisecondsRoundedUp)
+  }
+}

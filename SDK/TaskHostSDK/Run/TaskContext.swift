@@ -1,0 +1,110 @@
+public import FoundationEssentials
+public import Logging
+
+/// One run: what it was given, and what it may ask of the host.
+///
+/// Usable from any thread while the run is live, grace included. Once the run is over, calls throw ``TaskHostError`` with the code `stale`
+/// or do nothing.
+public struct TaskContext<Payload: Sendable>: Sendable {
+  /// The request's payload.
+  public let payload: Payload
+
+  /// The request's payload as it was submitted.
+  public let payloadBytes: [UInt8]
+
+  /// The task identifier that runs.
+  public let identifier: String
+
+  /// The request's id, the same over all its attempts: the key to be idempotent with.
+  public let requestID: String
+
+  /// 1 on the first run, one more for each attempt spent.
+  public let attempt: Int
+
+  let run: RunHandle
+
+  /// Time until expiration (continued tasks: until the run would count as stalled), on the monotonic clock; zero or negative in grace, zero
+  /// once the run is over.
+  public var remaining: Duration {
+    let milliseconds = run.functions.pointee.remaining_ms(run.task)
+    return milliseconds == .min ? .zero : .milliseconds(milliseconds)
+  }
+
+  /// Time until the run is stopped by force; before expiration, the whole grace it would get. Zero once the run is over.
+  public var grace: Duration { .milliseconds(run.functions.pointee.grace_ms(run.task)) }
+
+  /// Whether the run has expired; true once it is over.
+  public var isExpired: Bool { run.isExpired }
+
+  /// Why the run was asked to stop, ``StopReason/none`` while it was not.
+  public var stopReason: StopReason { run.stopReason }
+
+  /// A logger that writes to the run's log, every level, with metadata appended as `key=value`. Each use makes a new one: keep a copy to
+  /// give it metadata.
+  public var logger: Logger {
+    Logger(label: identifier) { [run] _ in TaskLogHandler(run) }
+  }
+
+  /// The host's wall clock, which is virtual under test.
+  public var now: Date { Date(unixMilliseconds: run.functions.pointee.now_unix_ms(run.task)) }
+
+  /// Reports progress, for people and for stall detection. `total` 0: unknown.
+  public func progress(_ completed: UInt64, of total: UInt64) {
+    _ = run.functions.pointee.progress(run.task, completed, total)
+  }
+
+  /// Sets the run's output, at most 65,536 bytes; the last call wins.
+  ///
+  /// - Throws: ``TaskHostError`` with the code `tooBig` or `stale`.
+  public func setOutput(_ bytes: [UInt8]) throws(TaskHostError) {
+    try run.write(bytes) { run.functions.pointee.set_output(run.task, $0, $1) }
+  }
+
+  /// Sets the run's output to `value` as JSON, at most 65,536 bytes; the last call wins. `[UInt8]` is taken as bytes; an array literal of
+  /// integers is `[Int]` to Swift and thus JSON.
+  ///
+  /// - Throws: `EncodingError`, ``TaskHostError`` with the code `tooBig` or `stale`.
+  public func setOutput(_ value: some Encodable) throws {
+    try setOutput(try JSON.encode(value))
+  }
+
+  /// Says why the run fails or retries, a sentence for the operator; the last call wins. At most 8 KiB; the host cuts and marks the rest.
+  public func setMessage(_ text: String) {
+    run.setMessage(text)
+  }
+
+  /// Suspends the calling task without blocking the run's thread, so sibling tasks go on.
+  ///
+  /// Time is the machine's monotonic clock, not the host's: the host's own sleep can only block the thread.
+  ///
+  /// - Throws: `CancellationError` at expiration and when the calling task is cancelled; at once where that was before the call.
+  public func sleep(for duration: Duration) async throws {
+    if isExpired { throw CancellationError() }
+    try await Task.sleep(for: duration)
+    if isExpired { throw CancellationError() }
+  }
+
+  /// The identifier's durable values.
+  public var state: StateStore { StateStore(run: run) }
+
+  /// Where an earlier run of this request left off.
+  public var checkpoint: Checkpoint { Checkpoint(run: run) }
+
+  /// Submits a request; it is durable when this returns.
+  ///
+  /// - Throws: ``TaskHostError`` with the code `notPermitted`, `tooBig`, `limit`, `unsupported`, `unavailable`, `invalid` or `stale`.
+  @discardableResult
+  public func submit(_ request: TaskRequest) throws(TaskHostError) -> Submission {
+    var submission = Submission.emptyCValue
+    try run.check(try request.withCValue { run.functions.pointee.submit(run.task, $0, &submission) })
+    return Submission(submission)
+  }
+
+  /// Cancels a request of an identifier the plugin may submit to.
+  ///
+  /// - Throws: ``TaskHostError`` with the code `notFound` when there is no such request or it has ended, `notPermitted` or `stale`.
+  public func cancel(requestID: String) throws(TaskHostError) {
+    let requestID = try CStrings.checked(requestID, "the request id")
+    try run.check(requestID.withCString { run.functions.pointee.cancel(run.task, $0) })
+  }
+}

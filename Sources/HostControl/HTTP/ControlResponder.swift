@@ -1,0 +1,184 @@
+import HTTPTypes
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOHTTP1
+import TaskModel
+
+/// Answers requests by asking the host.
+struct ControlResponder: Sendable {
+  let host: any ControlledHost
+  let now: @Sendable () -> WallTime
+  let bodies: BodyReader
+  let logger: Logger
+
+  /// The answer; never an error of the host's, only one of the connection.
+  func respond(to request: Request, on channel: any Channel) async throws -> Response {
+    do {
+      let route = try Route.find(method: request.method.rawValue, path: request.uri.path)
+      return try await answer(route, to: request, on: channel)
+    } catch let failure as HTTPFailure {
+      return failure.response
+    } catch let error as ControlError {
+      if error.code == .internal { logger.error("a request failed", metadata: ["path": "\(request.uri.path)", "error": "\(error.message)"]) }
+      return HTTPFailure(error).response
+    } catch let error as HTTPParserError {
+      throw error
+    } catch is CancellationError {
+      return HTTPFailure(ControlError(.unavailable, "the host is going away")).response
+    } catch {
+      logger.error("a request failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
+      return HTTPFailure(ControlError(.internal, "a defect in the host: \(error)")).response
+    }
+  }
+
+  private func answer(_ route: Route, to request: Request, on channel: any Channel) async throws -> Response {
+    let query = request.uri.query
+    switch route {
+    case .listRequests:
+      let found = try await host.requests(try requestQuery(query))
+      return list("requests", found) { $0.request($1) }
+    case .listRuns:
+      let found = try await host.runs(try runQuery(query))
+      return list("runs", found) { $0.run($1) }
+    case .stream:
+      let parameters = try QueryParameters(query, known: ["request"])
+      let stream = EventStream(host: host, filter: EventFilter(request: try parameters.request()))
+      return await stream.response(to: request, on: channel)
+    default: _ = try QueryParameters(query, known: [])
+    }
+    switch route {
+    case .listRequests, .listRuns, .stream: throw ControlError(.internal, "unreachable")
+    case .submit: return try await submit(request, on: channel)
+    case .request(let id): return try await one(host.request(id)) { $0.request($1) }
+    case .cancel(let id): return try await one(host.cancel(id)) { $0.request($1) }
+    case .retry(let id): return try await one(host.retry(id)) { $0.request($1) }
+    case .gates(let id): return try await gates(of: id)
+    case .run(let id): return try await one(host.run(id)) { $0.run($1) }
+    case .logs(let id): return try await logs(of: id)
+    case .plugins: return list("plugins", await host.plugins()) { $0.plugin($1) }
+    case .simulateLaunch:
+      return try await one(host.simulateLaunch(try await identifier(in: request, on: channel))) { $0.request($1) }
+    case .simulateExpiration:
+      let runs = try await host.simulateExpiration(try await identifier(in: request, on: channel))
+      return list("runs", runs) { $0.value($1.description) }
+    case .status: return one(await host.status()) { $0.status($1) }
+    case .shutdown:
+      await host.shutdown()
+      return one("draining", status: .accepted) { $0.phase($1) }
+    case .health: return one(await host.status().phase.rawValue) { $0.phase($1) }
+    case .later(let what):
+      throw ControlError(.unsupported, "\(what) comes with a later version of taskhost: see taskhost --help for what this one offers")
+    }
+  }
+
+  // MARK: Answers
+
+  private func one<Value>(
+    _ value: Value, status: HTTPResponse.Status = .ok, _ write: (inout JSONWriter, Value) -> Void
+  ) -> Response {
+    var writer = JSONWriter()
+    write(&writer, value)
+    return .json(writer, status: status)
+  }
+
+  private func list<Value>(_ name: String, _ values: [Value], _ write: (inout JSONWriter, Value) -> Void) -> Response {
+    var writer = JSONWriter(reservingCapacity: 64 + values.count * 512)
+    writer.beginObject()
+    writer.name(name)
+    writer.beginArray()
+    for value in values { write(&writer, value) }
+    writer.endArray()
+    writer.endObject()
+    return .json(writer)
+  }
+
+  private func submit(_ request: Request, on channel: any Channel) async throws -> Response {
+    try await bodies.withBody(of: request, on: channel, limit: BodyReader.submissionBytes) { bytes in
+      let (requests, isArray) = try SubmissionReader.read(bytes, now: now())
+      let submissions = try await host.submit(requests)
+      var writer = JSONWriter(reservingCapacity: 64 + submissions.count * 160)
+      if isArray {
+        writer.beginObject()
+        writer.name("requests")
+        writer.beginArray()
+      }
+      for submission in submissions { writer.submission(submission) }
+      if isArray {
+        writer.endArray()
+        writer.endObject()
+      }
+      return .json(writer, status: .created)
+    }
+  }
+
+  private func gates(of id: RequestID) async throws -> Response {
+    one(try await host.gates(of: id)) { writer, gates in
+      writer.beginObject()
+      writer.member("id", id.description)
+      writer.member("gates", gates)
+      writer.endObject()
+    }
+  }
+
+  private func logs(of id: RunID) async throws -> Response {
+    one(try await host.run(id)) { writer, run in
+      writer.beginObject()
+      writer.member("run", id.description)
+      writer.member("request", run.request.description)
+      writer.name("lines")
+      writer.beginArray()
+      for line in run.report.log { writer.logLine(line) }
+      writer.endArray()
+      writer.endObject()
+    }
+  }
+
+  // MARK: What was asked
+
+  private func requestQuery(_ text: String?) throws -> RequestQuery {
+    let parameters = try QueryParameters(text, known: ["identifier", "state", "tag", "limit"])
+    var query = RequestQuery()
+    query.identifier = try parameters.identifier()
+    query.states = try parameters.states()
+    query.tag = try parameters.one("tag")
+    query.limit = try parameters.limit(preset: query.limit)
+    return query
+  }
+
+  private func runQuery(_ text: String?) throws -> RunQuery {
+    let parameters = try QueryParameters(text, known: ["identifier", "request", "limit"])
+    var query = RunQuery()
+    query.identifier = try parameters.identifier()
+    query.request = try parameters.request()
+    query.limit = try parameters.limit(preset: query.limit)
+    return query
+  }
+
+  /// The body `{"identifier": …}`.
+  private func identifier(in request: Request, on channel: any Channel) async throws -> TaskIdentifier {
+    try await bodies.withBody(of: request, on: channel, limit: BodyReader.otherBytes) { bytes in
+      let node = try SubmissionReader.parse(bytes)
+      guard case .object(let members) = node.value else { throw ControlError(.invalid, "send {\"identifier\": …}, not \(node.kind)") }
+      if let other = members.first(where: { $0.name != "identifier" }) {
+        throw ControlError(.invalid, "there is no such member\(NearestName.hint(for: other.name, among: ["identifier"]))", field: other.name)
+      }
+      guard let text = node["identifier"]?.string else {
+        throw ControlError(.invalid, "identifier: a string is expected that says whose handler is meant", field: "identifier")
+      }
+      do {
+        return try TaskIdentifier(text)
+      } catch {
+        throw ControlError(.invalid, "identifier: \(error)", field: "identifier")
+      }
+    }
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func phase(_ phase: String) {
+    beginObject()
+    member("phase", phase)
+    endObject()
+  }
+}

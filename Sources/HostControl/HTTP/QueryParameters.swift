@@ -1,0 +1,93 @@
+import TaskModel
+
+/// The query of a URL; a name that the route does not know is an error.
+struct QueryParameters {
+  /// The most that a listing shows.
+  static let maximumLimit = 10_000
+
+  private var items: [(name: String, value: String)] = []
+
+  /// Reads `a=b&c=d`; only the names in `known` may occur.
+  init(_ query: String?, known: [String]) throws(ControlError) {
+    for part in (query ?? "").split(separator: "&") {
+      let halves = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let name = try Self.decode(halves[0])
+      guard known.contains(name) else {
+        let hint = known.isEmpty ? "; this route takes none" : NearestName.hint(for: name, among: known)
+        throw ControlError(.invalid, "there is no query parameter \"\(name.escapingControlCharacters)\"\(hint)", field: name)
+      }
+      items.append((name, halves.count == 2 ? try Self.decode(halves[1]) : ""))
+    }
+  }
+
+  /// All values of a parameter that may be repeated.
+  func all(_ name: String) -> [String] { items.filter { $0.name == name }.map(\.value) }
+
+  /// The value of a parameter that comes once or not at all.
+  func one(_ name: String) throws(ControlError) -> String? {
+    let values = all(name)
+    guard values.count < 2 else { throw ControlError(.invalid, "\(name) comes \(values.count) times: send it once", field: name) }
+    return values.first
+  }
+
+  /// `identifier`.
+  func identifier() throws(ControlError) -> TaskIdentifier? {
+    guard let text = try one("identifier") else { return nil }
+    do {
+      return try TaskIdentifier(text)
+    } catch {
+      throw ControlError(.invalid, error.description, field: "identifier")
+    }
+  }
+
+  /// `request`.
+  func request() throws(ControlError) -> RequestID? {
+    guard let text = try one("request") else { return nil }
+    guard let id = RequestID(text) else {
+      throw ControlError(.invalid, "\"\(text.escapingControlCharacters)\" is the id of no request", field: "request")
+    }
+    return id
+  }
+
+  /// `limit`; `preset` when it is not there.
+  func limit(preset: Int) throws(ControlError) -> Int {
+    guard let text = try one("limit") else { return preset }
+    guard let limit = Int(text), (1...Self.maximumLimit).contains(limit) else {
+      throw ControlError(.invalid, "limit must be a whole number from 1 to \(Self.maximumLimit)", field: "limit")
+    }
+    return limit
+  }
+
+  /// `state`, repeated; asking for pending includes claimed, which is shown as pending.
+  func states() throws(ControlError) -> [RequestState] {
+    var states: [RequestState] = []
+    for text in all("state") {
+      let shown = RequestState.allCases.filter { $0 != .claimed }
+      guard let state = shown.first(where: { $0.rawValue == text }) else {
+        let hint = NearestName.hint(for: text, among: shown.map(\.rawValue))
+        throw ControlError(.invalid, "there is no state \"\(text.escapingControlCharacters)\"\(hint)", field: "state")
+      }
+      states.append(state)
+      if state == .pending { states.append(.claimed) }
+    }
+    return states
+  }
+
+  private static func decode(_ text: Substring) throws(ControlError) -> String {
+    guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
+    var bytes: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard let high = rest.popFirst().flatMap({ Character(UnicodeScalar($0)).hexDigitValue }),
+        let low = rest.popFirst().flatMap({ Character(UnicodeScalar($0)).hexDigitValue })
+      else { throw ControlError(.invalid, "the query has a % that is not followed by two hexadecimal digits") }
+      bytes.append(UInt8(high << 4 | low))
+    }
+    guard let decoded = String(validating: bytes, as: UTF8.self) else { throw ControlError(.invalid, "the query is not UTF-8") }
+    return decoded
+  }
+}

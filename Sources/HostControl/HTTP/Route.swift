@@ -1,0 +1,118 @@
+import HTTPTypes
+import TaskModel
+
+/// What a method and a path ask for.
+enum Route: Hashable {
+  case submit
+  case listRequests
+  case request(RequestID)
+  case gates(RequestID)
+  case retry(RequestID)
+  case cancel(RequestID)
+  case listRuns
+  case run(RunID)
+  case logs(RunID)
+  case plugins
+  case simulateLaunch
+  case simulateExpiration
+  case status
+  case shutdown
+  case stream
+  case health
+  /// In the design, not in this version.
+  case later(String)
+
+  /// The route of `method` and `path`.
+  static func find(method: String, path: String) throws(HTTPFailure) -> Route {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(String.init)
+    let methods = try methods(of: parts, path: path)
+    guard let found = methods.first(where: { $0.method == method }) else {
+      let allowed = methods.map(\.method)
+      throw HTTPFailure(
+        .methodNotAllowed, code: "method_not_allowed",
+        "\(path) does not answer \(method.prefix(16).escapingControlCharacters): use \(allowed.joined(separator: " or "))",
+        allowed: allowed)
+    }
+    return found.route
+  }
+
+  private typealias Entry = (method: String, route: Route)
+
+  /// What a path offers.
+  private static func methods(of parts: [String], path: String) throws(HTTPFailure) -> [Entry] {
+    switch parts.count {
+    case 2 where parts[0] == "v1": if let entries = collection(parts[1]) { return entries }
+    case 3 where parts[0] == "v1": if let entries = try item(parts[1], parts[2]) { return entries }
+    case 4 where parts[0] == "v1": if let entries = try detail(parts[1], parts[2], parts[3]) { return entries }
+    case 1:
+      switch parts[0] {
+      case "healthz": return [("GET", .health)]
+      case "metrics": return [("GET", .later("metrics"))]
+      case "openapi.json": return [("GET", .later("the OpenAPI description"))]
+      case "": return [("GET", .later("the dashboard"))]
+      default: break
+      }
+    default: break
+    }
+    throw HTTPFailure(.notFound, code: "not_found", "there is nothing at \(path.prefix(200).escapingControlCharacters)")
+  }
+
+  private static func collection(_ name: String) -> [Entry]? {
+    switch name {
+    case "requests": [("GET", .listRequests), ("POST", .submit)]
+    case "runs": [("GET", .listRuns)]
+    case "plugins": [("GET", .plugins)]
+    case "status": [("GET", .status)]
+    case "shutdown": [("POST", .shutdown)]
+    case "stream": [("GET", .stream)]
+    case "conditions": ["GET", "PUT", "DELETE"].map { ($0, .later("conditions")) }
+    case "forecast": [("GET", .later("the forecast"))]
+    case "reload": [("POST", .later("reloading"))]
+    default: nil
+    }
+  }
+
+  private static func item(_ collection: String, _ name: String) throws(HTTPFailure) -> [Entry]? {
+    switch (collection, name) {
+    case ("requests", _):
+      let id = try requestID(name)
+      return [("GET", .request(id)), ("DELETE", .cancel(id))]
+    case ("runs", _): return [("GET", .run(try runID(name)))]
+    case ("simulate", "launch"): return [("POST", .simulateLaunch)]
+    case ("simulate", "expire"): return [("POST", .simulateExpiration)]
+    case ("events", _) where !name.isEmpty: return [("POST", .later("events"))]
+    default: return nil
+    }
+  }
+
+  private static func detail(_ collection: String, _ name: String, _ part: String) throws(HTTPFailure) -> [Entry]? {
+    switch (collection, part) {
+    case ("requests", "why"): return [("GET", .gates(try requestID(name)))]
+    case ("requests", "retry"): return [("POST", .retry(try requestID(name)))]
+    case ("runs", "logs"): return [("GET", .logs(try runID(name)))]
+    case ("plugins", "release") where !name.isEmpty: return [("POST", .later("releasing a plugin"))]
+    default: return nil
+    }
+  }
+
+  private static func requestID(_ text: String) throws(HTTPFailure) -> RequestID {
+    guard let id = RequestID(text) else { throw noSuchID("request", text) }
+    return id
+  }
+
+  private static func runID(_ text: String) throws(HTTPFailure) -> RunID {
+    guard let id = RunID(text) else { throw noSuchID("run", text) }
+    return id
+  }
+
+  private static func noSuchID(_ kind: String, _ text: String) -> HTTPFailure {
+    HTTPFailure(
+      .notFound, code: "not_found",
+      "\"\(text.prefix(80).escapingControlCharacters)\" is the id of no \(kind): ids look like 01976c1e-0000-7000-8000-000000000000",
+      field: "id")
+  }
+}
+
+extension Substring {
+  fileprivate var escapingControlCharacters: String { String(self).escapingControlCharacters }
+}

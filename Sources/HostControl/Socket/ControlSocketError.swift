@@ -1,0 +1,32 @@
+/// Why the control socket cannot be offered.
+public struct ControlSocketError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What is wrong.
+  public enum Problem: Sendable, Hashable {
+    /// The path has that many bytes; 107 fit into an address.
+    case pathTooLong(Int)
+    /// Another process answers there.
+    case inUse
+    /// Something that is no socket is there.
+    case notASocket
+    /// There is no group with that name.
+    case noSuchGroup(String)
+    /// A system call failed: what was tried, and the system's words.
+    case system(doing: String, String)
+  }
+
+  /// The socket's path.
+  public let path: String
+  /// What is wrong.
+  public let problem: Problem
+
+  public var description: String {
+    switch problem {
+    case .pathTooLong(let count):
+      "the socket path \(path) has \(count) bytes, a Unix socket's address holds 107: choose a shorter one (control.socket)"
+    case .inUse: "another host answers on \(path): stop it (taskhost shutdown --socket \(path)), or choose another control.socket"
+    case .notASocket: "\(path) exists and is no socket: move it away, or choose another control.socket"
+    case .noSuchGroup(let name): "there is no group \"\(name)\" for the socket \(path): create it, or change control.group"
+    case .system(let doing, let reason): "cannot \(doing) the socket \(path): \(reason): check the directory's owner and mode"
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import Glibc
+
+/// Looks at what is at a socket's path.
+public enum SocketFile {
+  /// What is there.
+  public enum State: Sendable, Hashable {
+    /// Nothing.
+    case absent
+    /// A socket that nobody answers on: its process is gone.
+    case stale
+    /// A socket that somebody answers on.
+    case live
+    /// No socket.
+    case other
+    /// It cannot be told; the system's words.
+    case unknown(String)
+  }
+
+  /// What is at `path`. A live socket sees a connection that is closed at once.
+  public static func state(of path: String) -> State {
+    var info = stat()
+    guard lstat(path, &info) == 0 else { return errno == ENOENT ? .absent : .unknown(lastError()) }
+    guard info.st_mode & S_IFMT == S_IFSOCK else { return .other }
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+    guard descriptor >= 0 else { return .unknown(lastError()) }
+    defer { close(descriptor) }
+    guard connects(descriptor, to: path) else {
+      switch errno {
+      case ECONNREFUSED: return .stale
+      case EAGAIN: return .live
+      case ENOENT: return .absent
+      default: return .unknown(lastError())
+      }
+    }
+    return .live
+  }
+
+  private static func connects(_ descriptor: Int32, to path: String) -> Bool {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(path.utf8)
+    let fits = withUnsafeMutableBytes(of: &address.sun_path) { field in
+      guard bytes.count < field.count else { return false }
+      field.copyBytes(from: bytes)
+      return true
+    }
+    guard fits else {
+      errno = ENAMETOOLONG
+      return false
+    }
+    return withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+      }
+    }
+  }
+
+  /// The system's words for `errno`.
+  static func lastError() -> String { String(cString: strerror(errno)) }
+}

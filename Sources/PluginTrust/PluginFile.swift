@@ -1,0 +1,25 @@
+/// A plugin's file that passed every check that needs none of its code to run.
+///
+/// Device, inode, size and time of change say which file it was that passed; whoever opens it again compares them first.
+public struct PluginFile: Sendable, Equatable {
+  /// Absolute, with every symbolic link of the directories resolved.
+  public let path: String
+
+  /// The last component of ``path``.
+  public let name: String
+
+  /// The device the file is on.
+  public let device: UInt64
+
+  /// Its number on that device.
+  public let inode: UInt64
+
+  /// Bytes.
+  public let size: UInt64
+
+  /// When its content last changed: nanoseconds since 1970, by the file system's clock.
+  public let modified: Int64
+
+  /// What it says of itself.
+  public let elf: ElfSummary
+}

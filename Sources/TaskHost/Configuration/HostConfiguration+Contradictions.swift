@@ -1,0 +1,56 @@
+extension HostConfiguration {
+  /// Bytes of a Unix socket's path that Linux takes, without the zero at its end.
+  private static let socketPathLimit = 107
+
+  /// Reports what no key says by itself, but two say together.
+  func reportContradictions(to reader: TOMLReader) {
+    if retry.initial > retry.maximum {
+      let texts = (DurationText.format(retry.initial), DurationText.format(retry.maximum))
+      reader.report(
+        ["retry", reader.has("retry", "initial") ? "initial" : "maximum"], "initial (\(texts.0)) is longer than maximum (\(texts.1))")
+    }
+    if control.listen != nil, control.tokenFile == nil, reader.isSound("control", "token_file") {
+      reader.report(["control", "listen"], "listen needs a token_file: TCP clients show a token from it")
+    }
+    if control.socket.utf8.count > Self.socketPathLimit {
+      let path = reader.has("control", "socket") ? ["control", "socket"] : ["state_directory"]
+      reader.report(
+        path,
+        "the socket's path \(control.socket) has \(control.socket.utf8.count) bytes, Linux takes \(Self.socketPathLimit): set a shorter control.socket"
+      )
+    }
+    if requireSignatures, trustedKeys.isEmpty, reader.isSound("trusted_keys") {
+      reader.report(["require_signatures"], "require_signatures is true, but there are no [[trusted_keys]]: no plugin could be loaded")
+    }
+    if pluginDirectories.contains(stateDirectory) {
+      reader.report(["state_directory"], "state_directory is also one of plugin_directories: plugins must not be where the host writes")
+    }
+    for (identifier, plugin) in plugins { reportContradictions(of: plugin, identifier, to: reader) }
+  }
+
+  private func reportContradictions(of plugin: PluginConfiguration, _ identifier: String, to reader: TOMLReader) {
+    func report(_ keys: String..., message: String) { reader.report(["plugin", identifier] + keys, message) }
+    func has(_ key: String) -> Bool { reader.has("plugin", identifier, key) }
+
+    if IdentifierPattern.isIdentifier(identifier), reader.isSound("permitted_identifiers"), !permits(identifier) {
+      report(message: "permitted_identifiers does not permit \"\(identifier)\": add it there, or remove this table")
+    }
+    if let runs = plugin.maxConcurrentRuns, runs > maxConcurrentRuns {
+      report("max_concurrent_runs", message: "max_concurrent_runs (\(runs)) is more than the host's (\(maxConcurrentRuns))")
+    }
+    if case .every(let interval) = plugin.schedule, interval < minimumInterval {
+      let texts = (DurationText.format(interval), DurationText.format(minimumInterval))
+      report("schedule", message: "every \(texts.0) is more often than minimum_interval (\(texts.1)) allows")
+    }
+    if has("requires"), !has("schedule") {
+      report("requires", message: "requires is about the schedule's runs, and there is no schedule")
+    }
+    guard plugin.isolation == .thread else { return }
+    if requireSandbox {
+      report("isolation", message: "require_sandbox is true, but isolation = \"thread\" has no sandbox")
+    }
+    for key in ["limits", "entitlements", "environment"] where has(key) {
+      report(key, message: "\(key) needs isolation = \"process\": code on the host's threads has what the host has")
+    }
+  }
+}

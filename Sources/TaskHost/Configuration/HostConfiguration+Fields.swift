@@ -1,0 +1,71 @@
+// The keys of `taskhost.toml`: for each its name, where it goes and how it is read. A key that is not here is an error.
+
+extension HostConfiguration {
+  static var fields: [TOMLField<HostConfiguration>] {
+    [
+      TOMLField("plugin_directories", \.pluginDirectories, .list(.path)),
+      TOMLField("state_directory", \.stateDirectory, .path),
+      TOMLField("permitted_identifiers", optional: \.permittedIdentifiers, .list(.pattern)),
+      TOMLField("max_concurrent_runs", \.maxConcurrentRuns, .integer(1...10_000)),
+      TOMLField("max_pending", \.maxPending, .integer(1...10_000_000)),
+      TOMLField("minimum_interval", \.minimumInterval, .duration(.seconds(1) ... .days(366))),
+      TOMLField("launch_budget", \.launchBudget, .duration(.milliseconds(10) ... .seconds(600))),
+      TOMLField("drain_timeout", \.drainTimeout, .duration(.zero ... .days(1))),
+      TOMLField("require_signatures", \.requireSignatures, .bool),
+      TOMLField("require_sandbox", \.requireSandbox, .bool),
+      TOMLField("metered_interfaces", \.meteredInterfaces, .list(.interface)),
+      TOMLField("control", \.control, table: Control.fields),
+      TOMLField("log", \.log, table: Log.fields),
+      TOMLField("history", \.history, table: History.fields),
+      TOMLField("retry", \.retry, table: Retry.fields),
+      TOMLField("trusted_keys", \.trustedKeys, tables: TrustedKey.fields, required: ["file", "identifiers"]) { TrustedKey() },
+      TOMLField("plugin") { root, value, path, reader in
+        root.plugins = PluginConfiguration.readAll(value, at: path, reader)
+      },
+    ]
+  }
+}
+
+extension HostConfiguration.Control {
+  static var fields: [TOMLField<Self>] {
+    [
+      TOMLField("socket", \.socket, .path),
+      TOMLField("mode", \.mode, .mode),
+      TOMLField("group", \.group, .emptyIsNil(.string)),
+      TOMLField("listen", \.listen, .emptyIsNil(.listenAddress)),
+      TOMLField("token_file", \.tokenFile, .emptyIsNil(.path)),
+    ]
+  }
+}
+
+extension HostConfiguration.Log {
+  static var fields: [TOMLField<Self>] {
+    [TOMLField("level", \.level, .choice()), TOMLField("format", \.format, .choice())]
+  }
+}
+
+extension HostConfiguration.History {
+  static var fields: [TOMLField<Self>] {
+    [
+      TOMLField("keep", \.keep, .duration(.seconds(60) ... .days(3660))),
+      TOMLField("runs", \.runs, .integer(1...100_000_000)),
+    ]
+  }
+}
+
+extension HostConfiguration.Retry {
+  static var fields: [TOMLField<Self>] {
+    [
+      TOMLField("attempts", \.attempts, .integer(1...1000)),
+      TOMLField("backoff", \.backoff, .choice()),
+      TOMLField("initial", \.initial, .duration(.milliseconds(100) ... .days(30))),
+      TOMLField("maximum", \.maximum, .duration(.milliseconds(100) ... .days(30))),
+    ]
+  }
+}
+
+extension HostConfiguration.TrustedKey {
+  static var fields: [TOMLField<Self>] {
+    [TOMLField("file", \.file, .path), TOMLField("identifiers", \.identifiers, .list(.pattern))]
+  }
+}

@@ -1,0 +1,42 @@
+extension HostConfiguration {
+  /// Reads a configuration.
+  ///
+  /// - Parameter file: Path; relative paths in the file are relative to its directory.
+  /// - Throws: ``ConfigurationError`` with every problem of the file.
+  public static func load(file: String) throws(ConfigurationError) -> HostConfiguration {
+    let text: String
+    do throws(TextProblem) {
+      text = try ConfigurationFile.read(file)
+    } catch {
+      throw ConfigurationError(file: file, problems: [ConfigurationProblem(line: 0, column: 0, message: error.message)])
+    }
+    return try parse(text, file: file)
+  }
+
+  /// Reads a configuration from text, as if it were the content of `file`.
+  public static func parse(_ text: String, file: String) throws(ConfigurationError) -> HostConfiguration {
+    let path = ConfigurationFile.resolve(file, in: ConfigurationFile.workingDirectory())
+    let slash = path.lastIndex(of: "/") ?? path.startIndex
+    let directory = slash == path.startIndex ? "/" : String(path[..<slash])
+    let reader: TOMLReader
+    do throws(ConfigurationProblem) {
+      reader = try TOMLReader(text: text, directory: directory)
+    } catch {
+      throw ConfigurationError(file: file, problems: [error])
+    }
+    var configuration = HostConfiguration(directory: directory)
+    configuration.file = path
+    reader.read(reader.root, fields, into: &configuration, at: ConfigurationPath())
+    if !reader.has("control", "socket") {
+      configuration.control.socket = ConfigurationFile.resolve("control.sock", in: configuration.stateDirectory)
+    }
+    configuration.reportContradictions(to: reader)
+    guard reader.problems.isEmpty else { throw ConfigurationError(file: file, problems: reader.problems) }
+    return configuration
+  }
+
+  /// The configuration of a host started without a file: every default, relative to the working directory.
+  public static func defaults() -> HostConfiguration {
+    HostConfiguration(directory: ConfigurationFile.workingDirectory())
+  }
+}

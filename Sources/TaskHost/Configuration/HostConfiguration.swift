@@ -1,0 +1,78 @@
+/// Everything an operator decides about a host: the content of `taskhost.toml`, with a default for every key.
+///
+/// A value is complete and consistent: reading it from a file reports every problem at once, see ``load(file:)``. Paths are absolute.
+public struct HostConfiguration: Sendable, Equatable {
+  /// The file it was read from, or nil for the defaults.
+  public var file: String?
+
+  /// `plugin_directories`: where plugins are looked for, in this order.
+  public var pluginDirectories: [String]
+
+  /// `state_directory`: database, plugin copies, data of plugins.
+  public var stateDirectory: String
+
+  /// `permitted_identifiers`: who may register. Nil, the default, permits every plugin of a trusted directory.
+  public var permittedIdentifiers: [IdentifierPattern]?
+
+  /// `max_concurrent_runs` of the whole host, 1 to 10,000.
+  public var maxConcurrentRuns = 16
+
+  /// `max_pending`: requests an identifier may have pending, 1 to 10,000,000.
+  public var maxPending = 10_000
+
+  /// `minimum_interval` of repeating requests, 1 s to 366 days.
+  public var minimumInterval: Duration = .seconds(15 * 60)
+
+  /// `launch_budget`: how long a plugin's launch may take, 10 ms to 10 min.
+  public var launchBudget: Duration = .seconds(5)
+
+  /// `drain_timeout`: how long live runs may go on at shutdown before they are expired, 0 to 1 day.
+  public var drainTimeout: Duration = .seconds(30)
+
+  /// `require_signatures`: whether a plugin must be signed by one of ``trustedKeys``.
+  public var requireSignatures = false
+
+  /// `require_sandbox`: whether a plugin that cannot be sandboxed is refused.
+  public var requireSandbox = false
+
+  /// `metered_interfaces`: names of network interfaces that cost money.
+  public var meteredInterfaces: [String] = []
+
+  /// `[control]`: how clients reach the host.
+  public var control: Control
+
+  /// `[log]`: what is logged and how.
+  public var log = Log()
+
+  /// `[history]`: how long records of runs are kept.
+  public var history = History()
+
+  /// `[retry]`: defaults for requests that say nothing.
+  public var retry = Retry()
+
+  /// `[[trusted_keys]]`: who may sign plugins, and which.
+  public var trustedKeys: [TrustedKey] = []
+
+  /// `[plugin."ID"]` by identifier. An identifier without a table has the defaults of ``PluginConfiguration``.
+  public var plugins: [String: PluginConfiguration] = [:]
+
+  /// The configuration without a file.
+  ///
+  /// - Parameter directory: Absolute path that `plugins` and `state` are relative to; the working directory for a host started without a
+  ///   file, the file's directory otherwise.
+  public init(directory: String) {
+    pluginDirectories = [ConfigurationFile.resolve("plugins", in: directory)]
+    stateDirectory = ConfigurationFile.resolve("state", in: directory)
+    control = Control(socket: ConfigurationFile.resolve("state/control.sock", in: directory))
+  }
+
+  /// Whether a plugin may register `identifier`.
+  public func permits(_ identifier: String) -> Bool {
+    permittedIdentifiers?.contains { $0.matches(identifier) } ?? true
+  }
+
+  /// The settings of one identifier: its table, or the defaults.
+  public func plugin(_ identifier: String) -> PluginConfiguration {
+    plugins[identifier] ?? PluginConfiguration()
+  }
+}

@@ -1,0 +1,38 @@
+extension PluginConfiguration {
+  /// What a worker may use. Nothing of it applies to `isolation = "thread"`.
+  public struct Limits: Sendable, Equatable {
+    /// `memory` in bytes, 16 MiB to 16 TiB; 256 MiB by default.
+    public var memory = 256 << 20
+
+    /// `processes` and threads, 1 to 65,536; 32 by default.
+    public var processes = 32
+
+    /// `descriptors`, 16 to 1,048,576; 256 by default.
+    public var descriptors = 256
+  }
+
+  /// What a worker's sandbox lets through. Nothing of it applies to `isolation = "thread"`.
+  public struct Entitlements: Sendable, Equatable {
+    /// Which connections a worker may make.
+    public enum Network: Sendable, Equatable {
+      /// None.
+      case none
+      /// To any port.
+      case connect
+      /// To these TCP ports.
+      case ports([Int])
+    }
+
+    /// `read`: paths it may read, besides the system's libraries and its own data.
+    public var read: [String] = []
+
+    /// `write`: paths it may write.
+    public var write: [String] = []
+
+    /// `network`, `connect` by default.
+    public var network = Network.connect
+
+    /// `exec`: whether it may start programs.
+    public var exec = false
+  }
+}

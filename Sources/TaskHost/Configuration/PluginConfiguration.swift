@@ -1,0 +1,65 @@
+/// `[plugin."ID"]`: what the operator decides about one identifier. A nil leaves the decision to the plugin or its kind.
+public struct PluginConfiguration: Sendable, Equatable {
+  /// Where a plugin's code runs.
+  public enum Isolation: String, Sendable, CaseIterable {
+    /// In a worker process of its own.
+    case process
+    /// On threads inside the host, which then trusts it as itself.
+    case thread
+  }
+
+  /// What must hold before a run starts.
+  public enum Requirement: String, Sendable, CaseIterable {
+    /// A network.
+    case network
+    /// A network that costs nothing.
+    case unmetered
+    /// External power.
+    case power
+    /// A machine with nothing else to do.
+    case idle
+    /// A battery that is not low.
+    case batteryNotLow = "battery_not_low"
+    /// Storage that is not low.
+    case storageNotLow = "storage_not_low"
+  }
+
+  /// `file`: name of the plugin's file in a plugin directory; ties identifier and file before anything is loaded.
+  public var file: String?
+
+  /// `isolation`, process by default.
+  public var isolation = Isolation.process
+
+  /// `budget`, 1 ms to 30 days; nil: as registered, else the kind's.
+  public var budget: Duration?
+
+  /// `grace`, 0 to 1 h; nil: the kind's.
+  public var grace: Duration?
+
+  /// `max_concurrent_runs`, 1 to the host's; nil: as registered.
+  public var maxConcurrentRuns: Int?
+
+  /// `schedule`: a request the host keeps submitted, if any.
+  public var schedule: PluginSchedule?
+
+  /// `requires`: conditions of the ``schedule``'s request.
+  public var requires: Set<Requirement> = []
+
+  /// `may_submit`: identifiers of others that its runs may submit to.
+  public var maySubmit: [IdentifierPattern] = []
+
+  /// `environment`: names of the host's environment variables that its worker gets.
+  public var environment: [String] = []
+
+  /// `limits` of its worker.
+  public var limits = Limits()
+
+  /// `entitlements` of its worker.
+  public var entitlements = Entitlements()
+
+  /// `settings`: what `configuration()` gives the plugin, a JSON object with sorted keys; TOML dates are RFC 3339 strings in it.
+  public var settings = "{}"
+
+  /// The defaults, as for an identifier without a table.
+  public init() {}
+}

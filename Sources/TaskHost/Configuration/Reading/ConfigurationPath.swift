@@ -1,0 +1,39 @@
+/// Where in a configuration a value is: the keys and indices that lead to it.
+struct ConfigurationPath: Hashable, CustomStringConvertible, ExpressibleByArrayLiteral {
+  enum Component: Hashable {
+    case key(String)
+    case index(Int)
+  }
+
+  private(set) var components: [Component]
+
+  init(_ components: [Component] = []) { self.components = components }
+
+  init(arrayLiteral keys: String...) { self.init(keys: keys) }
+
+  init(keys: [String]) { self.init(keys.map { .key($0) }) }
+
+  func appending(_ key: String) -> Self { Self(components + [.key(key)]) }
+
+  func appending(_ index: Int) -> Self { Self(components + [.index(index)]) }
+
+  /// What it is in, or nil for the whole file.
+  var parent: Self? { components.isEmpty ? nil : Self(components.dropLast()) }
+
+  /// As TOML writes it: `plugin."org.example.sync".requires[0]`.
+  var description: String {
+    var text = ""
+    for component in components {
+      switch component {
+      case .index(let index): text += "[\(index)]"
+      case .key(let key): text += (text.isEmpty ? "" : ".") + (Self.isBare(key) ? key : "\"\(key)\"")
+      }
+    }
+    return text
+  }
+
+  private static func isBare(_ key: String) -> Bool {
+    !key.isEmpty
+      && key.unicodeScalars.allSatisfy { $0.isASCII && ($0.properties.isAlphabetic || ("0"..."9").contains($0) || $0 == "_" || $0 == "-") }
+  }
+}

@@ -1,0 +1,172 @@
+// How each kind of value is read.
+
+extension TOMLConverter<Bool> {
+  static var bool: Self {
+    Self { value, path, reader in
+      if case .bool(let flag) = value { return flag }
+      reader.reportType(value, at: path, expected: "true or false")
+      return nil
+    }
+  }
+}
+
+extension TOMLConverter<Int> {
+  static func integer(_ range: ClosedRange<Int>) -> Self {
+    Self { value, path, reader in
+      guard case .integer(let number) = value else {
+        reader.reportType(value, at: path, expected: "an integer")
+        return nil
+      }
+      guard range.contains(number) else {
+        reader.report(path, "\(path): \(number) is not in \(range.lowerBound) to \(range.upperBound)")
+        return nil
+      }
+      return number
+    }
+  }
+
+  /// An integer of bytes, or a string with a unit.
+  static func byteCount(_ range: ClosedRange<Int>) -> Self {
+    let text = TOMLConverter.text("a size such as \"256MiB\", or an integer of bytes") { text, _ throws(TextProblem) in
+      try ByteCountText.parse(text)
+    }
+    return Self { value, path, reader in
+      let bytes: Int? = if case .integer(let number) = value { number } else { text.convert(value, path, reader) }
+      guard let bytes else { return nil }
+      guard range.contains(bytes) else {
+        let (low, high) = (ByteCountText.format(range.lowerBound), ByteCountText.format(range.upperBound))
+        reader.report(path, "\(path): \(bytes) bytes are not in \(low) to \(high)")
+        return nil
+      }
+      return bytes
+    }
+  }
+}
+
+extension TOMLConverter<Duration> {
+  static func duration(_ range: ClosedRange<Duration>) -> Self {
+    .text("a duration such as \"30s\"") { text, _ throws(TextProblem) in
+      let duration = try DurationText.parse(text)
+      guard range.contains(duration) else {
+        throw TextProblem("\(text) is not in \(DurationText.format(range.lowerBound)) to \(DurationText.format(range.upperBound))")
+      }
+      return duration
+    }
+  }
+}
+
+extension TOMLConverter<UInt32> {
+  /// Permission bits in octal.
+  static var mode: Self {
+    .text("permissions in octal such as \"0600\"") { text, _ throws(TextProblem) in
+      guard (3...4).contains(text.utf8.count), text.utf8.allSatisfy({ $0 >= 0x30 && $0 < 0x38 }), let mode = UInt32(text, radix: 8),
+        mode <= 0o777
+      else { throw TextProblem("expected permissions in octal such as \"0600\", found \"\(text)\"") }
+      return mode
+    }
+  }
+}
+
+extension TOMLConverter<String> {
+  static var string: Self { .text("a string") { text, _ in text } }
+
+  /// A path, made absolute.
+  static var path: Self {
+    .text("a path") { text, reader throws(TextProblem) in
+      guard !text.isEmpty else { throw TextProblem("a path cannot be empty") }
+      guard !text.hasPrefix("~") else { throw TextProblem("\"~\" is not expanded here: write the directory in full") }
+      return ConfigurationFile.resolve(text, in: reader.directory)
+    }
+  }
+
+  /// The name of a plugin's file, without a directory.
+  static var pluginFileName: Self {
+    .text("a file name") { text, _ throws(TextProblem) in
+      guard !text.contains("/"), text.hasSuffix(".so") || text.hasSuffix(".task.toml"), !text.hasPrefix(".") else {
+        throw TextProblem("expected the name of a file in a plugin directory, such as \"libSync.so\", found \"\(text)\"")
+      }
+      return text
+    }
+  }
+
+  /// The name of an environment variable.
+  static var variableName: Self {
+    .text("the name of an environment variable") { text, _ throws(TextProblem) in
+      let isName = text.utf8.allSatisfy { byte in
+        byte == UInt8(ascii: "_") || (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
+      }
+      guard let first = text.utf8.first, isName, !(0x30...0x39).contains(first) else {
+        throw TextProblem("\"\(text)\" is no name of an environment variable (A-Z a-z 0-9 _, first no digit; the name only, no value)")
+      }
+      return text
+    }
+  }
+
+  /// The name of a network interface, 1 to 15 bytes as Linux has them.
+  static var interface: Self {
+    .text("the name of a network interface") { text, _ throws(TextProblem) in
+      guard (1...15).contains(text.utf8.count), text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "/") }) else {
+        throw TextProblem("\"\(text)\" is no name of a network interface, such as \"wwan0\"")
+      }
+      return text
+    }
+  }
+
+  /// A table as a JSON object.
+  static var json: Self {
+    Self { value, path, reader in
+      guard reader.table(value, at: path) != nil else { return nil }
+      if let place = value.firstNotInJSON(at: path) {
+        reader.report(place, "\(place): the plugin gets its settings as JSON, which has no infinity and no not-a-number")
+        return nil
+      }
+      return value.json
+    }
+  }
+}
+
+extension TOMLConverter<IdentifierPattern> {
+  static var pattern: Self {
+    .text("an identifier") { text, _ throws(TextProblem) in
+      guard let pattern = IdentifierPattern(text) else {
+        throw TextProblem("\"\(text)\" is no identifier: 1 to 128 of A-Z a-z 0-9 . _ -, the first a letter or digit; a * may end it")
+      }
+      return pattern
+    }
+  }
+}
+
+extension TOMLConverter<HostConfiguration.ListenAddress> {
+  static var listenAddress: Self {
+    .text("an address") { text, _ throws(TextProblem) in
+      guard let address = HostConfiguration.ListenAddress(text) else {
+        throw TextProblem("expected an address and a port such as \"127.0.0.1:7411\" or \"[::1]:7411\", found \"\(text)\"")
+      }
+      return address
+    }
+  }
+}
+
+extension TOMLConverter<PluginSchedule> {
+  static var schedule: Self { .text("a schedule") { text, _ throws(TextProblem) in try PluginSchedule(text) } }
+}
+
+extension TOMLConverter<PluginConfiguration.Entitlements.Network> {
+  /// `"none"`, `"connect"` or a list of ports.
+  static var network: Self {
+    let ports = TOMLConverter<[Int]>.list(.integer(1...65_535))
+    return Self { value, path, reader in
+      switch value {
+      case .string("none"): return .some(.none)
+      case .string("connect"): return .connect
+      case .array: return ports.convert(value, path, reader).map { .ports($0) }
+      case .string(let text):
+        reader.report(path, "\(path): expected \"none\", \"connect\" or a list of ports, found \"\(text)\"")
+        return nil
+      default:
+        reader.reportType(value, at: path, expected: "\"none\", \"connect\" or a list of ports")
+        return nil
+      }
+    }
+  }
+}

@@ -1,0 +1,60 @@
+/// Turns a value of the file into one of the configuration, or reports why not and gives nil.
+struct TOMLConverter<Value> {
+  let convert: (ConfigurationValue, ConfigurationPath, TOMLReader) -> Value?
+
+  init(convert: @escaping (ConfigurationValue, ConfigurationPath, TOMLReader) -> Value?) { self.convert = convert }
+
+  /// A converter of strings. The body gives the value, or throws what is wrong with the text.
+  static func text(_ expected: String, _ body: @escaping (String, TOMLReader) throws(TextProblem) -> Value) -> Self {
+    Self { value, path, reader in
+      guard case .string(let text) = value else {
+        reader.reportType(value, at: path, expected: expected)
+        return nil
+      }
+      do throws(TextProblem) {
+        return try body(text, reader)
+      } catch {
+        reader.report(path, "\(path): \(error.message)")
+        return nil
+      }
+    }
+  }
+
+  /// A list with a value for each element; every bad element is reported.
+  static func list<Element>(_ element: TOMLConverter<Element>) -> Self where Value == [Element] {
+    Self { value, path, reader in
+      guard case .array(let values) = value else {
+        reader.reportType(value, at: path, expected: "a list")
+        return nil
+      }
+      let converted = values.enumerated().map { element.convert($1, path.appending($0), reader) }
+      let sound = converted.compactMap { $0 }
+      return sound.count == values.count ? sound : nil
+    }
+  }
+
+  /// A list whose order and repetitions mean nothing.
+  static func set<Element: Hashable>(_ element: TOMLConverter<Element>) -> Self where Value == Set<Element> {
+    let list = TOMLConverter<[Element]>.list(element)
+    return Self { value, path, reader in list.convert(value, path, reader).map { Set($0) } }
+  }
+
+  /// An empty string for nil.
+  static func emptyIsNil<Wrapped>(_ wrapped: TOMLConverter<Wrapped>) -> Self where Value == Wrapped? {
+    Self { value, path, reader in
+      if case .string("") = value { return .some(nil) }
+      return wrapped.convert(value, path, reader).map { .some($0) }
+    }
+  }
+
+  /// One of an enumeration's names.
+  static func choice() -> Self where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
+    let names = Value.allCases.map(\.rawValue)
+    let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
+    return .text("one of \(list)") { text, _ throws(TextProblem) in
+      if let value = Value(rawValue: text) { return value }
+      let hint = NearestName.suggestion(for: text, among: names).map { "did you mean \"\($0)\"?" } ?? "one of \(list)"
+      throw TextProblem("unknown value \"\(text)\" (\(hint))")
+    }
+  }
+}

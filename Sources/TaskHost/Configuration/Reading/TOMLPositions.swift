@@ -1,0 +1,245 @@
+/// Where each key of a TOML text stands.
+///
+/// The parser gives the place of a syntax error but not of a key, so the text is also scanned here, by a scanner that only tells strings,
+/// comments, keys, tables and lists apart. It is right about text that is well-formed, up to the first error in text that is not, and it
+/// ends on every text.
+struct TOMLPositions {
+  struct Position: Equatable {
+    /// From 1.
+    var line: Int
+    /// From 1, in Unicode scalars, as the parser counts.
+    var column: Int
+  }
+
+  /// Keys at their first mention, elements of lists at their first character.
+  private(set) var positions: [ConfigurationPath: Position] = [:]
+
+  /// Where strings have a zero character escaped in them, which the parser would cut them at.
+  private(set) var zeroEscapes: [Position] = []
+
+  /// A syntax error that the text must not reach the parser with.
+  struct Fatal {
+    let position: Position
+    let message: String
+    /// Line of the key or header that the error is in; what is before this line can be parsed.
+    let statementLine: Int
+  }
+
+  /// The first error of a kind that the parser may not report but end the process for: toml++ has assertions about table headers without a
+  /// name, about elements of lists and about malformed dates, and the package builds them in. The scan ends there.
+  private(set) var fatal: Fatal?
+
+  private var statementLine = 1
+  private let scalars: [Unicode.Scalar]
+  private var index = 0
+  private var here = Position(line: 1, column: 1)
+  /// How many tables each list of tables has so far.
+  private var tableCounts: [ConfigurationPath: Int] = [:]
+
+  init(_ text: String) {
+    scalars = Array(text.unicodeScalars)
+    if scalars.first == "\u{feff}" { index = 1 }
+    var table = ConfigurationPath()
+    while skipBlank(newlines: true), fatal == nil {
+      let before = index
+      statementLine = here.line
+      if peek == "[" { table = header() } else { keyAndValue(in: table) }
+      if index == before { advance() }
+    }
+  }
+
+  /// The place of `path`, or of the closest thing around it that has one.
+  func position(of path: ConfigurationPath) -> Position {
+    var current: ConfigurationPath? = path
+    while let path = current {
+      if let position = positions[path] { return position }
+      current = path.parent
+    }
+    return Position(line: 1, column: 1)
+  }
+
+  // MARK: Structure
+
+  /// `[a.b]` or `[[a.b]]`: the table that what follows is in.
+  private mutating func header() -> ConfigurationPath {
+    let start = here
+    advance()
+    let isList = peek == "["
+    if isList { advance() }
+    var path = ConfigurationPath()
+    let keys = dottedKey()
+    if keys.isEmpty { fail(at: start, "a table needs a name between the brackets, of letters, digits, _ and -, or in quotes") }
+    for (number, key) in keys.enumerated() {
+      path = path.appending(key.name)
+      record(path, key.position)
+      if isList, number == keys.count - 1 {
+        let count = tableCounts[path, default: 0]
+        tableCounts[path] = count + 1
+        path = path.appending(count)
+        record(path, key.position)
+      } else if let count = tableCounts[path] {
+        path = path.appending(count - 1)
+      }
+    }
+    while peek == "]" { advance() }
+    return path
+  }
+
+  private mutating func keyAndValue(in table: ConfigurationPath) {
+    var path = table
+    for key in dottedKey() {
+      path = path.appending(key.name)
+      record(path, key.position)
+    }
+    guard peek == "=" else { return }
+    advance()
+    _ = skipBlank(newlines: false)
+    value(at: path)
+  }
+
+  /// Names with dots between them, and the blanks after them.
+  private mutating func dottedKey() -> [(name: String, position: Position)] {
+    var keys: [(String, Position)] = []
+    while skipBlank(newlines: false) {
+      let start = here
+      if peek == "\"" || peek == "'" {
+        keys.append((string(), start))
+      } else {
+        let name = take { $0 == "_" || $0 == "-" || ("0"..."9").contains($0) || ("a"..."z").contains($0) || ("A"..."Z").contains($0) }
+        if name.isEmpty { break }
+        keys.append((name, start))
+      }
+      guard skipBlank(newlines: false), peek == "." else { break }
+      advance()
+    }
+    return keys
+  }
+
+  private mutating func value(at path: ConfigurationPath) {
+    switch peek {
+    case "\"", "'": _ = string()
+    case "[":
+      advance()
+      var count = 0
+      while skipBlank(newlines: true), peek != "]" {
+        let before = index
+        let element = path.appending(count)
+        record(element, here)
+        value(at: element)
+        count += 1
+        if skipBlank(newlines: true), peek == "," { advance() }
+        if index == before { advance() }
+      }
+      advance()
+    case "{":
+      advance()
+      while skipBlank(newlines: true), peek != "}" {
+        let before = index
+        keyAndValue(in: path)
+        if skipBlank(newlines: true), peek == "," { advance() }
+        if index == before { advance() }
+      }
+      advance()
+    default:
+      let start = here
+      var text = take { !",]}#\n\r".unicodeScalars.contains($0) }
+      while text.last == " " || text.last == "\t" { text.removeLast() }
+      if text.isEmpty {
+        fail(at: start, "a value is missing here")
+      } else if !BareValue.isWellFormed(text) {
+        fail(at: start, "\"\(text)\" is no value; strings stand in quotes")
+      }
+    }
+  }
+
+  private mutating func fail(at position: Position, _ message: String) {
+    if fatal == nil { fatal = Fatal(position: position, message: message, statementLine: statementLine) }
+  }
+
+  // MARK: Characters
+
+  /// A string of any of the four kinds, without its quotes; of the escapes only those that keys need are resolved.
+  private mutating func string() -> String {
+    guard let quote = peek else { return "" }
+    let isLong = scalars.dropFirst(index).prefix(3).elementsEqual([quote, quote, quote])
+    let width = isLong ? 3 : 1
+    for _ in 0..<width { advance() }
+    var text = String.UnicodeScalarView()
+    while let scalar = peek {
+      if scalar == quote, scalars.dropFirst(index).prefix(width).elementsEqual(repeatElement(quote, count: width)) {
+        for _ in 0..<width { advance() }
+        // A long string may end in up to two quotes of its own.
+        while isLong, peek == quote { advance() }
+        break
+      }
+      if scalar == "\\", quote == "\"" {
+        if let escaped = escape() { text.append(escaped) }
+      } else {
+        text.append(scalar)
+        advance()
+      }
+    }
+    return String(text)
+  }
+
+  private mutating func escape() -> Unicode.Scalar? {
+    let start = here
+    advance()
+    guard let kind = peek else { return nil }
+    advance()
+    switch kind {
+    case "n": return "\n"
+    case "t": return "\t"
+    case "r": return "\r"
+    case "b": return "\u{8}"
+    case "f": return "\u{c}"
+    case "e": return "\u{1b}"
+    case "x", "u", "U":
+      var digits = ""
+      for _ in 0..<(kind == "x" ? 2 : kind == "u" ? 4 : 8) {
+        guard let digit = peek else { break }
+        digits.unicodeScalars.append(digit)
+        advance()
+      }
+      let number = UInt32(digits, radix: 16)
+      if number == 0 { zeroEscapes.append(start) }
+      return number.flatMap(Unicode.Scalar.init)
+    default: return kind
+    }
+  }
+
+  private var peek: Unicode.Scalar? { index < scalars.count ? scalars[index] : nil }
+
+  private mutating func advance() {
+    guard let scalar = peek else { return }
+    index += 1
+    if scalar == "\n" { here = Position(line: here.line + 1, column: 1) } else { here.column += 1 }
+  }
+
+  private mutating func take(while accepts: (Unicode.Scalar) -> Bool) -> String {
+    var text = String.UnicodeScalarView()
+    while let scalar = peek, accepts(scalar) {
+      text.append(scalar)
+      advance()
+    }
+    return String(text)
+  }
+
+  /// Skips blanks, and with `newlines` also line ends and comments; false at the end of the text.
+  private mutating func skipBlank(newlines: Bool) -> Bool {
+    while let scalar = peek {
+      if scalar == " " || scalar == "\t" || (newlines && (scalar == "\n" || scalar == "\r")) {
+        advance()
+      } else if newlines, scalar == "#" {
+        _ = take { $0 != "\n" }
+      } else {
+        return true
+      }
+    }
+    return false
+  }
+
+  private mutating func record(_ path: ConfigurationPath, _ position: Position) {
+    if positions[path] == nil { positions[path] = position }
+  }
+}

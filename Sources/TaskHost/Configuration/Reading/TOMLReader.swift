@@ -1,0 +1,107 @@
+import TOMLKit
+
+/// Reads a TOML text into structures by their lists of fields, and collects every problem on the way instead of stopping at the first.
+final class TOMLReader {
+  /// The whole text.
+  let root: [String: ConfigurationValue]
+
+  /// What relative paths are relative to, absolute.
+  let directory: String
+
+  /// What was wrong so far.
+  private(set) var problems: [ConfigurationProblem] = []
+
+  private let positions: TOMLPositions
+  /// Paths with a problem at or below them: their values are not what the operator meant.
+  private var unsound: Set<ConfigurationPath> = []
+
+  /// - Throws: The syntax error, if the text is not TOML.
+  init(text: String, directory: String) throws(ConfigurationProblem) {
+    self.directory = directory
+    // The parser takes C strings and would read no further.
+    if let zero = text.unicodeScalars.firstIndex(of: "\0") {
+      let before = text.unicodeScalars[..<zero]
+      let line = before.reduce(1) { $0 + ($1 == "\n" ? 1 : 0) }
+      let column = before.reversed().prefix { $0 != "\n" }.count + 1
+      throw ConfigurationProblem(line: line, column: column, message: "a zero byte does not belong into a text file")
+    }
+    let positions = TOMLPositions(text)
+    if let fatal = positions.fatal {
+      // An error before it comes first.
+      let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+      _ = try Self.parse(lines.prefix(fatal.statementLine - 1).joined(separator: "\n"))
+      throw ConfigurationProblem(line: fatal.position.line, column: fatal.position.column, message: "not valid TOML: \(fatal.message)")
+    }
+    root = try Self.parse(text)
+    self.positions = positions
+    for position in positions.zeroEscapes {
+      problems.append(
+        ConfigurationProblem(line: position.line, column: position.column, message: "a string cannot have a zero character in it"))
+    }
+  }
+
+  private static func parse(_ text: String) throws(ConfigurationProblem) -> [String: ConfigurationValue] {
+    do {
+      return ConfigurationValue.copy(try TOMLTable(string: text))
+    } catch let error as TOMLParseError {
+      let place = error.source.begin
+      throw ConfigurationProblem(line: max(place.line, 1), column: max(place.column, 1), message: "not valid TOML: \(error.description)")
+    } catch {
+      throw ConfigurationProblem(line: 1, column: 1, message: "not valid TOML: \(error)")
+    }
+  }
+
+  /// Reads each key of `table` by the field of its name; a key without a field is a problem.
+  func read<Root>(_ table: [String: ConfigurationValue], _ fields: [TOMLField<Root>], into root: inout Root, at path: ConfigurationPath) {
+    for (key, value) in table {
+      let place = path.appending(key)
+      guard let field = fields.first(where: { $0.name == key }) else {
+        reportUnknown(key, at: place, known: fields.map(\.name))
+        continue
+      }
+      field.read(&root, value, place, self)
+    }
+  }
+
+  /// The keys and values of a table; anything else is a problem.
+  func table(_ value: ConfigurationValue, at path: ConfigurationPath) -> [String: ConfigurationValue]? {
+    if case .table(let table) = value { return table }
+    reportType(value, at: path, expected: "a table")
+    return nil
+  }
+
+  func report(_ path: ConfigurationPath, _ message: String) {
+    let position = positions.position(of: path)
+    problems.append(ConfigurationProblem(line: position.line, column: position.column, key: path.description, message: message))
+    var current: ConfigurationPath? = path
+    while let path = current {
+      unsound.insert(path)
+      current = path.parent
+    }
+  }
+
+  func report(_ keys: [String], _ message: String) { report(ConfigurationPath(keys: keys), message) }
+
+  func reportType(_ value: ConfigurationValue, at path: ConfigurationPath, expected: String) {
+    report(path, "\(path): expected \(expected), found \(value.typeName)")
+  }
+
+  private func reportUnknown(_ key: String, at path: ConfigurationPath, known: [String]) {
+    let hint =
+      NearestName.suggestion(for: key, among: known).map { "did you mean \"\($0)\"?" } ?? "known here: \(known.joined(separator: ", "))"
+    report(path, "unknown key \"\(key)\" (\(hint))")
+  }
+
+  /// Whether the text has a value there.
+  func has(_ keys: String...) -> Bool {
+    var value = ConfigurationValue.table(root)
+    for key in keys {
+      guard case .table(let table) = value, let next = table[key] else { return false }
+      value = next
+    }
+    return true
+  }
+
+  /// Whether no problem was found there, so that its value, or its absence, is meant.
+  func isSound(_ keys: String...) -> Bool { !unsound.contains(ConfigurationPath(keys: keys)) }
+}

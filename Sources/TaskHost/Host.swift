@@ -1,0 +1,310 @@
+public import Logging
+import Glibc
+import HostThreads
+import PluginRuntime
+import PluginTrust
+import Synchronization
+public import TaskModel
+public import TaskScheduler
+import TaskStore
+
+/// A host: its plugins, its requests, its runs. Made by ``launch(_:allowMissing:log:)``, ended by ``drain()`` and ``close()``.
+///
+/// Every call may be made from any task. Answers to changes come after they are durable.
+public final class Host: Sendable {
+  /// What it was started with.
+  public let configuration: HostConfiguration
+  /// Its state directory, an absolute path.
+  public let stateDirectory: String
+  /// When it was launched.
+  public let started: WallTime
+
+  private let log: Logger
+  /// Holds the lock of the state directory as long as the host is there.
+  private let directory: StateDirectory
+  private let store: any RequestStore
+  private let scheduler: Scheduler
+  private let launcher: ThreadLauncher
+  private let registry: PluginLaunching.Result
+  private let live: LiveView
+  private let news: NewsDesk
+  private let state: Mutex<State>
+
+  private struct State {
+    var phase = HostPhase.launched
+    var storeTrouble: StoreError?
+    var warnings: [String]
+  }
+
+  /// Goes through the launch phases: opens the state directory and the store, looks for plugins, lets them register, seals the registry,
+  /// and begins to run what is due.
+  ///
+  /// - Parameters:
+  ///   - allowMissing: Launch even if an identifier that is permitted by its full name has no handler.
+  ///   - log: Where the host and its runs write.
+  /// - Throws: A ``HostFailure`` with the exit code of the process.
+  public static func launch(_ configuration: HostConfiguration, allowMissing: Bool, log: Logger) throws(HostFailure) -> Host {
+    try configuration.checkDemands()
+    let directory = try StateDirectory(configuration.stateDirectory)
+    let store: SQLiteRequestStore
+    do { store = try SQLiteRequestStore(path: directory.database) } catch {
+      throw HostFailure(.configuration, "store \(directory.database): \(error)")
+    }
+    let rules = SubmissionRules(others: try configuration.maySubmit())
+    let launching = PluginLaunching(
+      configuration: configuration, stateDirectory: directory.path, submissionRules: rules, log: log)
+    let scan = try launching.discover()
+    let registry = launching.register(scan) { file in
+      let tied = configuration.plugins.first { $0.value.file == file.name }?.key
+      return (tied ?? file.elf.note?.identifier).flatMap { try? TaskIdentifier($0) }
+    }
+    for refused in registry.refused { log.warning("plugin refused: \(refused.refusal)", metadata: ["code": "\(refused.refusal.code.rawValue)"]) }
+    if !allowMissing { try registry.checkPermitted(configuration) }
+    return try Host(configuration, directory, store, registry, rules, log)
+  }
+
+  private init(
+    _ configuration: HostConfiguration, _ directory: StateDirectory, _ store: SQLiteRequestStore, _ registry: PluginLaunching.Result,
+    _ rules: SubmissionRules, _ log: Logger
+  ) throws(HostFailure) {
+    let clock = SystemClock()
+    let services = PluginServices(store: store, clock: clock, submissionRules: rules)
+    let relay = EventRelay(log: log)
+    let contracts = registry.registered.flatMap(\.contracts)
+    let schedules = try configuration.repetitions()
+    do {
+      launcher = try ThreadLauncher(services: services) { relay.receive($0) }
+      for plugin in registry.registered { launcher.add(plugin.plugin, contracts: plugin.contracts) }
+      scheduler = try Scheduler(
+        policy: try configuration.schedulingPolicy(), store: store, launcher: launcher, clock: clock, observe: { relay.receive($0) })
+    } catch let error as HostFailure { throw error } catch { throw HostFailure(.configuration, "\(error)") }
+    services.connect(scheduler)
+    let scheduler = self.scheduler
+    live = LiveView()
+    news = NewsDesk { scheduler.observeEvents($0) }
+    state = Mutex(State(warnings: configuration.warnings(about: contracts)))
+    self.configuration = configuration
+    self.directory = directory
+    self.store = store
+    self.registry = registry
+    self.log = log
+    stateDirectory = directory.path
+    started = clock.wallTime
+    relay.connect(self)
+    for warning in state.withLock({ $0.warnings }) { log.warning("\(warning)") }
+    do {
+      let (lost, refused) = try scheduler.start(
+        contracts: contracts, schedules: schedules.filter { schedule in contracts.contains { $0.identifier == schedule.key } },
+        submissions: registry.registered.flatMap(\.plugin.requests))
+      if lost > 0 { log.notice("\(lost) runs were lost with the host before: their requests are pending again") }
+      for (request, refusal) in refused { log.warning("a launch submission for \(request.identifier) was refused: \(refusal)") }
+    } catch { throw HostFailure(.configuration, "store: \(error)") }
+    for plugin in registry.registered {
+      for contract in plugin.contracts {
+        log.info("registered \(contract.identifier)", metadata: ["file": "\(plugin.file.name)", "kind": "\(contract.kind.rawValue)"])
+      }
+    }
+    log.notice("launched: \(registry.registered.count) plugins registered, \(registry.refused.count) refused", metadata: ["state": "\(stateDirectory)"])
+  }
+
+  // MARK: Requests
+
+  /// Submits requests, all or none.
+  public func submit(_ requests: [TaskRequest]) async throws(RequestRefusal) -> [Submission] {
+    try await ask { self.scheduler.submit(requests, completion: $0) }
+  }
+
+  /// The requests that match, newest first, without payload.
+  public func requests(_ query: RequestQuery) throws(RequestRefusal) -> [RequestRecord] {
+    do { return try store.requests(query) } catch { throw RequestRefusal(error) }
+  }
+
+  /// A request with its payload.
+  public func request(_ id: RequestID) throws(RequestRefusal) -> RequestRecord {
+    do {
+      if let record = try store.request(id) { return record }
+    } catch { throw RequestRefusal(error) }
+    throw RequestRefusal(.notFound, "there is no request \(id)")
+  }
+
+  /// Why a request is not running now, a sentence for each gate that holds it.
+  public func gates(of id: RequestID) async throws(RequestRefusal) -> [String] {
+    let record = try request(id)
+    return await withCheckedContinuation { continuation in scheduler.gates(of: record) { continuation.resume(returning: $0) } }
+  }
+
+  /// Cancels a request; while it runs, its run is asked to stop and the request ends with it.
+  public func cancel(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
+    try await ask { self.scheduler.cancel(id, completion: $0) }
+  }
+
+  /// Makes a dead letter pending again.
+  public func retry(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
+    try await ask { self.scheduler.revive(id, completion: $0) }
+  }
+
+  /// Makes the identifier's first pending request due at once, or submits one.
+  public func simulateLaunch(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> RequestRecord {
+    try await ask { self.scheduler.simulateLaunch(identifier, completion: $0) }
+  }
+
+  /// Expires the identifier's live runs as if their budget were spent.
+  public func simulateExpiration(_ identifier: TaskIdentifier) async -> [RunID] {
+    await withCheckedContinuation { continuation in scheduler.simulateExpiration(identifier) { continuation.resume(returning: $0) } }
+  }
+
+  private func ask<Value: Sendable>(
+    _ body: (@escaping @Sendable (Result<Value, RequestRefusal>) -> Void) -> Void
+  ) async throws(RequestRefusal) -> Value {
+    let result = await withCheckedContinuation { continuation in body { continuation.resume(returning: $0) } }
+    return try result.get()
+  }
+
+  // MARK: Runs
+
+  /// The runs that match: the live ones first, then those that have ended, newest first.
+  public func runs(_ query: RunQuery) async throws(RequestRefusal) -> [RunRecord] {
+    let running = await liveRuns().filter {
+      (query.identifier == nil || query.identifier == $0.identifier) && (query.request == nil || query.request == $0.request)
+    }
+    do { return Array((running + (try store.runs(query)).filter { ended in !running.contains { $0.id == ended.id } }).prefix(query.limit)) } catch {
+      throw RequestRefusal(error)
+    }
+  }
+
+  /// A run, live or ended.
+  public func run(_ id: RunID) async throws(RequestRefusal) -> RunRecord {
+    if let running = await liveRuns().first(where: { $0.id == id }) { return running }
+    do {
+      if let record = try store.run(id) { return record }
+    } catch { throw RequestRefusal(error) }
+    throw RequestRefusal(.notFound, "there is no run \(id)")
+  }
+
+  private func liveRuns() async -> [RunRecord] {
+    let entries = await withCheckedContinuation { continuation in scheduler.liveRuns { continuation.resume(returning: $0) } }
+    return entries.map { live.complete($0.record) }
+  }
+
+  /// What happens from now on, until the reader goes or the host ends.
+  public func watch(_ request: RequestID?) -> AsyncStream<HostNews> { news.subscribe(to: request) }
+
+  // MARK: The host
+
+  /// Where it is in its life.
+  public var phase: HostPhase { state.withLock { $0.phase } }
+
+  /// One look at the host.
+  public func overview() async -> HostOverview {
+    let (nextStart, handlers) = await withCheckedContinuation { continuation in
+      scheduler.standing { continuation.resume(returning: ($0, $1)) }
+    }
+    let (phase, trouble, warnings) = state.withLock { ($0.phase, $0.storeTrouble, $0.warnings) }
+    let counts = (try? store.counts()) ?? [:]
+    return HostOverview(
+      phase: phase, requests: counts, nextDue: nextStart, running: handlers.values.reduce(0) { $0 + $1.running },
+      plugins: registry.overviews(handlers, configuration), warnings: warnings + (trouble.map { ["the store: \($0)"] } ?? []))
+  }
+
+  /// Begins no more runs and waits until the live ones have ended: they get `drain_timeout`, then expire with `draining`, then their grace.
+  public func drain() async {
+    state.withLock { $0.phase = max($0.phase, .draining) }
+    log.notice("draining: no new runs; live ones get \(configuration.drainTimeout.wholeMilliseconds / 1000) s")
+    await withCheckedContinuation { continuation in
+      scheduler.drain(timeout: configuration.drainTimeout) { continuation.resume() }
+    }
+  }
+
+  /// While draining: stops the live runs by force.
+  public func forceDrain() {
+    log.warning("stopping the live runs by force")
+    scheduler.force()
+  }
+
+  /// Ends the host after it has drained: calls the plugins' shutdown hooks, closes the store last.
+  ///
+  /// - Returns: Whether threads are left that could not be ended; the process must then leave by `_exit`.
+  public func close() -> Bool {
+    let left = launcher.shutdown()
+    scheduler.stop()
+    news.close()
+    state.withLock { $0.phase = .stopped }
+    log.notice("stopped", metadata: left > 0 ? ["abandoned_threads": "\(left)"] : [:])
+    return left > 0
+  }
+
+  // MARK: What the launcher and the scheduler tell
+
+  fileprivate func receive(_ event: LauncherEvent) {
+    switch event {
+    case .progress(let run, let progress):
+      live.note(progress, of: run.run)
+      news.publish(.progress(run, progress))
+    case .log(let run, let line):
+      live.note(line, of: run.run)
+      log.log(level: Logger.Level(line.level), "\(line.message)", metadata: ["identifier": "\(run.identifier)", "run": "\(run.run)"])
+      news.publish(.log(run, line))
+    case .expired(let run, let reason):
+      log.notice("run expired: \(reason.rawValue)", metadata: ["identifier": "\(run.identifier)", "run": "\(run.run)"])
+    case .suspended(let identifier, let reason):
+      log.error("plugin suspended: \(reason)", metadata: ["identifier": "\(identifier)"])
+      scheduler.receive(event)
+    case .resumed(let identifier):
+      log.notice("plugin takes runs again", metadata: ["identifier": "\(identifier)"])
+      scheduler.receive(event)
+    case .ended: scheduler.receive(event)
+    }
+  }
+
+  fileprivate func receive(_ notice: Scheduler.Notice) {
+    switch notice {
+    case .event(.request(let record)): news.publish(.request(record))
+    case .event(.run(let record)): news.publish(.run(record))
+    case .ended(let record):
+      live.forget(record.id)
+      logEnd(of: record)
+    case .storeFailed(let error):
+      state.withLock { $0.storeTrouble = error }
+      log.critical("\(error); no runs are started until it works again, outcomes are kept and recorded then")
+    case .storeRecovered:
+      state.withLock { $0.storeTrouble = nil }
+      log.notice("the store works again")
+    }
+  }
+
+  private func logEnd(of record: RunRecord) {
+    guard let outcome = record.outcome else { return }
+    let level: Logger.Level =
+      switch outcome {
+      case .succeeded, .noop, .snoozed, .cancelled, .stopped: .info
+      case .retried, .lost: .notice
+      case .failed, .expired, .crashed: .warning
+      }
+    guard log.logLevel <= level else { return }
+    var metadata: Logger.Metadata = ["identifier": "\(record.identifier)", "run": "\(record.id)", "attempt": "\(record.attempt)"]
+    if let ended = record.ended { metadata["duration_ms"] = "\((ended - record.started).wholeMilliseconds)" }
+    if let reason = record.report.stopReason { metadata["stop_reason"] = "\(reason.rawValue)" }
+    log.log(level: level, "run \(outcome.rawValue)\(record.report.message.map { ": \($0)" } ?? "")", metadata: metadata)
+  }
+}
+
+/// Passes on what launcher and scheduler tell, which are made before the host is.
+private final class EventRelay: Sendable {
+  private let log: Logger
+  private let host = Mutex<Weak?>(nil)
+  private struct Weak { weak var host: Host? }
+
+  init(log: Logger) { self.log = log }
+
+  func connect(_ host: Host) { self.host.withLock { $0 = Weak(host: host) } }
+
+  func receive(_ event: LauncherEvent) { host.withLock { $0?.host }?.receive(event) }
+
+  func receive(_ notice: Scheduler.Notice) {
+    guard let host = host.withLock({ $0?.host }) else {
+      if case .storeFailed(let error) = notice { log.critical("\(error)") }
+      return
+    }
+    host.receive(notice)
+  }
+}

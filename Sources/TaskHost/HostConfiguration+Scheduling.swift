@@ -1,0 +1,70 @@
+import TaskModel
+import TaskScheduler
+
+extension HostConfiguration {
+  /// The rules for scheduling.
+  func schedulingPolicy() throws(HostFailure) -> SchedulingPolicy {
+    SchedulingPolicy(
+      maxConcurrentRuns: maxConcurrentRuns, maxPending: maxPending, minimumInterval: minimumInterval,
+      retry: RetryPolicy(attempts: retry.attempts, backoff: retry.backoff == .linear ? .linear : .exponential, initial: retry.initial, maximum: retry.maximum),
+      permitted: try permittedIdentifiers?.map { pattern throws(HostFailure) in try Self.pattern(pattern.description) },
+      historyAge: history.keep, historyCount: history.runs)
+  }
+
+  /// Which identifiers each plugin may submit to besides its own.
+  func maySubmit() throws(HostFailure) -> [TaskIdentifier: [TaskModel.IdentifierPattern]] {
+    var rules: [TaskIdentifier: [TaskModel.IdentifierPattern]] = [:]
+    for (name, plugin) in plugins {
+      guard let identifier = try? TaskIdentifier(name) else { continue }
+      rules[identifier] = try plugin.maySubmit.map { pattern throws(HostFailure) in try Self.pattern(pattern.description) }
+    }
+    return rules
+  }
+
+  /// The requests that `schedule` lines stand for.
+  func repetitions() throws(HostFailure) -> [TaskIdentifier: RepeatRule] {
+    var rules: [TaskIdentifier: RepeatRule] = [:]
+    for (name, plugin) in plugins {
+      guard let identifier = try? TaskIdentifier(name), let schedule = plugin.schedule else { continue }
+      switch schedule {
+      case .every(let interval): rules[identifier] = RepeatRule(every: interval)
+      case .cron:
+        throw HostFailure(.configuration, "plugin \(name): schedule: cron expressions are not offered by this version: use \"every 6h\"")
+      }
+    }
+    return rules
+  }
+
+  /// What the operator demands and this version cannot give is no warning: a host that ran anyway would be less safe than it was told to be.
+  func checkDemands() throws(HostFailure) {
+    var demands: [String] = []
+    if requireSignatures { demands.append("require_signatures: signatures come with a later version") }
+    if requireSandbox { demands.append("require_sandbox: the sandbox comes with a later version") }
+    if control.listen != nil { demands.append("control.listen: TCP comes with a later version; the Unix socket is there") }
+    guard !demands.isEmpty else { return }
+    throw HostFailure(.configuration, demands.joined(separator: "\n"))
+  }
+
+  /// What is configured and not done by this version, for the operator.
+  func warnings(about contracts: [HandlerContract]) -> [String] {
+    var warnings: [String] = []
+    let identifiers = contracts.map(\.identifier.rawValue)
+    let isolated = identifiers.filter { plugin($0).isolation == .process }
+    if !isolated.isEmpty {
+      warnings.append(
+        "worker processes come with a later version: \(isolated.count) of \(identifiers.count) plugins are configured for process isolation and run in threads of the host")
+    }
+    let conditional = identifiers.filter { !plugin($0).requires.isEmpty }.sorted()
+    if !conditional.isEmpty {
+      warnings.append("conditions come with a later version: `requires` is not observed for \(conditional.joined(separator: ", "))")
+    }
+    for identifier in plugins.keys.sorted() where !identifiers.contains(identifier) {
+      warnings.append("the configuration has a section for \(identifier), which no plugin registered")
+    }
+    return warnings
+  }
+
+  private static func pattern(_ text: String) throws(HostFailure) -> TaskModel.IdentifierPattern {
+    do { return try TaskModel.IdentifierPattern(text) } catch { throw HostFailure(.configuration, error.description) }
+  }
+}

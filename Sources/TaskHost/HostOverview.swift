@@ -1,0 +1,71 @@
+import PluginTrust
+public import TaskModel
+
+/// One look at a host.
+public struct HostOverview: Sendable, Hashable {
+  /// Where it is in its life.
+  public let phase: HostPhase
+  /// How many requests are in each state.
+  public let requests: [RequestState: Int]
+  /// When the next pending request is due that could be started then; nil: none is.
+  public let nextDue: WallTime?
+  /// Its live runs.
+  public let running: Int
+  /// Every plugin file that was found, in file-name order.
+  public let plugins: [PluginOverview]
+  /// What the operator should know.
+  public let warnings: [String]
+}
+
+/// A plugin file and what became of it.
+public struct PluginOverview: Sendable, Hashable {
+  /// The file's path.
+  public let file: String
+  /// What it registered; nil when it was refused.
+  public let contract: HandlerContract?
+  /// Its runs now.
+  public let running: Int
+  /// Why it takes no runs: a code and a sentence; nil: it does.
+  public let obstacleCode: String?
+  /// The sentence to the code.
+  public let obstacle: String?
+}
+
+extension PluginLaunching.Result {
+  /// Every file in the order of names, with how its handlers stand.
+  func overviews(_ handlers: [TaskIdentifier: (running: Int, suspension: String?)], _ configuration: HostConfiguration) -> [PluginOverview] {
+    let registered = registered.flatMap { plugin in
+      plugin.contracts.map { contract in
+        let standing = handlers[contract.identifier]
+        return PluginOverview(
+          file: plugin.file.path, contract: contract, running: standing?.running ?? 0,
+          obstacleCode: standing?.suspension == nil ? nil : PluginRefusal.Code.suspended.rawValue, obstacle: standing?.suspension)
+      }
+    }
+    let refused = refused.map {
+      PluginOverview(
+        file: $0.refusal.file, contract: nil, running: 0, obstacleCode: $0.refusal.code.rawValue,
+        obstacle: "\($0.refusal.observed). \($0.refusal.remedy)")
+    }
+    return (registered + refused).sorted { $0.file < $1.file }
+  }
+
+  /// Throws when an identifier that is permitted by its full name has no handler: its work would wait for ever.
+  func checkPermitted(_ configuration: HostConfiguration) throws(HostFailure) {
+    let offered = Set(registered.flatMap(\.contracts).map(\.identifier))
+    var problems: [String] = []
+    var isTemporary = true
+    for pattern in configuration.permittedIdentifiers ?? [] {
+      guard pattern.isExact, let identifier = try? TaskIdentifier(pattern.description), !offered.contains(identifier) else { continue }
+      if let refused = refused.first(where: { $0.identifier == identifier }) {
+        problems.append("permitted identifier \(identifier): \(refused.refusal)")
+        isTemporary = isTemporary && refused.refusal.code == .launchTimeout
+      } else {
+        problems.append("permitted identifier \(identifier): no plugin registers it, so its requests would wait for ever: install its plugin, remove it from permitted_identifiers, or use --allow-missing")
+        isTemporary = false
+      }
+    }
+    guard !problems.isEmpty else { return }
+    throw HostFailure(isTemporary ? .temporary : .configuration, problems.joined(separator: "\n"))
+  }
+}

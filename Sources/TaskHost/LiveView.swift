@@ -1,0 +1,32 @@
+import Synchronization
+import TaskModel
+
+/// What live runs have reported so far, for who looks at them meanwhile.
+final class LiveView: Sendable {
+  private struct Report {
+    var progress: RunProgress?
+    var log: [LogLine] = []
+  }
+
+  private let reports = Mutex<[RunID: Report]>([:])
+
+  func note(_ progress: RunProgress, of run: RunID) { reports.withLock { $0[run, default: Report()].progress = progress } }
+
+  func note(_ line: LogLine, of run: RunID) {
+    reports.withLock { reports in
+      if let count = reports[run]?.log.count, count >= Limits.keptLogLines { reports[run]?.log.removeFirst() }
+      reports[run, default: Report()].log.append(line)
+    }
+  }
+
+  func forget(_ run: RunID) { reports.withLock { reports in if !reports.isEmpty { reports.removeValue(forKey: run) } } }
+
+  /// `record` with what its run has reported.
+  func complete(_ record: RunRecord) -> RunRecord {
+    guard let report = reports.withLock({ $0[record.id] }) else { return record }
+    var record = record
+    record.report.progress = report.progress
+    record.report.log = report.log
+    return record
+  }
+}

@@ -1,0 +1,90 @@
+import Glibc
+import TaskModel
+
+/// The folder in which a host keeps its database and its plugins' data. One host at a time has it.
+final class StateDirectory: Sendable {
+  /// An absolute path.
+  let path: String
+  private let lock: Int32
+
+  /// Makes the folder if need be, takes its lock, and finds out whether it can be written.
+  init(_ path: String) throws(HostFailure) {
+    try Self.make(path)
+    guard let resolved = realpath(path, nil) else { throw Self.failure("state directory \(path)", errno) }
+    defer { free(resolved) }
+    self.path = String(cString: resolved)
+    lock = open(self.path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard lock >= 0 else { throw Self.failure("state directory \(self.path)", errno) }
+    guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+      let holder = Self.holder(of: lock)
+      close(lock)
+      throw HostFailure(
+        .configuration, "state directory \(self.path): another host\(holder) has it: stop that one, or use another directory (--state)")
+    }
+    try Self.probe(self.path)
+    Self.sign(lock)
+  }
+
+  deinit { close(lock) }
+
+  /// The store's file.
+  var database: String { path + "/taskhost.sqlite" }
+
+  /// A plugin's own folder, made if need be; an absolute path.
+  static func dataDirectory(in path: String, for identifier: TaskIdentifier) throws(HostFailure) -> String {
+    let folder = path + "/data/" + identifier.rawValue
+    try make(path + "/data")
+    try make(folder)
+    return folder
+  }
+
+  private static func make(_ path: String) throws(HostFailure) {
+    guard mkdir(path, 0o700) != 0, errno != EEXIST else { return }
+    let code = errno
+    // Parents that are missing are made too.
+    if code == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex {
+      try make(String(path[..<slash]))
+      if mkdir(path, 0o700) == 0 { return }
+    }
+    throw failure("directory \(path) cannot be made", errno)
+  }
+
+  /// A full disk or a read-only mount is said now, not at the first submission.
+  private static func probe(_ path: String) throws(HostFailure) {
+    let name = path + "/probe"
+    let descriptor = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw failure("state directory \(path) cannot be written", errno) }
+    defer {
+      close(descriptor)
+      unlink(name)
+    }
+    let block = [UInt8](repeating: 0x74, count: 65_536)
+    let written = block.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+    guard written == block.count, fsync(descriptor) == 0 else {
+      throw failure("state directory \(path) cannot be written", written >= 0 && written < block.count ? ENOSPC : errno)
+    }
+  }
+
+  private static func sign(_ lock: Int32) {
+    let text = Array("\(getpid())\n".utf8)
+    ftruncate(lock, 0)
+    _ = text.withUnsafeBytes { pwrite(lock, $0.baseAddress, $0.count, 0) }
+  }
+
+  private static func holder(of lock: Int32) -> String {
+    var bytes = [UInt8](repeating: 0, count: 32)
+    let count = bytes.withUnsafeMutableBytes { pread(lock, $0.baseAddress, $0.count, 0) }
+    let digits = bytes.prefix(max(0, count)).prefix { (0x30...0x39).contains($0) }
+    return digits.isEmpty ? "" : " (process \(String(decoding: digits, as: UTF8.self)))"
+  }
+
+  private static func failure(_ what: String, _ code: Int32) -> HostFailure {
+    let remedy =
+      switch code {
+      case ENOSPC, EDQUOT: "free some space"
+      case EROFS: "mount it writable, or use another directory (--state)"
+      default: "check its owner and mode, or use another directory (--state)"
+      }
+    return HostFailure(.configuration, "\(what): \(String(cString: strerror(code))): \(remedy)")
+  }
+}

@@ -1,0 +1,22 @@
+public import TaskModel
+
+/// A run that the launcher has, as the scheduler remembers it.
+public struct LiveRunEntry: Sendable, Hashable {
+  /// The run.
+  public let run: RunID
+  /// Its request.
+  public let request: RequestID
+  /// Whose handler.
+  public let identifier: TaskIdentifier
+  /// 1 for a request's first run.
+  public let attempt: Int
+  /// When it was recorded as started.
+  public let started: WallTime
+  /// Whether the request has occurrences to come.
+  let isRepeating: Bool
+  /// Why it was asked to stop by a change to its request; that decides its outcome whatever the handler returns.
+  var stopRequested: StopReason?
+
+  /// The run as a record that has no end yet.
+  public var record: RunRecord { RunRecord(id: run, request: request, identifier: identifier, attempt: attempt, started: started) }
+}

@@ -1,0 +1,413 @@
+import DequeModule
+import HostThreads
+public import TaskModel
+
+/// Runs the scheduler's core on a thread of its own, which is also the one that writes to the store.
+///
+/// Submissions, outcomes, claims and what plugins keep that wait at the same moment share one commit and its sync; answers, runs and
+/// events follow when that is durable. The thread sleeps until the next request is due or something is sent to it.
+public final class Scheduler: @unchecked Sendable {  // reason: the core belongs to the thread, the rest is touched with `monitor` held
+  private let store: any RequestStore
+  private let clock: any HostClock
+  private let launcher: any Launcher
+  private let observe: @Sendable (Notice) -> Void
+  private let monitor = Monitor()
+  private let core: SchedulerCore
+  private let policy: SchedulingPolicy
+
+  // With `monitor` held.
+  private var commands = Deque<Command>()
+  private var isOver = false
+
+  // The thread's own.
+  private var unrecorded: [Command] = []
+  private var retryAt: MonotonicTime?
+  private var retryDelay = Duration.seconds(1)
+  private var drainDeadline: MonotonicTime?
+  private var drained: [@Sendable () -> Void] = []
+  private var endedSincePruning = 0
+  private var prunedAt: MonotonicTime
+  private var isPruning = true
+
+  /// What the scheduler tells its host, on its thread; the host returns promptly.
+  public enum Notice: Sendable {
+    /// Something is durable by now. Sent only while ``observeEvents(_:)`` is on.
+    case event(SchedulerEvent)
+    /// The store cannot be written: no new runs, submissions are refused, outcomes are kept and tried again.
+    case storeFailed(StoreError)
+    /// It can again.
+    case storeRecovered
+    /// A run ended.
+    case ended(RunRecord)
+  }
+
+  /// Something sent to the thread.
+  private enum Command {
+    case write(Write)
+    case ended(RunID, RunEnding, RunReport)
+    case inspect((SchedulerCore, WallTime) -> Void)
+    case drain(deadline: MonotonicTime, drained: @Sendable () -> Void)
+    case force
+  }
+
+  /// A change to the store with who waits for it.
+  private struct Write {
+    /// Does the change; what it returns is called once it is durable.
+    let perform: (SchedulerCore, any StoreTransaction, WallTime) throws -> () -> Void
+    let fail: (RequestRefusal) -> Void
+  }
+
+  /// Opens the books: requests whose runs were lost with the host before become pending again. Nothing runs before ``start()``.
+  ///
+  /// - Parameter observe: See ``Notice``.
+  public init(
+    policy: SchedulingPolicy, store: any RequestStore, launcher: any Launcher, clock: any HostClock,
+    observe: @escaping @Sendable (Notice) -> Void
+  ) throws(StoreError) {
+    self.policy = policy
+    self.store = store
+    self.clock = clock
+    self.launcher = launcher
+    self.observe = observe
+    core = SchedulerCore(policy: policy, origin: store.origin, lastSequence: try store.highestSequence())
+    prunedAt = clock.monotonicTime
+  }
+
+  /// Seals the registry, settles what the host before left behind, and begins to run what is due.
+  ///
+  /// - Parameters:
+  ///   - contracts: The handlers there are.
+  ///   - schedules: The requests that the configuration asks for.
+  ///   - submissions: What plugins submitted while they launched.
+  /// - Returns: How many runs were lost with the host before, and the launch submissions that were refused.
+  public func start(
+    contracts: [HandlerContract], schedules: [TaskIdentifier: RepeatRule], submissions: [TaskRequest]
+  ) throws(StoreError) -> (lost: Int, refused: [(TaskRequest, RequestRefusal)]) {
+    core.register(contracts)
+    let now = clock.wallTime
+    let result = try store.commit { transaction in
+      let lost = try core.recover(transaction, now: now)
+      try core.reconcile(schedules, transaction, now: now)
+      var refused: [(TaskRequest, RequestRefusal)] = []
+      for request in submissions {
+        do { _ = try transaction.savepoint { try core.submit(request, transaction, now: now) } } catch let refusal as RequestRefusal {
+          refused.append((request, refusal))
+        }
+      }
+      return (lost, refused)
+    }
+    do { try HostThread.start("scheduler", precise: true) { [self] in serve() } } catch {
+      throw StoreError.other(error.description)
+    }
+    return result
+  }
+
+  /// Ends the thread. Waits for nobody: drain first.
+  public func stop() {
+    monitor.locked {
+      isOver = true
+      monitor.signal()
+    }
+  }
+
+  // MARK: Sent from other threads
+
+  /// Submits requests, all or none; `completion` is called on the scheduler's thread when that is durable.
+  public func submit(_ requests: [TaskRequest], completion: @escaping @Sendable (Result<[Submission], RequestRefusal>) -> Void) {
+    write(completion) { core, transaction, now in
+      var submissions: [Submission] = []
+      submissions.reserveCapacity(requests.count)
+      for (index, request) in requests.enumerated() {
+        do { submissions.append(try core.submit(request, transaction, now: now)) } catch var refusal as RequestRefusal {
+          if requests.count > 1 { refusal.field = "[\(index)]" + (refusal.field.map { ".\($0)" } ?? "") }
+          throw refusal
+        }
+      }
+      return submissions
+    }
+  }
+
+  /// Cancels a request; see ``RequestRecord/stopRequested`` for one that runs.
+  public func cancel(_ id: RequestID, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void) {
+    write(completion) { core, transaction, now in try core.cancel(id, transaction, now: now) }
+  }
+
+  /// Makes a dead letter pending again.
+  public func revive(_ id: RequestID, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void) {
+    write(completion) { core, transaction, now in try core.revive(id, transaction, now: now) }
+  }
+
+  /// Makes the identifier's first pending request due at once, or submits one.
+  public func simulateLaunch(_ identifier: TaskIdentifier, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void) {
+    write(completion) { core, transaction, now in try core.simulateLaunch(identifier, transaction, now: now) }
+  }
+
+  /// Expires the identifier's live runs as if their budget were spent.
+  public func simulateExpiration(_ identifier: TaskIdentifier, completion: @escaping @Sendable ([RunID]) -> Void) {
+    inspect { [launcher] core, _ in
+      let runs = core.live.values.filter { $0.identifier == identifier }.map(\.run).sorted()
+      for run in runs { launcher.expire(run, reason: .budget) }
+      completion(runs)
+    }
+  }
+
+  /// Writes a value of a plugin's state on behalf of a run, if that is still its request's present one.
+  public func setState(
+    _ key: String, to value: [UInt8]?, run: RunID, request: RequestID, identifier: TaskIdentifier,
+    completion: @escaping @Sendable (Result<Void, RequestRefusal>) -> Void
+  ) {
+    write(completion) { _, transaction, _ in
+      _ = try transaction.requestRunning(as: run, of: request)
+      try transaction.setState(key, to: value, of: identifier)
+    }
+  }
+
+  /// Records where a run is, if that is still its request's present one.
+  public func setCheckpoint(
+    _ value: [UInt8], run: RunID, request: RequestID, completion: @escaping @Sendable (Result<Void, RequestRefusal>) -> Void
+  ) {
+    write(completion) { _, transaction, _ in
+      _ = try transaction.requestRunning(as: run, of: request)
+      try transaction.setCheckpoint(value, of: request)
+    }
+  }
+
+  /// Submits on behalf of a run, if that is still its request's present one.
+  public func submit(
+    _ request: TaskRequest, from run: RunID, of parent: RequestID,
+    completion: @escaping @Sendable (Result<Submission, RequestRefusal>) -> Void
+  ) {
+    write(completion) { core, transaction, now in
+      _ = try transaction.requestRunning(as: run, of: parent)
+      return try core.submit(request, transaction, now: now)
+    }
+  }
+
+  /// What a launcher tells.
+  public func receive(_ event: LauncherEvent) {
+    switch event {
+    case .ended(let run, let ending, let report): send(.ended(run, ending, report))
+    case .suspended(let identifier, let reason): inspect { core, _ in core.handlers[identifier]?.suspension = reason }
+    case .resumed(let identifier): inspect { core, _ in core.handlers[identifier]?.suspension = nil }
+    case .expired, .progress, .log: break
+    }
+  }
+
+  /// The runs that are live, the newest first.
+  public func liveRuns(completion: @escaping @Sendable ([LiveRunEntry]) -> Void) {
+    inspect { core, _ in completion(core.live.values.sorted { $0.run > $1.run }) }
+  }
+
+  /// Why a request is not running now; see ``RequestRecord``.
+  public func gates(of record: RequestRecord, completion: @escaping @Sendable ([String]) -> Void) {
+    inspect { core, now in completion(core.gates(of: record, now: now)) }
+  }
+
+  /// When the next request is due that could be started then, and how many runs each handler has, with its suspension.
+  public func standing(completion: @escaping @Sendable (_ nextStart: WallTime?, _ handlers: [TaskIdentifier: (running: Int, suspension: String?)]) -> Void) {
+    inspect { core, _ in completion(core.nextStart, core.handlers.mapValues { ($0.running, $0.suspension) }) }
+  }
+
+  /// Whether ``Notice/event(_:)`` is sent from now on.
+  public func observeEvents(_ isObserved: Bool) { inspect { core, _ in core.isObserved = isObserved } }
+
+  /// Begins no more runs. Live ones may go on until `timeout`, then they expire with `draining`.
+  ///
+  /// - Parameter completion: Called once, when no run is live.
+  public func drain(timeout: Duration, completion: @escaping @Sendable () -> Void) {
+    send(.drain(deadline: clock.monotonicTime + timeout, drained: completion))
+  }
+
+  /// While draining: stops the live runs by force.
+  public func force() { send(.force) }
+
+  private func inspect(_ body: @escaping (SchedulerCore, WallTime) -> Void) { send(.inspect(body)) }
+
+  private func write<Value>(
+    _ completion: @escaping @Sendable (Result<Value, RequestRefusal>) -> Void,
+    _ body: @escaping (SchedulerCore, any StoreTransaction, WallTime) throws -> Value
+  ) {
+    send(
+      .write(
+        Write(
+          perform: { core, transaction, now in
+            let value = try body(core, transaction, now)
+            return { completion(.success(value)) }
+          }, fail: { completion(.failure($0)) })))
+  }
+
+  private func send(_ command: Command) {
+    monitor.lock()
+    commands.append(command)
+    if commands.count == 1 { monitor.signal() }
+    monitor.unlock()
+  }
+
+  // MARK: The thread
+
+  private func serve() {
+    while let batch = nextBatch() {
+      let writes = batch.filter(takesTransaction)
+      settle(writes)
+      endDrainIfDue()
+      pruneIfIdle()
+    }
+  }
+
+  /// Waits for commands or for the next thing to do. Nil: it is over.
+  private func nextBatch() -> Deque<Command>? {
+    let wakeAt = nextWake()
+    monitor.lock()
+    defer { monitor.unlock() }
+    while commands.isEmpty, !isOver, wakeAt > clock.monotonicTime {
+      if !monitor.wait(until: wakeAt) { break }
+    }
+    guard !isOver else { return nil }
+    defer { commands.removeAll(keepingCapacity: true) }
+    return commands
+  }
+
+  private func nextWake() -> MonotonicTime {
+    if core.mayDispatch(now: clock.wallTime) || (isPruning && retryAt == nil) { return MonotonicTime(nanoseconds: 0) }
+    var wake = core.nextStart.map(clock.monotonicTime(at:)) ?? .distantFuture
+    if let retryAt { wake = min(wake, retryAt) }
+    if let drainDeadline { wake = min(wake, drainDeadline) }
+    return wake
+  }
+
+  /// Carries out what needs no transaction; returns whether the command needs one.
+  private func takesTransaction(_ command: Command) -> Bool {
+    switch command {
+    case .write, .ended: return true
+    case .inspect(let body): body(core, clock.wallTime)
+    case .drain(let deadline, let completion):
+      core.isDraining = true
+      drainDeadline = min(drainDeadline ?? deadline, deadline)
+      drained.append(completion)
+    case .force: for run in core.live.keys { launcher.force(run, reason: .draining) }
+    }
+    return false
+  }
+
+  /// One turn: everything that waits, and what can be started, in one commit.
+  private func settle(_ writes: Deque<Command>) {
+    if let retryAt, clock.monotonicTime >= retryAt {
+      self.retryAt = nil
+      core.storeTrouble = nil
+    }
+    let now = clock.wallTime
+    let outcomes = unrecorded
+    let hasOutcomes = !outcomes.isEmpty && retryAt == nil
+    guard !writes.isEmpty || hasOutcomes || core.mayDispatch(now: now) else { return }
+    core.beginTurn()
+    do {
+      try store.commit { transaction in
+        for command in outcomes { try perform(command, transaction, now: now) }
+        for command in writes { try perform(command, transaction, now: now) }
+        try core.dispatch(transaction, now: now)
+      }
+    } catch {
+      return failed(writes, error)
+    }
+    unrecorded.removeAll()
+    if retryAt != nil || retryDelay > .seconds(1) { recovered() }
+    carryOut(core.turn)
+  }
+
+  private func perform(_ command: Command, _ transaction: any StoreTransaction, now: WallTime) throws {
+    switch command {
+    case .ended(let run, let ending, let report):
+      // A run that is not its request's present one has nothing to say any more.
+      do { try core.end(run, ending, report, transaction, now: now) } catch StoreError.fenced { core.live.removeValue(forKey: run) }
+    case .write(let write):
+      let before = core.turn
+      do {
+        core.turn.answers.append(try transaction.savepoint { try write.perform(core, transaction, now) })
+      } catch let refusal as RequestRefusal {
+        refuse(write, refusal, before)
+      } catch let error as StoreError where error == .fenced || error.isLimit {
+        refuse(write, RequestRefusal(error), before)
+      }
+    case .inspect, .drain, .force: break
+    }
+  }
+
+  /// The savepoint undid what the change wrote; this undoes what it changed in memory.
+  private func refuse(_ write: Write, _ refusal: RequestRefusal, _ before: Turn) {
+    core.takeBack(to: before)
+    core.turn.answers.append { write.fail(refusal) }
+  }
+
+  private func carryOut(_ turn: Turn) {
+    if !turn.orders.isEmpty { launcher.start(turn.orders) }
+    for (run, reason) in turn.expirations { launcher.expire(run, reason: reason) }
+    for answer in turn.answers { answer() }
+    for record in turn.history { observe(.ended(record)) }
+    for event in turn.events { observe(.event(event)) }
+    endedSincePruning += turn.ended.count
+  }
+
+  // MARK: A store that fails
+
+  /// Nothing of the turn happened. Outcomes are kept until they can be recorded; who waits for a change is told.
+  private func failed(_ writes: Deque<Command>, _ error: StoreError) {
+    core.undoTurn()
+    let wasWorking = core.storeTrouble == nil && retryDelay == .seconds(1)
+    core.storeTrouble = error
+    for command in writes {
+      switch command {
+      case .ended: unrecorded.append(command)
+      case .write(let write): write.fail(RequestRefusal(error))
+      case .inspect, .drain, .force: break
+      }
+    }
+    retryAt = clock.monotonicTime + retryDelay
+    retryDelay = min(retryDelay * 2, .seconds(30))
+    if wasWorking { observe(.storeFailed(error)) }
+  }
+
+  private func recovered() {
+    retryAt = nil
+    retryDelay = .seconds(1)
+    core.storeTrouble = nil
+    observe(.storeRecovered)
+  }
+
+  // MARK: Draining and housekeeping
+
+  private func endDrainIfDue() {
+    guard core.isDraining else { return }
+    if let deadline = drainDeadline, clock.monotonicTime >= deadline {
+      drainDeadline = nil
+      for run in core.live.keys { launcher.expire(run, reason: .draining) }
+    }
+    guard core.live.isEmpty, unrecorded.isEmpty else { return }
+    for completion in drained { completion() }
+    drained.removeAll()
+    drainDeadline = nil
+  }
+
+  /// Old runs are removed a few at a time, while nobody waits: after many have ended, and when some ended a while ago.
+  private func pruneIfIdle() {
+    if endedSincePruning >= 5000 || (endedSincePruning > 0 && clock.monotonicTime - prunedAt > .seconds(600)) { isPruning = true }
+    guard isPruning, retryAt == nil, monitor.locked({ commands.isEmpty }), !core.mayDispatch(now: clock.wallTime) else { return }
+    endedSincePruning = 0
+    prunedAt = clock.monotonicTime
+    let horizon = clock.wallTime - policy.historyAge
+    do {
+      isPruning = try store.commit { try $0.prune(before: horizon, keeping: policy.historyCount, limit: 500) }
+    } catch {
+      isPruning = false
+    }
+  }
+}
+
+extension WallTime {
+  fileprivate static func - (time: WallTime, duration: Duration) -> WallTime { time + (.zero - duration) }
+}
+
+extension StoreError {
+  fileprivate var isLimit: Bool {
+    if case .limit = self { true } else { false }
+  }
+}

@@ -1,0 +1,112 @@
+import TaskModel
+
+extension SchedulerCore {
+  /// A run ended: its outcome goes into the history, and its request becomes what the table of transitions says.
+  func end(_ run: RunID, _ ending: RunEnding, _ report: RunReport, _ transaction: any StoreTransaction, now: WallTime) throws {
+    guard let entry = live[run] else { return }
+    if !entry.isRepeating, entry.stopRequested == nil, ending.isPlainSuccess {
+      try transaction.succeed(entry.request, run: run, outcome: ending.outcome, message: report.message, at: now)
+      var record = entry.record
+      record.ended = now
+      record.outcome = ending.outcome
+      record.report = report
+      try transaction.append(record)
+      countEnded(entry.identifier)
+      if isObserved, let request = try transaction.request(entry.request) { note(request) }
+      note(record)
+    } else {
+      let record = try transaction.requestRunning(as: run, of: entry.request)
+      try conclude(record, run: run, ending: ending, report: report, transaction, now: now)
+    }
+    live.removeValue(forKey: run)
+    handlers[entry.identifier]?.running -= 1
+    turn.ended.append(entry)
+  }
+
+  /// The general way, for every ending. Also for runs of a host that is gone.
+  func conclude(
+    _ record: RequestRecord, run: RunID, ending: RunEnding, report: RunReport, _ transaction: any StoreTransaction, now: WallTime
+  ) throws {
+    var record = record
+    let outcome = ending.stopped(by: record.stopRequested).outcome
+    let policy = record.request.retry ?? policy.retry
+    let guards = RequestGuards(
+      attemptsLeft: record.attempt < policy.attempts, lossesLeft: record.losses + 1 < Limits.lossesInARow, repeating: record.isRepeating)
+    let transition = try record.state.transition(on: .ended(outcome), guards: guards)
+    var history = RunRecord(
+      id: run, request: record.id, identifier: record.request.identifier, attempt: record.attempt, started: record.started ?? now, ended: now,
+      outcome: outcome, report: report)
+    history.report.stopReason = record.stopRequested ?? report.stopReason
+    try transaction.append(history)
+
+    record.due = due(of: record, transition.due, retry: policy, report: report, now: now)
+    switch transition.attempts {
+    case .keep: break
+    case .spend: record.attemptsSpent += 1
+    case .reset: record.attemptsSpent = 0
+    }
+    if case .nextOccurrence = transition.due { record.occurrence = record.due }
+    record.losses = transition.countsAsLoss ? record.losses + 1 : 0
+    record.state = transition.state
+    record.run = nil
+    record.stopRequested = nil
+    record.lastOutcome = outcome
+    record.lastMessage = report.message
+    if transition.state.isFinal { record.ended = now }
+    try transaction.update(record)
+
+    let identifier = record.request.identifier
+    if record.state == .pending { handlers[identifier]?.becamePending(due: record.due) } else { countEnded(identifier) }
+    note(record)
+    note(history)
+    try unblock(after: record.id, transaction)
+  }
+
+  /// The requests that waited for a run of `id` may start now.
+  private func unblock(after id: RequestID, _ transaction: any StoreTransaction) throws {
+    for var record in try transaction.blocked(by: id) {
+      record.state = try record.state.transition(on: .unblocked, guards: RequestGuards()).state
+      record.blockedBy = nil
+      try transaction.update(record)
+      handlers[record.request.identifier]?.becamePending(due: record.due)
+      note(record)
+    }
+  }
+
+  /// One live request less.
+  func countEnded(_ identifier: TaskIdentifier) {
+    guard let handler = handlers[identifier], let count = handler.liveRequests else { return }
+    handler.liveRequests = max(0, count - 1)
+  }
+
+  private func due(
+    of record: RequestRecord, _ due: RequestTransition.Due, retry: RetryPolicy, report: RunReport, now: WallTime
+  ) -> WallTime {
+    let time: WallTime
+    switch due {
+    case .unchanged: return record.due
+    case .now: return now
+    case .nextOccurrence: return record.request.repetition?.next(after: record.occurrence ?? record.due, now: now) ?? now
+    case .afterSnooze: time = now + (report.retryAfter ?? policy.snooze)
+    case .afterBackoff: time = now + (report.retryAfter ?? retry.delay(afterAttempt: record.attempt, jitter: jitter()))
+    }
+    // A retry never outlasts its occurrence.
+    guard let rule = record.request.repetition, let occurrence = record.occurrence else { return time }
+    return min(time, rule.next(after: occurrence, now: now))
+  }
+}
+
+extension RunEnding {
+  /// SUCCESS or NOOP of a run that nobody asked to stop.
+  var isPlainSuccess: Bool { self == .returned(.success, stop: nil) || self == .returned(.noop, stop: nil) }
+
+  /// The ending when its request was cancelled or replaced meanwhile, whether the handler had learnt of it or not.
+  func stopped(by reason: StopReason?) -> RunEnding {
+    guard let reason else { return self }
+    switch self {
+    case .returned(let result, _): return .returned(result, stop: reason)
+    case .forced: return .forced(reason)
+    case .crashed, .lost: return .forced(reason)
+    }
+  }
+}

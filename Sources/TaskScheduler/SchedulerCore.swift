@@ -1,0 +1,95 @@
+import TaskModel
+
+/// Decides what runs when. It has no thread, no clock and no I/O of its own: each step works on a transaction and a time it is given, so
+/// a day of scheduling is tested in milliseconds.
+///
+/// What it keeps in memory speeds up its decisions and can be thrown away; the store is the truth.
+final class SchedulerCore {
+  let policy: SchedulingPolicy
+  var handlers: [TaskIdentifier: HandlerState] = [:]
+  var live: [RunID: LiveRunEntry] = [:]
+  /// No new runs.
+  var isDraining = false
+  /// The store failed: no new runs until it works again.
+  var storeTrouble: StoreError?
+  /// Whether events are gathered.
+  var isObserved = false
+  var turn = Turn()
+  private var ids: RecordIDGenerator
+  let origin: UInt64
+  private var random: any RandomNumberGenerator
+
+  init(policy: SchedulingPolicy, origin: UInt64, lastSequence: Int64, random: any RandomNumberGenerator = SystemRandomNumberGenerator()) {
+    self.policy = policy
+    self.origin = origin
+    ids = RecordIDGenerator(after: lastSequence)
+    self.random = random
+  }
+
+  func nextID<Kind>(_ now: WallTime) -> RecordID<Kind> { RecordID(sequence: ids.next(at: now), origin: origin) }
+
+  /// −1 … 1, for the retry policy.
+  func jitter() -> Double { Double.random(in: -1...1, using: &random) }
+
+  /// The handlers that the sealed registry has.
+  func register(_ contracts: [HandlerContract]) {
+    for contract in contracts { handlers[contract.identifier] = HandlerState(contract: contract) }
+  }
+
+  /// Tells observers about a request as it is now.
+  func note(_ record: RequestRecord) { if isObserved { turn.events.append(.request(record)) } }
+
+  /// Tells observers about a run as it is now.
+  func note(_ record: RunRecord) {
+    if record.outcome != nil { turn.history.append(record) }
+    if isObserved { turn.events.append(.run(record)) }
+  }
+
+  /// One change of the turn was refused: what it changed in memory since `before` is taken back.
+  func takeBack(to before: Turn) {
+    for run in turn.stopped.dropFirst(before.stopped.count) { live[run]?.stopRequested = nil }
+    for handler in handlers.values {
+      handler.nextDue = .unknown
+      handler.liveRequests = nil
+    }
+    turn = before
+  }
+
+  /// Begins a turn; what the last one led to is handed over.
+  func beginTurn() { turn = Turn() }
+
+  /// The turn's commit failed: what it changed in memory is taken back, what it may have changed is asked for anew.
+  func undoTurn() {
+    for entry in turn.started {
+      live.removeValue(forKey: entry.run)
+      handlers[entry.identifier]?.running -= 1
+    }
+    for entry in turn.ended {
+      live[entry.run] = entry
+      handlers[entry.identifier]?.running += 1
+    }
+    for run in turn.stopped { live[run]?.stopRequested = nil }
+    for handler in handlers.values {
+      handler.nextDue = .unknown
+      handler.liveRequests = nil
+    }
+    turn = Turn()
+  }
+
+  // MARK: Recovery
+
+  /// Runs that are recorded as running when a host begins were lost with the one before.
+  ///
+  /// - Returns: How many there were.
+  func recover(_ transaction: any StoreTransaction, now: WallTime) throws -> Int {
+    let lost = try transaction.running()
+    for record in lost {
+      guard let run = record.run else { throw StoreError.corrupt("request \(record.id) is running without a run") }
+      var report = RunReport()
+      report.message = "the host ended while it ran"
+      report.stopReason = record.stopRequested
+      try conclude(record, run: run, ending: .lost, report: report, transaction, now: now)
+    }
+    return lost.count
+  }
+}

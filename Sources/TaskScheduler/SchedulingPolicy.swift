@@ -1,0 +1,35 @@
+public import TaskModel
+
+/// The operator's rules for scheduling.
+public struct SchedulingPolicy: Sendable, Hashable {
+  /// How many runs the host allows at once.
+  public var maxConcurrentRuns: Int
+  /// How many live requests an identifier may have.
+  public var maxPending: Int
+  /// The shortest interval at which a submitted request may repeat; shorter ones are raised to it.
+  public var minimumInterval: Duration
+  /// For requests that say nothing about retries.
+  public var retry: RetryPolicy
+  /// When a run that snoozed and named no time comes again.
+  public var snooze = Duration.seconds(1)
+  /// Who may register.
+  public var permitted: [IdentifierPattern]?
+  /// How long ended runs are kept.
+  public var historyAge: Duration
+  /// How many ended runs are kept.
+  public var historyCount: Int
+
+  /// The rules as given; the defaults are those of the configuration file.
+  public init(
+    maxConcurrentRuns: Int = 16, maxPending: Int = 10_000, minimumInterval: Duration = .seconds(900), retry: RetryPolicy = RetryPolicy(),
+    permitted: [IdentifierPattern]? = nil, historyAge: Duration = .seconds(7 * 86_400), historyCount: Int = 100_000
+  ) {
+    self.maxConcurrentRuns = max(1, maxConcurrentRuns)
+    self.maxPending = maxPending
+    self.minimumInterval = minimumInterval
+    self.retry = retry
+    self.permitted = permitted
+    self.historyAge = historyAge
+    self.historyCount = historyCount
+  }
+}

@@ -1,0 +1,53 @@
+import ArgumentParser
+
+/// Commands of the design that this version does not have: they say so instead of "unknown command".
+enum LaterCommands {
+  /// `taskhost conditions`
+  struct Conditions: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "conditions", abstract: "Comes with a later version.", shouldDisplay: false)
+    @Argument(parsing: .captureForPassthrough) var rest: [String] = []
+    func run() throws { throw CommandFailure.later("conditions") }
+  }
+
+  /// `taskhost notify`
+  struct Notify: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "notify", abstract: "Comes with a later version.", shouldDisplay: false)
+    @Argument(parsing: .captureForPassthrough) var rest: [String] = []
+    func run() throws { throw CommandFailure.later("notify") }
+  }
+
+  /// `taskhost forecast`
+  struct Forecast: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "forecast", abstract: "Comes with a later version.", shouldDisplay: false)
+    @Argument(parsing: .captureForPassthrough) var rest: [String] = []
+    func run() throws { throw CommandFailure.later("forecast") }
+  }
+
+  /// `taskhost top`
+  struct Top: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "top", abstract: "Comes with a later version.", shouldDisplay: false)
+    @Argument(parsing: .captureForPassthrough) var rest: [String] = []
+    func run() throws { throw CommandFailure.later("top") }
+  }
+
+  /// `taskhost reload`
+  struct Reload: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "reload", abstract: "Comes with a later version.", shouldDisplay: false)
+    @Argument(parsing: .captureForPassthrough) var rest: [String] = []
+    func run() throws { throw CommandFailure.later("reload") }
+  }
+
+  /// `taskhost plugins release`
+  struct Release: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "release", abstract: "Comes with a later version.", shouldDisplay: false)
+    @Argument(parsing: .captureForPassthrough) var rest: [String] = []
+    func run() throws { throw CommandFailure.later("plugins release") }
+  }
+
+  /// `taskhost plugins check`
+  struct Check: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "check", abstract: "Comes with a later version.", shouldDisplay: false)
+    @Argument(parsing: .captureForPassthrough) var rest: [String] = []
+    func run() throws { throw CommandFailure.later("plugins check") }
+  }
+}

@@ -1,0 +1,19 @@
+import ArgumentParser
+import HostControl
+
+/// `taskhost simulate`
+struct SimulateCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "simulate",
+    abstract: "Launch or expire a task at once, while developing.",
+    subcommands: [SimulateLaunchCommand.self, SimulateExpireCommand.self])
+
+  /// The body `{"identifier": …}`.
+  static func body(_ identifier: String) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("identifier", identifier)
+    writer.endObject()
+    return writer.bytes
+  }
+}

@@ -1,0 +1,33 @@
+import HostControl
+import ArgumentParser
+
+/// `taskhost simulate launch`
+struct SimulateLaunchCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "launch",
+    abstract: "Start an identifier's first pending request, or a new one, ahead of its turn.",
+    discussion: """
+      EXAMPLES
+        taskhost simulate launch org.taskhost.cleanup --wait
+      """)
+
+  @Argument(help: "Whose handler is to run.")
+  var identifier: String
+  @Flag(help: "Follow it until the occurrence has ended.")
+  var wait = false
+  @Flag(help: "Print the host's answer as JSON.")
+  var json = false
+  @OptionGroup var socketOptions: SocketOptions
+
+  func run() async throws {
+    let client = socketOptions.client()
+    let events = wait ? try await client.subscribe() : nil
+    let answer = try await client.post("/v1/simulate/launch", SimulateCommand.body(identifier))
+    guard let events, let id = answer.node["id"]?.string else {
+      return Terminal.print(json ? answer.bytes : Array((answer.node["id"]?.string ?? "").utf8))
+    }
+    let session = FollowSession(
+      client: client, request: id, isRepeating: answer.node["every_ms"] != nil, json: json ? answer : nil)
+    try await session.follow(events)
+  }
+}

@@ -1,0 +1,111 @@
+import Glibc
+import HostControl
+import TaskHost
+import TaskModel
+import TaskScheduler
+
+/// The host as the control API sees it.
+struct ControlledHostAdapter: ControlledHost {
+  let host: Host
+  let service: HostService
+
+  func submit(_ requests: [TaskRequest]) async throws(ControlError) -> [Submission] {
+    do { return try await host.submit(requests) } catch { throw ControlError(error) }
+  }
+
+  func requests(_ query: RequestQuery) async throws(ControlError) -> [RequestRecord] {
+    do { return try host.requests(query) } catch { throw ControlError(error) }
+  }
+
+  func request(_ id: RequestID) async throws(ControlError) -> RequestRecord {
+    do { return try host.request(id) } catch { throw ControlError(error) }
+  }
+
+  func gates(of id: RequestID) async throws(ControlError) -> [String] {
+    do { return try await host.gates(of: id) } catch { throw ControlError(error) }
+  }
+
+  func cancel(_ id: RequestID) async throws(ControlError) -> RequestRecord {
+    do { return try await host.cancel(id) } catch { throw ControlError(error) }
+  }
+
+  func retry(_ id: RequestID) async throws(ControlError) -> RequestRecord {
+    do { return try await host.retry(id) } catch { throw ControlError(error) }
+  }
+
+  func runs(_ query: RunQuery) async throws(ControlError) -> [RunRecord] {
+    do { return try await host.runs(query) } catch { throw ControlError(error) }
+  }
+
+  func run(_ id: RunID) async throws(ControlError) -> RunRecord {
+    do { return try await host.run(id) } catch { throw ControlError(error) }
+  }
+
+  func plugins() async -> [PluginStatus] {
+    await host.overview().plugins.map { plugin in
+      PluginStatus(
+        file: plugin.file, standing: plugin.contract == nil ? .refused : plugin.obstacleCode == nil ? .registered : .suspended,
+        contract: plugin.contract, isolation: "thread", running: plugin.running, reasonCode: plugin.obstacleCode,
+        reasonMessage: plugin.obstacle)
+    }
+  }
+
+  func simulateLaunch(_ identifier: TaskIdentifier) async throws(ControlError) -> RequestRecord {
+    do { return try await host.simulateLaunch(identifier) } catch { throw ControlError(error) }
+  }
+
+  func simulateExpiration(_ identifier: TaskIdentifier) async throws(ControlError) -> [RunID] {
+    await host.simulateExpiration(identifier)
+  }
+
+  func status() async -> HostStatus {
+    let overview = await host.overview()
+    return HostStatus(
+      version: Version.text, processID: getpid(), phase: overview.phase, started: host.started, stateDirectory: host.stateDirectory,
+      requests: overview.requests, running: overview.running, maxConcurrentRuns: host.configuration.maxConcurrentRuns,
+      pluginsRegistered: overview.plugins.filter { $0.contract != nil }.count,
+      pluginsRefused: overview.plugins.filter { $0.contract == nil }.count, nextDue: overview.nextDue, warnings: overview.warnings)
+  }
+
+  func shutdown() async { await service.shutDown() }
+
+  func events(_ filter: EventFilter) async -> AsyncStream<HostEvent> {
+    let news = host.watch(filter.request)
+    let (stream, continuation) = AsyncStream.makeStream(of: HostEvent.self)
+    let task = Task {
+      for await item in news { continuation.yield(HostEvent(item)) }
+      continuation.finish()
+    }
+    continuation.onTermination = { _ in task.cancel() }
+    return stream
+  }
+}
+
+extension HostEvent {
+  fileprivate init(_ news: HostNews) {
+    switch news {
+    case .request(let record): self = .request(record)
+    case .run(let record): self = .run(record)
+    case .progress(let run, let progress): self = .progress(run.run, run.request, progress)
+    case .log(let run, let line): self = .log(run.run, run.request, line)
+    }
+  }
+}
+
+extension ControlError {
+  /// What a refusal of the scheduler is over HTTP.
+  fileprivate init(_ refusal: RequestRefusal) {
+    let code: Code =
+      switch refusal.code {
+      case .invalid: .invalid
+      case .unknownIdentifier: .refused
+      case .notFound: .notFound
+      case .conflict: .conflict
+      case .tooBig: .tooBig
+      case .limit: .limit
+      case .unsupported: .unsupported
+      case .unavailable: .unavailable
+      }
+    self.init(code, refusal.message, field: refusal.field)
+  }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import Glibc
+import Logging
+import TaskHost
+
+/// The host's log: a line an event on standard error, as text at a terminal and as JSON elsewhere.
+struct HostLog: LogHandler {
+  var metadata: Logger.Metadata = [:]
+  var logLevel: Logger.Level
+  private let format: Format
+
+  private enum Format { case text(colours: Bool), json }
+
+  /// The logger that the configuration asks for.
+  static func logger(_ configuration: HostConfiguration.Log) -> Logger {
+    let atTerminal = isatty(STDERR_FILENO) == 1
+    let format: Format =
+      switch configuration.format {
+      case .auto: atTerminal ? .text(colours: ProcessInfo.processInfo.environment["NO_COLOR"] == nil) : .json
+      case .text: .text(colours: false)
+      case .json: .json
+      }
+    let level = Logger.Level(rawValue: configuration.level.rawValue) ?? .info
+    return Logger(label: "taskhost") { _ in HostLog(logLevel: level, format: format) }
+  }
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) {
+    let all = event.metadata.map { metadata.merging($0) { $1 } } ?? metadata
+    let line =
+      switch format {
+      case .text(let colours): Self.text(event.level, "\(event.message)", all, colours: colours)
+      case .json: Self.json(event.level, "\(event.message)", all)
+      }
+    // One write a line, so that lines of different threads do not mix.
+    var bytes = Array(line.utf8)
+    bytes.append(0x0A)
+    _ = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+  }
+
+  private static func text(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata, colours: Bool) -> String {
+    let fields = metadata.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
+    let name = level.rawValue.padding(toLength: 8, withPad: " ", startingAt: 0)
+    guard colours else { return "\(time()) \(name) \(message)\(fields)" }
+    let colour =
+      switch level {
+      case .critical, .error: "31"
+      case .warning: "33"
+      case .notice: "36"
+      case .info: "32"
+      case .debug, .trace: "90"
+      }
+    return "\u{1B}[90m\(time())\u{1B}[0m \u{1B}[\(colour)m\(name)\u{1B}[0m \(message)\u{1B}[90m\(fields)\u{1B}[0m"
+  }
+
+  private static func json(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata) -> String {
+    var fields: [String: String] = metadata.mapValues { "\($0)" }
+    fields["time"] = time()
+    fields["level"] = level.rawValue
+    fields["message"] = message
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return (try? encoder.encode(fields)).map { String(decoding: $0, as: UTF8.self) } ?? message
+  }
+
+  private static func time() -> String { Date.now.formatted(.iso8601.time(includingFractionalSeconds: true)) }
+}

@@ -1,0 +1,73 @@
+import Logging
+import ServiceLifecycle
+import Synchronization
+import TaskHost
+import TaskModel
+import UnixSignals
+
+/// The host as a service: runs until a signal, `taskhost shutdown` or the group asks it to end, then drains.
+///
+/// The first SIGTERM or SIGINT drains, a second one stops live runs by force.
+final class HostService: Service {
+  private let host: Host
+  private let log: Logger
+  private let group = Mutex<ServiceGroup?>(nil)
+  private let ended = Mutex<Bool?>(nil)
+
+  init(host: Host, log: Logger) {
+    self.host = host
+    self.log = log
+  }
+
+  /// Lets the service shut the group down that it belongs to.
+  func connect(_ group: ServiceGroup) async { self.group.withLock { $0 = group } }
+
+  /// Begins to drain. Returns at once.
+  func shutDown() async {
+    guard let group = group.withLock({ $0 }) else { return }
+    await group.triggerGracefulShutdown()
+  }
+
+  func run() async throws {
+    let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+    try await withThrowingTaskGroup(of: Void.self) { tasks in
+      tasks.addTask { await self.heed(signals) }
+      tasks.addTask {
+        try? await gracefulShutdown()
+        await self.host.drain()
+      }
+      // The signals never end by themselves: what ends first is the drain.
+      try await tasks.next()
+      tasks.cancelAll()
+    }
+  }
+
+  private func heed(_ signals: UnixSignalsSequence) async {
+    var count = 0
+    for await signal in signals {
+      count += 1
+      if count == 1 {
+        log.notice("\(signal): shutting down")
+        if Terminal.errorIsTerminal { await sayWhatRuns() }
+        await shutDown()
+      } else {
+        host.forceDrain()
+      }
+    }
+    // Cancelled, because the drain has ended.
+  }
+
+  /// A person at the terminal sees what the host waits for.
+  private func sayWhatRuns() async {
+    guard let runs = try? await host.runs(.init()).filter({ $0.outcome == nil }), !runs.isEmpty else { return }
+    Terminal.note("waiting for \(runs.map(\.identifier.rawValue).joined(separator: ", ")); press Ctrl-C again to force")
+  }
+
+  /// Closes the host, once. Returns whether threads are left that could not be ended.
+  func end() async -> Bool {
+    if let known = ended.withLock({ $0 }) { return known }
+    let left = host.close()
+    ended.withLock { $0 = left }
+    return left
+  }
+}

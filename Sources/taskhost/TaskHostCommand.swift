@@ -1,0 +1,60 @@
+import ArgumentParser
+import Glibc
+
+/// The command line.
+@main
+struct TaskHostCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "taskhost",
+    abstract: "Runs background tasks that plugins bring, when they are due and the machine allows it.",
+    discussion: """
+      EXAMPLES
+        taskhost run --plugins ./plugins
+        taskhost submit org.taskhost.cleanup --payload '{"directory": "/var/tmp"}' --wait
+        taskhost tasks list --state pending
+        taskhost tasks why 01976c1e-0000-7000-8000-000000000000
+
+      EXIT CODES
+        0 done, 1 the task failed, 2 usage, 4 cancelled, 5 no host is running there, 6 refused by the host
+      """,
+    version: Version.text,
+    subcommands: [
+      RunCommand.self, SubmitCommand.self, TasksCommand.self, RunsCommand.self, PluginsCommand.self, SimulateCommand.self,
+      StatusCommand.self, ShutdownCommand.self, LaterCommands.Conditions.self, LaterCommands.Notify.self, LaterCommands.Forecast.self,
+      LaterCommands.Top.self, LaterCommands.Reload.self,
+    ])
+
+  static func main() async {
+    Glibc.exit(await status(of: Array(CommandLine.arguments.dropFirst())))
+  }
+
+  /// Runs the command that `arguments` name and reports what went wrong.
+  ///
+  /// - Returns: The process's exit code.
+  static func status(of arguments: [String]) async -> Int32 {
+    do {
+      var command = try await asyncParseAsRoot(arguments)
+      if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        try command.run()
+      }
+      return ExitStatus.done.rawValue
+    } catch let failure as CommandFailure {
+      Terminal.progress("")
+      Terminal.note(failure.description)
+      return failure.status.rawValue
+    } catch let code as ExitCode {
+      return code.rawValue
+    } catch {
+      let message = fullMessage(for: error)
+      if exitCode(for: error).isSuccess {
+        Terminal.print(message)
+        return ExitStatus.done.rawValue
+      }
+      let isUsage = exitCode(for: error) == .validationFailure
+      Terminal.note(message.hasPrefix("Error: ") ? "taskhost: " + message.dropFirst("Error: ".count) : message)
+      return (isUsage ? ExitStatus.usage : .failed).rawValue
+    }
+  }
+}

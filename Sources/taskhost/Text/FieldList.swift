@@ -1,0 +1,53 @@
+import HostControl
+import TaskModel
+
+/// An answer's members, one a line, for people.
+struct FieldList {
+  private let answer: ControlClient.Answer
+  private let now: Int64
+
+  init(_ answer: ControlClient.Answer, now: Int64 = ControlServer.systemTime().unixMilliseconds) {
+    self.answer = answer
+    self.now = now
+  }
+
+  /// The lines, names padded to the longest.
+  func render() -> [String] {
+    guard case .object(let members) = answer.node.value else { return [] }
+    var fields: [(name: String, text: String)] = []
+    for member in members where !member.name.hasSuffix("_unix_ms") {
+      guard let text = text(of: member, among: answer.node) else { continue }
+      let name = member.name.hasSuffix("_ms") ? String(member.name.dropLast(3)) : member.name
+      fields.append((name.split(separator: "_").joined(separator: " "), text))
+    }
+    let width = fields.map(\.name.count).max() ?? 0
+    return fields.map { "\($0.name)\(String(repeating: " ", count: width - $0.name.count))  \($0.text)" }
+  }
+
+  /// Writes the lines to standard output.
+  func print() {
+    for line in render() { Terminal.print(line) }
+  }
+
+  private func text(of member: JSONMember, among node: JSONNode) -> String? {
+    if let moment = node["\(member.name)_unix_ms"]?.integer {
+      return "\(MomentText.local(moment)) (\(MomentText.relative(moment, now: now)))"
+    }
+    if member.name.hasSuffix("_ms"), let length = member.node.integer { return DurationText.format(milliseconds: length) }
+    return text(of: member.node)
+  }
+
+  private func text(of node: JSONNode) -> String? {
+    switch node.value {
+    case .null: nil
+    case .bool(let truth): truth ? "yes" : "no"
+    case .string(let text): text.escapingControlCharacters
+    case .number, .opaque: String(decoding: answer.raw(node), as: UTF8.self).escapingControlCharacters
+    case .array(let elements): elements.isEmpty ? nil : elements.compactMap { text(of: $0) }.joined(separator: ", ")
+    case .object(let members):
+      members.compactMap { member in
+        text(of: member, among: node).map { "\(member.name) \($0)" }
+      }.joined(separator: ", ")
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import Glibc
+
+/// Where a command writes: answers on standard output, everything about them on standard error.
+enum Terminal {
+  /// Whether standard error is a terminal, where a progress line may be redrawn.
+  static let errorIsTerminal = isatty(STDERR_FILENO) == 1
+  /// Whether standard output may be coloured: a terminal, and NO_COLOR is not set (no-color.org).
+  static let usesColours = isatty(STDOUT_FILENO) == 1 && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true)
+
+  /// Writes a line to standard output.
+  static func print(_ line: String) { write(Array((line + "\n").utf8), to: STDOUT_FILENO) }
+
+  /// Writes bytes and a line end to standard output.
+  static func print(_ bytes: [UInt8]) { write(bytes + [UInt8(ascii: "\n")], to: STDOUT_FILENO) }
+
+  /// Writes a line to standard error.
+  static func note(_ line: String) { write(Array((line + "\n").utf8), to: STDERR_FILENO) }
+
+  /// Redraws the terminal's last line; nothing where standard error is no terminal. An empty line removes it.
+  static func progress(_ line: String) {
+    guard errorIsTerminal else { return }
+    write(Array("\r\(line)\u{1B}[K".utf8), to: STDERR_FILENO)
+  }
+
+  /// Writes all of `bytes`. A reader that is gone is no error of ours: the rest is dropped.
+  private static func write(_ bytes: [UInt8], to descriptor: Int32) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count > 0 {
+        rest = rest.dropFirst(count)
+      } else if errno != EINTR {
+        return
+      }
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import CTaskHost
+import Testing
+
+@testable import Cleanup
+
+@Suite("The plugin, through the SDK and the C table", .serialized) struct CleanupTaskTests {
+  private func settings(_ directory: String, _ more: String = "") -> String {
+    #"{"rules": [{"name": "logs", "directory": "\#(directory)", "glob": "*.log", "max_age": "1m"\#(more)}]}"#
+  }
+
+  @Test("something to remove is a success, then there is nothing to do, and the next occurrence finds what is new")
+  func outcomes() throws {
+    let tree = try TestTree()
+    try tree.file("old.log", age: 100, bytes: 2_048)
+    let driver = TaskDriver(settings: settings(tree.path))
+    #expect(driver.status == TASKHOST_OK)
+    let first = try driver.run()
+    #expect(first.result == taskhost_result(TASKHOST_SUCCESS) && first.message == "removed 1 files (2.0 KiB)")
+    #expect(first.output.contains(#""bytes_removed":2048"#) && first.output.contains(#""status":"done""#))
+    #expect(try driver.run().result == taskhost_result(TASKHOST_NOOP))
+    try tree.file("old.log", age: 100)
+    #expect(try driver.run("null").result == taskhost_result(TASKHOST_SUCCESS))
+    #expect(tree.names().isEmpty)
+  }
+
+  @Test("the payload makes it a dry run, and a wrong one is a failure with the reason")
+  func payload() throws {
+    let tree = try TestTree()
+    try tree.file("old.log", age: 100)
+    let driver = TaskDriver(settings: settings(tree.path))
+    let dry = try driver.run(#"{"rule": "logs", "dry_run": true}"#)
+    #expect(dry.result == taskhost_result(TASKHOST_SUCCESS) && dry.message == "would remove 1 files (1 B)")
+    #expect(tree.exists("old.log"))
+    for (payload, reason) in [(#"{"rule": "lgos"}"#, "did you mean \"logs\"?"), (#"{"dryrun": true}"#, "did you mean \"dry_run\"?")] {
+      let wrong = try driver.run(payload)
+      #expect(wrong.result == taskhost_result(TASKHOST_FAILURE))
+      #expect(wrong.message.contains(reason), "\(wrong.message)")
+    }
+  }
+
+  @Test("stopped at expiration it snoozes, and the next run does the rest")
+  func expired() throws {
+    let tree = try TestTree()
+    try tree.file("old.log", age: 100)
+    let driver = TaskDriver(settings: settings(tree.path))
+    let stopped = try driver.run(expired: true)
+    #expect(stopped.result == taskhost_result(TASKHOST_SNOOZE) && stopped.message.contains("the next run goes on from here"))
+    #expect(tree.exists("old.log"))
+    #expect(try driver.run().result == taskhost_result(TASKHOST_SUCCESS))
+    #expect(!tree.exists("old.log"))
+  }
+
+  @Test("a rule that cannot run is a retry with the reason, a missing directory is nothing to do")
+  func blocked() throws {
+    let tree = try TestTree()
+    try tree.symlink("alias", to: ".")
+    let blocked = try TaskDriver(settings: settings(tree.absolute("alias"))).run()
+    #expect(blocked.result == taskhost_result(TASKHOST_RETRY))
+    #expect(blocked.message.contains("through a symlink"), "\(blocked.message)")
+    let missing = try TaskDriver(settings: settings(tree.absolute("nowhere"))).run()
+    #expect(missing.result == taskhost_result(TASKHOST_NOOP) && missing.message.contains("no such directory: logs"))
+  }
+
+  @Test("wrong settings refuse the launch and name the problem; none at all do nothing")
+  func launch() throws {
+    let wrong = TaskDriver(settings: settings("/tmp/x", #", "max_cuont": 5"#))
+    #expect(wrong.status == TASKHOST_EINVAL)
+    #expect(wrong.launchLog.contains(#"rules[0]: unknown key "max_cuont"; did you mean "max_count"?"#), "\(wrong.launchLog)")
+    let none = TaskDriver(settings: "{}")
+    #expect(none.status == TASKHOST_OK && none.launchLog.contains("no rules"))
+    #expect(try none.run().result == taskhost_result(TASKHOST_NOOP))
+  }
+}

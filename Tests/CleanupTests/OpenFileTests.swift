@@ -1,0 +1,142 @@
+import Glibc
+import Testing
+
+@testable import Cleanup
+
+@Suite("Sweep: files in use", .serialized) struct OpenFileTests {
+  /// What /proc would say if this process could see no other.
+  private static let blind = OpenFileIndex(identities: [], isComplete: false, processes: 1)
+
+  /// Runs `body` while the file is open with `flags`.
+  private func whileOpen<Result>(_ path: String, _ flags: Int32, _ body: (Int32) throws -> Result) throws -> Result {
+    let descriptor = open(path, flags | O_CLOEXEC)
+    guard descriptor >= 0 else { throw TestFailure("open \(path): \(errno)") }
+    defer { close(descriptor) }
+    return try body(descriptor)
+  }
+
+  @Test("an open file is kept, the next oldest goes in its place, and it goes once closed", arguments: [O_RDONLY, O_WRONLY, O_RDWR])
+  func openFile(_ flags: Int32) throws {
+    let tree = try TestTree()
+    for (name, age) in [("a", 30), ("b", 20), ("c", 10)] as [(String, Int64)] { try tree.file(name, age: age) }
+    let rule = try Rule.about(tree, limits: Limits(maxCount: 2))
+    let report = try whileOpen(tree.absolute("a"), flags) { _ in try Sweep.lookingIntoProc().finish(rule) }
+    #expect(tree.names() == ["a", "c"])
+    #expect(report.keptOpen == 1 && report.removed == 1)
+    var less = rule
+    less.limits.maxCount = 1
+    #expect(try Sweep.lookingIntoProc().finish(less).removed == 1)
+    #expect(tree.names() == ["c"])
+  }
+
+  @Test("a file open in a process that cannot be seen is kept: the kernel grants no lease", arguments: [O_RDONLY, O_WRONLY])
+  func lease(_ flags: Int32) throws {
+    let tree = try TestTree()
+    try tree.file("a", age: 30)
+    let sweep = Sweep.lookingIntoProc()
+    sweep.openFiles = { _ in Self.blind }
+    let report = try whileOpen(tree.absolute("a"), flags) { _ in try sweep.finish(.about(tree, limits: .everything)) }
+    #expect(report.keptOpen == 1 && tree.exists("a"))
+  }
+
+  @Test("a file that is only mapped is kept")
+  func mapped() throws {
+    let tree = try TestTree()
+    try tree.file("a", age: 30, bytes: 4096)
+    let memory = try whileOpen(tree.absolute("a"), O_RDONLY) { mmap(nil, 4096, PROT_READ, MAP_PRIVATE, $0, 0) }
+    #expect(memory != MAP_FAILED)
+    #expect(try Sweep.lookingIntoProc().finish(.about(tree, limits: .everything)).keptOpen == 1)
+    munmap(memory, 4096)
+    #expect(try Sweep.lookingIntoProc().finish(.about(tree, limits: .everything)).removed == 1)
+  }
+
+  @Test("a file opened after /proc was looked through is kept")
+  func openedLate() throws {
+    let tree = try TestTree()
+    try tree.file("a", age: 30)
+    let sweep = Sweep.lookingIntoProc()
+    var descriptor: Int32 = -1
+    sweep.interleave = { point, path in if point == .chosen { descriptor = open(tree.absolute(path), O_RDONLY | O_CLOEXEC) } }
+    #expect(try sweep.finish(.about(tree, limits: .everything)).keptOpen == 1)
+    close(descriptor)
+  }
+
+  @Test("a file open in another process is kept")
+  func otherProcess() throws {
+    let tree = try TestTree()
+    try tree.file("a", age: 30)
+    // `cat` says back what it is told, then it is surely running; it ends when its input is closed. The file is its descriptor 5.
+    var (input, output): ([Int32], [Int32]) = ([0, 0], [0, 0])
+    let child = Command.exclusively {
+      guard pipe(&input) == 0, pipe(&output) == 0 else { return pid_t(-1) }
+      for descriptor in input + output { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+      var actions = posix_spawn_file_actions_t()
+      posix_spawn_file_actions_init(&actions)
+      posix_spawn_file_actions_adddup2(&actions, input[0], 0)
+      posix_spawn_file_actions_adddup2(&actions, output[1], 1)
+      posix_spawn_file_actions_addopen(&actions, 5, tree.absolute("a"), O_RDONLY, 0)
+      let arguments = [strdup("cat"), nil]
+      var child = pid_t(-1)
+      posix_spawnp(&child, "cat", &actions, nil, arguments, environ)
+      arguments.forEach { free($0) }
+      posix_spawn_file_actions_destroy(&actions)
+      var byte: UInt8 = 0x78
+      if child > 0, write(input[1], &byte, 1) == 1 { _ = read(output[0], &byte, 1) }
+      return child
+    }
+    try #require(child > 0)
+    let report = try Sweep.lookingIntoProc().finish(.about(tree, limits: .everything))
+    (input + output).forEach { close($0) }
+    var status: Int32 = 0
+    waitpid(child, &status, 0)
+    #expect(report.keptOpen == 1 && tree.exists("a"))
+    #expect(try Sweep.lookingIntoProc().finish(.about(tree, limits: .everything)).removed == 1)
+  }
+
+  @Test("a dry run sees open files as well")
+  func dryRun() throws {
+    let tree = try TestTree()
+    try tree.file("a", age: 30)
+    var rule = try Rule.about(tree, limits: .everything)
+    rule.dryRun = true
+    #expect(try whileOpen(tree.absolute("a"), O_RDONLY) { _ in try Sweep.lookingIntoProc().finish(rule) }.keptOpen == 1)
+    #expect(try Sweep.lookingIntoProc().finish(rule).removed == 1)
+  }
+
+  @Test("without any means to tell, the file is left alone")
+  func unknowable() throws {
+    let tree = try TestTree()
+    try tree.file("a", age: 30)
+    var rule = try Rule.about(tree, limits: .everything)
+    rule.dryRun = true  // takes no lease, so /proc alone can tell
+    let sweep = Sweep.lookingIntoProc()
+    sweep.openFiles = { _ in .unknown }
+    let report = try sweep.finish(rule)
+    #expect(report.removed == 0 && report.errors == 1)
+    #expect(report.messages.first?.contains("cannot tell whether it is open") == true)
+  }
+
+  @Test("a directory that a process is in is not removed")
+  func workingDirectory() throws {
+    let tree = try TestTree()
+    try tree.directory("empty")
+    var rule = try Rule.about(tree, "**/*", limits: .everything)
+    rule.removeEmptyDirectories = true
+    let descriptor = open(tree.absolute("empty"), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    #expect(try Sweep.lookingIntoProc().finish(rule).directoriesRemoved == 0)
+    close(descriptor)
+    #expect(try Sweep.lookingIntoProc().finish(rule).directoriesRemoved == 1)
+  }
+
+  @Test("the index knows this process's own files")
+  func index() throws {
+    let tree = try TestTree()
+    try tree.file("a")
+    try whileOpen(tree.absolute("a"), O_RDONLY) { descriptor in
+      let identity = try FileStatus(descriptor: descriptor).identity
+      let index = OpenFileIndex.current()
+      #expect(index.isUsable && index.contains(identity))
+      #expect(!index.contains(FileIdentity(device: identity.device, inode: .max)))
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import Glibc
+import Testing
+
+@testable import Cleanup
+
+@Suite("Sweep: unusual trees") struct UnusualTreesTests {
+  @Test("names with newlines, backslashes and bytes that are no UTF-8")
+  func names() throws {
+    let tree = try TestTree()
+    let names: [[UInt8]] = [
+      Array("new\nline".utf8), [0xFF, 0xFE, 0x80], Array("back\\slash".utf8), Array(" ".utf8), Array("*".utf8), Array("-rf".utf8),
+      [UInt8](repeating: 0x61, count: 255), Array("ä€😀".utf8),
+    ]
+    for name in names { try tree.file(name, age: 10) }
+    let report = try Sweep().finish(.about(tree, limits: .everything))
+    #expect(tree.names().isEmpty)
+    #expect(report.removed == UInt64(names.count))
+  }
+
+  @Test(
+    "such names are shown in one line",
+    arguments: [([0x61, 0x0A], "a\\x0a"), ([0xFF, 0x61], "\\xffa"), ([0xC3, 0xA4], "ä"), ([0x5C], "\\x5c")] as [([UInt8], String)])
+  func display(_ name: [UInt8], _ shown: String) {
+    #expect(DisplayName.escaped(name) == shown)
+  }
+
+  @Test(
+    "2,000 directories deep, longer than any path may be; a few hundred without openat2",
+    arguments: [(PathResolution.kernel, 2_000), (.stepwise, 500)])
+  func deep(_ resolution: PathResolution, _ depth: Int) throws {
+    let tree = try TestTree()
+    var descriptor = open(tree.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    for _ in 0..<depth {
+      #expect(mkdirat(descriptor, "directory", 0o755) == 0)
+      let next = openat(descriptor, "directory", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      close(descriptor)
+      descriptor = next
+    }
+    let file = openat(descriptor, "leaf", O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+    let time = timespec(tv_sec: Int(TestTree.now - 100), tv_nsec: 0)
+    #expect(futimens(file, [time, time]) == 0)
+    close(file)
+    close(descriptor)
+    var rule = try Rule.about(tree, "**/*", limits: .everything)
+    rule.removeEmptyDirectories = true
+    let sweep = Sweep()
+    sweep.resolution = resolution
+    let report = try sweep.finish(rule)
+    #expect(report.removed == 1 && report.directoriesRemoved == UInt64(depth) && report.errors == 0)
+    #expect(tree.names().isEmpty)
+  }
+
+  @Test("a name that is a million times in the table takes a few dozen bytes each")
+  func memory() throws {
+    let before = try Self.residentBytes()
+    var table = FileTable()
+    var status = try FileStatus(descriptor: 0)
+    status.links = 1
+    let name = Array("a-file-name-of-thirty-two-bytes!".utf8)
+    for index in 0..<1_000_000 {
+      status.identity.inode = UInt64(index)
+      status.modified = Int64((index * 7_919) % 1_000_003)
+      guard name.withUnsafeBytes({ table.append($0, in: 0, status) }) else { throw TestFailure("the table is full at \(index)") }
+    }
+    let selection = Selection(table, limits: Limits(maxCount: 0), now: .max)
+    #expect(selection.count == 1_000_000)
+    #expect(MemoryLayout<FileRecord>.stride <= 40)
+    // Other tests run meanwhile in this process; the table and the order themselves take about 90 MB.
+    #expect(try Self.residentBytes() - before < 150_000_000)
+  }
+
+  private static func residentBytes() throws -> Int {
+    guard let file = fopen("/proc/self/statm", "r") else { throw TestFailure("no /proc/self/statm") }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 256)
+    guard fgets(&line, 256, file) != nil else { throw TestFailure("nothing in /proc/self/statm") }
+    let fields = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).split(separator: " ")
+    guard fields.count > 1, let pages = Int(fields[1]) else { throw TestFailure("no number in /proc/self/statm") }
+    return pages * sysconf(Int32(_SC_PAGESIZE))
+  }
+}

@@ -1,0 +1,241 @@
+import ControlTestSupport
+import Foundation
+import HostControl
+import TaskModel
+import Testing
+
+/// The built executable against a host over a real socket.
+@Suite("Commands") struct CommandTests {
+  private func run(
+    _ host: MemoryHost, _ arguments: [String], input: String = "", environment: [String: String] = [:],
+    _ check: @escaping @Sendable (TaskHostProcess.Result) throws -> Void
+  ) async throws {
+    try await ControlFixture.with(host) { fixture in
+      let environment = environment.merging(["TASKHOST_SOCKET": fixture.socket]) { $1 }
+      try check(try await TaskHostProcess.run(arguments, input: input, environment: environment))
+    }
+  }
+
+  @Test("submit prints the id, and everything asked for arrives")
+  func submit() async throws {
+    let host = MemoryHost()
+    let arguments = [
+      "submit", "org.example.a", "--payload", "{ \"a\": 1}", "--at", "2026-11-21 08:00", "--every", "6h", "--requires", "network,power",
+      "--key", "k", "--on-conflict", "keep", "--priority", "-3", "--tag", "x", "--tag", "y",
+    ]
+    try await run(host, arguments) { result in
+      #expect(result.status == 0)
+      #expect(result.errors == "")
+      #expect(RequestID(result.output.trimmingCharacters(in: .newlines)) != nil)
+    }
+    let request = try #require(host.submitted.first)
+    #expect(request.payload == Array("{ \"a\": 1}".utf8))
+    #expect(request.earliestBegin == WallTime(unixMilliseconds: 1_795_248_000_000))
+    #expect(request.repetition == RepeatRule(every: .seconds(6 * 3600)))
+    #expect(request.conditions == [.network, .power])
+    #expect(request.priority == -3)
+    #expect(request.uniqueKey == "k")
+    #expect(request.tags == ["x", "y"])
+  }
+
+  @Test("a payload may come from standard input, and need not be JSON there")
+  func input() async throws {
+    let host = MemoryHost()
+    try await run(host, ["submit", "a", "--payload", "@-"], input: "not json") { #expect($0.status == 0) }
+    #expect(host.submitted.first?.payload == Array("not json".utf8))
+  }
+
+  /// What happens to the request, its exit code, standard output.
+  static let waits: [(RunOutcome, RequestState, Int32, String)] = [
+    (.succeeded, .succeeded, 0, "the message\n{\"n\": 1}\n"), (.noop, .succeeded, 0, "the message\n{\"n\": 1}\n"),
+    (.failed, .failed, 1, "the message\n{\"n\": 1}\n"), (.cancelled, .cancelled, 4, "the message\n{\"n\": 1}\n"),
+  ]
+
+  @Test("submit --wait follows a request that ends before its submission is answered, and exits as it ended", arguments: waits)
+  func wait(_ outcome: RunOutcome, _ state: RequestState, _ status: Int32, _ output: String) async throws {
+    let host = MemoryHost { host, id in
+      let run = host.begin(id)
+      host.log(run, "working")
+      host.end(run, outcome, message: "the message", output: Array("{\"n\": 1}".utf8), then: state)
+    }
+    try await run(host, ["submit", "a", "--wait"]) { result in
+      #expect(result.status == status)
+      #expect(result.output == output)
+      #expect(result.errors.contains("info: working\n"))
+    }
+  }
+
+  @Test("submit --wait tells of a retry and goes on")
+  func waitRetry() async throws {
+    let host = MemoryHost { host, id in
+      host.end(host.begin(id), .retried, message: "no network", then: .pending, attemptsSpent: 1)
+      host.end(host.begin(id, attempt: 2), .succeeded, then: .succeeded)
+    }
+    try await run(host, ["submit", "a", "--wait"]) { result in
+      #expect(result.status == 0)
+      #expect(result.errors.contains("retried: no network; again "))
+    }
+  }
+
+  @Test("submit --wait for a repeating request ends with the occurrence")
+  func waitRepeating() async throws {
+    let host = MemoryHost { host, id in host.end(host.begin(id), .succeeded, message: "once", then: .pending) }
+    try await run(host, ["submit", "a", "--every", "6h", "--wait"]) { result in
+      #expect(result.status == 0)
+      #expect(result.output == "once\n")
+    }
+  }
+
+  @Test("submit --wait for a duplicate follows the holder")
+  func waitKept() async throws {
+    let holder = RequestID(sequence: 7, origin: 1)
+    let host = MemoryHost { host, id in host.end(host.begin(id), .succeeded, message: "the holder's", then: .succeeded) }
+    var request = TaskRequest(identifier: try TaskIdentifier("a"))
+    (request.uniqueKey, request.onConflict) = ("k", .keep)
+    let zero = WallTime(unixMilliseconds: 0)
+    host.put(RequestRecord(id: holder, request: request, state: .pending, due: zero, submitted: zero))
+    try await run(host, ["submit", "a", "--key", "k", "--wait"]) { result in
+      #expect(result.status == 0)
+      #expect(result.output == "the holder's\n")
+      #expect(result.errors.contains("kept: \(holder)"))
+    }
+  }
+
+  @Test("submit --wait exits 5 when the host goes away")
+  func waitGone() async throws {
+    let host = MemoryHost { host, _ in host.finish() }
+    try await run(host, ["submit", "a", "--wait"]) { result in
+      #expect(result.status == 5)
+      #expect(result.errors.contains("the host went away"))
+    }
+  }
+
+  @Test("submit --wait --json prints the submission and the run")
+  func waitJSON() async throws {
+    let host = MemoryHost { host, id in host.end(host.begin(id), .failed, message: "no", then: .failed) }
+    try await run(host, ["submit", "a", "--wait", "--json"]) { result in
+      #expect(result.status == 1)
+      let node = try JSONReader.read(Array(result.output.utf8))
+      #expect(node["outcome"]?.string == "failed")
+      #expect(node["submission"]?["disposition"]?.string == "created")
+      #expect(node["run"]?["message"]?.string == "no")
+    }
+  }
+
+  @Test("simulate launch --wait follows what it launched")
+  func simulate() async throws {
+    let host = MemoryHost { host, id in host.end(host.begin(id), .succeeded, message: "done", then: .succeeded) }
+    try await run(host, ["simulate", "launch", "a", "--wait"]) { result in
+      #expect(result.status == 0)
+      #expect(result.output == "done\n")
+    }
+  }
+
+  /// Arguments, exit code, a part of standard error.
+  static let refusals: [([String], Int32, String)] = [
+    (["submit", "unknown"], 6, "taskhost: refused: nobody registered unknown"),
+    (["submit", "a b"], 6, "identifier"),
+    (["submit", "a", "--cron", "0 8 * * *", "--tz", "Europe/Berlin"], 6, "cron: comes with a later version"),
+    (["submit", "a", "--deadline", "2026-11-21T08:00:00Z"], 6, "deadline: comes with a later version"),
+    (["submit", "a", "--on-conflict", "kep", "--key", "k"], 6, "did you mean \"keep\"?"),
+    (["submit", "a", "--payload", "{"], 2, "--payload is not JSON"),
+    (["submit", "a", "--payload", "@/no/such/file"], 2, "No such file"),
+    (["submit", "a", "--after", "5"], 2, "is no duration"),
+    (["submit", "a", "--at", "noon"], 2, "is no moment"),
+    (["submit", "a", "--after", "5m", "--at", "2026-11-21 08:00"], 2, "exclude each other"),
+    (["submit"], 2, "Usage"),
+    (["sumbit"], 2, "taskhost: "),
+    (["tasks", "show", "x"], 6, "is the id of no request"),
+    (["tasks", "why", "01976c1e-0000-7000-8000-000000000000"], 6, "there is no request"),
+    (["tasks", "cancel"], 2, "Usage"),
+    (["tasks", "cancel", "x", "y"], 6, "\"y\" is the id of no request"),
+    (["tasks", "list", "--state", "pendin"], 6, "did you mean \"pending\"?"),
+    (["runs", "logs", "-f", "x"], 6, "is the id of no run"),
+    (["plugins", "release", "a"], 6, "later version"),
+    (["plugins", "check", "--verbose", "a.so"], 6, "later version"),
+    (["conditions", "set", "network=none"], 6, "later version"),
+    (["top"], 6, "later version"),
+    (["reload"], 6, "later version"),
+    (["forecast", "--hours", "3"], 6, "later version"),
+    (["notify", "x", "--payload", "1"], 6, "later version"),
+  ]
+
+  @Test("what is not done is told on standard error, with an exit code", arguments: refusals)
+  func refused(_ arguments: [String], _ status: Int32, _ text: String) async throws {
+    try await run(MemoryHost(), arguments) { result in
+      #expect(result.status == status)
+      #expect(result.output == "")
+      #expect(result.errors.contains(text), "\(result.errors)")
+    }
+  }
+
+  @Test("no host: exit 5, and what is there instead")
+  func noHost() async throws {
+    try await ControlFixture.withDirectory { directory in
+      let absent = try await TaskHostProcess.run(["status", "--socket", "\(directory)/none.sock"])
+      #expect(absent.status == 5)
+      #expect(absent.errors.contains("no host is running there (start one: taskhost run"))
+      try Data().write(to: URL(filePath: "\(directory)/file"))
+      let file = try await TaskHostProcess.run(["submit", "a", "--wait", "--socket", "\(directory)/file"])
+      #expect(file.status == 5)
+      #expect(file.errors.contains("is no socket"))
+    }
+  }
+
+  @Test("help goes to standard output and exits 0", arguments: [["--help"], ["submit", "--help"], ["help", "tasks", "list"], ["--version"]])
+  func help(_ arguments: [String]) async throws {
+    let result = try await TaskHostProcess.run(arguments)
+    #expect(result.status == 0)
+    #expect(!result.output.isEmpty)
+    #expect(result.errors == "")
+  }
+
+  @Test("every command's help has an example")
+  func examples() async throws {
+    let commands = [
+      ["run"], ["submit"], ["tasks", "list"], ["tasks", "show"], ["tasks", "why"], ["tasks", "cancel"], ["tasks", "retry"], ["runs", "list"],
+      ["runs", "show"], ["runs", "logs"], ["plugins", "list"], ["simulate", "launch"], ["simulate", "expire"], ["status"], ["shutdown"],
+    ]
+    for command in commands {
+      let result = try await TaskHostProcess.run(command + ["--help"])
+      #expect(result.output.contains("EXAMPLES"), "\(command)")
+    }
+  }
+
+  @Test("lists and records are shown for people, and as the host's JSON")
+  func shown() async throws {
+    let host = MemoryHost()
+    let now = ControlServer.systemTime()
+    let id = RequestID(sequence: now.unixMilliseconds << 12, origin: 5)
+    var request = TaskRequest(identifier: try TaskIdentifier("org.example.a"))
+    request.payload = Array("{\"a\": 1}".utf8)
+    host.put(RequestRecord(id: id, request: request, state: .pending, due: now + .seconds(250), submitted: now))
+    host.setPlugins([PluginStatus(file: "/p/b.so", standing: .refused, reasonCode: "abi", reasonMessage: "built for version 2")])
+    let run = host.begin(id)
+    host.log(run, "a line")
+    host.end(run, .retried, message: "later", then: .pending, attemptsSpent: 1)
+    try await ControlFixture.with(host) { fixture in
+      func output(_ arguments: String...) async throws -> String {
+        let result = try await TaskHostProcess.run(arguments + ["--socket", fixture.socket])
+        #expect(result.status == 0, "\(arguments): \(result.errors)")
+        return result.output
+      }
+      let list = try await output("tasks", "list")
+      #expect(list.hasPrefix("ID "))
+      #expect(list.contains("org.example.a  pending  in 4 min  2        retried"))
+      #expect(try JSONReader.read(Array(try await output("tasks", "list", "--json").utf8))["requests"]?.array?.count == 1)
+      let record = try await output("tasks", "show", id.description)
+      #expect(record.contains("payload         {\"a\": 1}\n"), "\(record)")
+      #expect(record.contains("(in 4 min)"))
+      #expect(try await output("tasks", "why", id.description) == "nothing holds it\n")
+      #expect(try await output("runs", "list").contains("retried"))
+      #expect(try await output("runs", "show", run.description).contains("message     later"))
+      #expect(try await output("runs", "logs", run.description).hasSuffix("info a line\n"))
+      #expect(try await output("runs", "logs", "-f", run.description).hasSuffix("info a line\n"))
+      #expect(try await output("plugins", "list").contains("b.so  -           -     refused   thread     -        built for version 2"))
+      #expect(try await output("status").contains("phase"))
+      #expect(try await output("tasks", "cancel", id.description) == "\(id) cancelled\n")
+      #expect(try await output("shutdown", "--wait") == "draining\n")
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import HostControl
+import Testing
+
+@testable import taskhost
+
+@Suite("Following an occurrence") struct OccurrenceFollowerTests {
+  private func apply(_ follower: inout OccurrenceFollower, _ name: String, _ json: String) throws -> OccurrenceFollower.Step? {
+    follower.apply(name, try JSONReader.read(Array(json.utf8)))
+  }
+
+  @Test(
+    "a run's outcome that is final ends it",
+    arguments: [("succeeded", OccurrenceFollower.End.succeeded), ("noop", .succeeded), ("failed", .failed), ("cancelled", .cancelled)])
+  func final(_ outcome: String, _ end: OccurrenceFollower.End) throws {
+    for isRepeating in [false, true] {
+      var follower = OccurrenceFollower(request: "q", isRepeating: isRepeating)
+      #expect(try apply(&follower, "run", "{\"id\":\"r\",\"request\":\"q\",\"attempt\":1}") == .began(attempt: 1))
+      let step = try apply(&follower, "run", "{\"id\":\"r\",\"request\":\"q\",\"attempt\":1,\"outcome\":\"\(outcome)\"}")
+      #expect(step == .ended(end))
+      #expect(follower.lastRun == "r")
+    }
+  }
+
+  @Test("a retry is told and followed on; the last one fails it")
+  func retry() throws {
+    var follower = OccurrenceFollower(request: "q", isRepeating: false)
+    let retried = "{\"id\":\"r\",\"request\":\"q\",\"outcome\":\"retried\",\"message\":\"no net\"}"
+    #expect(try apply(&follower, "run", retried) == nil)
+    let pending = "{\"id\":\"q\",\"state\":\"pending\",\"attempts_spent\":1,\"due_unix_ms\":5}"
+    #expect(try apply(&follower, "request", pending) == .again(outcome: "retried", message: "no net", dueUnixMilliseconds: 5))
+    #expect(try apply(&follower, "run", retried) == nil)
+    #expect(try apply(&follower, "request", "{\"id\":\"q\",\"state\":\"failed\"}") == .ended(.failed))
+  }
+
+  @Test("a repeating request that spent its attempts has failed, though it is pending again")
+  func repeating() throws {
+    var follower = OccurrenceFollower(request: "q", isRepeating: true)
+    let retried = "{\"id\":\"r\",\"request\":\"q\",\"outcome\":\"crashed\"}"
+    let pending: (Int) -> String = { "{\"id\":\"q\",\"state\":\"pending\",\"attempts_spent\":\($0),\"due_unix_ms\":5}" }
+    #expect(try apply(&follower, "request", pending(0)) == nil)
+    #expect(try apply(&follower, "run", retried) == nil)
+    #expect(try apply(&follower, "request", pending(1)) == .again(outcome: "crashed", message: nil, dueUnixMilliseconds: 5))
+    #expect(try apply(&follower, "run", retried) == nil)
+    #expect(try apply(&follower, "request", pending(0)) == .ended(.failed))
+  }
+
+  @Test("a snooze and a stop are followed on", arguments: ["snoozed", "stopped"])
+  func followedOn(_ outcome: String) throws {
+    var follower = OccurrenceFollower(request: "q", isRepeating: true)
+    _ = try apply(&follower, "run", "{\"id\":\"r\",\"request\":\"q\",\"outcome\":\"\(outcome)\"}")
+    let step = try apply(&follower, "request", "{\"id\":\"q\",\"state\":\"pending\",\"attempts_spent\":0,\"due_unix_ms\":5}")
+    #expect(step == .again(outcome: outcome, message: nil, dueUnixMilliseconds: 5))
+  }
+
+  @Test("the request's end alone is enough, and other requests are nobody's business here")
+  func others() throws {
+    var follower = OccurrenceFollower(request: "q", isRepeating: false)
+    #expect(try apply(&follower, "request", "{\"id\":\"other\",\"state\":\"failed\"}") == nil)
+    #expect(try apply(&follower, "run", "{\"id\":\"r\",\"request\":\"other\",\"outcome\":\"failed\"}") == nil)
+    #expect(try apply(&follower, "progress", "{\"request\":\"other\",\"progress\":{\"completed\":1,\"total\":2}}") == nil)
+    #expect(try apply(&follower, "request", "{\"id\":\"q\",\"state\":\"cancelled\"}") == .ended(.cancelled))
+  }
+}

@@ -1,0 +1,80 @@
+import TaskModel
+import Testing
+
+@testable import taskhost
+
+@Suite("What people write and read") struct TextTests {
+  @Test(
+    "durations are read",
+    arguments: [
+      ("0s", 0), ("500ms", 500), ("90s", 90_000), ("15m", 900_000), ("1h30m", 5_400_000), ("2d", 172_800_000), ("1w", 604_800_000),
+      ("1m500ms", 60_500),
+    ])
+  func duration(_ text: String, _ milliseconds: Int64) {
+    #expect(DurationText.parse(text) == milliseconds)
+  }
+
+  @Test("what is no duration is refused", arguments: ["", "5", "m", "1.5h", "-5m", "5 m", "30m1h", "1m1m", "99999999999999999999s", "9999999999999999w", "5x"])
+  func noDuration(_ text: String) {
+    #expect(DurationText.parse(text) == nil)
+  }
+
+  @Test(
+    "durations are written with their two largest units",
+    arguments: [
+      (0, "0ms"), (999, "999ms"), (1500, "1.5s"), (2000, "2s"), (61_000, "1m 1s"), (3_600_000, "1h"), (5_400_000, "1h 30m"),
+      (90_000_000, "1d 1h"), (-1500, "-1.5s"),
+    ])
+  func durationText(_ milliseconds: Int64, _ text: String) {
+    #expect(DurationText.format(milliseconds: milliseconds) == text)
+  }
+
+  @Test(
+    "times are told from now",
+    arguments: [
+      (0, "now"), (999, "now"), (4000, "in 4 s"), (-3000, "3 s ago"), (240_000, "in 4 min"), (-7_200_000, "2 h ago"), (259_200_000, "in 3 d"),
+    ])
+  func relative(_ difference: Int64, _ text: String) {
+    #expect(MomentText.relative(1_000_000_000 + difference, now: 1_000_000_000) == text)
+  }
+
+  @Test("the ends of the range are far away")
+  func extremes() {
+    #expect(MomentText.relative(.max, now: -1).hasPrefix("in "))
+    #expect(MomentText.relative(.min, now: 0).hasSuffix(" ago"))
+  }
+
+  @Test("a local time is read back as it is written, and what does not exist is refused")
+  func local() throws {
+    let moment = try #require(MomentText.parse("2026-11-21 08:00"))
+    #expect(MomentText.local(moment.unixMilliseconds) == "2026-11-21 08:00:00")
+    #expect(MomentText.parse("2026-11-21T08:00:00") == moment)
+    #expect(MomentText.parse("2026-11-21T08:00:00Z") == WallTime(unixMilliseconds: 1_795_248_000_000))
+    for text in ["2026-02-30 08:00", "2026-11-21", "2026-11-21 25:00", "tomorrow", "2026-11-21 08", "2026-11-21 08:00:00:00", ""] {
+      #expect(MomentText.parse(text) == nil, "\(text)")
+    }
+  }
+
+  @Test("a table's columns are aligned, nothing is left at a line's end, control characters are escaped")
+  func table() {
+    var table = TextTable("ID", "STATE", "LAST")
+    table.add("1", "running", "")
+    table.add("22222", "failed", "a\u{1B}[31m")
+    #expect(table.render(colours: false) == ["ID     STATE    LAST", "1      running", "22222  failed   a\\u{1b}[31m"])
+    #expect(table.render(colours: true)[1] == "1      \u{1B}[34mrunning\u{1B}[0m")
+  }
+
+  @Test("events are cut from a stream, however it is split")
+  func events() {
+    let stream = Array(": subscribed\n\nevent: run\r\ndata: {\"a\":\r\ndata: 1}\r\n\r\n:ping\ndata:x\n\nevent: none\n\n".utf8)
+    for size in 1...stream.count {
+      var parser = ServerSentEventParser()
+      var events: [ServerSentEvent] = []
+      for start in stride(from: 0, to: stream.count, by: size) {
+        events += parser.feed(stream[start..<min(start + size, stream.count)])
+      }
+      #expect(
+        events == [.comment("subscribed"), .event("run", Array("{\"a\":\n1}".utf8)), .comment("ping"), .event("", Array("x".utf8))])
+    }
+  }
+}

@@ -1,0 +1,231 @@
+public import HostControl
+import Synchronization
+public import TaskModel
+
+/// A host that keeps everything in memory and runs nothing: a test says what happens to a request.
+public final class MemoryHost: ControlledHost {
+  /// What happens after a submission was stored and before it is answered: so everything it emits is earlier than the answer.
+  public typealias Script = @Sendable (MemoryHost, RequestID) async -> Void
+
+  private struct State {
+    var requests: [RequestID: RequestRecord] = [:]
+    var runs: [RunID: RunRecord] = [:]
+    var gates: [String] = []
+    var plugins: [PluginStatus] = []
+    var phase = HostPhase.launched
+    var readers: [Int: (filter: EventFilter, stream: AsyncStream<HostEvent>.Continuation)] = [:]
+    var nextReader = 0
+    var generator = RecordIDGenerator(after: 0)
+    var submitted: [TaskRequest] = []
+    var ended = false
+  }
+
+  private let state = Mutex(State())
+  private let script: Script
+  private let now = WallTime(unixMilliseconds: 1_700_000_000_000)
+
+  /// A host that does `script` with every submission.
+  public init(script: @escaping Script = { _, _ in }) { self.script = script }
+
+  /// The requests that were submitted, as they arrived.
+  public var submitted: [TaskRequest] { state.withLock { $0.submitted } }
+  /// How many streams are read.
+  public var readers: Int { state.withLock { $0.readers.count } }
+  /// What `gates(of:)` answers.
+  public func setGates(_ gates: [String]) { state.withLock { $0.gates = gates } }
+  /// What `plugins()` answers.
+  public func setPlugins(_ plugins: [PluginStatus]) { state.withLock { $0.plugins = plugins } }
+  /// Stores a request as it is.
+  public func put(_ record: RequestRecord) { state.withLock { $0.requests[record.id] = record } }
+  /// Stores a run as it is.
+  public func put(_ record: RunRecord) { state.withLock { $0.runs[record.id] = record } }
+
+  /// A new id.
+  public func newSequence() -> Int64 { state.withLock { $0.generator.next(at: now) } }
+
+  /// Changes a request and tells the readers.
+  public func change(_ id: RequestID, _ change: @Sendable (inout RequestRecord) -> Void) {
+    let record = state.withLock { state -> RequestRecord? in
+      guard var record = state.requests[id] else { return nil }
+      change(&record)
+      state.requests[id] = record
+      return record
+    }
+    if let record { emit(.request(record), of: id) }
+  }
+
+  /// Begins a run of a request.
+  public func begin(_ request: RequestID, attempt: Int = 1) -> RunID {
+    let run = RunID(sequence: newSequence(), origin: 1)
+    let identifier = state.withLock { $0.requests[request]?.request.identifier }
+    guard let identifier else { return run }
+    let record = RunRecord(id: run, request: request, identifier: identifier, attempt: attempt, started: now)
+    put(record)
+    change(request) { $0.state = .running }
+    emit(.run(record), of: request)
+    return run
+  }
+
+  /// Ends a run, and puts its request into `state`.
+  public func end(
+    _ run: RunID, _ outcome: RunOutcome, message: String? = nil, output: [UInt8] = [], then next: RequestState, attemptsSpent: Int = 0
+  ) {
+    let record = state.withLock { state -> RunRecord? in
+      guard var record = state.runs[run] else { return nil }
+      (record.outcome, record.ended) = (outcome, now + .milliseconds(1234))
+      (record.report.message, record.report.output) = (message, output)
+      state.runs[run] = record
+      return record
+    }
+    guard let record else { return }
+    emit(.run(record), of: record.request)
+    change(record.request) {
+      ($0.state, $0.lastOutcome, $0.lastMessage, $0.attemptsSpent) = (next, outcome, message, attemptsSpent)
+    }
+  }
+
+  /// Writes a line to a run's log.
+  public func log(_ run: RunID, _ message: String) {
+    let line = LogLine(time: now, level: .info, message: message)
+    let request = state.withLock { state in
+      state.runs[run]?.report.log.append(line)
+      return state.runs[run]?.request
+    }
+    if let request { emit(.log(run, request, line), of: request) }
+  }
+
+  /// Tells the readers.
+  public func emit(_ event: HostEvent, of request: RequestID) {
+    let streams = state.withLock { state in
+      state.readers.values.filter { $0.filter.request == nil || $0.filter.request == request }.map(\.stream)
+    }
+    for stream in streams { stream.yield(event) }
+  }
+
+  /// Ends all streams, as a host does that ends.
+  public func finish() {
+    let streams = state.withLock { state in
+      state.ended = true
+      return state.readers.values.map(\.stream)
+    }
+    for stream in streams { stream.finish() }
+  }
+
+  // MARK: ControlledHost
+
+  public func submit(_ requests: [TaskRequest]) async throws(ControlError) -> [Submission] {
+    if let index = requests.firstIndex(where: { $0.identifier.rawValue == "unknown" }) {
+      throw ControlError(.refused, "nobody registered unknown", field: "[\(index)].identifier")
+    }
+    var answers: [Submission] = []
+    for request in requests {
+      let holder = state.withLock { state in
+        state.requests.values.first {
+          $0.request.identifier == request.identifier && $0.request.uniqueKey != nil && $0.request.uniqueKey == request.uniqueKey
+            && !$0.state.isFinal
+        }
+      }
+      if let holder {
+        await script(self, holder.id)
+        answers.append(Submission(id: holder.id, disposition: .kept, nextStart: holder.due))
+        continue
+      }
+      let id = RequestID(sequence: newSequence(), origin: 1)
+      let due = request.earliestBegin ?? now
+      put(RequestRecord(id: id, request: request, state: .pending, due: due, submitted: now))
+      state.withLock { $0.submitted.append(request) }
+      await script(self, id)
+      answers.append(Submission(id: id, disposition: .created, nextStart: due, notes: request.priority == 10 ? ["a note"] : []))
+    }
+    return answers
+  }
+
+  public func requests(_ query: RequestQuery) async throws(ControlError) -> [RequestRecord] {
+    let all = state.withLock { $0.requests.values.sorted { $0.id > $1.id } }
+    let matching = all.filter { record in
+      (query.identifier == nil || record.request.identifier == query.identifier)
+        && (query.states.isEmpty || query.states.contains(record.state))
+        && (query.tag.map { record.request.tags.contains($0) } ?? true)
+    }
+    return matching.prefix(query.limit).map { record in
+      var record = record
+      record.request.payload = []
+      return record
+    }
+  }
+
+  public func request(_ id: RequestID) async throws(ControlError) -> RequestRecord {
+    guard let record = state.withLock({ $0.requests[id] }) else { throw ControlError(.notFound, "there is no request \(id)", field: "id") }
+    return record
+  }
+
+  public func gates(of id: RequestID) async throws(ControlError) -> [String] {
+    _ = try await request(id)
+    return state.withLock { $0.gates }
+  }
+
+  public func cancel(_ id: RequestID) async throws(ControlError) -> RequestRecord {
+    let record = try await request(id)
+    guard !record.state.isFinal else { throw ControlError(.conflict, "\(id) is \(record.state.rawValue) already") }
+    change(id) { $0.state = .cancelled }
+    return try await request(id)
+  }
+
+  public func retry(_ id: RequestID) async throws(ControlError) -> RequestRecord {
+    guard try await request(id).state == .failed else { throw ControlError(.conflict, "only a failed request can be retried") }
+    change(id) { $0.state = .pending }
+    return try await request(id)
+  }
+
+  public func runs(_ query: RunQuery) async throws(ControlError) -> [RunRecord] {
+    let all = state.withLock { $0.runs.values.sorted { $0.id > $1.id } }
+    return all.filter { query.request == nil || $0.request == query.request }.prefix(query.limit).map(\.self)
+  }
+
+  public func run(_ id: RunID) async throws(ControlError) -> RunRecord {
+    guard let record = state.withLock({ $0.runs[id] }) else { throw ControlError(.notFound, "there is no run \(id)", field: "id") }
+    return record
+  }
+
+  public func plugins() async -> [PluginStatus] { state.withLock { $0.plugins } }
+
+  public func simulateLaunch(_ identifier: TaskIdentifier) async throws(ControlError) -> RequestRecord {
+    let submission = try await submit([TaskRequest(identifier: identifier)])
+    guard let id = submission.first?.id else { throw ControlError(.internal, "nothing was submitted") }
+    return try await request(id)
+  }
+
+  public func simulateExpiration(_ identifier: TaskIdentifier) async throws(ControlError) -> [RunID] {
+    state.withLock { state in state.runs.values.filter { $0.identifier == identifier && $0.outcome == nil }.map(\.id) }
+  }
+
+  public func status() async -> HostStatus {
+    state.withLock { state in
+      HostStatus(
+        version: "0.1.0", processID: 42, phase: state.phase, started: now, stateDirectory: "/var/lib/taskhost",
+        requests: [.pending: 2, .claimed: 1, .failed: 3], running: 0, maxConcurrentRuns: 16, pluginsRegistered: 1, pluginsRefused: 0,
+        nextDue: nil, warnings: [])
+    }
+  }
+
+  public func shutdown() async {
+    state.withLock { $0.phase = .draining }
+    finish()
+  }
+
+  public func events(_ filter: EventFilter) async -> AsyncStream<HostEvent> {
+    let (stream, continuation) = AsyncStream<HostEvent>.makeStream(bufferingPolicy: .bufferingNewest(10_000))
+    let (number, ended) = state.withLock { state in
+      state.nextReader += 1
+      state.readers[state.nextReader] = (filter, continuation)
+      return (state.nextReader, state.ended)
+    }
+    continuation.onTermination = { [weak self] _ in self?.drop(number) }
+    if ended { continuation.finish() }
+    return stream
+  }
+
+  private func drop(_ reader: Int) {
+    state.withLock { $0.readers[reader] = nil }
+  }
+}

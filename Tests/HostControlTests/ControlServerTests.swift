@@ -1,0 +1,187 @@
+import ControlTestSupport
+import Foundation
+import HostControl
+import NIOHTTP1
+import TaskModel
+import Testing
+
+@Suite("Control API over a Unix socket") struct ControlServerTests {
+  @Test("a request is submitted, shown with its payload byte for byte, listed without it, cancelled")
+  func lifecycle() async throws {
+    let host = MemoryHost()
+    try await ControlFixture.with(host) { fixture in
+      let client = HTTPTestClient(socket: fixture.socket)
+      let body = "{\"identifier\":\"org.example.a\",\"payload\":{ \"x\":  1.0 },\"tags\":[\"t\"],\"every_ms\":60000}"
+      let created = try await client.send("POST", "/v1/requests", body)
+      #expect(created.status == 201)
+      #expect(created.node["disposition"]?.string == "created")
+      #expect(created.node["next_start"]?.string == "2023-11-14T22:13:20Z")
+      #expect(created.node["next_start_unix_ms"]?.integer == 1_700_000_000_000)
+      let id = try #require(created.node["id"]?.string)
+
+      let shown = try await client.send("GET", "/v1/requests/\(id)")
+      #expect(shown.status == 200)
+      #expect(shown.headers.first(name: "content-type") == "application/json; charset=utf-8")
+      #expect(shown.raw(shown.node["payload"]) == "{ \"x\":  1.0 }")
+      #expect(shown.node["every_ms"]?.integer == 60_000)
+      #expect(shown.node["state"]?.string == "pending")
+
+      let listed = try await client.send("GET", "/v1/requests?state=pending&tag=t&identifier=org.example.a&limit=5")
+      #expect(listed.node["requests"]?.array?.count == 1)
+      #expect(listed.node["requests"]?.array?.first?["payload"] == nil)
+      #expect(try await client.send("GET", "/v1/requests?tag=other").node["requests"]?.array == [])
+
+      let cancelled = try await client.send("DELETE", "/v1/requests/\(id)")
+      #expect(cancelled.node["state"]?.string == "cancelled")
+      let again = try await client.send("DELETE", "/v1/requests/\(id)")
+      #expect(again.status == 409)
+      #expect(again.code == "conflict")
+    }
+  }
+
+  @Test("an array is answered by an array; a refused one submits nothing")
+  func batch() async throws {
+    let host = MemoryHost()
+    try await ControlFixture.with(host) { fixture in
+      let client = HTTPTestClient(socket: fixture.socket)
+      let two = try await client.send("POST", "/v1/requests", "[{\"identifier\":\"a\"},{\"identifier\":\"b\",\"priority\":10}]")
+      #expect(two.status == 201)
+      #expect(two.node["requests"]?.array?.count == 2)
+      #expect(two.node["requests"]?.array?.last?["notes"]?.array?.first?.string == "a note")
+      let refused = try await client.send("POST", "/v1/requests", "[{\"identifier\":\"a\"},{\"identifier\":\"unknown\"}]")
+      #expect(refused.status == 422)
+      #expect(refused.code == "refused")
+      #expect(refused.field == "[1].identifier")
+      #expect(host.submitted.count == 2)
+    }
+  }
+
+  @Test("a payload that is no JSON comes back as base64")
+  func binary() async throws {
+    let host = MemoryHost()
+    try await ControlFixture.with(host) { fixture in
+      let client = HTTPTestClient(socket: fixture.socket)
+      let created = try await client.send("POST", "/v1/requests", "{\"identifier\":\"a\",\"payload_base64\":\"/wA=\"}")
+      let shown = try await client.send("GET", "/v1/requests/\(created.node["id"]?.string ?? "")")
+      #expect(shown.node["payload_base64"]?.string == "/wA=")
+      #expect(shown.node["payload"] == nil)
+    }
+  }
+
+  /// Method, path, body, status, code, field.
+  static let refusals: [(String, String, String?, Int, String, String?)] = [
+    ("GET", "/nothing", nil, 404, "not_found", nil),
+    ("GET", "/v1/requests/abc", nil, 404, "not_found", "id"),
+    ("GET", "/v1/requests/01976c1e-0000-7000-8000-000000000000", nil, 404, "not_found", "id"),
+    ("GET", "/v1/runs/01976c1e-0000-7000-8000-000000000000/logs", nil, 404, "not_found", "id"),
+    ("PATCH", "/v1/requests", nil, 405, "method_not_allowed", nil),
+    ("POST", "/v1/status", "{}", 405, "method_not_allowed", nil),
+    ("POST", "/v1/requests", nil, 400, "invalid", nil),
+    ("POST", "/v1/requests", "{\"identifier\": \"a\",}", 400, "invalid", nil),
+    ("POST", "/v1/requests", "[{\"identifier\":\"a\"},{\"identifier\":\"a\",\"priority\":true}]", 400, "invalid", "[1].priority"),
+    ("POST", "/v1/requests", "{\"identifier\":\"a\",\"cron\":\"x\"}", 501, "unsupported", "cron"),
+    ("POST", "/v1/simulate/launch", "{}", 400, "invalid", "identifier"),
+    ("POST", "/v1/simulate/launch", "{\"identifier\":\"a\",\"x\":1}", 400, "invalid", "x"),
+    ("POST", "/v1/simulate/expire", "[]", 400, "invalid", nil),
+    ("GET", "/v1/requests?limit=0", nil, 400, "invalid", "limit"),
+    ("GET", "/v1/requests?limit=1&limit=2", nil, 400, "invalid", "limit"),
+    ("GET", "/v1/requests?state=claimed", nil, 400, "invalid", "state"),
+    ("GET", "/v1/requests?stat=pending", nil, 400, "invalid", "stat"),
+    ("GET", "/v1/requests?tag=%zz", nil, 400, "invalid", nil),
+    ("GET", "/v1/requests?tag=%ff", nil, 400, "invalid", nil),
+    ("GET", "/v1/runs?request=x", nil, 400, "invalid", "request"),
+    ("GET", "/v1/status?x=1", nil, 400, "invalid", "x"),
+    ("GET", "/v1/conditions", nil, 501, "unsupported", nil),
+    ("PUT", "/v1/conditions", "{}", 501, "unsupported", nil),
+    ("POST", "/v1/events/x", nil, 501, "unsupported", nil),
+    ("GET", "/v1/forecast", nil, 501, "unsupported", nil),
+    ("POST", "/v1/reload", nil, 501, "unsupported", nil),
+    ("POST", "/v1/plugins/a/release", nil, 501, "unsupported", nil),
+    ("GET", "/metrics", nil, 501, "unsupported", nil),
+    ("GET", "/openapi.json", nil, 501, "unsupported", nil),
+    ("GET", "/", nil, 501, "unsupported", nil),
+  ]
+
+  @Test("what cannot be done is an error with a status, a code, a sentence and the field")
+  func refused() async throws {
+    try await ControlFixture.with(MemoryHost()) { fixture in
+      let client = HTTPTestClient(socket: fixture.socket)
+      for (method, path, body, status, code, field) in Self.refusals {
+        let answer = try await client.send(method, path, body)
+        #expect(answer.status == status, "\(method) \(path)")
+        #expect(answer.code == code, "\(method) \(path)")
+        #expect(answer.field == field, "\(method) \(path)")
+        #expect(answer.message?.isEmpty == false, "\(method) \(path)")
+      }
+      let wrong = try await client.send("PATCH", "/v1/requests")
+      #expect(wrong.headers.first(name: "allow") == "GET, POST")
+    }
+  }
+
+  @Test("a body that is too big is 413, whether it is announced or not")
+  func tooBig() async throws {
+    try await ControlFixture.with(MemoryHost()) { fixture in
+      let client = HTTPTestClient(socket: fixture.socket)
+      let announced = try await client.send("POST", "/v1/simulate/launch", bytes: [UInt8](repeating: 0x20, count: 70_000))
+      #expect(announced.status == 413)
+      #expect(announced.code == "too_big")
+      let ok = try await client.send("GET", "/healthz")
+      #expect(ok.status == 200)
+    }
+  }
+
+  @Test("a batch of the largest size goes through")
+  func largestBatch() async throws {
+    let host = MemoryHost()
+    try await ControlFixture.with(host) { fixture in
+      let client = HTTPTestClient(socket: fixture.socket)
+      let many = "[" + Array(repeating: "{\"identifier\":\"a\",\"payload\":[1]}", count: 10_000).joined(separator: ",") + "]"
+      let answer = try await client.send("POST", "/v1/requests", many)
+      #expect(answer.status == 201)
+      #expect(answer.node["requests"]?.array?.count == 10_000)
+    }
+  }
+
+  @Test("status, health, plugins, why, retry, runs and logs are answered")
+  func others() async throws {
+    let host = MemoryHost()
+    let contract = HandlerContract(
+      identifier: try TaskIdentifier("a"), kind: .refresh, budget: .seconds(30), grace: .seconds(5), displayName: "A")
+    host.setPlugins([
+      PluginStatus(file: "/p/a.so", standing: .registered, contract: contract, isolation: "process"),
+      PluginStatus(file: "/p/b.so", standing: .refused, reasonCode: "abi", reasonMessage: "built for version 2"),
+    ])
+    host.setGates(["not before noon"])
+    try await ControlFixture.with(host) { fixture in
+      let client = HTTPTestClient(socket: fixture.socket)
+      let status = try await client.send("GET", "/v1/status")
+      #expect(status.node["requests"]?["pending"]?.integer == 3)
+      #expect(status.node["requests"]?["claimed"] == nil)
+      #expect(status.node["phase"]?.string == "launched")
+      #expect(try await client.send("GET", "/healthz").node["phase"]?.string == "launched")
+      let plugins = try await client.send("GET", "/v1/plugins").node["plugins"]?.array
+      #expect(plugins?.first?["budget_ms"]?.integer == 30_000)
+      #expect(plugins?.last?["reason"]?["code"]?.string == "abi")
+
+      let created = try await client.send("POST", "/v1/simulate/launch", "{\"identifier\":\"a\"}")
+      let id = try #require(RequestID(created.node["id"]?.string ?? ""))
+      #expect(try await client.send("GET", "/v1/requests/\(id)/why").node["gates"]?.array?.first?.string == "not before noon")
+      #expect(try await client.send("POST", "/v1/requests/\(id)/retry").status == 409)
+
+      let run = host.begin(id)
+      host.log(run, "a line\u{1B}")
+      #expect(try await client.send("POST", "/v1/simulate/expire", "{\"identifier\":\"a\"}").node["runs"]?.array?.first?.string == "\(run)")
+      host.end(run, .failed, message: "no", output: Array("{\"n\": 1}".utf8), then: .failed)
+      let shown = try await client.send("GET", "/v1/runs/\(run)")
+      #expect(shown.node["outcome"]?.string == "failed")
+      #expect(shown.node["duration_ms"]?.integer == 1234)
+      #expect(shown.raw(shown.node["output"]) == "{\"n\": 1}")
+      let logs = try await client.send("GET", "/v1/runs/\(run)/logs")
+      #expect(logs.node["lines"]?.array?.first?["message"]?.string == "a line\u{1B}")
+      #expect(try await client.send("GET", "/v1/runs?request=\(id)").node["runs"]?.array?.count == 1)
+      #expect(try await client.send("POST", "/v1/requests/\(id)/retry").node["state"]?.string == "pending")
+      let shutdown = try await client.send("POST", "/v1/shutdown")
+      #expect(shutdown.status == 202)
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import NIOHTTP1
+import AsyncHTTPClient
+import ControlTestSupport
+import HostControl
+import NIOCore
+import Synchronization
+import TaskModel
+import Testing
+
+@Suite("Event stream") struct EventStreamTests {
+  private static func text(_ buffer: ByteBuffer) -> String { String(decoding: buffer.readableBytesView, as: UTF8.self) }
+
+  @Test("a comment says at once that the client is subscribed; then events come, and the stream ends with the host")
+  func stream() async throws {
+    let host = MemoryHost()
+    try await ControlFixture.with(host) { fixture in
+      let client = HTTPTestClient(socket: fixture.socket)
+      let response = try await client.stream()
+      #expect(response.headers.first(name: "content-type") == "text/event-stream; charset=utf-8")
+      var body = response.body.makeAsyncIterator()
+      var text = try await body.next().map(Self.text) ?? ""
+      #expect(text == ": subscribed\n\n")
+
+      _ = try await client.send("POST", "/v1/requests", "{\"identifier\":\"a\"}")
+      let id = try #require(try await host.requests(RequestQuery()).first?.id)
+      let run = host.begin(id)
+      host.emit(.progress(run, id, RunProgress(completed: 1, total: 2)), of: id)
+      host.log(run, "two\nlines")
+      host.end(run, .succeeded, output: Array("{\n\"a\":1}".utf8), then: .succeeded)
+      host.finish()
+      while let part = try await body.next() { text += Self.text(part) }
+      let names = text.split(separator: "\n").filter { $0.hasPrefix("event: ") }.map { $0.dropFirst(7) }
+      #expect(names == ["request", "run", "progress", "log", "run", "request"])
+      let data = text.split(separator: "\n").filter { $0.hasPrefix("data: ") }.map { Array($0.dropFirst(6).utf8) }
+      #expect(data.count == 6)
+      let nodes = try data.map { try JSONReader.read($0) }
+      #expect(nodes[2]["progress"]?["total"]?.integer == 2)
+      #expect(nodes[3]["line"]?["message"]?.string == "two\nlines")
+      #expect(nodes[4]["output_base64"]?.string.flatMap(Base64.decode) == Array("{\n\"a\":1}".utf8))
+    }
+  }
+
+  @Test("a filter leaves only one request's events")
+  func filtered() async throws {
+    let host = MemoryHost()
+    let first = RequestID(sequence: 1, origin: 1)
+    let second = RequestID(sequence: 2, origin: 1)
+    for id in [first, second] {
+      host.put(
+        RequestRecord(
+          id: id, request: TaskRequest(identifier: try TaskIdentifier("a")), state: .pending, due: WallTime(unixMilliseconds: 0),
+          submitted: WallTime(unixMilliseconds: 0)))
+    }
+    try await ControlFixture.with(host) { fixture in
+      let response = try await HTTPTestClient(socket: fixture.socket).stream("?request=\(second)")
+      var body = response.body.makeAsyncIterator()
+      _ = try await body.next()
+      host.change(first) { $0.state = .cancelled }
+      host.change(second) { $0.state = .cancelled }
+      host.finish()
+      var text = ""
+      while let part = try await body.next() { text += Self.text(part) }
+      #expect(text.contains(second.description))
+      #expect(!text.contains(first.description))
+    }
+  }
+
+  @Test("a graceful shutdown of the server ends its streams")
+  func shutdown() async throws {
+    let host = MemoryHost()
+    let reading = Mutex<Task<Void, any Error>?>(nil)
+    try await ControlFixture.with(host) { fixture in
+      let response = try await HTTPTestClient(socket: fixture.socket).stream()
+      let (subscribed, signal) = AsyncStream<Void>.makeStream()
+      let task = Task {
+        for try await _ in response.body { signal.finish() }
+      }
+      reading.withLock { $0 = task }
+      for await _ in subscribed {}
+    }
+    try await reading.withLock { $0 }?.value
+    #expect(host.readers == 0)
+  }
+
+  @Test("a client that goes away is forgotten, though nothing happens")
+  func clientGone() async throws {
+    let (gone, signal) = AsyncStream<Void>.makeStream()
+    let host = WatchedHost(onReaderGone: { signal.finish() })
+    try await ControlFixture.with(host) { fixture in
+      do {
+        let response = try await HTTPTestClient(socket: fixture.socket).stream()
+        var body = response.body.makeAsyncIterator()
+        _ = try await body.next()
+      }
+      // The response was dropped: its connection is closed.
+      for await _ in gone {}
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import HTTPTypes
+import Testing
+
+@testable import HostControl
+
+@Suite("Routes") struct RouteTests {
+  private static let id = "01976c1e-0000-7000-8000-000000000000"
+
+  @Test(
+    "a method and a path lead to what they say",
+    arguments: [
+      ("POST", "/v1/requests"), ("GET", "/v1/requests"), ("GET", "/v1/requests/\(id)"), ("DELETE", "/v1/requests/\(id)"),
+      ("GET", "/v1/requests/\(id)/why"), ("POST", "/v1/requests/\(id)/retry"), ("GET", "/v1/runs"), ("GET", "/v1/runs/\(id)"),
+      ("GET", "/v1/runs/\(id)/logs"), ("GET", "/v1/plugins"), ("POST", "/v1/plugins/a/release"), ("POST", "/v1/simulate/launch"),
+      ("POST", "/v1/simulate/expire"), ("PUT", "/v1/conditions"), ("POST", "/v1/events/x"), ("GET", "/v1/status"), ("GET", "/v1/forecast"),
+      ("POST", "/v1/reload"), ("POST", "/v1/shutdown"), ("GET", "/v1/stream"), ("GET", "/metrics"), ("GET", "/healthz"), ("GET", "/"),
+      ("GET", "/openapi.json"),
+    ])
+  func found(_ method: String, _ path: String) throws {
+    _ = try Route.find(method: method, path: path)
+  }
+
+  @Test(
+    "a path that is not there is 404",
+    arguments: ["/v1", "/v2/requests", "/v1/requests/", "/v1/requests/x", "/v1/requests/\(id)/x", "/v1/runs/\(id)/logs/x", "/x", "//", "/v1//"])
+  func unknown(_ path: String) {
+    let failure = #expect(throws: HTTPFailure.self) { try Route.find(method: "GET", path: path) }
+    #expect(failure?.status.code == 404)
+    #expect(failure?.code == "not_found")
+  }
+
+  @Test("a wrong method is 405 and names the right ones")
+  func wrongMethod() {
+    let failure = #expect(throws: HTTPFailure.self) { try Route.find(method: "PUT", path: "/v1/requests") }
+    #expect(failure?.status.code == 405)
+    #expect(failure?.allowed == ["GET", "POST"])
+  }
+}

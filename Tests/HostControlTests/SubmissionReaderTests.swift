@@ -1,0 +1,121 @@
+import TaskModel
+import Testing
+
+@testable import HostControl
+
+@Suite("Reading submissions") struct SubmissionReaderTests {
+  private let now = WallTime(unixMilliseconds: 1_000_000)
+
+  private func read(_ text: String) throws -> (requests: [TaskRequest], isArray: Bool) {
+    try SubmissionReader.read(Array(text.utf8), now: now)
+  }
+
+  @Test("every member arrives")
+  func allMembers() throws {
+    let (requests, isArray) = try read(
+      """
+      {"identifier": "org.example.a", "payload": { "x" : 1.0 }, "delay_ms": 500, "every_ms": 60000, "priority": -10,
+       "conditions": ["network", "power"], "unique_key": "k", "on_conflict": "replace",
+       "retry": {"attempts": 2, "backoff": "linear", "initial_ms": 10, "maximum_ms": 20}, "tags": ["a", "b"]}
+      """)
+    #expect(!isArray)
+    let request = try #require(requests.first)
+    #expect(request.identifier.rawValue == "org.example.a")
+    #expect(request.payload == Array("{ \"x\" : 1.0 }".utf8))
+    #expect(request.earliestBegin == WallTime(unixMilliseconds: 1_000_500))
+    #expect(request.repetition == RepeatRule(every: .seconds(60)))
+    #expect(request.priority == -10)
+    #expect(request.conditions == [.network, .power])
+    #expect(request.uniqueKey == "k")
+    #expect(request.onConflict == .replace)
+    #expect(request.retry == RetryPolicy(attempts: 2, backoff: .linear, initial: .milliseconds(10), maximum: .milliseconds(20)))
+    #expect(request.tags == ["a", "b"])
+  }
+
+  @Test("what is left out has its default; a key alone keeps its holder")
+  func defaults() throws {
+    #expect(try read("{\"identifier\":\"a\"}").requests == [TaskRequest(identifier: try TaskIdentifier("a"))])
+    #expect(try read("{\"identifier\":\"a\",\"unique_key\":\"k\"}").requests.first?.onConflict == .keep)
+  }
+
+  @Test(
+    "a payload is kept byte for byte",
+    arguments: ["null", "\"\\u0041\"", "[1,  2]", "{\"a\":1,\"a\":2}", "1e400", "\"é\""])
+  func payload(_ payload: String) throws {
+    #expect(try read("{\"payload\": \(payload) ,\"identifier\":\"a\"}").requests.first?.payload == Array(payload.utf8))
+  }
+
+  @Test("payload_base64 carries any bytes")
+  func base64() throws {
+    #expect(try read("{\"identifier\":\"a\",\"payload_base64\":\"/wA=\"}").requests.first?.payload == [0xFF, 0])
+  }
+
+  /// Body, code, field.
+  static let malformed: [(String, ControlError.Code, String?)] = [
+    ("", .invalid, nil),
+    ("{", .invalid, nil),
+    ("[]", .invalid, nil),
+    ("1", .invalid, nil),
+    ("[1]", .invalid, "[0]"),
+    ("{}", .invalid, "identifier"),
+    ("{\"identifier\":1}", .invalid, "identifier"),
+    ("{\"identifier\":\"\"}", .invalid, "identifier"),
+    ("{\"identifier\":\"a b\"}", .invalid, "identifier"),
+    ("[{\"identifier\":\"a\"},{\"identifier\":\"a\",\"priority\":\"1\"}]", .invalid, "[1].priority"),
+    ("{\"identifier\":\"a\",\"priority\":11}", .invalid, "priority"),
+    ("{\"identifier\":\"a\",\"priority\":1.5}", .invalid, "priority"),
+    ("{\"identifier\":\"a\",\"delay_ms\":-1}", .invalid, "delay_ms"),
+    ("{\"identifier\":\"a\",\"delay_ms\":1,\"earliest_begin_unix_ms\":1}", .invalid, "earliest_begin_unix_ms"),
+    ("{\"identifier\":\"a\",\"earliest_begin\":\"tomorrow\"}", .invalid, "earliest_begin"),
+    ("{\"identifier\":\"a\",\"every_ms\":0}", .invalid, "every_ms"),
+    ("{\"identifier\":\"a\",\"every_ms\":99999999999999999999}", .invalid, "every_ms"),
+    ("{\"identifier\":\"a\",\"conditions\":[\"network\",\"netwrok\"]}", .invalid, "conditions[1]"),
+    ("{\"identifier\":\"a\",\"conditions\":\"network\"}", .invalid, "conditions"),
+    ("{\"identifier\":\"a\",\"unique_key\":\"\"}", .invalid, "unique_key"),
+    ("{\"identifier\":\"a\",\"on_conflict\":\"keep\"}", .invalid, "unique_key"),
+    ("{\"identifier\":\"a\",\"unique_key\":\"k\",\"on_conflict\":\"none\"}", .invalid, "on_conflict"),
+    ("{\"identifier\":\"a\",\"unique_key\":\"k\",\"on_conflict\":\"kep\"}", .invalid, "on_conflict"),
+    ("{\"identifier\":\"a\",\"retry\":5}", .invalid, "retry"),
+    ("{\"identifier\":\"a\",\"retry\":{\"attempts\":0}}", .invalid, "retry.attempts"),
+    ("{\"identifier\":\"a\",\"retry\":{\"initial_ms\":9,\"maximum_ms\":8}}", .invalid, "retry.initial_ms"),
+    ("{\"identifier\":\"a\",\"retry\":{\"atempts\":1}}", .invalid, "retry.atempts"),
+    ("{\"identifier\":\"a\",\"tags\":[1]}", .invalid, "tags[0]"),
+    ("{\"identifier\":\"a\",\"tags\":[\"\"]}", .invalid, "tags[0]"),
+    ("{\"identifier\":\"a\",\"payload\":1,\"payload_base64\":\"\"}", .invalid, "payload_base64"),
+    ("{\"identifier\":\"a\",\"payload_base64\":\"x\"}", .invalid, "payload_base64"),
+    ("{\"identifier\":\"a\",\"priorty\":1}", .invalid, "priorty"),
+    ("{\"identifier\":\"a\",\"identifier\":\"b\"}", .invalid, nil),
+    ("{\"identifier\":\"a\",\"deadline\":\"x\"}", .unsupported, "deadline"),
+    ("{\"identifier\":\"a\",\"cron\":\"x\"}", .unsupported, "cron"),
+    ("{\"identifier\":\"a\",\"after\":[]}", .unsupported, "after"),
+  ]
+
+  @Test("what is malformed is refused, naming the field", arguments: malformed)
+  func refused(_ body: String, _ code: ControlError.Code, _ field: String?) {
+    let error = #expect(throws: ControlError.self) { try read(body) }
+    #expect(error?.code == code)
+    #expect(error?.field == field)
+  }
+
+  @Test("an unknown member is answered with the nearest known one")
+  func nearest() {
+    let error = #expect(throws: ControlError.self) { try read("{\"identifier\":\"a\",\"priorty\":1}") }
+    #expect(error?.message.contains("did you mean \"priority\"?") == true)
+  }
+
+  @Test("a payload and an array that are too big are refused as such")
+  func tooBig() {
+    let payload = "\"" + String(repeating: "x", count: Limits.payloadBytes) + "\""
+    let big = #expect(throws: ControlError.self) { try read("{\"identifier\":\"a\",\"payload\":\(payload)}") }
+    #expect(big?.code == .tooBig)
+    let many = "[" + Array(repeating: "{\"identifier\":\"a\"}", count: SubmissionReader.maximumRequests + 1).joined(separator: ",") + "]"
+    let long = #expect(throws: ControlError.self) { try read(many) }
+    #expect(long?.code == .tooBig)
+  }
+
+  @Test("malformed JSON is refused with its position")
+  func position() {
+    let error = #expect(throws: ControlError.self) { try read("{\n\"identifier\": x}") }
+    #expect(error?.message.contains("line 2, column 15") == true)
+  }
+}
