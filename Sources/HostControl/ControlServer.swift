@@ -14,16 +14,14 @@ public import TaskModel
 public struct ControlServer: Service {
   /// Connections at once; more wait until one closes.
   public static let maximumConnections = 512
-  /// A connection without a request, or in the middle of one, for so long is closed.
-  static let idleTimeout = TimeAmount.seconds(30)
-  /// How long answers that are being written may take once the server is asked to end.
-  static let shutdownLimit = Duration.seconds(5)
 
   private let host: any ControlledHost
   private let socket: ControlSocket
   private let logger: Logger
   private let now: @Sendable () -> WallTime
   private let onListening: @Sendable () async -> Void
+  /// How long clients may take.
+  var patience = ClientPatience()
 
   /// A server for `host`.
   ///
@@ -58,7 +56,7 @@ public struct ControlServer: Service {
     defer { publication.remove() }
     let server = try server(in: directory, publication)
     do {
-      try await Self.serve(server)
+      try await serve(server)
     } catch {
       throw publication.error ?? error
     }
@@ -69,9 +67,10 @@ public struct ControlServer: Service {
     let decoder = HTTP1Channel.Configuration.DecoderConfiguration(
       maxHeaderFieldSize: 8192, maxHeaderListSize: 16_384, maxHeaderFieldCount: 100)
     let builder = HTTPServerBuilder.http1(
-      configuration: HTTP1Channel.Configuration(idleTimeout: Self.idleTimeout, httpDecoderConfiguration: decoder))
+      configuration: HTTP1Channel.Configuration(idleTimeout: patience.idle, httpDecoderConfiguration: decoder))
     let responder = ControlResponder(
-      host: host, now: now, bodies: BodyReader(budget: BodyBudget(bytes: BodyReader.bytesInAll)), logger: logger)
+      host: host, now: now, bodies: BodyReader(budget: BodyBudget(bytes: BodyReader.bytesInAll), timeLimit: patience.body),
+      eventWriteLimit: patience.eventWrite, logger: logger)
     var quiet = logger
     quiet.logLevel = max(logger.logLevel, .warning)
     return try builder.buildServer(
@@ -79,14 +78,14 @@ public struct ControlServer: Service {
         address: .unixDomainSocket(path: directory.bindPath), backlog: 128, reuseAddress: false,
         availableConnectionsDelegate: MaximumAvailableConnections(Self.maximumConnections, logger: quiet)),
       eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: quiet,
-      responder: { request, writer, channel in
+      responder: { [patience] request, writer, channel in
         let response = try await responder.respond(to: request, on: channel)
         let closes = response.headers[.connection] == "close"
         try await writer.write(response: response.head, body: response.body)
         // The rest of a body that was refused is read and dropped, so that the client sees the answer; but not for ever.
-        if closes { channel.eventLoop.scheduleTask(in: BodyReader.timeLimit) { channel.close(promise: nil) } }
+        if closes { channel.eventLoop.scheduleTask(in: patience.body) { channel.close(promise: nil) } }
       },
-      onServerRunning: { channel in
+      onServerRunning: { [logger, socket, onListening] channel in
         if publication.publish(directory) {
           logger.info("control socket open", metadata: ["path": "\(socket.path)"])
           await onListening()
@@ -96,14 +95,15 @@ public struct ControlServer: Service {
       })
   }
 
-  /// Runs `server`; once asked to end, answers in progress get ``shutdownLimit``, then their connections are dropped.
-  private static func serve(_ server: any Service) async throws {
+  /// Runs `server`; once asked to end, answers in progress get a few seconds, then their connections are dropped.
+  private func serve(_ server: any Service) async throws {
+    let limit = patience.shutdown
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await server.run() }
       group.addTask {
         // Ends by cancellation when the server ends first.
-        guard (try? await gracefulShutdown()) != nil else { return try await waitForCancellation() }
-        try await Task.sleep(for: shutdownLimit)
+        guard (try? await gracefulShutdown()) != nil else { return try await Self.waitForCancellation() }
+        try await Task.sleep(for: limit)
       }
       defer { group.cancelAll() }
       try await group.next()

@@ -10,12 +10,13 @@ struct TaskHostCommand: AsyncParsableCommand {
     discussion: """
       EXAMPLES
         taskhost run --plugins ./plugins
-        taskhost submit org.taskhost.cleanup --payload '{"directory": "/var/tmp"}' --wait
+        taskhost submit org.taskhost.cleanup --payload '{"days": 7}' --wait
         taskhost tasks list --state pending
         taskhost tasks why 01976c1e-0000-7000-8000-000000000000
 
       EXIT CODES
-        0 done, 1 the task failed, 2 usage, 4 cancelled, 5 no host is running there, 6 refused by the host
+        0 done, 1 the task failed, 2 usage, 4 cancelled,
+        5 no host is running there, 6 refused by the host
       """,
     version: Version.text,
     subcommands: [

@@ -182,7 +182,22 @@ import Testing
     }
   }
 
-  @Test("help goes to standard output and exits 0", arguments: [["--help"], ["submit", "--help"], ["help", "tasks", "list"], ["--version"]])
+  @Test("a socket with the longest path there is, and one with a relative path, are reached")
+  func paths() async throws {
+    try await ControlFixture.withDirectory { directory in
+      let path = directory + "/" + String(repeating: "x", count: ControlSocket.maximumPathBytes - directory.utf8.count - 1)
+      try await ControlFixture.serve(MemoryHost(), on: ControlSocket(path: path)) {
+        let long = try await TaskHostProcess.run(["status", "--socket", path])
+        #expect(long.status == 0, "\(long.errors)")
+        let relative = try await TaskHostProcess.run(
+          ["status", "--socket", "./" + (path.split(separator: "/").last ?? "")], directory: directory)
+        #expect(relative.status == 0, "\(relative.errors)")
+      }
+    }
+  }
+
+  @Test(
+    "help goes to standard output and exits 0", arguments: [["--help"], ["submit", "--help"], ["help", "tasks", "list"], ["--version"]])
   func help(_ arguments: [String]) async throws {
     let result = try await TaskHostProcess.run(arguments)
     #expect(result.status == 0)
@@ -193,7 +208,8 @@ import Testing
   @Test("every command's help has an example")
   func examples() async throws {
     let commands = [
-      ["run"], ["submit"], ["tasks", "list"], ["tasks", "show"], ["tasks", "why"], ["tasks", "cancel"], ["tasks", "retry"], ["runs", "list"],
+      ["run"], ["submit"], ["tasks", "list"], ["tasks", "show"], ["tasks", "why"], ["tasks", "cancel"], ["tasks", "retry"],
+      ["runs", "list"],
       ["runs", "show"], ["runs", "logs"], ["plugins", "list"], ["simulate", "launch"], ["simulate", "expire"], ["status"], ["shutdown"],
     ]
     for command in commands {

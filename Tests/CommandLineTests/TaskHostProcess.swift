@@ -19,10 +19,13 @@ struct TaskHostProcess {
   }
 
   /// Runs it with `arguments` and waits for its end.
-  static func run(_ arguments: [String], input: String = "", environment: [String: String] = [:]) async throws -> Result {
+  static func run(_ arguments: [String], input: String = "", environment: [String: String] = [:], directory: String? = nil) async throws
+    -> Result
+  {
     let process = Process()
     process.executableURL = URL(filePath: try path)
     process.arguments = arguments
+    if let directory { process.currentDirectoryURL = URL(filePath: directory) }
     process.environment = ["PATH": "/usr/bin:/bin", "TZ": "UTC"].merging(environment) { $1 }
     let (input_, output, errors) = (Pipe(), Pipe(), Pipe())
     process.standardInput = input_

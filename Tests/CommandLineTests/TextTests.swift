@@ -14,7 +14,9 @@ import Testing
     #expect(DurationText.parse(text) == milliseconds)
   }
 
-  @Test("what is no duration is refused", arguments: ["", "5", "m", "1.5h", "-5m", "5 m", "30m1h", "1m1m", "99999999999999999999s", "9999999999999999w", "5x"])
+  @Test(
+    "what is no duration is refused",
+    arguments: ["", "5", "m", "1.5h", "-5m", "5 m", "30m1h", "1m1m", "99999999999999999999s", "9999999999999999w", "5x"])
   func noDuration(_ text: String) {
     #expect(DurationText.parse(text) == nil)
   }
@@ -32,7 +34,8 @@ import Testing
   @Test(
     "times are told from now",
     arguments: [
-      (0, "now"), (999, "now"), (4000, "in 4 s"), (-3000, "3 s ago"), (240_000, "in 4 min"), (-7_200_000, "2 h ago"), (259_200_000, "in 3 d"),
+      (0, "now"), (999, "now"), (4000, "in 4 s"), (-3000, "3 s ago"), (240_000, "in 4 min"), (-7_200_000, "2 h ago"),
+      (259_200_000, "in 3 d"),
     ])
   func relative(_ difference: Int64, _ text: String) {
     #expect(MomentText.relative(1_000_000_000 + difference, now: 1_000_000_000) == text)

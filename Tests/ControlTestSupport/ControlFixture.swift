@@ -29,12 +29,17 @@ public struct ControlFixture: Sendable {
   }
 
   /// Runs `body` while a server answers on `socket`, and ends the server gracefully.
-  public static func serve(_ host: any ControlledHost, on socket: ControlSocket, _ body: @escaping @Sendable () async throws -> Void) async throws {
+  public static func serve(
+    _ host: any ControlledHost, on socket: ControlSocket, changing change: (inout ControlServer) -> Void = { _ in },
+    _ body: @escaping @Sendable () async throws -> Void
+  ) async throws {
     let (listening, signal) = AsyncStream<Void>.makeStream()
     var logger = Logger(label: "test")
     logger.logLevel = .critical
-    let server = ControlServer(host: host, socket: socket, logger: logger, onListening: { signal.finish() })
-    let group = ServiceGroup(configuration: ServiceGroupConfiguration(services: [server], logger: logger))
+    var server = ControlServer(host: host, socket: socket, logger: logger, onListening: { signal.finish() })
+    change(&server)
+    let service = server
+    let group = ServiceGroup(configuration: ServiceGroupConfiguration(services: [service], logger: logger))
     try await withThrowingTaskGroup(of: Void.self) { tasks in
       tasks.addTask {
         defer { signal.finish() }

@@ -113,19 +113,14 @@ public final class MemoryHost: ControlledHost {
 
   // MARK: ControlledHost
 
+  /// As the protocol says.
   public func submit(_ requests: [TaskRequest]) async throws(ControlError) -> [Submission] {
     if let index = requests.firstIndex(where: { $0.identifier.rawValue == "unknown" }) {
       throw ControlError(.refused, "nobody registered unknown", field: "[\(index)].identifier")
     }
     var answers: [Submission] = []
     for request in requests {
-      let holder = state.withLock { state in
-        state.requests.values.first {
-          $0.request.identifier == request.identifier && $0.request.uniqueKey != nil && $0.request.uniqueKey == request.uniqueKey
-            && !$0.state.isFinal
-        }
-      }
-      if let holder {
+      if let key = request.uniqueKey, let holder = holder(of: key, identifier: request.identifier) {
         await script(self, holder.id)
         answers.append(Submission(id: holder.id, disposition: .kept, nextStart: holder.due))
         continue
@@ -140,6 +135,7 @@ public final class MemoryHost: ControlledHost {
     return answers
   }
 
+  /// As the protocol says.
   public func requests(_ query: RequestQuery) async throws(ControlError) -> [RequestRecord] {
     let all = state.withLock { $0.requests.values.sorted { $0.id > $1.id } }
     let matching = all.filter { record in
@@ -154,16 +150,19 @@ public final class MemoryHost: ControlledHost {
     }
   }
 
+  /// As the protocol says.
   public func request(_ id: RequestID) async throws(ControlError) -> RequestRecord {
     guard let record = state.withLock({ $0.requests[id] }) else { throw ControlError(.notFound, "there is no request \(id)", field: "id") }
     return record
   }
 
+  /// As the protocol says.
   public func gates(of id: RequestID) async throws(ControlError) -> [String] {
     _ = try await request(id)
     return state.withLock { $0.gates }
   }
 
+  /// As the protocol says.
   public func cancel(_ id: RequestID) async throws(ControlError) -> RequestRecord {
     let record = try await request(id)
     guard !record.state.isFinal else { throw ControlError(.conflict, "\(id) is \(record.state.rawValue) already") }
@@ -171,34 +170,41 @@ public final class MemoryHost: ControlledHost {
     return try await request(id)
   }
 
+  /// As the protocol says.
   public func retry(_ id: RequestID) async throws(ControlError) -> RequestRecord {
     guard try await request(id).state == .failed else { throw ControlError(.conflict, "only a failed request can be retried") }
     change(id) { $0.state = .pending }
     return try await request(id)
   }
 
+  /// As the protocol says.
   public func runs(_ query: RunQuery) async throws(ControlError) -> [RunRecord] {
     let all = state.withLock { $0.runs.values.sorted { $0.id > $1.id } }
     return all.filter { query.request == nil || $0.request == query.request }.prefix(query.limit).map(\.self)
   }
 
+  /// As the protocol says.
   public func run(_ id: RunID) async throws(ControlError) -> RunRecord {
     guard let record = state.withLock({ $0.runs[id] }) else { throw ControlError(.notFound, "there is no run \(id)", field: "id") }
     return record
   }
 
+  /// As the protocol says.
   public func plugins() async -> [PluginStatus] { state.withLock { $0.plugins } }
 
+  /// As the protocol says.
   public func simulateLaunch(_ identifier: TaskIdentifier) async throws(ControlError) -> RequestRecord {
     let submission = try await submit([TaskRequest(identifier: identifier)])
     guard let id = submission.first?.id else { throw ControlError(.internal, "nothing was submitted") }
     return try await request(id)
   }
 
+  /// As the protocol says.
   public func simulateExpiration(_ identifier: TaskIdentifier) async throws(ControlError) -> [RunID] {
     state.withLock { state in state.runs.values.filter { $0.identifier == identifier && $0.outcome == nil }.map(\.id) }
   }
 
+  /// As the protocol says.
   public func status() async -> HostStatus {
     state.withLock { state in
       HostStatus(
@@ -208,11 +214,13 @@ public final class MemoryHost: ControlledHost {
     }
   }
 
+  /// As the protocol says.
   public func shutdown() async {
     state.withLock { $0.phase = .draining }
     finish()
   }
 
+  /// As the protocol says.
   public func events(_ filter: EventFilter) async -> AsyncStream<HostEvent> {
     let (stream, continuation) = AsyncStream<HostEvent>.makeStream(bufferingPolicy: .bufferingNewest(10_000))
     let (number, ended) = state.withLock { state in
@@ -223,6 +231,12 @@ public final class MemoryHost: ControlledHost {
     continuation.onTermination = { [weak self] _ in self?.drop(number) }
     if ended { continuation.finish() }
     return stream
+  }
+
+  private func holder(of key: String, identifier: TaskIdentifier) -> RequestRecord? {
+    state.withLock { state in
+      state.requests.values.first { $0.request.uniqueKey == key && $0.request.identifier == identifier && !$0.state.isFinal }
+    }
   }
 
   private func drop(_ reader: Int) {

@@ -22,7 +22,8 @@ import Testing
     try #require(bound == 0)
   }
 
-  @Test("it has the mode that was asked for, nothing else is left beside it, and it is removed at the end", arguments: [0o600, 0o660, 0o666])
+  @Test(
+    "it has the mode that was asked for, nothing else is left beside it, and it is removed at the end", arguments: [0o600, 0o660, 0o666])
   func mode(_ mode: UInt32) async throws {
     try await ControlFixture.withDirectory { directory in
       let path = "\(directory)/c.sock"
@@ -59,7 +60,7 @@ import Testing
       #expect(error?.problem == .inUse)
       #expect(error?.description.contains("another host answers on \(path)") == true)
       let answer = try await HTTPTestClient(socket: path).send("GET", "/healthz")
-        #expect(answer.status == 200)
+      #expect(answer.status == 200)
     }
   }
 
@@ -81,8 +82,7 @@ import Testing
     try await ControlFixture.withDirectory { directory in
       let path = directory + "/" + String(repeating: "x", count: 107 - directory.utf8.count - 1)
       try await ControlFixture.serve(MemoryHost(), on: ControlSocket(path: path)) {
-        let answer = try await HTTPTestClient(socket: path).send("GET", "/healthz")
-        #expect(answer.status == 200)
+        #expect(SocketFile.state(of: path) == .live)
       }
       let error = await #expect(throws: ControlSocketError.self) {
         try await ControlFixture.serve(MemoryHost(), on: ControlSocket(path: path + "x")) {}

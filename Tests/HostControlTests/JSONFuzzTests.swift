@@ -1,5 +1,7 @@
-import HostControl
+import TaskModel
 import Testing
+
+@testable import HostControl
 
 /// A small generator with a seed, so that a failure can be repeated (SplitMix64).
 private struct SeededGenerator: RandomNumberGenerator {
@@ -30,6 +32,9 @@ private struct SeededGenerator: RandomNumberGenerator {
       for _ in 0..<Int.random(in: 1...6, using: &generator) { mutate(&bytes, &generator) }
       guard let node = try? JSONReader.read(bytes) else { continue }
       #expect(JSONReader.isValid(bytes), "seed \(seed)")
+      if let requests = try? SubmissionReader.read(bytes, now: WallTime(unixMilliseconds: 0)).requests {
+        #expect(requests.allSatisfy { Limits.priorities.contains($0.priority) }, "seed \(seed)")
+      }
       check(node, in: bytes, seed: seed)
     }
   }

@@ -22,7 +22,9 @@ import Testing
 
   @Test(
     "a path that is not there is 404",
-    arguments: ["/v1", "/v2/requests", "/v1/requests/", "/v1/requests/x", "/v1/requests/\(id)/x", "/v1/runs/\(id)/logs/x", "/x", "//", "/v1//"])
+    arguments: [
+      "/v1", "/v2/requests", "/v1/requests/", "/v1/requests/x", "/v1/requests/\(id)/x", "/v1/runs/\(id)/logs/x", "/x", "//", "/v1//",
+    ])
   func unknown(_ path: String) {
     let failure = #expect(throws: HTTPFailure.self) { try Route.find(method: "GET", path: path) }
     #expect(failure?.status.code == 404)

@@ -2,14 +2,20 @@ import ControlTestSupport
 import HostControl
 import TaskModel
 
-/// A host whose one interest is that its readers are dropped.
+/// A host that says when a reader is dropped, and has much to tell to who reads.
 struct WatchedHost: ControlledHost {
   private let memory = MemoryHost()
+  /// Log lines of 8 KiB that every reader is sent at once.
+  var lines = 0
+  var onReader: @Sendable () -> Void = {}
   let onReaderGone: @Sendable () -> Void
 
   func events(_ filter: EventFilter) async -> AsyncStream<HostEvent> {
     let (stream, continuation) = AsyncStream<HostEvent>.makeStream()
     continuation.onTermination = { _ in onReaderGone() }
+    let line = LogLine(time: WallTime(unixMilliseconds: 0), level: .info, message: String(repeating: "x", count: 8192))
+    for _ in 0..<lines { continuation.yield(.log(RunID(sequence: 1, origin: 1), RequestID(sequence: 1, origin: 1), line)) }
+    onReader()
     return stream
   }
 

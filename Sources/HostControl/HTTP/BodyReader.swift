@@ -10,10 +10,10 @@ struct BodyReader: Sendable {
   static let otherBytes = 65_536
   /// Bodies in memory at once, all connections together.
   static let bytesInAll = 4 * submissionBytes
-  /// A body that takes longer to arrive ends its connection.
-  static let timeLimit = TimeAmount.seconds(60)
 
   let budget: BodyBudget
+  /// A body that takes longer to arrive ends its connection.
+  let timeLimit: TimeAmount
 
   /// Reads the body and hands it to `use`; its memory counts against the budget until `use` returns.
   func withBody<Value: Sendable>(
@@ -22,7 +22,7 @@ struct BodyReader: Sendable {
     let tooBig = HTTPFailure(
       ControlError(.tooBig, "the body has more than \(limit) bytes: send less at once"), closesConnection: true)
     if let announced = request.headers[.contentLength].flatMap(Int.init), announced > limit { throw tooBig }
-    let late = channel.eventLoop.scheduleTask(in: Self.timeLimit) { channel.close(promise: nil) }
+    let late = channel.eventLoop.scheduleTask(in: timeLimit) { channel.close(promise: nil) }
     defer { late.cancel() }
     var taken = 0
     defer { budget.giveBack(taken) }

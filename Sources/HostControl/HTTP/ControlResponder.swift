@@ -10,6 +10,7 @@ struct ControlResponder: Sendable {
   let host: any ControlledHost
   let now: @Sendable () -> WallTime
   let bodies: BodyReader
+  let eventWriteLimit: TimeAmount
   let logger: Logger
 
   /// The answer; never an error of the host's, only one of the connection.
@@ -20,7 +21,9 @@ struct ControlResponder: Sendable {
     } catch let failure as HTTPFailure {
       return failure.response
     } catch let error as ControlError {
-      if error.code == .internal { logger.error("a request failed", metadata: ["path": "\(request.uri.path)", "error": "\(error.message)"]) }
+      if error.code == .internal {
+        logger.error("a request failed", metadata: ["path": "\(request.uri.path)", "error": "\(error.message)"])
+      }
       return HTTPFailure(error).response
     } catch let error as HTTPParserError {
       throw error
@@ -43,7 +46,7 @@ struct ControlResponder: Sendable {
       return list("runs", found) { $0.run($1) }
     case .stream:
       let parameters = try QueryParameters(query, known: ["request"])
-      let stream = EventStream(host: host, filter: EventFilter(request: try parameters.request()))
+      let stream = EventStream(host: host, filter: EventFilter(request: try parameters.request()), writeLimit: eventWriteLimit)
       return await stream.response(to: request, on: channel)
     default: _ = try QueryParameters(query, known: [])
     }
@@ -161,7 +164,8 @@ struct ControlResponder: Sendable {
       let node = try SubmissionReader.parse(bytes)
       guard case .object(let members) = node.value else { throw ControlError(.invalid, "send {\"identifier\": …}, not \(node.kind)") }
       if let other = members.first(where: { $0.name != "identifier" }) {
-        throw ControlError(.invalid, "there is no such member\(NearestName.hint(for: other.name, among: ["identifier"]))", field: other.name)
+        throw ControlError(
+          .invalid, "there is no such member\(NearestName.hint(for: other.name, among: ["identifier"]))", field: other.name)
       }
       guard let text = node["identifier"]?.string else {
         throw ControlError(.invalid, "identifier: a string is expected that says whose handler is meant", field: "identifier")

@@ -6,11 +6,10 @@ import TaskModel
 
 /// `GET /v1/stream`: the host's events as server-sent events (WHATWG HTML, "Server-sent events").
 struct EventStream: Sendable {
-  /// A client that does not read for so long is dropped.
-  static let writeLimit = TimeAmount.seconds(30)
-
   let host: any ControlledHost
   let filter: EventFilter
+  /// A client that does not read for so long is dropped.
+  let writeLimit: TimeAmount
 
   /// An answer that goes on until the host, the server or the client ends.
   func response(to request: Request, on channel: any Channel) async -> Response {
@@ -20,7 +19,7 @@ struct EventStream: Sendable {
       try await request.body.consumeWithCancellationOnInboundClose { _ in
         try await writer.write(ByteBuffer(string: ": subscribed\n\n"))
         for await event in events.cancelOnGracefulShutdown() {
-          try await Self.write(ByteBuffer(bytes: Self.encode(event)), to: &writer, on: channel)
+          try await write(ByteBuffer(bytes: Self.encode(event)), to: &writer, on: channel)
         }
         try Task.checkCancellation()
       }
@@ -31,7 +30,7 @@ struct EventStream: Sendable {
   }
 
   /// Suspends while the client does not read; a deadline is only armed then.
-  private static func write(_ bytes: ByteBuffer, to writer: inout any ResponseBodyWriter, on channel: any Channel) async throws {
+  private func write(_ bytes: ByteBuffer, to writer: inout any ResponseBodyWriter, on channel: any Channel) async throws {
     if channel.isWritable { return try await writer.write(bytes) }
     let late = channel.eventLoop.scheduleTask(in: writeLimit) { channel.close(promise: nil) }
     defer { late.cancel() }

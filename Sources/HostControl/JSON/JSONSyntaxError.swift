@@ -29,5 +29,6 @@ public struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertibl
     self.isLimit = isLimit
   }
 
+  /// Where, and what is wrong there.
   public var description: String { "line \(line), column \(column): \(flaw)" }
 }

@@ -19,6 +19,7 @@ public struct ControlSocketError: Error, Sendable, Hashable, CustomStringConvert
   /// What is wrong.
   public let problem: Problem
 
+  /// What was seen and what to do.
   public var description: String {
     switch problem {
     case .pathTooLong(let count):

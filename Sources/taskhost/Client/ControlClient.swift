@@ -26,6 +26,24 @@ struct ControlClient: Sendable {
 
   /// The socket's path.
   let socket: String
+  /// The same for connecting: short enough for NIO.
+  private let address: String
+
+  /// A client for the host at `socket`. Nothing is connected yet.
+  init(socket: String) {
+    self.socket = socket
+    address = socket.utf8.count <= Self.maximumAddressBytes ? socket : Self.shortened(socket)
+  }
+
+  /// NIO takes paths up to this; an address on Linux holds ``ControlSocket/maximumPathBytes``.
+  private static let maximumAddressBytes = 103
+
+  /// The path by way of a descriptor of its directory, which stays open as long as the process; as it is when that is no help.
+  private static func shortened(_ path: String) -> String {
+    guard let slash = path.lastIndex(of: "/"), path.utf8.count <= ControlSocket.maximumPathBytes else { return path }
+    let directory = open(String(path[...slash]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    return directory < 0 ? path : "/proc/self/fd/\(directory)/\(path[path.index(after: slash)...])"
+  }
 
   /// Lives as long as the process. A host that is not there is reported at once, not tried again.
   private static let http: HTTPClient = {
@@ -101,7 +119,8 @@ struct ControlClient: Sendable {
       let limits = JSONLimits(values: 20_000_000, opaqueMembers: Self.opaqueMembers)
       return Answer(bytes: bytes, node: try JSONReader.read(bytes, limits: limits))
     } catch {
-      throw CommandFailure(.refused, socket, "the answer is not JSON: \(error)", remedy: "is this the socket of a taskhost of this version?")
+      throw CommandFailure(
+        .refused, socket, "the answer is not JSON: \(error)", remedy: "is this the socket of a taskhost of this version?")
     }
   }
 
@@ -120,7 +139,7 @@ struct ControlClient: Sendable {
   }
 
   private func request(_ method: String, _ path: String) -> HTTPClientRequest {
-    var request = HTTPClientRequest(url: "http+unix://\(Self.escape(socket))\(path)")
+    var request = HTTPClientRequest(url: "http+unix://\(Self.escape(address))\(path)")
     request.method = HTTPMethod(rawValue: method)
     return request
   }

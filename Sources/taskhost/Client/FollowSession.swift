@@ -15,11 +15,14 @@ struct FollowSession {
   /// - Throws: `ExitCode` unless it succeeded; ``CommandFailure`` when the host went away.
   func follow(_ events: AsyncThrowingStream<ServerSentEvent, any Error>) async throws {
     var follower = OccurrenceFollower(request: request, isRepeating: isRepeating)
+    var last: ControlClient.Answer?
     do {
       for try await case .event(let name, let data) in events {
-        guard let step = follower.apply(name, try client.answer(data).node) else { continue }
-        if case .ended(let end) = step { return try await finish(end, run: follower.lastRun) }
-        show(step)
+        let event = try client.answer(data)
+        let step = follower.apply(name, event.node)
+        if name == "run", let run = follower.lastRun, event.node["id"]?.string == run { last = event }
+        if case .ended(let end) = step { return try await finish(end, run: last) }
+        if let step { show(step) }
       }
     } catch let error where !(error is CommandFailure || error is ExitCode) {
       throw gone(because: "\(error)")
@@ -52,7 +55,7 @@ struct FollowSession {
     }
   }
 
-  private func finish(_ end: OccurrenceFollower.End, run seen: String?) async throws {
+  private func finish(_ end: OccurrenceFollower.End, run seen: ControlClient.Answer?) async throws {
     Terminal.progress("")
     let run = try await lastRun(seen)
     if let json {
@@ -69,8 +72,16 @@ struct FollowSession {
   }
 
   /// The run that ended the occurrence; nil when it never ran.
-  private func lastRun(_ seen: String?) async throws -> ControlClient.Answer? {
-    if let seen { return try await client.get("/v1/runs/\(seen)") }
+  ///
+  /// - Parameter seen: Its event, which does where the host is gone by now.
+  private func lastRun(_ seen: ControlClient.Answer?) async throws -> ControlClient.Answer? {
+    if let seen, let id = seen.node["id"]?.string {
+      do {
+        return try await client.get("/v1/runs/\(id)")
+      } catch {
+        return seen
+      }
+    }
     let runs = try await client.get("/v1/runs?request=\(request)&limit=1")
     guard let id = runs.node["runs"]?.array?.first?["id"]?.string else { return nil }
     return try await client.get("/v1/runs/\(id)")

@@ -4,7 +4,8 @@ import ArgumentParser
 enum LaterCommands {
   /// `taskhost conditions`
   struct Conditions: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "conditions", abstract: "Comes with a later version.", shouldDisplay: false)
+    static let configuration = CommandConfiguration(
+      commandName: "conditions", abstract: "Comes with a later version.", shouldDisplay: false)
     @Argument(parsing: .captureForPassthrough) var rest: [String] = []
     func run() throws { throw CommandFailure.later("conditions") }
   }

@@ -42,7 +42,8 @@ enum PayloadArgument {
       }
       bytes.append(contentsOf: part[..<count])
       guard bytes.count <= 1_048_576 else {
-        throw CommandFailure(.usage, "--payload @\(path)", "has more than 65,536 bytes", remedy: "pass the file's path in the payload instead")
+        throw CommandFailure(
+          .usage, "--payload @\(path)", "has more than 65,536 bytes", remedy: "pass the file's path in the payload instead")
       }
     }
   }

@@ -6,9 +6,10 @@ struct RunCommand: AsyncParsableCommand {
     commandName: "run",
     abstract: "Run the host in the foreground.",
     discussion: """
-      Loads the plugins, runs what is due, and answers on the control socket until SIGTERM, SIGINT or taskhost shutdown.
-      Beside the usual exit codes: 75 a permitted plugin crashed at launch, 78 the configuration, the state directory or the plugins
-      make the launch impossible.
+      Loads the plugins, runs what is due, and answers on the control socket until
+      SIGTERM, SIGINT or taskhost shutdown. Beside the usual exit codes: 75 a
+      permitted plugin crashed at launch, 78 the configuration, the state directory
+      or the plugins make the launch impossible.
 
       EXAMPLES
         taskhost run

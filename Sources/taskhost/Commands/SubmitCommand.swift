@@ -8,14 +8,16 @@ struct SubmitCommand: AsyncParsableCommand {
     commandName: "submit",
     abstract: "Ask for a task to be run.",
     discussion: """
-      Prints the request's id. With --wait it follows one occurrence: progress and log on standard error, the final message and output on
-      standard output; the exit code is 0 when it succeeded, 1 when it failed, 4 when it was cancelled, 5 when the host went away.
+      Prints the request's id. With --wait it follows one occurrence: progress and
+      log on standard error, the final message and output on standard output; the
+      exit code is 0 when it succeeded, 1 when it failed, 4 when it was cancelled,
+      5 when the host went away.
 
       EXAMPLES
-        taskhost submit org.taskhost.cleanup --payload '{"directory": "/var/tmp"}' --wait
-        taskhost submit com.example.report --payload @report.json --at '2026-11-21 08:00'
-        taskhost submit org.taskhost.token-refresh --every 6h --key token --on-conflict keep
-        generate | taskhost submit com.example.import --payload @- --after 15m --tag nightly
+        taskhost submit org.taskhost.cleanup --payload '{"days": 7}' --wait
+        taskhost submit com.example.report --at '2026-11-21 08:00'
+        taskhost submit org.taskhost.token-refresh --every 6h --key token
+        generate | taskhost submit com.example.import --payload @- --after 15m
       """)
 
   @Argument(help: "Whose handler is to run.")

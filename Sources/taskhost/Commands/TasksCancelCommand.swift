@@ -7,8 +7,8 @@ struct TasksCancelCommand: AsyncParsableCommand {
     commandName: "cancel",
     abstract: "Cancel requests.",
     discussion: """
-      A request that runs is asked to stop; it is cancelled when its run has ended. All ids are tried; the exit code is that of the first
-      that was refused.
+      A request that runs is asked to stop; it is cancelled when its run has ended.
+      All ids are tried; the exit code is that of the first that was refused.
 
       EXAMPLES
         taskhost tasks cancel 01976c1e-0000-7000-8000-000000000000

@@ -15,7 +15,9 @@ enum DurationText {
       rest = rest.dropFirst(digits.count)
       let letters = rest.prefix { $0.isASCII && $0.isLetter }
       rest = rest.dropFirst(letters.count)
-      guard let number = Int64(digits), let unit = units.first(where: { $0.name == letters }), unit.milliseconds < smallest else { return nil }
+      guard let number = Int64(digits), let unit = units.first(where: { $0.name == letters }), unit.milliseconds < smallest else {
+        return nil
+      }
       smallest = unit.milliseconds
       let (part, overflow) = number.multipliedReportingOverflow(by: unit.milliseconds)
       let (sum, carried) = total.addingReportingOverflow(part)

@@ -1,0 +1,48 @@
+public import TaskModel
+
+/// One look at a host.
+public struct HostStatus: Sendable, Hashable {
+  /// taskhost's version.
+  public var version: String
+  /// The host's process.
+  public var processID: Int32
+  /// Where it is in its life.
+  public var phase: HostPhase
+  /// When it started.
+  public var started: WallTime
+  /// Its state directory, an absolute path.
+  public var stateDirectory: String
+  /// How many requests are in each state.
+  public var requests: [RequestState: Int]
+  /// Its live runs.
+  public var running: Int
+  /// How many runs it allows at once.
+  public var maxConcurrentRuns: Int
+  /// How many plugins are registered.
+  public var pluginsRegistered: Int
+  /// How many plugin files were refused.
+  public var pluginsRefused: Int
+  /// When the next pending request is due; nil: none is.
+  public var nextDue: WallTime?
+  /// What the operator should know: a store that cannot be written, plugins in thread isolation that wanted a process, …
+  public var warnings: [String]
+
+  /// A status as given.
+  public init(
+    version: String, processID: Int32, phase: HostPhase, started: WallTime, stateDirectory: String, requests: [RequestState: Int],
+    running: Int, maxConcurrentRuns: Int, pluginsRegistered: Int, pluginsRefused: Int, nextDue: WallTime?, warnings: [String]
+  ) {
+    self.version = version
+    self.processID = processID
+    self.phase = phase
+    self.started = started
+    self.stateDirectory = stateDirectory
+    self.requests = requests
+    self.running = running
+    self.maxConcurrentRuns = maxConcurrentRuns
+    self.pluginsRegistered = pluginsRegistered
+    self.pluginsRefused = pluginsRefused
+    self.nextDue = nextDue
+    self.warnings = warnings
+  }
+}

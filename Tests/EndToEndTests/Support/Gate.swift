@@ -1,0 +1,53 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// A FIFO at which a run waits: a test knows that the run has come, and lets it go on.
+final class Gate: Sendable {
+  let path: String
+  private let held = Mutex<Int32?>(nil)
+
+  init(path: String) { self.path = path }
+
+  deinit { release() }
+
+  /// Waits until a run has opened the FIFO, and holds it there.
+  func arrival(within limit: Duration = .seconds(30)) async throws {
+    let path = path
+    // Opening for writing waits for the reader; when none comes in time, a reader of the test's own ends the wait.
+    let late = Task {
+      try await Task.sleep(for: limit)
+      let reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+      defer { close(reader) }
+      try await Task.sleep(for: .milliseconds(200))
+      return true
+    }
+    let descriptor = try await onOwnThread { open(path, O_WRONLY | O_CLOEXEC) }
+    late.cancel()
+    held.withLock { $0 = descriptor }
+    if (try? await late.value) == true || descriptor < 0 {
+      release()
+      throw TestFailure("no run came to the gate \(path) within \(limit)")
+    }
+  }
+
+  /// Lets the run that waits go on.
+  func release() {
+    held.withLock { held in
+      if let descriptor = held { close(descriptor) }
+      held = nil
+    }
+  }
+
+  /// Waits for a run, and lets it go on at once.
+  func pass() async throws {
+    try await arrival()
+    release()
+  }
+
+  /// Reads what a thread of a plugin writes to the FIFO, to the end.
+  func read() async throws -> String {
+    let path = path
+    return try await onOwnThread { try String(contentsOfFile: path, encoding: .utf8) }
+  }
+}

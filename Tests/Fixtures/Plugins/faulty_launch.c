@@ -1,0 +1,113 @@
+/*
+ * Plugins whose launch goes wrong, one for each -DFAULT_…; without any it is a plugin that registers and succeeds.
+ *
+ * -DIDENTIFIER="…" as in script.c.
+ */
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "taskhost.h"
+
+#ifndef IDENTIFIER
+#define IDENTIFIER "test.faulty"
+#endif
+
+static taskhost_result handle(taskhost_task task, void *context) {
+  (void)task;
+  (void)context;
+  return TASKHOST_SUCCESS;
+}
+
+#ifdef FAULT_ABI
+TASKHOST_EXPORT const uint32_t taskhost_plugin_abi_version = FAULT_ABI;
+#elif !defined(FAULT_NO_ABI)
+TASKHOST_EXPORT const uint32_t taskhost_plugin_abi_version = TASKHOST_ABI_VERSION;
+#endif
+
+#ifdef FAULT_NOTE
+/* FAULT_NOTE: assembler directives for the note's descriptor. */
+#ifndef NOTE_ALIGNMENT
+#define NOTE_ALIGNMENT "4"
+#endif
+__asm__(".pushsection .note.taskhost,\"a\",@note\n.balign " NOTE_ALIGNMENT "\n.long 2f-1f\n.long 4f-3f\n.long 0x54480001\n"
+        "1: .asciz \"taskhost\"\n2: .balign 4\n3: " FAULT_NOTE "\n4: .balign 4\n.popsection");
+#endif
+
+#ifdef FAULT_UNRESOLVED
+extern int there_is_no_such_function_anywhere(void);
+#endif
+
+#ifdef FAULT_DEPENDENCY
+extern int dependency(void);
+#endif
+
+#ifdef FAULT_ENTRY_IS_DATA
+TASKHOST_EXPORT const uint32_t taskhost_plugin_launch[4] = {1, 2, 3, 4};
+#elif !defined(FAULT_NO_ENTRY)
+TASKHOST_EXPORT taskhost_status taskhost_plugin_launch(const taskhost_api *api, taskhost_launch launch) {
+  taskhost_registration registration = {
+    .struct_size = sizeof registration, .kind = TASKHOST_REFRESH, .identifier = IDENTIFIER, .handler = handle};
+#ifdef FAULT_UNRESOLVED
+  if (there_is_no_such_function_anywhere()) return TASKHOST_EINTERNAL;
+#endif
+#ifdef FAULT_DEPENDENCY
+  if (dependency() != 1) return TASKHOST_EINTERNAL;
+#endif
+#ifdef FAULT_RETURNS_ERROR
+  api->register_handler(launch, &registration);
+  return TASKHOST_EUNAVAILABLE;
+#endif
+#ifdef FAULT_HANGS
+  for (;;) pause();
+#endif
+#ifdef FAULT_REGISTERS_NOTHING
+  return TASKHOST_OK;
+#endif
+#ifdef FAULT_REGISTERS_TWICE
+  api->register_handler(launch, &registration);
+  registration.identifier = IDENTIFIER ".second";
+#endif
+#ifdef FAULT_NULL_IDENTIFIER
+  registration.identifier = NULL;
+#endif
+#ifdef FAULT_LONG_IDENTIFIER
+  char identifier[130];
+  memset(identifier, 'a', sizeof identifier);
+  identifier[sizeof identifier - 1] = 0;
+  registration.identifier = identifier;
+#endif
+#ifdef FAULT_NULL_HANDLER
+  registration.handler = NULL;
+#endif
+#ifdef FAULT_STRUCT_SIZE
+  registration.struct_size = FAULT_STRUCT_SIZE;
+#endif
+#ifdef FAULT_KIND
+  registration.kind = FAULT_KIND;
+#endif
+#ifdef FAULT_RESERVED
+  registration.reserved = 1;
+#endif
+#ifdef FAULT_SIGNATURE
+  registration.handler = NULL;
+  registration.signature = FAULT_SIGNATURE;
+  registration.function = (void (*)(void))handle;
+#endif
+#ifdef FAULT_LARGER_STRUCT
+  /* A later header's registration, whose new field is used. */
+  struct {
+    taskhost_registration known;
+    uint64_t later;
+  } larger = {.known = registration, .later = FAULT_LARGER_STRUCT};
+  larger.known.struct_size = sizeof larger;
+  return api->register_handler(launch, &larger.known);
+#else
+  return api->register_handler(launch, &registration);
+#endif
+}
+#endif
+
+#ifdef FAULT_EXECUTABLE
+int main(void) { return 0; }
+#endif

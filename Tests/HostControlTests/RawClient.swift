@@ -1,0 +1,47 @@
+import Foundation
+import Glibc
+
+/// A connection to a socket that sends what it is told and nothing else.
+final class RawClient: Sendable {
+  /// The connection could not be made.
+  struct NotConnected: Error {}
+
+  private let descriptor: Int32
+
+  init(_ path: String) throws {
+    descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let connected = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+    }
+    guard connected == 0 else {
+      close(descriptor)
+      throw NotConnected()
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  func send(_ text: String) {
+    let bytes = Array(text.utf8)
+    _ = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+  }
+
+  /// Everything until the other side closes, read on a thread of its own.
+  func readToEnd() async -> String {
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread {
+        var all: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 65_536)
+        while true {
+          let count = part.withUnsafeMutableBytes { recv(self.descriptor, $0.baseAddress, $0.count, 0) }
+          guard count > 0 else { break }
+          all.append(contentsOf: part[..<count])
+        }
+        continuation.resume(returning: String(decoding: all, as: UTF8.self))
+      }
+    }
+  }
+}
