@@ -58,7 +58,8 @@ let package = Package(
     .executableTarget(
       name: "taskhost",
       dependencies: [
-        "HostControl", "TaskHost", "TaskModel", "TaskScheduler", argumentParser, asyncHTTPClient, logging, nioCore, nioHTTP1, nioPosix, serviceLifecycle,
+        "HostControl", "TaskHost", "TaskModel", "TaskScheduler", argumentParser, asyncHTTPClient, logging, nioCore, nioHTTP1, nioPosix,
+        serviceLifecycle,
         unixSignals,
       ],
       swiftSettings: settings),
@@ -66,18 +67,23 @@ let package = Package(
     // Floor 3: the host put together, and its control over HTTP.
     .target(
       name: "TaskHost",
-      dependencies: ["CTaskHostSystem", "HostThreads", "PluginRuntime", "PluginTrust", "TaskModel", "TaskScheduler", "TaskStore", logging, tomlKit],
+      dependencies: [
+        "CTaskHostSystem", "HostThreads", "PluginRuntime", "PluginTrust", "TaskModel", "TaskScheduler", "TaskStore", logging, tomlKit,
+      ],
       swiftSettings: settings),
     .target(
-      name: "HostControl", dependencies: ["TaskModel", httpTypes, hummingbirdCore, logging, nioCore, nioHTTP1, nioPosix, serviceLifecycle], swiftSettings: settings),
+      name: "HostControl", dependencies: ["TaskModel", httpTypes, hummingbirdCore, logging, nioCore, nioHTTP1, nioPosix, serviceLifecycle],
+      swiftSettings: settings),
 
     // Floor 2: what runs when.
     .target(name: "TaskScheduler", dependencies: ["HostThreads", "TaskModel", deque], swiftSettings: settings),
 
     // Floor 1: the services.
     .target(name: "TaskStore", dependencies: ["HostThreads", "TaskModel", grdb, grdbSQLite], swiftSettings: settings),
-    .target(name: "PluginRuntime", dependencies: ["CTaskHost", "CTaskHostSystem", "HostThreads", "TaskModel", deque, heap], swiftSettings: settings),
-    .target(name: "PluginTrust", dependencies: ["TaskModel"], swiftSettings: settings),
+    .target(
+      name: "PluginRuntime", dependencies: ["CTaskHost", "CTaskHostSystem", "HostThreads", "TaskModel", deque, heap],
+      swiftSettings: settings),
+    .target(name: "PluginTrust", swiftSettings: settings),
 
     // Floor 0: the vocabulary and the four seams; threads, locks and clocks of the system.
     .target(name: "HostThreads", dependencies: ["CTaskHostSystem", "TaskModel"], swiftSettings: settings),
@@ -95,10 +101,29 @@ let package = Package(
     .target(
       name: "TokenRefresh", dependencies: ["TaskHostSDK", asyncHTTPClient, crypto, logging, nioCore, nioHTTP1, nioPosix],
       path: "Plugins/TokenRefresh", exclude: ["Entry"], swiftSettings: settings),
-    .target(name: "TokenRefreshEntry", dependencies: ["TaskHostSDK", "TokenRefresh"], path: "Plugins/TokenRefresh/Entry", swiftSettings: settings),
+    .target(
+      name: "TokenRefreshEntry", dependencies: ["TaskHostSDK", "TokenRefresh"], path: "Plugins/TokenRefresh/Entry", swiftSettings: settings),
     .target(name: "CCleanup", path: "Plugins/CleanupSystem"),
     .target(
-      name: "Cleanup", dependencies: ["CCleanup", "TaskHostSDK", logging], path: "Plugins/Cleanup", exclude: ["Entry"], swiftSettings: settings),
+      name: "Cleanup", dependencies: ["CCleanup", "TaskHostSDK", logging], path: "Plugins/Cleanup", exclude: ["Entry"],
+      swiftSettings: settings),
     .target(name: "CleanupEntry", dependencies: ["Cleanup", "TaskHostSDK"], path: "Plugins/Cleanup/Entry", swiftSettings: settings),
+
+    // Tests: a folder a module, and the real binaries end to end.
+    .testTarget(name: "PluginTrustTests", dependencies: ["PluginTrust"], swiftSettings: settings),
+    .testTarget(name: "TaskHostTests", dependencies: ["TaskHost", "TaskModel"], swiftSettings: settings),
+    .target(
+      name: "ControlTestSupport", dependencies: ["HostControl", "TaskModel", logging, serviceLifecycle], path: "Tests/ControlTestSupport",
+      swiftSettings: settings),
+    .testTarget(
+      name: "HostControlTests",
+      dependencies: ["ControlTestSupport", "HostControl", "TaskModel", asyncHTTPClient, httpTypes, nioCore, nioHTTP1],
+      swiftSettings: settings),
+    .testTarget(
+      name: "CommandLineTests", dependencies: ["ControlTestSupport", "HostControl", "TaskModel", "taskhost"], swiftSettings: settings),
+    .testTarget(name: "TaskHostSDKTests", dependencies: ["CTaskHost", "TaskHostSDK", logging], swiftSettings: settings),
+    .testTarget(
+      name: "TokenRefreshTests", dependencies: ["TokenRefresh", logging, nioCore, nioHTTP1, nioPosix], swiftSettings: settings),
+    .testTarget(name: "CleanupTests", dependencies: ["CTaskHost", "Cleanup", "TaskHostSDK"], swiftSettings: settings),
   ]
 )

@@ -50,7 +50,7 @@ public final class Host: Sendable {
     do { store = try SQLiteRequestStore(path: directory.database) } catch {
       throw HostFailure(.configuration, "store \(directory.database): \(error)")
     }
-    let rules = SubmissionRules(others: try configuration.maySubmit())
+    let rules = SubmissionRules(others: configuration.maySubmit())
     let launching = PluginLaunching(
       configuration: configuration, stateDirectory: directory.path, submissionRules: rules, log: log)
     let scan = try launching.discover()
@@ -58,7 +58,9 @@ public final class Host: Sendable {
       let tied = configuration.plugins.first { $0.value.file == file.name }?.key
       return (tied ?? file.elf.note?.identifier).flatMap { try? TaskIdentifier($0) }
     }
-    for refused in registry.refused { log.warning("plugin refused: \(refused.refusal)", metadata: ["code": "\(refused.refusal.code.rawValue)"]) }
+    for refused in registry.refused {
+      log.warning("plugin refused: \(refused.refusal)", metadata: ["code": "\(refused.refusal.code.rawValue)"])
+    }
     if !allowMissing { try registry.checkPermitted(configuration) }
     return try Host(configuration, directory, store, registry, rules, log)
   }
@@ -76,7 +78,7 @@ public final class Host: Sendable {
       launcher = try ThreadLauncher(services: services) { relay.receive($0) }
       for plugin in registry.registered { launcher.add(plugin.plugin, contracts: plugin.contracts) }
       scheduler = try Scheduler(
-        policy: try configuration.schedulingPolicy(), store: store, launcher: launcher, clock: clock, observe: { relay.receive($0) })
+        policy: configuration.schedulingPolicy(), store: store, launcher: launcher, clock: clock, observe: { relay.receive($0) })
     } catch let error as HostFailure { throw error } catch { throw HostFailure(.configuration, "\(error)") }
     services.connect(scheduler)
     let scheduler = self.scheduler
@@ -104,7 +106,9 @@ public final class Host: Sendable {
         log.info("registered \(contract.identifier)", metadata: ["file": "\(plugin.file.name)", "kind": "\(contract.kind.rawValue)"])
       }
     }
-    log.notice("launched: \(registry.registered.count) plugins registered, \(registry.refused.count) refused", metadata: ["state": "\(stateDirectory)"])
+    log.notice(
+      "launched: \(registry.registered.count) plugins registered, \(registry.refused.count) refused",
+      metadata: ["state": "\(stateDirectory)"])
   }
 
   // MARK: Requests
@@ -167,7 +171,9 @@ public final class Host: Sendable {
     let running = await liveRuns().filter {
       (query.identifier == nil || query.identifier == $0.identifier) && (query.request == nil || query.request == $0.request)
     }
-    do { return Array((running + (try store.runs(query)).filter { ended in !running.contains { $0.id == ended.id } }).prefix(query.limit)) } catch {
+    do {
+      return Array((running + (try store.runs(query)).filter { ended in !running.contains { $0.id == ended.id } }).prefix(query.limit))
+    } catch {
       throw RequestRefusal(error)
     }
   }

@@ -3,20 +3,22 @@ import TaskScheduler
 
 extension HostConfiguration {
   /// The rules for scheduling.
-  func schedulingPolicy() throws(HostFailure) -> SchedulingPolicy {
+  func schedulingPolicy() -> SchedulingPolicy {
     SchedulingPolicy(
       maxConcurrentRuns: maxConcurrentRuns, maxPending: maxPending, minimumInterval: minimumInterval,
-      retry: RetryPolicy(attempts: retry.attempts, backoff: retry.backoff == .linear ? .linear : .exponential, initial: retry.initial, maximum: retry.maximum),
-      permitted: try permittedIdentifiers?.map { pattern throws(HostFailure) in try Self.pattern(pattern.description) },
+      retry: RetryPolicy(
+        attempts: retry.attempts, backoff: retry.backoff == .linear ? .linear : .exponential, initial: retry.initial, maximum: retry.maximum
+      ),
+      permitted: permittedIdentifiers,
       historyAge: history.keep, historyCount: history.runs)
   }
 
   /// Which identifiers each plugin may submit to besides its own.
-  func maySubmit() throws(HostFailure) -> [TaskIdentifier: [TaskModel.IdentifierPattern]] {
-    var rules: [TaskIdentifier: [TaskModel.IdentifierPattern]] = [:]
+  func maySubmit() -> [TaskIdentifier: [IdentifierPattern]] {
+    var rules: [TaskIdentifier: [IdentifierPattern]] = [:]
     for (name, plugin) in plugins {
       guard let identifier = try? TaskIdentifier(name) else { continue }
-      rules[identifier] = try plugin.maySubmit.map { pattern throws(HostFailure) in try Self.pattern(pattern.description) }
+      rules[identifier] = plugin.maySubmit
     }
     return rules
   }
@@ -52,7 +54,8 @@ extension HostConfiguration {
     let isolated = identifiers.filter { plugin($0).isolation == .process }
     if !isolated.isEmpty {
       warnings.append(
-        "worker processes come with a later version: \(isolated.count) of \(identifiers.count) plugins are configured for process isolation and run in threads of the host")
+        "worker processes come with a later version: \(isolated.count) of \(identifiers.count) plugins are configured for process isolation and run in threads of the host"
+      )
     }
     let conditional = identifiers.filter { !plugin($0).requires.isEmpty }.sorted()
     if !conditional.isEmpty {
@@ -62,9 +65,5 @@ extension HostConfiguration {
       warnings.append("the configuration has a section for \(identifier), which no plugin registered")
     }
     return warnings
-  }
-
-  private static func pattern(_ text: String) throws(HostFailure) -> TaskModel.IdentifierPattern {
-    do { return try TaskModel.IdentifierPattern(text) } catch { throw HostFailure(.configuration, error.description) }
   }
 }

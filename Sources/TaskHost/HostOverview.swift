@@ -33,7 +33,8 @@ public struct PluginOverview: Sendable, Hashable {
 
 extension PluginLaunching.Result {
   /// Every file in the order of names, with how its handlers stand.
-  func overviews(_ handlers: [TaskIdentifier: (running: Int, suspension: String?)], _ configuration: HostConfiguration) -> [PluginOverview] {
+  func overviews(_ handlers: [TaskIdentifier: (running: Int, suspension: String?)], _ configuration: HostConfiguration) -> [PluginOverview]
+  {
     let registered = registered.flatMap { plugin in
       plugin.contracts.map { contract in
         let standing = handlers[contract.identifier]
@@ -56,12 +57,14 @@ extension PluginLaunching.Result {
     var problems: [String] = []
     var isTemporary = true
     for pattern in configuration.permittedIdentifiers ?? [] {
-      guard pattern.isExact, let identifier = try? TaskIdentifier(pattern.description), !offered.contains(identifier) else { continue }
+      guard let identifier = pattern.exact, !offered.contains(identifier) else { continue }
       if let refused = refused.first(where: { $0.identifier == identifier }) {
         problems.append("permitted identifier \(identifier): \(refused.refusal)")
         isTemporary = isTemporary && refused.refusal.code == .launchTimeout
       } else {
-        problems.append("permitted identifier \(identifier): no plugin registers it, so its requests would wait for ever: install its plugin, remove it from permitted_identifiers, or use --allow-missing")
+        problems.append(
+          "permitted identifier \(identifier): no plugin registers it, so its requests would wait for ever: install its plugin, remove it from permitted_identifiers, or use --allow-missing"
+        )
         isTemporary = false
       }
     }

@@ -106,7 +106,9 @@ private final class LaunchRegistry: Sendable {
 
   func holder(of identifier: TaskIdentifier) -> String? { taken.withLock { $0[identifier] } }
 
-  func policy(for file: PluginFile, identifier: TaskIdentifier?) -> Policy { Policy(registry: self, file: file.name, identifier: identifier) }
+  func policy(for file: PluginFile, identifier: TaskIdentifier?) -> Policy {
+    Policy(registry: self, file: file.name, identifier: identifier)
+  }
 
   struct Policy: LaunchPolicy {
     let registry: LaunchRegistry
@@ -118,7 +120,7 @@ private final class LaunchRegistry: Sendable {
       if let expected = registry.configuration.plugins.first(where: { $0.value.file == file })?.key, expected != identifier.rawValue {
         throw CallFailure(.notPermitted, "the configuration ties \(file) to \(expected), not to \(identifier)")
       }
-      guard registry.configuration.permits(identifier.rawValue) else {
+      guard registry.configuration.permits(identifier) else {
         throw CallFailure(.notPermitted, "\(identifier) is not in permitted_identifiers")
       }
     }

@@ -72,7 +72,7 @@ final class PluginServices: RunServices {
 
 /// Which identifiers a plugin may submit to: its own, and those of `may_submit` in its configuration.
 struct SubmissionRules: Sendable {
-  let others: [TaskIdentifier: [TaskModel.IdentifierPattern]]
+  let others: [TaskIdentifier: [IdentifierPattern]]
 
   func check(_ identifier: TaskIdentifier, from plugin: TaskIdentifier) throws(CallFailure) {
     guard identifier == plugin || others[plugin]?.contains(where: { $0.matches(identifier) }) == true else {

@@ -13,14 +13,16 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
 
   public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool { left.nanoseconds < right.nanoseconds }
 
-  /// The moment `duration` later, stopping at ``distantFuture`` instead of overflowing.
+  /// The moment `duration` later, stopping at the ends of the range instead of overflowing.
   public static func + (time: MonotonicTime, duration: Duration) -> MonotonicTime {
     let (sum, overflow) = time.nanoseconds.addingReportingOverflow(duration.wholeNanoseconds)
-    return overflow ? .distantFuture : MonotonicTime(nanoseconds: sum)
+    guard overflow else { return MonotonicTime(nanoseconds: sum) }
+    return duration < .zero ? MonotonicTime(nanoseconds: .min) : .distantFuture
   }
 
-  /// The time from `right` to `left`.
+  /// The time from `right` to `left`, stopping at the ends of the range.
   public static func - (left: MonotonicTime, right: MonotonicTime) -> Duration {
-    .nanoseconds(left.nanoseconds.subtractingReportingOverflow(right.nanoseconds).partialValue)
+    let (difference, overflow) = left.nanoseconds.subtractingReportingOverflow(right.nanoseconds)
+    return .nanoseconds(overflow ? (left < right ? Int64.min : Int64.max) : difference)
   }
 }

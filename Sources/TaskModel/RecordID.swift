@@ -55,7 +55,7 @@ public struct RecordID<Kind>: Sendable, Hashable, Comparable, CustomStringConver
     }
   }
 
-  public static func < (left: RecordID, right: RecordID) -> Bool { left.sequence < right.sequence }
+  public static func < (left: RecordID, right: RecordID) -> Bool { (left.sequence, left.origin) < (right.sequence, right.origin) }
 }
 
 /// Distinguishes ``RequestID`` from ``RunID``.

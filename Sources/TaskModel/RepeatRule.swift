@@ -11,7 +11,10 @@ public struct RepeatRule: Sendable, Hashable {
   public func next(after occurrence: WallTime, now: WallTime) -> WallTime {
     let step = max(1, interval.wholeMilliseconds)
     guard occurrence <= now else { return occurrence }
-    let passed = (now.unixMilliseconds - occurrence.unixMilliseconds) / step
-    return WallTime(unixMilliseconds: occurrence.unixMilliseconds + (passed + 1) * step)
+    // An interval comes from outside and may be the longest there is: the sum stops at the end of the range.
+    let (elapsed, tooLong) = now.unixMilliseconds.subtractingReportingOverflow(occurrence.unixMilliseconds)
+    let since = tooLong ? Int64.max : elapsed
+    let (next, overflow) = now.unixMilliseconds.addingReportingOverflow(step - since % step)
+    return WallTime(unixMilliseconds: overflow ? .max : next)
   }
 }

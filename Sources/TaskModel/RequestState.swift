@@ -124,22 +124,23 @@ extension RequestState {
 
   private static func afterRun(_ outcome: RunOutcome, guards: RequestGuards) -> RequestTransition {
     switch outcome {
-    case .succeeded, .noop: final(.succeeded, guards: guards)
-    case .failed: final(.failed, guards: guards)
+    case .succeeded, .noop: final(.succeeded, attempts: .reset, guards: guards)
+    case .failed: final(.failed, attempts: .keep, guards: guards)
     case .cancelled: RequestTransition(state: .cancelled)
     case .snoozed: RequestTransition(state: .pending, due: .afterSnooze)
     case .stopped: RequestTransition(state: .pending, due: .now)
     case .retried, .expired, .crashed:
-      guards.attemptsLeft ? RequestTransition(state: .pending, due: .afterBackoff, attempts: .spend) : final(.failed, guards: guards)
+      guards.attemptsLeft
+        ? RequestTransition(state: .pending, due: .afterBackoff, attempts: .spend) : final(.failed, attempts: .spend, guards: guards)
     case .lost:
-      guards.lossesLeft ? RequestTransition(state: .pending, due: .now, countsAsLoss: true) : final(.failed, guards: guards)
+      guards.lossesLeft
+        ? RequestTransition(state: .pending, due: .now, countsAsLoss: true) : final(.failed, attempts: .keep, guards: guards)
     }
   }
 
   /// A repeating request never ends by itself: a final result ends the occurrence.
-  private static func final(_ state: RequestState, guards: RequestGuards) -> RequestTransition {
+  private static func final(_ state: RequestState, attempts: RequestTransition.Attempts, guards: RequestGuards) -> RequestTransition {
     guards.repeating
-      ? RequestTransition(state: .pending, due: .nextOccurrence, attempts: .reset)
-      : RequestTransition(state: state, attempts: state == .succeeded ? .reset : .spend)
+      ? RequestTransition(state: .pending, due: .nextOccurrence, attempts: .reset) : RequestTransition(state: state, attempts: attempts)
   }
 }

@@ -91,7 +91,7 @@ public protocol StoreTransaction {
 
   /// Adds a request.
   func insert(_ record: RequestRecord) throws
-  /// Writes everything of a request but its payload, tags and retry policy.
+  /// Writes what of a request may change: its state and times, priority, unique key, repetition, and what is recorded of its runs.
   func update(_ record: RequestRecord) throws
   /// A request, without its payload; nil if there is none.
   func request(_ id: RequestID) throws -> RequestRecord?

@@ -39,7 +39,9 @@ public struct RetryPolicy: Sendable, Hashable {
       case .exponential: initialMilliseconds * Self.powerOfTwo(min(steps - 1, 62))
       }
     let capped = min(grown, Double(max(0, maximum.wholeMilliseconds)))
-    return .milliseconds(Int64(capped * (1 + 0.2 * min(1, max(-1, jitter)))))
+    // A policy comes from outside and may name the longest duration there is, which a conversion would trap on.
+    let moved = capped * (1 + 0.2 * min(1, max(-1, jitter)))
+    return .milliseconds(moved < Double(Int64.max) ? Int64(moved) : .max)
   }
 
   private static func powerOfTwo(_ exponent: Int) -> Double { Double(UInt64(1) << UInt64(exponent)) }

@@ -18,6 +18,9 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   // With `monitor` held.
   private var commands = Deque<Command>()
   private var isOver = false
+  private var hasEnded = false
+  /// Held while something is looked at after the thread has ended.
+  private let afterwards = Monitor()
 
   // The thread's own.
   private var unrecorded: [Command] = []
@@ -102,7 +105,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     return result
   }
 
-  /// Ends the thread. Waits for nobody: drain first.
+  /// Ends the thread. Waits for nobody: drain first. What was sent and not begun, and what is sent from then on, is refused.
   public func stop() {
     monitor.locked {
       isOver = true
@@ -238,9 +241,23 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
 
   private func send(_ command: Command) {
     monitor.lock()
+    guard !hasEnded else {
+      monitor.unlock()
+      return refuse(command)
+    }
     commands.append(command)
     if commands.count == 1 { monitor.signal() }
     monitor.unlock()
+  }
+
+  /// The thread has ended: nobody waits for ever. On the sender's thread, or on the scheduler's last legs.
+  private func refuse(_ command: Command) {
+    switch command {
+    case .write(let write): write.fail(RequestRefusal(.unavailable, "the host has stopped: submit again when it is back"))
+    case .inspect(let body): afterwards.locked { body(core, clock.wallTime) }
+    case .drain(_, let completion): completion()
+    case .ended, .force: break
+    }
   }
 
   // MARK: The thread
@@ -252,6 +269,14 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
       endDrainIfDue()
       pruneIfIdle()
     }
+    let left = monitor.locked {
+      hasEnded = true
+      defer { commands.removeAll() }
+      return commands
+    }
+    for command in left { refuse(command) }
+    for completion in drained { completion() }
+    drained.removeAll()
   }
 
   /// Waits for commands or for the next thing to do. Nil: it is over.
@@ -284,7 +309,9 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
       core.isDraining = true
       drainDeadline = min(drainDeadline ?? deadline, deadline)
       drained.append(completion)
-    case .force: for run in core.live.keys { launcher.force(run, reason: .draining) }
+    case .force:
+      drainDeadline = nil
+      for run in core.live.keys { launcher.force(run, reason: .draining) }
     }
     return false
   }
@@ -318,22 +345,24 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     switch command {
     case .ended(let run, let ending, let report):
       // A run that is not its request's present one has nothing to say any more.
-      do { try core.end(run, ending, report, transaction, now: now) } catch StoreError.fenced { core.live.removeValue(forKey: run) }
+      do { try core.end(run, ending, report, transaction, now: now) } catch StoreError.fenced { core.abandon(run) }
     case .write(let write):
-      let before = core.turn
+      let before = core.turn.mark
       do {
         core.turn.answers.append(try transaction.savepoint { try write.perform(core, transaction, now) })
       } catch let refusal as RequestRefusal {
         refuse(write, refusal, before)
       } catch let error as StoreError where error == .fenced || error.isLimit {
         refuse(write, RequestRefusal(error), before)
+      } catch let error as IllegalTransition {
+        refuse(write, RequestRefusal(.conflict, "\(error)"), before)
       }
     case .inspect, .drain, .force: break
     }
   }
 
   /// The savepoint undid what the change wrote; this undoes what it changed in memory.
-  private func refuse(_ write: Write, _ refusal: RequestRefusal, _ before: Turn) {
+  private func refuse(_ write: Write, _ refusal: RequestRefusal, _ before: Turn.Mark) {
     core.takeBack(to: before)
     core.turn.answers.append { write.fail(refusal) }
   }
@@ -381,10 +410,16 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
       drainDeadline = nil
       for run in core.live.keys { launcher.expire(run, reason: .draining) }
     }
-    guard core.live.isEmpty, unrecorded.isEmpty else { return }
+    guard (core.live.isEmpty && unrecorded.isEmpty) || (drainDeadline == nil && everyLiveRunHasEnded) else { return }
     for completion in drained { completion() }
     drained.removeAll()
     drainDeadline = nil
+  }
+
+  /// Whether nothing but the store is waited for. A host that leaves then finds those runs lost when it is back.
+  private var everyLiveRunHasEnded: Bool {
+    let ended = unrecorded.compactMap { if case .ended(let run, _, _) = $0 { run } else { nil } }
+    return Set(core.live.keys).isSubset(of: ended)
   }
 
   /// Old runs are removed a few at a time, while nobody waits: after many have ended, and when some ended a while ago.

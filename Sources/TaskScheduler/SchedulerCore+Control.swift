@@ -29,6 +29,7 @@ extension SchedulerCore {
     record.losses = 0
     record.ended = nil
     try transaction.update(record)
+    turn.changes += 1
     if let handler = handlers[record.request.identifier] {
       handler.becamePending(due: now)
       handler.liveRequests = handler.liveRequests.map { $0 + 1 }
@@ -49,6 +50,7 @@ extension SchedulerCore {
     }
     record.due = min(record.due, now)
     try transaction.update(record)
+    turn.changes += 1
     handler.becamePending(due: record.due)
     note(record)
     return record
@@ -61,7 +63,11 @@ extension SchedulerCore {
       let identifier = record.request.identifier
       guard record.request.uniqueKey == Self.scheduleKeyPrefix + identifier.rawValue else { continue }
       guard let rule = missing.removeValue(forKey: identifier) else {
-        try cancelWaiting(&record, message: "its schedule is no longer in the configuration", transaction, now: now)
+        if record.state == .running {
+          try requestStop(&record, .cancelled, transaction)
+        } else {
+          try cancelWaiting(&record, message: "its schedule is no longer in the configuration", transaction, now: now)
+        }
         continue
       }
       guard record.request.repetition != rule else { continue }
@@ -93,6 +99,7 @@ extension SchedulerCore {
     record.ended = now
     record.lastMessage = message
     try transaction.update(record)
+    turn.changes += 1
     countEnded(record.request.identifier)
     handlers[record.request.identifier]?.nextDue = .unknown
     note(record)
@@ -103,9 +110,12 @@ extension SchedulerCore {
     record.stopRequested = record.stopRequested ?? reason
     try transaction.update(record)
     note(record)
-    guard let run = record.run, live[run] != nil else { return }
-    live[run]?.stopRequested = record.stopRequested
-    turn.stopped.append(run)
-    turn.expirations.append((run, reason))
+    guard let run = record.run, let entry = live[run] else { return }
+    // Of a run that was asked before, the wish stays even if this turn is undone.
+    if entry.stopRequested == nil {
+      live[run]?.stopRequested = record.stopRequested
+      turn.stopped.append(run)
+    }
+    turn.expirations.append((run, record.stopRequested ?? reason))
   }
 }

@@ -12,13 +12,20 @@ extension SchedulerCore {
       record.report = report
       try transaction.append(record)
       countEnded(entry.identifier)
-      if isObserved, let request = try transaction.request(entry.request) { note(request) }
       note(record)
+      if isObserved, let request = try transaction.request(entry.request) { note(request) }
     } else {
       let record = try transaction.requestRunning(as: run, of: entry.request)
       try conclude(record, run: run, ending: ending, report: report, transaction, now: now)
     }
     live.removeValue(forKey: run)
+    handlers[entry.identifier]?.running -= 1
+    turn.ended.append(entry)
+  }
+
+  /// A run whose request has no place for its outcome: only its slot is given back.
+  func abandon(_ run: RunID) {
+    guard let entry = live.removeValue(forKey: run) else { return }
     handlers[entry.identifier]?.running -= 1
     turn.ended.append(entry)
   }
@@ -57,8 +64,9 @@ extension SchedulerCore {
 
     let identifier = record.request.identifier
     if record.state == .pending { handlers[identifier]?.becamePending(due: record.due) } else { countEnded(identifier) }
-    note(record)
+    // Who watches learns of the run's end before the request's next state.
     note(history)
+    note(record)
     try unblock(after: record.id, transaction)
   }
 

@@ -5,7 +5,7 @@ extension SchedulerCore {
   enum Submitter {
     /// An application, or a plugin.
     case user
-    /// The operator's configuration: its intervals are taken as they are.
+    /// The operator's configuration: its intervals are taken as they are, no cap refuses it, and it waits for a plugin that is missing.
     case operatorsConfiguration
   }
 
@@ -20,20 +20,20 @@ extension SchedulerCore {
         return Submission(id: holder.id, disposition: .kept, nextStart: holder.due, notes: notes)
       case .replace:
         let predecessor = try makeWay(holder, transaction, now: now)
-        return try add(request, after: predecessor, disposition: .replaced, notes: notes, transaction, now: now)
+        return try add(request, after: predecessor, by: submitter, disposition: .replaced, notes: notes, transaction, now: now)
       case .none, .update, .append: break
       }
     }
-    return try add(request, after: nil, disposition: .created, notes: notes, transaction, now: now)
+    return try add(request, after: nil, by: submitter, disposition: .created, notes: notes, transaction, now: now)
   }
 
   private func add(
-    _ request: TaskRequest, after predecessor: RequestID?, disposition: Disposition, notes: [String], _ transaction: any StoreTransaction,
-    now: WallTime
+    _ request: TaskRequest, after predecessor: RequestID?, by submitter: Submitter, disposition: Disposition, notes: [String],
+    _ transaction: any StoreTransaction, now: WallTime
   ) throws -> Submission {
     let handler = handlers[request.identifier]
     let count = try handler?.liveRequests ?? transaction.liveCount(of: request.identifier)
-    guard count < policy.maxPending else {
+    guard count < policy.maxPending || submitter == .operatorsConfiguration else {
       throw RequestRefusal(.limit, "\(request.identifier) has \(count) live requests, the most there may be (max_pending): cancel some, or raise it")
     }
     let due = max(request.earliestBegin ?? now, now)
@@ -41,6 +41,7 @@ extension SchedulerCore {
       id: nextID(now), request: request, state: predecessor == nil ? .pending : .blocked, due: due,
       occurrence: request.repetition == nil ? nil : due, submitted: now, blockedBy: predecessor)
     try transaction.insert(record)
+    turn.changes += 1
     handler?.liveRequests = count + 1
     if predecessor == nil { handler?.becamePending(due: due) }
     note(record)
@@ -65,7 +66,7 @@ extension SchedulerCore {
     var request = submitted
     guard !isDraining else { throw RequestRefusal(.unavailable, "the host is draining: submit again when it is back") }
     if handlers[request.identifier] == nil {
-      guard policy.permitted?.contains(where: { $0.exact == request.identifier }) == true else {
+      guard submitter == .operatorsConfiguration || policy.permitted?.contains(where: { $0.exact == request.identifier }) == true else {
         throw RequestRefusal(
           .unknownIdentifier, "no plugin registered \(request.identifier): see taskhost plugins list, or permit it by its full name to park requests for it",
           field: "identifier")

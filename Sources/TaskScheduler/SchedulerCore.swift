@@ -45,14 +45,15 @@ final class SchedulerCore {
     if isObserved { turn.events.append(.run(record)) }
   }
 
-  /// One change of the turn was refused: what it changed in memory since `before` is taken back.
-  func takeBack(to before: Turn) {
-    for run in turn.stopped.dropFirst(before.stopped.count) { live[run]?.stopRequested = nil }
+  /// One change of the turn was refused: what it changed in memory since `mark` is taken back.
+  func takeBack(to mark: Turn.Mark) {
+    let (stopped, changedHandlers) = turn.takeBack(to: mark)
+    for run in stopped { live[run]?.stopRequested = nil }
+    guard changedHandlers else { return }
     for handler in handlers.values {
       handler.nextDue = .unknown
       handler.liveRequests = nil
     }
-    turn = before
   }
 
   /// Begins a turn; what the last one led to is handed over.

@@ -16,6 +16,27 @@ struct Turn {
   var started: [LiveRunEntry] = []
   var ended: [LiveRunEntry] = []
   var stopped: [RunID] = []
+  /// How often a change moved what handlers remember: when something is due, how many requests are live.
+  var changes = 0
+
+  /// How far a turn had come.
+  struct Mark {
+    fileprivate let expirations, events, stopped, changes: Int
+  }
+
+  /// How far the turn has come; what a change appends after it can be dropped.
+  var mark: Mark { Mark(expirations: expirations.count, events: events.count, stopped: stopped.count, changes: changes) }
+
+  /// Drops what was appended since `mark`.
+  ///
+  /// - Returns: The runs that were asked to stop since, and whether what handlers remember was changed.
+  mutating func takeBack(to mark: Mark) -> (stopped: ArraySlice<RunID>, changedHandlers: Bool) {
+    let dropped = (stopped[mark.stopped...], changes != mark.changes)
+    expirations.removeLast(expirations.count - mark.expirations)
+    events.removeLast(events.count - mark.events)
+    stopped.removeLast(stopped.count - mark.stopped)
+    return dropped
+  }
 }
 
 /// Something that is durable by now.

@@ -65,7 +65,11 @@ final class PreparedStatement {
       sqlite3_column_type(raw, index) == SQLITE_NULL ? nil : sqlite3_column_int64(raw, index)
     }
 
-    func optionalText(_ index: Int32) -> String? { sqlite3_column_text(raw, index).map { String(cString: $0) } }
+    func optionalText(_ index: Int32) -> String? {
+      // By length: a text may contain a zero byte.
+      guard let bytes = sqlite3_column_text(raw, index) else { return nil }
+      return String(decoding: UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(raw, index))), as: UTF8.self)
+    }
 
     func text(_ index: Int32) -> String { optionalText(index) ?? "" }
 

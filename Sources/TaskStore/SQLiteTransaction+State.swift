@@ -38,11 +38,12 @@ extension SQLiteTransaction {
         sql: "DELETE FROM runs WHERE id IN (SELECT id FROM runs WHERE id <= ? ORDER BY id LIMIT ?)", arguments: [last, limit])
       removed = max(removed, database.changesCount)
     }
-    // A request that ended before the oldest run that is left began has no run left.
-    let oldest = try Int64.fetchOne(database, sql: "SELECT started_ms FROM runs ORDER BY id LIMIT 1") ?? Int64.max
+    // A request goes at the same age as a run. Where the count has removed younger runs, so do the requests that ended before the oldest
+    // run that is left began: they have no run left.
+    let oldest = try Int64.fetchOne(database, sql: "SELECT started_ms FROM runs ORDER BY id DESC LIMIT 1 OFFSET ?", arguments: [max(count, 1) - 1])
     let ended = try Int64.fetchAll(
       database, sql: "SELECT id FROM requests WHERE state >= 50 AND ended_ms < ? ORDER BY ended_ms LIMIT ?",
-      arguments: [oldest == Int64.max ? horizon.unixMilliseconds : oldest, limit])
+      arguments: [max(oldest ?? horizon.unixMilliseconds, horizon.unixMilliseconds), limit])
     for id in ended {
       try database.execute(sql: "DELETE FROM requests WHERE id = ?", arguments: [id])
       try database.execute(sql: "DELETE FROM payloads WHERE request = ?", arguments: [id])

@@ -74,8 +74,13 @@ final class SQLiteTransaction: StoreTransaction {
       return value
     } catch {
       identifiers.forget()
-      try statements.rollbackToSavepoint.run()
-      try statements.releaseSavepoint.run()
+      do {
+        try statements.rollbackToSavepoint.run()
+        try statements.releaseSavepoint.run()
+      } catch let failure {
+        // A full disk rolls the whole transaction back, savepoint and all; then the first error says why, and nothing may be committed.
+        throw error is DatabaseError ? error : failure
+      }
       throw error
     }
   }
@@ -134,7 +139,8 @@ final class SQLiteTransaction: StoreTransaction {
       sql: """
         SELECT (SELECT count(*) FROM requests INDEXED BY requests_pending WHERE state = 20 AND identifier = ?)
           + (SELECT count(*) FROM requests INDEXED BY requests_running WHERE state = 40 AND identifier = ?)
-        """, arguments: [number, number]) ?? 0
+          + (SELECT count(*) FROM requests INDEXED BY requests_blocked WHERE blocked_by IS NOT NULL AND identifier = ?)
+        """, arguments: [number, number, number]) ?? 0
   }
 
   func identifiersWithPending() throws -> [TaskIdentifier] {

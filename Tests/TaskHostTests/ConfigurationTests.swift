@@ -1,4 +1,5 @@
 import Glibc
+import TaskModel
 import Testing
 
 @testable import TaskHost
@@ -88,8 +89,8 @@ import Testing
   @Test("the example of the documentation is valid")
   func example() throws {
     let configuration = try parse(Self.example)
-    #expect(configuration.permits("org.taskhost.cleanup"))
-    #expect(!configuration.permits("org.other"))
+    #expect(try configuration.permits(TaskIdentifier("org.taskhost.cleanup")))
+    #expect(try !configuration.permits(TaskIdentifier("org.other")))
     #expect(configuration.control.listen == nil && configuration.control.group == nil && configuration.control.tokenFile == nil)
   }
 

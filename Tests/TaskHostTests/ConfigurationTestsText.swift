@@ -37,16 +37,6 @@ import Testing
     #expect(try PluginSchedule("cron */15 0,12 1 JAN ?") == .cron(expression: "*/15 0,12 1 JAN ?", zone: nil))
   }
 
-  @Test("identifier patterns")
-  func patterns() throws {
-    let prefix = try #require(IdentifierPattern("org.taskhost.*"))
-    #expect(prefix.matches("org.taskhost.a") && !prefix.matches("org.taskhost") && !prefix.isExact)
-    let exact = try #require(IdentifierPattern("org.a"))
-    #expect(exact.matches("org.a") && !exact.matches("org.ab") && exact.isExact)
-    #expect(try #require(IdentifierPattern("*")).matches("anything"))
-    for text in ["", "**", "a*b", ".a", "a b", "é", String(repeating: "a", count: 129)] { #expect(IdentifierPattern(text) == nil) }
-  }
-
   @Test("the nearest name is the one with the fewest changes, if they are few")
   func nearest() {
     #expect(NearestName.distance("kitten", "sitting") == 3)

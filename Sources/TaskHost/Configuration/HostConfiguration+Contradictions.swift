@@ -1,3 +1,5 @@
+import TaskModel
+
 extension HostConfiguration {
   /// Bytes of a Unix socket's path that Linux takes, without the zero at its end.
   private static let socketPathLimit = 107
@@ -32,7 +34,7 @@ extension HostConfiguration {
     func report(_ keys: String..., message: String) { reader.report(["plugin", identifier] + keys, message) }
     func has(_ key: String) -> Bool { reader.has("plugin", identifier, key) }
 
-    if IdentifierPattern.isIdentifier(identifier), reader.isSound("permitted_identifiers"), !permits(identifier) {
+    if let identifier = try? TaskIdentifier(identifier), reader.isSound("permitted_identifiers"), !permits(identifier) {
       report(message: "permitted_identifiers does not permit \"\(identifier)\": add it there, or remove this table")
     }
     if let runs = plugin.maxConcurrentRuns, runs > maxConcurrentRuns {

@@ -1,3 +1,5 @@
+public import TaskModel
+
 extension HostConfiguration {
   /// `[log]`: what is logged and how.
   public struct Log: Sendable, Equatable {

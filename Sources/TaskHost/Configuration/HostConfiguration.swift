@@ -1,3 +1,5 @@
+public import TaskModel
+
 /// Everything an operator decides about a host: the content of `taskhost.toml`, with a default for every key.
 ///
 /// A value is complete and consistent: reading it from a file reports every problem at once, see ``load(file:)``. Paths are absolute.
@@ -67,7 +69,7 @@ public struct HostConfiguration: Sendable, Equatable {
   }
 
   /// Whether a plugin may register `identifier`.
-  public func permits(_ identifier: String) -> Bool {
+  public func permits(_ identifier: TaskIdentifier) -> Bool {
     permittedIdentifiers?.contains { $0.matches(identifier) } ?? true
   }
 

@@ -1,3 +1,5 @@
+import TaskModel
+
 // The keys of `[plugin."ID"]`, as those of the host in `HostConfiguration+Fields.swift`.
 
 extension PluginConfiguration {
@@ -32,7 +34,7 @@ extension PluginConfiguration {
         reader.report(path, "an identifier with dots stands in quotes: [plugin.\"\(identifier).\(key)…\"]")
         continue
       }
-      if !IdentifierPattern.isIdentifier(identifier) {
+      if (try? TaskIdentifier(identifier)) == nil {
         reader.report(path, "\"\(identifier)\" is no identifier: 1 to 128 of A-Z a-z 0-9 . _ -, the first a letter or digit")
       }
       guard let table = reader.table(value, at: path) else { continue }

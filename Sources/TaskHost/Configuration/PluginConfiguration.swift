@@ -1,3 +1,5 @@
+public import TaskModel
+
 /// `[plugin."ID"]`: what the operator decides about one identifier. A nil leaves the decision to the plugin or its kind.
 public struct PluginConfiguration: Sendable, Equatable {
   /// Where a plugin's code runs.

@@ -67,5 +67,5 @@ struct HostLog: LogHandler {
     return (try? encoder.encode(fields)).map { String(decoding: $0, as: UTF8.self) } ?? message
   }
 
-  private static func time() -> String { Date.now.formatted(.iso8601.time(includingFractionalSeconds: true)) }
+  private static func time() -> String { Date.now.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)) }
 }

@@ -31,9 +31,12 @@ actor Fixtures {
     defer { try? FileManager.default.removeItem(at: output) }
     let source = root.appending(path: "Fixtures/Plugins/\(variant.source).c").path
     let include = root.deletingLastPathComponent().appending(path: "SDK/CTaskHost/include").path
+    // A program or an object file, for the tests that are about them.
+    let isShared = !variant.arguments.contains { ["-c", "-pie", "-no-pie"].contains($0) }
     let result = try await Program.run(
       "/usr/bin/env",
-      ["cc", "-std=gnu11", "-Wall", "-fPIC", "-shared", "-pthread", "-I", include, source, "-o", output.path] + variant.arguments)
+      ["cc", "-std=gnu11", "-Wall", "-fPIC", "-pthread", "-I", include, source, "-o", output.path] + (isShared ? ["-shared"] : [])
+        + variant.arguments)
     guard result.status == 0 else { throw TestFailure("cc \(variant.arguments): \(result.errors)") }
     return try Data(contentsOf: output)
   }

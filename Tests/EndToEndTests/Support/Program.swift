@@ -15,7 +15,7 @@ final class Program: Sendable {
 
   private let process: Process
   private let texts: Task<(String, String), any Error>
-  private let ended: AsyncStream<Void>
+  private let ended: Task<Void, Never>
 
   /// Starts it.
   ///
@@ -34,7 +34,7 @@ final class Program: Sendable {
     process.standardOutput = output
     process.standardError = errors
     let (ended, signal) = AsyncStream<Void>.makeStream()
-    self.ended = ended
+    self.ended = Task { for await _ in ended {} }
     process.terminationHandler = { _ in signal.finish() }
     try process.run()
     try? standardInput.fileHandleForWriting.write(contentsOf: input)
@@ -59,7 +59,7 @@ final class Program: Sendable {
       send(SIGKILL)
       return true
     }
-    for await _ in ended {}
+    await ended.value
     late.cancel()
     let (output, errors) = try await texts.value
     if (try? await late.value) == true {

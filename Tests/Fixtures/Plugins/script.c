@@ -19,7 +19,8 @@
  * What the steps were told becomes the run's output, a JSON object, unless "output", "echo" or "output-bytes" set another.
  *
  * -DIDENTIFIER="…", -DKIND=…, -DMAX_RUNS=…, -DBUDGET_MS=…; -DSHUTDOWN: a hook that appends to the file `shutdown` in the data directory;
- * -DLAUNCH_SUBMIT: submits a request while launching; -DLAUNCH_LOG: writes its settings to the log.
+ * -DLAUNCH_SUBMIT: submits a request while launching; -DLAUNCH_LOG: writes its settings to the log; -DALWAYS_ECHO: every payload is its
+ * run's output, and no script.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -261,6 +262,9 @@ static taskhost_result handle(taskhost_task task, void *context) {
   const void *bytes = NULL;
   size_t length = 0;
   if (api->payload(task, &bytes, &length) != TASKHOST_OK) return TASKHOST_FAILURE;
+#ifdef ALWAYS_ECHO
+  return api->set_output(task, bytes, length) == TASKHOST_OK ? TASKHOST_SUCCESS : TASKHOST_FAILURE;
+#endif
   char *text = strndup(bytes, length);
   if (!text) return TASKHOST_RETRY;
   char *start = text, *rest = NULL;

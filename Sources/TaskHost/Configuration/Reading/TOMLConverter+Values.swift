@@ -1,3 +1,5 @@
+import TaskModel
+
 // How each kind of value is read.
 
 extension TOMLConverter<Bool> {
@@ -128,10 +130,9 @@ extension TOMLConverter<String> {
 extension TOMLConverter<IdentifierPattern> {
   static var pattern: Self {
     .text("an identifier") { text, _ throws(TextProblem) in
-      guard let pattern = IdentifierPattern(text) else {
+      do { return try IdentifierPattern(text) } catch {
         throw TextProblem("\"\(text)\" is no identifier: 1 to 128 of A-Z a-z 0-9 . _ -, the first a letter or digit; a * may end it")
       }
-      return pattern
     }
   }
 }

@@ -1,0 +1,69 @@
+# make run     builds what is missing and runs the host with the built-in and sample plugins on ./state
+# make test    builds and runs all tests
+# make lint    checks the format
+# make bench   measures, each figure beside its raw limit
+# make clean   removes what was built; make clean-state removes ./state
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help deps build samples stage run test lint format bench clean clean-state
+
+# What the build needs beyond git, make and the Swift toolchain.
+PACKAGES := gcc libc6-dev libsqlite3-dev util-linux
+STATE := state
+BUILD := .build/release
+SAMPLE_SCRATCH := .build-samples
+
+help:
+	@sed -n 's/^# make/make/p' Makefile
+
+# Installs the Debian packages that are missing, and asks for nothing when none is.
+deps:
+	@missing=""; for package in $(PACKAGES); do \
+	  dpkg-query -W -f='$${Status}' $$package 2>/dev/null | grep -q 'install ok installed' || missing="$$missing $$package"; done; \
+	if [ -n "$$missing" ]; then \
+	  echo "installing$$missing"; \
+	  as_root=""; if [ "$$(id -u)" != 0 ]; then as_root=sudo; fi; \
+	  $$as_root apt-get update -q; $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing; \
+	fi
+	@command -v swift >/dev/null || { echo "make: swift is not on the PATH: install the Swift 6.3 toolchain from swift.org"; exit 1; }
+
+build: deps
+	swift build -c release
+
+# The samples are built as a third party would build them: one with cc alone, one as a package of its own.
+samples: deps
+	mkdir -p $(SAMPLE_SCRATCH)
+	cc -shared -fPIC -O2 -Wall -Wextra -I SDK/CTaskHost/include -o $(SAMPLE_SCRATCH)/hello-c.so Plugins/Samples/hello-c/hello.c
+	swift build -c release --package-path Plugins/Samples/hello-swift --scratch-path $(SAMPLE_SCRATCH)/hello-swift
+
+# Everything the host loads must be writable by its owner alone, so the folders are made with that mode whatever the umask is.
+stage: build samples
+	install -d -m 0755 $(STATE) $(STATE)/plugins $(STATE)/demo
+	install -m 0755 $(BUILD)/libTokenRefresh.so $(BUILD)/libCleanup.so $(SAMPLE_SCRATCH)/hello-c.so \
+	  $(SAMPLE_SCRATCH)/hello-swift/release/libHelloSwift.so $(STATE)/plugins/
+	[ -e $(STATE)/taskhost.toml ] || sed "s|@DEMO@|$(CURDIR)/$(STATE)/demo|" Packaging/demo/taskhost.toml > $(STATE)/taskhost.toml
+	for number in $$(seq 1 30); do head -c 4096 /dev/zero > $(STATE)/demo/old-$$number.log; touch -d '2 days ago' $(STATE)/demo/old-$$number.log; done
+
+run: stage
+	exec $(BUILD)/taskhost run --config $(STATE)/taskhost.toml
+
+test: deps
+	TASKHOST_STRICT=1 swift build --build-tests
+	TASKHOST_STRICT=1 swift test --skip-build
+
+lint:
+	swift format lint --strict --recursive Package.swift Sources SDK Plugins Tests
+
+format:
+	swift format --in-place --recursive Package.swift Sources SDK Plugins Tests
+
+bench: build
+	Benchmarks/run
+
+clean:
+	rm -rf .build $(SAMPLE_SCRATCH)
+
+clean-state:
+	rm -rf $(STATE)
