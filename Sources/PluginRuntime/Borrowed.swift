@@ -19,16 +19,32 @@ enum Borrowed {
     return text
   }
 
-  /// Text for people: cut to `limit` bytes and marked where it is longer, bad UTF-8 replaced, control characters escaped.
+  /// A task's identifier.
+  static func identifier(_ pointer: UnsafePointer<CChar>?) throws(CallFailure) -> TaskIdentifier {
+    let text = try text(pointer, named: "identifier", limit: 1024)
+    do { return try TaskIdentifier(text) } catch { throw CallFailure(.invalid, error.description) }
+  }
+
+  /// A key of an identifier's state: 1 to 256 bytes.
+  static func key(_ pointer: UnsafePointer<CChar>?) throws(CallFailure) -> String {
+    guard let pointer else { throw CallFailure(.invalid, "key is NULL") }
+    guard strnlen(pointer, Limits.keyBytes + 1) <= Limits.keyBytes else { throw CallFailure(.tooBig, "key is longer than \(Limits.keyBytes) bytes") }
+    let key = try text(pointer, named: "key", limit: Limits.keyBytes)
+    guard !key.isEmpty else { throw CallFailure(.invalid, "key is empty") }
+    return key
+  }
+
+  /// Text for people: bad UTF-8 replaced, control characters escaped, and what is then longer than 8 KiB cut and marked.
   static func message(_ pointer: UnsafePointer<CChar>?, named name: String) throws(CallFailure) -> String {
     guard let pointer else { throw CallFailure(.invalid, "\(name) is NULL") }
     let limit = Limits.logMessageBytes
     let length = strnlen(pointer, limit + 1)
-    let text = String(decoding: UnsafeRawBufferPointer(start: pointer, count: min(length, limit)), as: UTF8.self)
-    return length > limit ? text.escapingControlCharacters + " … (cut at \(limit) bytes)" : text.escapingControlCharacters
+    let escaped = String(decoding: UnsafeRawBufferPointer(start: pointer, count: length), as: UTF8.self).escapingControlCharacters
+    guard escaped.utf8.count > limit else { return escaped }
+    return escaped.cut(toBytes: limit) + " … (cut at \(limit) bytes)"
   }
 
-  /// `length` bytes from `pointer`, which may be NULL only for none.
+  /// `length` bytes from `pointer`, which may be NULL only for none. A negative length is a `size_t` of 2⁶³ and more.
   static func bytes(_ pointer: UnsafeRawPointer?, _ length: Int, named name: String, limit: Int) throws(CallFailure) -> [UInt8] {
     guard length >= 0, length <= limit else { throw CallFailure(.tooBig, "\(name) has \(UInt(bitPattern: length)) bytes, more than \(limit)") }
     guard length > 0 else { return [] }
@@ -53,5 +69,15 @@ enum Borrowed {
     var copy = empty
     withUnsafeMutableBytes(of: &copy) { $0.copyMemory(from: UnsafeRawBufferPointer(start: raw, count: known)) }
     return copy
+  }
+}
+
+extension String {
+  /// The longest beginning that has at most `limit` bytes of UTF-8 and ends with a whole character of Unicode.
+  func cut(toBytes limit: Int) -> String {
+    guard utf8.count > limit else { return self }
+    var end = utf8.index(startIndex, offsetBy: limit)
+    while end > startIndex, UTF8.isContinuation(utf8[end]) { end = utf8.index(before: end) }
+    return String(self[..<end])
   }
 }

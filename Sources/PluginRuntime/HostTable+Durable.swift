@@ -1,5 +1,4 @@
 import CTaskHost
-import Glibc
 import TaskModel
 
 extension HostTable {
@@ -7,15 +6,16 @@ extension HostTable {
   static func fillDurable(_ table: inout taskhost_api) {
     table.state_get = { task, key, buffer, capacity, length in
       answer { () throws(CallFailure) in
-        let run = try RunTable.shared.find(task)
+        let run = try RunTable.shared.live(task)
         let key = try Borrowed.key(key)
-        guard let value = try run.services.state(key, for: run.context) else { throw CallFailure(.notFound, "the state has no key \"\(key)\"") }
+        try HostTable.check(buffer, capacity: capacity, length: length)
+        guard let value = try run.services.state(key, for: run.context) else { throw CallFailure(.notFound, "the state has no key \"\(key.escapingControlCharacters)\"") }
         try HostTable.copy(value, to: buffer, capacity: capacity, length: length)
       }
     }
     table.state_set = { task, key, bytes, length in
       answer { () throws(CallFailure) in
-        let run = try RunTable.shared.find(task)
+        let run = try RunTable.shared.live(task)
         let key = try Borrowed.key(key)
         let value = try Borrowed.bytes(bytes, length, named: "value", limit: Limits.stateValueBytes)
         try run.services.setState(key, to: bytes == nil ? nil : value, for: run.context)
@@ -23,22 +23,23 @@ extension HostTable {
     }
     table.checkpoint_get = { task, buffer, capacity, length in
       answer { () throws(CallFailure) in
-        let run = try RunTable.shared.find(task)
+        let run = try RunTable.shared.live(task)
+        try HostTable.check(buffer, capacity: capacity, length: length)
         guard let value = try run.services.checkpoint(for: run.context) else { throw CallFailure(.notFound, "the request has no checkpoint") }
         try HostTable.copy(value, to: buffer, capacity: capacity, length: length)
       }
     }
     table.checkpoint_set = { task, bytes, length in
       answer { () throws(CallFailure) in
-        let run = try RunTable.shared.find(task)
-        try run.services.setCheckpoint(
-          try Borrowed.bytes(bytes, length, named: "checkpoint", limit: Limits.stateValueBytes), for: run.context)
+        let run = try RunTable.shared.live(task)
+        let value = try Borrowed.bytes(bytes, length, named: "checkpoint", limit: Limits.stateValueBytes)
+        try run.services.setCheckpoint(bytes == nil ? nil : value, for: run.context)
       }
     }
     table.submit = { task, request, submission in
       answer { () throws(CallFailure) in
-        let run = try RunTable.shared.find(task)
-        if let submission { try HostTable.checkSize(of: submission) }
+        let run = try RunTable.shared.live(task)
+        if let submission { _ = try Borrowed.structure(UnsafePointer(submission), named: "submission", empty: taskhost_submission()) }
         let made = try run.services.submit(try TaskRequest(borrowed: request), for: run.context)
         guard let submission else { return }
         submission.pointee.disposition = made.disposition.code
@@ -51,7 +52,7 @@ extension HostTable {
     }
     table.cancel = { task, request in
       answer { () throws(CallFailure) in
-        let run = try RunTable.shared.find(task)
+        let run = try RunTable.shared.live(task)
         let text = try Borrowed.text(request, named: "request_id", limit: 256)
         guard let id = RequestID(text) else { throw CallFailure(.invalid, "\"\(text.escapingControlCharacters)\" is no request id") }
         try run.services.cancel(id, for: run.context)
@@ -59,12 +60,18 @@ extension HostTable {
     }
   }
 
+  /// Refuses a place for an answer that cannot be one, before anything is looked up.
+  private static func check(_ buffer: UnsafeMutableRawPointer?, capacity: Int, length: UnsafeMutablePointer<Int>?) throws(CallFailure) {
+    guard length != nil else { throw CallFailure(.invalid, "length is NULL") }
+    guard buffer != nil || capacity == 0 else {
+      throw CallFailure(.invalid, "buffer is NULL with a capacity of \(UInt(bitPattern: capacity))")
+    }
+  }
+
   private static func copy(
     _ value: [UInt8], to buffer: UnsafeMutableRawPointer?, capacity: Int, length: UnsafeMutablePointer<Int>?
   ) throws(CallFailure) {
-    guard let length else { throw CallFailure(.invalid, "length is NULL") }
-    guard buffer != nil || capacity == 0 else { throw CallFailure(.invalid, "buffer is NULL with a capacity of \(capacity)") }
-    length.pointee = value.count
+    length?.pointee = value.count
     // The capacity is a size_t: what would be negative is larger than any value.
     guard UInt(value.count) <= UInt(bitPattern: capacity) else {
       throw CallFailure(.tooBig, "the value has \(value.count) bytes, the buffer \(capacity)")
@@ -72,23 +79,5 @@ extension HostTable {
     value.withUnsafeBytes { bytes in
       if let base = bytes.baseAddress, let buffer { buffer.copyMemory(from: base, byteCount: bytes.count) }
     }
-  }
-
-  private static func checkSize(of submission: UnsafeMutablePointer<taskhost_submission>) throws(CallFailure) {
-    let size = Int(UnsafeRawPointer(submission).loadUnaligned(as: UInt32.self))
-    guard size >= MemoryLayout<taskhost_submission>.size, size <= 4096 else {
-      throw CallFailure(.invalid, "submission has struct_size \(size); use sizeof(taskhost_submission), which is \(MemoryLayout<taskhost_submission>.size) here")
-    }
-  }
-}
-
-extension Borrowed {
-  /// A key of an identifier's state: 1 to 256 bytes.
-  static func key(_ pointer: UnsafePointer<CChar>?) throws(CallFailure) -> String {
-    guard let pointer else { throw CallFailure(.invalid, "key is NULL") }
-    guard strnlen(pointer, Limits.keyBytes + 1) <= Limits.keyBytes else { throw CallFailure(.tooBig, "key is longer than \(Limits.keyBytes) bytes") }
-    let key = try text(pointer, named: "key", limit: Limits.keyBytes)
-    guard !key.isEmpty else { throw CallFailure(.invalid, "key is empty") }
-    return key
   }
 }

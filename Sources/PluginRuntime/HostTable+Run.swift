@@ -1,6 +1,5 @@
 import CTaskHost
 import Glibc
-import HostThreads
 import TaskModel
 
 extension HostTable {
@@ -8,7 +7,7 @@ extension HostTable {
   static func fillRunPhase(_ table: inout taskhost_api) {
     table.payload = { task, bytes, length in
       answer { () throws(CallFailure) in
-        let run = try RunTable.shared.find(task)
+        let run = try RunTable.shared.live(task)
         guard let bytes, let length else { throw CallFailure(.invalid, "bytes or length is NULL") }
         let (base, count) = try run.payloadBytes()
         bytes.pointee = base
@@ -16,19 +15,21 @@ extension HostTable {
       }
     }
     table.identifier = { task in
-      HostTable.pointer(orElse: StaticText.empty) { () throws(CallFailure) in IdentifierTexts.text(for: try RunTable.shared.find(task).order.contract.identifier) }
+      HostTable.pointer(orElse: StaticText.empty) { () throws(CallFailure) in
+        StaticText.of(try RunTable.shared.live(task).order.contract.identifier)
+      }
     }
     table.request_id = { task in
       HostTable.pointer(orElse: StaticText.empty) { () throws(CallFailure) in try RunTable.shared.find(task).requestIDText() }
     }
     table.attempt = { task in
-      HostTable.value(orElse: 0) { () throws(CallFailure) in UInt32(clamping: try RunTable.shared.find(task).order.attempt) }
+      HostTable.value(orElse: 0) { () throws(CallFailure) in UInt32(clamping: try RunTable.shared.live(task).order.attempt) }
     }
     table.remaining_ms = { task in
-      HostTable.value(orElse: Int64.min) { () throws(CallFailure) in try RunTable.shared.find(task).remaining().wholeMilliseconds }
+      HostTable.value(orElse: Int64.min) { () throws(CallFailure) in try RunTable.shared.find(task).remainingMilliseconds() }
     }
     table.grace_ms = { task in
-      HostTable.value(orElse: 0) { () throws(CallFailure) in try RunTable.shared.find(task).graceLeft().wholeMilliseconds }
+      HostTable.value(orElse: 0) { () throws(CallFailure) in try RunTable.shared.find(task).graceMilliseconds() }
     }
     table.is_expired = { task in
       HostTable.value(orElse: 1) { () throws(CallFailure) in
@@ -53,14 +54,13 @@ extension HostTable {
     table.progress = { task, completed, total in
       answer { () throws(CallFailure) in
         let run = try RunTable.shared.find(task)
-        // A deadline that moved back is found out when the old one comes.
-        let (progress, _) = try run.setProgress(completed: completed, total: total)
+        let progress = try run.setProgress(completed: completed, total: total)
         run.sink(.progress(run.context, progress))
       }
     }
     table.log = { task, level, message in
       answer { () throws(CallFailure) in
-        let run = try RunTable.shared.find(task)
+        let run = try RunTable.shared.live(task)
         let text = try Borrowed.message(message, named: "message")
         let line = LogLine(time: run.services.wallTime, level: try LogLine.Level(level), message: text)
         try run.log(line)
@@ -69,14 +69,14 @@ extension HostTable {
     }
     table.set_output = { task, bytes, length in
       answer { () throws(CallFailure) in
-        let run = try RunTable.shared.find(task)
+        let run = try RunTable.shared.live(task)
         let output = try Borrowed.bytes(bytes, length, named: "output", limit: Limits.payloadBytes)
         try run.change { $0.output = output }
       }
     }
     table.set_message = { task, message in
       answer { () throws(CallFailure) in
-        let run = try RunTable.shared.find(task)
+        let run = try RunTable.shared.live(task)
         let text = try Borrowed.message(message, named: "message")
         try run.change { $0.message = text }
       }
@@ -88,30 +88,13 @@ extension HostTable {
     }
     table.now_unix_ms = { task in
       HostTable.value(orElse: 0) { () throws(CallFailure) in
-        let run = try RunTable.shared.find(task)
-        return try run.whileLive { run.services.wallTime.unixMilliseconds }
+        try RunTable.shared.live(task).services.wallTime.unixMilliseconds
       }
     }
     table.sleep = { task, milliseconds in
       answer { () throws(CallFailure) in
         try RunTable.shared.find(task).sleep(.milliseconds(Int64(clamping: milliseconds)))
       }
-    }
-  }
-}
-
-/// Each identifier that ever ran as a C text that is never freed: plugins are few and stay.
-enum IdentifierTexts {
-  private static let monitor = Monitor()
-  // reason: touched with `monitor` held
-  nonisolated(unsafe) private static var texts: [TaskIdentifier: UnsafePointer<CChar>] = [:]
-
-  static func text(for identifier: TaskIdentifier) -> UnsafePointer<CChar> {
-    monitor.locked {
-      if let text = texts[identifier] { return text }
-      let text = StaticText.make(identifier.rawValue)
-      texts[identifier] = text
-      return text
     }
   }
 }

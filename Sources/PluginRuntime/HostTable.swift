@@ -63,3 +63,14 @@ enum HostTable {
     }
   }
 }
+
+/// Serves one call from a plugin: OK, or the failure's status with its sentence kept for `last_error`.
+func answer(_ body: () throws(CallFailure) -> Void) -> taskhost_status {
+  do {
+    try body()
+    return taskhost_status(TASKHOST_OK)
+  } catch {
+    LastError.set(error.message)
+    return error.status.rawValue
+  }
+}

@@ -18,34 +18,19 @@ enum LastError {
       buffer = existing.assumingMemoryBound(to: CChar.self)
     } else {
       guard let fresh = malloc(capacity) else { return }
-      pthread_setspecific(key, fresh)
+      guard pthread_setspecific(key, fresh) == 0 else { return free(fresh) }
       buffer = fresh.bindMemory(to: CChar.self, capacity: capacity)
     }
-    var message = message
+    var message = message.cut(toBytes: capacity - 1)
     message.withUTF8 { bytes in
-      let count = min(bytes.count, capacity - 1)
-      for index in 0..<count { buffer[index] = CChar(bitPattern: bytes[index]) }
-      buffer[count] = 0
+      for index in 0..<bytes.count { buffer[index] = CChar(bitPattern: bytes[index]) }
+      buffer[bytes.count] = 0
     }
   }
 
-  /// The calling thread's sentence; valid until it sets another. Empty if it has none.
+  /// The calling thread's sentence; valid until its next call of a host function. Empty if it has none.
   static func get() -> UnsafePointer<CChar> {
     guard let key, let buffer = pthread_getspecific(key) else { return StaticText.empty }
     return UnsafePointer(buffer.assumingMemoryBound(to: CChar.self))
-  }
-}
-
-/// Texts that live as long as the process, for answers that are never NULL.
-enum StaticText {
-  // reason: written once before anybody can see it, never freed, never written again
-  nonisolated(unsafe) static let empty: UnsafePointer<CChar> = make("")
-
-  /// A copy of `text` that is never freed.
-  static func make(_ text: String) -> UnsafePointer<CChar> {
-    let bytes = Array(text.utf8CString)
-    let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)
-    copy.initialize(from: bytes, count: bytes.count)
-    return UnsafePointer(copy)
   }
 }

@@ -10,8 +10,8 @@ public protocol RunServices: Sendable {
   func setState(_ key: String, to value: [UInt8]?, for run: RunReference) throws(CallFailure)
   /// Where an earlier run of the request left off; nil: nowhere.
   func checkpoint(for run: RunReference) throws(CallFailure) -> [UInt8]?
-  /// Records where this run is. Durable when it returns.
-  func setCheckpoint(_ value: [UInt8], for run: RunReference) throws(CallFailure)
+  /// Records where this run is; nil clears it. Durable when it returns.
+  func setCheckpoint(_ value: [UInt8]?, for run: RunReference) throws(CallFailure)
   /// Submits a request on behalf of the run's plugin. Durable when it returns.
   func submit(_ request: TaskRequest, for run: RunReference) throws(CallFailure) -> Submission
   /// Cancels a request on behalf of the run's plugin.

@@ -37,7 +37,14 @@ final class RunTable: Sendable {
     }
   }
 
-  /// The live run that `handle` names.
+  /// The run that `handle` names, if it is live this moment.
+  func live(_ handle: taskhost_task) throws(CallFailure) -> LiveRun {
+    let run = try find(handle)
+    try run.whileLive {}
+    return run
+  }
+
+  /// The run that `handle` names; it may be over before the caller looks.
   func find(_ handle: taskhost_task) throws(CallFailure) -> LiveRun {
     let slot = Int(handle >> 48)
     let found = entries.withLock { entries in
@@ -48,9 +55,16 @@ final class RunTable: Sendable {
   }
 
   /// The run that `handle` names, also when it was closed by force and its handler goes on.
+  ///
+  /// One look at both, so that a run on its way from the one to the other is found.
   func findWithForced(_ handle: taskhost_task) throws(CallFailure) -> LiveRun {
-    if let forced = entries.withLock({ $0.forced.isEmpty ? nil : $0.forced[handle] }) { return forced }
-    return try find(handle)
+    let slot = Int(handle >> 48)
+    let found = entries.withLock { entries -> LiveRun? in
+      if let run = slot < entries.runs.count ? entries.runs[slot] : nil, run.handle == handle { return run }
+      return entries.forced[handle]
+    }
+    guard let found else { throw .stale }
+    return found
   }
 
   /// Makes the run's handle stale. `stillRunning`: it was closed by force; ``forget(_:)`` follows when its handler returns.

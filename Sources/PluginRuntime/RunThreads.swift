@@ -5,30 +5,56 @@ import TaskModel
 
 /// The threads of one plugin: each serves one run at a time, and no other plugin ever.
 ///
-/// An idle thread is kept for a while, because waking it costs a tenth of making one. A thread whose run was stopped by force is never
-/// used again: it ends when the handler returns.
+/// An idle thread is kept for a while, because waking it costs a tenth of making one; the one that was busy last is woken first, so those
+/// that are not needed end. A thread whose run was stopped by force is never used again: it ends when the handler returns.
 final class RunThreads: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
+  /// Where an idle thread waits for its run.
+  private final class Seat {
+    let monitor = Monitor()
+    var run: LiveRun?
+
+    func give(_ run: LiveRun) {
+      monitor.locked {
+        self.run = run
+        monitor.signal()
+      }
+    }
+
+    /// Nil: `deadline` came.
+    func take(by deadline: MonotonicTime) -> LiveRun? {
+      monitor.locked {
+        while run == nil, monitor.wait(until: deadline) {}
+        defer { run = nil }
+        return run
+      }
+    }
+  }
+
   private let name: String
   private let limit: Int
+  private let idleTime: Duration
   private let execute: @Sendable (LiveRun) -> Bool
   private let refuse: @Sendable (LiveRun, String) -> Void
   private let monitor = Monitor()
+  /// Runs that wait for a thread; none while one is idle.
   private var queue = Deque<LiveRun>()
-  private var idle = 0
+  private var idle: [Seat] = []
   /// Those in use, idle or starting; not those whose run was stopped by force.
   private var threads = 0
   private var starting = 0
-  private static let idleTime = Duration.seconds(10)
 
   /// - Parameters:
   ///   - limit: How many threads serve at once. A run beyond it waits for one that is about to be free.
+  ///   - idleTime: How long a thread without a run is kept.
   ///   - execute: Serves a run on the calling thread; false: the thread is not to be used again.
   ///   - refuse: Ends a run that no thread could be made for.
   init(
-    name: String, limit: Int, execute: @escaping @Sendable (LiveRun) -> Bool, refuse: @escaping @Sendable (LiveRun, String) -> Void
+    name: String, limit: Int, idleTime: Duration = .seconds(10), execute: @escaping @Sendable (LiveRun) -> Bool,
+    refuse: @escaping @Sendable (LiveRun, String) -> Void
   ) {
     self.name = name
     self.limit = limit
+    self.idleTime = idleTime
     self.execute = execute
     self.refuse = refuse
   }
@@ -36,19 +62,36 @@ final class RunThreads: @unchecked Sendable {  // reason: everything that change
   /// Gives each run a thread, an idle one first.
   func start(_ runs: [LiveRun]) {
     monitor.lock()
-    queue.append(contentsOf: runs)
-    for _ in 0..<min(runs.count, idle) { monitor.signal() }
-    let missing = max(0, min(queue.count - idle - starting, limit - threads))
+    for run in runs {
+      if let seat = idle.popLast() { seat.give(run) } else { queue.append(run) }
+    }
+    let missing = claimThreads()
+    monitor.unlock()
+    makeThreads(missing)
+  }
+
+  /// A thread's run was stopped by force: another takes its place if runs wait.
+  func abandonThread() {
+    let missing = monitor.locked {
+      threads -= 1
+      return claimThreads()
+    }
+    makeThreads(missing)
+  }
+
+  /// With the lock held: how many threads are to be made for the runs that wait; they count as made.
+  private func claimThreads() -> Int {
+    let missing = max(0, min(queue.count - starting, limit - threads))
     threads += missing
     starting += missing
-    monitor.unlock()
-    for _ in 0..<missing {
+    return missing
+  }
+
+  private func makeThreads(_ count: Int) {
+    for _ in 0..<count {
       do { try HostThread.start(name) { [self] in serve() } } catch { threadNotMade(error.description) }
     }
   }
-
-  /// A thread's run was stopped by force: another may take its place.
-  func abandonThread() { monitor.locked { threads -= 1 } }
 
   /// Runs that no thread is left for end at once; others wait for the threads there are.
   private func threadNotMade(_ reason: String) {
@@ -63,22 +106,31 @@ final class RunThreads: @unchecked Sendable {  // reason: everything that change
   }
 
   private func serve() {
-    monitor.lock()
-    starting -= 1
-    while true {
-      if let run = queue.popFirst() {
-        monitor.unlock()
-        // A thread that was abandoned is not counted any more.
-        guard execute(run) else { return }
-        monitor.lock()
-        continue
-      }
-      idle += 1
-      let signalled = monitor.wait(until: SystemClock.now + Self.idleTime)
-      idle -= 1
-      if !signalled && queue.isEmpty { break }
+    let seat = Seat()
+    monitor.locked { starting -= 1 }
+    while let run = next(seat) {
+      // A thread that was abandoned is not counted any more.
+      guard execute(run) else { return }
     }
-    threads -= 1
+  }
+
+  /// The next run; nil: none came while the thread was idle, and it is not counted any more.
+  private func next(_ seat: Seat) -> LiveRun? {
+    monitor.lock()
+    if let run = queue.popFirst() {
+      monitor.unlock()
+      return run
+    }
+    idle.append(seat)
     monitor.unlock()
+    if let run = seat.take(by: SystemClock.now + idleTime) { return run }
+    let isFree = monitor.locked { () -> Bool in
+      guard let position = idle.firstIndex(where: { $0 === seat }) else { return false }
+      idle.remove(at: position)
+      threads -= 1
+      return true
+    }
+    // Where the seat was taken in the last moment, its run is there.
+    return isFree ? nil : seat.take(by: .distantFuture)
   }
 }

@@ -7,6 +7,9 @@ public import TaskModel
 ///
 /// A thread cannot be ended from outside. A handler that ignores its expiration is abandoned: its run ends, its handle goes stale, and
 /// its plugin takes no more runs until the thread has returned.
+///
+/// The sink learns of a plugin's suspension before the end of the run that caused it, and of `resumed` after both. An `expired` event is
+/// sent beside the call of the expiration handler, so it may come after the `ended` of a run that returns at that very moment.
 public final class ThreadLauncher: Launcher {
   private struct Plugin {
     let handler: PluginHandler
@@ -16,20 +19,31 @@ public final class ThreadLauncher: Launcher {
 
   private struct State {
     var plugins: [TaskIdentifier: Plugin] = [:]
-    var hooks: [ShutdownHook] = []
+    var hooks: [(hook: ShutdownHook, identifiers: [TaskIdentifier])] = []
     var live: [RunID: LiveRun] = [:]
   }
 
   private let services: any RunServices
   private let sink: @Sendable (LauncherEvent) -> Void
+  private let stallLimit: @Sendable (TaskKind) -> Duration?
   private let state = Mutex(State())
+  /// Held while suspension or its end is told, so that the sink learns of them in the order they came about.
+  private let telling = Monitor()
   private let deadlines: DeadlineThreads
 
   /// - Parameters:
   ///   - services: What runs ask for beyond their own thread.
   ///   - sink: Told what happens, on the launcher's threads; returns promptly.
-  public init(services: any RunServices, sink: @escaping @Sendable (LauncherEvent) -> Void) throws(HostThread.Failure) {
+  public convenience init(services: any RunServices, sink: @escaping @Sendable (LauncherEvent) -> Void) throws(HostThread.Failure) {
+    try self.init(services: services, stallLimit: { $0.stallLimit }, sink: sink)
+  }
+
+  /// As the public one, with other limits than the kinds' on the time without progress.
+  init(
+    services: any RunServices, stallLimit: @escaping @Sendable (TaskKind) -> Duration?, sink: @escaping @Sendable (LauncherEvent) -> Void
+  ) throws(HostThread.Failure) {
     self.services = services
+    self.stallLimit = stallLimit
     self.sink = sink
     let relay = Relay()
     deadlines = try DeadlineThreads { run in relay.launcher?.carryOut(run) }
@@ -43,25 +57,27 @@ public final class ThreadLauncher: Launcher {
       let threads = RunThreads(
         name: HostThread.name(for: contract.identifier.rawValue), limit: contract.maxConcurrentRuns,
         execute: { [self] run in execute(run, with: handler) },
-        refuse: { [self] run, reason in
-          let (ending, report) = run.abandonStart(reason)
-          finish(run, ending, report)
-        })
+        refuse: { [self] run, reason in if let end = run.abandonStart(reason) { finish(run, end) } })
       state.withLock { $0.plugins[contract.identifier] = Plugin(handler: handler, threads: threads) }
     }
-    if let hook = plugin.shutdown { state.withLock { $0.hooks.append(hook) } }
+    guard let hook = plugin.shutdown else { return }
+    state.withLock { $0.hooks.append((hook, plugin.handlers.map(\.registered.identifier))) }
   }
 
   public func start(_ orders: [RunOrder]) {
     var batches: [(threads: RunThreads, runs: [LiveRun])] = []
     var positions: [TaskIdentifier: Int] = [:]
-    var refused: [LiveRun] = []
+    var refused: [(run: LiveRun, reason: String)] = []
     state.withLock { state in
       for order in orders {
-        let run = LiveRun(order: order, services: services, sink: sink)
+        let run = LiveRun(order: order, stallLimit: stallLimit(order.contract.kind), services: services, sink: sink)
         let identifier = order.contract.identifier
-        guard let plugin = state.plugins[identifier], RunTable.shared.enter(run) else {
-          refused.append(run)
+        guard let plugin = state.plugins[identifier] else {
+          refused.append((run, "no handler for \(identifier) is loaded"))
+          continue
+        }
+        guard RunTable.shared.enter(run) else {
+          refused.append((run, "no handle is left for it: 65,536 runs are live"))
           continue
         }
         state.live[order.run] = run
@@ -74,10 +90,7 @@ public final class ThreadLauncher: Launcher {
       }
     }
     for batch in batches { batch.threads.start(batch.runs) }
-    for run in refused {
-      let (ending, report) = run.abandonStart("no handler or no free slot for it: 65,536 runs are live")
-      sink(.ended(run.order.run, ending, report))
-    }
+    for (run, reason) in refused { if let end = run.abandonStart(reason) { tell(end, of: run) } }
   }
 
   public func expire(_ run: RunID, reason: StopReason) { stop(run, reason: reason, force: false) }
@@ -90,11 +103,17 @@ public final class ThreadLauncher: Launcher {
     deadlines.arm(live, at: SystemClock.now)
   }
 
+  /// Calls the hooks of the plugins that have no abandoned run: a hook is promised that no run is live.
   public func shutdown() -> Int {
     let (hooks, abandoned) = state.withLock { state in
+      let busy = state.plugins.filter { $0.value.abandoned > 0 }
       defer { state.hooks = [] }
-      return (state.hooks, state.plugins.values.reduce(0) { $0 + $1.abandoned })
+      return (
+        state.hooks.filter { entry in !entry.identifiers.contains { busy[$0] != nil } }.map(\.hook),
+        busy.values.reduce(0) { $0 + $1.abandoned }
+      )
     }
+    deadlines.end()
     return abandoned + PluginImage.shutDown(hooks)
   }
 
@@ -102,62 +121,81 @@ public final class ThreadLauncher: Launcher {
 
   /// Returns whether the thread may serve another run.
   private func execute(_ run: LiveRun, with handler: PluginHandler) -> Bool {
-    guard run.begin() else { return true }
-    deadlines.arm(run, at: run.deadline)
+    guard let deadline = run.begin() else { return true }
+    deadlines.arm(run, at: deadline)
     let cpu = SystemClock.threadTime
     let result = handler.function(run.handle, handler.context)
-    guard let (ending, report) = run.end(result: result, cpuTime: SystemClock.threadTime - cpu) else {
+    guard let end = run.end(result: result, cpuTime: SystemClock.threadTime - cpu) else {
       threadCameBack(run)
       return false
     }
-    finish(run, ending, report)
+    finish(run, end)
     return true
   }
 
-  private func finish(_ run: LiveRun, _ ending: RunEnding, _ report: RunReport) {
+  private func finish(_ run: LiveRun, _ end: LiveRun.End) {
     deadlines.disarm(run)
     RunTable.shared.leave(run, stillRunning: false)
     state.withLock { _ = $0.live.removeValue(forKey: run.order.run) }
-    sink(.ended(run.order.run, ending, report))
+    tell(end, of: run)
+  }
+
+  private func tell(_ end: LiveRun.End, of run: LiveRun) {
+    if let reason = end.unannounced { sink(.expired(run.context, reason)) }
+    sink(.ended(run.order.run, end.ending, end.report))
   }
 
   // MARK: Expiration and force, on a deadline thread
 
   private func carryOut(_ run: LiveRun) {
     switch run.due(at: SystemClock.now) {
-    case .nothing(let next): if next != .distantFuture { deadlines.arm(run, at: next) }
-    case .expire(let reason):
-      // Force must come on time even if the handler called now never returns.
-      deadlines.arm(run, at: SystemClock.now + run.order.contract.grace)
-      run.expire(reason)
-    case .force(let reason): abandon(run, reason)
+    case .nothing(let next): deadlines.arm(run, at: next)
+    case .announce(let reason, let next):
+      deadlines.arm(run, at: next)
+      sink(.expired(run.context, reason))
+    case .expired(let reason, nil, let next):
+      deadlines.arm(run, at: next)
+      sink(.expired(run.context, reason))
+    case .expired(let reason, let call?, _):
+      // The handler is not kept waiting for the sink, and need not return: another deadline thread sends the event and arms force.
+      deadlines.arm(run, at: SystemClock.now)
+      run.perform(call, reason: reason)
+    case .force(let reason):
+      guard let end = run.close(byForce: reason) else { return }
+      if end.isAbandoned { abandon(run, end) } else { finish(run, end) }
     }
   }
 
-  private func abandon(_ run: LiveRun, _ reason: StopReason) {
-    guard let (ending, report, wasLive) = run.close(byForce: reason) else { return }
-    guard wasLive else { return finish(run, ending, report) }
+  private func abandon(_ run: LiveRun, _ end: LiveRun.End) {
     let identifier = run.order.contract.identifier
-    state.withLock { state in
-      state.plugins[identifier]?.abandoned += 1
-      state.plugins[identifier]?.threads.abandonThread()
-      state.live.removeValue(forKey: run.order.run)
-    }
     deadlines.disarm(run)
     RunTable.shared.leave(run, stillRunning: true)
-    sink(.suspended(identifier, "run \(run.order.run) ignored its expiration; its thread has not returned"))
-    sink(.ended(run.order.run, ending, report))
+    let threads = telling.locked {
+      let threads = state.withLock { state in
+        state.plugins[identifier]?.abandoned += 1
+        state.live.removeValue(forKey: run.order.run)
+        return state.plugins[identifier]?.threads
+      }
+      sink(.suspended(identifier, "run \(run.order.run) ignored its expiration; its thread has not returned"))
+      return threads
+    }
+    threads?.abandonThread()
+    tell(end, of: run)
+    run.abandonmentIsTold()
   }
 
   /// The handler of an abandoned run has returned after all.
   private func threadCameBack(_ run: LiveRun) {
-    let identifier = run.order.contract.identifier
-    let left = state.withLock { state in
-      state.plugins[identifier]?.abandoned -= 1
-      return state.plugins[identifier]?.abandoned ?? 0
-    }
+    run.awaitAbandonmentTold()
     RunTable.shared.forget(run)
-    if left == 0 { sink(.resumed(identifier)) }
+    let identifier = run.order.contract.identifier
+    telling.locked {
+      let left = state.withLock { state in
+        state.plugins[identifier]?.abandoned -= 1
+        return state.plugins[identifier]?.abandoned ?? 0
+      }
+      if left == 0 { sink(.resumed(identifier)) }
+    }
   }
 
   /// Lets the deadline threads, which are made first, know the launcher.

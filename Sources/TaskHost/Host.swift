@@ -96,7 +96,7 @@ public final class Host: Sendable {
     for warning in state.withLock({ $0.warnings }) { log.warning("\(warning)") }
     do {
       let (lost, refused) = try scheduler.start(
-        contracts: contracts, schedules: schedules.filter { schedule in contracts.contains { $0.identifier == schedule.key } },
+        contracts: contracts, schedules: schedules,
         submissions: registry.registered.flatMap(\.plugin.requests))
       if lost > 0 { log.notice("\(lost) runs were lost with the host before: their requests are pending again") }
       for (request, refusal) in refused { log.warning("a launch submission for \(request.identifier) was refused: \(refusal)") }
@@ -193,7 +193,13 @@ public final class Host: Sendable {
   }
 
   /// What happens from now on, until the reader goes or the host ends.
-  public func watch(_ request: RequestID?) -> AsyncStream<HostNews> { news.subscribe(to: request) }
+  ///
+  /// When it returns, nothing that becomes durable is missed any more.
+  public func watch(_ request: RequestID?) async -> AsyncStream<HostNews> {
+    let stream = news.subscribe(to: request)
+    await withCheckedContinuation { continuation in scheduler.afterTurn { continuation.resume() } }
+    return stream
+  }
 
   // MARK: The host
 
@@ -234,6 +240,7 @@ public final class Host: Sendable {
     let left = launcher.shutdown()
     scheduler.stop()
     news.close()
+    store.close()
     state.withLock { $0.phase = .stopped }
     log.notice("stopped", metadata: left > 0 ? ["abandoned_threads": "\(left)"] : [:])
     return left > 0

@@ -54,9 +54,16 @@ struct PluginLaunching {
   /// A note in the file must say what was registered.
   private func agree(_ plugin: LaunchedPlugin, with file: PluginFile) throws(LaunchFailure) {
     guard let note = file.elf.note else { return }
-    guard plugin.handlers.contains(where: { $0.registered.identifier.rawValue == note.identifier }) else {
-      throw LaunchFailure(step: .registration, observed: "its note says \(note.identifier), which it did not register")
+    guard let registered = plugin.handlers.map(\.registered).first(where: { $0.identifier.rawValue == note.identifier }) else {
+      throw LaunchFailure(step: .note, observed: "its note says \(note.identifier), which it did not register")
     }
+    func compare(_ key: String, _ noted: String?, _ registered: String?) throws(LaunchFailure) {
+      guard let noted, noted != registered else { return }
+      throw LaunchFailure(step: .note, observed: "its note says \(key)=\(noted), it registered \(registered ?? "none")")
+    }
+    try compare("kind", note.kind?.rawValue, registered.kind.rawValue)
+    try compare("budget_ms", note.budgetMilliseconds.map { "\($0)" }, registered.budget.map { "\($0.wholeMilliseconds)" } ?? "0")
+    try compare("version", note.version, registered.version)
   }
 
   /// What was registered, within the operator's limits. A plugin may shorten its kind's budget; only the configuration lengthens it.
@@ -156,6 +163,7 @@ extension LaunchFailure {
       case .registration where observed.hasPrefix("it registered no"):
         (.registeredNothing, "Call register_handler in taskhost_plugin_launch.")
       case .registration: (.invalidRegistration, "Correct what it registers.")
+      case .note: (.noteDisagrees, "The note must agree with what is registered: correct one of them.")
       case .registeredTwice: (.registeredTwice, "Register one handler; make a plugin of its own for the other.")
       case .identifierTaken: (.identifierTaken, "Remove one of the two files, or give one another identifier.")
       case .notPermitted: (.notPermitted, "Add it to permitted_identifiers, or remove the file.")

@@ -36,7 +36,7 @@ final class PluginServices: RunServices {
     }
   }
 
-  func setCheckpoint(_ value: [UInt8], for run: RunReference) throws(CallFailure) {
+  func setCheckpoint(_ value: [UInt8]?, for run: RunReference) throws(CallFailure) {
     try ask { scheduler, completion in
       scheduler.setCheckpoint(value, run: run.run, request: run.request, completion: completion)
     }

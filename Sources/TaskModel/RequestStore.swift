@@ -17,6 +17,8 @@ public protocol RequestStore: Sendable {
   func runs(_ query: RunQuery) throws(StoreError) -> [RunRecord]
   /// A run that has ended, whole; nil if there is none.
   func run(_ id: RunID) throws(StoreError) -> RunRecord?
+  /// Ends the store: nothing is read or written any more. What is durable is in one file then.
+  func close()
   /// How many requests are in each state.
   func counts() throws(StoreError) -> [RequestState: Int]
   /// The value that an identifier's handlers keep under `key`; nil if there is none.
@@ -132,8 +134,8 @@ public protocol StoreTransaction {
 
   /// Writes a value of an identifier's state; nil deletes. Throws ``StoreError/limit(_:)``.
   func setState(_ key: String, to value: [UInt8]?, of identifier: TaskIdentifier) throws
-  /// Writes where a request's run is.
-  func setCheckpoint(_ value: [UInt8], of request: RequestID) throws
+  /// Writes where a request's run is; nil: nowhere yet.
+  func setCheckpoint(_ value: [UInt8]?, of request: RequestID) throws
 
   // MARK: Housekeeping
 

@@ -18,6 +18,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   // With `monitor` held.
   private var commands = Deque<Command>()
   private var isOver = false
+  private var isServing = false
   private var hasEnded = false
   /// Held while something is looked at after the thread has ended.
   private let afterwards = Monitor()
@@ -99,17 +100,20 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
       }
       return (lost, refused)
     }
+    monitor.locked { isServing = true }
     do { try HostThread.start("scheduler", precise: true) { [self] in serve() } } catch {
+      monitor.locked { isServing = false }
       throw StoreError.other(error.description)
     }
     return result
   }
 
-  /// Ends the thread. Waits for nobody: drain first. What was sent and not begun, and what is sent from then on, is refused.
+  /// Ends the thread and waits until it has ended; drain first. What was sent and not begun, and what is sent from then on, is refused.
   public func stop() {
     monitor.locked {
       isOver = true
-      monitor.signal()
+      monitor.broadcast()
+      while isServing { monitor.wait() }
     }
   }
 
@@ -165,9 +169,9 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     }
   }
 
-  /// Records where a run is, if that is still its request's present one.
+  /// Records where a run is, or with nil that it is at its beginning, if that is still its request's present one.
   public func setCheckpoint(
-    _ value: [UInt8], run: RunID, request: RequestID, completion: @escaping @Sendable (Result<Void, RequestRefusal>) -> Void
+    _ value: [UInt8]?, run: RunID, request: RequestID, completion: @escaping @Sendable (Result<Void, RequestRefusal>) -> Void
   ) {
     write(completion) { _, transaction, _ in
       _ = try transaction.requestRunning(as: run, of: request)
@@ -224,6 +228,9 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   /// While draining: stops the live runs by force.
   public func force() { send(.force) }
 
+  /// Calls `completion` when everything that was sent before has been carried out.
+  public func afterTurn(completion: @escaping @Sendable () -> Void) { inspect { _, _ in completion() } }
+
   private func inspect(_ body: @escaping (SchedulerCore, WallTime) -> Void) { send(.inspect(body)) }
 
   private func write<Value>(
@@ -277,6 +284,10 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     for command in left { refuse(command) }
     for completion in drained { completion() }
     drained.removeAll()
+    monitor.locked {
+      isServing = false
+      monitor.broadcast()
+    }
   }
 
   /// Waits for commands or for the next thing to do. Nil: it is over.

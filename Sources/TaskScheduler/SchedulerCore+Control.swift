@@ -78,7 +78,8 @@ extension SchedulerCore {
       try transaction.update(record)
       note(record)
     }
-    for (identifier, rule) in missing {
+    // A plugin that is not there now finds its schedule as it was when it is back.
+    for (identifier, rule) in missing where handlers[identifier] != nil {
       let request = TaskRequest(
         identifier: identifier, uniqueKey: Self.scheduleKeyPrefix + identifier.rawValue, onConflict: .keep, repetition: rule)
       _ = try submit(request, by: .operatorsConfiguration, transaction, now: now)

@@ -77,6 +77,14 @@ public final class SQLiteRequestStore: RequestStore {
     }
   }
 
+  public func close() {
+    checkpointer.stop()
+    // A reader that is still busy keeps the log; the next start reads it.
+    try? pool.writeWithoutTransaction { database in _ = try Row.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+    writer.transaction.close()
+    try? pool.close()
+  }
+
   // MARK: Reading
 
   public func requests(_ query: RequestQuery) throws(StoreError) -> [RequestRecord] {

@@ -21,7 +21,11 @@ extension SQLiteTransaction {
       arguments: [number, key, Data(value)])
   }
 
-  func setCheckpoint(_ value: [UInt8], of request: RequestID) throws {
+  func setCheckpoint(_ value: [UInt8]?, of request: RequestID) throws {
+    guard let value else {
+      try statements.deleteCheckpoint.run(.integer(request.sequence))
+      return
+    }
     try database.execute(
       sql: "INSERT INTO checkpoints (request, bytes) VALUES (?, ?) ON CONFLICT (request) DO UPDATE SET bytes = excluded.bytes",
       arguments: [request.sequence, Data(value)])

@@ -6,17 +6,28 @@ final class SQLiteTransaction: StoreTransaction {
   let database: Database
   let origin: UInt64
   let identifiers: IdentifierTable
-  let statements: Statements
+  /// nil once the store is closed: SQLite keeps a connection that has statements.
+  private(set) var prepared: Statements?
 
   init(_ database: Database, origin: UInt64, identifiers: IdentifierTable) throws {
     self.database = database
     self.origin = origin
     self.identifiers = identifiers
-    statements = try Statements(database)
+    prepared = try Statements(database)
   }
 
+  var statements: Statements {
+    get throws {
+      guard let prepared else { throw StoreError.other("the store is closed") }
+      return prepared
+    }
+  }
+
+  /// The store is about to be closed.
+  func close() { prepared = nil }
+
   /// The statements that are run often, prepared once.
-  struct Statements {
+  final class Statements {
     let savepoint, releaseSavepoint, rollbackToSavepoint: PreparedStatement
     let insert, insertPayload, payload, update, select, start, succeed, appendRun: PreparedStatement
     let selectRunning, selectHolder, selectBlocked, due, nextPriority, firstDue: PreparedStatement

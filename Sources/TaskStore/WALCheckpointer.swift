@@ -13,6 +13,7 @@ final class WALCheckpointer: Sendable {
     let monitor = Monitor()
     var commits = 0
     var isOver = false
+    var isServing = false
   }
 
   init(path: String) throws {
@@ -21,18 +22,28 @@ final class WALCheckpointer: Sendable {
     configuration.busyMode = .immediateError
     let queue = try DatabaseQueue(path: path, configuration: configuration)
     let progress = self.progress
+    progress.isServing = true
     try HostThread.start("checkpoints") {
       while Self.wait(progress) {
         // A busy database is no error: the next round takes what this one left.
         try? queue.inDatabase { database in _ = try Row.fetchOne(database, sql: "PRAGMA wal_checkpoint(PASSIVE)") }
       }
+      try? queue.close()
+      progress.monitor.locked {
+        progress.isServing = false
+        progress.monitor.broadcast()
+      }
     }
   }
 
-  deinit {
+  deinit { stop() }
+
+  /// Ends the thread; its connection is closed once a checkpoint in progress is done.
+  func stop() {
     progress.monitor.locked {
       progress.isOver = true
       progress.monitor.broadcast()
+      while progress.isServing { progress.monitor.wait() }
     }
   }
 

@@ -2,7 +2,6 @@ import ArgumentParser
 import Glibc
 
 /// The command line.
-@main
 struct TaskHostCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "taskhost",
@@ -24,10 +23,6 @@ struct TaskHostCommand: AsyncParsableCommand {
       StatusCommand.self, ShutdownCommand.self, LaterCommands.Conditions.self, LaterCommands.Notify.self, LaterCommands.Forecast.self,
       LaterCommands.Top.self, LaterCommands.Reload.self,
     ])
-
-  static func main() async {
-    Glibc.exit(await status(of: Array(CommandLine.arguments.dropFirst())))
-  }
 
   /// Runs the command that `arguments` name and reports what went wrong.
   ///

@@ -39,7 +39,8 @@ struct BrokenFileTests {
       try host.directory.file(
         "taskhost.toml", "plugin_directories = [\"plugins\", \"open\"]\n")
       try await host.start()
-      try await expectRefusal(Case(file: "one.so", code: "writable_by_others", seen: ["/open", "mode 0\(String(mode, radix: 8))"]), of: host)
+      try await expectRefusal(
+        Case(file: "one.so", code: "writable_by_others", seen: ["/open", "mode 0\(String(mode, radix: 8))"]), of: host)
       try await expectTwinRuns(host)
     }
   }
@@ -109,7 +110,9 @@ struct BrokenFileTests {
     func ascii(_ text: String) -> String { ".ascii \\\"\(text)\\\"" }
     cases += [
       try await note("f13-other.so", "note_disagrees", "test.other", text: ascii("format=1\\\\nabi=1\\\\nidentifier=test.other\\\\n")),
-      try await note("f13-kind.so", "note_disagrees", "processing", text: ascii(lines + "\\\\nkind=processing\\\\n")),
+      try await note(
+        "f13-kind.so", "note_disagrees", "processing", text: ascii("format=1\\\\nabi=1\\\\nidentifier=test.kind\\\\nkind=processing\\\\n"),
+        more: ["-DIDENTIFIER=\"test.kind\""]),
       try await note("f13-big.so", "bad_note", "more than 4096", text: ascii(lines + "\\\\n") + "; .fill 5000,1,10"),
       try await note("f13-twice.so", "bad_note", "twice", text: ascii(lines + "\\\\nidentifier=test.faulty\\\\n")),
       try await note("f13-utf8.so", "bad_note", "UTF-8", text: ascii(lines + "\\\\nversion=") + "; .byte 0xff,0xfe,10"),
@@ -161,7 +164,8 @@ struct BrokenFileTests {
   private func makeUnlinkable(in host: HostProcess) async throws -> [Case] {
     let library = host.directory("libdependency.so")
     let stub = try host.directory.file("dependency.c", "int dependency(void) { return 1; }\n")
-    let made = try await Program.run("/usr/bin/env", ["cc", "-shared", "-fPIC", "-Wl,-soname,libtaskhost-test-dependency.so", stub, "-o", library])
+    let made = try await Program.run(
+      "/usr/bin/env", ["cc", "-shared", "-fPIC", "-Wl,-soname,libtaskhost-test-dependency.so", stub, "-o", library])
     try #require(made.status == 0, "\(made.errors)")
     try await host.add("f22-missing.so", "faulty_launch", ["-DFAULT_DEPENDENCY", library], isCached: false)
     try await host.add("f23-symbol.so", "faulty_launch", ["-DFAULT_UNRESOLVED"])

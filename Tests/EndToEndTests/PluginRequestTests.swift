@@ -19,7 +19,7 @@ struct PluginRequestTests {
       try await host.start()
       try await gate.pass()
       try await host.request(id, is: "succeeded")
-      let output = try await host.runs(of: id).first?["output"]
+      let output = try await host.lastOutput(of: id)
       #expect(output?["checkpoint"]?.string == "half")
       #expect(output?["state"]?.string == "deep blue")
       // A checkpoint belongs to its request, state to the identifier; a deleted key is gone.

@@ -70,7 +70,7 @@ struct ControlledHostAdapter: ControlledHost {
   func shutdown() async { await service.shutDown() }
 
   func events(_ filter: EventFilter) async -> AsyncStream<HostEvent> {
-    let news = host.watch(filter.request)
+    let news = await host.watch(filter.request)
     let (stream, continuation) = AsyncStream.makeStream(of: HostEvent.self)
     let task = Task {
       for await item in news { continuation.yield(HostEvent(item)) }

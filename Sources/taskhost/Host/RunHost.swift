@@ -11,7 +11,7 @@ import TaskModel
 func runHost(_ options: RunOptions) async throws -> Int32 {
   let configuration: HostConfiguration
   do { configuration = try HostConfiguration.load(for: options) } catch {
-    Terminal.note("\(error)")
+    for line in "\(error)".split(separator: "\n") { Terminal.note("taskhost: \(line)") }
     return HostFailure.ExitCode.configuration.rawValue
   }
   let log = HostLog.logger(configuration.log)

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A FIFO at which a run waits: a test knows that the run has come, and lets it go on.
+/// A FIFO at which one run waits: a test knows that the run has come, and lets it go on. A second run may come once the first has gone.
 final class Gate: Sendable {
   let path: String
   private let held = Mutex<Int32?>(nil)
@@ -48,6 +48,9 @@ final class Gate: Sendable {
   /// Reads what a thread of a plugin writes to the FIFO, to the end.
   func read() async throws -> String {
     let path = path
-    return try await onOwnThread { try String(contentsOfFile: path, encoding: .utf8) }
+    return try await onOwnThread {
+      let handle = try FileHandle(forReadingFrom: URL(filePath: path))
+      return String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self)
+    }
   }
 }

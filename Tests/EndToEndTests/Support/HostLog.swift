@@ -35,7 +35,9 @@ final class HostLog: Sendable {
       defer { state.waiters = [:] }
       return (Array(state.waiters.values), state.lines.suffix(20).joined(separator: "\n"))
     }
-    for waiter in waiters { waiter.continuation.resume(throwing: TestFailure("the host ended while a line was waited for; it wrote:\n\(text)")) }
+    for waiter in waiters {
+      waiter.continuation.resume(throwing: TestFailure("the host ended while a line was waited for; it wrote:\n\(text)"))
+    }
   }
 
   /// The first line, of those there are and those to come, that has all of `parts` in it.

@@ -20,7 +20,9 @@ final class HostProcess: Sendable {
   }
 
   /// Gives `body` a host that is not started yet; whatever happens, no process and no file is left.
-  static func prepare<Value: Sendable>(environment: [String: String] = [:], _ body: (HostProcess) async throws -> Value) async throws -> Value {
+  static func prepare<Value: Sendable>(environment: [String: String] = [:], _ body: (HostProcess) async throws -> Value) async throws
+    -> Value
+  {
     try await HostSlots.shared.withSlot {
       let host = try HostProcess(environment: environment)
       do {
@@ -165,7 +167,9 @@ final class HostProcess: Sendable {
   }
 
   /// Waits until the request's record is as `condition` wants it.
-  func request(_ id: String, within limit: Duration = .seconds(30), until condition: @escaping @Sendable (JSON) -> Bool) async throws -> JSON {
+  func request(_ id: String, within limit: Duration = .seconds(30), until condition: @escaping @Sendable (JSON) -> Bool) async throws
+    -> JSON
+  {
     let socket = socket
     return try await onOwnThread {
       let events = try SocketClient(socket, limit: limit)
@@ -180,7 +184,11 @@ final class HostProcess: Sendable {
           let record = try JSON(parsing: try events.read(until: "\n\n"))
           if condition(record) { return record }
         }
-      } catch { throw TestFailure("request \(id) did not come to the state that was waited for: \(error); it was \(record)") }
+      } catch {
+        let now = try? SocketClient(socket, limit: limit).request("GET", "/v1/requests/\(id)").body
+        throw TestFailure(
+          "request \(id): no event told the state that was waited for: \(error)\nbefore: \(record)\nnow: \(now ?? "no answer")")
+      }
     }
   }
 
@@ -192,6 +200,12 @@ final class HostProcess: Sendable {
 
   /// The runs of a request, newest first.
   func runs(of request: String) async throws -> [JSON] { try await json("runs", "list", "--request", request)["runs"]?.array ?? [] }
+
+  /// The output of a request's newest run.
+  func lastOutput(of request: String) async throws -> JSON? {
+    guard let run = try await runs(of: request).first?["id"]?.string else { return nil }
+    return try await json("runs", "show", run)["output"]
+  }
 
   /// What `plugins list` says about the file `name`.
   func plugin(_ name: String) async throws -> JSON {

@@ -63,7 +63,8 @@ final class Program: Sendable {
     late.cancel()
     let (output, errors) = try await texts.value
     if (try? await late.value) == true {
-      throw TestFailure("\(process.arguments ?? []) took longer than \(limit) and was killed; it wrote: \(output.suffix(2000)) \(errors.suffix(2000))")
+      throw TestFailure(
+        "\(process.arguments ?? []) took longer than \(limit) and was killed; it wrote: \(output.suffix(2000)) \(errors.suffix(2000))")
     }
     let status = process.terminationReason == .uncaughtSignal ? -process.terminationStatus : process.terminationStatus
     return Result(status: status, output: output, errors: errors)

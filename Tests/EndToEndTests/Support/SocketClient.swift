@@ -42,11 +42,16 @@ final class SocketClient {
   func send(_ bytes: [UInt8]) throws {
     var sent = 0
     while sent < bytes.count {
-      let count = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress?.advanced(by: sent), bytes.count - sent, Int32(MSG_NOSIGNAL)) }
+      let count = bytes.withUnsafeBytes {
+        Glibc.send(descriptor, $0.baseAddress?.advanced(by: sent), bytes.count - sent, Int32(MSG_NOSIGNAL))
+      }
       guard count > 0 else { throw TestFailure("send: errno \(errno)") }
       sent += count
     }
   }
+
+  /// Tells the host that nothing more comes.
+  func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
   /// Reads up to and without `end`.
   func read(until end: String) throws -> String {
@@ -58,7 +63,9 @@ final class SocketClient {
         return String(decoding: buffer[..<found], as: UTF8.self)
       }
       looked = buffer.count
-      guard try readMore() else { throw TestFailure("the host closed the connection after: \(String(decoding: buffer.suffix(500), as: UTF8.self))") }
+      guard try readMore() else {
+        throw TestFailure("the host closed the connection after: \(String(decoding: buffer.suffix(500), as: UTF8.self))")
+      }
     }
   }
 

@@ -43,7 +43,7 @@ extern int dependency(void);
 #endif
 
 #ifdef FAULT_ENTRY_IS_DATA
-TASKHOST_EXPORT const uint32_t taskhost_plugin_launch[4] = {1, 2, 3, 4};
+TASKHOST_EXPORT const uint32_t entry_that_is_data[4] __asm__("taskhost_plugin_launch") = {1, 2, 3, 4};
 #elif !defined(FAULT_NO_ENTRY)
 TASKHOST_EXPORT taskhost_status taskhost_plugin_launch(const taskhost_api *api, taskhost_launch launch) {
   taskhost_registration registration = {
@@ -59,6 +59,7 @@ TASKHOST_EXPORT taskhost_status taskhost_plugin_launch(const taskhost_api *api, 
   return TASKHOST_EUNAVAILABLE;
 #endif
 #ifdef FAULT_HANGS
+  api->launch_log(launch, TASKHOST_NOTICE, "this launch never returns");
   for (;;) pause();
 #endif
 #ifdef FAULT_REGISTERS_NOTHING

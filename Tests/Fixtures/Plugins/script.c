@@ -11,6 +11,7 @@
  *   poll MS                 waits for the expiration descriptor
  *   note FILE               appends "REQUEST ATTEMPT" to a file, with one write
  *   facts                   what the host says about the run
+ *   snooze-times N          SNOOZE while fewer than N runs of the request have; counts them in the checkpoint
  *   state-set K V, state-get K, checkpoint-set V, checkpoint-get
  *   submit IDENTIFIER PAYLOAD, submit-bytes COUNT, output-bytes COUNT
  *   late                    registers again, from the run and from another thread
@@ -18,7 +19,7 @@
  *
  * What the steps were told becomes the run's output, a JSON object, unless "output", "echo" or "output-bytes" set another.
  *
- * -DIDENTIFIER="…", -DKIND=…, -DMAX_RUNS=…, -DBUDGET_MS=…; -DSHUTDOWN: a hook that appends to the file `shutdown` in the data directory;
+ * -DIDENTIFIER="…", -DKIND=…, -DMAX_RUNS=…, -DBUDGET_MS=…; -DSHUTDOWN: a hook that appends to the file `shutdown` in the data directory, with -DSHUTDOWN_HANGS it never returns;
  * -DLAUNCH_SUBMIT: submits a request while launching; -DLAUNCH_LOG: writes its settings to the log; -DALWAYS_ECHO: every payload is its
  * run's output, and no script.
  */
@@ -229,6 +230,12 @@ static void step(run *self, char *text) {
     fact(self, state ? "state_get" : "checkpoint_get", "%d", status);
   }
   else if (IS("checkpoint-set")) fact(self, "checkpoint_set", "%d", api->checkpoint_set(task, first, strlen(first)));
+  else if (IS("snooze-times")) {
+    int count = 0;
+    size_t length = 0;
+    api->checkpoint_get(task, &count, sizeof count, &length);
+    if (count++ < number && api->checkpoint_set(task, &count, sizeof count) == TASKHOST_OK) self->result = TASKHOST_SNOOZE;
+  }
   else if (IS("submit")) {
     char payload[512];
     snprintf(payload, sizeof payload, "\"%s\"", all_rest);
@@ -290,6 +297,9 @@ TASKHOST_EXPORT void taskhost_plugin_shutdown(void) {
   if (file < 0) return;
   if (write(file, "called\n", 7) != 7) abort();
   close(file);
+#ifdef SHUTDOWN_HANGS
+  for (;;) pause();
+#endif
 }
 #endif
 

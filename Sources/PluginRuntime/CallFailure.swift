@@ -1,5 +1,3 @@
-import CTaskHost
-
 /// Why a call from a plugin was not served: the status it gets and the sentence `last_error` has for it.
 public struct CallFailure: Error, Sendable, Hashable {
   /// The statuses of the plugin contract that are not OK.
@@ -42,13 +40,10 @@ public struct CallFailure: Error, Sendable, Hashable {
   }
 }
 
-/// Serves one call from a plugin: OK, or the failure's status with its sentence kept for `last_error`.
-func answer(_ body: () throws(CallFailure) -> Void) -> taskhost_status {
-  do {
-    try body()
-    return taskhost_status(TASKHOST_OK)
-  } catch {
-    LastError.set(error.message)
-    return error.status.rawValue
-  }
+extension CallFailure {
+  /// The answer to a handle whose run is over, or that never was.
+  static let stale = CallFailure(.stale, "the run is over, or never was")
+
+  /// The answer to every call of the launch phase after it.
+  static let launchIsOver = CallFailure(.launched, "launch is over: register during taskhost_plugin_launch")
 }

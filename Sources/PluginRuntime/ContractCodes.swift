@@ -1,0 +1,86 @@
+import CTaskHost
+import TaskModel
+
+// The numbers of the plugin contract, each beside the value it stands for.
+
+extension TaskResult {
+  /// What a handler's return value means.
+  init(_ code: taskhost_result) {
+    switch Int(code) {
+    case Int(TASKHOST_SUCCESS): self = .success
+    case Int(TASKHOST_NOOP): self = .noop
+    case Int(TASKHOST_SNOOZE): self = .snooze
+    case Int(TASKHOST_RETRY): self = .retry
+    case Int(TASKHOST_FAILURE): self = .failure
+    default: self = .outOfRange(code)
+    }
+  }
+}
+
+extension StopReason {
+  /// The reason's number.
+  var code: taskhost_stop_reason {
+    switch self {
+    case .budget: taskhost_stop_reason(TASKHOST_STOP_BUDGET)
+    case .cancelled: taskhost_stop_reason(TASKHOST_STOP_CANCELLED)
+    case .conditions: taskhost_stop_reason(TASKHOST_STOP_CONDITIONS)
+    case .draining: taskhost_stop_reason(TASKHOST_STOP_DRAINING)
+    case .replaced: taskhost_stop_reason(TASKHOST_STOP_REPLACED)
+    case .stalled: taskhost_stop_reason(TASKHOST_STOP_STALLED)
+    }
+  }
+}
+
+extension TaskKind {
+  /// The kind with that number; nil: none.
+  init?(code: taskhost_kind) {
+    switch Int(code) {
+    case Int(TASKHOST_REFRESH): self = .refresh
+    case Int(TASKHOST_PROCESSING): self = .processing
+    case Int(TASKHOST_CONTINUED): self = .continued
+    default: return nil
+    }
+  }
+}
+
+extension LogLine.Level {
+  /// The level with that number.
+  init(_ code: taskhost_log_level) throws(CallFailure) {
+    switch Int(code) {
+    case Int(TASKHOST_TRACE): self = .trace
+    case Int(TASKHOST_DEBUG): self = .debug
+    case Int(TASKHOST_INFO): self = .info
+    case Int(TASKHOST_NOTICE): self = .notice
+    case Int(TASKHOST_WARNING): self = .warning
+    case Int(TASKHOST_ERROR): self = .error
+    default: throw CallFailure(.invalid, "log level \(code) is none of TASKHOST_TRACE … TASKHOST_ERROR")
+    }
+  }
+}
+
+extension ConflictPolicy {
+  /// The policy with that number; nil: none.
+  init?(code: UInt32) {
+    switch Int(code) {
+    case Int(TASKHOST_CONFLICT_NONE): self = .none
+    case Int(TASKHOST_CONFLICT_KEEP): self = .keep
+    case Int(TASKHOST_CONFLICT_REPLACE): self = .replace
+    case Int(TASKHOST_CONFLICT_UPDATE): self = .update
+    case Int(TASKHOST_CONFLICT_APPEND): self = .append
+    default: return nil
+    }
+  }
+}
+
+extension Disposition {
+  /// The disposition's number.
+  var code: UInt32 {
+    switch self {
+    case .created: UInt32(TASKHOST_CREATED)
+    case .kept: UInt32(TASKHOST_KEPT)
+    case .replaced: UInt32(TASKHOST_REPLACED)
+    case .updated: UInt32(TASKHOST_UPDATED)
+    case .appended: UInt32(TASKHOST_APPENDED)
+    }
+  }
+}

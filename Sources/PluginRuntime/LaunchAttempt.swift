@@ -1,0 +1,123 @@
+import CTaskHost
+import Glibc
+import HostThreads
+import TaskModel
+
+/// One launch on a thread of its own.
+final class LaunchAttempt: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
+  private typealias Entry = @convention(c) (UnsafePointer<taskhost_api>?, taskhost_launch) -> taskhost_status
+
+  private let path: String
+  private let identifier: TaskIdentifier?
+  private let handlerLimit: Int
+  private let policy: any LaunchPolicy
+  private let monitor = Monitor()
+  private var result: Result<LaunchedPlugin, LaunchFailure>?
+  private var stage = "loading"
+  /// The budget is spent: what the thread still does counts for nothing, and its session is closed.
+  private var isOver = false
+  private var open: (handle: taskhost_launch, session: LaunchSession)?
+
+  init(path: String, identifier: TaskIdentifier?, handlerLimit: Int, policy: any LaunchPolicy) {
+    self.path = path
+    self.identifier = identifier
+    self.handlerLimit = handlerLimit
+    self.policy = policy
+  }
+
+  /// Waits for ``perform()``, at most until `deadline`; then closes the launch for ever.
+  func outcome(by deadline: MonotonicTime, budget: Duration) throws(LaunchFailure) -> LaunchedPlugin {
+    monitor.lock()
+    while result == nil, monitor.wait(until: deadline) {}
+    isOver = true
+    let (result, open, stage) = (result, open, stage)
+    monitor.unlock()
+    if let result { return try result.get() }
+    if let open {
+      LaunchTable.close(open.handle)
+      open.session.close()
+    }
+    throw LaunchFailure(step: .timeout, observed: "\(stage) took longer than the launch budget of \(budget.wholeMilliseconds) ms")
+  }
+
+  /// Loads and launches, on the calling thread.
+  func perform() {
+    let result = Result<LaunchedPlugin, LaunchFailure> { () throws(LaunchFailure) in try load() }
+    monitor.locked {
+      self.result = result
+      monitor.broadcast()
+    }
+  }
+
+  private func load() throws(LaunchFailure) -> LaunchedPlugin {
+    guard let image = dlopen(path, RTLD_NOW | RTLD_LOCAL) else {
+      throw LaunchFailure(step: .load, observed: dlerror().map { String(cString: $0) } ?? "dlopen failed")
+    }
+    guard let entry = dlsym(image, "taskhost_plugin_launch") else {
+      throw LaunchFailure(step: .load, observed: "it has no taskhost_plugin_launch")
+    }
+    let launch = unsafeBitCast(entry, to: Entry.self)
+    let shutdown = dlsym(image, "taskhost_plugin_shutdown").map {
+      ShutdownHook(function: unsafeBitCast($0, to: (@convention(c) () -> Void).self))
+    }
+    let result = try launchKnowing(launch)
+    return LaunchedPlugin(handlers: result.handlers, requests: result.requests, shutdown: shutdown)
+  }
+
+  /// Launches so that the plugin gets its settings: where it asked for them first, its registration only told who it is, and it is called
+  /// again with that known. What it submitted in the first call is dropped.
+  private func launchKnowing(_ launch: Entry) throws(LaunchFailure) -> LaunchSession.Result {
+    let (status, first, sentence) = try call(launch, identifier: identifier)
+    guard first.askedTooEarly, first.surplus == nil, let known = first.handlers.first?.registered.identifier else {
+      return try checked(status, first, sentence)
+    }
+    let (secondStatus, second, secondSentence) = try call(launch, identifier: known)
+    let result = try checked(secondStatus, second, secondSentence)
+    guard result.handlers.map(\.registered) == first.handlers.map(\.registered) else {
+      throw LaunchFailure(
+        step: .registration, observed: "its registration was refused: it registered something else when it was launched with its settings")
+    }
+    return result
+  }
+
+  /// One call of the launch function, with its `last_error`.
+  private func call(
+    _ launch: Entry, identifier: TaskIdentifier?
+  ) throws(LaunchFailure) -> (taskhost_status, LaunchSession.Result, String) {
+    guard let table = HostTable.shared else { throw LaunchFailure(step: .load, observed: "no memory is left for the host's table") }
+    let session = LaunchSession(policy: policy, identifier: identifier, handlerLimit: handlerLimit)
+    let handle = LaunchTable.open(session)
+    defer { LaunchTable.close(handle) }
+    let mayCall = monitor.locked {
+      stage = "taskhost_plugin_launch"
+      open = (handle, session)
+      return !isOver
+    }
+    guard mayCall else { throw LaunchFailure(step: .timeout, observed: "the launch budget was spent before taskhost_plugin_launch") }
+    LastError.set("")
+    let status = launch(table, handle)
+    monitor.locked { open = nil }
+    return (status, session.close(), String(cString: LastError.get()))
+  }
+
+  private func checked(
+    _ status: taskhost_status, _ result: LaunchSession.Result, _ sentence: String
+  ) throws(LaunchFailure) -> LaunchSession.Result {
+    if let surplus = result.surplus { throw LaunchFailure(step: .registeredTwice, observed: "it registered twice: \(surplus.message)") }
+    if let flaw = result.flaw, result.handlers.isEmpty {
+      let step: LaunchFailure.Step =
+        switch flaw.status {
+        case .exists: .identifierTaken
+        case .notPermitted: .notPermitted
+        default: .registration
+        }
+      throw LaunchFailure(step: step, observed: "its registration was refused: \(flaw.message)")
+    }
+    guard status == taskhost_status(TASKHOST_OK) else {
+      let reason = sentence.isEmpty ? result.lastErrorLine ?? "" : sentence
+      throw LaunchFailure(step: .status, observed: "taskhost_plugin_launch returned \(status)" + (reason.isEmpty ? "" : ": \(reason)"))
+    }
+    guard !result.handlers.isEmpty else { throw LaunchFailure(step: .registration, observed: "it registered no handler") }
+    return result
+  }
+}

@@ -1,0 +1,101 @@
+import CTaskHost
+import CTaskHostSystem
+import Glibc
+import HostThreads
+import TaskModel
+
+/// What a plugin asks of its run, on any thread.
+extension LiveRun {
+  /// Runs `body` with the lock held if the run is live; throws `stale` otherwise.
+  func whileLive<Value>(_ body: () throws(CallFailure) -> Value) throws(CallFailure) -> Value {
+    monitor.lock()
+    defer { monitor.unlock() }
+    guard phase == .live else { throw .stale }
+    return try body()
+  }
+
+  /// The payload with a 0 byte behind it; the memory is the run's.
+  func payloadBytes() throws(CallFailure) -> (UnsafeRawPointer, Int) {
+    try whileLive { () throws(CallFailure) in
+      let count = order.payload.count
+      if let payload { return (UnsafeRawPointer(payload), count) }
+      // One byte more, zero, so that JSON may be read as a C string.
+      guard let copy = malloc(count + 1) else { throw CallFailure(.internal, "out of memory") }
+      order.payload.withUnsafeBytes { if let base = $0.baseAddress { copy.copyMemory(from: base, byteCount: count) } }
+      copy.storeBytes(of: 0, toByteOffset: count, as: UInt8.self)
+      payload = copy
+      return (UnsafeRawPointer(copy), count)
+    }
+  }
+
+  /// The request's id; the memory is the run's.
+  func requestIDText() throws(CallFailure) -> UnsafePointer<CChar> {
+    try whileLive { () throws(CallFailure) in
+      if requestID == nil { requestID = UnsafePointer(strdup(order.request.description)) }
+      guard let requestID else { throw CallFailure(.internal, "out of memory") }
+      return requestID
+    }
+  }
+
+  /// Whole milliseconds until expiration: positive until the run has expired, not positive since.
+  func remainingMilliseconds() throws(CallFailure) -> Int64 {
+    try whileLive {
+      let now = SystemClock.now
+      return stop == nil ? max(1, (deadline - now).wholeMilliseconds) : min(0, (expiredAt - now).wholeMilliseconds)
+    }
+  }
+
+  /// Whole milliseconds until force; the whole grace before expiration.
+  func graceMilliseconds() throws(CallFailure) -> Int64 {
+    try whileLive { max(0, (stop == nil ? order.contract.grace : forceAt - SystemClock.now).wholeMilliseconds) }
+  }
+
+  /// The descriptor that is readable once the run has expired; the run closes it.
+  func descriptor() throws(CallFailure) -> Int32 {
+    try whileLive { () throws(CallFailure) in
+      if eventDescriptor < 0 {
+        eventDescriptor = taskhost_system_event_create()
+        guard eventDescriptor >= 0 else { throw CallFailure(.unavailable, "no descriptor is left: \(String(cString: strerror(errno)))") }
+        if stop != nil { _ = taskhost_system_event_set(eventDescriptor) }
+      }
+      return eventDescriptor
+    }
+  }
+
+  /// Sleeps; throws `expired` as soon as the run expires, `stale` as soon as it is over. The lock is given back meanwhile.
+  func sleep(_ duration: Duration) throws(CallFailure) {
+    let end = SystemClock.now + duration
+    monitor.lock()
+    defer { monitor.unlock() }
+    while true {
+      guard phase == .live else { throw .stale }
+      guard stop == nil else { throw CallFailure(.expired, "the run has expired") }
+      guard SystemClock.now < end else { return }
+      monitor.wait(until: end)
+    }
+  }
+
+  /// Records progress. A deadline that moved back is found out when the old one comes.
+  func setProgress(completed: UInt64, total: UInt64) throws(CallFailure) -> RunProgress {
+    try whileLive {
+      let progress = RunProgress(completed: completed, total: total)
+      report.progress = progress
+      if progress.completed > highestCompleted {
+        highestCompleted = progress.completed
+        if let stallLimit { stallEnd = SystemClock.now + stallLimit }
+      }
+      return progress
+    }
+  }
+
+  /// Keeps the line with the run's last ones.
+  func log(_ line: LogLine) throws(CallFailure) {
+    try whileLive {
+      if report.log.count == Limits.keptLogLines { report.log.removeFirst() }
+      report.log.append(line)
+    }
+  }
+
+  /// Changes what is known of the run.
+  func change(_ body: (inout RunReport) -> Void) throws(CallFailure) { try whileLive { body(&report) } }
+}

@@ -1,0 +1,98 @@
+import CTaskHost
+import CTaskHostSystem
+import Glibc
+import HostThreads
+import TaskModel
+
+/// Expiration and force, on a deadline thread.
+extension LiveRun {
+  /// What a deadline thread has to do for the run now; `next` is when it is to look again.
+  enum Due {
+    case nothing(next: MonotonicTime)
+    /// It expired just now: call its handler, if one was set, on this thread.
+    case expired(StopReason, ExpirationCall?, next: MonotonicTime)
+    /// It expired before, and the thread that calls its handler is busy with that: send the event.
+    case announce(StopReason, next: MonotonicTime)
+    case force(StopReason)
+  }
+
+  /// The one call of an expiration handler.
+  struct ExpirationCall {
+    let handler: taskhost_expiration_handler
+    let context: UnsafeMutableRawPointer?
+  }
+
+  /// With the lock held: when it expires by itself.
+  var deadline: MonotonicTime { min(budgetEnd, stallEnd) }
+
+  /// Asks for expiration or force; the caller then arms the deadline threads for "now".
+  func request(stop reason: StopReason, force: Bool) {
+    monitor.locked {
+      if force { requestedForce = requestedForce ?? reason } else { requestedStop = requestedStop ?? reason }
+    }
+  }
+
+  /// Finds out what is due, and marks the run expired if that is.
+  ///
+  /// A handler that the answer names counts as being called from here on, by this thread.
+  func due(at now: MonotonicTime) -> Due {
+    monitor.locked {
+      guard phase != .closed else { return .nothing(next: .distantFuture) }
+      if let requestedForce { return .force(stop ?? requestedForce) }
+      guard let stop else {
+        if let requestedStop { return expire(requestedStop) }
+        guard now >= deadline else { return .nothing(next: deadline) }
+        return expire(now >= budgetEnd ? .budget : .stalled)
+      }
+      if now >= forceAt { return .force(stop) }
+      guard unannounced != nil else { return .nothing(next: forceAt) }
+      unannounced = nil
+      return .announce(stop, next: forceAt)
+    }
+  }
+
+  /// With the lock held: marks the run expired and wakes who sleeps or polls.
+  private func expire(_ reason: StopReason) -> Due {
+    stop = reason
+    expiredAt = SystemClock.now
+    forceAt = expiredAt + order.contract.grace
+    if eventDescriptor >= 0 { _ = taskhost_system_event_set(eventDescriptor) }
+    monitor.broadcast()
+    guard let expirationHandler else { return .expired(reason, nil, next: forceAt) }
+    unannounced = reason
+    callback = .calling(pthread_self())
+    return .expired(reason, ExpirationCall(handler: expirationHandler, context: expirationContext), next: forceAt)
+  }
+
+  /// Calls the expiration handler; may never return.
+  func perform(_ call: ExpirationCall, reason: StopReason) {
+    call.handler(handle, reason.code, call.context)
+    monitor.locked {
+      callback = .returned
+      monitor.broadcast()
+    }
+  }
+
+  /// The header's set_expiration_handler: sets, or clears with NULL.
+  func setExpirationHandler(_ handler: taskhost_expiration_handler?, context: UnsafeMutableRawPointer?) throws(CallFailure) {
+    monitor.lock()
+    defer { monitor.unlock() }
+    guard let handler else { return try clearExpirationHandler() }
+    guard phase == .live else { throw .stale }
+    guard stop == nil else { throw CallFailure(.expired, "the run has expired: the handler will not be called") }
+    expirationHandler = handler
+    expirationContext = context
+  }
+
+  /// With the lock held. Waits for a call in progress, also after force, since its context may be on the run's stack.
+  private func clearExpirationHandler() throws(CallFailure) {
+    if case .calling(let thread) = callback, pthread_equal(thread, pthread_self()) == 0 {
+      while case .calling = callback { monitor.wait() }
+    }
+    expirationHandler = nil
+    expirationContext = nil
+    guard phase == .live else { throw .stale }
+    if case .none = callback { return }
+    throw CallFailure(.expired, "the expiration handler was called")
+  }
+}

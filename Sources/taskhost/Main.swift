@@ -1,0 +1,42 @@
+import Glibc
+import HostThreads
+import NIOCore
+import NIOPosix
+
+/// Where the process begins.
+///
+/// Swift's tasks run on NIO's threads instead of Dispatch's: a Dispatch worker, once there, wakes every second to look after its pool,
+/// and an idle host sleeps. For the same reason the main thread waits here and serves no main queue.
+@main
+enum Main {
+  static func main() {
+    NIOSingletons.groupLoopCountSuggestion = 2
+    NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    let ended = Ended()
+    Task.detached { ended.set(await TaskHostCommand.status(of: arguments)) }
+    exit(ended.wait())
+  }
+
+  /// The exit code, once it is known.
+  private final class Ended: @unchecked Sendable {  // reason: touched with `monitor` held
+    private let monitor = Monitor()
+    private var status: Int32?
+
+    func set(_ value: Int32) {
+      monitor.locked {
+        status = value
+        monitor.signal()
+      }
+    }
+
+    func wait() -> Int32 {
+      monitor.locked {
+        while true {
+          if let status { return status }
+          monitor.wait()
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,6 @@
+/// What a test needs and did not get.
+struct TestFailure: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+}

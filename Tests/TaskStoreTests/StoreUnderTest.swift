@@ -1,0 +1,38 @@
+import StoreTestSupport
+import TaskModel
+import TaskStore
+import Testing
+
+/// An implementation of `RequestStore`. Every one passes the same suites: a new one is a case here.
+enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
+  /// SQLite in a file.
+  case sqlite
+
+  var testDescription: String { rawValue }
+
+  /// A new store in `directory`, or the one that was made there before, opened once more.
+  func open(in directory: TemporaryDirectory) throws -> any RequestStore {
+    switch self {
+    case .sqlite: try SQLiteRequestStore(path: directory.file("requests.sqlite"))
+    }
+  }
+}
+
+extension RequestStore {
+  /// The id of the request with that sequence.
+  func id(_ sequence: Int64) -> RequestID { RequestID(sequence: sequence, origin: origin) }
+
+  /// The id of the run with that sequence.
+  func runID(_ sequence: Int64) -> RunID { RunID(sequence: sequence, origin: origin) }
+
+  /// Commits requests.
+  func add(_ records: RequestRecord...) throws(StoreError) { try commit { transaction in for record in records { try transaction.insert(record) } } }
+
+  /// A request that is known to be there.
+  func known(_ sequence: Int64) throws -> RequestRecord { try #require(try request(id(sequence))) }
+
+  /// The ids' sequences of what is due, best first.
+  func due(_ identifier: TaskIdentifier = .sample(), by now: WallTime, limit: Int = 100) throws(StoreError) -> [Int64] {
+    try commit { try $0.due(of: identifier, by: now, limit: limit).map(\.id.sequence) }
+  }
+}
