@@ -110,6 +110,15 @@ let package = Package(
     .target(name: "CleanupEntry", dependencies: ["Cleanup", "TaskHostSDK"], path: "Plugins/Cleanup/Entry", swiftSettings: settings),
 
     // Tests: a folder a module, and the real binaries end to end.
+    .target(name: "StoreTestSupport", dependencies: ["TaskModel"], path: "Tests/StoreTestSupport", swiftSettings: settings),
+    .target(name: "CPowerLossVFS", path: "Tests/PowerLossVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
+    .testTarget(name: "TaskModelTests", dependencies: ["StoreTestSupport", "TaskModel"], swiftSettings: settings),
+    .testTarget(
+      name: "TaskStoreTests",
+      dependencies: ["CPowerLossVFS", "HostThreads", "StoreTestSupport", "TaskModel", "TaskStore", grdb, grdbSQLite], swiftSettings: settings),
+    .testTarget(name: "HostThreadsTests", dependencies: ["HostThreads", "TaskModel"], swiftSettings: settings),
+    .testTarget(
+      name: "PluginRuntimeTests", dependencies: ["CTaskHost", "HostThreads", "PluginRuntime", "TaskModel"], swiftSettings: settings),
     .testTarget(name: "PluginTrustTests", dependencies: ["PluginTrust"], swiftSettings: settings),
     .testTarget(name: "TaskHostTests", dependencies: ["TaskHost", "TaskModel"], swiftSettings: settings),
     .target(
@@ -124,6 +133,7 @@ let package = Package(
     .testTarget(name: "TaskHostSDKTests", dependencies: ["CTaskHost", "TaskHostSDK", logging], swiftSettings: settings),
     .testTarget(
       name: "TokenRefreshTests", dependencies: ["TokenRefresh", logging, nioCore, nioHTTP1, nioPosix], swiftSettings: settings),
+    .testTarget(name: "EndToEndTests", swiftSettings: settings),
     .testTarget(name: "CleanupTests", dependencies: ["CTaskHost", "Cleanup", "TaskHostSDK"], swiftSettings: settings),
   ]
 )

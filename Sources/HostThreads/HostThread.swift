@@ -7,7 +7,9 @@ public enum HostThread {
   public struct Failure: Error, Sendable, CustomStringConvertible {
     /// `errno` of pthread_create.
     public let code: Int32
-    public var description: String { "a thread could not be made: \(String(cString: strerror(code))); raise the limit of threads or memory" }
+    public var description: String {
+      "a thread could not be made: \(String(cString: strerror(code))); raise the limit of threads or memory"
+    }
   }
 
   /// Starts a detached thread that runs `body` and ends.

@@ -14,9 +14,10 @@ public struct SystemClock: HostClock {
   public var monotonicTime: MonotonicTime { Self.now }
 
   public func monotonicTime(at time: WallTime) -> MonotonicTime {
-    let (wanted, overflow) = time.unixMilliseconds.multipliedReportingOverflow(by: 1_000_000)
-    guard !overflow else { return time.unixMilliseconds < 0 ? MonotonicTime(nanoseconds: 0) : .distantFuture }
-    return Self.now + .nanoseconds(wanted - Self.nanoseconds(of: CLOCK_REALTIME))
+    let (wanted, isFar) = time.unixMilliseconds.multipliedReportingOverflow(by: 1_000_000)
+    let (distance, isFarther) = wanted.subtractingReportingOverflow(Self.nanoseconds(of: CLOCK_REALTIME))
+    guard !isFar, !isFarther else { return time.unixMilliseconds < 0 ? MonotonicTime(nanoseconds: 0) : .distantFuture }
+    return Self.now + .nanoseconds(distance)
   }
 
   /// The monotonic clock, without going through the protocol.

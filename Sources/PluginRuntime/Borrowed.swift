@@ -28,7 +28,9 @@ enum Borrowed {
   /// A key of an identifier's state: 1 to 256 bytes.
   static func key(_ pointer: UnsafePointer<CChar>?) throws(CallFailure) -> String {
     guard let pointer else { throw CallFailure(.invalid, "key is NULL") }
-    guard strnlen(pointer, Limits.keyBytes + 1) <= Limits.keyBytes else { throw CallFailure(.tooBig, "key is longer than \(Limits.keyBytes) bytes") }
+    guard strnlen(pointer, Limits.keyBytes + 1) <= Limits.keyBytes else {
+      throw CallFailure(.tooBig, "key is longer than \(Limits.keyBytes) bytes")
+    }
     let key = try text(pointer, named: "key", limit: Limits.keyBytes)
     guard !key.isEmpty else { throw CallFailure(.invalid, "key is empty") }
     return key
@@ -46,7 +48,9 @@ enum Borrowed {
 
   /// `length` bytes from `pointer`, which may be NULL only for none. A negative length is a `size_t` of 2⁶³ and more.
   static func bytes(_ pointer: UnsafeRawPointer?, _ length: Int, named name: String, limit: Int) throws(CallFailure) -> [UInt8] {
-    guard length >= 0, length <= limit else { throw CallFailure(.tooBig, "\(name) has \(UInt(bitPattern: length)) bytes, more than \(limit)") }
+    guard length >= 0, length <= limit else {
+      throw CallFailure(.tooBig, "\(name) has \(UInt(bitPattern: length)) bytes, more than \(limit)")
+    }
     guard length > 0 else { return [] }
     guard let pointer else { throw CallFailure(.invalid, "\(name) is NULL with a length of \(length)") }
     return [UInt8](UnsafeRawBufferPointer(start: pointer, count: length))

@@ -9,7 +9,9 @@ extension HostTable {
         let run = try RunTable.shared.live(task)
         let key = try Borrowed.key(key)
         try HostTable.check(buffer, capacity: capacity, length: length)
-        guard let value = try run.services.state(key, for: run.context) else { throw CallFailure(.notFound, "the state has no key \"\(key.escapingControlCharacters)\"") }
+        guard let value = try run.services.state(key, for: run.context) else {
+          throw CallFailure(.notFound, "the state has no key \"\(key.escapingControlCharacters)\"")
+        }
         try HostTable.copy(value, to: buffer, capacity: capacity, length: length)
       }
     }
@@ -25,7 +27,9 @@ extension HostTable {
       answer { () throws(CallFailure) in
         let run = try RunTable.shared.live(task)
         try HostTable.check(buffer, capacity: capacity, length: length)
-        guard let value = try run.services.checkpoint(for: run.context) else { throw CallFailure(.notFound, "the request has no checkpoint") }
+        guard let value = try run.services.checkpoint(for: run.context) else {
+          throw CallFailure(.notFound, "the request has no checkpoint")
+        }
         try HostTable.copy(value, to: buffer, capacity: capacity, length: length)
       }
     }

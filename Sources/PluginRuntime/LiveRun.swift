@@ -89,11 +89,20 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
     }
   }
 
+  /// What the handler's call took.
+  struct Usage {
+    var began: WallTime
+    var handlerTime: Duration
+    var cpuTime: Duration
+  }
+
   /// The handler returned. Nil: the run had been closed by force before.
-  func end(result: taskhost_result, cpuTime: Duration) -> End? {
+  func end(result: taskhost_result, usage: Usage) -> End? {
     monitor.locked {
       guard phase != .closed else { return nil }
-      report.cpuTime = cpuTime
+      report.began = usage.began
+      report.handlerTime = usage.handlerTime
+      report.cpuTime = usage.cpuTime
       let decoded = TaskResult(result)
       if case .outOfRange(let value) = decoded {
         let flaw = "the handler returned \(value), which is no taskhost_result"

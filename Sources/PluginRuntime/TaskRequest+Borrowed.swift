@@ -6,8 +6,12 @@ extension TaskRequest {
   init(borrowed pointer: UnsafePointer<taskhost_request>?) throws(CallFailure) {
     let raw = try Borrowed.structure(pointer, named: "request", empty: taskhost_request())
     let conditions = Conditions(rawValue: raw.conditions)
-    guard Conditions.all.isSuperset(of: conditions) else { throw CallFailure(.invalid, "conditions has bits that are not defined: \(raw.conditions)") }
-    guard let onConflict = ConflictPolicy(code: raw.on_conflict) else { throw CallFailure(.invalid, "on_conflict \(raw.on_conflict) is not defined") }
+    guard Conditions.all.isSuperset(of: conditions) else {
+      throw CallFailure(.invalid, "conditions has bits that are not defined: \(raw.conditions)")
+    }
+    guard let onConflict = ConflictPolicy(code: raw.on_conflict) else {
+      throw CallFailure(.invalid, "on_conflict \(raw.on_conflict) is not defined")
+    }
     guard raw.reserved == 0 else { throw CallFailure(.invalid, "reserved is \(raw.reserved); it must be 0") }
     guard raw.earliest_begin_unix_ms >= 0 else { throw CallFailure(.invalid, "earliest_begin_unix_ms is negative") }
     let uniqueKey = try Borrowed.optionalText(raw.unique_key, named: "unique_key", limit: Limits.keyBytes)

@@ -123,9 +123,12 @@ public final class ThreadLauncher: Launcher {
   private func execute(_ run: LiveRun, with handler: PluginHandler) -> Bool {
     guard let deadline = run.begin() else { return true }
     deadlines.arm(run, at: deadline)
+    let began = services.wallTime
+    let start = SystemClock.now
     let cpu = SystemClock.threadTime
     let result = handler.function(run.handle, handler.context)
-    guard let end = run.end(result: result, cpuTime: SystemClock.threadTime - cpu) else {
+    let usage = LiveRun.Usage(began: began, handlerTime: SystemClock.now - start, cpuTime: SystemClock.threadTime - cpu)
+    guard let end = run.end(result: result, usage: usage) else {
       threadCameBack(run)
       return false
     }

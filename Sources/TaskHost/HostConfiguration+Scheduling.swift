@@ -4,13 +4,16 @@ import TaskScheduler
 extension HostConfiguration {
   /// The rules for scheduling.
   func schedulingPolicy() -> SchedulingPolicy {
-    SchedulingPolicy(
+    var policy = SchedulingPolicy(
       maxConcurrentRuns: maxConcurrentRuns, maxPending: maxPending, minimumInterval: minimumInterval,
       retry: RetryPolicy(
         attempts: retry.attempts, backoff: retry.backoff == .linear ? .linear : .exponential, initial: retry.initial, maximum: retry.maximum
       ),
       permitted: permittedIdentifiers,
       historyAge: history.keep, historyCount: history.runs)
+    // Longer than nearly every commit takes, and too short for a person to see.
+    policy.claimAhead = .milliseconds(5)
+    return policy
   }
 
   /// Which identifiers each plugin may submit to besides its own.

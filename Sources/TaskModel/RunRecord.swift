@@ -47,6 +47,10 @@ public struct RunReport: Sendable, Hashable {
   public var progress: RunProgress?
   /// What `retry_after` asked for.
   public var retryAfter: Duration?
+  /// When the handler was called; nil: it never was, or that is not known.
+  public var began: WallTime?
+  /// How long the handler's call took, on the monotonic clock.
+  public var handlerTime: Duration?
   /// Processor time of the run's thread.
   public var cpuTime: Duration?
   /// The last log lines, oldest first; at most ``Limits/keptLogLines``.

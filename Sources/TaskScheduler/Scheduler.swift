@@ -28,6 +28,8 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   private var retryAt: MonotonicTime?
   private var retryDelay = Duration.seconds(1)
   private var drainDeadline: MonotonicTime?
+  /// Recorded as started, to begin at their time; the last first.
+  private var held: [(begin: MonotonicTime, order: RunOrder)] = []
   private var drained: [@Sendable () -> Void] = []
   private var endedSincePruning = 0
   private var prunedAt: MonotonicTime
@@ -271,6 +273,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
 
   private func serve() {
     while let batch = nextBatch() {
+      beginHeld()
       let writes = batch.filter(takesTransaction)
       settle(writes)
       endDrainIfDue()
@@ -308,6 +311,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     var wake = core.nextStart.map(clock.monotonicTime(at:)) ?? .distantFuture
     if let retryAt { wake = min(wake, retryAt) }
     if let drainDeadline { wake = min(wake, drainDeadline) }
+    if let next = held.last { wake = min(wake, next.begin) }
     return wake
   }
 
@@ -320,6 +324,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
       core.isDraining = true
       drainDeadline = min(drainDeadline ?? deadline, deadline)
       drained.append(completion)
+      for (_, order) in held { _ = giveBack(order.run, .draining) }
     case .force:
       drainDeadline = nil
       for run in core.live.keys { launcher.force(run, reason: .draining) }
@@ -380,11 +385,32 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
 
   private func carryOut(_ turn: Turn) {
     if !turn.orders.isEmpty { launcher.start(turn.orders) }
-    for (run, reason) in turn.expirations { launcher.expire(run, reason: reason) }
+    if !turn.held.isEmpty {
+      held += turn.held.map { (clock.monotonicTime(at: $0.due), $0.order) }
+      held.sort { $0.begin > $1.begin }
+    }
+    for (run, reason) in turn.expirations where !giveBack(run, reason) { launcher.expire(run, reason: reason) }
     for answer in turn.answers { answer() }
     for record in turn.history { observe(.ended(record)) }
     for event in turn.events { observe(.event(event)) }
     endedSincePruning += turn.ended.count
+  }
+
+  // MARK: Runs that are recorded ahead of their time
+
+  private func beginHeld() {
+    let now = clock.monotonicTime
+    var orders: [RunOrder] = []
+    while let next = held.last, next.begin <= now { orders.append(held.removeLast().order) }
+    if !orders.isEmpty { launcher.start(orders) }
+  }
+
+  /// Ends a run that has not begun. Returns whether it was one.
+  private func giveBack(_ run: RunID, _ reason: StopReason) -> Bool {
+    guard let position = held.firstIndex(where: { $0.order.run == run }) else { return false }
+    held.remove(at: position)
+    send(.ended(run, .returned(.retry, stop: reason), RunReport()))
+    return true
   }
 
   // MARK: A store that fails

@@ -2,52 +2,53 @@ import TaskModel
 
 extension SchedulerCore {
   /// Starts what is due and has a free slot: each becomes a run that is recorded as started and an order for the launcher.
+  ///
+  /// What falls due within `claimAhead` is recorded now too, so that it can begin at its time without waiting for a commit; its order is
+  /// held until then. And a handler whose runs are shorter than a commit is given some ahead, see ``HandlerState/slotsAhead``.
   func dispatch(_ transaction: any StoreTransaction, now: WallTime) throws {
-    var free = freeHostSlots
-    guard free > 0 else { return }
+    guard mayStart else { return }
     var offers: [(handler: HandlerState, offer: DueRequest)] = []
-    for handler in try dueHandlers(transaction, now: now) {
-      let limit = min(free, handler.freeSlots)
-      let due = try transaction.due(of: handler.contract.identifier, by: now, limit: limit)
+    for handler in handlers.values {
+      try learnNextDue(handler, transaction)
+      guard isReady(handler, now: now) else { continue }
+      let limit = handler.freeSlots > freeHostSlots ? freeHostSlots : handler.freeSlots + handler.slotsAhead
+      let due = try transaction.due(of: handler.contract.identifier, by: horizon(of: handler, now: now), limit: limit)
       // All that is due is on offer: what comes next is due later. Otherwise more is due now.
       if due.count < limit || due.isEmpty { handler.nextDue = .unknown }
       offers += due.map { (handler, $0) }
     }
-    if offers.count > free { offers.sort { ($0.offer.rank, $0.offer.id) < ($1.offer.rank, $1.offer.id) } }
-    for (handler, offer) in offers.prefix(free) {
+    if offers.count > freeHostSlots { offers.sort { ($0.offer.rank, $0.offer.id) < ($1.offer.rank, $1.offer.id) } }
+    for (handler, offer) in offers where handler.freeSlots > 0 ? freeHostSlots > 0 : handler.slotsAhead > 0 && offer.due <= now {
       try start(offer, handler, transaction, now: now)
-      free -= 1
     }
     for handler in handlers.values { try learnNextDue(handler, transaction) }
   }
 
   /// Whether ``dispatch(_:now:)`` might find something.
-  func mayDispatch(now: WallTime) -> Bool {
-    guard freeHostSlots > 0 else { return false }
-    return handlers.values.contains { $0.freeSlots > 0 && $0.isDue(by: now) }
-  }
+  func mayDispatch(now: WallTime) -> Bool { mayStart && handlers.values.contains { isReady($0, now: now) } }
 
-  /// When the next request is due that could be started then; nil: only an event can change that.
+  /// When ``dispatch(_:now:)`` has something to do next; nil: only an event can change that.
   var nextStart: WallTime? {
-    guard freeHostSlots > 0 else { return nil }
+    guard mayStart else { return nil }
     var next: WallTime?
-    for handler in handlers.values where handler.freeSlots > 0 {
-      guard case .at(let time) = handler.nextDue else { continue }
+    for handler in handlers.values where handler.freeSlots > 0 ? freeHostSlots > 0 : handler.slotsAhead > 0 {
+      guard case .at(let due) = handler.nextDue else { continue }
+      let time = handler.freeSlots > 0 ? due + (.zero - policy.claimAhead) : due
       next = min(next ?? time, time)
     }
     return next
   }
 
-  private var freeHostSlots: Int { isDraining || storeTrouble != nil ? 0 : policy.maxConcurrentRuns - live.count }
+  private var mayStart: Bool { !isDraining && storeTrouble == nil }
 
-  private func dueHandlers(_ transaction: any StoreTransaction, now: WallTime) throws -> [HandlerState] {
-    var due: [HandlerState] = []
-    for handler in handlers.values where handler.freeSlots > 0 {
-      try learnNextDue(handler, transaction)
-      if handler.isDue(by: now) { due.append(handler) }
-    }
-    return due
+  private var freeHostSlots: Int { policy.maxConcurrentRuns - occupiedSlots }
+
+  private func isReady(_ handler: HandlerState, now: WallTime) -> Bool {
+    (handler.freeSlots > 0 ? freeHostSlots > 0 : handler.slotsAhead > 0) && handler.isDue(by: horizon(of: handler, now: now))
   }
+
+  /// Until when a request may be due to be started now: only a free slot is taken ahead of time.
+  private func horizon(of handler: HandlerState, now: WallTime) -> WallTime { handler.freeSlots > 0 ? now + policy.claimAhead : now }
 
   private func learnNextDue(_ handler: HandlerState, _ transaction: any StoreTransaction) throws {
     guard case .unknown = handler.nextDue else { return }
@@ -56,17 +57,19 @@ extension SchedulerCore {
 
   private func start(_ offer: DueRequest, _ handler: HandlerState, _ transaction: any StoreTransaction, now: WallTime) throws {
     let run: RunID = nextID(now)
+    let began = max(now, offer.due)
     var attemptsSpent = offer.attemptsSpent
-    if offer.isRepeating { attemptsSpent = try settleOccurrence(offer.id, transaction, now: now) }
-    try transaction.start(offer.id, run: run, at: now)
+    if offer.isRepeating { attemptsSpent = try settleOccurrence(offer.id, transaction, now: began) }
+    try transaction.start(offer.id, run: run, at: began)
     let entry = LiveRunEntry(
-      run: run, request: offer.id, identifier: handler.contract.identifier, attempt: attemptsSpent + 1, started: now,
+      run: run, request: offer.id, identifier: handler.contract.identifier, attempt: attemptsSpent + 1, started: began,
       isRepeating: offer.isRepeating)
     live[run] = entry
-    handler.running += 1
+    slotTaken(entry.identifier)
     turn.started.append(entry)
-    turn.orders.append(
-      RunOrder(run: run, request: offer.id, contract: handler.contract, attempt: entry.attempt, payload: try transaction.payload(of: offer.id)))
+    let order = RunOrder(
+      run: run, request: offer.id, contract: handler.contract, attempt: entry.attempt, payload: try transaction.payload(of: offer.id))
+    if offer.due > now { turn.held.append(HeldOrder(order: order, due: offer.due)) } else { turn.orders.append(order) }
     if isObserved, let record = try transaction.request(offer.id) { note(record) }
     note(entry.record)
   }

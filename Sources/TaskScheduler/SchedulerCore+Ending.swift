@@ -7,7 +7,8 @@ extension SchedulerCore {
     if !entry.isRepeating, entry.stopRequested == nil, ending.isPlainSuccess {
       try transaction.succeed(entry.request, run: run, outcome: ending.outcome, message: report.message, at: now)
       var record = entry.record
-      record.ended = now
+      record.started = max(entry.started, report.began ?? entry.started)
+      record.ended = max(now, record.started)
       record.outcome = ending.outcome
       record.report = report
       try transaction.append(record)
@@ -19,14 +20,14 @@ extension SchedulerCore {
       try conclude(record, run: run, ending: ending, report: report, transaction, now: now)
     }
     live.removeValue(forKey: run)
-    handlers[entry.identifier]?.running -= 1
+    slotFreed(entry.identifier, took: report.handlerTime)
     turn.ended.append(entry)
   }
 
   /// A run whose request has no place for its outcome: only its slot is given back.
   func abandon(_ run: RunID) {
     guard let entry = live.removeValue(forKey: run) else { return }
-    handlers[entry.identifier]?.running -= 1
+    slotFreed(entry.identifier, took: nil)
     turn.ended.append(entry)
   }
 
@@ -41,7 +42,8 @@ extension SchedulerCore {
       attemptsLeft: record.attempt < policy.attempts, lossesLeft: record.losses + 1 < Limits.lossesInARow, repeating: record.isRepeating)
     let transition = try record.state.transition(on: .ended(outcome), guards: guards)
     var history = RunRecord(
-      id: run, request: record.id, identifier: record.request.identifier, attempt: record.attempt, started: record.started ?? now, ended: now,
+      id: run, request: record.id, identifier: record.request.identifier, attempt: record.attempt,
+      started: report.began ?? record.started ?? now, ended: now,
       outcome: outcome, report: report)
     history.report.stopReason = record.stopRequested ?? report.stopReason
     try transaction.append(history)

@@ -8,6 +8,8 @@ final class SchedulerCore {
   let policy: SchedulingPolicy
   var handlers: [TaskIdentifier: HandlerState] = [:]
   var live: [RunID: LiveRunEntry] = [:]
+  /// Slots of the host that are taken.
+  private(set) var occupiedSlots = 0
   /// No new runs.
   var isDraining = false
   /// The store failed: no new runs until it works again.
@@ -34,6 +36,22 @@ final class SchedulerCore {
   /// The handlers that the sealed registry has.
   func register(_ contracts: [HandlerContract]) {
     for contract in contracts { handlers[contract.identifier] = HandlerState(contract: contract) }
+  }
+
+  /// A run of the handler is given to the launcher.
+  func slotTaken(_ identifier: TaskIdentifier) {
+    guard let handler = handlers[identifier] else { return }
+    occupiedSlots -= handler.occupiedSlots
+    handler.runBegan()
+    occupiedSlots += handler.occupiedSlots
+  }
+
+  /// A run of the handler has ended; `took` is the time of the handler's call, nil where it is not known.
+  func slotFreed(_ identifier: TaskIdentifier, took: Duration?) {
+    guard let handler = handlers[identifier] else { return }
+    occupiedSlots -= handler.occupiedSlots
+    handler.runEnded(took: took)
+    occupiedSlots += handler.occupiedSlots
   }
 
   /// Tells observers about a request as it is now.
@@ -63,11 +81,11 @@ final class SchedulerCore {
   func undoTurn() {
     for entry in turn.started {
       live.removeValue(forKey: entry.run)
-      handlers[entry.identifier]?.running -= 1
+      slotFreed(entry.identifier, took: nil)
     }
     for entry in turn.ended {
       live[entry.run] = entry
-      handlers[entry.identifier]?.running += 1
+      slotTaken(entry.identifier)
     }
     for run in turn.stopped { live[run]?.stopRequested = nil }
     for handler in handlers.values {

@@ -12,6 +12,9 @@ public struct SchedulingPolicy: Sendable, Hashable {
   public var retry: RetryPolicy
   /// When a run that snoozed and named no time comes again.
   public var snooze = Duration.seconds(1)
+  /// How long before its time a request may be recorded as started, so that its handler begins on time instead of after a commit. Zero: it
+  /// is recorded when it is due.
+  public var claimAhead = Duration.zero
   /// Who may register.
   public var permitted: [IdentifierPattern]?
   /// How long ended runs are kept.

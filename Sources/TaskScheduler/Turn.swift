@@ -4,6 +4,8 @@ public import TaskModel
 struct Turn {
   /// Runs to begin.
   var orders: [RunOrder] = []
+  /// Runs to begin at their time.
+  var held: [HeldOrder] = []
   /// Runs to ask to stop.
   var expirations: [(RunID, StopReason)] = []
   /// Answers to who waits.

@@ -1,4 +1,5 @@
 import CTaskHost
+import PluginRuntime
 import TaskModel
 import Testing
 

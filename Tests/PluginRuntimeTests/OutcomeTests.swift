@@ -1,3 +1,4 @@
+import PluginRuntime
 import TaskModel
 import Testing
 

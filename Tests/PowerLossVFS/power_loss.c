@@ -32,6 +32,7 @@ typedef struct directory {
   struct directory *next;
   char path[PATH_BYTES];
   int64_t syncs;
+  int is_over; /* not watched any more; stays, as handles may point to it */
   image *images;
 } directory;
 
@@ -53,7 +54,7 @@ static sqlite3_vfs *system_vfs;
 static directory *directory_of(const char *path) {
   for (directory *each = directories; each; each = each->next) {
     size_t length = strlen(each->path);
-    if (strncmp(path, each->path, length) == 0 && path[length] == '/' && !strchr(path + length + 1, '/')) return each;
+    if (!each->is_over && strncmp(path, each->path, length) == 0 && path[length] == '/' && !strchr(path + length + 1, '/')) return each;
   }
   return NULL;
 }
@@ -176,7 +177,7 @@ static int file_write(sqlite3_file *base, const void *bytes, int length, sqlite3
   if (!of->image) return of->real->pMethods->xWrite(of->real, bytes, length, offset);
   pthread_mutex_lock(&lock);
   int code = of->real->pMethods->xWrite(of->real, bytes, length, offset);
-  if (code == SQLITE_OK && note(of->image, bytes, length, offset)) code = SQLITE_IOERR_NOMEM;
+  if (code == SQLITE_OK && !of->watched->is_over && note(of->image, bytes, length, offset)) code = SQLITE_IOERR_NOMEM;
   pthread_mutex_unlock(&lock);
   return code;
 }
@@ -186,7 +187,7 @@ static int file_truncate(sqlite3_file *base, sqlite3_int64 size) {
   if (!of->image) return of->real->pMethods->xTruncate(of->real, size);
   pthread_mutex_lock(&lock);
   int code = of->real->pMethods->xTruncate(of->real, size);
-  if (code == SQLITE_OK && note(of->image, NULL, -1, size)) code = SQLITE_IOERR_NOMEM;
+  if (code == SQLITE_OK && !of->watched->is_over && note(of->image, NULL, -1, size)) code = SQLITE_IOERR_NOMEM;
   pthread_mutex_unlock(&lock);
   return code;
 }
@@ -201,7 +202,7 @@ static int file_sync(sqlite3_file *base, int flags) {
   int code = of->real->pMethods->xSync(of->real, flags);
   if (code != SQLITE_OK) return code;
   pthread_mutex_lock(&lock);
-  if (settle(of->image, number)) code = SQLITE_IOERR_NOMEM;
+  if (!of->watched->is_over && settle(of->image, number)) code = SQLITE_IOERR_NOMEM;
   if (of->is_journal) {
     for (image *each = of->watched->images; each; each = each->next)
       if (each->forgotten) each->exists = 0;
@@ -312,25 +313,19 @@ int power_loss_watch(const char *path) {
 
 static directory *find(const char *path) {
   directory *each = directories;
-  while (each && strcmp(each->path, path) != 0) each = each->next;
+  while (each && (each->is_over || strcmp(each->path, path) != 0)) each = each->next;
   return each;
 }
 
 void power_loss_unwatch(const char *path) {
   pthread_mutex_lock(&lock);
   directory *gone = find(path);
-  if (gone) {
-    directory **link = &directories;
-    while (*link != gone) link = &(*link)->next;
-    *link = gone->next;
-    while (gone->images) {
-      image *of = gone->images;
-      gone->images = of->next;
-      drop_changes(of);
-      free(of->bytes);
-      free(of);
-    }
-    free(gone);
+  if (gone) gone->is_over = 1;
+  for (image *of = gone ? gone->images : NULL; of; of = of->next) {
+    drop_changes(of);
+    free(of->bytes);
+    of->bytes = NULL;
+    of->size = of->capacity = 0;
   }
   pthread_mutex_unlock(&lock);
 }

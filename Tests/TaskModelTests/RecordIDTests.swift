@@ -25,7 +25,9 @@ import Testing
   @Test("ids and their texts have the same order, also between stores")
   func ordering() {
     var generator = SeededGenerator(seed: 2)
-    let ids = (0..<500).map { _ in RunID(sequence: Int64.random(in: 0..<50, using: &generator), origin: UInt64.random(in: 0..<50, using: &generator)) }
+    let ids = (0..<500).map { _ in
+      RunID(sequence: Int64.random(in: 0..<50, using: &generator), origin: UInt64.random(in: 0..<50, using: &generator))
+    }
     #expect(ids.sorted().map(\.description) == ids.map(\.description).sorted())
     let (left, right) = (RunID(sequence: 1, origin: 1), RunID(sequence: 1, origin: 2))
     #expect(left < right && !(right < left))

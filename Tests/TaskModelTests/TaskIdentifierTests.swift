@@ -3,15 +3,18 @@ import Testing
 @testable import TaskModel
 
 @Suite("Task identifiers") struct TaskIdentifierTests {
-  @Test("identifiers that are taken", arguments: [
-    "a", "7", "Z", "org.example.cleanup", "a..b", "a-", "a.", "a_b-C.9", String(repeating: "x", count: 128),
-  ])
+  @Test(
+    "identifiers that are taken",
+    arguments: [
+      "a", "7", "Z", "org.example.cleanup", "a..b", "a-", "a.", "a_b-C.9", String(repeating: "x", count: 128),
+    ])
   func taken(_ text: String) throws { #expect(try TaskIdentifier(text).rawValue == text) }
 
   /// A text and what is wrong with it.
   private static let wrong: [(String, String)] = [
     ("", "is empty"), (String(repeating: "x", count: 129), "has 129 bytes, more than 128"), ("..", "does not begin with a letter or digit"),
-    (".a", "does not begin with a letter or digit"), ("-a", "does not begin with a letter or digit"), ("_", "does not begin with a letter or digit"),
+    (".a", "does not begin with a letter or digit"), ("-a", "does not begin with a letter or digit"),
+    ("_", "does not begin with a letter or digit"),
     (" a", "does not begin with a letter or digit"), ("a b", "has a character other than"), ("a\n", "has a character other than"),
     ("a\0", "has a character other than"), ("a/../b", "has a character other than"), ("é", "does not begin with a letter or digit"),
     ("aé", "has a character other than"), ("a\u{FFFD}", "has a character other than"), ("a*", "has a character other than"),
@@ -49,7 +52,8 @@ import Testing
 @Suite("Escaping") struct EscapingTests {
   /// A text and how it is shown.
   private static let texts: [(String, String)] = [
-    ("plain text", "plain text"), ("a\nb\r\tc", "a\\nb\\r\\tc"), ("\u{1b}[31m", "\\u{1b}[31m"), ("\0", "\\u{0}"), ("\u{7f}\u{9b}", "\\u{7f}\\u{9b}"),
+    ("plain text", "plain text"), ("a\nb\r\tc", "a\\nb\\r\\tc"), ("\u{1b}[31m", "\\u{1b}[31m"), ("\0", "\\u{0}"),
+    ("\u{7f}\u{9b}", "\\u{7f}\\u{9b}"),
     ("\u{2028}\u{202e}\u{2066}", "\\u{2028}\\u{202e}\\u{2066}"), ("é€😀", "é€😀"), ("", ""), ("e\u{301}", "e\u{301}"),
   ]
 

@@ -10,7 +10,10 @@ import Testing
     let applies: @Sendable (RequestGuards) -> Bool
     let leads: RequestTransition
 
-    init(_ from: RequestState, _ event: RequestEvent, when applies: @escaping @Sendable (RequestGuards) -> Bool = { _ in true }, _ leads: RequestTransition) {
+    init(
+      _ from: RequestState, _ event: RequestEvent, when applies: @escaping @Sendable (RequestGuards) -> Bool = { _ in true },
+      _ leads: RequestTransition
+    ) {
       self.from = from
       self.event = event
       self.applies = applies
@@ -26,39 +29,39 @@ import Testing
   private static let table: [Line] = plain + spending
 
   private static let plain: [Line] = [
-      Line(.blocked, .unblocked, RequestTransition(state: .pending)),
-      Line(.blocked, .cancelled, RequestTransition(state: .cancelled)),
-      Line(.pending, .claimed, RequestTransition(state: .claimed)),
-      Line(.pending, .started, RequestTransition(state: .running)),
-      Line(.pending, .cancelled, RequestTransition(state: .cancelled)),
-      Line(.claimed, .released, RequestTransition(state: .pending)),
-      Line(.claimed, .started, RequestTransition(state: .running)),
-      Line(.claimed, .cancelled, RequestTransition(state: .cancelled)),
-      Line(.failed, .revived, RequestTransition(state: .pending, due: .now, attempts: .reset)),
+    Line(.blocked, .unblocked, RequestTransition(state: .pending)),
+    Line(.blocked, .cancelled, RequestTransition(state: .cancelled)),
+    Line(.pending, .claimed, RequestTransition(state: .claimed)),
+    Line(.pending, .started, RequestTransition(state: .running)),
+    Line(.pending, .cancelled, RequestTransition(state: .cancelled)),
+    Line(.claimed, .released, RequestTransition(state: .pending)),
+    Line(.claimed, .started, RequestTransition(state: .running)),
+    Line(.claimed, .cancelled, RequestTransition(state: .cancelled)),
+    Line(.failed, .revived, RequestTransition(state: .pending, due: .now, attempts: .reset)),
 
-      Line(.running, .ended(.succeeded), when: once, RequestTransition(state: .succeeded, attempts: .reset)),
-      Line(.running, .ended(.succeeded), when: repeating, nextOccurrence),
-      Line(.running, .ended(.noop), when: once, RequestTransition(state: .succeeded, attempts: .reset)),
-      Line(.running, .ended(.noop), when: repeating, nextOccurrence),
-      Line(.running, .ended(.failed), when: once, RequestTransition(state: .failed)),
-      Line(.running, .ended(.failed), when: repeating, nextOccurrence),
-      Line(.running, .ended(.snoozed), RequestTransition(state: .pending, due: .afterSnooze)),
-      Line(.running, .ended(.stopped), RequestTransition(state: .pending, due: .now)),
-      Line(.running, .ended(.cancelled), RequestTransition(state: .cancelled)),
-      Line(.running, .ended(.lost), when: { $0.lossesLeft }, RequestTransition(state: .pending, due: .now, countsAsLoss: true)),
-      Line(.running, .ended(.lost), when: { !$0.lossesLeft && !$0.repeating }, RequestTransition(state: .failed)),
-      Line(.running, .ended(.lost), when: { !$0.lossesLeft && $0.repeating }, nextOccurrence),
-    ]
+    Line(.running, .ended(.succeeded), when: once, RequestTransition(state: .succeeded, attempts: .reset)),
+    Line(.running, .ended(.succeeded), when: repeating, nextOccurrence),
+    Line(.running, .ended(.noop), when: once, RequestTransition(state: .succeeded, attempts: .reset)),
+    Line(.running, .ended(.noop), when: repeating, nextOccurrence),
+    Line(.running, .ended(.failed), when: once, RequestTransition(state: .failed)),
+    Line(.running, .ended(.failed), when: repeating, nextOccurrence),
+    Line(.running, .ended(.snoozed), RequestTransition(state: .pending, due: .afterSnooze)),
+    Line(.running, .ended(.stopped), RequestTransition(state: .pending, due: .now)),
+    Line(.running, .ended(.cancelled), RequestTransition(state: .cancelled)),
+    Line(.running, .ended(.lost), when: { $0.lossesLeft }, RequestTransition(state: .pending, due: .now, countsAsLoss: true)),
+    Line(.running, .ended(.lost), when: { !$0.lossesLeft && !$0.repeating }, RequestTransition(state: .failed)),
+    Line(.running, .ended(.lost), when: { !$0.lossesLeft && $0.repeating }, nextOccurrence),
+  ]
 
   private static let spending: [Line] = [RunOutcome.retried, .expired, .crashed].flatMap { (outcome: RunOutcome) -> [Line] in
-      [
-        Line(
-          .running, .ended(outcome), when: { $0.attemptsLeft }, RequestTransition(state: .pending, due: .afterBackoff, attempts: .spend)),
-        Line(
-          .running, .ended(outcome), when: { !$0.attemptsLeft && !$0.repeating }, RequestTransition(state: .failed, attempts: .spend)),
-        Line(.running, .ended(outcome), when: { !$0.attemptsLeft && $0.repeating }, nextOccurrence),
-      ]
-    }
+    [
+      Line(
+        .running, .ended(outcome), when: { $0.attemptsLeft }, RequestTransition(state: .pending, due: .afterBackoff, attempts: .spend)),
+      Line(
+        .running, .ended(outcome), when: { !$0.attemptsLeft && !$0.repeating }, RequestTransition(state: .failed, attempts: .spend)),
+      Line(.running, .ended(outcome), when: { !$0.attemptsLeft && $0.repeating }, nextOccurrence),
+    ]
+  }
 
   private static let outcomes: [RequestEvent] = RunOutcome.allCases.map { .ended($0) }
   private static let events: [RequestEvent] = [.unblocked, .claimed, .released, .started, .cancelled, .revived] + outcomes

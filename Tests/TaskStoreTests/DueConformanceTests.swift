@@ -11,9 +11,11 @@ import Testing
   func oldestFirst(_ kind: StoreUnderTest) throws {
     let store = try open(kind)
     try store.add(
-      .sample(1, origin: store.origin, due: .ms(30)), .sample(2, origin: store.origin, due: .ms(10)), .sample(3, origin: store.origin, due: .ms(20)),
+      .sample(1, origin: store.origin, due: .ms(30)), .sample(2, origin: store.origin, due: .ms(10)),
+      .sample(3, origin: store.origin, due: .ms(20)),
       .sample(4, origin: store.origin, due: .ms(10)), .sample(5, origin: store.origin, state: .running, due: .ms(1)),
-      .sample(6, origin: store.origin, state: .blocked, due: .ms(1)), .sample(7, origin: store.origin, identifier: .sample("org.example.other")))
+      .sample(6, origin: store.origin, state: .blocked, due: .ms(1)),
+      .sample(7, origin: store.origin, identifier: .sample("org.example.other")))
     #expect(try store.due(by: .ms(9)) == [])
     #expect(try store.due(by: .ms(10)) == [2, 4])
     #expect(try store.due(by: .ms(29)) == [2, 4, 3])
@@ -29,7 +31,8 @@ import Testing
     let step: Int64 = 300_000
     try store.add(
       .sample(1, origin: store.origin, due: .ms(0), priority: 0), .sample(2, origin: store.origin, due: .ms(step - 1), priority: 1),
-      .sample(3, origin: store.origin, due: .ms(step + 1), priority: 1), .sample(4, origin: store.origin, due: .ms(20 * step), priority: 10),
+      .sample(3, origin: store.origin, due: .ms(step + 1), priority: 1),
+      .sample(4, origin: store.origin, due: .ms(20 * step), priority: 10),
       .sample(5, origin: store.origin, due: .ms(-11 * step), priority: -10))
     // By rank: 4 is due latest of all and has the longest start of them; 5 has waited longer than its place behind.
     #expect(try store.due(by: .ms(20 * step)) == [5, 2, 1, 3, 4].sorted { rank($0, step) < rank($1, step) })

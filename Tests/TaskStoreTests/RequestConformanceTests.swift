@@ -13,7 +13,8 @@ import Testing
     do {
       let store = try open(kind)
       record = .sample(
-        10, origin: store.origin, due: .ms(5), priority: -10, key: "a\0b\u{1F600}'\"", payload: [0, 255, 1], tags: ["x", "ü\u{0}"], every: .seconds(900))
+        10, origin: store.origin, due: .ms(5), priority: -10, key: "a\0b\u{1F600}'\"", payload: [0, 255, 1], tags: ["x", "ü\u{0}"],
+        every: .seconds(900))
       record.request.earliestBegin = .ms(5)
       record.request.conditions = .all
       record.request.retry = RetryPolicy(attempts: 3, backoff: .linear, initial: .milliseconds(1500), maximum: .milliseconds(Int64.max))
@@ -81,7 +82,8 @@ import Testing
           throw Change()
         }
       }
-      #expect(try transaction.savepoint { () throws -> Int in
+      #expect(
+        try transaction.savepoint { () throws -> Int in
           try transaction.insert(.sample(3, origin: store.origin))
           return 7
         } == 7)
@@ -137,7 +139,10 @@ import Testing
     try store.commit { transaction in
       for (index, key) in keys.enumerated() { try transaction.insert(.sample(Int64(10 + index), origin: store.origin, key: key)) }
     }
-    #expect(try store.commit { try $0.holders(ofKeysBeginningWith: "config:").compactMap(\.request.uniqueKey).sorted() } == ["config:a", "config:b%"])
+    #expect(
+      try store.commit { try $0.holders(ofKeysBeginningWith: "config:").compactMap(\.request.uniqueKey).sorted() } == [
+        "config:a", "config:b%",
+      ])
   }
 
   @Test("an update of a request that is not there is an error", arguments: StoreUnderTest.allCases)
@@ -146,7 +151,8 @@ import Testing
     #expect(throws: StoreError.self) { try store.commit { try $0.update(.sample(1, origin: store.origin)) } }
   }
 
-  @Test("blocked requests are found by whom they wait for, and count as live like pending and running ones", arguments: StoreUnderTest.allCases)
+  @Test(
+    "blocked requests are found by whom they wait for, and count as live like pending and running ones", arguments: StoreUnderTest.allCases)
   func blocked(_ kind: StoreUnderTest) throws {
     let store = try open(kind)
     try store.add(

@@ -7,9 +7,12 @@ import Testing
 
   private func open(_ kind: StoreUnderTest) throws -> any RequestStore { try kind.open(in: try directory.get()) }
 
-  private func run(_ sequence: Int64, of request: Int64, _ store: any RequestStore, ended: WallTime = .ms(20), identifier: TaskIdentifier = .sample()) -> RunRecord {
+  private func run(
+    _ sequence: Int64, of request: Int64, _ store: any RequestStore, ended: WallTime = .ms(20), identifier: TaskIdentifier = .sample()
+  ) -> RunRecord {
     RunRecord(
-      id: store.runID(sequence), request: store.id(request), identifier: identifier, attempt: 1, started: ended + .milliseconds(-10), ended: ended,
+      id: store.runID(sequence), request: store.id(request), identifier: identifier, attempt: 1, started: ended + .milliseconds(-10),
+      ended: ended,
       outcome: .succeeded)
   }
 
@@ -42,7 +45,8 @@ import Testing
       try store.commit { try $0.succeed(store.id(1), run: store.runID(2), outcome: .succeeded, message: nil, at: .ms(9)) }
     }
     let record = try store.known(1)
-    #expect(record.state == .succeeded && record.run == nil && record.ended == .ms(9) && record.lastOutcome == .noop && record.lastMessage == "m")
+    #expect(
+      record.state == .succeeded && record.run == nil && record.ended == .ms(9) && record.lastOutcome == .noop && record.lastMessage == "m")
   }
 
   @Test("a run comes back as it went in", arguments: StoreUnderTest.allCases)

@@ -45,19 +45,23 @@ private final class FragileStore {
   }
 
   /// One round as the scheduler commits it: the outcome of one request, the start of the next, new requests.
-  private static func round(_ number: Int64, _ store: any RequestStore, payload: Int) throws -> (submitted: [Int64], ended: [Int64: Int64]) {
+  private static func round(_ number: Int64, _ store: any RequestStore, payload: Int) throws -> (submitted: [Int64], ended: [Int64: Int64])
+  {
     let first = number * 10
     try store.commit { transaction in
       for sequence in first..<first + 3 {
-        try transaction.insert(.sample(sequence, origin: store.origin, payload: [UInt8](repeating: UInt8(truncatingIfNeeded: sequence), count: payload)))
+        try transaction.insert(
+          .sample(sequence, origin: store.origin, payload: [UInt8](repeating: UInt8(truncatingIfNeeded: sequence), count: payload)))
       }
-      try transaction.start(RequestID(sequence: first, origin: store.origin), run: RunID(sequence: first + 5, origin: store.origin), at: .ms(number))
+      try transaction.start(
+        RequestID(sequence: first, origin: store.origin), run: RunID(sequence: first + 5, origin: store.origin), at: .ms(number))
       if number > 1 {
         let (request, run) = (RequestID(sequence: first - 10, origin: store.origin), RunID(sequence: first - 5, origin: store.origin))
         try transaction.succeed(request, run: run, outcome: .succeeded, message: nil, at: .ms(number))
         try transaction.append(
           RunRecord(
-            id: run, request: request, identifier: .sample(), attempt: 1, started: .ms(number - 1), ended: .ms(number), outcome: .succeeded))
+            id: run, request: request, identifier: .sample(), attempt: 1, started: .ms(number - 1), ended: .ms(number), outcome: .succeeded)
+        )
       }
     }
     return (Array(first..<first + 3), number > 1 ? [first - 10: first - 5] : [:])
@@ -131,7 +135,8 @@ private final class FragileStore {
   @Test("every commit is synced before it returns")
   func synced() throws {
     let fragile = try FragileStore()
-    #expect(try fragile.store.commit { try ($0 as? SQLiteTransaction).map { try Int.fetchOne($0.database, sql: "PRAGMA synchronous") } } == 2)
+    #expect(
+      try fragile.store.commit { try ($0 as? SQLiteTransaction).map { try Int.fetchOne($0.database, sql: "PRAGMA synchronous") } } == 2)
     for sequence in 1...20 as ClosedRange<Int64> {
       let before = power_loss_syncs(fragile.directory.path)
       try fragile.store.add(.sample(sequence, origin: fragile.store.origin))

@@ -26,7 +26,9 @@ extension RequestStore {
   func runID(_ sequence: Int64) -> RunID { RunID(sequence: sequence, origin: origin) }
 
   /// Commits requests.
-  func add(_ records: RequestRecord...) throws(StoreError) { try commit { transaction in for record in records { try transaction.insert(record) } } }
+  func add(_ records: RequestRecord...) throws(StoreError) {
+    try commit { transaction in for record in records { try transaction.insert(record) } }
+  }
 
   /// A request that is known to be there.
   func known(_ sequence: Int64) throws -> RequestRecord { try #require(try request(id(sequence))) }

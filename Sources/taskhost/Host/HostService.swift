@@ -14,8 +14,12 @@ final class HostService: Service {
   private let group = Mutex<ServiceGroup?>(nil)
   private let ended = Mutex<Bool?>(nil)
 
-  init(host: Host, log: Logger) {
+  private let signals: UnixSignalsSequence
+
+  /// - Parameter signals: SIGTERM and SIGINT, trapped since before the host was launched: one that came meanwhile drains it at once.
+  init(host: Host, signals: UnixSignalsSequence, log: Logger) {
     self.host = host
+    self.signals = signals
     self.log = log
   }
 
@@ -29,9 +33,8 @@ final class HostService: Service {
   }
 
   func run() async throws {
-    let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
     try await withThrowingTaskGroup(of: Void.self) { tasks in
-      tasks.addTask { await self.heed(signals) }
+      tasks.addTask { await self.heed(self.signals) }
       tasks.addTask {
         try? await gracefulShutdown()
         await self.host.drain()

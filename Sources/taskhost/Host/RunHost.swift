@@ -4,6 +4,7 @@ import Logging
 import ServiceLifecycle
 import TaskHost
 import TaskModel
+import UnixSignals
 
 /// `taskhost run`: launches the host and serves until it is asked to end.
 ///
@@ -15,12 +16,13 @@ func runHost(_ options: RunOptions) async throws -> Int32 {
     return HostFailure.ExitCode.configuration.rawValue
   }
   let log = HostLog.logger(configuration.log)
+  let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
   let host: Host
   do { host = try Host.launch(configuration, allowMissing: options.allowMissing, log: log) } catch {
     for line in error.message.split(separator: "\n") { Terminal.note("taskhost: \(line)") }
     return error.exitCode.rawValue
   }
-  let service = HostService(host: host, log: log)
+  let service = HostService(host: host, signals: signals, log: log)
   let control = configuration.control
   let socket = ControlSocket(path: control.socket, mode: mode_t(control.mode), group: control.group)
   let server = ControlServer(host: ControlledHostAdapter(host: host, service: service), socket: socket, logger: log)

@@ -28,7 +28,8 @@ struct Bench {
 
   /// Loads a fixture and tells under which contract it runs.
   func load(
-    _ fixture: String, _ definitions: [String] = [], budget: Duration? = .seconds(600), grace: Duration = .seconds(600), concurrent: Int = 64
+    _ fixture: String, _ definitions: [String] = [], budget: Duration? = .seconds(600), grace: Duration = .seconds(600),
+    concurrent: Int = 64
   ) async throws -> HandlerContract {
     let plugin = try await Self.launch(fixture, definitions)
     guard let registered = plugin.handlers.first?.registered else { throw TestFailure("\(fixture) registered nothing") }

@@ -16,7 +16,7 @@ int power_loss_register(void);
  * memory or no place left. */
 int power_loss_watch(const char *directory);
 
-/* Forgets the directory and what is known of its files. No file of it is open any more. */
+/* Forgets what is known of the directory's files, which may still be open, and watches them no more. */
 void power_loss_unwatch(const char *directory);
 
 /* Power lost now: writes what is left of the files of `directory` into `target`, an existing directory.

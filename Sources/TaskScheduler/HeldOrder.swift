@@ -1,0 +1,7 @@
+import TaskModel
+
+/// A run that is recorded as started a moment ahead, so that it can begin on time.
+struct HeldOrder {
+  let order: RunOrder
+  let due: WallTime
+}
