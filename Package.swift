@@ -58,7 +58,7 @@ let package = Package(
     .executableTarget(
       name: "taskhost",
       dependencies: [
-        "HostControl", "HostThreads", "TaskHost", "TaskModel", "TaskScheduler", argumentParser, asyncHTTPClient, logging, nioCore, nioHTTP1, nioPosix,
+        "HostControl", "HostThreads", "PluginTrust", "TaskHost", "TaskModel", "TaskScheduler", argumentParser, asyncHTTPClient, logging, nioCore, nioHTTP1, nioPosix,
         serviceLifecycle,
         unixSignals,
       ],

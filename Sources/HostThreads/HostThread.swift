@@ -7,6 +7,7 @@ public enum HostThread {
   public struct Failure: Error, Sendable, CustomStringConvertible {
     /// `errno` of pthread_create.
     public let code: Int32
+    /// What was seen and what to do.
     public var description: String {
       "a thread could not be made: \(String(cString: strerror(code))); raise the limit of threads or memory"
     }

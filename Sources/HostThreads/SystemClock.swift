@@ -6,13 +6,16 @@ public struct SystemClock: HostClock {
   /// The machine's clocks.
   public init() {}
 
+  /// CLOCK_REALTIME, in whole milliseconds.
   public var wallTime: WallTime {
     let time = Self.read(CLOCK_REALTIME)
     return WallTime(unixMilliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
   }
 
+  /// CLOCK_MONOTONIC.
   public var monotonicTime: MonotonicTime { Self.now }
 
+  /// When the calendar will show `time`; the ends of the clock for times beyond them.
   public func monotonicTime(at time: WallTime) -> MonotonicTime {
     let (wanted, isFar) = time.unixMilliseconds.multipliedReportingOverflow(by: 1_000_000)
     let (distance, isFarther) = wanted.subtractingReportingOverflow(Self.nanoseconds(of: CLOCK_REALTIME))

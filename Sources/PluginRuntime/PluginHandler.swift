@@ -2,7 +2,7 @@ import CTaskHost
 public import TaskModel
 
 /// A handler that a plugin registered: what to call, and under which contract.
-public struct PluginHandler: @unchecked Sendable {  // reason: two addresses that the plugin promises to keep valid and callable from any thread
+public struct PluginHandler: @unchecked Sendable {  // reason: two addresses that the plugin promises to keep valid
   /// What was registered, before the operator's limits are applied.
   public let registered: Registration
   let function: taskhost_handler

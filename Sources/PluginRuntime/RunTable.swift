@@ -11,7 +11,8 @@ final class RunTable: Sendable {
   private struct Entries {
     var runs: [LiveRun?] = []
     var free: [Int] = []
-    var counter: UInt64 = 0
+    /// Far from small numbers, so that a forgotten variable names no run, another plugin's least of all.
+    var counter: UInt64 = 0x1000_0000_0000
     /// Closed by force while their handlers go on.
     var forced: [taskhost_task: LiveRun] = [:]
   }

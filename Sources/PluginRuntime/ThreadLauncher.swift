@@ -64,6 +64,7 @@ public final class ThreadLauncher: Launcher {
     state.withLock { $0.hooks.append((hook, plugin.handlers.map(\.registered.identifier))) }
   }
 
+  /// Begins runs, each on a thread of its plugin. One without a handler or a handle ends at once as a retry that says so.
   public func start(_ orders: [RunOrder]) {
     var batches: [(threads: RunThreads, runs: [LiveRun])] = []
     var positions: [TaskIdentifier: Int] = [:]
@@ -93,8 +94,10 @@ public final class ThreadLauncher: Launcher {
     for (run, reason) in refused { if let end = run.abandonStart(reason) { tell(end, of: run) } }
   }
 
+  /// Asks a run to stop, on a deadline thread.
   public func expire(_ run: RunID, reason: StopReason) { stop(run, reason: reason, force: false) }
 
+  /// Ends a run on a deadline thread, and abandons its thread if that is in the handler.
   public func force(_ run: RunID, reason: StopReason) { stop(run, reason: reason, force: true) }
 
   private func stop(_ run: RunID, reason: StopReason, force: Bool) {

@@ -65,7 +65,7 @@ final class Fixture: Sendable {
   func account(_ name: String = "mail", endpoint: String, _ members: [String: String] = [:]) -> [String: String] {
     var account = [
       "name": name, "token_file": path(name == "mail" ? "tokens.json" : name + ".json"), "client_id": "client 1",
-      "token_endpoint": endpoint,
+      "token_endpoint": endpoint, "timeout": "5m",
     ]
     account.merge(members) { $1 }
     return account.filter { !$0.value.isEmpty }

@@ -5,6 +5,6 @@ struct PluginsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "plugins",
     abstract: "What is loaded or refused, and why.",
-    subcommands: [PluginsListCommand.self, LaterCommands.Release.self, LaterCommands.Check.self],
+    subcommands: [PluginsListCommand.self, PluginsInspectCommand.self, LaterCommands.Release.self, LaterCommands.Check.self],
     defaultSubcommand: PluginsListCommand.self)
 }

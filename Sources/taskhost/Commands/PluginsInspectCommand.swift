@@ -1,0 +1,96 @@
+import ArgumentParser
+import HostControl
+import PluginTrust
+import TaskHost
+import TaskModel
+
+/// `taskhost plugins inspect`
+struct PluginsInspectCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "inspect",
+    abstract: "Show what a plugin file says of itself, and whether the host would load it. Runs none of its code, needs no host.",
+    discussion: """
+      What the file registers is known only once it is launched, unless it carries a note that says so.
+      Exits 1 when the host would refuse the file.
+
+      EXAMPLES
+        taskhost plugins inspect plugins/libCleanup.so
+        taskhost plugins inspect ./hello-c.so --json
+      """)
+
+  @Argument(help: "The file.")
+  var file: String
+  @Flag(help: "Print JSON.")
+  var json = false
+
+  func run() throws {
+    do {
+      let plugin = try PluginInspector.inspect(file)
+      if json { Terminal.print(Self.json(of: plugin)) } else { Self.show(plugin) }
+    } catch {
+      if json { Terminal.print(Self.json(of: error)) }
+      throw CommandFailure(.failed, file, error.observed, remedy: error.remedy)
+    }
+  }
+
+  private static func show(_ plugin: PluginFile) {
+    let elf = plugin.elf
+    var table: [(String, String)] = [
+      ("file", plugin.path), ("size", "\(plugin.size) bytes"), ("abi version", "\(elf.abiVersion)"), ("handlers", "at most \(elf.handlerLimit)"),
+      ("shutdown hook", elf.hasShutdown ? "yes" : "no"), ("libraries", elf.libraries.joined(separator: ", ")),
+    ]
+    if !elf.searchPath.isEmpty { table.append(("search path", elf.searchPath.joined(separator: ", "))) }
+    if let note = elf.note {
+      table.append(("identifier", note.identifier))
+      if let kind = note.kind { table.append(("kind", kind.rawValue)) }
+      if let budget = note.budgetMilliseconds { table.append(("budget", DurationText.format(milliseconds: Int64(clamping: budget)))) }
+      if let version = note.version { table.append(("version", version)) }
+      if let swift = note.swift { table.append(("swift", swift)) }
+    } else {
+      table.append(("note", "none: its identifier is known once it is launched"))
+    }
+    let width = table.map(\.0.count).max() ?? 0
+    for (name, text) in table {
+      Terminal.print("\(name)\(String(repeating: " ", count: width - name.count))  \(text.escapingControlCharacters)")
+    }
+  }
+
+  private static func json(of plugin: PluginFile) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("file", plugin.path)
+    writer.member("accepted", true)
+    writer.member("size_bytes", plugin.size)
+    writer.member("abi_version", plugin.elf.abiVersion)
+    writer.member("handler_limit", plugin.elf.handlerLimit)
+    writer.member("shutdown_hook", plugin.elf.hasShutdown)
+    writer.member("libraries", plugin.elf.libraries)
+    writer.member("search_path", plugin.elf.searchPath)
+    if let note = plugin.elf.note {
+      writer.name("note")
+      writer.beginObject()
+      writer.member("identifier", note.identifier)
+      writer.member("kind", note.kind?.rawValue)
+      writer.member("budget_ms", note.budgetMilliseconds)
+      writer.member("version", note.version)
+      writer.member("swift", note.swift)
+      writer.endObject()
+    }
+    writer.endObject()
+    return writer.bytes
+  }
+
+  private static func json(of refusal: PluginRefusal) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("file", refusal.file)
+    writer.member("accepted", false)
+    writer.name("reason")
+    writer.beginObject()
+    writer.member("code", refusal.code.rawValue)
+    writer.member("message", "\(refusal.observed). \(refusal.remedy)")
+    writer.endObject()
+    writer.endObject()
+    return writer.bytes
+  }
+}
