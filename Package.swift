@@ -58,7 +58,8 @@ let package = Package(
     .executableTarget(
       name: "taskhost",
       dependencies: [
-        "HostControl", "HostThreads", "PluginTrust", "TaskHost", "TaskModel", "TaskScheduler", argumentParser, asyncHTTPClient, logging, nioCore, nioHTTP1, nioPosix,
+        "HostControl", "HostThreads", "PluginTrust", "TaskHost", "TaskModel", "TaskScheduler", argumentParser, asyncHTTPClient, logging,
+        nioCore, nioHTTP1, nioPosix,
         serviceLifecycle,
         unixSignals,
       ],
@@ -115,7 +116,8 @@ let package = Package(
     .testTarget(name: "TaskModelTests", dependencies: ["StoreTestSupport", "TaskModel"], swiftSettings: settings),
     .testTarget(
       name: "TaskStoreTests",
-      dependencies: ["CPowerLossVFS", "HostThreads", "StoreTestSupport", "TaskModel", "TaskStore", grdb, grdbSQLite], swiftSettings: settings),
+      dependencies: ["CPowerLossVFS", "HostThreads", "StoreTestSupport", "TaskModel", "TaskStore", grdb, grdbSQLite],
+      swiftSettings: settings),
     .testTarget(name: "HostThreadsTests", dependencies: ["HostThreads", "TaskModel"], swiftSettings: settings),
     .testTarget(
       name: "PluginRuntimeTests", dependencies: ["CTaskHost", "HostThreads", "PluginRuntime", "TaskModel"], swiftSettings: settings),

@@ -1,6 +1,8 @@
 /// What a request needs of the machine before it may run.
 public struct Conditions: OptionSet, Sendable, Hashable {
+  /// A bit for each condition, as in `taskhost.h`.
   public let rawValue: UInt32
+  /// The conditions whose bits are set.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
   /// A connected network.

@@ -11,6 +11,7 @@ public enum HostPhase: String, Sendable, CaseIterable, Comparable {
   /// Everything has ended.
   case stopped
 
+  /// Earlier in a host's life.
   public static func < (left: HostPhase, right: HostPhase) -> Bool { left.order < right.order }
 
   private var order: Int { Self.allCases.firstIndex(of: self) ?? 0 }

@@ -19,5 +19,6 @@ public struct IdentifierPattern: Sendable, Hashable, CustomStringConvertible {
     text.hasSuffix("*") ? identifier.rawValue.hasPrefix(text.dropLast()) : identifier.rawValue == text
   }
 
+  /// The pattern as written.
   public var description: String { text }
 }

@@ -11,6 +11,7 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
   /// Later than every deadline: "never".
   public static let distantFuture = MonotonicTime(nanoseconds: .max)
 
+  /// Earlier.
   public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool { left.nanoseconds < right.nanoseconds }
 
   /// The moment `duration` later, stopping at the ends of the range instead of overflowing.

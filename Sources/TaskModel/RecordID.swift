@@ -55,6 +55,7 @@ public struct RecordID<Kind>: Sendable, Hashable, Comparable, CustomStringConver
     }
   }
 
+  /// Made earlier; of two stores, the smaller origin decides a tie.
   public static func < (left: RecordID, right: RecordID) -> Bool { (left.sequence, left.origin) < (right.sequence, right.origin) }
 }
 

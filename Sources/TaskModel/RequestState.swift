@@ -102,6 +102,7 @@ public struct IllegalTransition: Error, Sendable, Equatable, CustomStringConvert
   /// The event.
   public let event: RequestEvent
 
+  /// Names the state and the event.
   public var description: String { "a request that is \(state.rawValue) cannot be \(event)" }
 }
 

@@ -17,6 +17,7 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   /// Anything else, in the database's words.
   case other(String)
 
+  /// What happened and what to do.
   public var description: String {
     switch self {
     case .full(let detail): "the disk is full (\(detail)): free some space"

@@ -23,8 +23,10 @@ public struct TaskIdentifier: Sendable, Hashable, Comparable, CustomStringConver
       || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
   }
 
+  /// The text.
   public var description: String { rawValue }
 
+  /// In the order of the texts.
   public static func < (left: TaskIdentifier, right: TaskIdentifier) -> Bool { left.rawValue < right.rawValue }
 }
 
@@ -35,6 +37,7 @@ public struct InvalidIdentifier: Error, Sendable, Equatable, CustomStringConvert
   /// What is wrong with it: "is empty", …
   public let flaw: String
 
+  /// The text.
   public var description: String {
     let shown = String(text.prefix(160)).escapingControlCharacters
     return "identifier \"\(shown)\" \(flaw); use 1 to 128 of A-Z a-z 0-9 . _ - and begin with a letter or digit"

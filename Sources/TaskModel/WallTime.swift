@@ -8,6 +8,7 @@ public struct WallTime: Sendable, Hashable, Comparable {
   /// The moment that many milliseconds after 1970 began.
   public init(unixMilliseconds: Int64) { self.unixMilliseconds = unixMilliseconds }
 
+  /// Earlier on the calendar.
   public static func < (left: WallTime, right: WallTime) -> Bool { left.unixMilliseconds < right.unixMilliseconds }
 
   /// The moment `duration` later, stopping at the ends of the range instead of overflowing.

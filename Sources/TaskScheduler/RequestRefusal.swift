@@ -45,5 +45,6 @@ public struct RequestRefusal: Error, Sendable, Hashable, CustomStringConvertible
     }
   }
 
+  /// The message.
   public var description: String { message }
 }

@@ -147,7 +147,8 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   }
 
   /// Makes the identifier's first pending request due at once, or submits one.
-  public func simulateLaunch(_ identifier: TaskIdentifier, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void) {
+  public func simulateLaunch(_ identifier: TaskIdentifier, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void)
+  {
     write(completion) { core, transaction, now in try core.simulateLaunch(identifier, transaction, now: now) }
   }
 
@@ -213,7 +214,9 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   }
 
   /// When the next request is due that could be started then, and how many runs each handler has, with its suspension.
-  public func standing(completion: @escaping @Sendable (_ nextStart: WallTime?, _ handlers: [TaskIdentifier: (running: Int, suspension: String?)]) -> Void) {
+  public func standing(
+    completion: @escaping @Sendable (_ nextStart: WallTime?, _ handlers: [TaskIdentifier: (running: Int, suspension: String?)]) -> Void
+  ) {
     inspect { core, _ in completion(core.nextStart, core.handlers.mapValues { ($0.running, $0.suspension) }) }
   }
 

@@ -77,7 +77,9 @@ extension SchedulerCore {
   /// An occurrence that has fallen due supersedes a pending retry of the one before, and the latest of those that were missed stands for
   /// all. Returns the attempts spent on the occurrence that starts.
   private func settleOccurrence(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws -> Int {
-    guard var record = try transaction.request(id), let rule = record.request.repetition, let occurrence = record.occurrence else { return 0 }
+    guard var record = try transaction.request(id), let rule = record.request.repetition, let occurrence = record.occurrence else {
+      return 0
+    }
     let next = rule.next(after: occurrence, now: now)
     let latest = WallTime(unixMilliseconds: next.unixMilliseconds - rule.interval.wholeMilliseconds)
     guard latest > occurrence, next > occurrence else { return record.attemptsSpent }

@@ -10,7 +10,9 @@ extension SchedulerCore {
   }
 
   /// Adds a request, or does what its conflict policy says.
-  func submit(_ submitted: TaskRequest, by submitter: Submitter = .user, _ transaction: any StoreTransaction, now: WallTime) throws -> Submission {
+  func submit(_ submitted: TaskRequest, by submitter: Submitter = .user, _ transaction: any StoreTransaction, now: WallTime) throws
+    -> Submission
+  {
     var notes: [String] = []
     let request = try check(submitted, by: submitter, notes: &notes)
     if let key = request.uniqueKey, let holder = try transaction.holder(of: key, identifier: request.identifier) {
@@ -34,7 +36,8 @@ extension SchedulerCore {
     let handler = handlers[request.identifier]
     let count = try handler?.liveRequests ?? transaction.liveCount(of: request.identifier)
     guard count < policy.maxPending || submitter == .operatorsConfiguration else {
-      throw RequestRefusal(.limit, "\(request.identifier) has \(count) live requests, the most there may be (max_pending): cancel some, or raise it")
+      throw RequestRefusal(
+        .limit, "\(request.identifier) has \(count) live requests, the most there may be (max_pending): cancel some, or raise it")
     }
     let due = max(request.earliestBegin ?? now, now)
     let record = RequestRecord(
@@ -68,7 +71,8 @@ extension SchedulerCore {
     if handlers[request.identifier] == nil {
       guard submitter == .operatorsConfiguration || policy.permitted?.contains(where: { $0.exact == request.identifier }) == true else {
         throw RequestRefusal(
-          .unknownIdentifier, "no plugin registered \(request.identifier): see taskhost plugins list, or permit it by its full name to park requests for it",
+          .unknownIdentifier,
+          "no plugin registered \(request.identifier): see taskhost plugins list, or permit it by its full name to park requests for it",
           field: "identifier")
       }
       notes.append("no plugin has registered \(request.identifier): the request is parked until one does")
@@ -80,14 +84,19 @@ extension SchedulerCore {
       throw RequestRefusal(.invalid, "priority \(request.priority) is not in −10 … 10", field: "priority")
     }
     guard request.conditions.isEmpty else {
-      throw RequestRefusal(.unsupported, "conditions (\(request.conditions.names.joined(separator: ", "))) are not offered by this version", field: "conditions")
+      throw RequestRefusal(
+        .unsupported, "conditions (\(request.conditions.names.joined(separator: ", "))) are not offered by this version",
+        field: "conditions")
     }
     guard request.onConflict != .update, request.onConflict != .append else {
-      throw RequestRefusal(.unsupported, "on_conflict \(request.onConflict.rawValue) is not offered by this version: use keep or replace", field: "on_conflict")
+      throw RequestRefusal(
+        .unsupported, "on_conflict \(request.onConflict.rawValue) is not offered by this version: use keep or replace", field: "on_conflict"
+      )
     }
     if let key = request.uniqueKey {
       guard !key.isEmpty, key.utf8.count <= Limits.keyBytes else {
-        throw RequestRefusal(.invalid, "the unique key has \(key.utf8.count) bytes; 1 to \(Limits.keyBytes) are allowed", field: "unique_key")
+        throw RequestRefusal(
+          .invalid, "the unique key has \(key.utf8.count) bytes; 1 to \(Limits.keyBytes) are allowed", field: "unique_key")
       }
       // Without a policy every submission is its own request, so it holds no key.
       if request.onConflict == .none { request.uniqueKey = nil }

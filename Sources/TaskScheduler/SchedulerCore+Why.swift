@@ -12,8 +12,9 @@ extension SchedulerCore {
     if let predecessor = record.blockedBy { gates.append("it waits for a run of \(predecessor) to end") }
     if record.due > now {
       let wait = Self.text(record.due - now)
-      gates.append(record.lastOutcome == .retried || record.lastOutcome == .expired || record.lastOutcome == .crashed
-        ? "backoff after attempt \(record.attemptsSpent): not for another \(wait)" : "not before its time: due in \(wait)")
+      gates.append(
+        record.lastOutcome == .retried || record.lastOutcome == .expired || record.lastOutcome == .crashed
+          ? "backoff after attempt \(record.attemptsSpent): not for another \(wait)" : "not before its time: due in \(wait)")
     }
     guard let handler = handlers[record.request.identifier] else {
       return gates + ["no plugin has registered \(record.request.identifier)"]

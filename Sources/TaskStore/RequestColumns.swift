@@ -10,7 +10,9 @@ enum RequestColumns {
     """
 
   /// The record of a row that selects ``list``; its payload is left empty.
-  static func record(_ row: borrowing PreparedStatement.Columns, origin: UInt64, name: (Int64) throws -> TaskIdentifier) throws -> RequestRecord {
+  static func record(_ row: borrowing PreparedStatement.Columns, origin: UInt64, name: (Int64) throws -> TaskIdentifier) throws
+    -> RequestRecord
+  {
     func time(_ index: Int32) -> WallTime? { row.optionalInteger(index).map(WallTime.init(unixMilliseconds:)) }
     var request = TaskRequest(identifier: try name(row.integer(1)))
     request.priority = Int(row.integer(4))
@@ -40,7 +42,8 @@ enum RunColumns {
     """
 
   /// The record of a row that selects ``list``, without output and log.
-  static func record(_ row: borrowing PreparedStatement.Columns, origin: UInt64, name: (Int64) throws -> TaskIdentifier) throws -> RunRecord {
+  static func record(_ row: borrowing PreparedStatement.Columns, origin: UInt64, name: (Int64) throws -> TaskIdentifier) throws -> RunRecord
+  {
     var report = RunReport()
     report.stopReason = try StopReason.optional(row.optionalInteger(7))
     report.forced = row.integer(8) != 0

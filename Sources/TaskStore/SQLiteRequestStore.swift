@@ -4,6 +4,7 @@ public import TaskModel
 
 /// The store on SQLite: one file in WAL mode, every commit synced (`synchronous = FULL`), one writing connection, some reading ones.
 public final class SQLiteRequestStore: RequestStore {
+  /// Drawn when the file was made.
   public let origin: UInt64
   private let pool: DatabasePool
   private let identifiers = IdentifierTable()
@@ -54,6 +55,7 @@ public final class SQLiteRequestStore: RequestStore {
     return bits
   }
 
+  /// One `BEGIN IMMEDIATE … COMMIT` on the writing connection, synced before it returns.
   public func commit<Value>(_ body: (any StoreTransaction) throws -> Value) throws(StoreError) -> Value {
     do {
       return try pool.writeWithoutTransaction { database in
@@ -77,6 +79,7 @@ public final class SQLiteRequestStore: RequestStore {
     }
   }
 
+  /// Moves what is left of the write-ahead log into the file and closes the connections.
   public func close() {
     checkpointer.stop()
     // A reader that is still busy keeps the log; the next start reads it.
@@ -87,6 +90,7 @@ public final class SQLiteRequestStore: RequestStore {
 
   // MARK: Reading
 
+  /// On a reading connection.
   public func requests(_ query: RequestQuery) throws(StoreError) -> [RequestRecord] {
     try read { database in
       var conditions = ["1"]
@@ -107,16 +111,21 @@ public final class SQLiteRequestStore: RequestStore {
     }
   }
 
+  /// On a reading connection.
   public func request(_ id: RequestID) throws(StoreError) -> RequestRecord? {
     guard id.origin == origin else { return nil }
     return try read { database in
       let sql = "SELECT \(RequestColumns.list) FROM requests WHERE id = ?"
-      guard var found = try PreparedStatement(database, sql).rows(.integer(id.sequence), read: { try record($0, database) }).first else { return nil }
-      found.request.payload = [UInt8](try Data.fetchOne(database, sql: "SELECT bytes FROM payloads WHERE request = ?", arguments: [id.sequence]) ?? Data())
+      guard var found = try PreparedStatement(database, sql).rows(.integer(id.sequence), read: { try record($0, database) }).first else {
+        return nil
+      }
+      found.request.payload = [UInt8](
+        try Data.fetchOne(database, sql: "SELECT bytes FROM payloads WHERE request = ?", arguments: [id.sequence]) ?? Data())
       return found
     }
   }
 
+  /// On a reading connection.
   public func runs(_ query: RunQuery) throws(StoreError) -> [RunRecord] {
     try read { database in
       var conditions = ["1"]
@@ -139,6 +148,7 @@ public final class SQLiteRequestStore: RequestStore {
     }
   }
 
+  /// On a reading connection.
   public func run(_ id: RunID) throws(StoreError) -> RunRecord? {
     guard id.origin == origin else { return nil }
     return try read { database in
@@ -152,6 +162,7 @@ public final class SQLiteRequestStore: RequestStore {
     }
   }
 
+  /// On a reading connection; looks at every request.
   public func counts() throws(StoreError) -> [RequestState: Int] {
     try read { database in
       var counts: [RequestState: Int] = [:]
@@ -162,22 +173,31 @@ public final class SQLiteRequestStore: RequestStore {
     }
   }
 
+  /// On a reading connection.
   public func stateValue(_ key: String, of identifier: TaskIdentifier) throws(StoreError) -> [UInt8]? {
     try read { database in
       guard let number = try identifiers.existingNumber(of: identifier, in: database) else { return nil }
-      return try Data.fetchOne(database, sql: "SELECT value FROM state WHERE identifier = ? AND key = ?", arguments: [number, key]).map { [UInt8]($0) }
+      return try Data.fetchOne(database, sql: "SELECT value FROM state WHERE identifier = ? AND key = ?", arguments: [number, key]).map {
+        [UInt8]($0)
+      }
     }
   }
 
+  /// On a reading connection.
   public func checkpoint(of request: RequestID) throws(StoreError) -> [UInt8]? {
     try read { database in
       try Data.fetchOne(database, sql: "SELECT bytes FROM checkpoints WHERE request = ?", arguments: [request.sequence]).map { [UInt8]($0) }
     }
   }
 
+  /// The greatest id of requests, runs and runs that last.
   public func highestSequence() throws(StoreError) -> Int64 {
     try read { database in
-      try Int64.fetchOne(database, sql: "SELECT max(coalesce((SELECT max(id) FROM requests), 0), coalesce((SELECT max(id) FROM runs), 0), coalesce((SELECT max(run) FROM requests WHERE state = 40), 0))") ?? 0
+      try Int64.fetchOne(
+        database,
+        sql:
+          "SELECT max(coalesce((SELECT max(id) FROM requests), 0), coalesce((SELECT max(id) FROM runs), 0), coalesce((SELECT max(run) FROM requests WHERE state = 40), 0))"
+      ) ?? 0
     }
   }
 

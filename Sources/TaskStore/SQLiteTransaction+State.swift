@@ -10,11 +10,15 @@ extension SQLiteTransaction {
       return
     }
     let row = try Row.fetchOne(
-      database, sql: "SELECT count(*), coalesce(sum(length(value)), 0) FROM state WHERE identifier = ? AND key <> ?", arguments: [number, key])
+      database, sql: "SELECT count(*), coalesce(sum(length(value)), 0) FROM state WHERE identifier = ? AND key <> ?",
+      arguments: [number, key])
     let (keys, bytes): (Int, Int) = (row?[0] ?? 0, row?[1] ?? 0)
-    guard keys < Limits.stateKeys else { throw StoreError.limit("\(identifier) has \(keys) state keys, the most there may be: delete some") }
+    guard keys < Limits.stateKeys else {
+      throw StoreError.limit("\(identifier) has \(keys) state keys, the most there may be: delete some")
+    }
     guard bytes + value.count <= Limits.stateBytes else {
-      throw StoreError.limit("the state of \(identifier) would have \(bytes + value.count) bytes, more than \(Limits.stateBytes): delete some")
+      throw StoreError.limit(
+        "the state of \(identifier) would have \(bytes + value.count) bytes, more than \(Limits.stateBytes): delete some")
     }
     try database.execute(
       sql: "INSERT INTO state (identifier, key, value) VALUES (?, ?, ?) ON CONFLICT (identifier, key) DO UPDATE SET value = excluded.value",
@@ -44,7 +48,8 @@ extension SQLiteTransaction {
     }
     // A request goes at the same age as a run. Where the count has removed younger runs, so do the requests that ended before the oldest
     // run that is left began: they have no run left.
-    let oldest = try Int64.fetchOne(database, sql: "SELECT started_ms FROM runs ORDER BY id DESC LIMIT 1 OFFSET ?", arguments: [max(count, 1) - 1])
+    let oldest = try Int64.fetchOne(
+      database, sql: "SELECT started_ms FROM runs ORDER BY id DESC LIMIT 1 OFFSET ?", arguments: [max(count, 1) - 1])
     let ended = try Int64.fetchAll(
       database, sql: "SELECT id FROM requests WHERE state >= 50 AND ended_ms < ? ORDER BY ended_ms LIMIT ?",
       arguments: [max(oldest ?? horizon.unixMilliseconds, horizon.unixMilliseconds), limit])

@@ -155,8 +155,10 @@ final class SQLiteTransaction: StoreTransaction {
   }
 
   func identifiersWithPending() throws -> [TaskIdentifier] {
-    try Int64.fetchAll(database, sql: "SELECT id FROM identifiers i WHERE EXISTS (SELECT 1 FROM requests r WHERE r.state = 20 AND r.identifier = i.id)")
-      .map { try identifiers.name(of: $0, in: database) }
+    try Int64.fetchAll(
+      database, sql: "SELECT id FROM identifiers i WHERE EXISTS (SELECT 1 FROM requests r WHERE r.state = 20 AND r.identifier = i.id)"
+    )
+    .map { try identifiers.name(of: $0, in: database) }
   }
 
   func running() throws -> [RequestRecord] { try statements.selectRunning.rows(read: record) }

@@ -8,7 +8,9 @@ protocol StoredValue: CaseIterable, Equatable, Sendable {
 extension StoredValue {
   /// The case that `stored` stands for.
   init(stored: Int64) throws {
-    guard let value = Self.allCases.first(where: { $0.stored == stored }) else { throw UnknownStoredValue(type: "\(Self.self)", value: stored) }
+    guard let value = Self.allCases.first(where: { $0.stored == stored }) else {
+      throw UnknownStoredValue(type: "\(Self.self)", value: stored)
+    }
     self = value
   }
 

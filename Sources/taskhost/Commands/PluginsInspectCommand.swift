@@ -36,7 +36,8 @@ struct PluginsInspectCommand: ParsableCommand {
   private static func show(_ plugin: PluginFile) {
     let elf = plugin.elf
     var table: [(String, String)] = [
-      ("file", plugin.path), ("size", "\(plugin.size) bytes"), ("abi version", "\(elf.abiVersion)"), ("handlers", "at most \(elf.handlerLimit)"),
+      ("file", plugin.path), ("size", "\(plugin.size) bytes"), ("abi version", "\(elf.abiVersion)"),
+      ("handlers", "at most \(elf.handlerLimit)"),
       ("shutdown hook", elf.hasShutdown ? "yes" : "no"), ("libraries", elf.libraries.joined(separator: ", ")),
     ]
     if !elf.searchPath.isEmpty { table.append(("search path", elf.searchPath.joined(separator: ", "))) }

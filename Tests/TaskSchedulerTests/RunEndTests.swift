@@ -1,0 +1,197 @@
+import StoreTestSupport
+import TaskModel
+import Testing
+
+@testable import TaskScheduler
+
+@Suite("End of a run") struct RunEndTests {
+  @Test("success ends the request and gives the slot back")
+  func success() throws {
+    let world = try World()
+    let id = try world.submit().id
+    try world.finish(id, .success)
+    let record = try world.record(id)
+    #expect(record.state == .succeeded)
+    #expect(record.lastOutcome == .succeeded)
+    #expect(try world.runs(id).map(\.outcome) == [.succeeded])
+    #expect(world.core.live.isEmpty)
+    #expect(world.core.occupiedSlots == 0)
+  }
+
+  @Test("a request that had nothing to do has succeeded, and its run says so")
+  func noop() throws {
+    let world = try World()
+    let id = try world.submit().id
+    try world.finish(id, .noop)
+    #expect(try world.record(id).state == .succeeded)
+    #expect(try world.runs(id).map(\.outcome) == [.noop])
+  }
+
+  @Test("failure, and a value out of range, are final at the first attempt", arguments: [TaskResult.failure, .outOfRange(77)])
+  func failure(_ result: TaskResult) throws {
+    let world = try World()
+    let id = try world.submit().id
+    try world.finish(id, result)
+    #expect(try world.record(id).state == .failed)
+    #expect(try world.runs(id).map(\.outcome) == [.failed])
+  }
+
+  @Test("each retry doubles the wait, moved by at most a fifth, until the attempts are spent")
+  func backoff() throws {
+    let world = try World()
+    let id = try world.submit(.sample(retry: RetryPolicy(attempts: 5, initial: .seconds(30)))).id
+    for attempt in 1...4 {
+      #expect(world.orders[id]?.attempt == attempt)
+      try world.finish(id, .retry)
+      let record = try world.record(id)
+      #expect(record.state == .pending)
+      #expect(record.attemptsSpent == attempt)
+      let exact = Duration.seconds(30 << (attempt - 1))
+      #expect(exact * 4 / 5 <= record.due - world.now && record.due - world.now <= exact * 6 / 5)
+      try world.advance(to: WallTime(unixMilliseconds: record.due.unixMilliseconds - 1))
+      #expect(!world.isRunning(id))
+      try world.advance(.milliseconds(1))
+    }
+    try world.finish(id, .retry)
+    #expect(try world.record(id).state == .failed)
+    #expect(try world.runs(id).map(\.attempt) == [1, 2, 3, 4, 5])
+  }
+
+  @Test("jitter spreads requests that failed together")
+  func jitter() throws {
+    let world = try World(handlers: [.sample(runs: 16)])
+    let ids = try (0..<16).map { _ in try world.submit().id }
+    for id in ids { try world.finish(id, .retry) }
+    let dues = try Set(ids.map { try world.record($0).due })
+    #expect(dues.count > 10)
+  }
+
+  @Test("retry_after decides instead of the backoff")
+  func retryAfter() throws {
+    let world = try World()
+    let id = try world.submit().id
+    try world.finish(id, .retry, retryAfter: .seconds(7))
+    #expect(try world.record(id).due == .ms(7000))
+    #expect(try world.record(id).attemptsSpent == 1)
+  }
+
+  @Test("snooze costs no attempt, however often")
+  func snooze() throws {
+    let world = try World()
+    let id = try world.submit(.sample(retry: RetryPolicy(attempts: 1))).id
+    for _ in 1...8 {
+      try world.finish(id, .snooze)
+      #expect(try world.record(id).due == world.now + .seconds(1))
+      try world.advance(.seconds(1))
+      #expect(world.orders[id]?.attempt == 1)
+    }
+    try world.finish(id, .snooze, retryAfter: .seconds(90))
+    #expect(try world.record(id).due == world.now + .seconds(90))
+    #expect(try world.record(id).attemptsSpent == 0)
+  }
+
+  @Test("stopped by force at the end of the budget counts as an attempt, as does a crash", arguments: [RunEnding.forced(.budget), .forced(.stalled), .crashed])
+  func forced(_ ending: RunEnding) throws {
+    let world = try World()
+    let id = try world.submit(.sample(retry: RetryPolicy(attempts: 2))).id
+    try world.end(id, ending)
+    #expect(try world.record(id).state == .pending)
+    #expect(try world.record(id).attemptsSpent == 1)
+    try world.advance(to: try world.record(id).due)
+    try world.end(id, ending)
+    #expect(try world.record(id).state == .failed)
+  }
+
+  @Test("what the host's shutdown interrupts is pending at once, no attempt spent", arguments: [
+    RunEnding.returned(.retry, stop: .draining), .returned(.snooze, stop: .draining), .forced(.draining), .returned(.retry, stop: .conditions),
+    .forced(.conditions),
+  ])
+  func drained(_ ending: RunEnding) throws {
+    let world = try World()
+    let id = try world.submit().id
+    world.core.isDraining = true
+    try world.end(id, ending)
+    let record = try world.record(id)
+    #expect(record.state == .pending)
+    #expect(record.due == world.now)
+    #expect(record.attemptsSpent == 0)
+    #expect(try world.runs(id).map(\.outcome) == [.stopped])
+    #expect(!world.isRunning(id))
+  }
+
+  @Test("results of a run that was asked to drain stand", arguments: [
+    (TaskResult.success, RequestState.succeeded), (.noop, .succeeded), (.failure, .failed),
+  ])
+  func drainedWithResult(_ result: TaskResult, _ state: RequestState) throws {
+    let world = try World()
+    let id = try world.submit().id
+    try world.finish(id, result, stop: .draining)
+    #expect(try world.record(id).state == state)
+  }
+
+  @Test("runs of a host that died are pending at once; the fifth loss in a row fails the request")
+  func losses() throws {
+    let world = try World()
+    let id = try world.submit().id
+    for loss in 1...4 {
+      world.now = world.now + .seconds(60)
+      #expect(try world.restart() == 1)
+      #expect(world.orders[id]?.attempt == 1)
+      #expect(try world.record(id).losses == loss)
+    }
+    #expect(try world.restart() == 1)
+    #expect(try world.record(id).state == .failed)
+    #expect(try world.runs(id).map(\.outcome) == Array(repeating: .lost, count: 5))
+    #expect(try world.record(id).lastMessage == "the host ended while it ran")
+  }
+
+  @Test("any other end ends the row of losses")
+  func lossesInARow() throws {
+    let world = try World()
+    let id = try world.submit().id
+    for _ in 1...4 { try world.restart() }
+    try world.finish(id, .snooze)
+    #expect(try world.record(id).losses == 0)
+    try world.advance(.seconds(1))
+    for _ in 1...4 { try world.restart() }
+    #expect(world.isRunning(id))
+  }
+
+  @Test("a dead letter is revived with all its attempts")
+  func revived() throws {
+    let world = try World()
+    let id = try world.submit(.sample(retry: RetryPolicy(attempts: 1))).id
+    try world.finish(id, .retry)
+    #expect(try world.record(id).state == .failed)
+    try world.revive(id)
+    #expect(world.orders[id]?.attempt == 1)
+    try world.finish(id, .success)
+    #expect(try world.record(id).state == .succeeded)
+    #expect(throws: RequestRefusal.self) { try world.revive(id) }
+  }
+
+  @Test("a dead letter is not revived while another request holds its key")
+  func revivedKey() throws {
+    let world = try World()
+    let id = try world.submit(.sample(key: "k", onConflict: .keep)).id
+    try world.finish(id, .failure)
+    let other = try world.submit(.sample(begin: .ms(60_000), key: "k", onConflict: .keep)).id
+    #expect(other != id)
+    let refusal = #expect(throws: RequestRefusal.self) { try world.revive(id) }
+    #expect(refusal?.code == .conflict)
+    try world.cancel(other)
+    try world.revive(id)
+    #expect(world.isRunning(id))
+  }
+
+  @Test("observers learn of a run's end before its request's next state", arguments: [TaskResult.success, .retry, .failure])
+  func order(_ result: TaskResult) throws {
+    let world = try World()
+    world.core.isObserved = true
+    let id = try world.submit().id
+    let before = world.events.count
+    try world.finish(id, result)
+    let kinds = world.events[before...].map { if case .run = $0 { "run" } else { "request" } }
+    #expect(kinds == ["run", "request"])
+  }
+}
