@@ -118,7 +118,7 @@ let package = Package(
       name: "TaskStoreTests",
       dependencies: ["CPowerLossVFS", "HostThreads", "StoreTestSupport", "TaskModel", "TaskStore", grdb, grdbSQLite],
       swiftSettings: settings),
-    .testTarget(name: "HostThreadsTests", dependencies: ["HostThreads", "TaskModel"], swiftSettings: settings),
+    .testTarget(name: "HostThreadsTests", dependencies: ["CTaskHostSystem", "HostThreads", "TaskModel"], swiftSettings: settings),
     .testTarget(
       name: "PluginRuntimeTests", dependencies: ["CTaskHost", "HostThreads", "PluginRuntime", "TaskModel"], swiftSettings: settings),
     .testTarget(name: "PluginTrustTests", dependencies: ["PluginTrust"], swiftSettings: settings),

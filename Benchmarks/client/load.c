@@ -1,9 +1,9 @@
 /*
  * load SOCKET CLIENTS MESSAGES BATCH REQUEST [FIFO SUCCEEDED] - submits as fast as the host answers.
  *
- * Each client is a thread with a connection of its own: it posts the JSON text REQUEST, or an array of BATCH of them if that is more than 1,
- * and waits for the answer before it posts again. With a FIFO it then waits for a byte from it, and until the host's status counts SUCCEEDED
- * requests as succeeded. Prints the nanoseconds until all was submitted, and until the end.
+ * Each client is a thread with a connection of its own: it posts the JSON text REQUEST, or an array of BATCH of them if that is more than
+ * 1, and waits for the answer before it posts again. With a FIFO it then waits for a byte from it, and until the host's status counts
+ * SUCCEEDED requests as succeeded. Prints the nanoseconds until all was submitted, and until the end.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -89,7 +89,8 @@ static void write_message(const char *request, int count) {
   message = malloc(body_length + 256);
   if (message == NULL) abort();
   char *end = message + sprintf(
-      message, "POST /v1/requests HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n", body_length);
+      message, "POST /v1/requests HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n",
+      body_length);
   for (int index = 0; index < count; index++) {
     if (count > 1) *end++ = index == 0 ? '[' : ',';
     memcpy(end, request, length);

@@ -38,7 +38,8 @@ int main(int count, char **arguments) {
       " WHERE id = ? AND run = ?");
   sqlite3_stmt *history = bench_prepare(
       database,
-      "INSERT INTO runs (id, request, identifier, attempt, started_ms, ended_ms, outcome, forced, cpu_ns) VALUES (?, ?, 1, 1, ?, ?, 1, 0, 1000)");
+      "INSERT INTO runs (id, request, identifier, attempt, started_ms, ended_ms, outcome, forced, cpu_ns)"
+      " VALUES (?, ?, 1, 1, ?, ?, 1, 0, 1000)");
 
   int64_t *requests = calloc((size_t)batch, sizeof *requests);
   int64_t *runs = calloc((size_t)batch, sizeof *runs);

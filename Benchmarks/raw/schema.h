@@ -34,7 +34,9 @@ static inline void bench_check(sqlite3 *database, int code, const char *what) {
   exit(1);
 }
 
-static inline void bench_run(sqlite3 *database, const char *sql) { bench_check(database, sqlite3_exec(database, sql, NULL, NULL, NULL), sql); }
+static inline void bench_run(sqlite3 *database, const char *sql) {
+  bench_check(database, sqlite3_exec(database, sql, NULL, NULL, NULL), sql);
+}
 
 static inline sqlite3_stmt *bench_prepare(sqlite3 *database, const char *sql) {
   sqlite3_stmt *statement = NULL;
