@@ -37,7 +37,7 @@ public struct InvalidIdentifier: Error, Sendable, Equatable, CustomStringConvert
   /// What is wrong with it: "is empty", …
   public let flaw: String
 
-  /// The text.
+  /// What was offered, what is wrong with it, and what is allowed.
   public var description: String {
     let shown = String(text.prefix(160)).escapingControlCharacters
     return "identifier \"\(shown)\" \(flaw); use 1 to 128 of A-Z a-z 0-9 . _ - and begin with a letter or digit"

@@ -36,10 +36,10 @@ final class HandlerState {
   ///
   /// A handler that takes less time than a commit would wait for one after each run. It is given as many runs ahead as its threads get
   /// through in about the time of some commits; they are recorded as started with the others, and each begins when a thread is free. Never
-  /// more than 48, so that a commit carries about 64 runs; none for handlers that take 2 ms and more.
+  /// more than 112: while one half of them is run, the other half is committed. None for handlers that take 2 ms and more.
   var slotsAhead: Int {
     guard suspension == nil, let typicalRun, typicalRun < Self.shortRun else { return 0 }
-    let ahead = min(48, Int(Self.shortRun / max(1, typicalRun)) * contract.maxConcurrentRuns)
+    let ahead = min(112, Int(Self.shortRun / max(1, typicalRun)) * contract.maxConcurrentRuns)
     return max(0, ahead - max(0, running - contract.maxConcurrentRuns))
   }
 

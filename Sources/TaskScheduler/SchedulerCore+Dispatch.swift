@@ -82,8 +82,11 @@ extension SchedulerCore {
     }
     let next = rule.next(after: occurrence, now: now)
     let latest = WallTime(unixMilliseconds: next.unixMilliseconds - rule.interval.wholeMilliseconds)
-    guard latest > occurrence, next > occurrence else { return record.attemptsSpent }
-    record.occurrence = latest
+    let isSuperseding = latest > occurrence && next > occurrence
+    // A run that was launched early spent attempts before its occurrence had begun.
+    let wasEarly = record.attemptsSpent > 0 && occurrence <= now && record.started.map { $0 < occurrence } ?? false
+    guard isSuperseding || wasEarly else { return record.attemptsSpent }
+    if isSuperseding { record.occurrence = latest }
     record.attemptsSpent = 0
     try transaction.update(record)
     return 0

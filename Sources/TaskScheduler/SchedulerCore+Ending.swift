@@ -41,9 +41,10 @@ extension SchedulerCore {
     let guards = RequestGuards(
       attemptsLeft: record.attempt < policy.attempts, lossesLeft: record.losses + 1 < Limits.lossesInARow, repeating: record.isRepeating)
     let transition = try record.state.transition(on: .ended(outcome), guards: guards)
+    let started = report.began ?? record.started ?? now
+    // A run that is given back before its time ends before it would have started.
     var history = RunRecord(
-      id: run, request: record.id, identifier: record.request.identifier, attempt: record.attempt,
-      started: report.began ?? record.started ?? now, ended: now,
+      id: run, request: record.id, identifier: record.request.identifier, attempt: record.attempt, started: min(started, now), ended: now,
       outcome: outcome, report: report)
     history.report.stopReason = record.stopRequested ?? report.stopReason
     try transaction.append(history)

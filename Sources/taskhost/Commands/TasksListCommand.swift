@@ -38,12 +38,21 @@ struct TasksListCommand: AsyncParsableCommand {
     let now = ControlServer.systemTime().unixMilliseconds
     var table = TextTable("ID", "IDENTIFIER", "STATE", "WHEN", "ATTEMPT", "LAST")
     for request in answer.node["requests"]?.array ?? [] {
-      let moment = ["ended_unix_ms", "started_unix_ms", "due_unix_ms"].lazy.compactMap { request[$0]?.integer }.first
+      let moment = request[Self.moment(of: request["state"]?.string)]?.integer
       table.add(
         request["id"]?.string ?? "", request["identifier"]?.string ?? "", request["state"]?.string ?? "",
         moment.map { MomentText.relative($0, now: now) } ?? "", request["attempt"]?.integer.map(String.init) ?? "",
         request["last_outcome"]?.string ?? "")
     }
     table.print(empty: "no requests")
+  }
+
+  /// The time that matters to a request in that state: when it ended, when it started, when it is due.
+  private static func moment(of state: String?) -> String {
+    switch state {
+    case "succeeded", "failed", "cancelled": "ended_unix_ms"
+    case "running": "started_unix_ms"
+    default: "due_unix_ms"
+    }
   }
 }
