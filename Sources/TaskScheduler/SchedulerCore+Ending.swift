@@ -96,7 +96,8 @@ extension SchedulerCore {
     let time: WallTime
     switch due {
     case .unchanged: return record.due
-    case .now: return now
+    // One that is given back before its time keeps its time.
+    case .now: return max(now, record.due)
     case .nextOccurrence: return record.request.repetition?.next(after: record.occurrence ?? record.due, now: now) ?? now
     case .afterSnooze: time = now + (report.retryAfter ?? policy.snooze)
     case .afterBackoff: time = now + (report.retryAfter ?? retry.delay(afterAttempt: record.attempt, jitter: jitter()))

@@ -1,0 +1,113 @@
+import HostThreads
+import StoreTestSupport
+import TaskModel
+import TaskScheduler
+import Testing
+
+@Suite("Draining", .timeLimit(.minutes(1))) struct DrainTests {
+  @Test("a host without live runs has drained at once, and takes nothing more")
+  func idle() async throws {
+    let host = try ScheduledHost()
+    await host.drain(.seconds(3600))
+    let refusal = await #expect(throws: RequestRefusal.self) { try await host.submit(.sample()) }
+    #expect(refusal?.code == .unavailable)
+  }
+
+  @Test("live runs may end inside the timeout; what is pending does not start")
+  func inTime() async throws {
+    let host = try ScheduledHost()
+    let ids = try await host.submit(.sample(), .sample()).map(\.id)
+    let order = try await host.nextOrder()
+    async let drained: Void = host.drain(.seconds(3600))
+    await host.afterTurn()
+    host.launcher.end(order.run, .returned(.success, stop: nil))
+    await drained
+    #expect(try host.record(ids[0]).state == .succeeded)
+    #expect(try host.record(ids[1]).state == .pending)
+  }
+
+  @Test("at the timeout live runs are asked to stop; their requests are pending for the next host")
+  func timeout() async throws {
+    let host = try ScheduledHost(handlers: [.sample(runs: 2)])
+    let ids = try await host.submit(.sample(), .sample()).map(\.id)
+    let runs = [try await host.nextOrder().run, try await host.nextOrder().run]
+    async let drained: Void = host.drain(.milliseconds(20))
+    let calls = [try await host.nextCall(), try await host.nextCall()]
+    #expect(runs.allSatisfy { calls.contains(.expire($0, .draining)) })
+    host.launcher.end(runs[0], .returned(.retry, stop: .draining))
+    host.launcher.end(runs[1], .forced(.draining))
+    await drained
+    for id in ids {
+      #expect(try host.record(id).state == .pending)
+      #expect(try host.record(id).attemptsSpent == 0)
+    }
+  }
+
+  @Test("force does not wait for the timeout")
+  func force() async throws {
+    let host = try ScheduledHost()
+    try await host.submit(.sample())
+    let run = try await host.nextOrder().run
+    async let drained: Void = host.drain(.seconds(3600))
+    await host.afterTurn()
+    host.scheduler.force()
+    #expect(try await host.nextCall() == .force(run, .draining))
+    host.launcher.end(run, .forced(.draining))
+    await drained
+  }
+
+  @Test("a second drain with a shorter timeout counts, and both are answered")
+  func twice() async throws {
+    let host = try ScheduledHost()
+    try await host.submit(.sample())
+    let run = try await host.nextOrder().run
+    async let first: Void = host.drain(.seconds(3600))
+    async let second: Void = host.drain(.milliseconds(1))
+    #expect(try await host.nextCall() == .expire(run, .draining))
+    host.launcher.end(run, .returned(.success, stop: .draining))
+    _ = await (first, second)
+  }
+
+  // MARK: Runs that are held until their time
+
+  private static var early: SchedulingPolicy {
+    var policy = SchedulingPolicy()
+    policy.claimAhead = .seconds(3600)
+    return policy
+  }
+
+  private func soon(_ duration: Duration) -> TaskRequest { .sample(begin: SystemClock().wallTime + duration) }
+
+  @Test("a run that is held begins at its time, not before")
+  func held() async throws {
+    let host = try ScheduledHost(Self.early)
+    let request = soon(.milliseconds(200))
+    let id = try await host.submit(request)[0].id
+    #expect(try host.record(id).state == .running)
+    let order = try await host.nextOrder()
+    #expect(SystemClock().wallTime >= request.earliestBegin ?? .testStart)
+    #expect(order.request == id)
+  }
+
+  @Test("a run that is held is cancelled without having begun")
+  func heldCancelled() async throws {
+    let host = try ScheduledHost(Self.early)
+    let id = try await host.submit(soon(.seconds(1000)))[0].id
+    try await host.cancel(id)
+    #expect(await host.ended().map(\.outcome) == [.cancelled])
+    #expect(try host.record(id).state == .cancelled)
+    #expect(await host.liveRuns().isEmpty)
+  }
+
+  @Test("a run that is held is given back when the host drains")
+  func heldDrained() async throws {
+    let host = try ScheduledHost(Self.early)
+    let request = soon(.seconds(1000))
+    let id = try await host.submit(request)[0].id
+    await host.drain(.seconds(3600))
+    let record = try host.record(id)
+    #expect(record.state == .pending)
+    #expect(record.attemptsSpent == 0)
+    #expect(record.due == request.earliestBegin)
+  }
+}

@@ -1,0 +1,221 @@
+import StoreTestSupport
+import TaskModel
+import Testing
+
+@testable import TaskScheduler
+
+/// A random life of a scheduler, which is checked after every step against what it promises.
+struct RandomWalk {
+  /// What the test knows of a request by itself.
+  private struct Expected {
+    let limit: Int
+    let isRepeating: Bool
+    /// Attempts spent on the present occurrence, counted from the endings alone.
+    var spent = 0
+    var occurrence: WallTime?
+    var isStopped = false
+  }
+
+  private static let identifiers = (0..<3).map { TaskIdentifier.sample("org.example.task\($0)") }
+  private static let hostSlots = 5
+  private static let handlers = identifiers.enumerated().map { HandlerContract.sample($1, runs: $0 + 1) }
+  private static var policy: SchedulingPolicy {
+    var policy = SchedulingPolicy(maxConcurrentRuns: hostSlots, maxPending: 40, minimumInterval: .seconds(60))
+    policy.claimAhead = .milliseconds(5)
+    return policy
+  }
+
+  private let world: World
+  private let seed: UInt64
+  private var random: SeededGenerator
+  private var expected: [RequestID: Expected] = [:]
+  private var steps = 0
+
+  init(seed: UInt64) throws {
+    self.seed = seed
+    random = SeededGenerator(seed: seed)
+    world = try World(Self.policy, handlers: Self.handlers)
+  }
+
+  private mutating func number(_ range: Range<Int>) -> Int { Int.random(in: range, using: &random) }
+
+  /// One event, then the checks.
+  mutating func step() throws {
+    steps += 1
+    world.store.fail(with: number(0..<25) == 0 ? .full("random") : nil)
+    do {
+      switch number(0..<100) {
+      case 0..<35: try submit()
+      case 35..<70: try end()
+      case 70..<90:
+        let passed = [1, 3, 50, 1000, 61_000, 600_000][number(0..<6)]
+        world.now = world.now + .milliseconds(passed)
+        try world.turn()
+      case 90..<95: try cancel()
+      case 95..<97: try revive()
+      case 97: try suspend()
+      case 98: try simulate()
+      default: try crash()
+      }
+    } catch is RequestRefusal {
+    } catch let error as StoreError {
+      try #require(error == .full("random"), "\(place)")
+    }
+    world.store.fail(with: nil)
+    try world.turn()
+    try check()
+  }
+
+  /// Lets everything end that can.
+  mutating func settleAll() throws {
+    for handler in world.core.handlers.values { handler.suspension = nil }
+    var turns = 0
+    while turns < 10_000 {
+      turns += 1
+      try world.turn()
+      if let id = world.orders.keys.min() {
+        world.now = max(world.now, world.held[id] ?? world.now)
+        if expected[id]?.isRepeating == true { try world.cancel(id) }
+        try world.finish(id, .success)
+      } else if let next = world.core.nextStart {
+        world.now = max(world.now, next)
+      } else {
+        break
+      }
+    }
+    let counts = try world.store.counts()
+    #expect([.pending, .blocked, .running, .claimed].allSatisfy { counts[$0, default: 0] == 0 }, "\(place): \(counts)")
+    #expect(world.core.occupiedSlots == 0, "\(place)")
+  }
+
+  private var place: String { "seed \(seed), step \(steps)" }
+
+  // MARK: Events
+
+  private mutating func submit() throws {
+    let limit = 1 + number(0..<4)
+    let key = number(0..<3) == 0 ? "key\(number(0..<3))" : nil
+    let request = TaskRequest.sample(
+      Self.identifiers[number(0..<3)], begin: number(0..<2) == 0 ? nil : world.now + .milliseconds(number(0..<20_000)),
+      priority: number(-10..<11), key: key, onConflict: key == nil ? .none : [.keep, .replace][number(0..<2)],
+      retry: RetryPolicy(attempts: limit, initial: .seconds(number(0..<300))), every: number(0..<8) == 0 ? .seconds(number(60..<900)) : nil)
+    let submission = try world.submit(request)
+    for (id, request) in expected where !request.isStopped {
+      if let stored = try world.store.request(id), stored.stopRequested != nil { expected[id]?.isStopped = true }
+    }
+    if submission.disposition != .kept {
+      expected[submission.id] = Expected(limit: limit, isRepeating: request.repetition != nil, occurrence: request.repetition == nil ? nil : submission.nextStart)
+    }
+  }
+
+  private mutating func end() throws {
+    guard let id = world.orders.keys.sorted().randomElement(using: &random), let order = world.orders[id], var request = expected[id] else { return }
+    if let due = world.held[id], world.now < due { return }
+    let endings: [RunEnding] = [
+      .returned(.success, stop: nil), .returned(.noop, stop: nil), .returned(.retry, stop: nil), .returned(.retry, stop: nil),
+      .returned(.snooze, stop: nil), .returned(.failure, stop: nil), .forced(.budget), .crashed, .returned(.retry, stop: .conditions),
+    ]
+    let ending = endings[number(0..<endings.count)]
+    #expect(order.attempt == request.spent + 1, "\(place)")
+    var report = RunReport()
+    report.handlerTime = .milliseconds(3)
+    try world.end(id, ending, report)
+    let record = try world.record(id)
+    if request.isStopped {
+      #expect(record.state == .cancelled, "\(place)")
+      return
+    }
+    switch ending.outcome {
+    case .succeeded, .noop: request.spent = 0
+    case .failed: if request.isRepeating { request.spent = 0 }
+    case .retried, .expired, .crashed:
+      request.spent += 1
+      if request.spent >= request.limit, request.isRepeating { request.spent = 0 }
+    case .snoozed, .stopped, .lost, .cancelled: break
+    }
+    let mayBeFinal: RequestState =
+      switch ending.outcome {
+      case .succeeded, .noop: .succeeded
+      case .failed: .failed
+      case .retried, .expired, .crashed: request.spent >= request.limit ? .failed : .pending
+      default: .pending
+      }
+    let allowed: [RequestState] = request.isRepeating || mayBeFinal == .pending ? [.pending, .running] : [mayBeFinal]
+    #expect(allowed.contains(record.state), "\(place): \(record.state) after \(ending)")
+    expected[id] = request
+  }
+
+  private mutating func cancel() throws {
+    guard let id = expected.keys.sorted().randomElement(using: &random) else { return }
+    if try world.cancel(id).stopRequested != nil { expected[id]?.isStopped = true }
+  }
+
+  private mutating func revive() throws {
+    var query = RequestQuery()
+    query.states = [.failed]
+    guard let id = try world.store.requests(query).map(\.id).sorted().randomElement(using: &random) else { return }
+    try world.revive(id)
+    expected[id]?.spent = 0
+  }
+
+  private mutating func suspend() throws {
+    let handler = try #require(world.core.handlers[Self.identifiers[number(0..<3)]])
+    handler.suspension = handler.suspension == nil ? "for once" : nil
+  }
+
+  private mutating func simulate() throws {
+    let identifier = Self.identifiers[number(0..<3)]
+    let record = try world.turn { core, transaction in try core.simulateLaunch(identifier, transaction, now: world.now) }
+    if expected[record.id] == nil { expected[record.id] = Expected(limit: Self.policy.retry.attempts, isRepeating: false) }
+  }
+
+  /// The host dies. A request that is lost for the fifth time in a row has failed, or is at its next occurrence.
+  private mutating func crash() throws {
+    world.store.fail(with: nil)
+    try world.restart(handlers: Self.handlers)
+    for (id, request) in expected where request.isRepeating {
+      if let record = try world.store.request(id) { expected[id]?.spent = record.attemptsSpent }
+    }
+  }
+
+  // MARK: Checks
+
+  private mutating func check() throws {
+    let core = world.core
+    var query = RequestQuery()
+    query.limit = 10_000
+    query.states = [.pending, .running]
+    let records = try world.store.requests(query)
+    let running = records.filter { $0.state == .running }
+
+    // One live run of each request, and the books of memory and store agree.
+    #expect(Set(running.compactMap(\.run)) == Set(core.live.keys), "\(place)")
+    #expect(Set(core.live.values.map(\.request)).count == core.live.count, "\(place)")
+    #expect(Set(world.orders.values.map(\.run)) == Set(core.live.keys), "\(place)")
+
+    // No limit is passed.
+    for contract in Self.handlers {
+      let count = running.filter { $0.request.identifier == contract.identifier }.count
+      #expect(count <= contract.maxConcurrentRuns, "\(place)")
+      #expect(core.handlers[contract.identifier]?.running == count, "\(place)")
+    }
+    #expect(core.occupiedSlots == running.count && running.count <= Self.hostSlots, "\(place)")
+
+    for record in running {
+      // Nothing begins before its time.
+      if world.held[record.id] == nil { #expect(record.due <= world.now, "\(place)") }
+      // A new occurrence has all attempts.
+      if let occurrence = record.occurrence, occurrence != expected[record.id]?.occurrence {
+        expected[record.id]?.occurrence = occurrence
+        expected[record.id]?.spent = record.attemptsSpent
+      }
+    }
+
+    // Nothing that is due waits while a slot is free.
+    for record in records where record.state == .pending && record.due <= world.now {
+      guard let handler = core.handlers[record.request.identifier] else { continue }
+      #expect(handler.freeSlots == 0 || core.occupiedSlots == Self.hostSlots, "\(place): \(record.id) is due and waits")
+    }
+    if let next = core.nextStart { #expect(next > world.now, "\(place)") }
+  }
+}
