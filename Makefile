@@ -10,7 +10,7 @@ SHELL := /bin/bash
 .PHONY: help deps build samples stage run test lint format bench clean clean-state
 
 # What the build needs beyond git, make and the Swift toolchain.
-PACKAGES := gcc libc6-dev libsqlite3-dev util-linux
+PACKAGES := gcc g++ libc6-dev libsqlite3-dev util-linux
 STATE := state
 BUILD := .build/release
 SAMPLE_SCRATCH := .build-samples
@@ -49,10 +49,10 @@ stage: build samples
 run: stage
 	exec $(BUILD)/taskhost run --config $(STATE)/taskhost.toml
 
-test: deps
+test: deps samples
 	TASKHOST_STRICT=1 swift build --build-tests
 	TASKHOST_STRICT=1 swift test --skip-build --skip EndToEndTests
-	TASKHOST_STRICT=1 swift test --skip-build --filter EndToEndTests
+	TASKHOST_STRICT=1 TASKHOST_SAMPLES=$(CURDIR)/$(SAMPLE_SCRATCH) swift test --skip-build --filter EndToEndTests
 
 lint:
 	swift format lint --strict --recursive Package.swift Sources SDK Plugins Tests

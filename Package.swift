@@ -136,6 +136,11 @@ let package = Package(
     .testTarget(
       name: "TokenRefreshTests", dependencies: ["TokenRefresh", logging, nioCore, nioHTTP1, nioPosix], swiftSettings: settings),
     .testTarget(name: "EndToEndTests", swiftSettings: settings),
+    .testTarget(name: "ArchitectureTests", swiftSettings: settings),
+    .testTarget(name: "CTaskHostTests", swiftSettings: settings),
+    .testTarget(
+      name: "TaskSchedulerTests", dependencies: ["HostThreads", "StoreTestSupport", "TaskModel", "TaskScheduler", "TaskStore"],
+      swiftSettings: settings),
     .testTarget(name: "CleanupTests", dependencies: ["CTaskHost", "Cleanup", "TaskHostSDK"], swiftSettings: settings),
   ]
 )

@@ -88,7 +88,8 @@ import Testing
     #expect(world.core.occupiedSlots == slots)
   }
 
-  @Test("one whose runs are long, or of which nothing is known, is given its slots", arguments: [Duration.milliseconds(2), .seconds(3), nil])
+  @Test(
+    "one whose runs are long, or of which nothing is known, is given its slots", arguments: [Duration.milliseconds(2), .seconds(3), nil])
   func long(_ took: Duration?) throws {
     #expect(try busy(took, slots: 3).orders.count == 3)
   }

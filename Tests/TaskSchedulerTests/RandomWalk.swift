@@ -100,16 +100,19 @@ struct RandomWalk {
       priority: number(-10..<11), key: key, onConflict: key == nil ? .none : [.keep, .replace][number(0..<2)],
       retry: RetryPolicy(attempts: limit, initial: .seconds(number(0..<300))), every: number(0..<8) == 0 ? .seconds(number(60..<900)) : nil)
     let submission = try world.submit(request)
-    for (id, request) in expected where !request.isStopped {
-      if let stored = try world.store.request(id), stored.stopRequested != nil { expected[id]?.isStopped = true }
+    if submission.disposition == .replaced {
+      for id in world.orders.keys where try world.record(id).stopRequested != nil { expected[id]?.isStopped = true }
     }
     if submission.disposition != .kept {
-      expected[submission.id] = Expected(limit: limit, isRepeating: request.repetition != nil, occurrence: request.repetition == nil ? nil : submission.nextStart)
+      expected[submission.id] = Expected(
+        limit: limit, isRepeating: request.repetition != nil, occurrence: request.repetition == nil ? nil : submission.nextStart)
     }
   }
 
   private mutating func end() throws {
-    guard let id = world.orders.keys.sorted().randomElement(using: &random), let order = world.orders[id], var request = expected[id] else { return }
+    guard let id = world.orders.keys.sorted().randomElement(using: &random), let order = world.orders[id], var request = expected[id] else {
+      return
+    }
     if let due = world.held[id], world.now < due { return }
     let endings: [RunEnding] = [
       .returned(.success, stop: nil), .returned(.noop, stop: nil), .returned(.retry, stop: nil), .returned(.retry, stop: nil),

@@ -90,7 +90,9 @@ import Testing
     #expect(try world.record(id).attemptsSpent == 0)
   }
 
-  @Test("stopped by force at the end of the budget counts as an attempt, as does a crash", arguments: [RunEnding.forced(.budget), .forced(.stalled), .crashed])
+  @Test(
+    "stopped by force at the end of the budget counts as an attempt, as does a crash",
+    arguments: [RunEnding.forced(.budget), .forced(.stalled), .crashed])
   func forced(_ ending: RunEnding) throws {
     let world = try World()
     let id = try world.submit(.sample(retry: RetryPolicy(attempts: 2))).id
@@ -102,10 +104,13 @@ import Testing
     #expect(try world.record(id).state == .failed)
   }
 
-  @Test("what the host's shutdown interrupts is pending at once, no attempt spent", arguments: [
-    RunEnding.returned(.retry, stop: .draining), .returned(.snooze, stop: .draining), .forced(.draining), .returned(.retry, stop: .conditions),
-    .forced(.conditions),
-  ])
+  @Test(
+    "what the host's shutdown interrupts is pending at once, no attempt spent",
+    arguments: [
+      RunEnding.returned(.retry, stop: .draining), .returned(.snooze, stop: .draining), .forced(.draining),
+      .returned(.retry, stop: .conditions),
+      .forced(.conditions),
+    ])
   func drained(_ ending: RunEnding) throws {
     let world = try World()
     let id = try world.submit().id
@@ -119,9 +124,11 @@ import Testing
     #expect(!world.isRunning(id))
   }
 
-  @Test("results of a run that was asked to drain stand", arguments: [
-    (TaskResult.success, RequestState.succeeded), (.noop, .succeeded), (.failure, .failed),
-  ])
+  @Test(
+    "results of a run that was asked to drain stand",
+    arguments: [
+      (TaskResult.success, RequestState.succeeded), (.noop, .succeeded), (.failure, .failed),
+    ])
   func drainedWithResult(_ result: TaskResult, _ state: RequestState) throws {
     let world = try World()
     let id = try world.submit().id

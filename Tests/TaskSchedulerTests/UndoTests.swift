@@ -106,7 +106,8 @@ import Testing
         _ = try core.submit(.sample(key: "k", onConflict: .replace), transaction, now: world.now)
         return try core.submit(.sample(), transaction, now: world.now)
       }
-      let after = try world.settle(transaction) { core, transaction in try core.submit(.sample(begin: .ms(6)), transaction, now: world.now) }
+      let after = try world.settle(transaction) { core, transaction in try core.submit(.sample(begin: .ms(6)), transaction, now: world.now)
+      }
       #expect((try? kept.get()) != nil)
       #expect((try? refused.get()) == nil)
       #expect((try? after.get()) != nil)

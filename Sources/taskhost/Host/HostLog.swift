@@ -1,7 +1,8 @@
-import Foundation
 import Glibc
+import HostControl
 import Logging
 import TaskHost
+import TaskModel
 
 /// The host's log: a line an event on standard error, as text at a terminal and as JSON elsewhere.
 struct HostLog: LogHandler {
@@ -16,7 +17,7 @@ struct HostLog: LogHandler {
     let atTerminal = isatty(STDERR_FILENO) == 1
     let format: Format =
       switch configuration.format {
-      case .auto: atTerminal ? .text(colours: ProcessInfo.processInfo.environment["NO_COLOR"] == nil) : .json
+      case .auto: atTerminal ? .text(colours: getenv("NO_COLOR").map { $0.pointee == 0 } ?? true) : .json
       case .text: .text(colours: false)
       case .json: .json
       }
@@ -44,7 +45,7 @@ struct HostLog: LogHandler {
 
   private static func text(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata, colours: Bool) -> String {
     let fields = metadata.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
-    let name = level.rawValue.padding(toLength: 8, withPad: " ", startingAt: 0)
+    let name = level.rawValue + String(repeating: " ", count: max(0, 8 - level.rawValue.count))
     guard colours else { return "\(time()) \(name) \(message)\(fields)" }
     let colour =
       switch level {
@@ -58,14 +59,15 @@ struct HostLog: LogHandler {
   }
 
   private static func json(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata) -> String {
-    var fields: [String: String] = metadata.mapValues { "\($0)" }
-    fields["time"] = time()
-    fields["level"] = level.rawValue
-    fields["message"] = message
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return (try? encoder.encode(fields)).map { String(decoding: $0, as: UTF8.self) } ?? message
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("time", time())
+    writer.member("level", level.rawValue)
+    writer.member("message", message)
+    for (key, value) in metadata.sorted(by: { $0.key < $1.key }) { writer.member(key, "\(value)") }
+    writer.endObject()
+    return String(decoding: writer.bytes, as: UTF8.self)
   }
 
-  private static func time() -> String { Date.now.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)) }
+  private static func time() -> String { RFC3339.format(ControlServer.systemTime()) ?? "" }
 }

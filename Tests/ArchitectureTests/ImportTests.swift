@@ -1,0 +1,52 @@
+import Foundation
+import Testing
+
+/// The house as `Package.swift` and the README draw it: a module imports only what its row says.
+@Suite("Imports") struct ImportTests {
+  private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  private static let allowed: [String: Set<String>] = [
+    "Sources/TaskModel": [],
+    "Sources/HostThreads": ["CTaskHostSystem", "Glibc", "TaskModel"],
+    "Sources/PluginTrust": ["Glibc"],
+    "Sources/PluginRuntime": [
+      "CTaskHost", "CTaskHostSystem", "DequeModule", "Glibc", "HeapModule", "HostThreads", "Synchronization", "TaskModel",
+    ],
+    "Sources/TaskStore": ["Foundation", "GRDB", "GRDBSQLite", "HostThreads", "Synchronization", "TaskModel"],
+    "Sources/TaskScheduler": ["DequeModule", "HostThreads", "TaskModel"],
+    "Sources/HostControl": [
+      "Glibc", "HTTPTypes", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "ServiceLifecycle", "Synchronization",
+      "TaskModel",
+    ],
+    "Sources/TaskHost": [
+      "CTaskHostSystem", "Foundation", "FoundationEssentials", "Glibc", "HostThreads", "Logging", "PluginRuntime", "PluginTrust",
+      "Synchronization",
+      "TaskModel", "TaskScheduler", "TaskStore", "TOMLKit",
+    ],
+    "SDK/TaskHostSDK": ["CTaskHost", "CTaskHostPlugin", "FoundationEssentials", "Glibc", "Logging", "Musl", "Synchronization"],
+  ]
+
+  @Test("a module imports only modules below it", arguments: allowed.keys.sorted())
+  func downwards(_ folder: String) throws {
+    let allowed = try #require(Self.allowed[folder])
+    var seen = 0
+    let files = try #require(FileManager.default.enumerator(at: Self.root.appending(path: folder), includingPropertiesForKeys: nil))
+    for case let file as URL in files where file.pathExtension == "swift" {
+      seen += 1
+      for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+        guard let module = Self.importedModule(line) else { continue }
+        #expect(allowed.contains(module), "\(file.lastPathComponent) imports \(module)")
+      }
+    }
+    #expect(seen > 0)
+  }
+
+  /// The module that a line imports, whatever stands before and behind the word; nil: it imports none.
+  private static func importedModule(_ line: Substring) -> String? {
+    let words = line.split(separator: " ")
+    guard let position = words.firstIndex(of: "import"), position + 1 < words.count,
+      words[..<position].allSatisfy({ $0.hasPrefix("@") || ["public", "package", "internal", "private", "fileprivate"].contains($0) })
+    else { return nil }
+    return String(words[position + 1].split(separator: ".")[0])
+  }
+}
