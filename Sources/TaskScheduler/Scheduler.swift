@@ -154,10 +154,11 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
 
   /// Expires the identifier's live runs as if their budget were spent.
   public func simulateExpiration(_ identifier: TaskIdentifier, completion: @escaping @Sendable ([RunID]) -> Void) {
-    inspect { [launcher] core, _ in
-      let runs = core.live.values.filter { $0.identifier == identifier }.map(\.run).sorted()
-      for run in runs { launcher.expire(run, reason: .budget) }
-      completion(runs)
+    inspect { [self] core, _ in
+      // A run that is held has not begun: there is nothing to expire.
+      let runs = core.live.values.filter { entry in entry.identifier == identifier && !held.contains { $0.order.run == entry.run } }
+      for entry in runs { launcher.expire(entry.run, reason: .budget) }
+      completion(runs.map(\.run).sorted())
     }
   }
 
