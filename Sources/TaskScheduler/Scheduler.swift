@@ -8,8 +8,8 @@ public import TaskModel
 /// events follow when that is durable. The thread sleeps until the next request is due or something is sent to it.
 public final class Scheduler: @unchecked Sendable {  // reason: the core belongs to the thread, the rest is touched with `monitor` held
   private let store: any RequestStore
-  private let clock: any HostClock
-  private let launcher: any Launcher
+  let clock: any HostClock
+  let launcher: any Launcher
   private let observe: @Sendable (Notice) -> Void
   private let monitor = Monitor()
   private let core: SchedulerCore
@@ -29,7 +29,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   private var retryDelay = Duration.seconds(1)
   private var drainDeadline: MonotonicTime?
   /// Recorded as started, to begin at their time; the last first.
-  private var held: [(begin: MonotonicTime, order: RunOrder)] = []
+  private(set) var held: [(begin: MonotonicTime, order: RunOrder)] = []
   private var drained: [@Sendable () -> Void] = []
   private var endedSincePruning = 0
   private var prunedAt: MonotonicTime
@@ -48,7 +48,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   }
 
   /// Something sent to the thread.
-  private enum Command {
+  enum Command {
     case write(Write)
     case ended(RunID, RunEnding, RunReport)
     case inspect((SchedulerCore, WallTime) -> Void)
@@ -57,7 +57,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   }
 
   /// A change to the store with who waits for it.
-  private struct Write {
+  struct Write {
     /// Does the change; what it returns is called once it is durable.
     let perform: (SchedulerCore, any StoreTransaction, WallTime) throws -> () -> Void
     let fail: (RequestRefusal) -> Void
@@ -119,127 +119,13 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     }
   }
 
-  // MARK: Sent from other threads
+  // MARK: Sent from other threads, see Scheduler+Requests
 
-  /// Submits requests, all or none; `completion` is called on the scheduler's thread when that is durable.
-  public func submit(_ requests: [TaskRequest], completion: @escaping @Sendable (Result<[Submission], RequestRefusal>) -> Void) {
-    write(completion) { core, transaction, now in
-      var submissions: [Submission] = []
-      submissions.reserveCapacity(requests.count)
-      for (index, request) in requests.enumerated() {
-        do { submissions.append(try core.submit(request, transaction, now: now)) } catch var refusal as RequestRefusal {
-          if requests.count > 1 { refusal.field = "[\(index)]" + (refusal.field.map { ".\($0)" } ?? "") }
-          throw refusal
-        }
-      }
-      return submissions
-    }
-  }
+  /// Calls `body` on the thread, between turns.
+  func inspect(_ body: @escaping (SchedulerCore, WallTime) -> Void) { send(.inspect(body)) }
 
-  /// Cancels a request; see ``RequestRecord/stopRequested`` for one that runs.
-  public func cancel(_ id: RequestID, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void) {
-    write(completion) { core, transaction, now in try core.cancel(id, transaction, now: now) }
-  }
-
-  /// Makes a dead letter pending again.
-  public func revive(_ id: RequestID, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void) {
-    write(completion) { core, transaction, now in try core.revive(id, transaction, now: now) }
-  }
-
-  /// Makes the identifier's first pending request due at once, or submits one.
-  public func simulateLaunch(_ identifier: TaskIdentifier, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void)
-  {
-    write(completion) { core, transaction, now in try core.simulateLaunch(identifier, transaction, now: now) }
-  }
-
-  /// Expires the identifier's live runs as if their budget were spent.
-  public func simulateExpiration(_ identifier: TaskIdentifier, completion: @escaping @Sendable ([RunID]) -> Void) {
-    inspect { [self] core, _ in
-      // A run that is held has not begun: there is nothing to expire.
-      let runs = core.live.values.filter { entry in entry.identifier == identifier && !held.contains { $0.order.run == entry.run } }
-      for entry in runs { launcher.expire(entry.run, reason: .budget) }
-      completion(runs.map(\.run).sorted())
-    }
-  }
-
-  /// Writes a value of a plugin's state on behalf of a run, if that is still its request's present one.
-  public func setState(
-    _ key: String, to value: [UInt8]?, run: RunID, request: RequestID, identifier: TaskIdentifier,
-    completion: @escaping @Sendable (Result<Void, RequestRefusal>) -> Void
-  ) {
-    write(completion) { _, transaction, _ in
-      _ = try transaction.requestRunning(as: run, of: request)
-      try transaction.setState(key, to: value, of: identifier)
-    }
-  }
-
-  /// Records where a run is, or with nil that it is at its beginning, if that is still its request's present one.
-  public func setCheckpoint(
-    _ value: [UInt8]?, run: RunID, request: RequestID, completion: @escaping @Sendable (Result<Void, RequestRefusal>) -> Void
-  ) {
-    write(completion) { _, transaction, _ in
-      _ = try transaction.requestRunning(as: run, of: request)
-      try transaction.setCheckpoint(value, of: request)
-    }
-  }
-
-  /// Submits on behalf of a run, if that is still its request's present one.
-  public func submit(
-    _ request: TaskRequest, from run: RunID, of parent: RequestID,
-    completion: @escaping @Sendable (Result<Submission, RequestRefusal>) -> Void
-  ) {
-    write(completion) { core, transaction, now in
-      _ = try transaction.requestRunning(as: run, of: parent)
-      return try core.submit(request, transaction, now: now)
-    }
-  }
-
-  /// What a launcher tells.
-  public func receive(_ event: LauncherEvent) {
-    switch event {
-    case .ended(let run, let ending, let report): send(.ended(run, ending, report))
-    case .suspended(let identifier, let reason): inspect { core, _ in core.handlers[identifier]?.suspension = reason }
-    case .resumed(let identifier): inspect { core, _ in core.handlers[identifier]?.suspension = nil }
-    case .expired, .progress, .log: break
-    }
-  }
-
-  /// The runs that are live, the newest first.
-  public func liveRuns(completion: @escaping @Sendable ([LiveRunEntry]) -> Void) {
-    inspect { core, _ in completion(core.live.values.sorted { $0.run > $1.run }) }
-  }
-
-  /// Why a request is not running now; see ``RequestRecord``.
-  public func gates(of record: RequestRecord, completion: @escaping @Sendable ([String]) -> Void) {
-    inspect { core, now in completion(core.gates(of: record, now: now)) }
-  }
-
-  /// When the next request is due that could be started then, and how many runs each handler has, with its suspension.
-  public func standing(
-    completion: @escaping @Sendable (_ nextStart: WallTime?, _ handlers: [TaskIdentifier: (running: Int, suspension: String?)]) -> Void
-  ) {
-    inspect { core, _ in completion(core.nextStart, core.handlers.mapValues { ($0.running, $0.suspension) }) }
-  }
-
-  /// Whether ``Notice/event(_:)`` is sent from now on.
-  public func observeEvents(_ isObserved: Bool) { inspect { core, _ in core.isObserved = isObserved } }
-
-  /// Begins no more runs. Live ones may go on until `timeout`, then they expire with `draining`.
-  ///
-  /// - Parameter completion: Called once, when no run is live.
-  public func drain(timeout: Duration, completion: @escaping @Sendable () -> Void) {
-    send(.drain(deadline: clock.monotonicTime + timeout, drained: completion))
-  }
-
-  /// While draining: stops the live runs by force.
-  public func force() { send(.force) }
-
-  /// Calls `completion` when everything that was sent before has been carried out.
-  public func afterTurn(completion: @escaping @Sendable () -> Void) { inspect { _, _ in completion() } }
-
-  private func inspect(_ body: @escaping (SchedulerCore, WallTime) -> Void) { send(.inspect(body)) }
-
-  private func write<Value>(
+  /// Does a change in the next turn; `completion` is called once it is durable, or refused.
+  func write<Value>(
     _ completion: @escaping @Sendable (Result<Value, RequestRefusal>) -> Void,
     _ body: @escaping (SchedulerCore, any StoreTransaction, WallTime) throws -> Value
   ) {
@@ -252,7 +138,8 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
           }, fail: { completion(.failure($0)) })))
   }
 
-  private func send(_ command: Command) {
+  /// Sends something to the thread.
+  func send(_ command: Command) {
     monitor.lock()
     guard !hasEnded else {
       monitor.unlock()

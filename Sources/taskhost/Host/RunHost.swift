@@ -25,7 +25,9 @@ func runHost(_ options: RunOptions) async throws -> Int32 {
   let service = HostService(host: host, signals: signals, log: log)
   let control = configuration.control
   let socket = ControlSocket(path: control.socket, mode: mode_t(control.mode), group: control.group)
-  let server = ControlServer(host: ControlledHostAdapter(host: host, service: service), socket: socket, logger: log)
+  let server = ControlServer(
+    host: ControlledHostAdapter(host: host, service: service), socket: socket, logger: log,
+    onListening: { StartUpMemory.giveBack(exceptBelow: configuration.pluginDirectories) })
   // Services are shut down in reverse: clients can watch the host drain.
   let group = ServiceGroup(
     configuration: ServiceGroupConfiguration(

@@ -1,0 +1,40 @@
+import Glibc
+
+/// The program code that only starting a host touches: a third of its memory while it sleeps.
+enum StartUpMemory {
+  /// Gives back the resident pages of mapped program code. What is still needed comes back from the page cache when it is run next, some
+  /// microseconds late, once.
+  ///
+  /// Only mappings that can be executed and not written are touched: their pages are as in the file, so nothing is lost.
+  ///
+  /// - Parameter excluded: Folders whose files are left alone: a plugin's author may have changed a file since it was loaded.
+  static func giveBack(exceptBelow excluded: [String]) {
+    guard let maps = fopen("/proc/self/maps", "r") else { return }
+    defer { fclose(maps) }
+    var line: UnsafeMutablePointer<CChar>?
+    var capacity = 0
+    defer { free(line) }
+    while getline(&line, &capacity, maps) > 0, let line {
+      guard let mapping = Mapping(String(cString: line)), !excluded.contains(where: { mapping.path.hasPrefix($0 + "/") }) else { continue }
+      // A page that cannot be given back stays.
+      _ = madvise(UnsafeMutableRawPointer(bitPattern: mapping.start), Int(mapping.end - mapping.start), MADV_DONTNEED)
+    }
+  }
+
+  /// A private mapping of a file's program code, as `/proc/PID/maps` shows it: `start-end r-xp offset device inode path`.
+  private struct Mapping {
+    let start: UInt
+    let end: UInt
+    let path: String
+
+    init?(_ line: String) {
+      let fields = line.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
+      guard fields.count == 6, fields[1] == "r-xp", fields[4] != "0" else { return nil }
+      let range = fields[0].split(separator: "-")
+      guard range.count == 2, let start = UInt(range[0], radix: 16), let end = UInt(range[1], radix: 16), start < end else { return nil }
+      self.start = start
+      self.end = end
+      path = String(fields[5].drop { $0 == " " }.prefix { $0 != "\n" })
+    }
+  }
+}
