@@ -215,7 +215,7 @@ public final class Host: Sendable {
     let counts = (try? store.counts()) ?? [:]
     return HostOverview(
       phase: phase, requests: counts, nextDue: nextStart, running: handlers.values.reduce(0) { $0 + $1.running },
-      plugins: registry.overviews(handlers, configuration), warnings: warnings + (trouble.map { ["the store: \($0)"] } ?? []))
+      plugins: registry.overviews(handlers), warnings: warnings + (trouble.map { ["the store: \($0)"] } ?? []))
   }
 
   /// Begins no more runs and waits until the live ones have ended: they get `drain_timeout`, then expire with `draining`, then their grace.

@@ -33,8 +33,7 @@ public struct PluginOverview: Sendable, Hashable {
 
 extension PluginLaunching.Result {
   /// Every file in the order of names, with how its handlers stand.
-  func overviews(_ handlers: [TaskIdentifier: (running: Int, suspension: String?)], _ configuration: HostConfiguration) -> [PluginOverview]
-  {
+  func overviews(_ handlers: [TaskIdentifier: (running: Int, suspension: String?)]) -> [PluginOverview] {
     let registered = registered.flatMap { plugin in
       plugin.contracts.map { contract in
         let standing = handlers[contract.identifier]
