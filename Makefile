@@ -1,5 +1,6 @@
 # make run     builds what is missing and runs the host with the built-in and sample plugins on ./state
 # make test    builds and runs all tests
+# make sanitize runs the concurrent parts' tests under ThreadSanitizer and fuzzes the decoders under AddressSanitizer
 # make lint    checks the format
 # make bench   measures, each figure beside its raw limit
 # make clean   removes what was built; make clean-state removes ./state
@@ -7,10 +8,10 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps build samples stage run test lint format bench clean clean-state
+.PHONY: help deps build samples stage run test sanitize lint format bench clean clean-state
 
 # What the build needs beyond git, make and the Swift toolchain.
-PACKAGES := gcc g++ libc6-dev libsqlite3-dev util-linux
+PACKAGES := gcc g++ libc6-dev libseccomp-dev libsqlite3-dev pkg-config util-linux
 STATE := state
 BUILD := .build/release
 SAMPLE_SCRATCH := .build-samples
@@ -54,6 +55,24 @@ test: deps samples
 	TASKHOST_STRICT=1 swift test --skip-build --skip EndToEndTests
 	TASKHOST_STRICT=1 TASKHOST_SAMPLES=$(CURDIR)/$(SAMPLE_SCRATCH) swift test --skip-build --filter EndToEndTests
 
+# ThreadSanitizer ends a process with its first report. A worker's environment is what its host says, so the options come to it by a script;
+# it does not wait at exit, which would be longer than the launch budgets of some tests. Two tests at a time:
+# each takes ten times as long as without it, and some look at the clock.
+TSAN_SCRATCH := .build-tsan
+TSAN_OPTIONS := halt_on_error=1:exitcode=66:second_deadlock_stack=1
+TSAN_TESTS := TaskSchedulerTests|TaskStoreTests|HostThreadsTests|PluginRuntimeTests|WorkerProcessesTests
+TSAN_WORKER := $(CURDIR)/$(TSAN_SCRATCH)/with-options/taskhost-worker
+sanitize: deps
+	swift build --build-tests --sanitize=thread --scratch-path $(TSAN_SCRATCH)
+	mkdir -p $(dir $(TSAN_WORKER))
+	printf '#!/bin/sh\nTSAN_OPTIONS=%s:atexit_sleep_ms=0 exec "%s" "$$@"\n' '$(TSAN_OPTIONS)' \
+	  '$(CURDIR)/$(TSAN_SCRATCH)/debug/taskhost-worker' > $(TSAN_WORKER)
+	chmod +x $(TSAN_WORKER)
+	TSAN_OPTIONS=$(TSAN_OPTIONS) TASKHOST_WORKER=$(TSAN_WORKER) \
+	  swift test --skip-build --sanitize=thread --scratch-path $(TSAN_SCRATCH) \
+	  --experimental-maximum-parallelization-width 2 --filter '$(TSAN_TESTS)'
+	Tests/Fuzz/run
+
 lint:
 	swift format lint --strict --recursive Package.swift Sources SDK Plugins Tests
 
@@ -64,7 +83,7 @@ bench: build
 	Benchmarks/run
 
 clean:
-	rm -rf .build $(SAMPLE_SCRATCH)
+	rm -rf .build .build-tsan .build-fuzz $(SAMPLE_SCRATCH)
 
 clean-state:
 	rm -rf $(STATE)

@@ -35,6 +35,7 @@ let package = Package(
   name: "taskhost",
   products: [
     .executable(name: "taskhost", targets: ["taskhost"]),
+    .executable(name: "taskhost-worker", targets: ["taskhost-worker"]),
     .library(name: "CTaskHost", targets: ["CTaskHost"]),
     .library(name: "TaskHostSDK", targets: ["TaskHostSDK"]),
     .library(name: "TokenRefresh", type: .dynamic, targets: ["TokenRefreshEntry"]),
@@ -65,11 +66,23 @@ let package = Package(
       ],
       swiftSettings: settings),
 
+    .executableTarget(
+      name: "taskhost-worker",
+      dependencies: [
+        "CCrashCell", "CTaskHostSystem", "CWorkerDenials", "HostThreads", "PluginRuntime", "TaskModel", "WorkerLink", "WorkerSandbox",
+        deque,
+      ],
+      swiftSettings: settings,
+      // A worker carries its own Swift, so that it starts in milliseconds and a plugin brings another without meeting it: nothing of it
+      // is visible to the plugin but the C functions that stand before libc's.
+      linkerSettings: [.unsafeFlags(["-static-stdlib", "-Xlinker", "--no-export-dynamic"], .when(configuration: .release))]),
+
     // Floor 3: the host put together, and its control over HTTP.
     .target(
       name: "TaskHost",
       dependencies: [
-        "CTaskHostSystem", "HostThreads", "PluginRuntime", "PluginTrust", "TaskModel", "TaskScheduler", "TaskStore", logging, tomlKit,
+        "CCrashCell", "CTaskHostSystem", "HostThreads", "PluginRuntime", "PluginTrust", "TaskModel", "TaskScheduler", "TaskStore",
+        "WorkerLink", "WorkerProcesses", "WorkerSandbox", crypto, logging, tomlKit,
       ],
       swiftSettings: settings),
     .target(
@@ -82,9 +95,18 @@ let package = Package(
     // Floor 1: the services.
     .target(name: "TaskStore", dependencies: ["HostThreads", "TaskModel", grdb, grdbSQLite], swiftSettings: settings),
     .target(
-      name: "PluginRuntime", dependencies: ["CTaskHost", "CTaskHostSystem", "HostThreads", "TaskModel", deque, heap],
+      name: "PluginRuntime", dependencies: ["CCrashCell", "CTaskHost", "CTaskHostSystem", "HostThreads", "TaskModel", deque, heap],
       swiftSettings: settings),
-    .target(name: "PluginTrust", swiftSettings: settings),
+    .target(name: "PluginTrust", dependencies: ["TaskModel", crypto], swiftSettings: settings),
+    .target(
+      name: "WorkerProcesses", dependencies: ["CCrashCell", "CTaskHostSystem", "HostThreads", "TaskModel", "WorkerLink", deque],
+      swiftSettings: settings),
+    .target(name: "WorkerLink", dependencies: ["CTaskHostSystem", "TaskModel"], swiftSettings: settings),
+    .target(name: "WorkerSandbox", dependencies: ["CWorkerSandbox", "TaskModel"], swiftSettings: settings),
+    .target(name: "CWorkerSandbox", dependencies: ["CSeccomp"]),
+    .target(name: "CWorkerDenials", dependencies: ["CWorkerSandbox"]),
+    .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
+    .target(name: "CCrashCell", dependencies: ["CTaskHostSystem"]),
 
     // Floor 0: the vocabulary and the four seams; threads, locks and clocks of the system.
     .target(name: "HostThreads", dependencies: ["CTaskHostSystem", "TaskModel"], swiftSettings: settings),
@@ -119,9 +141,29 @@ let package = Package(
       dependencies: ["CPowerLossVFS", "HostThreads", "StoreTestSupport", "TaskModel", "TaskStore", grdb, grdbSQLite],
       swiftSettings: settings),
     .testTarget(name: "HostThreadsTests", dependencies: ["CTaskHostSystem", "HostThreads", "TaskModel"], swiftSettings: settings),
+    .target(
+      name: "LauncherConformance", dependencies: ["HostThreads", "PluginRuntime", "TaskModel", "WorkerLink", "WorkerProcesses"],
+      path: "Tests/LauncherConformance", swiftSettings: settings),
+    .executableTarget(
+      name: "launcher-probe",
+      dependencies: ["HostThreads", "LauncherConformance", "PluginRuntime", "TaskModel", "WorkerLink", "WorkerProcesses"],
+      path: "Tests/Fixtures/LauncherProbe", swiftSettings: settings),
     .testTarget(
-      name: "PluginRuntimeTests", dependencies: ["CTaskHost", "HostThreads", "PluginRuntime", "TaskModel"], swiftSettings: settings),
-    .testTarget(name: "PluginTrustTests", dependencies: ["PluginTrust"], swiftSettings: settings),
+      name: "PluginRuntimeTests", dependencies: ["CTaskHost", "HostThreads", "LauncherConformance", "PluginRuntime", "TaskModel"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "WorkerProcessesTests",
+      dependencies: ["CTaskHost", "CTaskHostSystem", "HostThreads", "LauncherConformance", "TaskModel", "WorkerLink", "WorkerProcesses"],
+      swiftSettings: settings),
+    .testTarget(name: "PluginTrustTests", dependencies: ["PluginTrust", "TaskModel", crypto], swiftSettings: settings),
+    .testTarget(name: "WorkerLinkTests", dependencies: ["CTaskHostSystem", "TaskModel", "WorkerLink"], swiftSettings: settings),
+    .testTarget(name: "WorkerSandboxTests", dependencies: ["TaskModel", "WorkerSandbox"], swiftSettings: settings),
+    .testTarget(
+      name: "WorkerCgroupTests", dependencies: ["HostThreads", "TaskModel", "WorkerLink", "WorkerProcesses"], swiftSettings: settings),
+    // Not a dependency of its tests, which would put its interposed functions into the test binary: they find it beside that.
+    .executableTarget(
+      name: "sandbox-probe", dependencies: ["CWorkerDenials", "CWorkerSandbox", "TaskModel", "WorkerSandbox"],
+      path: "Tests/Fixtures/Sandbox/Probe", swiftSettings: settings),
     .testTarget(name: "TaskHostTests", dependencies: ["TaskHost", "TaskModel"], swiftSettings: settings),
     .target(
       name: "ControlTestSupport", dependencies: ["HostControl", "TaskModel", logging, serviceLifecycle], path: "Tests/ControlTestSupport",

@@ -10,6 +10,8 @@ struct FileRemover {
   let table: FileTable
   let openFiles: OpenFileIndex
   let isDryRun: Bool
+  /// Whether a file goes about which nobody can tell whether it is open elsewhere.
+  let removesUnsure: Bool
   /// Called with the claim held and before the last look; for tests that force an interleaving.
   let beforeUnlink: (() -> Void)?
 
@@ -46,7 +48,7 @@ struct FileRemover {
     switch canRead ? claim(claimed.raw) : Int32(CLEANUP_CLAIM_UNKNOWN) {
     case Int32(CLEANUP_CLAIM_FREE): break
     case Int32(CLEANUP_CLAIM_IN_USE): return .inUse
-    default: if !openFiles.isUsable { return .unknownUse }
+    default: if !openFiles.isUsable, !removesUnsure { return .unknownUse }
     }
     if isDryRun { return .removed }
     beforeUnlink?()

@@ -16,4 +16,6 @@ struct Rule: Sendable, Equatable {
   var removeEmptyDirectories: Bool
   /// Report what would go, remove nothing.
   var dryRun: Bool
+  /// Whether a file goes about which nobody can tell whether it is open elsewhere.
+  var removesUnsure = false
 }

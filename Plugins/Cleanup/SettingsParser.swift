@@ -6,7 +6,7 @@ struct SettingsParser {
   private static let settingsKeys = ["rules", "batch_size", "dry_run"]
   private static let ruleKeys = [
     "name", "directory", "glob", "recursive", "max_age", "max_total_bytes", "max_count", "keep_newest", "min_age", "exclude",
-    "remove_empty_directories", "dry_run",
+    "remove_empty_directories", "if_unsure", "dry_run",
   ]
 
   private init(protected: ProtectedDirectories) { self.protected = protected }
@@ -62,11 +62,12 @@ struct SettingsParser {
     }
     let exclude = exclude(&fields)
     let limits = limits(&fields)
+    let removesUnsure = removesUnsure(&fields)
     let ruleDryRun = fields.bool("dry_run") ?? false
     guard let name, let directory, let glob else { return nil }
     return Rule(
       name: name, directory: directory, glob: glob, recursive: recursive ?? mustRecurse, exclude: exclude, limits: limits,
-      removeEmptyDirectories: removeEmpty, dryRun: dryRun || ruleDryRun)
+      removeEmptyDirectories: removeEmpty, dryRun: dryRun || ruleDryRun, removesUnsure: removesUnsure)
   }
 
   private func limits(_ fields: inout SettingsFields) -> Limits {
@@ -101,6 +102,16 @@ struct SettingsParser {
     } catch {
       fields.problem("glob", error.description)
       return nil
+    }
+  }
+
+  private func removesUnsure(_ fields: inout SettingsFields) -> Bool {
+    switch fields.string("if_unsure") {
+    case nil, "keep"?: return false
+    case "remove"?: return true
+    case .some(let other):
+      fields.problem("if_unsure", "is \"\(other)\", must be \"keep\" or \"remove\"")
+      return false
     }
   }
 

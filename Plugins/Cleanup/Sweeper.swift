@@ -142,6 +142,9 @@ struct Sweeper {
     return scan
   }
 
+  /// Short: of a message 160 characters are kept, the name among them.
+  private static let unsure = "cannot tell whether it is open, as in a worker: set if_unsure = \"remove\", or use thread isolation"
+
   private mutating func removeFiles(
     _ rule: Rule, _ root: borrowing DirectoryHandle, _ table: inout FileTable, _ openFiles: OpenFileIndex, _ report: inout RuleReport,
     at index: Int
@@ -154,7 +157,7 @@ struct Sweeper {
     while let number = selection.next() {
       if environment.isCancelled() { throw .stopped }
       let record = table[number]
-      let verdict = remove(record, table, openFiles, root, isDryRun: rule.dryRun)
+      let verdict = remove(record, table, openFiles, root, rule)
       switch verdict {
       case .removed:
         report.removed += 1
@@ -167,7 +170,7 @@ struct Sweeper {
       case .changed: report.changed += 1
       case .otherFileSystem: report.otherFileSystem += 1
       case .unknownUse:
-        report.note("\(table.displayPath(record)): left alone, cannot tell whether it is open: make /proc readable for this plugin")
+        report.note("\(table.displayPath(record)): \(Self.unsure)")
       case .failed(let error): report.note("\(table.displayPath(record)): \(error)")
       }
       dealtWith += 1
@@ -180,7 +183,7 @@ struct Sweeper {
   }
 
   private func remove(
-    _ record: FileRecord, _ table: FileTable, _ openFiles: OpenFileIndex, _ root: borrowing DirectoryHandle, isDryRun: Bool
+    _ record: FileRecord, _ table: FileTable, _ openFiles: OpenFileIndex, _ root: borrowing DirectoryHandle, _ rule: Rule
   ) -> RemovalVerdict {
     var beforeUnlink: (() -> Void)?
     if let interleave = environment.interleave {
@@ -188,7 +191,8 @@ struct Sweeper {
       interleave(.chosen, path)
       beforeUnlink = { interleave(.claimed, path) }
     }
-    let remover = FileRemover(table: table, openFiles: openFiles, isDryRun: isDryRun, beforeUnlink: beforeUnlink)
+    let remover = FileRemover(
+      table: table, openFiles: openFiles, isDryRun: rule.dryRun, removesUnsure: rule.removesUnsure, beforeUnlink: beforeUnlink)
     return remover.remove(record, root: root)
   }
 

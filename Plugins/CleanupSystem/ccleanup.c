@@ -56,6 +56,11 @@ int32_t taskhost_cleanup_open_step(int32_t directory, const char *name, int32_t 
   return descriptor < 0 ? -errno : descriptor;
 }
 
+int32_t taskhost_cleanup_open_proc(void) {
+  long descriptor = syscall(SYS_openat, AT_FDCWD, "/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  return descriptor < 0 ? -errno : (int32_t)descriptor;
+}
+
 int32_t taskhost_cleanup_is_record_locked(int32_t descriptor) {
   struct flock lock;
   memset(&lock, 0, sizeof lock);

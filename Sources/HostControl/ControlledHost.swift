@@ -20,6 +20,10 @@ public protocol ControlledHost: Sendable {
   func run(_ id: RunID) async throws(ControlError) -> RunRecord
   /// Every plugin file that was found, in file-name order.
   func plugins() async -> [PluginStatus]
+  /// Lets a plugin run again that is held back or quarantined; refused with `notFound` when there is none and nothing is held against it.
+  ///
+  /// - Returns: What was held against it.
+  func release(_ identifier: TaskIdentifier) async throws(ControlError) -> Standing
   /// Makes the identifier's first pending request due at once, or submits one, and starts it ahead of its turn.
   func simulateLaunch(_ identifier: TaskIdentifier) async throws(ControlError) -> RequestRecord
   /// Expires the identifier's live runs as if their budget were spent.

@@ -26,11 +26,14 @@ public struct HostStatus: Sendable, Hashable {
   public var nextDue: WallTime?
   /// What the operator should know: a store that cannot be written, plugins in thread isolation that wanted a process, …
   public var warnings: [String]
+  /// What the machine lacks of the plugins' sandbox, a sentence each.
+  public var sandbox: [String]
 
   /// A status as given.
   public init(
     version: String, processID: Int32, phase: HostPhase, started: WallTime, stateDirectory: String, requests: [RequestState: Int],
-    running: Int, maxConcurrentRuns: Int, pluginsRegistered: Int, pluginsRefused: Int, nextDue: WallTime?, warnings: [String]
+    running: Int, maxConcurrentRuns: Int, pluginsRegistered: Int, pluginsRefused: Int, nextDue: WallTime?, warnings: [String],
+    sandbox: [String] = []
   ) {
     self.version = version
     self.processID = processID
@@ -44,5 +47,6 @@ public struct HostStatus: Sendable, Hashable {
     self.pluginsRefused = pluginsRefused
     self.nextDue = nextDue
     self.warnings = warnings
+    self.sandbox = sandbox
   }
 }

@@ -8,6 +8,10 @@ public struct PluginStatus: Sendable, Hashable {
     case registered
     /// Registered, takes no runs: a thread it overran is still in its hands.
     case suspended
+    /// Registered, takes no runs for a while: it crashed, or had to be stopped by force.
+    case held
+    /// Registered, takes no runs until it is released: it did so too often.
+    case quarantined
     /// Not loaded, or not registered; `reason` says why.
     case refused
   }
@@ -18,8 +22,8 @@ public struct PluginStatus: Sendable, Hashable {
   public var standing: Standing
   /// What it registered; nil when refused.
   public var contract: HandlerContract?
-  /// "thread" or "process".
-  public var isolation: String
+  /// "thread" or "process"; nil: it is not loaded.
+  public var isolation: String?
   /// Its runs now.
   public var running: Int
   /// Why it is refused or suspended: a machine-readable code and a sentence.
@@ -29,13 +33,48 @@ public struct PluginStatus: Sendable, Hashable {
   /// The sentence of `reason`.
   public var reasonMessage: String?
 
-  /// A status as given.
+  /// Its worker process; nil: none runs.
+  public var workerProcessID: Int32?
+  /// What its worker does: "starting", "idle", "busy", …; nil: none runs.
+  public var workerState: String?
+  /// Crashes and forced stops since its last good run.
+  public var strikes: Int
+  /// It takes no runs before then; nil: now.
+  public var heldUntil: WallTime?
+  /// It takes no runs until it is released.
+  public var isQuarantined: Bool
+  /// What counted against it last: a sentence.
+  public var lastTrouble: String?
+  /// Whose signature its file carries; nil: none, or none was asked for.
+  public var signature: String?
+  /// SHA-256 of its file's content, in hexadecimal.
+  public var digest: String?
+  /// What of its sandbox the machine does not give, and what it was denied.
+  public var sandbox: [String]
+
+  /// A status as given. One that is `registered` becomes `held` or `quarantined` where it is, one that is `suspended` only `quarantined`.
   public init(
-    file: String, standing: Standing, contract: HandlerContract? = nil, isolation: String = "thread", running: Int = 0,
-    reasonCode: String? = nil, reasonMessage: String? = nil
+    file: String, standing: Standing, contract: HandlerContract? = nil, isolation: String? = nil, running: Int = 0,
+    reasonCode: String? = nil, reasonMessage: String? = nil, workerProcessID: Int32? = nil, workerState: String? = nil, strikes: Int = 0,
+    heldUntil: WallTime? = nil, isQuarantined: Bool = false, lastTrouble: String? = nil, signature: String? = nil, digest: String? = nil,
+    sandbox: [String] = []
   ) {
     self.file = file
-    self.standing = standing
+    self.standing =
+      switch standing {
+      case .registered where !isQuarantined && heldUntil != nil: .held
+      case .registered where isQuarantined, .suspended where isQuarantined: .quarantined
+      default: standing
+      }
+    self.workerProcessID = workerProcessID
+    self.workerState = workerState
+    self.strikes = strikes
+    self.heldUntil = heldUntil
+    self.isQuarantined = isQuarantined
+    self.lastTrouble = lastTrouble
+    self.signature = signature
+    self.digest = digest
+    self.sandbox = sandbox
     self.contract = contract
     self.isolation = isolation
     self.running = running

@@ -7,6 +7,8 @@ public enum HostThread {
   public struct Failure: Error, Sendable, CustomStringConvertible {
     /// `errno` of pthread_create.
     public let code: Int32
+    /// A failure with that `errno`.
+    public init(code: Int32) { self.code = code }
     /// What was seen and what to do.
     public var description: String {
       "a thread could not be made: \(String(cString: strerror(code))); raise the limit of threads or memory"
@@ -46,6 +48,8 @@ public enum HostThread {
     var previous = sigset_t()
     sigfillset(&blocked)
     for fault in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS] { sigdelset(&blocked, fault) }
+    // By which a thread that hangs is asked for its stack.
+    sigdelset(&blocked, taskhost_system_stack_signal())
     pthread_sigmask(SIG_SETMASK, &blocked, &previous)
     return previous
   }

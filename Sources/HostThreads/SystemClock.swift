@@ -29,6 +29,9 @@ public struct SystemClock: HostClock {
   /// Processor time of the calling thread.
   public static var threadTime: Duration { .nanoseconds(nanoseconds(of: CLOCK_THREAD_CPUTIME_ID)) }
 
+  /// Processor time of the whole process.
+  public static var processTime: Duration { .nanoseconds(nanoseconds(of: CLOCK_PROCESS_CPUTIME_ID)) }
+
   private static func nanoseconds(of clock: clockid_t) -> Int64 {
     let time = read(clock)
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)

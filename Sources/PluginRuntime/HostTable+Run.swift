@@ -54,7 +54,7 @@ extension HostTable {
     table.progress = { task, completed, total in
       answer { () throws(CallFailure) in
         let run = try RunTable.shared.find(task)
-        let progress = try run.setProgress(completed: completed, total: total)
+        guard let progress = try run.setProgress(completed: completed, total: total) else { return }
         run.sink(.progress(run.context, progress))
       }
     }
@@ -63,8 +63,7 @@ extension HostTable {
         let run = try RunTable.shared.live(task)
         let text = try Borrowed.message(message, named: "message")
         let line = LogLine(time: run.services.wallTime, level: try LogLine.Level(level), message: text)
-        try run.log(line)
-        run.sink(.log(run.context, line))
+        for line in try run.log(line) { run.sink(.log(run.context, line)) }
       }
     }
     table.set_output = { task, bytes, length in

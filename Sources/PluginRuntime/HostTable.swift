@@ -1,5 +1,6 @@
 import CTaskHost
 import Glibc
+import TaskModel
 
 /// The table of functions that plugins reach the host through. It lives as long as the process and is read-only memory.
 enum HostTable {

@@ -60,8 +60,13 @@ final class LaunchAttempt: @unchecked Sendable {  // reason: everything that cha
     let shutdown = dlsym(image, "taskhost_plugin_shutdown").map {
       ShutdownHook(function: unsafeBitCast($0, to: (@convention(c) () -> Void).self))
     }
+    let mainQueue = dlsym(image, "dispatch_main").map {
+      MainQueueServer(function: unsafeBitCast($0, to: (@convention(c) () -> Void).self))
+    }
     let result = try launchKnowing(launch)
-    return LaunchedPlugin(handlers: result.handlers, requests: result.requests, shutdown: shutdown)
+    return LaunchedPlugin(
+      handlers: result.handlers, requests: result.requests, shutdown: shutdown, mainQueue: mainQueue,
+      askedTooEarly: result.askedTooEarly)
   }
 
   /// Launches so that the plugin gets its settings: where it asked for them first, its registration only told who it is, and it is called
@@ -72,7 +77,8 @@ final class LaunchAttempt: @unchecked Sendable {  // reason: everything that cha
       return try checked(status, first, sentence)
     }
     let (secondStatus, second, secondSentence) = try call(launch, identifier: known)
-    let result = try checked(secondStatus, second, secondSentence)
+    var result = try checked(secondStatus, second, secondSentence)
+    result.askedTooEarly = true
     guard result.handlers.map(\.registered) == first.handlers.map(\.registered) else {
       throw LaunchFailure(
         step: .registration, observed: "its registration was refused: it registered something else when it was launched with its settings")

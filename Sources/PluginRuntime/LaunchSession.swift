@@ -14,6 +14,9 @@ final class LaunchSession: @unchecked Sendable {  // reason: everything that cha
   /// Texts lent to the plugin, freed with the session.
   private var lent: [UnsafeMutablePointer<CChar>] = []
   private static let requestLimit = 1000
+  /// Bytes of all their payloads.
+  private static let payloadLimit = 2 << 20
+  private var payloadBytes = 0
 
   /// What the plugin did.
   struct Result {
@@ -90,6 +93,10 @@ final class LaunchSession: @unchecked Sendable {  // reason: everything that cha
       guard let identifier else { throw CallFailure(.notPermitted, "register the handler before submitting requests") }
       try policy.admit(request, from: identifier)
       guard result.requests.count < Self.requestLimit else { throw CallFailure(.limit, "more than 1,000 requests in one launch") }
+      guard payloadBytes + request.payload.count <= Self.payloadLimit else {
+        throw CallFailure(.limit, "more than 2 MiB of payloads in one launch")
+      }
+      payloadBytes += request.payload.count
       result.requests.append(request)
     }
   }

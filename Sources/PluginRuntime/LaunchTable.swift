@@ -1,5 +1,6 @@
 import CTaskHost
-import Synchronization
+import HostThreads
+import TaskModel
 
 /// Finds the open launch that a handle names.
 enum LaunchTable {
@@ -9,7 +10,7 @@ enum LaunchTable {
     var last: taskhost_launch = 0x5441_534B_0000_0000
   }
 
-  private static let entries = Mutex(Entries())
+  private static let entries = Guarded(Entries())
 
   static func open(_ session: LaunchSession) -> taskhost_launch {
     entries.withLock { entries in

@@ -8,6 +8,18 @@ public struct LaunchedPlugin: Sendable {
   public let requests: [TaskRequest]
   /// Its shutdown hook.
   public let shutdown: ShutdownHook?
+  /// What serves the main queue, if the plugin brought libdispatch into the process.
+  public let mainQueue: MainQueueServer?
+  /// Whether it asked for its settings or its folder before the host knew who it is, and was launched once more for that.
+  public let askedTooEarly: Bool
+}
+
+/// `dispatch_main` of the libdispatch that a plugin brought along: without it, `@MainActor` code of the plugin would hang.
+public struct MainQueueServer: @unchecked Sendable {  // reason: a function's address, called once, on the main thread
+  let function: @convention(c) () -> Void
+
+  /// Serves the main queue for ever; on the process's first thread only.
+  public func serve() { function() }
 }
 
 /// `taskhost_plugin_shutdown` of a plugin.

@@ -76,7 +76,9 @@ extension LiveRun {
   }
 
   /// Records progress. A deadline that moved back is found out when the old one comes.
-  func setProgress(completed: UInt64, total: UInt64) throws(CallFailure) -> RunProgress {
+  ///
+  /// - Returns: What is to be told; nil: it has been told enough of late.
+  func setProgress(completed: UInt64, total: UInt64) throws(CallFailure) -> RunProgress? {
     try whileLive {
       let progress = RunProgress(completed: completed, total: total)
       report.progress = progress
@@ -84,16 +86,33 @@ extension LiveRun {
         highestCompleted = progress.completed
         if let stallLimit { stallEnd = SystemClock.now + stallLimit }
       }
-      return progress
+      return progressReports.pass(at: SystemClock.now) ? progress : nil
     }
   }
 
-  /// Keeps the line with the run's last ones.
-  func log(_ line: LogLine) throws(CallFailure) {
+  /// Keeps the line with the run's last ones, unless it has logged too many of late.
+  ///
+  /// - Returns: What is to be told: the line, behind one about those that were dropped before it; nothing, if it is dropped itself.
+  func log(_ line: LogLine) throws(CallFailure) -> [LogLine] {
     try whileLive {
-      if report.log.count == Limits.keptLogLines { report.log.removeFirst() }
-      report.log.append(line)
+      guard lines.pass(at: SystemClock.now) else { return [] }
+      let told = [droppedLines(), line].compactMap(\.self)
+      for line in told { keep(line) }
+      return told
     }
+  }
+
+  /// With the lock held.
+  func keep(_ line: LogLine) {
+    if report.log.count == Limits.keptLogLines { report.log.removeFirst() }
+    report.log.append(line)
+  }
+
+  /// With the lock held: a line about those that were dropped; nil: none were.
+  func droppedLines() -> LogLine? {
+    let dropped = lines.takeRefused()
+    guard dropped > 0 else { return nil }
+    return LogLine(time: services.wallTime, level: .warning, message: "\(dropped) log lines were dropped: too many at once")
   }
 
   /// Changes what is known of the run.

@@ -66,7 +66,7 @@ extension LiveRun {
 
   /// Calls the expiration handler; may never return.
   func perform(_ call: ExpirationCall, reason: StopReason) {
-    call.handler(handle, reason.code, call.context)
+    ThreadExit.whileServing(order.run) { call.handler(handle, reason.code, call.context) }
     monitor.locked {
       callback = .returned
       monitor.broadcast()

@@ -46,7 +46,13 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
   var payload: UnsafeMutableRawPointer?
   var requestID: UnsafePointer<CChar>?
   var highestCompleted: UInt64 = 0
+  /// The number of the thread that its handler runs on, once it does.
+  private var thread: Int32?
   var report = RunReport()
+  /// How many lines it may log: a run that talks without end must fill neither the host's log nor its thread.
+  var lines = RateAllowance(burst: 1000, perSecond: 100)
+  /// How often its progress is told; what is told last comes with its end.
+  var progressReports = RateAllowance(burst: 100, perSecond: 50)
 
   init(
     order: RunOrder, stallLimit: Duration?, services: any RunServices, sink: @escaping @Sendable (LauncherEvent) -> Void
@@ -69,6 +75,8 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
   struct End {
     let ending: RunEnding
     let report: RunReport
+    /// A line of the host's at the end of its log, which is to be told.
+    let lastLine: LogLine?
     /// Its `expired` event, where that has not been sent yet.
     let unannounced: StopReason?
     /// Closed by force while its handler runs on.
@@ -78,10 +86,12 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
   /// The handler is about to be called: the clock starts.
   ///
   /// - Returns: When it expires by itself. Nil: it was stopped while it waited, and is not to be called.
-  func begin() -> MonotonicTime? {
+  /// - Parameter thread: The number of the calling thread, which will call it.
+  func begin(on thread: Int32) -> MonotonicTime? {
     monitor.locked {
       guard phase == .waiting else { return nil }
       phase = .live
+      self.thread = thread
       let now = SystemClock.now
       if let budget = order.contract.budget { budgetEnd = now + budget }
       if let stallLimit { stallEnd = now + stallLimit }
@@ -89,20 +99,23 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
     }
   }
 
+  /// The thread in which its handler is now; nil: it has not been called, or the run has ended.
+  var threadOfLiveHandler: Int32? { monitor.locked { phase == .live ? thread : nil } }
+
   /// What the handler's call took.
   struct Usage {
     var began: WallTime
     var handlerTime: Duration
     var cpuTime: Duration
+    /// Bytes; nil: not measured.
+    var peakMemory: Int?
   }
 
   /// The handler returned. Nil: the run had been closed by force before.
   func end(result: taskhost_result, usage: Usage) -> End? {
     monitor.locked {
       guard phase != .closed else { return nil }
-      report.began = usage.began
-      report.handlerTime = usage.handlerTime
-      report.cpuTime = usage.cpuTime
+      note(usage)
       let decoded = TaskResult(result)
       if case .outOfRange(let value) = decoded {
         let flaw = "the handler returned \(value), which is no taskhost_result"
@@ -110,6 +123,24 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
       }
       return closed(.returned(decoded, stop: stop))
     }
+  }
+
+  /// The handler ended its thread instead of returning. Nil: the run had been closed by force before.
+  func vanish(usage: Usage) -> End? {
+    monitor.locked {
+      guard phase != .closed else { return nil }
+      note(usage)
+      report.message = "the handler ended its thread (pthread_exit) instead of returning"
+      return closed(.returned(.retry, stop: stop))
+    }
+  }
+
+  /// With the lock held.
+  private func note(_ usage: Usage) {
+    report.began = usage.began
+    report.handlerTime = usage.handlerTime
+    report.cpuTime = usage.cpuTime
+    report.peakMemory = usage.peakMemory
   }
 
   /// The run never got a thread: it ends as a RETRY that says so. Nil: it had ended before.
@@ -124,12 +155,15 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
   /// Closes the run although its handler has not returned. Nil: it had ended before.
   ///
   /// Where the handler runs on, ``abandonmentIsTold()`` follows.
-  func close(byForce reason: StopReason) -> End? {
+  ///
+  /// - Parameter trouble: Where its handler hangs.
+  func close(byForce reason: StopReason, trouble: String?) -> End? {
     monitor.locked {
       guard phase != .closed else { return nil }
       isBeingAbandoned = phase == .live
       if stop == nil { stop = reason }
       report.forced = true
+      report.trouble = trouble
       if eventDescriptor >= 0 { _ = taskhost_system_event_set(eventDescriptor) }
       return closed(.forced(reason), isAbandoned: isBeingAbandoned)
     }
@@ -138,10 +172,13 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
   /// With the lock held: sleepers learn that the run is over.
   private func closed(_ ending: RunEnding, isAbandoned: Bool = false) -> End {
     phase = .closed
+    let dropped = droppedLines()
+    if let dropped { keep(dropped) }
     report.stopReason = stop
+    if stop != nil { report.stopStage = isAbandoned ? .abandoned : .asked }
     defer { unannounced = nil }
     monitor.broadcast()
-    return End(ending: ending, report: report, unannounced: unannounced, isAbandoned: isAbandoned)
+    return End(ending: ending, report: report, lastLine: dropped, unannounced: unannounced, isAbandoned: isAbandoned)
   }
 
   /// What follows from the run's abandonment has been told.

@@ -18,7 +18,7 @@ extension PluginHandler {
     }
     guard let function = raw.handler else { throw CallFailure(.invalid, "handler is NULL") }
     self.init(
-      registered: Registration(
+      registered: HandlerRegistration(
         identifier: identifier, kind: kind,
         budget: raw.budget_ms == 0 ? nil : .milliseconds(Int64(clamping: raw.budget_ms)),
         maxConcurrentRuns: raw.max_concurrent_runs == 0 ? 1 : Int(raw.max_concurrent_runs),

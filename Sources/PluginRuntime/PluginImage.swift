@@ -22,7 +22,7 @@ public enum PluginImage {
     defer { turn.unlock() }
     let attempt = LaunchAttempt(path: path, identifier: identifier, handlerLimit: handlerLimit, policy: policy)
     do {
-      try HostThread.start("launch") { attempt.perform() }
+      try LaunchThreads.shared.perform { attempt.perform() }
     } catch {
       throw LaunchFailure(step: .load, observed: error.description)
     }

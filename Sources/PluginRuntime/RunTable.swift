@@ -1,5 +1,6 @@
 import CTaskHost
-import Synchronization
+import HostThreads
+import TaskModel
 
 /// Gives live runs the handles that plugins know them by, and finds them again.
 ///
@@ -17,7 +18,7 @@ final class RunTable: Sendable {
     var forced: [taskhost_task: LiveRun] = [:]
   }
 
-  private let entries = Mutex(Entries())
+  private let entries = Guarded(Entries())
 
   /// Enters `run` and sets its handle. False: 65,536 runs are live.
   func enter(_ run: LiveRun) -> Bool {

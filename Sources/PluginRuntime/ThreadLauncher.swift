@@ -1,6 +1,7 @@
+import CCrashCell
 import CTaskHost
+import Glibc
 public import HostThreads
-import Synchronization
 public import TaskModel
 
 /// Runs handlers in threads of this process: `isolation = "thread"` in the host, and every isolation inside a worker.
@@ -26,23 +27,37 @@ public final class ThreadLauncher: Launcher {
   private let services: any RunServices
   private let sink: @Sendable (LauncherEvent) -> Void
   private let stallLimit: @Sendable (TaskKind) -> Duration?
-  private let state = Mutex(State())
+  private let role: Role
+  private let state = Guarded(State())
   /// Held while suspension or its end is told, so that the sink learns of them in the order they came about.
   private let telling = Monitor()
   private let deadlines: DeadlineThreads
 
+  /// What the process is that the threads are in.
+  public enum Role: Sendable {
+    /// The host: a run whose grace is over is closed although its thread goes on.
+    case host
+    /// A worker: its host, which knows the time too, kills it when a grace is over; here that is only told (`stuck`). What a run uses is
+    /// measured for the whole process where no other run can have a share in it.
+    case worker
+  }
+
   /// - Parameters:
   ///   - services: What runs ask for beyond their own thread.
   ///   - sink: Told what happens, on the launcher's threads; returns promptly.
-  public convenience init(services: any RunServices, sink: @escaping @Sendable (LauncherEvent) -> Void) throws(HostThread.Failure) {
-    try self.init(services: services, stallLimit: { $0.stallLimit }, sink: sink)
+  public convenience init(
+    services: any RunServices, role: Role = .host, sink: @escaping @Sendable (LauncherEvent) -> Void
+  ) throws(HostThread.Failure) {
+    try self.init(services: services, role: role, stallLimit: { $0.stallLimit }, sink: sink)
   }
 
   /// As the public one, with other limits than the kinds' on the time without progress.
   init(
-    services: any RunServices, stallLimit: @escaping @Sendable (TaskKind) -> Duration?, sink: @escaping @Sendable (LauncherEvent) -> Void
+    services: any RunServices, role: Role = .host, stallLimit: @escaping @Sendable (TaskKind) -> Duration?,
+    sink: @escaping @Sendable (LauncherEvent) -> Void
   ) throws(HostThread.Failure) {
     self.services = services
+    self.role = role
     self.stallLimit = stallLimit
     self.sink = sink
     let relay = Relay()
@@ -124,19 +139,30 @@ public final class ThreadLauncher: Launcher {
 
   /// Returns whether the thread may serve another run.
   private func execute(_ run: LiveRun, with handler: PluginHandler) -> Bool {
-    guard let deadline = run.begin() else { return true }
+    guard let deadline = run.begin(on: taskhost_crash_thread_number()) else { return true }
     deadlines.arm(run, at: deadline)
-    let began = services.wallTime
-    let start = SystemClock.now
-    let cpu = SystemClock.threadTime
+    let isAlone = role == .worker && run.order.contract.maxConcurrentRuns == 1
+    let meter = RunMeter(of: isAlone ? .process : .thread, measuringMemory: role == .worker, began: services.wallTime)
+    let watch = ThreadExit.begin(run) { [self] run in threadVanished(run, meter) }
     let result = handler.function(run.handle, handler.context)
-    let usage = LiveRun.Usage(began: began, handlerTime: SystemClock.now - start, cpuTime: SystemClock.threadTime - cpu)
-    guard let end = run.end(result: result, usage: usage) else {
+    ThreadExit.end(watch)
+    guard let end = run.end(result: result, usage: meter.read()) else {
       threadCameBack(run)
       return false
     }
     finish(run, end)
     return true
+  }
+
+  /// The handler ended its thread instead of returning: on that thread, as the last it does.
+  private func threadVanished(_ run: LiveRun, _ meter: RunMeter) {
+    let threads = state.withLock { $0.plugins[run.order.contract.identifier]?.threads }
+    if let end = run.vanish(usage: meter.read()) {
+      threads?.abandonThread()
+      finish(run, end)
+    } else {
+      threadCameBack(run)
+    }
   }
 
   private func finish(_ run: LiveRun, _ end: LiveRun.End) {
@@ -148,6 +174,7 @@ public final class ThreadLauncher: Launcher {
 
   private func tell(_ end: LiveRun.End, of run: LiveRun) {
     if let reason = end.unannounced { sink(.expired(run.context, reason)) }
+    if let line = end.lastLine { sink(.log(run.context, line)) }
     sink(.ended(run.order.run, end.ending, end.report))
   }
 
@@ -166,10 +193,21 @@ public final class ThreadLauncher: Launcher {
       // The handler is not kept waiting for the sink, and need not return: another deadline thread sends the event and arms force.
       deadlines.arm(run, at: SystemClock.now)
       run.perform(call, reason: reason)
-    case .force(let reason):
-      guard let end = run.close(byForce: reason) else { return }
-      if end.isAbandoned { abandon(run, end) } else { finish(run, end) }
+    case .force(let reason): force(run, reason)
     }
+  }
+
+  private func force(_ run: LiveRun, _ reason: StopReason) {
+    var trouble: String?
+    if let number = run.threadOfLiveHandler {
+      let (name, stack) = StuckThread.look(at: number)
+      sink(.stuck(run.context, thread: name, stack: stack))
+      // The host ends this process now.
+      guard role == .host else { return }
+      trouble = "stuck in thread \(name)" + (stack.isEmpty ? ", whose stack could not be had" : "\n\(stack)")
+    }
+    guard let end = run.close(byForce: reason, trouble: trouble) else { return }
+    if end.isAbandoned { abandon(run, end) } else { finish(run, end) }
   }
 
   private func abandon(_ run: LiveRun, _ end: LiveRun.End) {

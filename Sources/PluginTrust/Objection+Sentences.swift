@@ -58,6 +58,16 @@ extension Objection {
     code: .changed, observed: "changed while it was being checked",
     remedy: "Copy a plugin under another name and rename it into place, then reload.")
 
+  static func copyFailed(_ number: Int32) -> Objection {
+    Objection(
+      code: .copyFailed, observed: "its private copy cannot be written: \(String(cString: strerror(number)))",
+      remedy: "Make room on the disk of the state directory, and check that the host may write there.")
+  }
+
+  static let copyLost = Objection(
+    code: .copyFailed, observed: "its private copy is not there or was tampered with",
+    remedy: "Reload, which copies the plugin again; leave the copies directory to the host.")
+
   static let manifest = Objection(
     code: .unsupported, observed: "is a manifest that adopts a library; adopted libraries come in a later version of taskhost",
     remedy: "Wrap the library in a plugin of its own, and remove the manifest.")

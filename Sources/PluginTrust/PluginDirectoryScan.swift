@@ -1,4 +1,5 @@
 import Glibc
+public import TaskModel
 
 /// What the plugin directories offer: files that passed every check short of running them, and the others with the reason.
 ///
@@ -7,9 +8,18 @@ import Glibc
 public struct PluginDirectoryScan: Sendable, Equatable {
   /// Names a directory may have that end in `.so` or `.task.toml`.
   private static let fileLimit = 4096
+  private static let suffixes = [Array(".so".utf8), Array(".task.toml".utf8)]
 
   /// The files that passed, in the order of listing.
-  public private(set) var accepted: [PluginFile] = []
+  public private(set) var entries: [Entry] = []
+
+  /// Those of ``entries`` that were opened and read: all of them when none was known before.
+  public var accepted: [PluginFile] {
+    entries.compactMap { entry in
+      guard case .inspected(let file) = entry else { return nil }
+      return file
+    }
+  }
 
   /// The files that did not, in the order of listing; ``PluginRefusal/file`` is the path.
   public private(set) var refused: [PluginRefusal] = []
@@ -19,9 +29,13 @@ public struct PluginDirectoryScan: Sendable, Equatable {
   /// - Parameters:
   ///   - directories: Paths, absolute or relative to the working directory.
   ///   - policy: Whom to trust.
+  ///   - known: What is remembered of the file at an absolute path. If the system says that the file is still that one, unchanged, it is
+  ///     not opened: its owner, mode, size and hard links are checked by the same call.
   /// - Throws: ``PluginDirectoryError`` for a directory that is missing, is not one or cannot be read. A directory that others may write is
   ///   no error: its files are refused.
-  public init(directories: [String], policy: PluginTrustPolicy = PluginTrustPolicy()) throws(PluginDirectoryError) {
+  public init(
+    directories: [String], policy: PluginTrustPolicy = PluginTrustPolicy(), known: (String) -> KnownPluginFile? = { _ in nil }
+  ) throws(PluginDirectoryError) {
     var listed: Set<PluginInspection.Identity> = []
     var files: [PluginInspection.Identity: String] = [:]
     for directory in directories {
@@ -33,14 +47,14 @@ public struct PluginDirectoryScan: Sendable, Equatable {
       guard fstat(descriptor, &info) == 0 else { throw PluginDirectoryError(directory: directory, number: errno) }
       guard listed.insert(.init(device: UInt64(info.st_dev), inode: UInt64(info.st_ino))).inserted else { continue }
       for name in try Self.names(in: descriptor, directory) {
-        check(name, in: descriptor, trust, policy, &files)
+        check(name, in: descriptor, trust, policy, known, &files)
       }
     }
   }
 
   private mutating func check(
     _ bytes: [UInt8], in descriptor: Int32, _ trust: DirectoryTrust, _ policy: PluginTrustPolicy,
-    _ files: inout [PluginInspection.Identity: String]
+    _ known: (String) -> KnownPluginFile?, _ files: inout [PluginInspection.Identity: String]
   ) {
     let prefix = trust.path == "/" ? "/" : trust.path + "/"
     guard let name = String(validating: bytes, as: UTF8.self), !name.hasControlCharacters else {
@@ -52,14 +66,24 @@ public struct PluginDirectoryScan: Sendable, Equatable {
     do throws(Objection) {
       if let objection = trust.objection { throw objection }
       if name.hasSuffix(".task.toml") { throw .manifest }
-      let file = try PluginInspection(policy: policy).inspect(name, in: descriptor, path: path) { identity in
+      let inspection = PluginInspection(policy: policy)
+      func claim(_ identity: PluginInspection.Identity) -> String? {
         guard let first = files[identity] else {
           files[identity] = path
           return nil
         }
         return first
       }
-      accepted.append(file)
+      if let known = known(path), known.path == path {
+        var info = stat()
+        guard fstatat(descriptor, name, &info, AT_SYMLINK_NOFOLLOW) == 0 else { throw .unreadable(errno) }
+        if FileMarks(info) == FileMarks(known) {
+          try inspection.check(info, path: path, claim: claim)
+          entries.append(.known(known))
+          return
+        }
+      }
+      entries.append(.inspected(try inspection.inspect(name, in: descriptor, path: path, claim: claim)))
     } catch {
       refused.append(error.refusal(of: path))
     }
@@ -67,38 +91,21 @@ public struct PluginDirectoryScan: Sendable, Equatable {
 
   /// The names of what could be plugins, sorted; bytes, since a name need not be UTF-8.
   private static func names(in descriptor: Int32, _ directory: String) throws(PluginDirectoryError) -> [[UInt8]] {
-    // A descriptor of its own: closedir closes it, and reading moves its position.
-    let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard copy >= 0 else { throw PluginDirectoryError(directory: directory, number: errno) }
-    guard let stream = fdopendir(copy) else {
-      let number = errno
-      close(copy)
-      throw PluginDirectoryError(directory: directory, number: number)
+    var count = 0
+    do {
+      return try DirectoryNames.list(in: descriptor) { name in
+        guard name.first != UInt8(ascii: "."), suffixes.contains(where: { name.suffix($0.count).elementsEqual($0) }) else { return false }
+        count += 1
+        guard count <= fileLimit else {
+          throw PluginDirectoryError(
+            directory: directory, observed: "has more than \(fileLimit) plugin files", remedy: "Give plugins a directory of their own.")
+        }
+        return true
+      }.sorted { $0.lexicographicallyPrecedes($1) }
+    } catch let error as PluginDirectoryError {
+      throw error
+    } catch {
+      throw PluginDirectoryError(directory: directory, number: (error as? DirectoryNames.Failure)?.number ?? EIO)
     }
-    defer { closedir(stream) }
-    var names: [[UInt8]] = []
-    while true {
-      errno = 0
-      guard let entry = readdir(stream) else {
-        guard errno == 0 else { throw PluginDirectoryError(directory: directory, number: errno) }
-        break
-      }
-      let name = Self.name(of: entry)
-      guard name.first != UInt8(ascii: "."), [".so", ".task.toml"].contains(where: { name.reversed().starts(with: $0.utf8.reversed()) })
-      else { continue }
-      names.append(name)
-      guard names.count <= fileLimit else {
-        throw PluginDirectoryError(
-          directory: directory, observed: "has more than \(fileLimit) plugin files", remedy: "Give plugins a directory of their own.")
-      }
-    }
-    return names.sorted { $0.lexicographicallyPrecedes($1) }
-  }
-
-  /// The name in a directory entry: the bytes up to the first zero, of which there is one within the entry.
-  private static func name(of entry: UnsafeMutablePointer<dirent>) -> [UInt8] {
-    guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return [] }
-    let start = UnsafeRawPointer(entry) + offset
-    return Array(UnsafeRawBufferPointer(start: start, count: strlen(start.assumingMemoryBound(to: CChar.self))))
   }
 }

@@ -1,6 +1,8 @@
+public import TaskModel
+
 /// A plugin's file that passed every check that needs none of its code to run.
 ///
-/// Device, inode, size and time of change say which file it was that passed; whoever opens it again compares them first.
+/// Device, inode, size and times of change say which file it was that passed; whoever opens it again compares them first.
 public struct PluginFile: Sendable, Equatable {
   /// Absolute, with every symbolic link of the directories resolved.
   public let path: String
@@ -20,6 +22,27 @@ public struct PluginFile: Sendable, Equatable {
   /// When its content last changed: nanoseconds since 1970, by the file system's clock.
   public let modified: Int64
 
+  /// When its content, owner or mode last changed: nanoseconds since 1970, by the file system's clock. A process cannot set it.
+  public let changed: Int64
+
   /// What it says of itself.
   public let elf: ElfSummary
+
+  init(path: String, name: String, marks: FileMarks, elf: ElfSummary) {
+    self.path = path
+    self.name = name
+    device = marks.device
+    inode = marks.inode
+    size = marks.size
+    modified = marks.modified
+    changed = marks.changed
+    self.elf = elf
+  }
+
+  /// The file as it is remembered between launches.
+  ///
+  /// - Parameter digest: SHA-256 of its content, 32 bytes.
+  public func known(digest: [UInt8]) -> KnownPluginFile {
+    KnownPluginFile(path: path, device: device, inode: inode, size: size, modified: modified, changed: changed, digest: digest)
+  }
 }

@@ -19,6 +19,23 @@ struct PluginInspection: Sendable {
   func inspect(
     _ name: String, in directory: Int32, path: String, claim: (Identity) -> String?
   ) throws(Objection) -> PluginFile {
+    let (marks, elf) = try opening(name, in: directory, path: path, claim: claim) { file, _ throws(Objection) in
+      try ElfSummary(reading: file, policy: policy)
+    }
+    return PluginFile(path: path, name: name, marks: marks, elf: elf)
+  }
+
+  /// Checks all of a file but its content, which `body` reads; then that it did not change meanwhile.
+  ///
+  /// - Parameters:
+  ///   - directory: Descriptor of the directory, borrowed.
+  ///   - path: The file's path, for the sentences.
+  ///   - claim: Called with the file's identity before it is read; gives the name of an earlier file that was the same, if any.
+  ///   - body: Gets the open file, borrowed, and its marks.
+  func opening<Result>(
+    _ name: String, in directory: Int32, path: String, claim: (Identity) -> String?,
+    _ body: (BoundedFile, FileMarks) throws(Objection) -> Result
+  ) throws(Objection) -> (FileMarks, Result) {
     var listed = stat()
     guard fstatat(directory, name, &listed, AT_SYMLINK_NOFOLLOW) == 0 else { throw .unreadable(errno) }
     try Self.checkKind(listed.st_mode)
@@ -28,26 +45,28 @@ struct PluginInspection: Sendable {
     defer { close(descriptor) }
     var before = stat()
     guard fstat(descriptor, &before) == 0 else { throw .unreadable(errno) }
-    try Self.checkKind(before.st_mode)
     guard before.st_dev == listed.st_dev, before.st_ino == listed.st_ino else { throw .changed }
-    if let first = claim(Identity(device: UInt64(before.st_dev), inode: UInt64(before.st_ino))) { throw .sameFile(as: first) }
-    guard before.st_uid == 0 || before.st_uid == policy.user else {
-      throw .wrongOwner("the file", path: path, owner: before.st_uid, user: policy.user)
-    }
-    guard before.st_mode & 0o022 == 0 else { throw .writable("the file", path: path, mode: before.st_mode) }
-    let size = UInt64(max(before.st_size, 0))
-    guard size <= policy.maximumSize else { throw .tooBig(size: size, limit: policy.maximumSize) }
+    try check(before, path: path, claim: claim)
+    let marks = FileMarks(before)
 
-    let elf = try ElfSummary(reading: BoundedFile(descriptor: descriptor, size: size), policy: policy)
+    let result = try body(BoundedFile(descriptor: descriptor, size: marks.size), marks)
 
     var after = stat()
     guard fstat(descriptor, &after) == 0 else { throw .unreadable(errno) }
-    guard after.st_size == before.st_size, Self.nanoseconds(after.st_mtim) == Self.nanoseconds(before.st_mtim),
-      Self.nanoseconds(after.st_ctim) == Self.nanoseconds(before.st_ctim)
-    else { throw .changed }
-    return PluginFile(
-      path: path, name: name, device: UInt64(before.st_dev), inode: UInt64(before.st_ino), size: size,
-      modified: Self.nanoseconds(before.st_mtim), elf: elf)
+    guard FileMarks(after) == marks else { throw .changed }
+    return (marks, result)
+  }
+
+  /// Checks what the system says of a file: its kind, that it is not one seen before, its owner, mode and size.
+  func check(_ info: stat, path: String, claim: (Identity) -> String?) throws(Objection) {
+    try Self.checkKind(info.st_mode)
+    if let first = claim(Identity(device: UInt64(info.st_dev), inode: UInt64(info.st_ino))) { throw .sameFile(as: first) }
+    guard info.st_uid == 0 || info.st_uid == policy.user else {
+      throw .wrongOwner("the file", path: path, owner: info.st_uid, user: policy.user)
+    }
+    guard info.st_mode & 0o022 == 0 else { throw .writable("the file", path: path, mode: info.st_mode) }
+    let size = UInt64(max(info.st_size, 0))
+    guard size <= policy.maximumSize else { throw .tooBig(size: size, limit: policy.maximumSize) }
   }
 
   private static func checkKind(_ mode: mode_t) throws(Objection) {
@@ -60,9 +79,5 @@ struct PluginInspection: Sendable {
     case S_IFCHR, S_IFBLK: throw .notRegular("device")
     default: throw .notRegular("file of an unknown kind")
     }
-  }
-
-  private static func nanoseconds(_ time: timespec) -> Int64 {
-    Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
   }
 }

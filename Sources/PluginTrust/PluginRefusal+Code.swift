@@ -21,6 +21,8 @@ extension PluginRefusal {
     case unreadable
     /// It changed while it was being checked.
     case changed
+    /// The host could not make its private copy of it, or lost it.
+    case copyFailed = "copy_failed"
     /// Something this version of the host does not do yet.
     case unsupported
 

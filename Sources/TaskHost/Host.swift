@@ -7,6 +7,8 @@ import Synchronization
 public import TaskModel
 public import TaskScheduler
 import TaskStore
+import WorkerProcesses
+import WorkerSandbox
 
 /// A host: its plugins, its requests, its runs. Made by ``launch(_:allowMissing:log:)``, ended by ``drain()`` and ``close()``.
 ///
@@ -24,7 +26,9 @@ public final class Host: Sendable {
   private let directory: StateDirectory
   private let store: any RequestStore
   private let scheduler: Scheduler
-  private let launcher: ThreadLauncher
+  private let launcher: PluginLauncher
+  private let copies: PluginCopies
+  private let crashMemory: CrashMemory
   private let registry: PluginLaunching.Result
   private let live: LiveView
   private let news: NewsDesk
@@ -46,64 +50,64 @@ public final class Host: Sendable {
   public static func launch(_ configuration: HostConfiguration, allowMissing: Bool, log: Logger) throws(HostFailure) -> Host {
     try configuration.checkDemands()
     let directory = try StateDirectory(configuration.stateDirectory)
+    let crashMemory = try CrashMemory(directory.crashMemory)
     let store: SQLiteRequestStore
     do { store = try SQLiteRequestStore(path: directory.database) } catch {
       throw HostFailure(.configuration, "store \(directory.database): \(error)")
     }
-    let rules = SubmissionRules(others: configuration.maySubmit())
-    let launching = PluginLaunching(
-      configuration: configuration, stateDirectory: directory.path, submissionRules: rules, log: log)
-    let scan = try launching.discover()
-    let registry = launching.register(scan) { file in
-      let tied = configuration.plugins.first { $0.value.file == file.name }?.key
-      return (tied ?? file.elf.note?.identifier).flatMap { try? TaskIdentifier($0) }
-    }
+    let parts = try HostParts(configuration, directory, store, crashMemory, log)
+    let launching = try PluginLaunching(parts, log)
+    let registry = try launching.launch()
+    launching.conclude(registry, log)
     for refused in registry.refused {
       log.warning("plugin refused: \(refused.refusal)", metadata: ["code": "\(refused.refusal.code.rawValue)"])
     }
     if !allowMissing { try registry.checkPermitted(configuration) }
-    return try Host(configuration, directory, store, registry, rules, log)
+    return try Host(parts, registry, log)
   }
 
-  private init(
-    _ configuration: HostConfiguration, _ directory: StateDirectory, _ store: SQLiteRequestStore, _ registry: PluginLaunching.Result,
-    _ rules: SubmissionRules, _ log: Logger
-  ) throws(HostFailure) {
-    let clock = SystemClock()
-    let services = PluginServices(store: store, clock: clock, submissionRules: rules)
-    let relay = EventRelay(log: log)
+  private init(_ parts: HostParts, _ registry: PluginLaunching.Result, _ log: Logger) throws(HostFailure) {
+    let configuration = parts.configuration
+    let clock = parts.clock
+    let relay = parts.relay
     let contracts = registry.registered.flatMap(\.contracts)
     let schedules = try configuration.repetitions()
     do {
-      launcher = try ThreadLauncher(services: services) { relay.receive($0) }
-      for plugin in registry.registered { launcher.add(plugin.plugin, contracts: plugin.contracts) }
+      launcher = try parts.launcher(for: registry.registered)
       scheduler = try Scheduler(
-        policy: configuration.schedulingPolicy(), store: store, launcher: launcher, clock: clock, observe: { relay.receive($0) })
+        policy: configuration.schedulingPolicy(), store: parts.store, launcher: launcher, clock: clock, observe: { relay.receive($0) },
+        standingChanged: { relay.receive($0, $1) })
     } catch let error as HostFailure { throw error } catch { throw HostFailure(.configuration, "\(error)") }
-    services.connect(scheduler)
+    parts.services.connect(scheduler)
     let scheduler = self.scheduler
     live = LiveView()
     news = NewsDesk { scheduler.observeEvents($0) }
     state = Mutex(State(warnings: configuration.warnings(about: contracts)))
     self.configuration = configuration
-    self.directory = directory
-    self.store = store
+    directory = parts.directory
+    store = parts.store
+    copies = parts.copies
+    crashMemory = parts.crashMemory
     self.registry = registry
     self.log = log
-    stateDirectory = directory.path
+    stateDirectory = parts.directory.path
     started = clock.wallTime
     relay.connect(self)
     for warning in state.withLock({ $0.warnings }) { log.warning("\(warning)") }
+    crashMemory.watch()
     do {
       let (lost, refused) = try scheduler.start(
-        contracts: contracts, schedules: schedules,
-        submissions: registry.registered.flatMap(\.plugin.requests))
+        contracts: contracts, schedules: schedules, submissions: registry.registered.flatMap(\.requests), crashed: parts.crashed)
       if lost > 0 { log.notice("\(lost) runs were lost with the host before: their requests are pending again") }
       for (request, refusal) in refused { log.warning("a launch submission for \(request.identifier) was refused: \(refusal)") }
     } catch { throw HostFailure(.configuration, "store: \(error)") }
     for plugin in registry.registered {
       for contract in plugin.contracts {
-        log.info("registered \(contract.identifier)", metadata: ["file": "\(plugin.file.name)", "kind": "\(contract.kind.rawValue)"])
+        log.info(
+          "registered \(contract.identifier)",
+          metadata: [
+            "file": "\(plugin.candidate.name)", "kind": "\(contract.kind.rawValue)", "isolation": "\(plugin.placement.isolation.rawValue)",
+          ])
       }
     }
     log.notice(
@@ -145,6 +149,11 @@ public final class Host: Sendable {
   /// Makes a dead letter pending again.
   public func retry(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
     try await ask { self.scheduler.revive(id, completion: $0) }
+  }
+
+  /// Clears what counts against a plugin, so that it is given runs at once.
+  public func release(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> Standing {
+    try await ask { self.scheduler.release(identifier, completion: $0) }
   }
 
   /// Makes the identifier's first pending request due at once, or submits one.
@@ -215,7 +224,8 @@ public final class Host: Sendable {
     let counts = (try? store.counts()) ?? [:]
     return HostOverview(
       phase: phase, requests: counts, nextDue: nextStart, running: handlers.values.reduce(0) { $0 + $1.running },
-      plugins: registry.overviews(handlers), warnings: warnings + (trouble.map { ["the store: \($0)"] } ?? []))
+      plugins: registry.overviews(handlers), warnings: warnings + (trouble.map { ["the store: \($0)"] } ?? []),
+      sandbox: WorkerSandbox.support(landlockLimit: WorkerSpecs.landlockLimit).missing)
   }
 
   /// Begins no more runs and waits until the live ones have ended: they get `drain_timeout`, then expire with `draining`, then their grace.
@@ -237,6 +247,7 @@ public final class Host: Sendable {
   ///
   /// - Returns: Whether threads are left that could not be ended; the process must then leave by `_exit`.
   public func close() -> Bool {
+    CrashMemory.leave()
     let left = launcher.shutdown()
     scheduler.stop()
     news.close()
@@ -248,7 +259,7 @@ public final class Host: Sendable {
 
   // MARK: What the launcher and the scheduler tell
 
-  fileprivate func receive(_ event: LauncherEvent) {
+  func receive(_ event: LauncherEvent) {
     switch event {
     case .progress(let run, let progress):
       live.note(progress, of: run.run)
@@ -265,11 +276,16 @@ public final class Host: Sendable {
     case .resumed(let identifier):
       log.notice("plugin takes runs again", metadata: ["identifier": "\(identifier)"])
       scheduler.receive(event)
+    case .stuck(let run, let thread, let stack):
+      let place = stack.isEmpty ? "" : ": " + stack.split(separator: "\n").prefix(6).joined(separator: "; ")
+      log.error("run does not stop: thread \(thread)\(place)", metadata: ["identifier": "\(run.identifier)", "run": "\(run.run)"])
+    case .output(let identifier, let line):
+      log.log(level: Logger.Level(line.level), "\(line.message)", metadata: ["identifier": "\(identifier)"])
     case .ended: scheduler.receive(event)
     }
   }
 
-  fileprivate func receive(_ notice: Scheduler.Notice) {
+  func receive(_ notice: Scheduler.Notice) {
     switch notice {
     case .event(.request(let record)): news.publish(.request(record))
     case .event(.run(let record)): news.publish(.run(record))
@@ -285,6 +301,14 @@ public final class Host: Sendable {
     }
   }
 
+  func receive(_ identifier: TaskIdentifier, _ standing: Standing) {
+    guard standing.strikes > 0 else { return }
+    let what = standing.isQuarantined ? "plugin quarantined: taskhost plugins release \(identifier)" : "plugin held back"
+    log.log(
+      level: standing.isQuarantined ? .error : .warning, "\(what)",
+      metadata: ["identifier": "\(identifier)", "strikes": "\(standing.strikes)", "last": "\(standing.lastTrouble ?? "")"])
+  }
+
   private func logEnd(of record: RunRecord) {
     guard let outcome = record.outcome else { return }
     let level: Logger.Level =
@@ -298,26 +322,5 @@ public final class Host: Sendable {
     if let ended = record.ended { metadata["duration_ms"] = "\((ended - record.started).wholeMilliseconds)" }
     if let reason = record.report.stopReason { metadata["stop_reason"] = "\(reason.rawValue)" }
     log.log(level: level, "run \(outcome.rawValue)\(record.report.message.map { ": \($0)" } ?? "")", metadata: metadata)
-  }
-}
-
-/// Passes on what launcher and scheduler tell, which are made before the host is.
-private final class EventRelay: Sendable {
-  private let log: Logger
-  private let host = Mutex<Weak?>(nil)
-  private struct Weak { weak var host: Host? }
-
-  init(log: Logger) { self.log = log }
-
-  func connect(_ host: Host) { self.host.withLock { $0 = Weak(host: host) } }
-
-  func receive(_ event: LauncherEvent) { host.withLock { $0?.host }?.receive(event) }
-
-  func receive(_ notice: Scheduler.Notice) {
-    guard let host = host.withLock({ $0?.host }) else {
-      if case .storeFailed(let error) = notice { log.critical("\(error)") }
-      return
-    }
-    host.receive(notice)
   }
 }

@@ -1,5 +1,7 @@
+import PluginTrust
 import TaskModel
 import TaskScheduler
+import WorkerSandbox
 
 extension HostConfiguration {
   /// The rules for scheduling.
@@ -43,23 +45,38 @@ extension HostConfiguration {
   /// What the operator demands and this version cannot give is no warning: a host that ran anyway would be less safe than it was told to be.
   func checkDemands() throws(HostFailure) {
     var demands: [String] = []
-    if requireSignatures { demands.append("require_signatures: signatures come with a later version") }
-    if requireSandbox { demands.append("require_sandbox: the sandbox comes with a later version") }
+    if requireSandbox {
+      demands += WorkerSandbox.support(landlockLimit: WorkerSpecs.landlockLimit).missing.map { "require_sandbox: \($0)" }
+      demands += plugins.filter { $0.value.isolation == .thread }.keys.sorted().map {
+        "require_sandbox: plugin \($0) is configured for thread isolation, which has no sandbox: use isolation = \"process\""
+      }
+    }
+    for (name, plugin) in plugins.sorted(by: { $0.key < $1.key }) {
+      let confinement = Confinement(plugin: "", network: Confinement.Network(plugin.entitlements.network))
+      demands += WorkerSandbox.objections(to: confinement, landlockLimit: WorkerSpecs.landlockLimit).map { "plugin \(name): \($0)" }
+    }
     if control.listen != nil { demands.append("control.listen: TCP comes with a later version; the Unix socket is there") }
     guard !demands.isEmpty else { return }
     throw HostFailure(.configuration, demands.joined(separator: "\n"))
+  }
+
+  /// Whose signatures count; reads the key files.
+  func signaturePolicy() throws(HostFailure) -> SignaturePolicy {
+    var keys: [PluginTrust.TrustedKey] = []
+    var problems: [String] = []
+    for entry in trustedKeys {
+      do throws(SigningFileError) { keys.append(try PluginTrust.TrustedKey(reading: entry.file, identifiers: entry.identifiers)) } catch {
+        problems.append("trusted_keys: \(error)")
+      }
+    }
+    guard problems.isEmpty else { throw HostFailure(.configuration, problems.joined(separator: "\n")) }
+    return SignaturePolicy(isRequired: requireSignatures, keys: keys)
   }
 
   /// What is configured and not done by this version, for the operator.
   func warnings(about contracts: [HandlerContract]) -> [String] {
     var warnings: [String] = []
     let identifiers = contracts.map(\.identifier.rawValue)
-    let isolated = identifiers.filter { plugin($0).isolation == .process }
-    if !isolated.isEmpty {
-      warnings.append(
-        "worker processes come with a later version: \(isolated.count) of \(identifiers.count) plugins are configured for process isolation and run in threads of the host"
-      )
-    }
     let conditional = identifiers.filter { !plugin($0).requires.isEmpty }.sorted()
     if !conditional.isEmpty {
       warnings.append("conditions come with a later version: `requires` is not observed for \(conditional.joined(separator: ", "))")

@@ -1,5 +1,7 @@
 import PluginTrust
 public import TaskModel
+import TaskScheduler
+import WorkerProcesses
 
 /// One look at a host.
 public struct HostOverview: Sendable, Hashable {
@@ -15,6 +17,8 @@ public struct HostOverview: Sendable, Hashable {
   public let plugins: [PluginOverview]
   /// What the operator should know.
   public let warnings: [String]
+  /// What the kernel does not give of the plugins' sandbox.
+  public let sandbox: [String]
 }
 
 /// A plugin file and what became of it.
@@ -25,6 +29,18 @@ public struct PluginOverview: Sendable, Hashable {
   public let contract: HandlerContract?
   /// Its runs now.
   public let running: Int
+  /// Where its code runs; nil when it was refused.
+  public let isolation: PluginConfiguration.Isolation?
+  /// Its worker process now; nil: none runs.
+  public let worker: Int32?
+  /// What counts against it.
+  public let standing: Standing
+  /// The key its file is signed with; nil: it is not, or not with one that is trusted.
+  public let signature: String?
+  /// SHA-256 of its file, in hexadecimal; nil when it was refused.
+  public let digest: String?
+  /// What of its sandbox the kernel does not give.
+  public let sandbox: [String]
   /// Why it takes no runs: a code and a sentence; nil: it does.
   public let obstacleCode: String?
   /// The sentence to the code.
@@ -33,19 +49,12 @@ public struct PluginOverview: Sendable, Hashable {
 
 extension PluginLaunching.Result {
   /// Every file in the order of names, with how its handlers stand.
-  func overviews(_ handlers: [TaskIdentifier: (running: Int, suspension: String?)]) -> [PluginOverview] {
-    let registered = registered.flatMap { plugin in
-      plugin.contracts.map { contract in
-        let standing = handlers[contract.identifier]
-        return PluginOverview(
-          file: plugin.file.path, contract: contract, running: standing?.running ?? 0,
-          obstacleCode: standing?.suspension == nil ? nil : PluginRefusal.Code.suspended.rawValue, obstacle: standing?.suspension)
-      }
-    }
+  func overviews(_ handlers: [TaskIdentifier: HandlerOverview]) -> [PluginOverview] {
+    let registered = registered.flatMap { plugin in plugin.contracts.map { plugin.overview(of: $0, handlers[$0.identifier]) } }
     let refused = refused.map {
       PluginOverview(
-        file: $0.refusal.file, contract: nil, running: 0, obstacleCode: $0.refusal.code.rawValue,
-        obstacle: "\($0.refusal.observed). \($0.refusal.remedy)")
+        file: $0.refusal.file, contract: nil, running: 0, isolation: nil, worker: nil, standing: Standing(), signature: nil, digest: nil,
+        sandbox: [], obstacleCode: $0.refusal.code.rawValue, obstacle: "\($0.refusal.observed). \($0.refusal.remedy)")
     }
     return (registered + refused).sorted { $0.file < $1.file }
   }
@@ -59,7 +68,7 @@ extension PluginLaunching.Result {
       guard let identifier = pattern.exact, !offered.contains(identifier) else { continue }
       if let refused = refused.first(where: { $0.identifier == identifier }) {
         problems.append("permitted identifier \(identifier): \(refused.refusal)")
-        isTemporary = isTemporary && refused.refusal.code == .launchTimeout
+        isTemporary = isTemporary && refused.isTemporary
       } else {
         problems.append(
           "permitted identifier \(identifier): no plugin registers it, so its requests would wait for ever: install its plugin, remove it from permitted_identifiers, or use --allow-missing"
@@ -69,5 +78,17 @@ extension PluginLaunching.Result {
     }
     guard !problems.isEmpty else { return }
     throw HostFailure(isTemporary ? .temporary : .configuration, problems.joined(separator: "\n"))
+  }
+}
+
+extension RegisteredPlugin {
+  /// One of its handlers.
+  fileprivate func overview(of contract: HandlerContract, _ handler: HandlerOverview?) -> PluginOverview {
+    let worker: PluginWorker? = if case .process(let worker) = placement { worker } else { nil }
+    let signature: String? = if case .signed(let key) = candidate.signature { "\(key.name) (\(key.key.id))" } else { nil }
+    return PluginOverview(
+      file: candidate.path, contract: contract, running: handler?.running ?? 0, isolation: placement.isolation, worker: worker?.processID,
+      standing: handler?.standing ?? Standing(), signature: signature, digest: candidate.digestText, sandbox: worker?.unenforced ?? [],
+      obstacleCode: handler?.suspension == nil ? nil : PluginRefusal.Code.suspended.rawValue, obstacle: handler?.suspension)
   }
 }

@@ -22,6 +22,7 @@ final class StateDirectory: Sendable {
         .configuration, "state directory \(self.path): another host\(holder) has it: stop that one, or use another directory (--state)")
     }
     try Self.probe(self.path)
+    try Self.makePrivate(database)
     Self.sign(lock)
   }
 
@@ -29,6 +30,12 @@ final class StateDirectory: Sendable {
 
   /// The store's file.
   var database: String { path + "/taskhost.sqlite" }
+
+  /// Where the private copies of plugins are.
+  var copies: String { path + "/copies" }
+
+  /// The crash memory's file.
+  var crashMemory: String { path + "/crash" }
 
   /// A plugin's own folder, made if need be; an absolute path.
   static func dataDirectory(in path: String, for identifier: TaskIdentifier) throws(HostFailure) -> String {
@@ -63,6 +70,14 @@ final class StateDirectory: Sendable {
     guard written == block.count, fsync(descriptor) == 0 else {
       throw failure("state directory \(path) cannot be written", written >= 0 && written < block.count ? ENOSPC : errno)
     }
+  }
+
+  /// Payloads and plugins' state are nobody else's to read, whatever the mode of the folder is. SQLite gives its other files this mode too.
+  private static func makePrivate(_ path: String) throws(HostFailure) {
+    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw failure("store \(path) cannot be opened", errno) }
+    defer { close(descriptor) }
+    guard fchmod(descriptor, 0o600) == 0 else { throw failure("the mode of \(path) cannot be set to 0600", errno) }
   }
 
   private static func sign(_ lock: Int32) {

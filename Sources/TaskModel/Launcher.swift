@@ -47,6 +47,11 @@ public enum LauncherEvent: Sendable {
   case progress(RunReference, RunProgress)
   /// A run wrote a line.
   case log(RunReference, LogLine)
+  /// A run's grace is over and its handler has not returned: the thread it hangs in and that thread's stack, a line each frame, as far as
+  /// it could be had.
+  case stuck(RunReference, thread: String, stack: String)
+  /// A plugin wrote a line that belongs to no run: to its standard output or error, or from a thread of its own.
+  case output(TaskIdentifier, LogLine)
   /// The plugin cannot take runs until `resumed`: a thread it overran is still in its hands.
   case suspended(TaskIdentifier, String)
   /// The plugin can take runs again.

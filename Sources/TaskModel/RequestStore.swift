@@ -13,7 +13,7 @@ public protocol RequestStore: Sendable {
   func requests(_ query: RequestQuery) throws(StoreError) -> [RequestRecord]
   /// A request with its payload; nil if there is none.
   func request(_ id: RequestID) throws(StoreError) -> RequestRecord?
-  /// The runs that match and have ended, newest first, without output and log.
+  /// The runs that match and have ended, newest first, without output, log and trouble.
   func runs(_ query: RunQuery) throws(StoreError) -> [RunRecord]
   /// A run that has ended, whole; nil if there is none.
   func run(_ id: RunID) throws(StoreError) -> RunRecord?
@@ -136,6 +136,13 @@ public protocol StoreTransaction {
   func setState(_ key: String, to value: [UInt8]?, of identifier: TaskIdentifier) throws
   /// Writes where a request's run is; nil: nowhere yet.
   func setCheckpoint(_ value: [UInt8]?, of request: RequestID) throws
+
+  // MARK: Plugins
+
+  /// The standing of every identifier that has one.
+  func standings() throws -> [TaskIdentifier: Standing]
+  /// Writes an identifier's standing; nil: it has done nothing wrong.
+  func setStanding(_ standing: Standing?, of identifier: TaskIdentifier) throws
 
   // MARK: Housekeeping
 

@@ -39,6 +39,8 @@ public struct RunReport: Sendable, Hashable {
   public var stopReason: StopReason?
   /// Whether it was stopped by force.
   public var forced = false
+  /// How far the stop had to go; nil: it was not asked to stop.
+  public var stopStage: StopStage?
   /// The handler's sentence for the operator, or the host's.
   public var message: String?
   /// The handler's output; at most ``Limits/payloadBytes``.
@@ -53,11 +55,28 @@ public struct RunReport: Sendable, Hashable {
   public var handlerTime: Duration?
   /// Processor time of the run's thread.
   public var cpuTime: Duration?
+  /// The most memory its worker process had resident by the end of the run, in bytes; nil: not known (thread isolation).
+  public var peakMemory: Int?
+  /// What killed it or where it hung: the signal and the stack, a line each, control characters escaped; nil: nothing of the kind.
+  public var trouble: String?
+  /// Which mishap of a worker process ended it; runs that one mishap ended share the number, so that it is held against the plugin once.
+  /// Not recorded.
+  public var incident: UInt64?
   /// The last log lines, oldest first; at most ``Limits/keptLogLines``.
   public var log: [LogLine] = []
 
   /// Nothing known.
   public init() {}
+}
+
+/// How far the host had to go to stop a run.
+public enum StopStage: String, Sendable, CaseIterable {
+  /// It was asked to stop, and its handler returned within its grace.
+  case asked
+  /// Its grace ran out in a thread of the host: the thread was left behind, since a thread cannot be ended.
+  case abandoned
+  /// Its grace ran out, or its grace was cut short, and its worker process was killed.
+  case killed
 }
 
 /// How far a run has come.

@@ -10,6 +10,15 @@ final class HandlerState {
     case never
     /// Then; or earlier, never later.
     case at(WallTime)
+
+    /// Not before then; nil: none is pending.
+    var earliest: WallTime? {
+      switch self {
+      case .unknown: WallTime(unixMilliseconds: 0)
+      case .never: nil
+      case .at(let time): time
+      }
+    }
   }
 
   var contract: HandlerContract
@@ -17,6 +26,8 @@ final class HandlerState {
   private(set) var running = 0
   /// Why it takes no runs now.
   var suspension: String?
+  /// It is given no runs before then, because of its standing; nil: now.
+  var heldUntil: WallTime?
   var nextDue = NextDue.unknown
   /// How many live requests it has; nil: the store must be asked.
   var liveRequests: Int?
@@ -26,8 +37,11 @@ final class HandlerState {
   /// How long its runs take of late, in nanoseconds; nil: not known.
   private var typicalRun: Int64?
 
-  /// How many more runs it allows.
+  /// How many more runs it allows, were it not held back.
   var freeSlots: Int { suspension == nil ? max(0, contract.maxConcurrentRuns - running) : 0 }
+
+  /// Whether it is given no runs at `now`, because of its standing.
+  func isHeld(at now: WallTime) -> Bool { heldUntil.map { now < $0 } ?? false }
 
   /// How many slots of the host it takes.
   var occupiedSlots: Int { min(running, contract.maxConcurrentRuns) }

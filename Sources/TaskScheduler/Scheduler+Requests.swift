@@ -81,7 +81,7 @@ extension Scheduler {
     case .ended(let run, let ending, let report): send(.ended(run, ending, report))
     case .suspended(let identifier, let reason): inspect { core, _ in core.handlers[identifier]?.suspension = reason }
     case .resumed(let identifier): inspect { core, _ in core.handlers[identifier]?.suspension = nil }
-    case .expired, .progress, .log: break
+    case .expired, .progress, .log, .stuck, .output: break
     }
   }
 
@@ -93,13 +93,6 @@ extension Scheduler {
   /// Why a request is not running now; see ``RequestRecord``.
   public func gates(of record: RequestRecord, completion: @escaping @Sendable ([String]) -> Void) {
     inspect { core, now in completion(core.gates(of: record, now: now)) }
-  }
-
-  /// When the next request is due that could be started then, and how many runs each handler has, with its suspension.
-  public func standing(
-    completion: @escaping @Sendable (_ nextStart: WallTime?, _ handlers: [TaskIdentifier: (running: Int, suspension: String?)]) -> Void
-  ) {
-    inspect { core, _ in completion(core.nextStart, core.handlers.mapValues { ($0.running, $0.suspension) }) }
   }
 
   /// Whether ``Notice/event(_:)`` is sent from now on.

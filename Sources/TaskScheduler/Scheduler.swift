@@ -11,6 +11,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   let clock: any HostClock
   let launcher: any Launcher
   private let observe: @Sendable (Notice) -> Void
+  private let standingChanged: @Sendable (TaskIdentifier, Standing) -> Void
   private let monitor = Monitor()
   private let core: SchedulerCore
   private let policy: SchedulingPolicy
@@ -65,16 +66,20 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
 
   /// Opens the books: requests whose runs were lost with the host before become pending again. Nothing runs before ``start()``.
   ///
-  /// - Parameter observe: See ``Notice``.
+  /// - Parameters:
+  ///   - observe: See ``Notice``.
+  ///   - standingChanged: Told of each plugin whose standing has changed, once that is durable; called as `observe` is.
   public init(
     policy: SchedulingPolicy, store: any RequestStore, launcher: any Launcher, clock: any HostClock,
-    observe: @escaping @Sendable (Notice) -> Void
+    observe: @escaping @Sendable (Notice) -> Void,
+    standingChanged: @escaping @Sendable (TaskIdentifier, Standing) -> Void = { _, _ in }
   ) throws(StoreError) {
     self.policy = policy
     self.store = store
     self.clock = clock
     self.launcher = launcher
     self.observe = observe
+    self.standingChanged = standingChanged
     core = SchedulerCore(policy: policy, origin: store.origin, lastSequence: try store.highestSequence())
     prunedAt = clock.monotonicTime
   }
@@ -85,14 +90,16 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   ///   - contracts: The handlers there are.
   ///   - schedules: The requests that the configuration asks for.
   ///   - submissions: What plugins submitted while they launched.
-  /// - Returns: How many runs were lost with the host before, and the launch submissions that were refused.
+  ///   - crashed: The runs that took the host before along, with the signal and the stack, as its crash memory names them. They end
+  ///     `crashed`, and count against their plugins.
+  /// - Returns: How many other runs were lost with the host before, and the launch submissions that were refused.
   public func start(
-    contracts: [HandlerContract], schedules: [TaskIdentifier: RepeatRule], submissions: [TaskRequest]
+    contracts: [HandlerContract], schedules: [TaskIdentifier: RepeatRule], submissions: [TaskRequest], crashed: [RunID: String] = [:]
   ) throws(StoreError) -> (lost: Int, refused: [(TaskRequest, RequestRefusal)]) {
     core.register(contracts)
     let now = clock.wallTime
     let result = try store.commit { transaction in
-      let lost = try core.recover(transaction, now: now)
+      let lost = try core.recover(transaction, crashed: crashed, now: now)
       try core.reconcile(schedules, transaction, now: now)
       var refused: [(TaskRequest, RequestRefusal)] = []
       for request in submissions {
@@ -102,6 +109,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
       }
       return (lost, refused)
     }
+    tellStandings(core.turn)
     monitor.locked { isServing = true }
     do { try HostThread.start("scheduler", precise: true) { [self] in serve() } } catch {
       monitor.locked { isServing = false }
@@ -281,10 +289,19 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
       held.sort { $0.begin > $1.begin }
     }
     for (run, reason) in turn.expirations where !giveBack(run, reason) { launcher.expire(run, reason: reason) }
+    for change in turn.standings where change.standing?.isHeld(at: clock.wallTime) == true {
+      // No attempt is spent, and its request waits for its plugin.
+      for (_, order) in held where order.contract.identifier == change.identifier { _ = giveBack(order.run, .conditions) }
+    }
     for answer in turn.answers { answer() }
     for record in turn.history { observe(.ended(record)) }
     for event in turn.events { observe(.event(event)) }
+    tellStandings(turn)
     endedSincePruning += turn.ended.count
+  }
+
+  private func tellStandings(_ turn: Turn) {
+    for change in turn.standings { standingChanged(change.identifier, change.standing ?? Standing()) }
   }
 
   // MARK: Runs that are recorded ahead of their time

@@ -32,8 +32,10 @@ extension SchedulerCore {
     guard mayStart else { return nil }
     var next: WallTime?
     for handler in handlers.values where handler.freeSlots > 0 ? freeHostSlots > 0 : handler.slotsAhead > 0 {
-      guard case .at(let due) = handler.nextDue else { continue }
-      let time = handler.freeSlots > 0 ? due + (.zero - policy.claimAhead) : due
+      // Of a handler that is held back it may not be known yet: then it is looked at when that is over.
+      guard let due = handler.nextDue.earliest, handler.heldUntil != .distantFuture else { continue }
+      var time = handler.freeSlots > 0 ? due + (.zero - policy.claimAhead) : due
+      if let heldUntil = handler.heldUntil { time = max(time, heldUntil) }
       next = min(next ?? time, time)
     }
     return next
@@ -44,7 +46,8 @@ extension SchedulerCore {
   private var freeHostSlots: Int { policy.maxConcurrentRuns - occupiedSlots }
 
   private func isReady(_ handler: HandlerState, now: WallTime) -> Bool {
-    (handler.freeSlots > 0 ? freeHostSlots > 0 : handler.slotsAhead > 0) && handler.isDue(by: horizon(of: handler, now: now))
+    (handler.freeSlots > 0 ? freeHostSlots > 0 : handler.slotsAhead > 0) && !handler.isHeld(at: now)
+      && handler.isDue(by: horizon(of: handler, now: now))
   }
 
   /// Until when a request may be due to be started now: only a free slot is taken ahead of time.

@@ -13,11 +13,13 @@ extension SchedulerCore {
       record.report = report
       try transaction.append(record)
       countEnded(entry.identifier)
+      if !standings.isEmpty { try absolve(entry.identifier, transaction) }
       note(record)
       if isObserved, let request = try transaction.request(entry.request) { note(request) }
     } else {
       let record = try transaction.requestRunning(as: run, of: entry.request)
       try conclude(record, run: run, ending: ending, report: report, transaction, now: now)
+      try judge(entry.identifier, ending, report, transaction, now: now)
     }
     live.removeValue(forKey: run)
     slotFreed(entry.identifier, took: report.handlerTime)

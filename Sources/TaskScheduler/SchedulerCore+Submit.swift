@@ -77,6 +77,9 @@ extension SchedulerCore {
       }
       notes.append("no plugin has registered \(request.identifier): the request is parked until one does")
     }
+    if standings[request.identifier]?.isQuarantined == true {
+      notes.append("the plugin is quarantined: the request waits for taskhost plugins release \(request.identifier)")
+    }
     guard request.payload.count <= Limits.payloadBytes else {
       throw RequestRefusal(.tooBig, "the payload has \(request.payload.count) bytes, more than \(Limits.payloadBytes)", field: "payload")
     }

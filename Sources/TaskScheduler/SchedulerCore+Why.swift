@@ -19,6 +19,7 @@ extension SchedulerCore {
     guard let handler = handlers[record.request.identifier] else {
       return gates + ["no plugin has registered \(record.request.identifier)"]
     }
+    if let gate = gate(of: record.request.identifier, now: now) { gates.append(gate) }
     if let reason = handler.suspension { gates.append("the plugin is suspended: \(reason)") }
     if handler.running >= handler.contract.maxConcurrentRuns {
       let runs = live.values.filter { $0.identifier == record.request.identifier }.map(\.run.description).sorted()
@@ -30,7 +31,7 @@ extension SchedulerCore {
     return gates
   }
 
-  private static func text(_ duration: Duration) -> String {
+  static func text(_ duration: Duration) -> String {
     let seconds = max(0, duration.wholeMilliseconds + 999) / 1000
     switch seconds {
     case ..<120: return "\(seconds) s"

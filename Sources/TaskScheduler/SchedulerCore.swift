@@ -8,6 +8,10 @@ final class SchedulerCore {
   let policy: SchedulingPolicy
   var handlers: [TaskIdentifier: HandlerState] = [:]
   var live: [RunID: LiveRunEntry] = [:]
+  /// What counts against plugins; those that did nothing wrong are not in it. Changed by `change` only, so that it can be taken back.
+  var standings: [TaskIdentifier: Standing] = [:]
+  /// The mishap that counted last against each plugin.
+  var incidents: [TaskIdentifier: UInt64] = [:]
   /// Slots of the host that are taken.
   private(set) var occupiedSlots = 0
   /// No new runs.
@@ -65,8 +69,9 @@ final class SchedulerCore {
 
   /// One change of the turn was refused: what it changed in memory since `mark` is taken back.
   func takeBack(to mark: Turn.Mark) {
-    let (stopped, changedHandlers) = turn.takeBack(to: mark)
+    let (stopped, standings, changedHandlers) = turn.takeBack(to: mark)
     for run in stopped { live[run]?.stopRequested = nil }
+    takeBack(standings)
     guard changedHandlers else { return }
     for handler in handlers.values {
       handler.nextDue = .unknown
@@ -88,6 +93,7 @@ final class SchedulerCore {
       slotTaken(entry.identifier)
     }
     for run in turn.stopped { live[run]?.stopRequested = nil }
+    takeBack(turn.standings)
     for handler in handlers.values {
       handler.nextDue = .unknown
       handler.liveRequests = nil
@@ -97,18 +103,34 @@ final class SchedulerCore {
 
   // MARK: Recovery
 
-  /// Runs that are recorded as running when a host begins were lost with the one before.
+  /// Runs that are recorded as running when a host begins were lost with the one before, or took it along. What is known of the plugins'
+  /// standing is taken over.
   ///
-  /// - Returns: How many there were.
-  func recover(_ transaction: any StoreTransaction, now: WallTime) throws -> Int {
-    let lost = try transaction.running()
-    for record in lost {
+  /// - Parameter crashed: The runs that took the host along, with the signal and the stack.
+  /// - Returns: How many there were besides.
+  func recover(_ transaction: any StoreTransaction, crashed: [RunID: String] = [:], now: WallTime) throws -> Int {
+    let known = try transaction.standings()
+    load(known, now: now)
+    let running = try transaction.running()
+    var lost = 0
+    for record in running {
       guard let run = record.run else { throw StoreError.corrupt("request \(record.id) is running without a run") }
       var report = RunReport()
-      report.message = "the host ended while it ran"
       report.stopReason = record.stopRequested
-      try conclude(record, run: run, ending: .lost, report: report, transaction, now: now)
+      if let trouble = crashed[run] {
+        report.message = "it took the host along: \(Self.firstLine(trouble))"
+        report.trouble = trouble
+        try conclude(record, run: run, ending: .crashed, report: report, transaction, now: now)
+      } else {
+        report.message = "the host ended while it ran"
+        try conclude(record, run: run, ending: .lost, report: report, transaction, now: now)
+        lost += 1
+      }
     }
-    return lost.count
+    let struck = Self.standings(standings, afterHostDiedOf: crashed, among: running, retry: policy.retry, now: now)
+    for (identifier, standing) in struck where standings[identifier] != standing {
+      try change(identifier, to: standing, incident: nil, transaction)
+    }
+    return lost
   }
 }

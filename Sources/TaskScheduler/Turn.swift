@@ -18,25 +18,39 @@ struct Turn {
   var started: [LiveRunEntry] = []
   var ended: [LiveRunEntry] = []
   var stopped: [RunID] = []
+  /// What changed of plugins' standing, in order.
+  var standings: [StandingChange] = []
   /// How often a change moved what handlers remember: when something is due, how many requests are live.
   var changes = 0
 
+  /// One change of a plugin's standing.
+  struct StandingChange {
+    let identifier: TaskIdentifier
+    let standing, before: Standing?
+    let incidentBefore: UInt64?
+  }
+
   /// How far a turn had come.
   struct Mark {
-    fileprivate let expirations, events, stopped, changes: Int
+    fileprivate let expirations, events, stopped, standings, changes: Int
   }
 
   /// How far the turn has come; what a change appends after it can be dropped.
-  var mark: Mark { Mark(expirations: expirations.count, events: events.count, stopped: stopped.count, changes: changes) }
+  var mark: Mark {
+    Mark(expirations: expirations.count, events: events.count, stopped: stopped.count, standings: standings.count, changes: changes)
+  }
 
   /// Drops what was appended since `mark`.
   ///
-  /// - Returns: The runs that were asked to stop since, and whether what handlers remember was changed.
-  mutating func takeBack(to mark: Mark) -> (stopped: ArraySlice<RunID>, changedHandlers: Bool) {
-    let dropped = (stopped[mark.stopped...], changes != mark.changes)
+  /// - Returns: The runs that were asked to stop since, the standings that changed since, and whether what handlers remember was changed.
+  mutating func takeBack(
+    to mark: Mark
+  ) -> (stopped: ArraySlice<RunID>, standings: ArraySlice<StandingChange>, changedHandlers: Bool) {
+    let dropped = (stopped[mark.stopped...], standings[mark.standings...], changes != mark.changes)
     expirations.removeLast(expirations.count - mark.expirations)
     events.removeLast(events.count - mark.events)
     stopped.removeLast(stopped.count - mark.stopped)
+    standings.removeLast(standings.count - mark.standings)
     return dropped
   }
 }

@@ -1,5 +1,5 @@
 import GRDB
-import Synchronization
+import HostThreads
 import TaskModel
 
 /// The short numbers that stand for identifiers in the other tables. Rows are added and never changed, so what is known stays true.
@@ -9,7 +9,7 @@ final class IdentifierTable: Sendable {
     var names: [Int64: TaskIdentifier] = [:]
   }
 
-  private let known = Mutex(Known())
+  private let known = Guarded(Known())
 
   /// The number of `identifier`, made if it has none. In a transaction of the writer: `forget` what a rolled back one made.
   func number(of identifier: TaskIdentifier, in database: Database) throws -> Int64 {

@@ -38,10 +38,11 @@ enum RequestColumns {
 /// The columns of `runs` in the order that reading and writing share.
 enum RunColumns {
   static let list = """
-    id, request, identifier, attempt, started_ms, ended_ms, outcome, stop_reason, forced, message, completed, total, cpu_ns
+    id, request, identifier, attempt, started_ms, ended_ms, outcome, stop_reason, forced, message, completed, total, cpu_ns, stop_stage, \
+    peak_memory_bytes
     """
 
-  /// The record of a row that selects ``list``, without output and log.
+  /// The record of a row that selects ``list``, without output, log and trouble.
   static func record(_ row: borrowing PreparedStatement.Columns, origin: UInt64, name: (Int64) throws -> TaskIdentifier) throws -> RunRecord
   {
     var report = RunReport()
@@ -52,6 +53,8 @@ enum RunColumns {
       report.progress = RunProgress(completed: UInt64(bitPattern: completed), total: UInt64(bitPattern: row.integer(11)))
     }
     report.cpuTime = row.optionalInteger(12).map { .nanoseconds($0) }
+    report.stopStage = try StopStage.optional(row.optionalInteger(13))
+    report.peakMemory = row.optionalInteger(14).map { Int($0) }
     return RunRecord(
       id: RunID(sequence: row.integer(0), origin: origin), request: RequestID(sequence: row.integer(1), origin: origin),
       identifier: try name(row.integer(2)), attempt: Int(row.integer(3)), started: WallTime(unixMilliseconds: row.integer(4)),

@@ -6,7 +6,7 @@ public import TaskModel
 public final class SQLiteRequestStore: RequestStore {
   /// Drawn when the file was made.
   public let origin: UInt64
-  private let pool: DatabasePool
+  let pool: DatabasePool
   private let identifiers = IdentifierTable()
   private let writer: Writer
   private let checkpointer: WALCheckpointer
@@ -152,11 +152,12 @@ public final class SQLiteRequestStore: RequestStore {
   public func run(_ id: RunID) throws(StoreError) -> RunRecord? {
     guard id.origin == origin else { return nil }
     return try read { database in
-      let sql = "SELECT \(RunColumns.list), output, log FROM runs WHERE id = ?"
+      let sql = "SELECT \(RunColumns.list), output, log, trouble FROM runs WHERE id = ?"
       return try PreparedStatement(database, sql).rows(.integer(id.sequence)) { row in
         var record = try RunColumns.record(row, origin: origin) { try identifiers.name(of: $0, in: database) }
-        record.report.output = row.blob(13)
-        record.report.log = try StoredJSON.log(row.optionalText(14))
+        record.report.output = row.blob(15)
+        record.report.log = try StoredJSON.log(row.optionalText(16))
+        record.report.trouble = row.optionalText(17)
         return record
       }.first
     }
@@ -201,7 +202,7 @@ public final class SQLiteRequestStore: RequestStore {
     }
   }
 
-  private func read<Value>(_ body: (Database) throws -> Value) throws(StoreError) -> Value {
+  func read<Value>(_ body: (Database) throws -> Value) throws(StoreError) -> Value {
     do { return try pool.read(body) } catch { throw StoreError(error) }
   }
 

@@ -59,7 +59,7 @@ final class SQLiteTransaction: StoreTransaction {
       appendRun = try prepare(
         """
         INSERT INTO runs (id, request, identifier, attempt, started_ms, ended_ms, outcome, stop_reason, forced, message, completed, total,
-        cpu_ns, output, log) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        cpu_ns, output, log, stop_stage, peak_memory_bytes, trouble) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
       selectRunning = try prepare("SELECT \(columns) FROM requests WHERE state = 40")
       selectHolder = try prepare("SELECT \(columns) FROM requests WHERE identifier = ? AND unique_key = ? AND state < 50")
@@ -229,7 +229,8 @@ final class SQLiteTransaction: StoreTransaction {
       .integer((run.outcome ?? .lost).stored), .integer(report.stopReason?.stored), .integer(report.forced ? 1 : 0), .text(report.message),
       .integer(report.progress.map { Int64(bitPattern: $0.completed) }), .integer(report.progress.map { Int64(bitPattern: $0.total) }),
       .integer(report.cpuTime?.wholeNanoseconds), report.output.isEmpty ? .null : .blob(report.output),
-      .text(try StoredJSON.encode(report.log)))
+      .text(try StoredJSON.encode(report.log)), .integer(report.stopStage?.stored), .integer(report.peakMemory.map { Int64($0) }),
+      .text(report.trouble))
   }
 
   func requestRunning(as run: RunID, of request: RequestID) throws -> RequestRecord {

@@ -7,6 +7,9 @@ enum Schema {
     migrator.registerMigration("1 requests, runs, state") { database in
       try database.execute(sql: version1)
     }
+    migrator.registerMigration("2 standing, plugins, how runs were stopped") { database in
+      try database.execute(sql: version2)
+    }
     return migrator
   }
 
@@ -76,5 +79,36 @@ enum Schema {
       value BLOB NOT NULL,
       PRIMARY KEY (identifier, key)
     ) STRICT;
+    """
+  /// - `standing` has a row only for those that did something wrong.
+  /// - `plugin_files`, `plugin_verdicts` are what a host remembers of plugin files between launches. Numbers of 64 bits without a sign
+  ///   are kept as the number with the same bits.
+  private static let version2 = """
+    ALTER TABLE runs ADD COLUMN stop_stage INTEGER;
+    ALTER TABLE runs ADD COLUMN peak_memory_bytes INTEGER;
+    ALTER TABLE runs ADD COLUMN trouble TEXT;
+    CREATE TABLE standing (
+      identifier INTEGER PRIMARY KEY REFERENCES identifiers,
+      strikes INTEGER NOT NULL,
+      host_crashes INTEGER NOT NULL,
+      held_until_ms INTEGER,
+      quarantined_ms INTEGER,
+      last_trouble TEXT
+    ) STRICT;
+    CREATE TABLE plugin_files (
+      path TEXT PRIMARY KEY,
+      device INTEGER NOT NULL,
+      inode INTEGER NOT NULL,
+      size INTEGER NOT NULL,
+      modified_ns INTEGER NOT NULL,
+      changed_ns INTEGER NOT NULL,
+      digest BLOB NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE plugin_verdicts (
+      digest BLOB NOT NULL,
+      circumstances BLOB NOT NULL,
+      registrations BLOB NOT NULL,
+      PRIMARY KEY (digest, circumstances)
+    ) STRICT, WITHOUT ROWID;
     """
 }

@@ -70,6 +70,16 @@ extension StopReason: StoredValue {
   }
 }
 
+extension StopStage: StoredValue {
+  var stored: Int64 {
+    switch self {
+    case .asked: 10
+    case .abandoned: 20
+    case .killed: 30
+    }
+  }
+}
+
 extension ConflictPolicy: StoredValue {
   var stored: Int64 {
     switch self {

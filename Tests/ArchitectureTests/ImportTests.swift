@@ -8,20 +8,27 @@ import Testing
   private static let allowed: [String: Set<String>] = [
     "Sources/TaskModel": [],
     "Sources/HostThreads": ["CTaskHostSystem", "Glibc", "TaskModel"],
-    "Sources/PluginTrust": ["Glibc"],
-    "Sources/PluginRuntime": [
-      "CTaskHost", "CTaskHostSystem", "DequeModule", "Glibc", "HeapModule", "HostThreads", "Synchronization", "TaskModel",
+    "Sources/PluginTrust": ["Crypto", "Glibc", "Synchronization", "TaskModel"],
+    "Sources/WorkerLink": ["CTaskHostSystem", "Glibc", "TaskModel"],
+    "Sources/WorkerSandbox": ["CWorkerSandbox", "Glibc", "Synchronization", "TaskModel"],
+    "Sources/WorkerProcesses": ["CCrashCell", "CTaskHostSystem", "DequeModule", "Glibc", "HostThreads", "TaskModel", "WorkerLink"],
+    "Sources/taskhost-worker": [
+      "CCrashCell", "CTaskHostSystem", "CWorkerDenials", "DequeModule", "Glibc", "HostThreads", "PluginRuntime", "TaskModel", "WorkerLink",
+      "WorkerSandbox",
     ],
-    "Sources/TaskStore": ["Foundation", "GRDB", "GRDBSQLite", "HostThreads", "Synchronization", "TaskModel"],
+    "Sources/PluginRuntime": [
+      "CCrashCell", "CTaskHost", "CTaskHostSystem", "DequeModule", "Glibc", "HeapModule", "HostThreads", "TaskModel",
+    ],
+    "Sources/TaskStore": ["Foundation", "GRDB", "GRDBSQLite", "HostThreads", "TaskModel"],
     "Sources/TaskScheduler": ["DequeModule", "HostThreads", "TaskModel"],
     "Sources/HostControl": [
       "Glibc", "HTTPTypes", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "ServiceLifecycle", "Synchronization",
       "TaskModel",
     ],
     "Sources/TaskHost": [
-      "CTaskHostSystem", "Foundation", "FoundationEssentials", "Glibc", "HostThreads", "Logging", "PluginRuntime", "PluginTrust",
-      "Synchronization",
-      "TaskModel", "TaskScheduler", "TaskStore", "TOMLKit",
+      "CCrashCell", "Crypto", "Foundation", "FoundationEssentials", "CTaskHostSystem", "Glibc", "HostThreads", "Logging", "PluginRuntime",
+      "PluginTrust", "Synchronization", "TaskModel", "TaskScheduler", "TaskStore", "TOMLKit", "WorkerLink", "WorkerProcesses",
+      "WorkerSandbox",
     ],
     "SDK/TaskHostSDK": ["CTaskHost", "CTaskHostPlugin", "FoundationEssentials", "Glibc", "Logging", "Musl", "Synchronization"],
   ]

@@ -116,6 +116,34 @@ import Testing
     #expect(report.messages.first?.contains("cannot tell whether it is open") == true)
   }
 
+  @Test("where other processes of the same user are hidden, the index is no proof", arguments: [false, true])
+  func hidden(_ removesUnsure: Bool) throws {
+    let tree = try TestTree()
+    try tree.file("a", age: 30)
+    var rule = try Rule.about(tree, limits: .everything)
+    rule.dryRun = true
+    rule.removesUnsure = removesUnsure
+    let sweep = Sweep.lookingIntoProc()
+    sweep.openFiles = { _ in OpenFileIndex(identities: [], isComplete: false, hidesOwn: true, processes: 7) }
+    let report = try sweep.finish(rule)
+    #expect(report.removed == (removesUnsure ? 1 : 0) && report.errors == (removesUnsure ? 0 : 1))
+  }
+
+  @Test("what is known to be open or locked is kept even where the rule removes what nobody can tell")
+  func unsureButLocked() throws {
+    let tree = try TestTree()
+    for name in ["a", "b"] { try tree.file(name, age: 30) }
+    var rule = try Rule.about(tree, limits: .everything)
+    rule.removesUnsure = true
+    let sweep = Sweep.lookingIntoProc()
+    sweep.openFiles = { _ in .unknown }
+    let report = try whileOpen(tree.absolute("a"), O_RDONLY) { descriptor in
+      #expect(flock(descriptor, LOCK_SH) == 0)
+      return try sweep.finish(rule)
+    }
+    #expect(report.keptOpen == 1 && report.removed == 1 && tree.names() == ["a"])
+  }
+
   @Test("a directory that a process is in is not removed")
   func workingDirectory() throws {
     let tree = try TestTree()

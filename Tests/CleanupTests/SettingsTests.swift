@@ -17,12 +17,13 @@ import Testing
     let settings = try parse(
       """
       {"batch_size": 10, "rules": [{"name": "logs", "directory": "/var/log/app/", "glob": "**/*.log", "max_age": "7d", "max_total_bytes": "1GiB",
-        "max_count": 100, "keep_newest": 3, "min_age": "1h", "exclude": ["audit/**"], "remove_empty_directories": true, "dry_run": true}]}
+        "max_count": 100, "keep_newest": 3, "min_age": "1h", "exclude": ["audit/**"], "remove_empty_directories": true,
+        "if_unsure": "remove", "dry_run": true}]}
       """)
     let limits = Limits(maxAge: .seconds(604_800), maxTotalBytes: 1 << 30, maxCount: 100, keepNewest: 3, minAge: .seconds(3600))
     let rule = Rule(
       name: "logs", directory: "/var/log/app", glob: try Glob("**/*.log"), recursive: true, exclude: [try Glob("audit/**")], limits: limits,
-      removeEmptyDirectories: true, dryRun: true)
+      removeEmptyDirectories: true, dryRun: true, removesUnsure: true)
     #expect(settings == CleanupSettings(rules: [rule], batchSize: 10))
   }
 
@@ -30,7 +31,7 @@ import Testing
   func defaults() throws {
     let rule = try #require(try parse(#"{"rules": [{"directory": "/var/tmp/x", "glob": "*.log", "max_count": 0}]}"#).rules.first)
     #expect(rule.name == "/var/tmp/x")
-    #expect(!rule.recursive && !rule.dryRun && !rule.removeEmptyDirectories && rule.exclude.isEmpty)
+    #expect(!rule.recursive && !rule.dryRun && !rule.removeEmptyDirectories && !rule.removesUnsure && rule.exclude.isEmpty)
     #expect(rule.limits == Limits(maxCount: 0))
     #expect(try parse("{}").rules.isEmpty)
   }
@@ -66,6 +67,7 @@ import Testing
     "a rule that contradicts itself is refused",
     arguments: [
       (#""glob": "a/*", "recursive": false, "max_count": 1"#, "reaches into subdirectories"),
+      (#""glob": "*", "max_count": 1, "if_unsure": "delete""#, "must be \"keep\" or \"remove\""),
       (#""glob": "*", "remove_empty_directories": true, "max_count": 1"#, "needs a recursive rule"),
       (#""glob": "*", "keep_newest": 5"#, "no limit"),
       (#""glob": "*", "max_count": -1"#, "is -1, must be 0 to"),

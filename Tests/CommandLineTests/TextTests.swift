@@ -41,6 +41,16 @@ import Testing
     #expect(MomentText.relative(1_000_000_000 + difference, now: 1_000_000_000) == text)
   }
 
+  @Test(
+    "sizes are shown in the unit that fits",
+    arguments: [
+      (0, "0 B"), (1023, "1023 B"), (1024, "1 KiB"), (6_500_000, "6.2 MiB"), (268_435_456, "256 MiB"), (-2048, "-2 KiB"),
+      (Int64.max, "8 EiB"), (Int64.min, "-8 EiB"),
+    ])
+  func sizes(_ bytes: Int64, _ text: String) {
+    #expect(ByteCountText.format(bytes) == text)
+  }
+
   @Test("the ends of the range are far away")
   func extremes() {
     #expect(MomentText.relative(.max, now: -1).hasPrefix("in "))

@@ -12,6 +12,7 @@ public final class MemoryHost: ControlledHost {
     var runs: [RunID: RunRecord] = [:]
     var gates: [String] = []
     var plugins: [PluginStatus] = []
+    var sandbox: [String] = []
     var phase = HostPhase.launched
     var readers: [Int: (filter: EventFilter, stream: AsyncStream<HostEvent>.Continuation)] = [:]
     var nextReader = 0
@@ -35,6 +36,8 @@ public final class MemoryHost: ControlledHost {
   public func setGates(_ gates: [String]) { state.withLock { $0.gates = gates } }
   /// What `plugins()` answers.
   public func setPlugins(_ plugins: [PluginStatus]) { state.withLock { $0.plugins = plugins } }
+  /// What `status()` says the machine lacks.
+  public func setSandbox(_ sandbox: [String]) { state.withLock { $0.sandbox = sandbox } }
   /// Stores a request as it is.
   public func put(_ record: RequestRecord) { state.withLock { $0.requests[record.id] = record } }
   /// Stores a run as it is.
@@ -192,6 +195,24 @@ public final class MemoryHost: ControlledHost {
   /// As the protocol says.
   public func plugins() async -> [PluginStatus] { state.withLock { $0.plugins } }
 
+  /// As the protocol says; a plugin that is listed has what its status says held against it.
+  public func release(_ identifier: TaskIdentifier) async throws(ControlError) -> Standing {
+    try state.withLock { state throws(ControlError) in
+      guard let index = state.plugins.firstIndex(where: { $0.contract?.identifier == identifier }) else {
+        throw ControlError(.notFound, "no plugin registered \(identifier), and nothing is held against it", field: "identifier")
+      }
+      let plugin = state.plugins[index]
+      var standing = Standing()
+      standing.strikes = plugin.strikes
+      standing.heldUntil = plugin.heldUntil
+      standing.quarantinedSince = plugin.isQuarantined ? now : nil
+      standing.lastTrouble = plugin.lastTrouble
+      state.plugins[index] = PluginStatus(
+        file: plugin.file, standing: .registered, contract: plugin.contract, isolation: plugin.isolation, running: plugin.running)
+      return standing
+    }
+  }
+
   /// As the protocol says.
   public func simulateLaunch(_ identifier: TaskIdentifier) async throws(ControlError) -> RequestRecord {
     let submission = try await submit([TaskRequest(identifier: identifier)])
@@ -210,7 +231,7 @@ public final class MemoryHost: ControlledHost {
       HostStatus(
         version: "0.1.0", processID: 42, phase: state.phase, started: now, stateDirectory: "/var/lib/taskhost",
         requests: [.pending: 2, .claimed: 1, .failed: 3], running: 0, maxConcurrentRuns: 16, pluginsRegistered: 1, pluginsRefused: 0,
-        nextDue: nil, warnings: [])
+        nextDue: nil, warnings: [], sandbox: state.sandbox)
     }
   }
 

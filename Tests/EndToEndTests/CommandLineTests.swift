@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The commands of a person at a shell.
-@Suite("Command line", .timeLimit(.minutes(5)))
+@Suite("Command line", .timeLimit(.minutes(20)))
 struct CommandLineTests {
   @Test("submit prints the id alone; --wait prints message and output, and progress and log go to standard error")
   func submit() async throws {
@@ -213,7 +213,7 @@ struct CommandLineTests {
   @Test("a repeating request keeps its id, is pending again after each occurrence, and only cancel ends it")
   func repeating() async throws {
     try await HostProcess.run("minimum_interval = \"1s\"\n[retry]\nattempts = 1\n") { host in
-      let notes = host.directory("notes")
+      let notes = try host.directory.shared("notes")
       let waited = try await host.run("note \(notes);result 4", ["--every", "1s"])
       #expect(waited["outcome"]?.string == "failed", "--wait follows one occurrence")
       let id = try #require(waited["submission"]?["id"]?.string)
@@ -221,7 +221,7 @@ struct CommandLineTests {
       #expect(again["attempts_spent"]?.integer == 0)
       _ = try await host.request(id) { ($0["run"]?.string ?? $0["last_outcome"]?.string) != nil && $0["state"]?.string == "running" }
       _ = try await host.request(id, is: "pending")
-      #expect(host.directory.text("notes").split(separator: "\n").count >= 2)
+      #expect(host.directory.text("shared/notes").split(separator: "\n").count >= 2)
       #expect(try await host.json("tasks", "cancel", id)["state"] != nil)
       try await host.request(id, is: "cancelled")
     }
@@ -251,7 +251,7 @@ struct CommandLineTests {
   @Test("higher priorities go first")
   func priority() async throws {
     try await HostProcess.run(script: ["-DMAX_RUNS=1"]) { host in
-      let (gate, notes) = (try host.directory.fifo("gate"), host.directory("notes"))
+      let (gate, notes) = (try host.directory.fifo("gate"), try host.directory.shared("notes"))
       _ = try await host.submit("gate \(gate.path)")
       try await gate.arrival()
       let low = try await host.submit("note \(notes)", ["--priority", "-10"])
@@ -259,7 +259,7 @@ struct CommandLineTests {
       let high = try await host.submit("note \(notes)", ["--priority", "10"])
       gate.release()
       for id in [low, normal, high] { try await host.request(id, is: "succeeded") }
-      let order = host.directory.text("notes").split(separator: "\n").map { String($0.prefix(36)) }
+      let order = host.directory.text("shared/notes").split(separator: "\n").map { String($0.prefix(36)) }
       #expect(order == [high, normal, low])
     }
   }

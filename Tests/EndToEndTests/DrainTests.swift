@@ -3,11 +3,13 @@ import Glibc
 import Testing
 
 /// How a host ends.
-@Suite("Draining", .timeLimit(.minutes(5)))
+@Suite("Draining", .timeLimit(.minutes(20)))
 struct DrainTests {
-  @Test("a live run that ends in time ends as it would have, no new one begins, the shutdown hook is called, exit 0")
-  func endsInTime() async throws {
-    try await HostProcess.run(script: ["-DSHUTDOWN", "-DMAX_RUNS=1"]) { host in
+  @Test(
+    "82: a live run that ends in time ends as it would have, no new one begins, the shutdown hook is called, exit 0",
+    arguments: Isolation.allCases)
+  func endsInTime(_ isolation: Isolation) async throws {
+    try await HostProcess.run(isolation: isolation, script: ["-DSHUTDOWN", "-DMAX_RUNS=1"]) { host in
       let gate = try host.directory.fifo("gate")
       let live = try await host.submit("gate \(gate.path);message finished")
       try await gate.arrival()
@@ -30,10 +32,12 @@ struct DrainTests {
   }
 
   @Test(
-    "a run that outlasts drain_timeout expires with DRAINING, and what it returns decides",
-    arguments: [(0, "succeeded", "succeeded"), (3, "stopped", "pending"), (2, "stopped", "pending"), (4, "failed", "failed")])
-  func expires(_ result: Int, outcome: String, state: String) async throws {
-    try await HostProcess.run("drain_timeout = \"200ms\"\n") { host in
+    "82: a run that outlasts drain_timeout expires with DRAINING, and what it returns decides",
+    arguments: [(0, "succeeded", "succeeded"), (3, "stopped", "pending"), (2, "stopped", "pending"), (4, "failed", "failed")],
+    Isolation.allCases)
+  func expires(_ row: (result: Int, outcome: String, state: String), isolation: Isolation) async throws {
+    let (result, outcome, state) = row
+    try await HostProcess.run("drain_timeout = \"200ms\"\n", isolation: isolation) { host in
       let gate = try host.directory.fifo("gate")
       let id = try await host.submit("on-expire;gate \(gate.path);wait-expired;result \(result)")
       try await gate.pass()
@@ -52,9 +56,11 @@ struct DrainTests {
     }
   }
 
-  @Test("a run that ignores DRAINING is stopped by force when grace ends, and its request is pending at once")
-  func forcedByGrace() async throws {
-    try await HostProcess.run("drain_timeout = \"100ms\"\n[plugin.\"test.script\"]\ngrace = \"200ms\"\n") { host in
+  @Test(
+    "82: a run that ignores DRAINING is stopped by force when grace ends, and its request is pending at once", arguments: Isolation.allCases
+  )
+  func forcedByGrace(_ isolation: Isolation) async throws {
+    try await HostProcess.run("drain_timeout = \"100ms\"\n[plugin.\"test.script\"]\ngrace = \"200ms\"\n", isolation: isolation) { host in
       let gate = try host.directory.fifo("gate")
       let id = try await host.submit("gate \(gate.path)")
       try await gate.arrival()
@@ -72,9 +78,9 @@ struct DrainTests {
     }
   }
 
-  @Test("a second signal forces at once", arguments: [SIGTERM, SIGINT])
-  func secondSignal(_ signal: Int32) async throws {
-    try await HostProcess.run("drain_timeout = \"10m\"\n") { host in
+  @Test("82: a second signal forces at once", arguments: [SIGTERM, SIGINT], Isolation.allCases)
+  func secondSignal(_ signal: Int32, isolation: Isolation) async throws {
+    try await HostProcess.run("drain_timeout = \"10m\"\n", isolation: isolation) { host in
       let gate = try host.directory.fifo("gate")
       let id = try await host.submit("gate \(gate.path)")
       try await gate.arrival()
@@ -90,9 +96,9 @@ struct DrainTests {
     }
   }
 
-  @Test("taskhost shutdown drains too, and --wait returns when the host has ended")
-  func shutdown() async throws {
-    try await HostProcess.run(script: ["-DSHUTDOWN"]) { host in
+  @Test("taskhost shutdown drains too, and --wait returns when the host has ended", arguments: Isolation.allCases)
+  func shutdown(_ isolation: Isolation) async throws {
+    try await HostProcess.run(isolation: isolation, script: ["-DSHUTDOWN"]) { host in
       let gate = try host.directory.fifo("gate")
       let id = try await host.submit("gate \(gate.path)")
       try await gate.arrival()
@@ -153,9 +159,11 @@ struct DrainTests {
     init(_ client: SocketClient) { self.client = client }
   }
 
-  @Test("a shutdown hook that hangs holds the host back for five seconds at most, and it exits with 0")
-  func hangingHook() async throws {
-    try await HostProcess.run(script: ["-DSHUTDOWN", "-DSHUTDOWN_HANGS"]) { host in
+  @Test("75: a shutdown hook that hangs holds the host back for five seconds at most, and it exits with 0", arguments: Isolation.allCases)
+  func hangingHook(_ isolation: Isolation) async throws {
+    try await HostProcess.run(isolation: isolation, script: ["-DSHUTDOWN", "-DSHUTDOWN_HANGS"]) { host in
+      // A worker that has had no run has nothing to shut down.
+      _ = try await host.run("result 0")
       host.signal(SIGTERM)
       let end = try await host.end(within: .seconds(20))
       #expect(end.status == 0)
@@ -163,9 +171,9 @@ struct DrainTests {
     }
   }
 
-  @Test("a signal that comes as soon as clients can connect drains")
+  @Test("82: a signal that comes as soon as clients can connect drains")
   func atOnce() async throws {
-    try await HostProcess.prepare { host in
+    try await HostProcess.prepare(isolation: .thread) { host in
       try await host.add("script.so", "script", ["-DSHUTDOWN"])
       try host.configure("")
       for round in 1...15 {
@@ -179,7 +187,7 @@ struct DrainTests {
     }
   }
 
-  @Test("signals while the host launches end it, and nothing is lost")
+  @Test("82: signals while the host launches end it, and nothing is lost")
   func duringLaunch() async throws {
     try await HostProcess.run { host in
       let id = try await host.submit("result 0", ["--after", "1h"])

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// What is acknowledged is kept.
-@Suite("Durability", .timeLimit(.minutes(5)))
+@Suite("Durability", .timeLimit(.minutes(20)))
 struct DurabilityTests {
   /// The ids that the host has answered with.
   private final class Acknowledged: Sendable {
@@ -39,11 +39,11 @@ struct DurabilityTests {
     }
   }
 
-  @Test("over fifteen kills at random moments every acknowledged request is kept, and ends")
+  @Test("78: over fifteen kills at random moments every acknowledged request is kept, and ends")
   func kills() async throws {
     try await HostProcess.run("max_concurrent_runs = 8\n", script: ["-DMAX_RUNS=8"]) { host in
       let acknowledged = Acknowledged()
-      let notes = host.directory("notes")
+      let notes = try host.directory.shared("notes")
       for cycle in 0..<15 {
         let socket = host.socket
         // Four clients submit as fast as they can until the host is gone.
@@ -78,14 +78,16 @@ struct DurabilityTests {
         #expect(record["state"]?.string == "succeeded", "\(record)")
       }
       // Each one really ran: at least once.
-      let ran = Set(host.directory.text("notes").split(separator: "\n").compactMap { $0.split(separator: " ").first.map(String.init) })
+      let ran = Set(
+        host.directory.text("shared/notes").split(separator: "\n").compactMap { $0.split(separator: " ").first.map(String.init) })
       #expect(ids.subtracting(ran).isEmpty, "recorded as succeeded without a run: \(ids.subtracting(ran))")
     }
   }
 
-  @Test("a run that a killed host had is recorded as lost, and its request runs again with the same attempt")
-  func lost() async throws {
-    try await HostProcess.run { host in
+  @Test(
+    "78: a run that a killed host had is recorded as lost, and its request runs again with the same attempt", arguments: Isolation.allCases)
+  func lost(_ isolation: Isolation) async throws {
+    try await HostProcess.run(isolation: isolation) { host in
       let gate = try host.directory.fifo("gate")
       let id = try await host.submit("facts;gate \(gate.path)")
       for _ in 1...2 {
@@ -107,7 +109,7 @@ struct DurabilityTests {
     }
   }
 
-  @Test("five losses in a row fail a request")
+  @Test("78: five losses in a row fail a request")
   func tooManyLosses() async throws {
     try await HostProcess.run { host in
       let gate = try host.directory.fifo("gate")
@@ -123,9 +125,11 @@ struct DurabilityTests {
     }
   }
 
-  @Test("a request that was cancelled while it ran is cancelled, not run again, when the host dies meanwhile")
-  func cancelledThenKilled() async throws {
-    try await HostProcess.run { host in
+  @Test(
+    "78: a request that was cancelled while it ran is cancelled, not run again, when the host dies meanwhile", arguments: Isolation.allCases
+  )
+  func cancelledThenKilled(_ isolation: Isolation) async throws {
+    try await HostProcess.run(isolation: isolation) { host in
       let gate = try host.directory.fifo("gate")
       let id = try await host.submit("gate \(gate.path)")
       try await gate.arrival()
@@ -137,9 +141,9 @@ struct DurabilityTests {
     }
   }
 
-  @Test("attempts that were spent before a kill stay spent")
-  func spentAttempts() async throws {
-    try await HostProcess.run("[retry]\nattempts = 3\ninitial = \"100ms\"\nmaximum = \"100ms\"\n") { host in
+  @Test("78: attempts that were spent before a kill stay spent", arguments: Isolation.allCases)
+  func spentAttempts(_ isolation: Isolation) async throws {
+    try await HostProcess.run("[retry]\nattempts = 3\ninitial = \"100ms\"\nmaximum = \"100ms\"\n", isolation: isolation) { host in
       let gate = try host.directory.fifo("gate")
       let id = try await host.submit("result-until 2 3;gate \(gate.path)")
       try await gate.pass()
@@ -154,7 +158,7 @@ struct DurabilityTests {
     }
   }
 
-  @Test("a batch is kept whole or not at all")
+  @Test("78: a batch is kept whole or not at all")
   func batch() async throws {
     try await HostProcess.run { host in
       let socket = host.socket

@@ -2,13 +2,13 @@ import Foundation
 import Testing
 
 /// Runs that are asked to end, and those that do not heed it.
-@Suite("Expiration", .timeLimit(.minutes(5)))
+@Suite("Expiration", .timeLimit(.minutes(20)))
 struct ExpirationTests {
   private static let short = "[plugin.\"test.script\"]\nbudget = \"300ms\"\ngrace = \"5s\"\n"
 
-  @Test("at the budget the handler is told by callback, descriptor, sleep and every question it can ask")
-  func told() async throws {
-    try await HostProcess.run(Self.short) { host in
+  @Test("54: at the budget the handler is told by callback, descriptor, sleep and every question it can ask", arguments: Isolation.allCases)
+  func told(_ isolation: Isolation) async throws {
+    try await HostProcess.run(Self.short, isolation: isolation) { host in
       let answer = try await host.run("on-expire;wait-expired;poll 0;facts")
       let run = try #require(answer["run"])
       let facts = try #require(run["output"])
@@ -25,22 +25,22 @@ struct ExpirationTests {
       #expect(facts["sleep_after"]?.integer == -6, "a sleep after expiry returns at once")
       #expect(facts["poll"]?.integer == 1)
       #expect(facts["stop_reason"]?.integer == 1)
-      #expect((300...3000).contains(run["duration_ms"]?.integer ?? 0))
+      #expect((250...3000).contains(run["duration_ms"]?.integer ?? 0))
     }
   }
 
-  @Test("the host's sleep ends when the run expires")
-  func sleepWakes() async throws {
-    try await HostProcess.run(Self.short) { host in
+  @Test("77: the host's sleep ends when the run expires", arguments: Isolation.allCases)
+  func sleepWakes(_ isolation: Isolation) async throws {
+    try await HostProcess.run(Self.short, isolation: isolation) { host in
       let run = try await host.run("sleep 60000")["run"]
       #expect(run?["output"]?["sleep"]?.integer == -6)
       #expect((run?["duration_ms"]?.integer ?? 60_000) < 5000)
     }
   }
 
-  @Test("the descriptor becomes readable when the run expires, not before")
-  func descriptor() async throws {
-    try await HostProcess.run(Self.short) { host in
+  @Test("the descriptor becomes readable when the run expires, not before", arguments: Isolation.allCases)
+  func descriptor(_ isolation: Isolation) async throws {
+    try await HostProcess.run(Self.short, isolation: isolation) { host in
       let early = try await host.run("poll 0")["run"]?["output"]
       #expect(early?["poll"]?.integer == 0)
       let late = try await host.run("poll 60000")["run"]?["output"]
@@ -49,9 +49,9 @@ struct ExpirationTests {
     }
   }
 
-  @Test("a budget that the plugin registers shortens its kind's, and the configuration overrides it")
-  func budgets() async throws {
-    try await HostProcess.prepare { host in
+  @Test("a budget that the plugin registers shortens its kind's, and the configuration overrides it", arguments: Isolation.allCases)
+  func budgets(_ isolation: Isolation) async throws {
+    try await HostProcess.prepare(isolation: isolation) { host in
       try await host.add("short.so", "script", ["-DIDENTIFIER=\"test.short\"", "-DBUDGET_MS=1500"])
       try await host.add("long.so", "script", ["-DIDENTIFIER=\"test.long\"", "-DBUDGET_MS=99999999"])
       try await host.add("set.so", "script", ["-DIDENTIFIER=\"test.set\"", "-DBUDGET_MS=1500"])
@@ -70,9 +70,11 @@ struct ExpirationTests {
     }
   }
 
-  @Test("a run that ignores its expiration is stopped when grace ends: its plugin is suspended, others go on, its late return is harmless")
+  @Test(
+    "51 52: a run that ignores its expiration is stopped when grace ends: its plugin is suspended, others go on, its late return is harmless"
+  )
   func forced() async throws {
-    try await HostProcess.prepare { host in
+    try await HostProcess.prepare(isolation: .thread) { host in
       try await host.add("script.so", "script")
       try await host.addTwin()
       try host.configure("[plugin.\"test.script\"]\nbudget = \"200ms\"\ngrace = \"200ms\"\n")
@@ -88,7 +90,8 @@ struct ExpirationTests {
       #expect(run["outcome"]?.string == "expired")
       #expect(run["forced"]?.bool == true)
       #expect(run["stop_reason"]?.string == "budget")
-      #expect(try await host.plugin("script.so")["standing"]?.string == "suspended")
+      // It is held back, too, for a moment.
+      #expect(["suspended", "held"].contains(try await host.plugin("script.so")["standing"]?.string))
       let next = try await host.submit("result 0")
       let why = try await host.json("tasks", "why", next)["gates"]?.array.compactMap(\.string) ?? []
       #expect(why.contains { $0.contains("suspended") }, "\(why)")
@@ -103,9 +106,9 @@ struct ExpirationTests {
     }
   }
 
-  @Test("a host with an abandoned thread ends with exit 0 all the same")
+  @Test("52: a host with an abandoned thread ends with exit 0 all the same")
   func exitWithAbandonedThread() async throws {
-    try await HostProcess.run("[plugin.\"test.script\"]\nbudget = \"100ms\"\ngrace = \"100ms\"\n") { host in
+    try await HostProcess.run("[plugin.\"test.script\"]\nbudget = \"100ms\"\ngrace = \"100ms\"\n", isolation: .thread) { host in
       let gate = try host.directory.fifo("gate")
       _ = try await host.submit("gate \(gate.path)")
       try await gate.arrival()
@@ -115,9 +118,9 @@ struct ExpirationTests {
     }
   }
 
-  @Test("simulate expire ends a live run as if its budget were spent")
-  func simulated() async throws {
-    try await HostProcess.run { host in
+  @Test("simulate expire ends a live run as if its budget were spent", arguments: Isolation.allCases)
+  func simulated(_ isolation: Isolation) async throws {
+    try await HostProcess.run(isolation: isolation) { host in
       let gate = try host.directory.fifo("gate")
       let id = try await host.submit("on-expire;gate \(gate.path);wait-expired")
       try await gate.pass()
@@ -130,9 +133,11 @@ struct ExpirationTests {
     }
   }
 
-  @Test("a running request that is cancelled is told, and ends cancelled whatever it returns, its output kept", arguments: [0, 3, 4])
-  func cancelled(_ result: Int) async throws {
-    try await HostProcess.run { host in
+  @Test(
+    "71: a running request that is cancelled is told, and ends cancelled whatever it returns, its output kept", arguments: [0, 3, 4],
+    Isolation.allCases)
+  func cancelled(_ result: Int, isolation: Isolation) async throws {
+    try await HostProcess.run(isolation: isolation) { host in
       let gate = try host.directory.fifo("gate")
       let waiting = try host.startCLI(
         "submit", "test.script", "--payload", "\"on-expire;gate \(gate.path);wait-expired;result \(result)\"", "--wait", "--json")

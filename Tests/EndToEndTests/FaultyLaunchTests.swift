@@ -2,9 +2,9 @@ import Foundation
 import Testing
 
 /// Faults 30 to 40: plugins whose launch goes wrong.
-@Suite("Faulty launches", .timeLimit(.minutes(5)))
+@Suite("Faulty launches", .timeLimit(.minutes(20)))
 struct FaultyLaunchTests {
-  @Test("every plugin whose launch goes wrong is refused with a reason, and the twin beside it runs")
+  @Test("30-38 40: every plugin whose launch goes wrong is refused with a reason, and the twin beside it runs")
   func faultyLaunches() async throws {
     try await HostProcess.prepare { host in
       typealias Case = BrokenFileTests.Case
@@ -50,7 +50,7 @@ struct FaultyLaunchTests {
     }
   }
 
-  @Test("registration is closed after launch, from a run and from another thread, for ever")
+  @Test("39: registration is closed after launch, from a run and from another thread, for ever")
   func lateRegistration() async throws {
     try await HostProcess.run { host in
       for _ in 1...2 {

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 /// Clients that do not play by the rules: the host lives, and serves the others.
-@Suite("Hostile clients", .timeLimit(.minutes(5)))
+@Suite("Hostile clients", .timeLimit(.minutes(20)))
 struct HostileClientTests {
   private func expectAlive(_ host: HostProcess, sourceLocation: SourceLocation = #_sourceLocation) async throws {
     let answer = try await host.run("result 0")
@@ -11,7 +11,7 @@ struct HostileClientTests {
     #expect(host.isRunning, sourceLocation: sourceLocation)
   }
 
-  @Test("what is no HTTP is answered with 400 or hung up on")
+  @Test("84: what is no HTTP is answered with 400 or hung up on")
   func malformedHTTP() async throws {
     try await HostProcess.run { host in
       let socket = host.socket
@@ -41,7 +41,7 @@ struct HostileClientTests {
     }
   }
 
-  @Test("what is no request is answered with its status and an error object")
+  @Test("84: what is no request is answered with its status and an error object")
   func malformedRequests() async throws {
     try await HostProcess.run { host in
       let socket = host.socket
@@ -74,7 +74,7 @@ struct HostileClientTests {
     }
   }
 
-  @Test("a body of 100 MiB is refused by its announced length, and when it comes in chunks without one")
+  @Test("84: a body of 100 MiB is refused by its announced length, and when it comes in chunks without one")
   func hugeBody() async throws {
     try await HostProcess.run { host in
       let socket = host.socket
@@ -101,7 +101,7 @@ struct HostileClientTests {
     }
   }
 
-  @Test("slow and silent clients hold nobody else up")
+  @Test("83: slow and silent clients hold nobody else up")
   func slowClients() async throws {
     try await HostProcess.run { host in
       let socket = host.socket
@@ -129,7 +129,7 @@ struct HostileClientTests {
     }
   }
 
-  @Test("clients that vanish in the middle of a request leave nothing behind")
+  @Test("83: clients that vanish in the middle of a request leave nothing behind")
   func vanishingClients() async throws {
     try await HostProcess.run { host in
       let socket = host.socket
@@ -151,7 +151,7 @@ struct HostileClientTests {
     }
   }
 
-  @Test("a hundred connections at once, each with a submission, are all served")
+  @Test("83: a hundred clients submit ten thousand requests at once, and all are taken and done")
   func hundredConnections() async throws {
     try await HostProcess.run("max_concurrent_runs = 16\n", script: ["-DMAX_RUNS=16"]) { host in
       let socket = host.socket
@@ -160,7 +160,7 @@ struct HostileClientTests {
           group.addTask {
             try await onOwnThread {
               let connection = try SocketClient(socket)
-              return try (0..<10).map { _ in
+              return try (0..<100).map { _ in
                 let answer = try connection.request(
                   "POST", "/v1/requests",
                   body: "{\"identifier\": \"test.script\", \"payload\": \"result 0\", \"tags\": [\"client\(client)\"]}")
@@ -172,7 +172,7 @@ struct HostileClientTests {
         }
         return try await group.reduce(into: []) { $0 += $1 }
       }
-      #expect(Set(ids).count == 1000)
+      #expect(Set(ids).count == 10_000)
       for id in ids.suffix(20) { try await host.request(id, is: "succeeded") }
       let done = try await host.request(try await host.submit("result 0"), is: "succeeded")
       #expect(done["state"]?.string == "succeeded")
@@ -180,7 +180,7 @@ struct HostileClientTests {
     }
   }
 
-  @Test("ten thousand requests in one array are taken at once, one more is refused")
+  @Test("83: ten thousand requests in one array are taken at once, one more is refused")
   func batch() async throws {
     try await HostProcess.run("max_pending = 100000\n") { host in
       let socket = host.socket

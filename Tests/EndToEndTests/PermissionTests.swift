@@ -1,7 +1,7 @@
 import Testing
 
 /// `permitted_identifiers`: who may register, and who must.
-@Suite("Permitted identifiers", .timeLimit(.minutes(5)))
+@Suite("Permitted identifiers", .timeLimit(.minutes(20)))
 struct PermissionTests {
   @Test("an identifier permitted in full that no file offers fails the launch with exit 78 and says so")
   func missing() async throws {
@@ -38,7 +38,7 @@ struct PermissionTests {
     }
   }
 
-  @Test("a permitted plugin that is known beforehand and times out fails the launch with exit 75")
+  @Test("31: a permitted plugin that is known beforehand and times out fails the launch with exit 75")
   func timeout() async throws {
     try await HostProcess.prepare { host in
       try await host.addTwin()
@@ -58,7 +58,7 @@ struct PermissionTests {
     }
   }
 
-  @Test("a wildcard permits what begins so, and nothing has to be there")
+  @Test("35: a wildcard permits what begins so, and nothing has to be there")
   func wildcard() async throws {
     try await HostProcess.prepare { host in
       try await host.addTwin()
@@ -70,7 +70,7 @@ struct PermissionTests {
     }
   }
 
-  @Test("a file that is tied to one identifier may not register another")
+  @Test("35: a file that is tied to one identifier may not register another")
   func tied() async throws {
     try await HostProcess.prepare { host in
       try await host.addTwin()

@@ -2,11 +2,11 @@ import Foundation
 import Testing
 
 /// What plugins keep and submit.
-@Suite("State and submissions of plugins", .timeLimit(.minutes(5)))
+@Suite("State and submissions of plugins", .timeLimit(.minutes(20)))
 struct PluginRequestTests {
-  @Test("state and checkpoint survive the end of the host, also by SIGKILL")
-  func durable() async throws {
-    try await HostProcess.run { host in
+  @Test("78: state and checkpoint survive the end of the host, also by SIGKILL", arguments: Isolation.allCases)
+  func durable(_ isolation: Isolation) async throws {
+    try await HostProcess.run(isolation: isolation) { host in
       let stored = try await host.run("state-get colour;checkpoint-get;state-set colour deep blue")
       #expect(stored["run"]?["output"]?["state_get"]?.integer == -8)
       #expect(stored["run"]?["output"]?["checkpoint_get"]?.integer == -8)
@@ -30,9 +30,9 @@ struct PluginRequestTests {
     }
   }
 
-  @Test("one identifier does not see another's state")
-  func stateIsApart() async throws {
-    try await HostProcess.prepare { host in
+  @Test("one identifier does not see another's state", arguments: Isolation.allCases)
+  func stateIsApart(_ isolation: Isolation) async throws {
+    try await HostProcess.prepare(isolation: isolation) { host in
       try await host.add("script.so", "script")
       try await host.add("other.so", "script", ["-DIDENTIFIER=\"test.other\""])
       try host.configure("")
@@ -43,9 +43,9 @@ struct PluginRequestTests {
     }
   }
 
-  @Test("a plugin submits to itself, and that runs")
-  func toItself() async throws {
-    try await HostProcess.run { host in
+  @Test("a plugin submits to itself, and that runs", arguments: Isolation.allCases)
+  func toItself(_ isolation: Isolation) async throws {
+    try await HostProcess.run(isolation: isolation) { host in
       let run = try await host.run("submit test.script log 2 the second")
       #expect(run["run"]?["output"]?["submit"]?.integer == 0)
       let second = try #require(run["run"]?["output"]?["submitted"]?.string)
@@ -53,9 +53,9 @@ struct PluginRequestTests {
     }
   }
 
-  @Test("a plugin submits to others only where its configuration says so")
-  func toOthers() async throws {
-    try await HostProcess.prepare { host in
+  @Test("70: a plugin submits to others only where its configuration says so", arguments: Isolation.allCases)
+  func toOthers(_ isolation: Isolation) async throws {
+    try await HostProcess.prepare(isolation: isolation) { host in
       try await host.add("script.so", "script")
       try await host.add("other.so", "script", ["-DIDENTIFIER=\"test.other\""])
       try host.configure("[plugin.\"test.other\"]\nmay_submit = [\"test.script\"]\n")
@@ -71,9 +71,9 @@ struct PluginRequestTests {
     }
   }
 
-  @Test("what a plugin submits while it launches is committed once after the seal, at each launch")
-  func launchSubmit() async throws {
-    try await HostProcess.run(script: ["-DLAUNCH_SUBMIT"]) { host in
+  @Test("what a plugin submits while it launches is committed once after the seal, at each launch", arguments: Isolation.allCases)
+  func launchSubmit(_ isolation: Isolation) async throws {
+    try await HostProcess.run(isolation: isolation, script: ["-DLAUNCH_SUBMIT"]) { host in
       func requests() async throws -> [JSON] { try await host.json("tasks", "list")["requests"]?.array ?? [] }
       let first = try await requests()
       #expect(first.count == 1)
@@ -85,9 +85,9 @@ struct PluginRequestTests {
     }
   }
 
-  @Test("a plugin that is refused submits nothing")
-  func refusedSubmitsNothing() async throws {
-    try await HostProcess.prepare { host in
+  @Test("34: a plugin that is refused submits nothing", arguments: Isolation.allCases)
+  func refusedSubmitsNothing(_ isolation: Isolation) async throws {
+    try await HostProcess.prepare(isolation: isolation) { host in
       try await host.add("a.so", "script")
       try await host.add("b.so", "script", ["-DLAUNCH_SUBMIT"])
       try await host.addTwin()

@@ -3,9 +3,9 @@ import Glibc
 import Testing
 
 /// Runs that end by themselves: results, what a run leaves behind, what it learns.
-@Suite("Runs", .timeLimit(.minutes(5)))
+@Suite("Runs", .timeLimit(.minutes(20)))
 struct RunTests {
-  @Test("each result gives its outcome, its request's state and its exit code")
+  @Test("55: each result gives its outcome, its request's state and its exit code")
   func results() async throws {
     try await HostProcess.run("[retry]\nattempts = 1\n") { host in
       let table: [(result: Int, outcome: String, state: String, exit: Int32)] = [
@@ -27,9 +27,9 @@ struct RunTests {
     }
   }
 
-  @Test("a snoozing run comes again and spends no attempt")
-  func snooze() async throws {
-    try await HostProcess.run("[retry]\nattempts = 2\n") { host in
+  @Test("a snoozing run comes again and spends no attempt", arguments: Isolation.allCases)
+  func snooze(_ isolation: Isolation) async throws {
+    try await HostProcess.run("[retry]\nattempts = 2\n", isolation: isolation) { host in
       let answer = try await host.run("retry-after 20;snooze-times 3")
       #expect(answer["outcome"]?.string == "succeeded")
       let id = try #require(answer["submission"]?["id"]?.string)
@@ -40,9 +40,10 @@ struct RunTests {
     }
   }
 
-  @Test("a retrying run comes again with backoff and one attempt spent, and succeeds at last")
-  func retryThenSucceed() async throws {
-    try await HostProcess.run("[retry]\nattempts = 5\nbackoff = \"linear\"\ninitial = \"200ms\"\nmaximum = \"10s\"\n") { host in
+  @Test("a retrying run comes again with backoff and one attempt spent, and succeeds at last", arguments: Isolation.allCases)
+  func retryThenSucceed(_ isolation: Isolation) async throws {
+    try await HostProcess.run("[retry]\nattempts = 5\nbackoff = \"linear\"\ninitial = \"200ms\"\nmaximum = \"10s\"\n", isolation: isolation)
+    { host in
       let answer = try await host.run("message not yet;result-until 3 3")
       #expect(answer["outcome"]?.string == "succeeded")
       let id = try #require(answer["submission"]?["id"]?.string)
@@ -57,9 +58,10 @@ struct RunTests {
     }
   }
 
-  @Test("a request whose attempts are spent is a dead letter, and tasks retry revives it with all its attempts")
-  func attemptsSpent() async throws {
-    try await HostProcess.run("[retry]\nattempts = 3\ninitial = \"100ms\"\nmaximum = \"100ms\"\n") { host in
+  @Test(
+    "a request whose attempts are spent is a dead letter, and tasks retry revives it with all its attempts", arguments: Isolation.allCases)
+  func attemptsSpent(_ isolation: Isolation) async throws {
+    try await HostProcess.run("[retry]\nattempts = 3\ninitial = \"100ms\"\nmaximum = \"100ms\"\n", isolation: isolation) { host in
       let answer = try await host.run("message never;result 3")
       #expect(answer["outcome"]?.string == "failed")
       let id = try #require(answer["submission"]?["id"]?.string)
@@ -70,17 +72,17 @@ struct RunTests {
     }
   }
 
-  @Test("retry_after wins over backoff")
-  func retryAfter() async throws {
-    try await HostProcess.run("[retry]\ninitial = \"1h\"\nmaximum = \"1h\"\n") { host in
+  @Test("retry_after wins over backoff", arguments: Isolation.allCases)
+  func retryAfter(_ isolation: Isolation) async throws {
+    try await HostProcess.run("[retry]\ninitial = \"1h\"\nmaximum = \"1h\"\n", isolation: isolation) { host in
       let answer = try await host.run("retry-after 30;result-until 2 3")
       #expect(answer["outcome"]?.string == "succeeded")
     }
   }
 
-  @Test("a run knows its identifier, request, attempt, time and limits")
-  func facts() async throws {
-    try await HostProcess.run("[plugin.\"test.script\"]\nbudget = \"20s\"\ngrace = \"3s\"\n") { host in
+  @Test("a run knows its identifier, request, attempt, time and limits", arguments: Isolation.allCases)
+  func facts(_ isolation: Isolation) async throws {
+    try await HostProcess.run("[plugin.\"test.script\"]\nbudget = \"20s\"\ngrace = \"3s\"\n", isolation: isolation) { host in
       let answer = try await host.run("facts;sleep 20")
       let facts = try #require(answer["run"]?["output"])
       #expect(facts["identifier"]?.string == "test.script")
@@ -96,9 +98,9 @@ struct RunTests {
     }
   }
 
-  @Test("output, message, log lines and progress are kept with the run")
-  func records() async throws {
-    try await HostProcess.run { host in
+  @Test("68: output, message, log lines and progress are kept with the run", arguments: Isolation.allCases)
+  func records(_ isolation: Isolation) async throws {
+    try await HostProcess.run(isolation: isolation) { host in
       let answer = try await host.run("log 2 first line;log 4 second line;progress 3 10;progress 50 10;message all is well;output {}")
       let run = try #require(answer["run"])
       #expect(run["message"]?.string == "all is well")
@@ -115,9 +117,9 @@ struct RunTests {
     }
   }
 
-  @Test("control characters in a log line reach neither the host's log nor the listing")
-  func logInjection() async throws {
-    try await HostProcess.run { host in
+  @Test("67: control characters in a log line reach neither the host's log nor the listing", arguments: Isolation.allCases)
+  func logInjection(_ isolation: Isolation) async throws {
+    try await HostProcess.run(isolation: isolation) { host in
       let payload = host.directory("payload")
       try Data("log 2 a\u{1B}[31mb\u{7}c".utf8).write(to: URL(filePath: payload))
       let answer = try await host.json("submit", "test.script", "--payload", "@" + payload, "--wait")
@@ -146,9 +148,9 @@ struct RunTests {
     }
   }
 
-  @Test("64 KiB of payload and output are taken, one byte more is refused")
-  func payloadLimit() async throws {
-    try await HostProcess.prepare { host in
+  @Test("70 76: 64 KiB of payload and output are taken, one byte more is refused", arguments: Isolation.allCases)
+  func payloadLimit(_ isolation: Isolation) async throws {
+    try await HostProcess.prepare(isolation: isolation) { host in
       try await host.add("echo.so", "script", ["-DIDENTIFIER=\"test.echo\"", "-DALWAYS_ECHO"])
       try await host.add("script.so", "script")
       try host.configure("")
@@ -166,9 +168,9 @@ struct RunTests {
     }
   }
 
-  @Test("as many runs at once as the plugin allows are really at once, and the next one waits and says why")
-  func concurrency() async throws {
-    try await HostProcess.run(script: ["-DMAX_RUNS=16"]) { host in
+  @Test("as many runs at once as the plugin allows are really at once, and the next one waits and says why", arguments: Isolation.allCases)
+  func concurrency(_ isolation: Isolation) async throws {
+    try await HostProcess.run(isolation: isolation, script: ["-DMAX_RUNS=16"]) { host in
       let gates = try (0..<16).map { try host.directory.fifo("gate\($0)") }
       var ids: [String] = []
       for gate in gates { ids.append(try await host.submit("gate \(gate.path)")) }
@@ -184,9 +186,9 @@ struct RunTests {
     }
   }
 
-  @Test("a thread that a plugin left behind is answered ESTALE by every call, and the host lives")
-  func staleHandle() async throws {
-    try await HostProcess.run { host in
+  @Test("56: a thread that a plugin left behind is answered ESTALE by every call, and the host lives", arguments: Isolation.allCases)
+  func staleHandle(_ isolation: Isolation) async throws {
+    try await HostProcess.run(isolation: isolation) { host in
       let (gate, answer) = (try host.directory.fifo("gate"), try host.directory.fifo("answer"))
       let run = try await host.run("leave \(gate.path) \(answer.path)")
       #expect(run["outcome"]?.string == "succeeded")

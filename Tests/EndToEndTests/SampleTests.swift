@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What `make run` starts: the samples as a third party builds them, and the built-in plugins.
-@Suite("Samples and built-in plugins", .timeLimit(.minutes(5)))
+@Suite("Samples and built-in plugins", .timeLimit(.minutes(20)))
 struct SampleTests {
   /// Where `make samples` puts the samples.
   private static let samples = ProcessInfo.processInfo.environment["TASKHOST_SAMPLES"]
@@ -37,6 +37,11 @@ struct SampleTests {
         directory = "\(host.directory("litter"))"
         glob = "*.log"
         max_count = 2
+        if_unsure = "remove"
+
+        [plugin."org.taskhost.cleanup".entitlements]
+        write = ["\(host.directory("litter"))"]
+        read = ["/proc"]
 
         """)
       try await host.start()

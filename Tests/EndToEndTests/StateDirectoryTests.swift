@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 /// State directories that a host cannot have: exit 78 and a sentence.
-@Suite("State directory", .timeLimit(.minutes(5)))
+@Suite("State directory", .timeLimit(.minutes(20)))
 struct StateDirectoryTests {
   private func expectRefusal(
     _ host: HostProcess, _ words: String..., arguments: [String] = [], sourceLocation: SourceLocation = #_sourceLocation
@@ -14,7 +14,7 @@ struct StateDirectoryTests {
     for word in words { #expect(sentence.contains(word), "\(result.errors)", sourceLocation: sourceLocation) }
   }
 
-  @Test("a second host on the same state directory is refused, names the first, and does not disturb it")
+  @Test("80: a second host on the same state directory is refused, names the first, and does not disturb it")
   func twoHosts() async throws {
     try await HostProcess.run { host in
       try await expectRefusal(host, "another host", "process \(host.processID)", "--state")
@@ -25,7 +25,7 @@ struct StateDirectoryTests {
     }
   }
 
-  @Test("two hosts on state directories of their own run side by side")
+  @Test("80: two hosts on state directories of their own run side by side")
   func sideBySide() async throws {
     try await HostProcess.run { host in
       let log = HostLog()
@@ -44,7 +44,7 @@ struct StateDirectoryTests {
     }
   }
 
-  @Test("a control socket that another host serves is not taken from it")
+  @Test("80: a control socket that another host serves is not taken from it")
   func sameSocket() async throws {
     try await HostProcess.run { host in
       try host.directory.file(
@@ -58,7 +58,7 @@ struct StateDirectoryTests {
     }
   }
 
-  @Test("a file where the state directory should be")
+  @Test("79: a file where the state directory should be")
   func file() async throws {
     try await HostProcess.prepare { host in
       try await host.addTwin()
@@ -79,7 +79,7 @@ struct StateDirectoryTests {
     }
   }
 
-  @Test("a state directory that cannot be written")
+  @Test("79: a state directory that cannot be written")
   func readOnly() async throws {
     try await HostProcess.prepare { host in
       try await host.addTwin()
@@ -98,7 +98,7 @@ struct StateDirectoryTests {
     }
   }
 
-  @Test("a state directory on a full disk", .enabled(if: geteuid() == 0, "mounts a small file system"))
+  @Test("79: a state directory on a full disk", .enabled(if: geteuid() == 0, "mounts a small file system"))
   func full() async throws {
     try await HostProcess.prepare { host in
       try await host.addTwin()
@@ -112,7 +112,7 @@ struct StateDirectoryTests {
   }
 
   @Test(
-    "a disk that fills up while the host runs: submissions are refused with a reason, and taken again when there is room",
+    "79: a disk that fills up while the host runs: submissions are refused with a reason, and taken again when there is room",
     .enabled(if: geteuid() == 0, "mounts a small file system"))
   func fillsUp() async throws {
     try await HostProcess.prepare { host in
@@ -151,7 +151,7 @@ struct StateDirectoryTests {
     }
   }
 
-  @Test("a database that is no database")
+  @Test("79: a database that is no database")
   func corrupt() async throws {
     try await HostProcess.run { host in
       _ = try await host.run("result 0")
@@ -163,7 +163,7 @@ struct StateDirectoryTests {
     }
   }
 
-  @Test("a database with a damaged page is refused, or serves what is whole: it never kills the host")
+  @Test("79: a database with a damaged page is refused, or serves what is whole: it never kills the host")
   func damagedPages() async throws {
     try await HostProcess.run { host in
       for _ in 0..<20 { _ = try await host.submit("result 0", ["--after", "1h", "--tag", "kept"]) }
@@ -198,7 +198,7 @@ struct StateDirectoryTests {
     }
   }
 
-  @Test("a database of a newer taskhost")
+  @Test("79: a database of a newer taskhost")
   func futureSchema() async throws {
     try await HostProcess.run { host in
       try await host.terminate()

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `GET /v1/stream`: what a client hears of what happens.
-@Suite("Event stream", .timeLimit(.minutes(5)))
+@Suite("Event stream", .timeLimit(.minutes(20)))
 struct StreamTests {
   @Test("what happens after the subscription was confirmed is in the stream, however close it is")
   func noneIsMissed() async throws {

@@ -27,6 +27,7 @@ struct WatchedHost: ControlledHost {
   func retry(_ id: RequestID) async throws(ControlError) -> RequestRecord { try await memory.retry(id) }
   func runs(_ query: RunQuery) async throws(ControlError) -> [RunRecord] { try await memory.runs(query) }
   func run(_ id: RunID) async throws(ControlError) -> RunRecord { try await memory.run(id) }
+  func release(_ identifier: TaskIdentifier) async throws(ControlError) -> Standing { try await memory.release(identifier) }
   func plugins() async -> [PluginStatus] { await memory.plugins() }
   func simulateLaunch(_ identifier: TaskIdentifier) async throws(ControlError) -> RequestRecord {
     try await memory.simulateLaunch(identifier)

@@ -1,4 +1,5 @@
 import HostThreads
+import LauncherConformance
 import Synchronization
 import TaskModel
 import Testing

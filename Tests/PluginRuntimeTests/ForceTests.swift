@@ -1,4 +1,5 @@
 import CTaskHost
+import LauncherConformance
 import Synchronization
 import TaskModel
 import Testing
@@ -6,25 +7,8 @@ import Testing
 @testable import PluginRuntime
 
 @Suite("Force") struct ForceTests {
-  @Test("a handler that ignores expiration is abandoned when grace ends; its plugin is suspended, and resumed when it returns")
-  func abandoned() async throws {
-    let bench = try Bench()
-    let probe = try Probe()
-    let contract = try await bench.load("runtime_ignore", budget: .milliseconds(30), grace: .milliseconds(50))
-    let run = bench.start(contract, payload: probe.payload + [42])
-    let end = try await bench.recorder.end(of: run)
-    #expect(end.ending == .forced(.budget))
-    #expect(end.ending.outcome == .expired)
-    #expect(end.report.forced)
-    #expect(end.report.stopReason == .budget)
-    #expect(suspensions(bench, contract) == ["suspended"])
-    probe.release()
-    try await bench.recorder.resumption(of: contract.identifier)
-    #expect(suspensions(bench, contract) == ["suspended", "resumed"])
-  }
-
   @Test("after force the payload, the texts and the descriptor are still there, and every call is stale") func memory() async throws {
-    let bench = try Bench()
+    let bench = try Bench(.threads)
     let probe = try Probe()
     let contract = try await bench.load("runtime_ignore")
     let run = bench.start(contract, payload: probe.payload + [42])
@@ -45,7 +29,7 @@ import Testing
   }
 
   @Test("a plugin with two abandoned runs is resumed when both have returned") func twoAbandoned() async throws {
-    let bench = try Bench()
+    let bench = try Bench(.threads)
     let probes = [try Probe(), try Probe()]
     let contract = try await bench.load("runtime_ignore")
     for probe in probes {
@@ -66,7 +50,7 @@ import Testing
   }
 
   @Test("a run that waits behind an abandoned one gets a new thread") func replacedThread() async throws {
-    let bench = try Bench()
+    let bench = try Bench(.threads)
     let (first, second) = (try Probe(), try Probe())
     let contract = try await bench.load("runtime_ignore", concurrent: 1)
     let holder = bench.start(contract, first)
@@ -80,36 +64,39 @@ import Testing
     try await bench.recorder.resumption(of: contract.identifier)
   }
 
-  @Test("force against return: each run ends once, and no plugin stays suspended") func forceAgainstReturn() async throws {
-    let bench = try Bench()
-    let contract = try await bench.load("runtime_ignore", concurrent: 4)
-    var runs: [RunID] = []
-    for number in 0..<400 {
-      let probe = try Probe()
-      runs.append(bench.start(contract, probe))
-      try await probe.reached()
-      if number % 2 == 0 {
-        probe.release()
-        bench.launcher.force(runs[number], reason: .draining)
-      } else {
-        bench.launcher.force(runs[number], reason: .draining)
-        probe.release()
-      }
-    }
-    for run in runs { _ = try await bench.recorder.end(of: run) }
-    var ends: [RunID: Int] = [:]
-    for case .ended(let run, _, _) in bench.recorder.all { ends[run, default: 0] += 1 }
-    #expect(ends.count == 400)
-    #expect(ends.values.allSatisfy { $0 == 1 })
-    // The last word is that it takes runs again, if it ever did not.
-    try await bench.recorder.until("the last resumption") { events in
-      events.last { event in
-        switch event {
-        case .suspended, .resumed: true
-        default: false
-        }
-      }.map { event in if case .resumed = event { true } else { false } } ?? true
-    }
+  @Test("a run that is forced while it waits for a thread ends once and is never begun") func forcedWhileWaiting() async throws {
+    let bench = try Bench(.threads)
+    let (first, second) = (try Probe(), try Probe())
+    let contract = try await bench.load("runtime_ignore", concurrent: 1)
+    let holder = bench.start(contract, first)
+    try await first.reached()
+    let waiting = bench.start(contract, second)
+    bench.launcher.force(waiting, reason: .draining)
+    #expect(try await bench.recorder.end(of: waiting).ending == .forced(.draining))
+    first.release()
+    _ = try await bench.recorder.end(of: holder)
+    let third = try Probe()
+    let last = bench.start(contract, third)
+    try await third.reached()
+    third.release()
+    _ = try await bench.recorder.end(of: last)
+    #expect(bench.recorder.all.filter { if case .ended(waiting, _, _) = $0 { true } else { false } }.count == 1)
+    #expect(!bench.recorder.all.contains { if case .suspended = $0 { true } else { false } })
+  }
+
+  @Test("clearing an expiration handler waits for its call although the run was forced meanwhile") func clearing() async throws {
+    let bench = try Bench(.threads)
+    let probe = try Probe()
+    let contract = try await bench.load("runtime_clear", budget: .milliseconds(20))
+    let run = bench.start(contract, probe)
+    try await probe.reached()
+    bench.launcher.force(run, reason: .draining)
+    #expect(try await bench.recorder.end(of: run).ending == .forced(.budget))
+    probe.release()
+    try await probe.reached()
+    #expect(probe[1] == TASKHOST_ESTALE)
+    #expect(probe[2] == 1)
+    try await bench.recorder.resumption(of: contract.identifier)
   }
 
   @Test("the handle is stale before the end is told", arguments: [false, true]) func staleBeforeTold(forced: Bool) async throws {
@@ -120,7 +107,7 @@ import Testing
       let isStale = (try? RunTable.shared.live(handle)) == nil
       answers.withLock { $0.append(isStale) }
     }
-    let bench = try Bench(recorder: recorder)
+    let bench = try Bench(.threads, recorder: recorder)
     let probe = try Probe()
     let contract = try await bench.load("runtime_ignore")
     let run = bench.start(contract, probe)

@@ -1,37 +1,13 @@
 import CTaskHost
+import LauncherConformance
 import TaskModel
 import Testing
 
 @testable import PluginRuntime
 
 @Suite("Handles") struct HandleTests {
-  @Test("stale, foreign and random handles are refused by every function and touch nothing") func stale() async throws {
-    let bench = try Bench()
-    let contract = try await bench.load("runtime_stale")
-    for result in [TaskResult.noop, .success, .success] {
-      let end = try await bench.recorder.end(of: bench.start(contract, payload: []))
-      #expect(end.ending == .returned(result, stop: nil), "\(end.report.message ?? "")")
-      #expect(end.report.log.isEmpty)
-      #expect(end.report.output.isEmpty)
-    }
-    #expect(bench.services.submitted.isEmpty)
-  }
-
-  @Test("a thread that a plugin left behind in the host's sleep wakes when the run is over") func leftBehind() async throws {
-    let bench = try Bench()
-    let probe = try Probe()
-    let contract = try await bench.load("runtime_left_behind")
-    let run = bench.start(contract, probe)
-    try await probe.reached()
-    probe.release()
-    _ = try await bench.recorder.end(of: run)
-    try await probe.reached()
-    #expect(probe[0] == TASKHOST_ESTALE)
-    #expect(probe[1] == TASKHOST_ESTALE)
-  }
-
   @Test("a slot that is used again gets another handle, and the handle before finds nothing") func slotReuse() throws {
-    let bench = try Bench()
+    let bench = try Bench(.threads)
     let contract = HandlerContract(identifier: try TaskIdentifier("slots"), kind: .refresh, budget: nil, grace: .zero)
     let table = RunTable()
     let runs = (0..<2).map { _ in LiveRun(order: bench.order(contract), stallLimit: nil, services: bench.services) { _ in } }
@@ -47,7 +23,7 @@ import Testing
   }
 
   @Test("the table holds 65,536 runs and refuses the next until one leaves") func full() throws {
-    let bench = try Bench()
+    let bench = try Bench(.threads)
     let contract = HandlerContract(identifier: try TaskIdentifier("slots"), kind: .refresh, budget: nil, grace: .zero)
     let table = RunTable()
     let make = { LiveRun(order: bench.order(contract), stallLimit: nil, services: bench.services) { _ in } }

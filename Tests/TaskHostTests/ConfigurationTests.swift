@@ -38,7 +38,7 @@ import Testing
     #expect(plugin == PluginConfiguration())
     #expect(plugin.isolation == .process && plugin.settings == "{}" && plugin.budget == nil)
     #expect(plugin.limits == .init(memory: 268_435_456, processes: 32, descriptors: 256))
-    #expect(plugin.entitlements == .init(read: [], write: [], network: .connect, exec: false))
+    #expect(plugin.entitlements == .init(read: [], write: [], network: .none, exec: false))
   }
 
   @Test("without a file the working directory counts")

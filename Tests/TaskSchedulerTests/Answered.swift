@@ -1,8 +1,8 @@
-import Synchronization
+import HostThreads
 
 /// Counts answers from any thread.
 final class Answered: Sendable {
-  private let answers = Mutex(0)
+  private let answers = Guarded(0)
 
   func note() { answers.withLock { $0 += 1 } }
 

@@ -49,6 +49,8 @@ import Testing
     #expect(!world.isRunning(second))
     try world.end(holder, ending)
     #expect(try world.record(holder).state == .cancelled)
+    // A crash holds the plugin back.
+    if ending == .crashed { try world.advance(.seconds(60)) }
     #expect(world.isRunning(second))
     try world.finish(second, .success)
     #expect(try world.record(second).state == .succeeded)

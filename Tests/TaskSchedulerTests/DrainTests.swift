@@ -18,10 +18,9 @@ import Testing
     let host = try ScheduledHost()
     let ids = try await host.submit(.sample(), .sample()).map(\.id)
     let order = try await host.nextOrder()
-    async let drained: Void = host.drain(.seconds(3600))
-    await host.afterTurn()
+    let drained = host.beginDrain(.seconds(3600))
     host.launcher.end(order.run, .returned(.success, stop: nil))
-    await drained
+    for await _ in drained {}
     #expect(try host.record(ids[0]).state == .succeeded)
     #expect(try host.record(ids[1]).state == .pending)
   }
@@ -48,12 +47,11 @@ import Testing
     let host = try ScheduledHost()
     try await host.submit(.sample())
     let run = try await host.nextOrder().run
-    async let drained: Void = host.drain(.seconds(3600))
-    await host.afterTurn()
+    let drained = host.beginDrain(.seconds(3600))
     host.scheduler.force()
     #expect(try await host.nextCall() == .force(run, .draining))
     host.launcher.end(run, .forced(.draining))
-    await drained
+    for await _ in drained {}
   }
 
   @Test("a second drain with a shorter timeout counts, and both are answered")

@@ -1,10 +1,10 @@
-import Synchronization
+import HostThreads
 import TaskModel
 
 /// A store whose commits fail when the test wishes so: after the work was done, before any of it is kept.
 final class FailingStore: RequestStore {
   private let base: any RequestStore
-  private let failure = Mutex<StoreError?>(nil)
+  private let failure = Guarded<StoreError?>(nil)
 
   init(_ base: any RequestStore) { self.base = base }
 

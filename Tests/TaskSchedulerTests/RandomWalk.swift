@@ -29,6 +29,11 @@ struct RandomWalk {
   private let seed: UInt64
   private var random: SeededGenerator
   private var expected: [RequestID: Expected] = [:]
+  /// What the test knows of the plugins' standing by itself, without sentences.
+  private var standings: [TaskIdentifier: Standing] = [:]
+  private var liveBefore: Set<RunID> = []
+  /// How often a plugin was seen held back, quarantined, and cleared by a good run.
+  private var (held, quarantined, cleared) = (0, 0, 0)
   private var steps = 0
 
   init(seed: UInt64) throws {
@@ -42,6 +47,7 @@ struct RandomWalk {
   /// One event, then the checks.
   mutating func step() throws {
     steps += 1
+    liveBefore = Set(world.core.live.keys)
     world.store.fail(with: number(0..<25) == 0 ? .full("random") : nil)
     do {
       switch number(0..<100) {
@@ -51,7 +57,8 @@ struct RandomWalk {
         let passed = [1, 3, 50, 1000, 61_000, 600_000][number(0..<6)]
         world.now = world.now + .milliseconds(passed)
         try world.turn()
-      case 90..<95: try cancel()
+      case 90..<94: try cancel()
+      case 94: try release()
       case 95..<97: try revive()
       case 97: try suspend()
       case 98: try simulate()
@@ -69,6 +76,7 @@ struct RandomWalk {
   /// Lets everything end that can.
   mutating func settleAll() throws {
     for handler in world.core.handlers.values { handler.suspension = nil }
+    for identifier in Self.identifiers { try world.release(identifier) }
     var turns = 0
     while turns < 10_000 {
       turns += 1
@@ -86,6 +94,7 @@ struct RandomWalk {
     let counts = try world.store.counts()
     #expect([.pending, .blocked, .running, .claimed].allSatisfy { counts[$0, default: 0] == 0 }, "\(place): \(counts)")
     #expect(world.core.occupiedSlots == 0, "\(place)")
+    #expect(held > 0 && quarantined > 0 && cleared > 0, "the walk met too little: \(held), \(quarantined), \(cleared)")
   }
 
   private var place: String { "seed \(seed), step \(steps)" }
@@ -123,6 +132,7 @@ struct RandomWalk {
     var report = RunReport()
     report.handlerTime = .milliseconds(3)
     try world.end(id, ending, report)
+    judge(order.contract.identifier, ending)
     let record = try world.record(id)
     if request.isStopped {
       #expect(record.state == .cancelled, "\(place)")
@@ -166,16 +176,54 @@ struct RandomWalk {
     handler.suspension = handler.suspension == nil ? "for once" : nil
   }
 
+  private mutating func release() throws {
+    let identifier = Self.identifiers[number(0..<3)]
+    try world.release(identifier)
+    standings[identifier] = nil
+  }
+
+  /// What an ending means to the plugin.
+  private mutating func judge(_ identifier: TaskIdentifier, _ ending: RunEnding) {
+    switch ending {
+    case .crashed, .forced(.budget): strike(identifier)
+    case .returned(.success, _), .returned(.noop, _):
+      guard let standing = standings[identifier], !standing.isQuarantined else { return }
+      cleared += standing.strikes > 0 ? 1 : 0
+      standings[identifier]?.strikes = 0
+      standings[identifier]?.heldUntil = nil
+    default: break
+    }
+  }
+
+  private mutating func strike(_ identifier: TaskIdentifier, tookHost: Bool = false) {
+    var standing = standings[identifier] ?? Standing()
+    standing.strikes += 1
+    standing.hostCrashes += tookHost ? 1 : 0
+    if standing.strikes >= 5 || standing.hostCrashes >= 3 {
+      standing.heldUntil = nil
+      standing.quarantinedSince = standing.quarantinedSince ?? world.now
+    } else {
+      standing.heldUntil = world.now + .seconds([60, 120, 240, 480][standing.strikes - 1])
+    }
+    standings[identifier] = standing
+  }
+
   private mutating func simulate() throws {
     let identifier = Self.identifiers[number(0..<3)]
     let record = try world.turn { core, transaction in try core.simulateLaunch(identifier, transaction, now: world.now) }
     if expected[record.id] == nil { expected[record.id] = Expected(limit: Self.policy.retry.attempts, isRepeating: false) }
   }
 
-  /// The host dies. A request that is lost for the fifth time in a row has failed, or is at its next occurrence.
+  /// The host dies, of a run or by itself. A request that is lost for the fifth time in a row has failed, or is at its next occurrence.
   private mutating func crash() throws {
     world.store.fail(with: nil)
-    try world.restart(handlers: Self.handlers)
+    let guilty = number(0..<2) == 0 ? world.orders.values.sorted { $0.run < $1.run }.randomElement(using: &random) : nil
+    liveBefore = []
+    try world.restart(handlers: Self.handlers, crashed: guilty.map { [$0.run: "signal 11"] } ?? [:])
+    if let guilty {
+      strike(guilty.contract.identifier, tookHost: true)
+      expected[guilty.request]?.spent = try world.record(guilty.request).attemptsSpent
+    }
     for (id, request) in expected where request.isRepeating {
       if let record = try world.store.request(id) { expected[id]?.spent = record.attemptsSpent }
     }
@@ -204,6 +252,18 @@ struct RandomWalk {
     }
     #expect(core.occupiedSlots == running.count && running.count <= Self.hostSlots, "\(place)")
 
+    // The plugins' standing is what their endings make it, in memory and in the store; none that is held back was given a run.
+    let stored = try world.store.commit { try $0.standings() }
+    #expect(stored == core.standings, "\(place)")
+    for identifier in Self.identifiers {
+      var standing = core.standings[identifier] ?? Standing()
+      standing.lastTrouble = nil
+      #expect(standing == standings[identifier] ?? Standing(), "\(place)")
+      guard standing.isHeld(at: world.now) else { continue }
+      if standing.isQuarantined { quarantined += 1 } else { held += 1 }
+      #expect(core.live.values.allSatisfy { $0.identifier != identifier || liveBefore.contains($0.run) }, "\(place)")
+    }
+
     for record in running {
       // Nothing begins before its time.
       if world.held[record.id] == nil { #expect(record.due <= world.now, "\(place)") }
@@ -217,7 +277,9 @@ struct RandomWalk {
     // Nothing that is due waits while a slot is free.
     for record in records where record.state == .pending && record.due <= world.now {
       guard let handler = core.handlers[record.request.identifier] else { continue }
-      #expect(handler.freeSlots == 0 || core.occupiedSlots == Self.hostSlots, "\(place): \(record.id) is due and waits")
+      #expect(
+        handler.freeSlots == 0 || handler.isHeld(at: world.now) || core.occupiedSlots == Self.hostSlots,
+        "\(place): \(record.id) is due and waits")
     }
     if let next = core.nextStart { #expect(next > world.now, "\(place)") }
   }

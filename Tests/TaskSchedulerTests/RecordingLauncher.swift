@@ -1,4 +1,4 @@
-import Synchronization
+import HostThreads
 import TaskModel
 import TaskScheduler
 
@@ -17,7 +17,7 @@ final class RecordingLauncher: Launcher {
   private let ordered: AsyncStream<RunOrder>.Continuation
   private let called: AsyncStream<Call>.Continuation
   private let ending: RunEnding?
-  private let sink = Mutex<(@Sendable (LauncherEvent) -> Void)?>(nil)
+  private let sink = Guarded<(@Sendable (LauncherEvent) -> Void)?>(nil)
 
   /// - Parameter ending: How each run ends at once; nil: the test ends them.
   init(ending: RunEnding?) {

@@ -24,7 +24,9 @@ import Testing
         try world.finish(id, .retry)
         try world.advance(to: try world.record(id).due)
         try world.finish(id, .retry)
-      case 2: try world.end(id, .forced(.budget))
+      case 2:
+        try world.end(id, .forced(.budget))
+        try world.release()
       default: try world.finish(id, .success)
       }
       #expect(try world.record(id).state == .pending)
@@ -118,6 +120,7 @@ import Testing
     let id = try world.submit(.sample(retry: RetryPolicy(attempts: 1), every: quarter)).id
     for _ in 1...12 {
       try world.end(id, ending)
+      try world.release()
       // A lost run begins again in the same turn.
       #expect([.pending, .running].contains(try world.record(id).state))
       try world.advance(quarter)

@@ -42,6 +42,13 @@ final class ScheduledHost: Sendable {
     await withCheckedContinuation { done in scheduler.drain(timeout: timeout) { done.resume() } }
   }
 
+  /// Tells the scheduler to drain, now; the stream ends when it has.
+  func beginDrain(_ timeout: Duration) -> AsyncStream<Void> {
+    let (drained, done) = AsyncStream<Void>.makeStream()
+    scheduler.drain(timeout: timeout) { done.finish() }
+    return drained
+  }
+
   func afterTurn() async {
     await withCheckedContinuation { done in scheduler.afterTurn { done.resume() } }
   }

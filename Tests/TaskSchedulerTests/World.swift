@@ -85,18 +85,18 @@ final class World {
     events += turn.events
   }
 
-  /// The host dies and a new one opens the same store: what ran is lost.
+  /// The host dies and a new one opens the same store: what ran is lost, or `crashed` with the host.
   ///
   /// - Returns: How many runs were lost.
   @discardableResult func restart(
-    handlers: [HandlerContract] = [.sample()], schedules: [TaskIdentifier: RepeatRule] = [:]
+    handlers: [HandlerContract] = [.sample()], schedules: [TaskIdentifier: RepeatRule] = [:], crashed: [RunID: String] = [:]
   ) throws -> Int {
     orders = [:]
     held = [:]
     core = SchedulerCore(policy: policy, origin: store.origin, lastSequence: try store.highestSequence(), random: SeededGenerator(seed: 2))
     core.register(handlers)
     return try turn { core, transaction in
-      let lost = try core.recover(transaction, now: now)
+      let lost = try core.recover(transaction, crashed: crashed, now: now)
       try core.reconcile(schedules, transaction, now: now)
       return lost
     }
@@ -115,6 +115,20 @@ final class World {
   @discardableResult func revive(_ id: RequestID) throws -> RequestRecord {
     try turn { core, transaction in try core.revive(id, transaction, now: now) }
   }
+
+  @discardableResult func release(_ identifier: TaskIdentifier = .sample()) throws -> Standing {
+    try turn { core, transaction in try core.release(identifier, transaction) }
+  }
+
+  /// What counts against a plugin, in memory; the store must agree.
+  func standing(_ identifier: TaskIdentifier = .sample()) throws -> Standing {
+    let stored = try store.commit { try $0.standings() }
+    #expect(stored[identifier] == core.standings[identifier])
+    return core.standings[identifier] ?? Standing()
+  }
+
+  /// Why a request is not running.
+  func gates(_ id: RequestID) throws -> [String] { core.gates(of: try record(id), now: now) }
 
   /// Ends the run of a request.
   func end(_ id: RequestID, _ ending: RunEnding, _ report: RunReport = RunReport()) throws {

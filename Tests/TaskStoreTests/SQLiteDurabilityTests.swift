@@ -2,7 +2,7 @@ import CPowerLossVFS
 import GRDB
 import GRDBSQLite
 import StoreTestSupport
-import Synchronization
+import HostThreads
 import TaskModel
 import Testing
 
@@ -93,7 +93,7 @@ private final class FragileStore {
   private func run(strikes: Int, seed: UInt64, payload: Int, pragma: String?) async throws -> Int {
     let fragile = try FragileStore()
     if let pragma { try fragile.set(pragma) }
-    let acknowledged = Mutex(Acknowledged())
+    let acknowledged = Guarded(Acknowledged())
     let store = fragile.store
     let writer = Task.detached {
       defer { acknowledged.withLock { $0.isOver = true } }

@@ -38,6 +38,10 @@ CLEANUP_INTERNAL int32_t taskhost_cleanup_open_beneath(int32_t directory, const 
    Returns a descriptor that the caller closes, or a negative errno. */
 CLEANUP_INTERNAL int32_t taskhost_cleanup_open_step(int32_t directory, const char *name, int32_t purpose);
 
+/* Opens /proc to list it: a descriptor that the caller closes, or a negative errno. Not through the C library: a worker process would advise
+   to make /proc readable, which shows nothing there but this process. */
+CLEANUP_INTERNAL int32_t taskhost_cleanup_open_proc(void);
+
 /* 1 when another process, or another open description, holds a POSIX or OFD lock on this file; 0 when none does, or it cannot be told.
    Takes no lock itself. */
 CLEANUP_INTERNAL int32_t taskhost_cleanup_is_record_locked(int32_t descriptor);

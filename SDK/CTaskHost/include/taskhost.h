@@ -277,7 +277,8 @@ typedef struct taskhost_api {
   taskhost_status (*set_expiration_handler)(taskhost_task task, taskhost_expiration_handler handler, void *context);
   /* Progress, for people and for stall detection. total 0: unknown. completed above total is recorded as total. */
   taskhost_status (*progress)(taskhost_task task, uint64_t completed, uint64_t total);
-  /* A line in the run's log. At most 8 KiB (cut and marked); control bytes are escaped. */
+  /* A line in the run's log. At most 8 KiB (cut and marked); control bytes are escaped. A run that logs more than
+   * 1,000 lines at once, or 100 a second for long, has lines dropped: they are counted, and the call is OK. */
   taskhost_status (*log)(taskhost_task task, taskhost_log_level level, const char *message);
   /* The run's output, the last call wins; at most 65,536 bytes (ETOOBIG). NULL, 0 clears it. */
   taskhost_status (*set_output)(taskhost_task task, const void *bytes, size_t length);

@@ -5,6 +5,9 @@
 #ifndef TASKHOST_SYSTEM_H
 #define TASKHOST_SYSTEM_H
 
+#include <stddef.h>
+#include <sys/types.h>
+
 /* How late the kernel may wake the calling thread, in nanoseconds (prctl PR_SET_TIMERSLACK; the default is 50,000). */
 int taskhost_system_set_timer_slack(unsigned long nanoseconds);
 
@@ -15,7 +18,34 @@ int taskhost_system_event_set(int descriptor);
 /* Names the calling thread; the kernel keeps 15 bytes. */
 int taskhost_system_set_thread_name(const char *name);
 
+/* The signal that no thread of the host blocks: by it, a thread that hangs is asked for its stack. */
+int taskhost_system_stack_signal(void);
+
 /* The path of the object that `address` was loaded from, owned by the dynamic loader; NULL if there is none (dladdr). */
 const char *taskhost_system_object_of(const void *address);
+
+/* A file in memory, close-on-exec, that can be sealed (memfd_create); `name` is for people who look at /proc. Its content is never run. */
+int taskhost_system_memfd(const char *name);
+
+/* What keeps the content and size of such a file as they are: SEAL, SHRINK, GROW and WRITE of F_ADD_SEALS. */
+#define TASKHOST_SYSTEM_ALL_SEALS 0x000F
+
+/* Adds all of them; fails with EBUSY while the file is mapped writable. */
+int taskhost_system_seal(int descriptor);
+
+/* The seals the file has (F_GET_SEALS); -1 with EINVAL for a file that cannot have any. */
+int taskhost_system_seals(int descriptor);
+
+/* Two connected sockets of whole messages (AF_UNIX, SOCK_SEQPACKET), close-on-exec, blocking. */
+int taskhost_system_pair(int descriptors[2]);
+
+/* Sends a message, with a copy of `descriptor` unless that is -1; never raises SIGPIPE. `flags` as sendmsg's. The bytes sent. */
+ssize_t taskhost_system_send(int socket, const void *bytes, size_t length, int descriptor, int flags);
+
+/*
+ * Receives a message and the one descriptor with it: *descriptor is the caller's then, close-on-exec, and -1 without one. `flags` as
+ * recvmsg's. A message larger than `capacity`, or one with more than one descriptor, is thrown away, its descriptors closed: EBADMSG.
+ */
+ssize_t taskhost_system_receive(int socket, void *bytes, size_t capacity, int *descriptor, int flags);
 
 #endif

@@ -60,6 +60,8 @@ struct ControlResponder: Sendable {
     case .run(let id): return try await one(host.run(id)) { $0.run($1) }
     case .logs(let id): return try await logs(of: id)
     case .plugins: return list("plugins", await host.plugins()) { $0.plugin($1) }
+    case .release(let identifier):
+      return try await one(host.release(identifier)) { $0.release(identifier, $1) }
     case .simulateLaunch:
       return try await one(host.simulateLaunch(try await identifier(in: request, on: channel))) { $0.request($1) }
     case .simulateExpiration:

@@ -91,10 +91,13 @@ extension JSONWriter {
     member("stop_reason", report.stopReason?.rawValue)
     member("expired", report.stopReason != nil)
     member("forced", report.forced)
+    member("stop_stage", report.stopStage?.rawValue)
     member("message", report.message)
     if let progress = report.progress { self.progress(progress) }
     member("retry_after_ms", report.retryAfter?.wholeMilliseconds)
     member("cpu_ms", report.cpuTime?.wholeMilliseconds)
+    member("peak_memory_bytes", report.peakMemory)
+    member("trouble", report.trouble)
     bytes("output", report.output, singleLine: singleLine)
     endObject()
   }
@@ -132,7 +135,21 @@ extension JSONWriter {
       member("version", contract.version)
     }
     member("isolation", plugin.isolation)
+    if let id = plugin.workerProcessID {
+      name("worker")
+      beginObject()
+      member("process_id", id)
+      member("state", plugin.workerState)
+      endObject()
+    }
     member("running", plugin.running)
+    member("strikes", plugin.strikes)
+    moment("held_until", plugin.heldUntil)
+    member("quarantined", plugin.isQuarantined)
+    member("last_trouble", plugin.lastTrouble)
+    member("signature", plugin.signature)
+    member("digest", plugin.digest)
+    if !plugin.sandbox.isEmpty { member("sandbox", plugin.sandbox) }
     if let code = plugin.reasonCode {
       name("reason")
       beginObject()
@@ -164,6 +181,19 @@ extension JSONWriter {
     member("plugins_refused", status.pluginsRefused)
     moment("next_due", status.nextDue)
     member("warnings", status.warnings)
+    member("sandbox", status.sandbox)
+    endObject()
+  }
+
+  /// What was held against a plugin that has been released.
+  mutating func release(_ identifier: TaskIdentifier, _ standing: Standing) {
+    beginObject()
+    member("identifier", identifier.rawValue)
+    member("strikes", standing.strikes)
+    member("host_crashes", standing.hostCrashes)
+    moment("held_until", standing.heldUntil)
+    moment("quarantined_since", standing.quarantinedSince)
+    member("last_trouble", standing.lastTrouble)
     endObject()
   }
 }

@@ -13,6 +13,7 @@ enum Route: Hashable {
   case run(RunID)
   case logs(RunID)
   case plugins
+  case release(TaskIdentifier)
   case simulateLaunch
   case simulateExpiration
   case status
@@ -90,7 +91,7 @@ enum Route: Hashable {
     case ("requests", "why"): return [("GET", .gates(try requestID(name)))]
     case ("requests", "retry"): return [("POST", .retry(try requestID(name)))]
     case ("runs", "logs"): return [("GET", .logs(try runID(name)))]
-    case ("plugins", "release") where !name.isEmpty: return [("POST", .later("releasing a plugin"))]
+    case ("plugins", "release") where !name.isEmpty: return [("POST", .release(try identifier(name)))]
     default: return nil
     }
   }
@@ -103,6 +104,12 @@ enum Route: Hashable {
   private static func runID(_ text: String) throws(HTTPFailure) -> RunID {
     guard let id = RunID(text) else { throw noSuchID("run", text) }
     return id
+  }
+
+  private static func identifier(_ text: String) throws(HTTPFailure) -> TaskIdentifier {
+    do { return try TaskIdentifier(text) } catch {
+      throw HTTPFailure(.notFound, code: "not_found", error.description, field: "identifier")
+    }
   }
 
   private static func noSuchID(_ kind: String, _ text: String) -> HTTPFailure {

@@ -29,8 +29,8 @@ extension PluginConfiguration {
     /// `write`: paths it may write.
     public var write: [String] = []
 
-    /// `network`, `connect` by default.
-    public var network = Network.connect
+    /// `network`, `none` by default.
+    public var network = Network.none
 
     /// `exec`: whether it may start programs.
     public var exec = false

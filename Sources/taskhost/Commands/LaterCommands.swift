@@ -38,13 +38,6 @@ enum LaterCommands {
     func run() throws { throw CommandFailure.later("reload") }
   }
 
-  /// `taskhost plugins release`
-  struct Release: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "release", abstract: "Comes with a later version.", shouldDisplay: false)
-    @Argument(parsing: .captureForPassthrough) var rest: [String] = []
-    func run() throws { throw CommandFailure.later("plugins release") }
-  }
-
   /// `taskhost plugins check`
   struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "check", abstract: "Comes with a later version.", shouldDisplay: false)

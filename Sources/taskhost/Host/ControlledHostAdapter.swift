@@ -1,5 +1,6 @@
 import Glibc
 import HostControl
+import HostThreads
 import TaskHost
 import TaskModel
 import TaskScheduler
@@ -45,9 +46,16 @@ struct ControlledHostAdapter: ControlledHost {
     await host.overview().plugins.map { plugin in
       PluginStatus(
         file: plugin.file, standing: plugin.contract == nil ? .refused : plugin.obstacleCode == nil ? .registered : .suspended,
-        contract: plugin.contract, isolation: "thread", running: plugin.running, reasonCode: plugin.obstacleCode,
-        reasonMessage: plugin.obstacle)
+        contract: plugin.contract, isolation: plugin.isolation?.rawValue, running: plugin.running, reasonCode: plugin.obstacleCode,
+        reasonMessage: plugin.obstacle, workerProcessID: plugin.worker, strikes: plugin.standing.strikes,
+        heldUntil: plugin.standing.heldUntil.flatMap { $0 > SystemClock().wallTime ? $0 : nil },
+        isQuarantined: plugin.standing.isQuarantined, lastTrouble: plugin.standing.lastTrouble, signature: plugin.signature,
+        digest: plugin.digest, sandbox: plugin.sandbox)
     }
+  }
+
+  func release(_ identifier: TaskIdentifier) async throws(ControlError) -> Standing {
+    do { return try await host.release(identifier) } catch { throw ControlError(error) }
   }
 
   func simulateLaunch(_ identifier: TaskIdentifier) async throws(ControlError) -> RequestRecord {
@@ -64,7 +72,8 @@ struct ControlledHostAdapter: ControlledHost {
       version: Version.text, processID: getpid(), phase: overview.phase, started: host.started, stateDirectory: host.stateDirectory,
       requests: overview.requests, running: overview.running, maxConcurrentRuns: host.configuration.maxConcurrentRuns,
       pluginsRegistered: overview.plugins.filter { $0.contract != nil }.count,
-      pluginsRefused: overview.plugins.filter { $0.contract == nil }.count, nextDue: overview.nextDue, warnings: overview.warnings)
+      pluginsRefused: overview.plugins.filter { $0.contract == nil }.count, nextDue: overview.nextDue, warnings: overview.warnings,
+      sandbox: overview.sandbox)
   }
 
   func shutdown() async { await service.shutDown() }

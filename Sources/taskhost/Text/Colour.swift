@@ -10,9 +10,9 @@ enum Colour: Int {
   init?(of word: String) {
     switch word {
     case "succeeded", "noop", "registered": self = .green
-    case "failed", "crashed", "refused", "expired": self = .red
+    case "failed", "crashed", "refused", "expired", "quarantined": self = .red
     case "running", "launched": self = .blue
-    case "retried", "snoozed", "stopped", "lost", "suspended", "blocked", "draining": self = .yellow
+    case "retried", "snoozed", "stopped", "lost", "suspended", "held", "blocked", "draining": self = .yellow
     case "cancelled": self = .grey
     default: return nil
     }

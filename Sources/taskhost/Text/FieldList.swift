@@ -14,19 +14,35 @@ struct FieldList {
   /// The lines, names padded to the longest.
   func render() -> [String] {
     guard case .object(let members) = answer.node.value else { return [] }
-    var fields: [(name: String, text: String)] = []
+    var fields: [(name: String, lines: [String])] = []
     for member in members where !member.name.hasSuffix("_unix_ms") {
-      guard let text = text(of: member, among: answer.node) else { continue }
-      let name = member.name.hasSuffix("_ms") ? String(member.name.dropLast(3)) : member.name
-      fields.append((name.split(separator: "_").joined(separator: " "), text))
+      guard let lines = lines(of: member, among: answer.node) else { continue }
+      let name = Self.units.first { member.name.hasSuffix($0) }.map { String(member.name.dropLast($0.count)) } ?? member.name
+      fields.append((name.split(separator: "_").joined(separator: " "), lines))
     }
     let width = fields.map(\.name.count).max() ?? 0
-    return fields.map { "\($0.name)\(String(repeating: " ", count: width - $0.name.count))  \($0.text)" }
+    return fields.flatMap { field in
+      field.lines.enumerated().map { index, line in
+        let name = index == 0 ? field.name : ""
+        return "\(name)\(String(repeating: " ", count: width - name.count))  \(line)"
+      }
+    }
   }
+
+  /// Ends of names that say what a number counts; what is shown says it instead.
+  private static let units = ["_ms", "_bytes"]
 
   /// Writes the lines to standard output.
   func print() {
     for line in render() { Terminal.print(line) }
+  }
+
+  /// A stack is shown frame by frame; everything else is one line.
+  private func lines(of member: JSONMember, among node: JSONNode) -> [String]? {
+    if member.name == "trouble", let trouble = member.node.string {
+      return trouble.split(separator: "\n").map { String($0).escapingControlCharacters }
+    }
+    return text(of: member, among: node).map { [$0] }
   }
 
   private func text(of member: JSONMember, among node: JSONNode) -> String? {
@@ -34,6 +50,7 @@ struct FieldList {
       return "\(MomentText.local(moment)) (\(MomentText.relative(moment, now: now)))"
     }
     if member.name.hasSuffix("_ms"), let length = member.node.integer { return DurationText.format(milliseconds: length) }
+    if member.name.hasSuffix("_bytes"), let count = member.node.integer { return ByteCountText.format(count) }
     return text(of: member.node)
   }
 

@@ -15,17 +15,17 @@ final class Gate: Sendable {
   func arrival(within limit: Duration = .seconds(30)) async throws {
     let path = path
     // Opening for writing waits for the reader; when none comes in time, a reader of the test's own ends the wait.
+    let isLate = Mutex(false)
     let late = Task {
       try await Task.sleep(for: limit)
-      let reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-      defer { close(reader) }
-      try await Task.sleep(for: .milliseconds(200))
-      return true
+      isLate.withLock { $0 = true }
+      return open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     }
     let descriptor = try await onOwnThread { open(path, O_WRONLY | O_CLOEXEC) }
     late.cancel()
     held.withLock { $0 = descriptor }
-    if (try? await late.value) == true || descriptor < 0 {
+    if let reader = try? await late.value { close(reader) }
+    if isLate.withLock({ $0 }) || descriptor < 0 {
       release()
       throw TestFailure("no run came to the gate \(path) within \(limit)")
     }
@@ -49,8 +49,12 @@ final class Gate: Sendable {
   func read() async throws -> String {
     let path = path
     return try await onOwnThread {
-      let handle = try FileHandle(forReadingFrom: URL(filePath: path))
-      return String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self)
+      let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { throw TestFailure("\(path): errno \(errno)") }
+      defer { close(descriptor) }
+      var all: [UInt8] = []
+      try Program.readAll(descriptor) { all += $0 }
+      return String(decoding: all, as: UTF8.self)
     }
   }
 }

@@ -8,23 +8,28 @@ final class HostProcess: Sendable {
   let log = Mutex(HostLog())
   private let program = Mutex<Program?>(nil)
   private let environment: [String: String]
+  /// Where the plugins' code runs.
+  let isolation: Isolation
+  private let tables = Mutex(PluginTables())
 
   /// Where plugins are.
   var plugins: String { directory("plugins") }
   var socket: String { directory("state/control.sock") }
 
-  private init(environment: [String: String]) throws {
+  private init(_ isolation: Isolation, environment: [String: String]) throws {
     directory = try TestDirectory()
+    self.isolation = isolation
     self.environment = environment
     try directory.folder("plugins")
+    try directory.folder("shared")
   }
 
   /// Gives `body` a host that is not started yet; whatever happens, no process and no file is left.
-  static func prepare<Value: Sendable>(environment: [String: String] = [:], _ body: (HostProcess) async throws -> Value) async throws
-    -> Value
-  {
+  static func prepare<Value: Sendable>(
+    isolation: Isolation = .process, environment: [String: String] = [:], _ body: (HostProcess) async throws -> Value
+  ) async throws -> Value {
     try await HostSlots.shared.withSlot {
-      let host = try HostProcess(environment: environment)
+      let host = try HostProcess(isolation, environment: environment)
       do {
         let value = try await body(host)
         await host.kill()
@@ -38,9 +43,10 @@ final class HostProcess: Sendable {
 
   /// Gives `body` a host that has launched with the plugin `script.c` beside whatever `setUp` puts there.
   static func run<Value: Sendable>(
-    _ configuration: String = "", script: [String] = [], _ body: (HostProcess) async throws -> Value
+    _ configuration: String = "", isolation: Isolation = .process, script: [String] = [],
+    _ body: (HostProcess) async throws -> Value
   ) async throws -> Value {
-    try await prepare { host in
+    try await prepare(isolation: isolation) { host in
       try await host.add("script.so", "script", script)
       try host.configure(configuration)
       try await host.start()
@@ -50,17 +56,27 @@ final class HostProcess: Sendable {
 
   // MARK: Setting up
 
-  /// Writes `taskhost.toml`; the plugin directory is set, short backoffs too unless the text has its own.
-  func configure(_ text: String) throws {
-    let retry = text.contains("[retry]") ? "" : "\n[retry]\ninitial = \"100ms\"\nmaximum = \"200ms\"\n"
-    // Keys of the root come before tables: what the test gives may begin with them.
-    try directory.file("taskhost.toml", "plugin_directories = [\"plugins\"]\n" + text + retry)
+  /// Writes `taskhost.toml`; the plugin directory is set, short backoffs too unless the text has its own, and for every fixture its
+  /// isolation and the right to read and write in `shared`.
+  ///
+  /// - Parameter threads: Those that are in thread isolation whatever the others are in.
+  func configure(_ text: String, threads: [String] = []) throws {
+    try writeConfiguration { ($0.text, $0.threads) = (text, threads) }
+  }
+
+  private func writeConfiguration(_ change: (inout PluginTables) -> Void) throws {
+    let text = tables.withLock { tables in
+      change(&tables)
+      return tables.configuration(isolation, shared: directory("shared"))
+    }
+    if let text { try directory.file("taskhost.toml", text) }
   }
 
   /// Puts a fixture into the plugin directory.
   func add(_ name: String, _ source: String, _ arguments: [String] = [], isCached: Bool = true) async throws {
     let bytes = try await Fixtures.shared.bytes(of: source, arguments, isCached: isCached)
     try directory.file("plugins/" + name, bytes)
+    try writeConfiguration { $0.add(source, arguments) }
   }
 
   /// Puts `faulty_launch.c` without a fault there: the well-behaved twin.
@@ -78,12 +94,14 @@ final class HostProcess: Sendable {
   }
 
   /// Starts the host and does not wait.
-  func spawn(_ arguments: [String] = []) throws {
+  ///
+  /// - Parameter wrapper: A command that executes the rest of its arguments, in the same process.
+  func spawn(_ arguments: [String] = [], through wrapper: [String] = []) throws {
     let log = HostLog()
     self.log.withLock { $0 = log }
+    let command = wrapper + [try TaskHostBinary.path, "run", "--config", directory("taskhost.toml")] + arguments
     let started = try Program(
-      try TaskHostBinary.path, ["run", "--config", directory("taskhost.toml")] + arguments, environment: environment,
-      directory: directory.path, onErrorLine: { log.add($0) })
+      command[0], Array(command.dropFirst()), environment: environment, directory: directory.path, onErrorLine: { log.add($0) })
     program.withLock { $0 = started }
     Task {
       _ = try? await started.result(within: .seconds(600))
@@ -167,6 +185,7 @@ final class HostProcess: Sendable {
   }
 
   /// Waits until the request's record is as `condition` wants it.
+  @discardableResult
   func request(_ id: String, within limit: Duration = .seconds(30), until condition: @escaping @Sendable (JSON) -> Bool) async throws
     -> JSON
   {

@@ -1,6 +1,6 @@
 /// Lets so many tests at once have hosts: the machines that run them are small.
 actor HostSlots {
-  static let shared = HostSlots(3)
+  static let shared = HostSlots(4)
 
   private var free: Int
   private var waiting: [CheckedContinuation<Void, Never>] = []

@@ -35,9 +35,13 @@ final class TestDirectory: Sendable {
   /// What a file has in it; empty when there is none.
   func text(_ name: String) -> String { (try? String(contentsOfFile: self(name), encoding: .utf8)) ?? "" }
 
-  /// Makes a FIFO.
+  /// Where tests and plugins meet: the plugins' sandbox lets them read and write here.
+  func shared(_ name: String) throws -> String { try folder("shared") + "/" + name }
+
+  /// Makes a FIFO that plugins reach.
   func fifo(_ name: String) throws -> Gate {
-    guard mkfifo(self(name), 0o600) == 0 else { throw TestFailure("mkfifo \(name): errno \(errno)") }
-    return Gate(path: self(name))
+    let path = try shared(name)
+    guard mkfifo(path, 0o600) == 0 else { throw TestFailure("mkfifo \(path): errno \(errno)") }
+    return Gate(path: path)
   }
 }

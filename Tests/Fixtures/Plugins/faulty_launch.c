@@ -1,10 +1,16 @@
 /*
  * Plugins whose launch goes wrong, one for each -DFAULT_…; without any it is a plugin that registers and succeeds.
  *
- * -DIDENTIFIER="…" as in script.c.
+ * -DIDENTIFIER="…" as in script.c. -DFAULT_CONSTRUCTOR=… names what a constructor does before anything is called; -DFAULT_IN_LAUNCH=…
+ * the same in the launch function.
  */
+#define _GNU_SOURCE
+#include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "taskhost.h"
@@ -18,6 +24,49 @@ static taskhost_result handle(taskhost_task task, void *context) {
   (void)context;
   return TASKHOST_SUCCESS;
 }
+
+/* MARK: before anything is called */
+
+static volatile int *volatile nowhere = (volatile int *)8;
+
+static void __attribute__((unused)) crashes(void) { *nowhere = 1; }
+
+static void __attribute__((unused)) aborts(void) { abort(); }
+
+static void __attribute__((unused)) sleeps(void) {
+  for (;;) pause();
+}
+
+static void __attribute__((unused)) exits(void) { exit(0); }
+
+static void __attribute__((unused)) underscore_exits(void) { _exit(0); }
+
+static void __attribute__((unused)) forks(void) {
+  pid_t child = fork();
+  if (child == 0) {
+    signal(SIGTERM, SIG_IGN);
+    for (;;) pause();
+  }
+}
+
+static void __attribute__((unused)) prints(void) {
+  static char line[1024];
+  memset(line, 'z', sizeof line - 1);
+  line[sizeof line - 1] = '\n';
+  for (int count = 0; count < 5 << 10; count++)
+    if (write(STDOUT_FILENO, line, sizeof line) < 0 || write(STDERR_FILENO, line, sizeof line) < 0) return;
+}
+
+static void __attribute__((unused)) kills(void) {
+  kill(getppid(), SIGKILL);
+  syscall(SYS_tgkill, getppid(), getppid(), SIGKILL);
+}
+
+#ifdef FAULT_CONSTRUCTOR
+static void __attribute__((constructor)) construct(void) { FAULT_CONSTRUCTOR(); }
+#endif
+
+/* MARK: what is exported */
 
 #ifdef FAULT_ABI
 TASKHOST_EXPORT const uint32_t taskhost_plugin_abi_version = FAULT_ABI;
@@ -53,6 +102,9 @@ TASKHOST_EXPORT taskhost_status taskhost_plugin_launch(const taskhost_api *api, 
 #endif
 #ifdef FAULT_DEPENDENCY
   if (dependency() != 1) return TASKHOST_EINTERNAL;
+#endif
+#ifdef FAULT_IN_LAUNCH
+  FAULT_IN_LAUNCH();
 #endif
 #ifdef FAULT_RETURNS_ERROR
   api->register_handler(launch, &registration);

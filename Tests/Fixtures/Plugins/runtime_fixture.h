@@ -1,7 +1,8 @@
 /*
  * What the runtime_*.c plugins share: how they find the test that runs them, and how they register.
  *
- * A run's payload begins with the address of a runtime_probe in the memory of the test, which is in the same process.
+ * A run's payload begins with the path of a file that holds a runtime_probe, shared with the test, and a 0 byte: the plugin is in the
+ * process of the test, or in a worker.
  */
 #ifndef RUNTIME_FIXTURE_H
 #define RUNTIME_FIXTURE_H
@@ -10,6 +11,7 @@
 #define _GNU_SOURCE
 #endif
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -18,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -41,13 +44,16 @@ typedef struct {
 
 static const taskhost_api *api;
 
+/* The memory is never unmapped: threads that a test leaves behind use it to the end. */
 static inline runtime_probe *probe_of(taskhost_task task) {
-  const void *bytes = NULL;
+  const void *path = NULL;
   size_t length = 0;
-  runtime_probe *probe = NULL;
-  if (api->payload(task, &bytes, &length) != TASKHOST_OK || length < sizeof probe) return NULL;
-  memcpy(&probe, bytes, sizeof probe);
-  return probe;
+  if (api->payload(task, &path, &length) != TASKHOST_OK) return NULL;
+  int descriptor = open((const char *)path, O_RDWR | O_CLOEXEC);
+  if (descriptor < 0) return NULL;
+  void *memory = mmap(NULL, sizeof(runtime_probe), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  close(descriptor);
+  return memory == MAP_FAILED ? NULL : (runtime_probe *)memory;
 }
 
 static inline void await(sem_t *semaphore) {

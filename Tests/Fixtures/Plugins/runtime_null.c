@@ -1,6 +1,11 @@
 /* Passes NULL, wrong sizes and numbers out of range in every argument. Faults: 57, 68, 69, 70, 76. */
 #include "runtime_fixture.h"
 
+/* What the host says to a conflict policy that its version may not have. */
+#ifndef APPEND_STATUS
+#define APPEND_STATUS TASKHOST_OK
+#endif
+
 static char big[1 << 21];
 
 /* A struct of a later header: version 1 and a tail. */
@@ -63,7 +68,7 @@ static taskhost_result requests(taskhost_task task) {
   CHECK(REFUSED(TASKHOST_EINVAL, bad.unique_key = ""));
   CHECK(REFUSED(TASKHOST_EINVAL, bad.unique_key = big));
   CHECK(REFUSED(TASKHOST_EINVAL, bad.reserved = 1));
-  CHECK(REFUSED(TASKHOST_OK, (bad.unique_key = "k", bad.on_conflict = TASKHOST_CONFLICT_APPEND)));
+  CHECK(REFUSED(APPEND_STATUS, (bad.unique_key = "k", bad.on_conflict = TASKHOST_CONFLICT_APPEND)));
   CHECK(api->cancel(task, NULL) == TASKHOST_EINVAL);
   CHECK(api->cancel(task, "") == TASKHOST_EINVAL);
   CHECK(api->cancel(task, big) == TASKHOST_EINVAL);
@@ -135,6 +140,12 @@ static taskhost_result rest(taskhost_task task) {
 
 static taskhost_result handle(taskhost_task task, void *context) {
   (void)context;
+#ifdef ONCE
+  /* What it submits to itself are not to submit again. */
+  size_t known;
+  if (api->state_get(task, "ran", NULL, 0, &known) != TASKHOST_ENOTFOUND) return TASKHOST_SUCCESS;
+  CHECK(api->state_set(task, "ran", "1", 1) == TASKHOST_OK);
+#endif
   memset(big, 'a', sizeof big - 1);
   taskhost_result (*parts[])(taskhost_task) = {sizes, requests, values, rest};
   for (size_t index = 0; index < sizeof parts / sizeof *parts; index++) {

@@ -1,0 +1,13 @@
+#ifndef TASKHOST_STACK_TEXT_H
+#define TASKHOST_STACK_TEXT_H
+
+#include <stddef.h>
+
+/* Loads what a look at the stack needs, which must not happen in a signal handler. */
+void taskhost_stack_prime(void);
+
+/* Writes the calling thread's stack, a line a frame: from the frame that was interrupted, if `context` is a signal handler's, else without
+ * the innermost `skip` frames. Returns the length. No allocation. */
+size_t taskhost_stack_text(char *buffer, size_t capacity, const void *context, int skip);
+
+#endif

@@ -1,0 +1,2 @@
+/* libseccomp, from the system (Debian: libseccomp-dev). */
+#include <seccomp.h>

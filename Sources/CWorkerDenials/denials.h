@@ -1,0 +1,65 @@
+/* What the interposed functions share. */
+#ifndef DENIALS_H
+#define DENIALS_H
+
+#include "taskhost_denials.h"
+#include "taskhost_sandbox.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+/* Sanitizers bring functions of these names themselves. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define DENIALS_OFF 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
+#define DENIALS_OFF 1
+#endif
+#endif
+#ifndef DENIALS_OFF
+#define DENIALS_OFF 0
+#endif
+
+#define EXPORTED __attribute__((visibility("default"), used))
+
+/*
+ * A file of interposed functions names them all in FUNCTIONS(X) and then writes INTERPOSE(topic) once. REAL(name) is the function of the
+ * C library behind the one of this name.
+ */
+#define DENIALS_INDEX(name) INDEX_##name,
+#define DENIALS_NAME(name) #name,
+#define INTERPOSE(topic)                                                                                \
+    enum { FUNCTIONS(DENIALS_INDEX) COUNT };                                                            \
+    static const char *const names[] = {FUNCTIONS(DENIALS_NAME)};                                       \
+    static _Atomic(void *) places[COUNT];                                                               \
+    void denials_prepare_##topic(void) {                                                                \
+        for (int index = 0; index < COUNT; index++) denials_real(&places[index], names[index]);         \
+    }
+#define REAL(name) ((__typeof__(&name))denials_real(&places[INDEX_##name], names[INDEX_##name]))
+
+void denials_prepare_files(void);
+void denials_prepare_network(void);
+void denials_prepare_processes(void);
+
+/* What `place` holds; the first time, what the C library has under `name`. NULL: it has none (then nobody can call it). */
+void *denials_real(_Atomic(void *) *place, const char *name);
+
+/* Longest path that is told, and longest sentence, in bytes. */
+enum { DENIALS_PATH = 512, DENIALS_SENTENCE = 1400 };
+
+/* Whether the call that just failed may have been denied by the sandbox: the process is confined, and errno is `one` or `other`. */
+const struct taskhost_sandbox_filter *denials_suspect(int one, int other);
+
+/* `path` as an absolute one, as far as that can be said, cut to the size of `buffer`. */
+const char *denials_absolute(int directory, const char *path, char buffer[DENIALS_PATH]);
+
+/* Whether the ordinary permissions allow `mode` (R_OK, W_OK, X_OK) on `path`. Sets errno when not. */
+bool denials_permitted(int directory, const char *path, int mode);
+
+/* The same for making or removing an entry in the folder that `path` is in. */
+bool denials_permitted_in_folder(int directory, const char *path);
+
+/* Tells a sentence, made as printf does. Keeps errno. */
+void denials_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

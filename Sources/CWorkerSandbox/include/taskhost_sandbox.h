@@ -1,0 +1,100 @@
+/*
+ * The system calls a worker confines itself with: limits, capabilities, Landlock, seccomp.
+ * All are for a process with a single thread. Each answers 0, or a negative errno, unless it says otherwise; none takes ownership of what
+ * it is given, and none keeps a pointer.
+ */
+#ifndef TASKHOST_SANDBOX_H
+#define TASKHOST_SANDBOX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Limits of the process, as setrlimit knows them. */
+enum taskhost_sandbox_limit {
+    TASKHOST_SANDBOX_DATA,          /* bytes of private writable memory */
+    TASKHOST_SANDBOX_DESCRIPTORS,   /* open descriptors */
+    TASKHOST_SANDBOX_FILE_SIZE,     /* bytes of one file; SIGXFSZ is ignored from then on, so that a write answers EFBIG */
+    TASKHOST_SANDBOX_CORE,          /* bytes of a core file */
+    TASKHOST_SANDBOX_LOCKED_MEMORY, /* bytes */
+    TASKHOST_SANDBOX_REALTIME,      /* highest real-time priority */
+};
+
+/*
+ * Sets the soft and the hard limit to `value`, or to the present hard limit where that is lower.
+ * `granted` receives what was set.
+ */
+int taskhost_sandbox_set_limit(enum taskhost_sandbox_limit limit, uint64_t value, uint64_t *granted);
+
+/* Whether this is a build with a sanitizer, whose shadow memory no limit on memory leaves room for. */
+bool taskhost_sandbox_is_sanitized(void);
+
+/* Gives up every capability: ambient, bounding, inheritable, permitted, effective. Nothing that is executed later gets one back. */
+int taskhost_sandbox_drop_capabilities(void);
+
+/* prctl PR_SET_NO_NEW_PRIVS. */
+int taskhost_sandbox_no_new_privileges(void);
+
+/* The Landlock ABI this kernel offers; 0: none, or switched off. Changes nothing. */
+int taskhost_sandbox_landlock_abi(void);
+
+/* Whether this kernel has seccomp filters. Changes nothing. */
+bool taskhost_sandbox_has_seccomp(void);
+
+/* A new ruleset that denies what is named here and not allowed by a rule: its descriptor (close-on-exec), or a negative errno. */
+int taskhost_sandbox_landlock_create(uint64_t files, uint64_t ports, uint64_t scopes);
+
+/*
+ * Allows `access` on `path` and below it. On what is not a directory, rights that only directories have are left out.
+ * `keep` true: the descriptor behind the rule stays open, which keeps the entry of a virtual file system from being made anew.
+ * -ENOENT, -EACCES and the like: the path cannot be opened.
+ */
+int taskhost_sandbox_landlock_allow_path(int ruleset, const char *path, uint64_t access, bool keep);
+
+/* Allows `access` on a TCP port. */
+int taskhost_sandbox_landlock_allow_port(int ruleset, uint64_t access, uint16_t port);
+
+/* Closes what taskhost_sandbox_landlock_create opened. */
+void taskhost_sandbox_close(int ruleset);
+
+/* Applies the ruleset to the process. There is no way back. */
+int taskhost_sandbox_landlock_restrict(int ruleset);
+
+/* Which connections the filter leaves. */
+enum taskhost_sandbox_network {
+    TASKHOST_SANDBOX_NO_NETWORK,
+    TASKHOST_SANDBOX_CONNECT, /* TCP and UDP */
+    TASKHOST_SANDBOX_PORTS,   /* TCP alone; Landlock limits the ports */
+};
+
+/* What the seccomp filter depends on. */
+struct taskhost_sandbox_filter {
+    enum taskhost_sandbox_network network;
+    int landlock_abi;   /* what Landlock lacks is made good here where that is possible */
+    bool execution;     /* may start programs */
+    bool change_modes;  /* may chmod by path */
+};
+
+/* Applies the seccomp filter to the process. There is no way back. -ENOSYS: this kernel has none. */
+int taskhost_sandbox_filter(const struct taskhost_sandbox_filter *filter);
+
+/*
+ * Denials. What is told of them is collected by interposed functions of the C library (target CWorkerDenials), which only a worker links;
+ * in another program nothing is ever told.
+ */
+
+/* Called on any thread, inside the call that was denied, at most once for each sentence and at most 64 times. `sentence` lives as long as the call. */
+typedef void (*taskhost_sandbox_observer)(const char *sentence);
+
+/* From now on `observer` is told; NULL: nobody. */
+void taskhost_sandbox_observe(taskhost_sandbox_observer observer);
+
+/* What the process was confined to: what the filter was made from. Remembered so that a denial can name what would allow it. */
+void taskhost_sandbox_remember(const struct taskhost_sandbox_filter *filter);
+
+/* What was remembered in this process; NULL: it is not confined, or is a child of the one that is. Any thread. */
+const struct taskhost_sandbox_filter *taskhost_sandbox_confinement(void);
+
+/* Tells the observer, unless it has been told this sentence. Keeps errno. Any thread. */
+void taskhost_sandbox_denied(const char *sentence);
+
+#endif

@@ -1,0 +1,63 @@
+import CTaskHostSystem
+import HostThreads
+import TaskModel
+
+/// Measures what a handler's call takes, from its creation on the handler's thread.
+struct RunMeter {
+  /// Whose processor time counts.
+  enum Scope {
+    /// The handler's thread's.
+    case thread
+    /// The whole process's: threads that the plugin made are included.
+    case process
+  }
+
+  private let scope: Scope
+  private let isMeasuringMemory: Bool
+  private let began: WallTime
+  private let start = SystemClock.now
+  private let cpu: Duration
+
+  /// - Parameter measuringMemory: Whether the process's memory is the plugin's.
+  init(of scope: Scope, measuringMemory: Bool, began: WallTime) {
+    self.scope = scope
+    isMeasuringMemory = measuringMemory
+    self.began = began
+    cpu = Self.cpuTime(scope)
+  }
+
+  /// What has been used until now.
+  func read() -> LiveRun.Usage {
+    var usage = LiveRun.Usage(began: began, handlerTime: SystemClock.now - start, cpuTime: Self.cpuTime(scope) - cpu)
+    if isMeasuringMemory { usage.peakMemory = PeakMemory.shared.read(after: usage.handlerTime) }
+    return usage
+  }
+
+  private static func cpuTime(_ scope: Scope) -> Duration {
+    switch scope {
+    case .thread: SystemClock.threadTime
+    case .process: SystemClock.processTime
+    }
+  }
+}
+
+/// The most memory this process has had resident. Asking the kernel takes longer than a short run, so short runs share an answer.
+private final class PeakMemory: @unchecked Sendable {  // reason: what changes is touched with `monitor` held
+  static let shared = PeakMemory()
+  private let monitor = Monitor()
+  private var known: Int?
+  private var knownAt = MonotonicTime(nanoseconds: 0)
+  private static let validity = Duration.milliseconds(50)
+
+  /// Bytes; nil: the kernel does not say.
+  func read(after handlerTime: Duration) -> Int? {
+    monitor.locked {
+      let now = SystemClock.now
+      if handlerTime < Self.validity, known != nil, now - knownAt < Self.validity { return known }
+      let peak = taskhost_process_peak_resident(0)
+      known = peak == 0 ? nil : Int(clamping: peak)
+      knownAt = now
+      return known
+    }
+  }
+}

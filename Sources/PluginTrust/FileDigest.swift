@@ -1,0 +1,46 @@
+import Crypto
+import Glibc
+
+/// SHA-256 of a file, computed while it is read, and where wanted while it is copied.
+enum FileDigest {
+  /// Bytes read at a time.
+  private static let chunk = 256 << 10
+
+  /// The digest of the first `size` bytes, which must be all there is.
+  ///
+  /// - Parameter copy: A descriptor the bytes are written to as well, borrowed; nil to compute the digest alone.
+  /// - Throws: ``Objection/changed`` for a file that is shorter or longer than it was, and what the system said of reading and writing.
+  static func sha256(of file: BoundedFile, copyingTo copy: Int32? = nil) throws(Objection) -> [UInt8] {
+    var hasher = SHA256()
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, Int(min(UInt64(chunk), file.size + 1))), alignment: 64)
+    defer { buffer.deallocate() }
+    var offset: UInt64 = 0
+    while true {
+      let got = pread(file.descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+      if got < 0 {
+        guard errno == EINTR else { throw .unreadable(errno) }
+        continue
+      }
+      guard got > 0 else { break }
+      offset += UInt64(got)
+      guard offset <= file.size else { throw .changed }
+      let bytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<got])
+      hasher.update(bufferPointer: bytes)
+      if let copy { try write(bytes, to: copy) }
+    }
+    guard offset == file.size else { throw .changed }
+    return Array(hasher.finalize())
+  }
+
+  private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(Objection) {
+    var rest = bytes
+    while !rest.isEmpty {
+      let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+      if count > 0 {
+        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+      } else if errno != EINTR {
+        throw .copyFailed(errno)
+      }
+    }
+  }
+}

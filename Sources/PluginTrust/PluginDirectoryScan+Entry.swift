@@ -1,0 +1,27 @@
+public import TaskModel
+
+extension PluginDirectoryScan {
+  /// A listed file that passed.
+  public enum Entry: Sendable, Equatable {
+    /// Unchanged since an earlier launch, as the system says; it was not opened. Its owner, mode and directories were checked again.
+    case known(KnownPluginFile)
+    /// Opened, and its ELF structures checked.
+    case inspected(PluginFile)
+
+    /// Absolute path with the links of its directories resolved.
+    public var path: String {
+      switch self {
+      case .known(let file): file.path
+      case .inspected(let file): file.path
+      }
+    }
+
+    /// The last component of ``path``.
+    public var name: String {
+      switch self {
+      case .known(let file): file.name
+      case .inspected(let file): file.name
+      }
+    }
+  }
+}

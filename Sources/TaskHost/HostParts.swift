@@ -1,0 +1,66 @@
+import HostThreads
+import Logging
+import PluginRuntime
+import PluginTrust
+import TaskModel
+import TaskScheduler
+import TaskStore
+import WorkerProcesses
+
+/// What a host is put together from before its plugins are there.
+struct HostParts: Sendable {
+  let configuration: HostConfiguration
+  let directory: StateDirectory
+  let store: SQLiteRequestStore
+  let crashMemory: CrashMemory
+  let clock = SystemClock()
+  let rules: SubmissionRules
+  let services: PluginServices
+  let relay: EventRelay
+  let processes: ProcessLauncher
+  let copies: PluginCopies
+  /// The runs that took the host before along, with what happened to them.
+  let crashed: [RunID: String]
+
+  init(
+    _ configuration: HostConfiguration, _ directory: StateDirectory, _ store: SQLiteRequestStore, _ crashMemory: CrashMemory, _ log: Logger
+  ) throws(HostFailure) {
+    self.configuration = configuration
+    self.directory = directory
+    self.store = store
+    self.crashMemory = crashMemory
+    rules = SubmissionRules(others: configuration.maySubmit())
+    services = PluginServices(store: store, clock: clock, submissionRules: rules)
+    let relay = EventRelay(log: log)
+    self.relay = relay
+    let cgroups = WorkerCgroups.prepare()
+    for sentence in cgroups.missing { log.info("\(sentence)") }
+    do { processes = try ProcessLauncher(services: services, cgroups: cgroups.groups) { relay.receive($0) } } catch {
+      throw HostFailure(.configuration, error.description)
+    }
+    do { copies = try PluginCopies(directory: directory.copies) } catch { throw HostFailure(.configuration, "plugin copies: \(error)") }
+    if let previous = crashMemory.previous {
+      log.error("the host before \(previous.observed)", metadata: previous.stack.isEmpty ? [:] : ["stack": "\(previous.stack)"])
+    }
+    crashed = crashMemory.previous.map { CrashBlame.runs($0, in: store) } ?? [:]
+  }
+
+  /// Where each plugin's runs go.
+  func launcher(for plugins: [RegisteredPlugin]) throws(HostFailure) -> PluginLauncher {
+    let relay = relay
+    let threads: ThreadLauncher
+    do { threads = try ThreadLauncher(services: services) { relay.receive($0) } } catch {
+      throw HostFailure(.configuration, error.description)
+    }
+    var inThreads: Set<TaskIdentifier> = []
+    for plugin in plugins {
+      switch plugin.placement {
+      case .thread(let launched):
+        threads.add(launched, contracts: plugin.contracts)
+        inThreads.formUnion(plugin.contracts.map(\.identifier))
+      case .process(let worker): processes.add(worker, contracts: plugin.contracts)
+      }
+    }
+    return PluginLauncher(threads: threads, processes: processes, inThreads: inThreads)
+  }
+}

@@ -1,0 +1,80 @@
+import HostThreads
+import Logging
+import PluginTrust
+import TaskModel
+
+/// Who has which identifier so far, and what launching plugins may know and do.
+final class LaunchRegistry: @unchecked Sendable {  // reason: `taken` is touched with `monitor` held
+  let configuration: HostConfiguration
+  let stateDirectory: String
+  let submissionRules: SubmissionRules
+  let log: Logger
+  private let monitor = Monitor()
+  private var taken: [TaskIdentifier: String] = [:]
+  /// Who a file's plugin has to be, where the configuration says so.
+  private let tied: [String: String]
+
+  init(configuration: HostConfiguration, stateDirectory: String, submissionRules: SubmissionRules, log: Logger) {
+    self.configuration = configuration
+    self.stateDirectory = stateDirectory
+    self.submissionRules = submissionRules
+    self.log = log
+    tied = Dictionary(configuration.plugins.compactMap { entry in entry.value.file.map { ($0, entry.key) } }) { first, _ in first }
+  }
+
+  /// Who the configuration says that a file's plugin is; nil: nobody in particular.
+  func identifier(tiedTo file: String) -> String? { tied[file] }
+
+  /// The identifiers are that file's from now on.
+  func take(_ identifiers: [TaskIdentifier], for file: String) {
+    monitor.locked { for identifier in identifiers { taken[identifier] = file } }
+  }
+
+  /// Whether a file may have an identifier.
+  ///
+  /// - Parameter isProvisional: Whether others may yet be found that have it before this file.
+  func check(_ identifier: TaskIdentifier, for file: String, isProvisional: Bool) throws(CallFailure) {
+    if !isProvisional, let holder = monitor.locked({ taken[identifier] }), holder != file {
+      throw CallFailure(.exists, "\(identifier) is registered by \(holder) already")
+    }
+    if let expected = tied[file], expected != identifier.rawValue {
+      throw CallFailure(.notPermitted, "the configuration ties \(file) to \(expected), not to \(identifier)")
+    }
+    guard configuration.permits(identifier) else {
+      throw CallFailure(.notPermitted, "\(identifier) is not in permitted_identifiers")
+    }
+  }
+
+  /// What the host decides while a file's plugin launches.
+  func policy(for file: String, isProvisional: Bool) -> Policy {
+    Policy(registry: self, file: file, isProvisional: isProvisional)
+  }
+
+  struct Policy: LaunchPolicy {
+    let registry: LaunchRegistry
+    let file: String
+    let isProvisional: Bool
+
+    func admit(_ identifier: TaskIdentifier) throws(CallFailure) {
+      try registry.check(identifier, for: file, isProvisional: isProvisional)
+    }
+
+    func settings(for identifier: TaskIdentifier) -> String { registry.configuration.plugin(identifier.rawValue).settings }
+
+    func dataDirectory(for identifier: TaskIdentifier) throws(CallFailure) -> String {
+      do { return try StateDirectory.dataDirectory(in: registry.stateDirectory, for: identifier) } catch {
+        throw CallFailure(.unavailable, error.message)
+      }
+    }
+
+    func admit(_ request: TaskRequest, from identifier: TaskIdentifier) throws(CallFailure) {
+      try registry.submissionRules.check(request.identifier, from: identifier)
+    }
+
+    func log(_ line: LogLine) {
+      registry.log.log(
+        level: Logger.Level(line.level), "\(line.message)",
+        metadata: ["plugin": .string(file), "phase": "registering"])
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import PluginTrust
+import TaskModel
+
+/// A plugin file that may be launched: checked, copied, its signature looked at.
+struct PluginCandidate: Sendable {
+  /// The original's path, for sentences.
+  let path: String
+  /// SHA-256 of the content.
+  let digest: [UInt8]
+  /// What is loaded.
+  let copy: String
+  /// What the file says of itself; nil where that was not read because a verdict on it is known.
+  var elf: ElfSummary?
+  /// What its signature is worth.
+  let signature: SignatureStanding
+  /// How the file is found unchanged at the next launch; nil: it is not.
+  let remembered: KnownPluginFile?
+
+  var digestText: String { digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+
+  var name: String { path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path }
+}
+
+/// A plugin that launched.
+struct RegisteredPlugin: Sendable {
+  let candidate: PluginCandidate
+  let registrations: [HandlerRegistration]
+  let contracts: [HandlerContract]
+  /// What it submitted while it launched.
+  let requests: [TaskRequest]
+  let placement: Placement
+}
+
+/// A file that did not become a plugin.
+struct RefusedPlugin: Sendable {
+  let refusal: PluginRefusal
+  /// Who it would have been, where that is known.
+  let identifier: TaskIdentifier?
+  /// Whether another try may help: it crashed, or took too long.
+  var isTemporary = false
+}

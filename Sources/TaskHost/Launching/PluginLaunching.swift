@@ -1,0 +1,295 @@
+import Glibc
+import HostThreads
+import Logging
+import PluginRuntime
+import PluginTrust
+import TaskModel
+import TaskScheduler
+import WorkerProcesses
+
+/// The launch phases `discovering` and `registering`: every file that is found becomes a registered plugin or a refusal with its reason.
+///
+/// Nothing of a plugin runs in the host before it was checked, copied and launched in a worker: what a worker survives, the host may load.
+struct PluginLaunching {
+  let registry: LaunchRegistry
+  let specs: WorkerSpecs
+  let cache: VerdictCache
+  let copies: PluginCopies
+  let signatures: SignaturePolicy
+  let processes: ProcessLauncher
+  /// Plugins that run in a process whatever is configured, since they took the host along.
+  let mistrusted: Set<TaskIdentifier>
+
+  private var configuration: HostConfiguration { registry.configuration }
+  private var trust: PluginTrustPolicy { PluginTrustPolicy(trustedLibraryDirectories: SwiftRuntime.directories) }
+
+  /// What became of the files, in the order of their names.
+  struct Result: Sendable {
+    var registered: [RegisteredPlugin] = []
+    var refused: [RefusedPlugin] = []
+  }
+
+  /// How far a candidate has come.
+  private enum Prospect: Sendable {
+    /// It registers this, as a worker has shown, now or before; the worker that showed it, if one did now.
+    case registers([HandlerRegistration], PluginWorker.Launch?, PluginWorker?)
+    case refused(RefusedPlugin)
+  }
+
+  init(_ parts: HostParts, _ log: Logger) throws(HostFailure) {
+    let configuration = parts.configuration
+    registry = LaunchRegistry(
+      configuration: configuration, stateDirectory: parts.directory.path, submissionRules: parts.rules, log: log)
+    specs = try WorkerSpecs(configuration, stateDirectory: parts.directory.path)
+    cache = VerdictCache(parts.store, specs: specs)
+    copies = parts.copies
+    signatures = try configuration.signaturePolicy()
+    processes = parts.processes
+    do {
+      let standings = try Scheduler.standings(
+        in: parts.store, crashed: parts.crashed, retry: configuration.schedulingPolicy().retry, now: parts.clock.wallTime)
+      mistrusted = Set(standings.filter { $0.value.hostCrashes >= 2 }.keys)
+    } catch { throw HostFailure(.configuration, "store: \(error)") }
+  }
+
+  /// Remembers for the next launch what this one found out, and removes copies that nothing uses.
+  func conclude(_ result: Result, _ log: Logger) {
+    for plugin in result.registered {
+      if case .unsigned(let note?) = plugin.candidate.signature { log.warning("\(plugin.candidate.name): \(note)") }
+      let wantsThread = configuration.plugin(plugin.contracts[0].identifier.rawValue).isolation == .thread
+      if wantsThread, plugin.placement.isolation == .process {
+        log.error(
+          "\(plugin.contracts[0].identifier) runs in a worker process although thread isolation is configured: it took the host along; taskhost plugins release takes that back"
+        )
+      }
+    }
+    guard copies.settle() else { return log.warning("the private copies of plugins could not be written to the disk for certain") }
+    do { try cache.save() } catch { log.warning("what was found out about plugins cannot be kept for the next launch: \(error)") }
+    copies.removeAllBut(Set(result.registered.map(\.candidate.digest)))
+  }
+
+  /// Looks through the plugin directories and launches what is there.
+  func launch() throws(HostFailure) -> Result {
+    let scan: PluginDirectoryScan
+    do {
+      scan = try PluginDirectoryScan(directories: configuration.pluginDirectories, policy: trust, known: { cache.files[$0] })
+    } catch {
+      throw HostFailure(.configuration, "plugin directory \(error)")
+    }
+    var result = Result(refused: scan.refused.map { RefusedPlugin(refusal: $0, identifier: nil) })
+    // Copies and probes take their time and need nothing of one another; who comes first decides only afterwards.
+    let prospects = Parallel.map(scan.entries) { entry in prospect(entry) }
+    for (candidate, prospect) in prospects {
+      do throws(PluginRefusal) {
+        guard let candidate, case .registers(let registrations, let launch, let worker) = prospect else {
+          if case .refused(let refused) = prospect { result.refused.append(refused) }
+          continue
+        }
+        let plugin = try settle(candidate, registrations, launch, worker)
+        result.registered.append(plugin)
+      } catch {
+        let identifier = candidate.flatMap { self.identifier(of: $0) }
+        result.refused.append(
+          RefusedPlugin(refusal: error, identifier: identifier, isTemporary: error.code == .launchTimeout))
+      }
+    }
+    return result
+  }
+
+  // MARK: One file, beside others
+
+  private func prospect(_ entry: PluginDirectoryScan.Entry) -> (PluginCandidate?, Prospect) {
+    do throws(PluginRefusal) {
+      var candidate = try verify(entry)
+      if let file = candidate.remembered { cache.note(file) }
+      let identifier = identifier(of: candidate)
+      if let known = identifier.flatMap({ cache.registrations(of: candidate.digest, as: $0) }) {
+        return (candidate, .registers(known, nil, nil))
+      }
+      candidate = try withSummary(candidate)
+      return (candidate, probe(candidate, self.identifier(of: candidate), isProvisional: true))
+    } catch {
+      return (nil, .refused(RefusedPlugin(refusal: error, identifier: nil)))
+    }
+  }
+
+  private func verify(_ entry: PluginDirectoryScan.Entry) throws(PluginRefusal) -> PluginCandidate {
+    if case .known(let file) = entry, let copy = copies.copy(of: file) {
+      let signature = try signatures.check(digest: file.digest, of: file.path)
+      return PluginCandidate(path: file.path, digest: file.digest, copy: copy, elf: nil, signature: signature, remembered: file)
+    }
+    let verified = try copies.take(entry.path, policy: trust, listed: entry.listed)
+    let signature = try signatures.check(verified)
+    return PluginCandidate(
+      path: verified.file.path, digest: verified.digest, copy: verified.copy, elf: verified.file.elf, signature: signature,
+      remembered: verified.remembered)
+  }
+
+  /// Who a file's plugin is, before its code runs: the configuration says so, or its note, or this very content registered before.
+  private func identifier(of candidate: PluginCandidate) -> TaskIdentifier? {
+    let tied = registry.identifier(tiedTo: candidate.name)
+    if let known = (tied ?? candidate.elf?.note?.identifier).flatMap({ try? TaskIdentifier($0) }) { return known }
+    return cache.identity(of: candidate.digest)
+  }
+
+  /// Launches a candidate in a worker. Where nobody knows who it is, a throw-away worker in the default sandbox finds out.
+  private func probe(_ candidate: PluginCandidate, _ identifier: TaskIdentifier?, isProvisional: Bool) -> Prospect {
+    do {
+      let handlerLimit = handlerLimit(of: candidate)
+      let spec = try specs.spec(for: candidate, handlerLimit: handlerLimit, identifier: identifier)
+      let worker = processes.worker(
+        spec, policy: registry.policy(for: candidate.name, isProvisional: isProvisional))
+      let launch: PluginWorker.Launch
+      do { launch = try worker.launch() } catch {
+        // In the default sandbox it may fail for want of what its settings give it: who it is, it has said by then.
+        guard identifier == nil, let claimed = worker.claimedIdentifier, configuration.plugins[claimed.rawValue] != nil else { throw error }
+        return probe(candidate, claimed, isProvisional: isProvisional)
+      }
+      try agree(launch.registrations, with: candidate)
+      guard identifier == nil, let found = launch.registrations.first?.identifier else {
+        worker.retire()
+        return .registers(launch.registrations, launch, worker)
+      }
+      // Its own settings may differ from those it was launched with.
+      if launch.askedForSettings || configuration.plugins[found.rawValue] != nil {
+        worker.close()
+        return probe(candidate, found, isProvisional: isProvisional)
+      }
+      worker.close()
+      let own = processes.worker(
+        try specs.spec(for: candidate, handlerLimit: handlerLimit, identifier: found),
+        policy: registry.policy(for: candidate.name, isProvisional: false))
+      return .registers(launch.registrations, launch, own)
+    } catch let failure as LaunchFailure {
+      return .refused(
+        RefusedPlugin(refusal: failure.refusal(of: candidate.path), identifier: identifier, isTemporary: failure.isTemporary))
+    } catch {
+      let observed = (error as? HostFailure)?.message ?? "\(error)"
+      let refusal = PluginRefusal(
+        code: .launchFailed, file: candidate.path, observed: observed, remedy: "Correct that and launch again.")
+      return .refused(RefusedPlugin(refusal: refusal, identifier: identifier))
+    }
+  }
+
+  /// A note in the file must say what was registered.
+  private func agree(_ registrations: [HandlerRegistration], with candidate: PluginCandidate) throws(LaunchFailure) {
+    guard let note = candidate.elf?.note else { return }
+    guard let registered = registrations.first(where: { $0.identifier.rawValue == note.identifier }) else {
+      throw LaunchFailure(step: .note, observed: "its note says \(note.identifier), which it did not register")
+    }
+    func compare(_ key: String, _ noted: String?, _ registered: String?) throws(LaunchFailure) {
+      guard let noted, noted != registered else { return }
+      throw LaunchFailure(step: .note, observed: "its note says \(key)=\(noted), it registered \(registered ?? "none")")
+    }
+    try compare("kind", note.kind?.rawValue, registered.kind.rawValue)
+    try compare("budget_ms", note.budgetMilliseconds.map { "\($0)" }, registered.budget.map { "\($0.wholeMilliseconds)" } ?? "0")
+    try compare("version", note.version, registered.version)
+  }
+
+  // MARK: One file after the other
+
+  /// Gives a candidate its identifiers, or refuses it, and puts it where it runs.
+  private func settle(
+    _ candidate: PluginCandidate, _ registrations: [HandlerRegistration], _ launch: PluginWorker.Launch?, _ worker: PluginWorker?
+  ) throws(PluginRefusal) -> RegisteredPlugin {
+    var registrations = registrations
+    var launch = launch
+    var worker = worker
+    do throws(CallFailure) {
+      for registration in registrations { try registry.check(registration.identifier, for: candidate.name, isProvisional: false) }
+    } catch {
+      // Launched once more, it is told, and says what it makes of it.
+      worker?.close()
+      switch probe(try withSummary(candidate), registrations.first?.identifier, isProvisional: false) {
+      case .refused(let refused): throw refused.refusal
+      case .registers(let others, let second, let another): (registrations, launch, worker) = (others, second, another)
+      }
+    }
+    for registration in registrations {
+      if let refusal = candidate.signature.refusal(of: registration.identifier, file: candidate.path) {
+        worker?.close()
+        throw refusal
+      }
+    }
+    guard let identifier = registrations.first?.identifier else {
+      throw LaunchFailure(step: .registration, observed: "it registered no handler").refusal(of: candidate.path)
+    }
+    let contracts = registrations.map { contract(for: $0) }
+    var requests = launch?.requests ?? []
+    let placement: Placement
+    let isMistrusted = registrations.contains { mistrusted.contains($0.identifier) }
+    if configuration.plugin(identifier.rawValue).isolation == .thread, !isMistrusted {
+      worker?.close()
+      let plugin = try load(candidate, as: identifier, registering: registrations)
+      requests = plugin.requests
+      placement = .thread(plugin)
+    } else {
+      let worker = if let worker { worker } else { try self.worker(for: candidate, identifier, handlerLimit: registrations.count) }
+      worker.adopt(registrations, contracts: contracts)
+      placement = .process(worker)
+    }
+    registry.take(registrations.map(\.identifier), for: candidate.name)
+    // What it submits may depend on the time: it is asked again.
+    if requests.isEmpty { cache.note(candidate, registrations, as: identifier) }
+    return RegisteredPlugin(
+      candidate: candidate, registrations: registrations, contracts: contracts, requests: requests, placement: placement)
+  }
+
+  /// A worker for a candidate whose verdict is known; it has no process until it has a run.
+  private func worker(
+    for candidate: PluginCandidate, _ identifier: TaskIdentifier, handlerLimit: Int
+  ) throws(PluginRefusal) -> PluginWorker {
+    do throws(HostFailure) {
+      return processes.worker(
+        try specs.spec(for: candidate, handlerLimit: handlerLimit, identifier: identifier),
+        policy: registry.policy(for: candidate.name, isProvisional: false))
+    } catch {
+      throw PluginRefusal(code: .launchFailed, file: candidate.path, observed: error.message, remedy: "Correct that and launch again.")
+    }
+  }
+
+  /// Loads a plugin into the host.
+  private func load(
+    _ candidate: PluginCandidate, as identifier: TaskIdentifier, registering registrations: [HandlerRegistration]
+  ) throws(PluginRefusal) -> LaunchedPlugin {
+    do throws(LaunchFailure) {
+      let plugin = try PluginImage.launch(
+        path: candidate.copy, identifier: identifier, handlerLimit: registrations.count,
+        budget: configuration.launchBudget, policy: registry.policy(for: candidate.name, isProvisional: false))
+      guard plugin.handlers.map(\.registered) == registrations else {
+        throw LaunchFailure(
+          step: .registration, observed: "its registration was refused: it registered something else in the host than in a worker before")
+      }
+      return plugin
+    } catch { throw error.refusal(of: candidate.path) }
+  }
+
+  /// How many handlers its file says it may register.
+  private func handlerLimit(of candidate: PluginCandidate) -> Int { Int(min(candidate.elf?.handlerLimit ?? 1, 64)) }
+
+  /// The candidate with what its file says of itself, which is not read where nothing depends on it.
+  private func withSummary(_ candidate: PluginCandidate) throws(PluginRefusal) -> PluginCandidate {
+    guard candidate.elf == nil, let known = candidate.remembered else { return candidate }
+    var candidate = candidate
+    candidate.elf = try copies.reopen(known, policy: trust).file.elf
+    return candidate
+  }
+
+  /// What was registered, within the operator's limits. A plugin may shorten its kind's budget; only the configuration lengthens it.
+  private func contract(for registered: HandlerRegistration) -> HandlerContract {
+    let settings = configuration.plugin(registered.identifier.rawValue)
+    let shortest = [registered.kind.defaultBudget, registered.budget].compactMap { $0 }.min()
+    return HandlerContract(
+      identifier: registered.identifier, kind: registered.kind, budget: settings.budget ?? shortest,
+      grace: settings.grace ?? registered.kind.defaultGrace,
+      maxConcurrentRuns: min(registered.maxConcurrentRuns, settings.maxConcurrentRuns ?? .max), displayName: registered.displayName,
+      version: registered.version)
+  }
+}
+
+extension PluginDirectoryScan.Entry {
+  /// The file as the scan found it, where it opened it.
+  fileprivate var listed: PluginFile? {
+    if case .inspected(let file) = self { file } else { nil }
+  }
+}

@@ -1,0 +1,80 @@
+import Crypto
+import HostThreads
+import TaskModel
+import WorkerProcesses
+
+/// What earlier launches found out: which files are unchanged, and what their content registered under the same circumstances.
+final class VerdictCache: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
+  private struct Key: Hashable {
+    let digest: [UInt8]
+    let circumstances: [UInt8]
+  }
+
+  private let memory: any PluginMemory
+  private let specs: WorkerSpecs
+  /// The files of the last launch, by path.
+  let files: [String: KnownPluginFile]
+  /// Who a content registered as before, whatever the circumstances.
+  private let identities: [[UInt8]: TaskIdentifier]
+  private let verdicts: [Key: [UInt8]]
+  private let before: (files: Set<KnownPluginFile>, verdicts: Set<PluginVerdict>)
+
+  private let monitor = Monitor()
+  private var circumstances: [TaskIdentifier?: [UInt8]] = [:]
+  private var newFiles: [KnownPluginFile] = []
+  private var newVerdicts: [PluginVerdict] = []
+
+  /// A memory that cannot be read is an empty one.
+  init(_ memory: any PluginMemory, specs: WorkerSpecs) {
+    self.memory = memory
+    self.specs = specs
+    let files = (try? memory.knownFiles()) ?? []
+    let verdicts = (try? memory.verdicts()) ?? []
+    before = (Set(files), Set(verdicts))
+    self.files = Dictionary(files.map { ($0.path, $0) }) { first, _ in first }
+    self.verdicts = Dictionary(verdicts.map { (Key(digest: $0.digest, circumstances: $0.circumstances), $0.registrations) }) { first, _ in
+      first
+    }
+    identities = Dictionary(
+      verdicts.compactMap { verdict in
+        LaunchRecord.decode(verdict.registrations)?.first.map { (verdict.digest, $0.identifier) }
+      }
+    ) { first, _ in first }
+  }
+
+  /// Who registered from that content before.
+  func identity(of digest: [UInt8]) -> TaskIdentifier? { identities[digest] }
+
+  /// What that content registered under the circumstances that hold for `identifier` now.
+  func registrations(of digest: [UInt8], as identifier: TaskIdentifier?) -> [HandlerRegistration]? {
+    verdicts[Key(digest: digest, circumstances: hash(identifier))].flatMap { LaunchRecord.decode($0) }
+  }
+
+  /// A launch succeeded, or did so before: the next one may rely on it.
+  func note(_ candidate: PluginCandidate, _ registrations: [HandlerRegistration], as identifier: TaskIdentifier) {
+    let hash = hash(identifier)
+    monitor.locked {
+      newVerdicts.append(
+        PluginVerdict(digest: candidate.digest, circumstances: hash, registrations: LaunchRecord.encode(registrations)))
+    }
+  }
+
+  /// The file is there.
+  func note(_ file: KnownPluginFile) { monitor.locked { newFiles.append(file) } }
+
+  /// Keeps what was noted for the next launch, and nothing else. Costs nothing where nothing has changed.
+  func save() throws(StoreError) {
+    let (files, verdicts) = monitor.locked { (newFiles, newVerdicts) }
+    guard Set(files) != before.files || Set(verdicts) != before.verdicts else { return }
+    try memory.remember(files: files, verdicts: verdicts)
+  }
+
+  private func hash(_ identifier: TaskIdentifier?) -> [UInt8] {
+    monitor.locked {
+      if let known = circumstances[identifier] { return known }
+      let hash = Array(SHA256.hash(data: Array(specs.circumstances(of: identifier).utf8)))
+      circumstances[identifier] = hash
+      return hash
+    }
+  }
+}

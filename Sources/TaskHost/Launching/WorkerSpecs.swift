@@ -1,0 +1,114 @@
+import Glibc
+import TaskModel
+import WorkerProcesses
+
+/// Turns what the operator configured for a plugin into what its workers are started with.
+struct WorkerSpecs: Sendable {
+  let configuration: HostConfiguration
+  let stateDirectory: String
+  /// The program, an absolute path.
+  let executable: String
+  /// What a launch depends on whoever is launched: the build of the worker, the libraries, the budget.
+  private let everybody: String
+
+  /// - Throws: When the program is not where it is expected.
+  init(_ configuration: HostConfiguration, stateDirectory: String) throws(HostFailure) {
+    self.configuration = configuration
+    self.stateDirectory = stateDirectory
+    executable = try Self.findExecutable()
+    everybody = [
+      Self.build(executable), String(configuration.launchBudget.wholeMilliseconds), String(Self.landlockLimit ?? 0),
+      SwiftRuntime.directories.joined(separator: ":"),
+    ].joined(separator: "\u{1}")
+  }
+
+  /// What a worker for the candidate is started with; with the settings of `identifier`, or in the default sandbox without one.
+  func spec(for candidate: PluginCandidate, handlerLimit: Int, identifier: TaskIdentifier?) throws(HostFailure) -> WorkerSpec {
+    let settings = identifier.map { configuration.plugin($0.rawValue) } ?? PluginConfiguration()
+    let data = try identifier.map { identifier throws(HostFailure) in try StateDirectory.dataDirectory(in: stateDirectory, for: identifier)
+    }
+    var confinement = Confinement(
+      plugin: candidate.copy, dataDirectory: data, libraryDirectories: SwiftRuntime.directories, memory: settings.limits.memory,
+      processes: settings.limits.processes, descriptors: settings.limits.descriptors, read: settings.entitlements.read,
+      write: settings.entitlements.write, network: Confinement.Network(settings.entitlements.network), exec: settings.entitlements.exec)
+    // One that will have what the host has is launched in a worker only to see that it survives that.
+    if settings.isolation == .thread {
+      (confinement.write, confinement.network, confinement.exec) = (["/"], .connect, true)
+      (confinement.memory, confinement.descriptors) = (1 << 40, 65_536)
+    }
+    return WorkerSpec(
+      executable: executable, name: candidate.name, confinement: confinement, identifier: identifier, handlerLimit: handlerLimit,
+      launchBudget: configuration.launchBudget, environment: environment(settings, data), landlockLimit: Self.landlockLimit)
+  }
+
+  /// Everything else than the content that decides what a launch leads to.
+  func circumstances(of identifier: TaskIdentifier?) -> String {
+    let settings = identifier.map { configuration.plugin($0.rawValue) } ?? PluginConfiguration()
+    let limits = settings.limits
+    let entitlements = settings.entitlements
+    let network: String =
+      switch entitlements.network {
+      case .none: "none"
+      case .connect: "connect"
+      case .ports(let ports): ports.map(String.init).joined(separator: ",")
+      }
+    return [
+      everybody, identifier?.rawValue ?? "", settings.settings, settings.isolation.rawValue, String(limits.memory),
+      String(limits.processes), String(limits.descriptors), entitlements.read.joined(separator: "\0"),
+      entitlements.write.joined(separator: "\0"), network, entitlements.exec ? "exec" : "",
+      environment(settings, nil).joined(separator: "\0"),
+    ].joined(separator: "\u{1}")
+  }
+
+  /// `TASKHOST_LANDLOCK_ABI`: as if the kernel had no newer version of Landlock's interface than that; to see what a plugin can do on an
+  /// older kernel.
+  static let landlockLimit: Int? = getenv("TASKHOST_LANDLOCK_ABI").flatMap { Int(String(cString: $0)) }
+
+  /// What a worker finds in its environment: where it is, and what the operator lets through.
+  private func environment(_ settings: PluginConfiguration, _ data: String?) -> [String] {
+    var variables = ["PATH": "/usr/local/bin:/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no"]
+    if let data {
+      variables["HOME"] = data
+      variables["TMPDIR"] = data
+    }
+    // Names are asked over TCP where the sandbox lets nothing else through.
+    if case .ports = settings.entitlements.network { variables["RES_OPTIONS"] = "use-vc" }
+    for name in ["LANG", "LC_ALL", "TZ"] + settings.environment {
+      if let value = getenv(name) { variables[name] = String(cString: value) }
+    }
+    return variables.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+  }
+
+  /// Beside this program, or where the package puts it; `TASKHOST_WORKER` names another.
+  private static func findExecutable() throws(HostFailure) -> String {
+    if let path = getenv("TASKHOST_WORKER") { return String(cString: path) }
+    let own = realpath("/proc/self/exe", nil).map { path in
+      defer { free(path) }
+      return String(cString: path)
+    }
+    let folder = own.flatMap { path in path.lastIndex(of: "/").map { String(path[..<$0]) } } ?? "/usr/bin"
+    let places = [folder + "/taskhost-worker", folder + "/../libexec/taskhost/taskhost-worker"]
+    if let found = places.first(where: { access($0, X_OK) == 0 }) { return found }
+    throw HostFailure(
+      .configuration,
+      "taskhost-worker is not at \(places.joined(separator: " nor at ")): install it beside taskhost, or name it with TASKHOST_WORKER")
+  }
+
+  /// Tells one build of the worker from another.
+  private static func build(_ executable: String) -> String {
+    var info = stat()
+    guard stat(executable, &info) == 0 else { return "" }
+    return "\(info.st_dev) \(info.st_ino) \(info.st_size) \(info.st_mtim.tv_sec) \(info.st_mtim.tv_nsec)"
+  }
+}
+
+extension Confinement.Network {
+  /// As configured; ports are within 1 to 65,535 there.
+  init(_ network: PluginConfiguration.Entitlements.Network) {
+    switch network {
+    case .none: self = .none
+    case .connect: self = .connect
+    case .ports(let ports): self = .ports(ports.map { UInt16(clamping: $0) })
+    }
+  }
+}

@@ -1,0 +1,17 @@
+/// What runs ask of the host beyond their own thread. Called on any thread of a plugin; each call blocks until its answer is durable.
+public protocol RunServices: Sendable {
+  /// The host's calendar, for `now_unix_ms`.
+  var wallTime: WallTime { get }
+  /// A value of the identifier's state; nil: no such key.
+  func state(_ key: String, for run: RunReference) throws(CallFailure) -> [UInt8]?
+  /// Writes a value of the identifier's state; nil deletes. Durable when it returns.
+  func setState(_ key: String, to value: [UInt8]?, for run: RunReference) throws(CallFailure)
+  /// Where an earlier run of the request left off; nil: nowhere.
+  func checkpoint(for run: RunReference) throws(CallFailure) -> [UInt8]?
+  /// Records where this run is; nil clears it. Durable when it returns.
+  func setCheckpoint(_ value: [UInt8]?, for run: RunReference) throws(CallFailure)
+  /// Submits a request on behalf of the run's plugin. Durable when it returns.
+  func submit(_ request: TaskRequest, for run: RunReference) throws(CallFailure) -> Submission
+  /// Cancels a request on behalf of the run's plugin.
+  func cancel(_ request: RequestID, for run: RunReference) throws(CallFailure)
+}

@@ -1,0 +1,34 @@
+public import TaskModel
+
+/// How plugins stand. Answers come on the scheduler's thread.
+extension Scheduler {
+  /// The plugins' standing as ``start(contracts:schedules:submissions:crashed:)`` will find it, before any plugin is launched: whoever took
+  /// the host along is counted already. Writes nothing.
+  ///
+  /// - Parameters:
+  ///   - crashed: As for ``start(contracts:schedules:submissions:crashed:)``.
+  ///   - retry: The operator's backoff.
+  public static func standings(
+    in store: any RequestStore, crashed: [RunID: String], retry: RetryPolicy, now: WallTime
+  ) throws(StoreError) -> [TaskIdentifier: Standing] {
+    try store.commit { transaction in
+      SchedulerCore.standings(
+        try transaction.standings(), afterHostDiedOf: crashed, among: try transaction.running(), retry: retry, now: now)
+    }
+  }
+
+  /// Lets a plugin run again that is held back or quarantined, with nothing held against it. Refused with `notFound` when nobody
+  /// registered the identifier and it has no standing.
+  ///
+  /// - Parameter completion: Gets the standing it had.
+  public func release(_ identifier: TaskIdentifier, completion: @escaping @Sendable (Result<Standing, RequestRefusal>) -> Void) {
+    write(completion) { core, transaction, _ in try core.release(identifier, transaction) }
+  }
+
+  /// When the next request is due that could be started then, and how each handler stands.
+  public func standing(
+    completion: @escaping @Sendable (_ nextStart: WallTime?, _ handlers: [TaskIdentifier: HandlerOverview]) -> Void
+  ) {
+    inspect { core, now in completion(core.nextStart, core.handlers.mapValues { core.overview(of: $0, now: now) }) }
+  }
+}

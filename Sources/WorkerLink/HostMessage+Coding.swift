@@ -1,0 +1,49 @@
+import TaskModel
+
+extension HostMessage {
+  /// The message as it travels. Texts for people are cut to the limits of ``LinkFormat``; a value that breaks another limit is refused by
+  /// the decoder at the other end, not here.
+  public func encode() -> EncodedMessage {
+    switch self {
+    case .boot(let boot): message(1, capacity: 1024) { $0.write(boot) }
+    case .contracts(let contracts): message(2, capacity: 256) { $0.list(contracts) }
+    case .start(let orders): message(3, capacity: orders.reduce(16) { $0 + $1.wireBytes }) { $0.list(orders) }
+    case .expire(let run, let reason):
+      message(4, capacity: 32) {
+        $0.write(run)
+        $0.write(reason)
+      }
+    case .answer(let number, let answer):
+      message(5, capacity: 64) {
+        $0.integer(number)
+        $0.write(answer)
+      }
+    case .shutdown: message(6, capacity: 8) { _ in }
+    }
+  }
+
+  /// The message in the bytes of a worker's host. Throws ``LinkError/malformed(what:)`` or ``LinkError/version(found:)``.
+  public init(decoding received: ReceivedMessage) throws(LinkError) {
+    var reader = MessageReader(received.bytes)
+    switch try reader.kind() {
+    case 1: self = .boot(try reader.read(WorkerBoot.self, "boot"))
+    case 2: self = .contracts(try reader.list(HandlerContract.self, "contracts", atMost: LinkFormat.registrations))
+    case 3: self = .start(try reader.list(WireOrder.self, "orders", atMost: LinkFormat.batchCount))
+    case 4: self = .expire(try reader.read(RunID.self, "run"), try reader.read(StopReason.self, "stop reason"))
+    case 5: self = .answer(number: try reader.integer(UInt64.self, "number"), try reader.read(CallAnswer.self, "answer"))
+    case 6: self = .shutdown
+    case let kind: throw .malformed(what: "kind \(kind) is no message of a host")
+    }
+    try reader.end()
+  }
+
+  /// Splits orders, in their order, so that each part fits a datagram; an order that is larger than ``LinkFormat/batchBytes`` is alone.
+  public static func batches(of orders: [WireOrder]) -> [[WireOrder]] { orders.batches(\.wireBytes) }
+}
+
+/// A message of that kind with what `body` writes.
+@inline(__always) func message(_ kind: UInt8, capacity: Int, _ body: (inout MessageWriter) -> Void) -> EncodedMessage {
+  var writer = MessageWriter(kind: kind, capacity: capacity)
+  body(&writer)
+  return EncodedMessage(bytes: writer.bytes)
+}

@@ -1,0 +1,119 @@
+import TaskModel
+
+/// Takes the fields of a message apart, believing nothing: every length is compared with its limit and with what is left before it is used.
+struct MessageReader {
+  private let bytes: [UInt8]
+  /// Never above `bytes.count`.
+  private var position = 0
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  private var remaining: Int { bytes.count - position }
+
+  /// The beginning of a message: its kind.
+  mutating func kind() throws(LinkError) -> UInt8 {
+    guard try byte("magic") == LinkFormat.magic else { throw .malformed(what: "it does not begin with the link's magic byte") }
+    let version = try byte("version")
+    guard version == LinkFormat.versionByte else { throw .version(found: version) }
+    return try byte("kind")
+  }
+
+  /// The end of a message.
+  func end() throws(LinkError) {
+    guard remaining == 0 else { throw .malformed(what: "\(remaining) bytes after its end") }
+  }
+
+  @inline(__always) mutating func byte(_ what: StaticString) throws(LinkError) -> UInt8 {
+    guard remaining > 0 else { throw Self.ends(in: what) }
+    defer { position += 1 }
+    return bytes[position]
+  }
+
+  @inline(__always)
+  mutating func integer<Value: FixedWidthInteger & BitwiseCopyable>(_ type: Value.Type, _ what: StaticString) throws(LinkError) -> Value {
+    let size = MemoryLayout<Value>.size
+    guard remaining >= size else { throw Self.ends(in: what) }
+    let start = position
+    position += size
+    return Value(littleEndian: bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start, as: Value.self) })
+  }
+
+  /// A number of 64 bits within `range`.
+  mutating func number(_ what: StaticString, in range: ClosedRange<Int> = 0...Int.max) throws(LinkError) -> Int {
+    let value = Int(try integer(Int64.self, what))
+    guard range.contains(value) else { throw .malformed(what: "\(what) is \(value), not \(range.lowerBound) to \(range.upperBound)") }
+    return value
+  }
+
+  mutating func flag(_ what: StaticString) throws(LinkError) -> Bool {
+    let value = try byte(what)
+    guard value <= 1 else { throw .malformed(what: "\(what) is \(value), neither 0 nor 1") }
+    return value == 1
+  }
+
+  mutating func read<Value: WireValue>(_ type: Value.Type, _ what: StaticString) throws(LinkError) -> Value {
+    try Value(reading: &self, what)
+  }
+
+  mutating func optional<Value: WireValue>(_ type: Value.Type, _ what: StaticString) throws(LinkError) -> Value? {
+    try flag(what) ? try Value(reading: &self, what) : nil
+  }
+
+  mutating func optional<Value>(
+    _ what: StaticString, _ read: (inout MessageReader) throws(LinkError) -> Value
+  ) throws(LinkError) -> Value? {
+    try flag(what) ? try read(&self) : nil
+  }
+
+  mutating func list<Value>(
+    _ what: StaticString, atMost limit: Int, _ read: (inout MessageReader) throws(LinkError) -> Value
+  ) throws(LinkError) -> [Value] {
+    // An element has at least a byte, so a count above what is left is a lie, and no memory is taken for one.
+    let count = try length(what, atMost: limit)
+    var values: [Value] = []
+    values.reserveCapacity(min(count, 64))
+    for _ in 0..<count { values.append(try read(&self)) }
+    return values
+  }
+
+  mutating func list<Value: WireValue>(_ type: Value.Type, _ what: StaticString, atMost limit: Int) throws(LinkError) -> [Value] {
+    try list(what, atMost: limit) { (reader) throws(LinkError) in try Value(reading: &reader, what) }
+  }
+
+  mutating func blob(_ what: StaticString, atMost limit: Int) throws(LinkError) -> [UInt8] {
+    Array(take(try length(what, atMost: limit)))
+  }
+
+  mutating func text(_ what: StaticString, atLeast least: Int = 0, atMost limit: Int) throws(LinkError) -> String {
+    let count = try length(what, atMost: limit)
+    guard count >= least else { throw .malformed(what: "\(what) has \(count) bytes, less than \(least)") }
+    guard let text = String(validating: take(count), as: UTF8.self) else { throw .malformed(what: "\(what) is not valid UTF-8") }
+    return text
+  }
+
+  mutating func identifier(_ what: StaticString) throws(LinkError) -> TaskIdentifier {
+    let count = Int(try byte(what))
+    guard count <= remaining else { throw Self.ends(in: what) }
+    guard let text = String(validating: take(count), as: UTF8.self), let identifier = try? TaskIdentifier(text) else {
+      throw .malformed(what: "\(what) is no identifier")
+    }
+    return identifier
+  }
+
+  /// A length of 32 bits that is within `limit` and within what is left.
+  private mutating func length(_ what: StaticString, atMost limit: Int) throws(LinkError) -> Int {
+    let count = Int(try integer(UInt32.self, what))
+    guard count <= limit else { throw .malformed(what: "\(what) has \(count) bytes or entries, more than \(limit)") }
+    guard count <= remaining else { throw Self.ends(in: what) }
+    return count
+  }
+
+  /// The next `count` bytes; the caller has compared it with ``remaining``.
+  private mutating func take(_ count: Int) -> ArraySlice<UInt8> {
+    let start = position
+    position += count
+    return bytes[start..<position]
+  }
+
+  private static func ends(in what: StaticString) -> LinkError { .malformed(what: "it ends in \(what)") }
+}

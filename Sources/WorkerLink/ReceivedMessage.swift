@@ -1,0 +1,8 @@
+/// A message as it arrived, whole but not yet believed.
+public struct ReceivedMessage: Sendable, Hashable {
+  /// The bytes, at most ``LinkFormat/messageBytes``.
+  public let bytes: [UInt8]
+
+  /// Bytes from the other end, or from a test.
+  public init(bytes: [UInt8]) { self.bytes = bytes }
+}

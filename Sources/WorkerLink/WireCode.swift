@@ -1,0 +1,19 @@
+import TaskModel
+
+/// An enumeration that travels as a byte. The codes are the format's: never change one, add at the end.
+protocol WireCode: WireValue {
+  /// Its byte.
+  var wireCode: UInt8 { get }
+  /// The case with that byte; nil: there is none.
+  init?(wireCode: UInt8)
+}
+
+extension WireCode {
+  func write(to writer: inout MessageWriter) { writer.byte(wireCode) }
+
+  init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
+    let code = try reader.byte(what)
+    guard let value = Self(wireCode: code) else { throw .malformed(what: "\(what) \(code) is not defined") }
+    self = value
+  }
+}

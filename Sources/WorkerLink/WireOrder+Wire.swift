@@ -1,0 +1,23 @@
+import TaskModel
+
+extension WireOrder: WireValue {
+  /// Bytes it takes at most.
+  var wireBytes: Int { 48 + identifier.rawValue.utf8.count + payload.count }
+
+  func write(to writer: inout MessageWriter) {
+    writer.write(run)
+    writer.write(request)
+    writer.write(identifier)
+    writer.number(attempt)
+    writer.blob(payload)
+  }
+
+  init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
+    self.init(
+      run: try reader.read(RunID.self, "an order's run"),
+      request: try reader.read(RequestID.self, "an order's request"),
+      identifier: try reader.identifier("an order's identifier"),
+      attempt: try reader.number("attempt", in: 1...Int.max),
+      payload: try reader.blob("payload", atMost: Limits.payloadBytes))
+  }
+}

@@ -1,0 +1,104 @@
+import TaskModel
+
+extension WorkerCall: WireValue {
+  func write(to writer: inout MessageWriter) {
+    switch self {
+    case .admit(let identifier):
+      writer.byte(1)
+      writer.write(identifier)
+    case .settings(let identifier):
+      writer.byte(2)
+      writer.write(identifier)
+    case .dataDirectory(let identifier):
+      writer.byte(3)
+      writer.write(identifier)
+    case .admitRequest(let request, let identifier):
+      writer.byte(4)
+      writer.write(request)
+      writer.write(identifier)
+    case .state(let run, let key):
+      writer.byte(5)
+      writer.write(run)
+      writer.text(key)
+    case .setState(let run, let key, let value):
+      writer.byte(6)
+      writer.write(run)
+      writer.text(key)
+      writer.optional(value) { $0.blob($1) }
+    case .checkpoint(let run):
+      writer.byte(7)
+      writer.write(run)
+    case .setCheckpoint(let run, let value):
+      writer.byte(8)
+      writer.write(run)
+      writer.optional(value) { $0.blob($1) }
+    case .submit(let run, let request):
+      writer.byte(9)
+      writer.write(run)
+      writer.write(request)
+    case .cancel(let run, let request):
+      writer.byte(10)
+      writer.write(run)
+      writer.write(request)
+    }
+  }
+
+  init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
+    switch try reader.byte(what) {
+    case 1: self = .admit(try reader.identifier("identifier"))
+    case 2: self = .settings(try reader.identifier("identifier"))
+    case 3: self = .dataDirectory(try reader.identifier("identifier"))
+    case 4: self = .admitRequest(try reader.read(TaskRequest.self, "request"), from: try reader.identifier("identifier"))
+    case 5: self = .state(try Self.run(&reader), key: try Self.key(&reader))
+    case 6: self = .setState(try Self.run(&reader), key: try Self.key(&reader), value: try Self.value(&reader))
+    case 7: self = .checkpoint(try Self.run(&reader))
+    case 8: self = .setCheckpoint(try Self.run(&reader), try Self.value(&reader))
+    case 9: self = .submit(try Self.run(&reader), try reader.read(TaskRequest.self, "request"))
+    case 10: self = .cancel(try Self.run(&reader), try reader.read(RequestID.self, "request"))
+    case let code: throw .malformed(what: "call \(code) is not defined")
+    }
+  }
+
+  private static func run(_ reader: inout MessageReader) throws(LinkError) -> RunID { try reader.read(RunID.self, "a call's run") }
+
+  private static func key(_ reader: inout MessageReader) throws(LinkError) -> String {
+    try reader.text("key", atLeast: 1, atMost: Limits.keyBytes)
+  }
+
+  private static func value(_ reader: inout MessageReader) throws(LinkError) -> [UInt8]? {
+    try reader.optional("value") { (reader) throws(LinkError) in try reader.blob("value", atMost: Limits.stateValueBytes) }
+  }
+}
+
+extension CallAnswer: WireValue {
+  func write(to writer: inout MessageWriter) {
+    switch self {
+    case .done: writer.byte(1)
+    case .bytes(let value):
+      writer.byte(2)
+      writer.optional(value) { $0.blob($1) }
+    case .text(let text):
+      writer.byte(3)
+      writer.text(text)
+    case .submission(let submission):
+      writer.byte(4)
+      writer.write(submission)
+    case .failure(let failure):
+      writer.byte(5)
+      writer.write(failure)
+    }
+  }
+
+  init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
+    switch try reader.byte(what) {
+    case 1: self = .done
+    case 2:
+      self = .bytes(
+        try reader.optional("value") { (reader) throws(LinkError) in try reader.blob("value", atMost: Limits.stateValueBytes) })
+    case 3: self = .text(try reader.text("text", atMost: LinkFormat.settingsBytes))
+    case 4: self = .submission(try reader.read(Submission.self, "submission"))
+    case 5: self = .failure(try reader.read(CallFailure.self, "failure"))
+    case let code: throw .malformed(what: "answer \(code) is not defined")
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import TaskModel
+
+extension WorkerMessage {
+  /// The message as it travels. Texts for people are cut to the limits of ``LinkFormat``; a value that breaks another limit is refused by
+  /// the decoder at the other end, not here.
+  public func encode() -> EncodedMessage {
+    switch self {
+    case .confined(let missing): message(65, capacity: 64) { $0.sentences(missing) }
+    case .launched(let report): message(66, capacity: 256) { $0.write(report) }
+    case .refused(let failure): message(67, capacity: 128) { $0.write(failure) }
+    case .launchLog(let line): message(68, capacity: 32 + line.message.utf8.count) { $0.write(line) }
+    case .ended(let endings): message(69, capacity: endings.reduce(16) { $0 + $1.wireBytes }) { $0.list(endings) }
+    case .expired(let run, let reason):
+      message(70, capacity: 32) {
+        $0.write(run)
+        $0.write(reason)
+      }
+    case .progress(let run, let progress):
+      message(71, capacity: 48) {
+        $0.write(run)
+        $0.write(progress)
+      }
+    case .log(let run, let line):
+      message(72, capacity: 48 + line.message.utf8.count) {
+        $0.optional(run)
+        $0.write(line)
+      }
+    case .dropped(let lines): message(73, capacity: 16) { $0.integer(lines) }
+    case .stuck(let run, let thread, let stack):
+      message(74, capacity: 128 + stack.utf8.count) {
+        $0.write(run)
+        $0.text(thread, cutTo: LinkFormat.nameBytes)
+        $0.stack(stack)
+      }
+    case .call(let number, let call):
+      message(75, capacity: 128) {
+        $0.integer(number)
+        $0.write(call)
+      }
+    case .stopped(let threadsLeft): message(76, capacity: 16) { $0.number(threadsLeft) }
+    }
+  }
+
+  /// The message in the bytes of a worker. Throws ``LinkError/malformed(what:)`` or ``LinkError/version(found:)``.
+  public init(decoding received: ReceivedMessage) throws(LinkError) {
+    var reader = MessageReader(received.bytes)
+    switch try reader.kind() {
+    case 65: self = .confined(missing: try reader.sentences("what the kernel lacks"))
+    case 66: self = .launched(try reader.read(LaunchReport.self, "launch report"))
+    case 67: self = .refused(try reader.read(LaunchFailure.self, "launch failure"))
+    case 68: self = .launchLog(try reader.read(LogLine.self, "line"))
+    case 69: self = .ended(try reader.list(WireEnding.self, "endings", atMost: LinkFormat.batchCount))
+    case 70: self = .expired(try reader.read(RunID.self, "run"), try reader.read(StopReason.self, "stop reason"))
+    case 71: self = .progress(try reader.read(RunID.self, "run"), try reader.read(RunProgress.self, "progress"))
+    case 72: self = .log(try reader.optional(RunID.self, "run"), try reader.read(LogLine.self, "line"))
+    case 73: self = .dropped(lines: try reader.integer(UInt64.self, "lines"))
+    case 74:
+      self = .stuck(
+        try reader.read(RunID.self, "run"), thread: try reader.text("thread", atMost: LinkFormat.nameBytes),
+        stack: try reader.stack("stack"))
+    case 75: self = .call(number: try reader.integer(UInt64.self, "number"), try reader.read(WorkerCall.self, "call"))
+    case 76: self = .stopped(threadsLeft: try reader.number("threads left"))
+    case let kind: throw .malformed(what: "kind \(kind) is no message of a worker")
+    }
+    try reader.end()
+  }
+
+  /// Splits endings, in their order, so that each part fits a datagram; one that is larger than ``LinkFormat/batchBytes`` is alone.
+  public static func batches(of endings: [WireEnding]) -> [[WireEnding]] { endings.batches(\.wireBytes) }
+}

@@ -1,0 +1,59 @@
+import Glibc
+
+/// Where the control group of a process is, and whether it is this host's to divide.
+enum CgroupPlace {
+  /// The folder of a process's group in the unified hierarchy (version 2).
+  ///
+  /// - Parameters:
+  ///   - cgroups: What `/proc/PID/cgroup` says.
+  ///   - mounts: What `/proc/PID/mountinfo` says.
+  /// - Returns: nil where version 2 is not mounted, or what is mounted does not show the group.
+  static func folder(cgroups: String, mounts: String) -> String? {
+    guard let line = cgroups.split(separator: "\n").first(where: { $0.hasPrefix("0::/") }) else { return nil }
+    let group = String(line.dropFirst(3))
+    // Outside of what a container is shown.
+    guard !group.hasPrefix("/.."), !group.hasSuffix(" (deleted)") else { return nil }
+    for line in mounts.split(separator: "\n") {
+      // 36 35 0:31 ROOT PLACE options [fields] - TYPE source options
+      let fields = line.split(separator: " ")
+      guard let separator = fields.firstIndex(of: "-"), separator >= 6, separator + 1 < fields.count, fields[separator + 1] == "cgroup2"
+      else {
+        continue
+      }
+      let (root, place) = (unescaped(fields[3]), unescaped(fields[4]))
+      if root == "/" { return joined(place, group) }
+      if group == root { return place }
+      if group.hasPrefix(root + "/") { return joined(place, String(group.dropFirst(root.count))) }
+    }
+    return nil
+  }
+
+  /// Whether whoever manages the groups of this machine has handed this one over: systemd says so with an attribute
+  /// (`Delegate=yes`), others make it the property of the user.
+  static func isDelegated(_ folder: String, to user: uid_t) -> Bool {
+    if ["user.delegate", "trusted.delegate"].contains(where: { CgroupFile.attribute($0, of: folder) == "1" }) { return true }
+    var status = stat()
+    guard user != 0, stat(folder, &status) == 0, status.st_uid == user else { return false }
+    return access(folder, W_OK) == 0 && access(folder + "/cgroup.procs", W_OK) == 0 && access(folder + "/cgroup.subtree_control", W_OK) == 0
+  }
+
+  private static func joined(_ place: String, _ path: String) -> String {
+    path == "/" ? place : (place == "/" ? "" : place) + path
+  }
+
+  /// `\040` and the like are one byte.
+  private static func unescaped(_ text: Substring) -> String {
+    var bytes: [UInt8] = []
+    var rest = Array(text.utf8)[...]
+    while let byte = rest.popFirst() {
+      let digits = rest.prefix(3)
+      if byte == UInt8(ascii: "\\"), digits.count == 3, let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 8) {
+        bytes.append(value)
+        rest = rest.dropFirst(3)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,42 @@
+import HostThreads
+import TaskModel
+import WorkerLink
+
+/// Calls of its process to the host; on the loop's thread. Answers may come from any.
+extension PluginWorker {
+  func serve(_ call: WorkerCall, number: UInt64, from process: WorkerProcess) {
+    let answer: @Sendable (CallAnswer) -> Void = { [weak self] answer in
+      if !process.send(.answer(number: number, answer)) {
+        self.map { worker in worker.monitor.locked { worker.kill(process, violation: "what it is sent does not reach it") } }
+      }
+    }
+    switch call {
+    case .admit, .settings, .dataDirectory, .admitRequest: answer(launchAnswer(call))
+    case .state(let run, _), .setState(let run, _, _), .checkpoint(let run), .setCheckpoint(let run, _), .submit(let run, _),
+      .cancel(let run, _):
+      guard let reference = monitor.locked({ runs[run].flatMap { $0.isSent ? $0.reference : nil } }) else {
+        return answer(.failure(.stale))
+      }
+      surroundings.services.serve(call, for: reference, completion: answer)
+    }
+  }
+
+  private func launchAnswer(_ call: WorkerCall) -> CallAnswer {
+    guard monitor.locked({ if case .starting = phase { true } else { false } }) else { return .failure(.launchIsOver) }
+    switch call {
+    case .admit(let identifier): monitor.locked { asked = asked ?? identifier }
+    case .settings, .dataDirectory: monitor.locked { askedForSettings = true }
+    default: break
+    }
+    do throws(CallFailure) {
+      switch call {
+      case .admit(let identifier): try policy.admit(identifier)
+      case .settings(let identifier): return .text(policy.settings(for: identifier))
+      case .dataDirectory(let identifier): return .text(try policy.dataDirectory(for: identifier))
+      case .admitRequest(let request, let identifier): try policy.admit(request, from: identifier)
+      default: return .failure(.launchIsOver)
+      }
+      return .done
+    } catch { return .failure(error) }
+  }
+}

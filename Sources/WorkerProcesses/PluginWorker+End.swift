@@ -1,0 +1,147 @@
+import HostThreads
+import TaskModel
+
+/// The end of its process, and its deadlines; on the loop's thread.
+extension PluginWorker: WorkerEventLoop.Sleeper {
+  func ended(_ process: WorkerProcess, _ end: WorkerEnd) {
+    var events: [LauncherEvent] = []
+    monitor.locked {
+      events = settle(process, end)
+      startDeadline = .distantFuture
+      idleDeadline = .distantFuture
+      stopDeadline = .distantFuture
+      phase = .none
+      if !runs.isEmpty, !isClosing { begin() }
+      monitor.broadcast()
+    }
+    for event in events { surroundings.sink(event) }
+  }
+
+  /// With the lock held: what becomes of the runs that the process had.
+  private func settle(_ process: WorkerProcess, _ end: WorkerEnd) -> [LauncherEvent] {
+    let sent = order.filter { runs[$0]?.isSent ?? false }
+    switch phase {
+    case .killed(_, .force(let forced)):
+      return endSent(sent, process, end) { run, report in
+        if let reason = forced[run] {
+          report.forced = true
+          report.stopReason = reason
+          report.stopStage = .killed
+          return .forced(reason)
+        }
+        report.message = "its worker was killed because another of its runs did not stop in its grace"
+        return .lost
+      }
+    case .killed(_, .violation(let what)):
+      return endSent(sent, process, end) { _, report in
+        report.message = "its worker was killed: \(what)"
+        return .crashed
+      }
+    case .starting, .spawning:
+      return failedLaunch(process, end)
+    case .killed(_, .overdue):
+      return startDeadline != .distantFuture ? timedOut(process) : endLost(sent, process, end)
+    case .none, .stopping: return endLost(sent, process, end)
+    case .ready: return endCrashed(sent, process, end)
+    }
+  }
+
+  /// The run that the crash cell names has crashed and the others are lost; where it names none, all that had begun have crashed.
+  private func endCrashed(_ sent: [RunID], _ process: WorkerProcess, _ end: WorkerEnd) -> [LauncherEvent] {
+    let named = end.crash?.run.flatMap { sent.contains($0) ? $0 : nil }
+    let begun = Set(sent.filter { runs[$0]?.began != nil })
+    return endSent(sent, process, end) { run, report in
+      if run == named || (named == nil && begun.contains(run)) {
+        report.message = "its worker \(end.observed)"
+        report.trouble = end.crash?.text ?? end.observed
+        return .crashed
+      }
+      report.message = "its worker \(end.observed) in another run"
+      return .lost
+    }
+  }
+
+  private func endLost(_ sent: [RunID], _ process: WorkerProcess, _ end: WorkerEnd) -> [LauncherEvent] {
+    endSent(sent, process, end) { _, report in
+      report.message = "its worker ended before it"
+      return .lost
+    }
+  }
+
+  private func endSent(
+    _ sent: [RunID], _ process: WorkerProcess, _ end: WorkerEnd, _ judge: (RunID, inout RunReport) -> RunEnding
+  ) -> [LauncherEvent] {
+    let now = SystemClock.now
+    let isAlone = sent.count == 1
+    // All are judged by what was so when the process ended.
+    let judged = sent.compactMap { id -> (RunID, RunEnding, RunReport)? in
+      guard let entry = runs[id] else { return nil }
+      var report = entry.report(end, isAlone: isAlone)
+      report.incident = process.number
+      report.trouble = entry.stuck
+      let ending = judge(id, &report)
+      return (id, ending, report)
+    }
+    for id in sent { _ = remove(id, at: now) }
+    return judged.map { .ended($0.0, $0.1, $0.2) }
+  }
+
+  private func failedLaunch(_ process: WorkerProcess, _ end: WorkerEnd) -> [LauncherEvent] {
+    if end.isGivenUp {
+      return fail(LaunchFailure(step: .load, observed: "its worker could not begin: see the lines above"), incident: nil)
+    }
+    var observed = "its worker \(end.observed) while it was loaded or launched"
+    if let stack = end.crash?.stack.split(separator: "\n").first { observed += ", at \(stack)" }
+    return fail(LaunchFailure(step: .crashed, observed: observed), incident: process.number)
+  }
+
+  private func timedOut(_ process: WorkerProcess) -> [LauncherEvent] {
+    fail(
+      LaunchFailure(
+        step: .timeout,
+        observed: isClosing
+          ? "the host ended meanwhile" : "it did not answer within the launch budget of \(spec.launchBudget.wholeMilliseconds) ms"),
+      incident: process.number)
+  }
+
+  // MARK: Deadlines
+
+  func due(at now: MonotonicTime) -> MonotonicTime {
+    monitor.locked {
+      switch phase {
+      case .none, .spawning, .killed: return .distantFuture
+      case .starting(let process):
+        guard now >= startDeadline else { return startDeadline }
+        phase = .killed(process, .overdue)
+        process.kill()
+        return .distantFuture
+      case .stopping(let process):
+        guard now >= stopDeadline else { return stopDeadline }
+        phase = .killed(process, .overdue)
+        process.kill()
+        return .distantFuture
+      case .ready(let process): return dueWhileReady(process, now)
+      }
+    }
+  }
+
+  private func dueWhileReady(_ process: WorkerProcess, _ now: MonotonicTime) -> MonotonicTime {
+    if runs.isEmpty {
+      guard now >= idleDeadline else { return idleDeadline }
+      stop(process)
+      return stopDeadline
+    }
+    var next = MonotonicTime.distantFuture
+    if let blocked = process.isBlockedSince {
+      guard now < blocked + Self.readLimit else {
+        kill(process, violation: "it does not read what it is sent")
+        return .distantFuture
+      }
+      next = blocked + Self.readLimit
+    }
+    for (id, entry) in runs {
+      if now >= entry.forceAt { kill(forcing: id, reason: entry.reasonForForce) } else { next = min(next, entry.forceAt) }
+    }
+    return next
+  }
+}

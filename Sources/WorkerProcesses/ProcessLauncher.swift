@@ -1,0 +1,98 @@
+public import HostThreads
+public import TaskModel
+
+/// Runs handlers in worker processes, one for each plugin: `isolation = "process"`.
+///
+/// A crash, a hang, an `exit()` or a memory blow-up of a plugin costs its worker alone.
+public final class ProcessLauncher: Launcher, @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
+  private let surroundings: PluginWorker.Surroundings
+  private let monitor = Monitor()
+  private var workers: [TaskIdentifier: PluginWorker] = [:]
+  /// Which worker has a live run.
+  private var live: [RunID: PluginWorker] = [:]
+
+  /// - Parameters:
+  ///   - services: What runs ask for beyond their own process.
+  ///   - cgroups: Where each worker gets a group of its own; nil: none does.
+  ///   - sink: Told what happens, on one thread for all workers or on a caller's; returns promptly.
+  public init(
+    services: any WorkerServices, cgroups: WorkerCgroups? = nil, sink: @escaping @Sendable (LauncherEvent) -> Void
+  ) throws(HostThread.Failure) {
+    let relay = Relay()
+    surroundings = PluginWorker.Surroundings(
+      loop: try WorkerEventLoop(), spawner: try WorkerSpawner(), services: services, cgroups: cgroups
+    ) { event in
+      if case .ended(let run, _, _) = event { relay.launcher?.forget(run) }
+      sink(event)
+    }
+    relay.launcher = self
+  }
+
+  /// A plugin's worker, without a process yet.
+  ///
+  /// - Parameter policy: What the host decides while it launches.
+  public func worker(_ spec: WorkerSpec, policy: any LaunchPolicy) -> PluginWorker {
+    PluginWorker(spec, policy: policy, surroundings: surroundings)
+  }
+
+  /// Adds a plugin that has launched, for the identifiers of `contracts`.
+  public func add(_ worker: PluginWorker, contracts: [HandlerContract]) {
+    monitor.locked { for contract in contracts { workers[contract.identifier] = worker } }
+  }
+
+  /// The process that serves an identifier now; nil: none.
+  public func processID(of identifier: TaskIdentifier) -> Int32? { monitor.locked { workers[identifier] }?.processID }
+
+  /// Gives each run to its plugin's worker, which is started if need be.
+  public func start(_ orders: [RunOrder]) {
+    var batches: [(worker: PluginWorker, orders: [RunOrder])] = []
+    var refused: [RunOrder] = []
+    monitor.locked {
+      for order in orders {
+        guard let worker = workers[order.contract.identifier] else {
+          refused.append(order)
+          continue
+        }
+        live[order.run] = worker
+        if let position = batches.lastIndex(where: { $0.worker === worker }) {
+          batches[position].orders.append(order)
+        } else {
+          batches.append((worker, [order]))
+        }
+      }
+    }
+    for batch in batches { batch.worker.start(batch.orders) }
+    for order in refused {
+      var report = RunReport()
+      report.message = "no handler for \(order.contract.identifier) is loaded"
+      surroundings.sink(.ended(order.run, .returned(.retry, stop: nil), report))
+    }
+  }
+
+  /// Asks a run to stop.
+  public func expire(_ run: RunID, reason: StopReason) { worker(of: run)?.expire(run, reason: reason) }
+
+  /// Kills the run's worker; the other runs it had are lost.
+  public func force(_ run: RunID, reason: StopReason) { worker(of: run)?.force(run, reason: reason) }
+
+  private func forget(_ run: RunID) { monitor.locked { _ = live.removeValue(forKey: run) } }
+
+  /// Lets every worker call its plugin's shutdown hook and end; kills those that do not in 5 s.
+  public func shutdown() -> Int {
+    let all = Array(Dictionary(monitor.locked { workers.values.map { (ObjectIdentifier($0), $0) } }) { first, _ in first }.values)
+    for worker in all { worker.close() }
+    // The loop kills a worker that is late; what is waited for here is that it has been reaped.
+    let deadline = SystemClock.now + PluginWorker.shutdownLimit + .seconds(3)
+    let left = all.filter { !$0.hasEnded(by: deadline) }.count
+    surroundings.spawner.end()
+    surroundings.loop.end()
+    return left
+  }
+
+  private func worker(of run: RunID) -> PluginWorker? { monitor.locked { live[run] } }
+
+  /// Lets the sink, which is made first, know the launcher.
+  private final class Relay: @unchecked Sendable {  // reason: set once, before any worker is made
+    weak var launcher: ProcessLauncher?
+  }
+}

@@ -1,0 +1,142 @@
+import Glibc
+import HostThreads
+
+/// The control groups of this host's workers: limits for memory and processes that hold for all that a worker starts.
+///
+/// There are some where the host's own group was delegated to it (`Delegate=yes` in a unit of systemd). The host moves into a group `host`
+/// below it, since the kernel divides only among groups without processes of their own, and each worker into one of its own beside that.
+/// Whatever fails costs a limit, never a worker.
+public final class WorkerCgroups: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
+  /// What is limited by groups, where the machine has it.
+  enum Controller: String, CaseIterable { case memory, pids }
+
+  /// What came of looking for a group.
+  public struct Preparation: Sendable {
+    /// nil: there is no group to divide.
+    public let groups: WorkerCgroups?
+    /// What the groups cannot limit, a sentence each.
+    public let missing: [String]
+  }
+
+  /// Beyond `limits.memory`, for what that does not count: pages of files, page tables, sockets.
+  static let memoryMargin = 32 << 20
+  /// Beyond `limits.processes`: the worker's own threads.
+  static let ownThreads = 8
+  private static let prefix = "worker-"
+
+  private let folder: String
+  private let host: pid_t
+  private let controllers: Set<Controller>
+  private let monitor = Monitor()
+  /// Groups that somebody was still in when they were to be removed.
+  private var leftovers: [WorkerCgroup] = []
+
+  private init(_ folder: String, host: pid_t, controllers: Set<Controller>) {
+    self.folder = folder
+    self.host = host
+    self.controllers = controllers
+  }
+
+  /// Looks for this process's own group and divides it. Once, before the first worker is started.
+  public static func prepare() -> Preparation {
+    guard let cgroups = try? CgroupFile.read("/proc/self/cgroup"), let mounts = try? CgroupFile.read("/proc/self/mountinfo"),
+      let own = CgroupPlace.folder(cgroups: cgroups, mounts: mounts)
+    else { return none("there is no hierarchy of control groups, version 2, that shows this process") }
+    let user = geteuid()
+    if CgroupPlace.isDelegated(own, to: user) { return prepare(at: own, process: getpid()) }
+    // Where systemd put the host into a subgroup already (DelegateSubgroup=), the group above is the one to divide.
+    if let above = own.lastIndex(of: "/").map({ String(own[..<$0]) }), own.hasSuffix("/host"), CgroupPlace.isDelegated(above, to: user) {
+      return prepare(at: above, process: getpid())
+    }
+    return none("the control group \(own) is not delegated to this host (Delegate=yes in its unit)")
+  }
+
+  /// Divides the group at `folder`, in which `process` is the only one.
+  static func prepare(at folder: String, process: pid_t) -> Preparation {
+    let leaf = folder + "/host"
+    do throws(CgroupFile.Failure) {
+      if !CgroupFile.exists(leaf) { try CgroupFile.makeGroup(leaf) }
+      try CgroupFile.write("\(process)", to: leaf + "/cgroup.procs")
+      let offered = Set(try CgroupFile.read(folder + "/cgroup.controllers").split(whereSeparator: \.isWhitespace).map(String.init))
+      var missing: [String] = []
+      var controllers: Set<Controller> = []
+      for controller in Controller.allCases {
+        guard offered.contains(controller.rawValue) else {
+          missing.append("the control group \(folder) has no \(controller.rawValue) controller")
+          continue
+        }
+        do throws(CgroupFile.Failure) {
+          try CgroupFile.write("+\(controller.rawValue)", to: folder + "/cgroup.subtree_control")
+          controllers.insert(controller)
+        } catch {
+          let reason = error.code == EBUSY ? "\(folder): other processes than the host are in it" : error.sentence
+          missing.append("the \(controller.rawValue) controller cannot be given to workers: \(reason)")
+        }
+      }
+      let groups = WorkerCgroups(folder, host: process, controllers: controllers)
+      groups.clearAway()
+      return Preparation(groups: groups, missing: missing)
+    } catch {
+      return none("the control group \(folder) cannot be divided: \(error.sentence)")
+    }
+  }
+
+  private static func none(_ reason: String) -> Preparation { Preparation(groups: nil, missing: [reason]) }
+
+  /// Puts a process, which must have started nothing yet, into a group of its own.
+  ///
+  /// - Parameters:
+  ///   - number: Counts the processes of this host.
+  ///   - memory: Bytes that the plugin may use.
+  ///   - processes: Processes and threads that it may have.
+  /// - Returns: The group; nil: it has none. And what is not limited although it should be, a sentence each.
+  func place(_ process: pid_t, number: UInt64, memory: Int, processes: Int) -> (group: WorkerCgroup?, missing: [String]) {
+    sweep()
+    let group = "\(folder)/\(Self.prefix)\(host)-\(number)"
+    var missing: [String] = []
+    var limited: Set<Controller> = []
+    do throws(CgroupFile.Failure) {
+      try CgroupFile.makeGroup(group)
+      do throws(CgroupFile.Failure) {
+        if controllers.contains(.memory) {
+          try CgroupFile.write("\(memory + Self.memoryMargin)", to: group + "/memory.max")
+          limited.insert(.memory)
+          // What goes to the swap space is no less used. Without accounting of swap there is no such file.
+          if CgroupFile.exists(group + "/memory.swap.max") { try CgroupFile.write("0", to: group + "/memory.swap.max") }
+          // A part of a worker is of no use.
+          if CgroupFile.exists(group + "/memory.oom.group") { try CgroupFile.write("1", to: group + "/memory.oom.group") }
+        }
+        if controllers.contains(.pids) {
+          try CgroupFile.write("\(processes + Self.ownThreads)", to: group + "/pids.max")
+          limited.insert(.pids)
+        }
+      } catch { missing.append("a limit of its control group was not set: \(error.sentence)") }
+      try CgroupFile.write("\(process)", to: group + "/cgroup.procs")
+    } catch {
+      rmdir(group)
+      return (nil, missing + ["it has no control group of its own: \(error.sentence)"])
+    }
+    return (WorkerCgroup(group, limitsMemory: limited.contains(.memory), limitsProcesses: limited.contains(.pids)), missing)
+  }
+
+  /// The worker has ended: whatever it started ends too, and its group goes, at once or when the last of them has.
+  func discard(_ group: WorkerCgroup) {
+    group.kill()
+    if !group.remove() { monitor.locked { leftovers.append(group) } }
+  }
+
+  /// Ends what the workers of a host that was killed have left, and removes their groups.
+  private func clearAway() {
+    for name in CgroupFile.names(in: folder) where name.hasPrefix(Self.prefix) {
+      guard let owner = name.dropFirst(Self.prefix.count).split(separator: "-").first.flatMap({ pid_t($0) }), owner > 0 else { continue }
+      // Another host may have the same group.
+      guard owner == host || (Glibc.kill(owner, 0) != 0 && errno == ESRCH) else { continue }
+      discard(WorkerCgroup(folder + "/" + name, limitsMemory: false, limitsProcesses: false))
+    }
+  }
+
+  /// Removes what could not be removed before.
+  func sweep() {
+    monitor.locked { leftovers.removeAll { $0.remove() } }
+  }
+}

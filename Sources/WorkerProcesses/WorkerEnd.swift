@@ -1,0 +1,85 @@
+public import CCrashCell
+import CTaskHostSystem
+import Glibc
+public import TaskModel
+
+/// How a worker process ended, and what it says of it itself.
+struct WorkerEnd: Sendable {
+  /// The exit status, or the negative number of the signal.
+  let status: Int32
+  let cpuTime: Duration
+  /// Bytes; nil: not known.
+  let peakMemory: Int?
+  /// Its control group had no memory left for it.
+  var isOutOfMemory = false
+  /// What its crash cell says; nil: nothing.
+  let crash: CrashReport?
+
+  /// Whether it says that it could not begin, through no fault of its plugin: EX_SOFTWARE.
+  var isGivenUp: Bool { crash == nil && status == 70 }
+
+  /// A sentence without its subject: "crashed: SIGSEGV at address 0x0".
+  var observed: String {
+    if let crash { return crash.observed }
+    if status == -SIGKILL, isOutOfMemory { return "was killed by the kernel: it had used up limits.memory" }
+    if status == TASKHOST_PROCESS_TAKEN {
+      return "ended, how is not known: a plugin in thread isolation takes the ends of the host's processes"
+    }
+    return status < 0 ? "was killed by \(CrashReport.name(of: -status))" : "ended with exit status \(status)"
+  }
+}
+
+/// What a crash cell says.
+public struct CrashReport: Sendable, Hashable {
+  /// The run that its thread served; nil: none.
+  public let run: RunID?
+  /// A sentence without its subject.
+  public let observed: String
+  /// The stack, a line a frame; may be empty.
+  public let stack: String
+
+  /// What the cell says; nil: nothing happened. The cell's memory may be written by a hostile process meanwhile.
+  public init?(_ cell: UnsafePointer<taskhost_crash_cell>) {
+    guard taskhost_crash_state(cell) != UInt32(TASKHOST_CRASH_NOTHING) else { return nil }
+    let (sequence, origin) = (cell.pointee.run_sequence, cell.pointee.run_origin)
+    run = sequence == 0 && origin == 0 ? nil : RunID(sequence: Int64(truncatingIfNeeded: sequence), origin: origin)
+    let number = cell.pointee.number
+    switch cell.pointee.cause {
+    case UInt32(TASKHOST_CRASH_EXIT): observed = "called exit(\(number))"
+    case UInt32(TASKHOST_CRASH_SIGNAL):
+      let address = cell.pointee.address
+      let place = [SIGSEGV, SIGBUS].contains(number) ? " at address 0x\(String(address, radix: 16))" : ""
+      observed = "crashed: \(Self.name(of: number))\(place)"
+    default: observed = "crashed"
+    }
+    let length = min(Int(cell.pointee.text_length), Int(TASKHOST_CRASH_TEXT))
+    let bytes = UnsafeRawBufferPointer(start: taskhost_crash_text(cell), count: length)
+    stack = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map { String($0).escapingControlCharacters }
+      .joined(separator: "\n")
+  }
+
+  /// The sentence and the stack below it.
+  public var text: String { stack.isEmpty ? observed : observed + "\n" + stack }
+
+  /// `SIGSEGV` and its kin; the number for others.
+  static func name(of signal: Int32) -> String {
+    switch signal {
+    case SIGHUP: "SIGHUP"
+    case SIGINT: "SIGINT"
+    case SIGILL: "SIGILL"
+    case SIGTRAP: "SIGTRAP"
+    case SIGABRT: "SIGABRT"
+    case SIGBUS: "SIGBUS"
+    case SIGFPE: "SIGFPE"
+    case SIGKILL: "SIGKILL"
+    case SIGSEGV: "SIGSEGV"
+    case SIGPIPE: "SIGPIPE"
+    case SIGALRM: "SIGALRM"
+    case SIGTERM: "SIGTERM"
+    case SIGSYS: "SIGSYS"
+    case SIGXCPU: "SIGXCPU"
+    case SIGXFSZ: "SIGXFSZ"
+    default: "signal \(signal)"
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import CTaskHostSystem
+import Glibc
+import HostThreads
+import TaskModel
+
+/// Reads a worker's standard output or error and makes log lines of it, so many and no more.
+///
+/// On the loop's thread only.
+final class WorkerOutput {
+  let descriptor: Int32
+  private let level: LogLine.Level
+  private let emit: (LogLine) -> Void
+  private var line: [UInt8] = []
+  private var isCut = false
+  private var allowance = RateAllowance(burst: 500, perSecond: 100)
+
+  init(descriptor: Int32, level: LogLine.Level, emit: @escaping (LogLine) -> Void) {
+    self.descriptor = descriptor
+    self.level = level
+    self.emit = emit
+  }
+
+  /// Reads what is there, a bounded share of it. Returns whether the other side is still open.
+  func read() -> Bool {
+    var bytes = [UInt8](repeating: 0, count: 65_536)
+    for _ in 0..<4 {
+      let count = Glibc.read(descriptor, &bytes, bytes.count)
+      if count > 0 {
+        take(bytes[..<count])
+      } else {
+        return count < 0 && (errno == EAGAIN || errno == EINTR)
+      }
+    }
+    return true
+  }
+
+  /// The other side is closed: what is left is a line too.
+  func finish() {
+    if !line.isEmpty { endLine() }
+    tellDropped()
+  }
+
+  private func take(_ bytes: ArraySlice<UInt8>) {
+    for part in bytes.split(separator: UInt8(ascii: "\n"), maxSplits: .max, omittingEmptySubsequences: false).dropLast() {
+      append(part)
+      endLine()
+    }
+    let rest = bytes.lastIndex(of: UInt8(ascii: "\n")).map { bytes[($0 + 1)...] } ?? bytes
+    append(rest)
+  }
+
+  private func append(_ part: ArraySlice<UInt8>) {
+    let room = Limits.logMessageBytes - line.count
+    if part.count > room { isCut = true }
+    line.append(contentsOf: part.prefix(max(0, room)))
+  }
+
+  private func endLine() {
+    defer {
+      line.removeAll(keepingCapacity: true)
+      isCut = false
+    }
+    guard !line.isEmpty else { return }
+    guard allowance.pass(at: SystemClock.now) else { return }
+    tellDropped()
+    let text = String(decoding: line, as: UTF8.self).escapingControlCharacters
+    emit(LogLine(time: SystemClock().wallTime, level: level, message: isCut ? text + " … (cut)" : text))
+  }
+
+  private func tellDropped() {
+    let dropped = allowance.takeRefused()
+    guard dropped > 0 else { return }
+    emit(LogLine(time: SystemClock().wallTime, level: .warning, message: "\(dropped) lines of output were dropped: too many at once"))
+  }
+}

@@ -1,0 +1,39 @@
+public import TaskModel
+
+/// What a plugin's workers are started with.
+public struct WorkerSpec: Sendable {
+  /// The program, an absolute path.
+  public var executable: String
+  /// The plugin's file name, for sentences.
+  public var name: String
+  /// What it may use and reach; names the copy that is loaded.
+  public var confinement: Confinement
+  /// Who the plugin is, where that is known before it registers.
+  public var identifier: TaskIdentifier?
+  /// How many handlers it may register.
+  public var handlerLimit: Int
+  /// How long loading and launching may take.
+  public var launchBudget: Duration
+  /// The environment, `NAME=value` each. Nothing else is passed on.
+  public var environment: [String]
+  /// The newest version of Landlock's interface to use; nil: the kernel's.
+  public var landlockLimit: Int?
+  /// How long a worker without runs is kept.
+  public var idleTime: Duration
+
+  /// A specification as given.
+  public init(
+    executable: String, name: String, confinement: Confinement, identifier: TaskIdentifier?, handlerLimit: Int = 1, launchBudget: Duration,
+    environment: [String] = [], landlockLimit: Int? = nil, idleTime: Duration = .seconds(30)
+  ) {
+    self.executable = executable
+    self.name = name
+    self.confinement = confinement
+    self.identifier = identifier
+    self.handlerLimit = handlerLimit
+    self.launchBudget = launchBudget
+    self.environment = environment
+    self.landlockLimit = landlockLimit
+    self.idleTime = idleTime
+  }
+}

@@ -1,0 +1,51 @@
+import TaskModel
+
+/// A path a worker may reach, and how.
+struct FileRule {
+  /// An absolute path; links are followed when the rule is made.
+  let path: String
+  /// What is allowed there and below.
+  let access: LandlockFileAccess
+  /// The key of the configuration it comes from; nil: everybody gets it, and it does not matter when there is no such path.
+  var entitlement: String?
+  /// Its entry is held: `/proc` may make entries anew, which no rule would then match.
+  var held = false
+
+  private static let libraries = ["/lib", "/lib64", "/lib32", "/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/local/lib", "/usr/local/lib64"]
+  private static let programs = ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/libexec", "/usr/local/bin", "/usr/local/sbin"]
+  /// What the dynamic loader, the C library and the Swift runtime read.
+  private static let runtime = [
+    "/etc/ld.so.cache", "/etc/ld.so.preload", "/etc/localtime", "/etc/timezone", "/etc/nsswitch.conf", "/etc/passwd", "/etc/group",
+    "/etc/locale.alias", "/usr/share/zoneinfo", "/usr/share/locale", "/usr/share/i18n", "/usr/lib/locale", "/proc/cpuinfo", "/proc/meminfo",
+    "/proc/sys/kernel/ngroups_max", "/proc/sys/vm/overcommit_memory", "/sys/devices/system/cpu", "/sys/kernel/mm/transparent_hugepage",
+    "/proc/self/exe", "/dev/random", "/dev/urandom",
+  ]
+  private static let sinks = ["/dev/null", "/dev/zero", "/dev/full"]
+  /// What names and certificates are looked up in; not the folders of private keys beside them.
+  private static let network = [
+    "/etc/resolv.conf", "/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf", "/etc/hosts", "/etc/host.conf",
+    "/etc/gai.conf", "/etc/services", "/etc/protocols", "/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/tls/cert.pem", "/etc/pki/tls/openssl.cnf", "/etc/pki/ca-trust",
+    "/etc/crypto-policies", "/usr/share/ca-certificates", "/usr/local/share/ca-certificates", "/usr/share/pki", "/var/lib/ca-certificates",
+  ]
+
+  /// Everything that a confinement allows.
+  static func rules(of confinement: Confinement) -> [FileRule] {
+    // Nothing but a program that is started needs the right to execute: a library is mapped.
+    let library: LandlockFileAccess = confinement.exec ? .readExecute : .read
+    var rules = libraries.map { FileRule(path: $0, access: library) }
+    rules += runtime.map { FileRule(path: $0, access: .read) }
+    rules += sinks.map { FileRule(path: $0, access: [.readFile, .writeFile, .truncate]) }
+    rules.append(FileRule(path: "/proc/self", access: .read, held: true))
+    if confinement.network != .none { rules += network.map { FileRule(path: $0, access: .read) } }
+    if confinement.exec { rules += programs.map { FileRule(path: $0, access: .readExecute) } }
+    rules.append(FileRule(path: confinement.plugin, access: library, entitlement: "the plugin's file"))
+    rules += confinement.libraryDirectories.map { FileRule(path: $0, access: library, entitlement: "its folders of libraries") }
+    if let directory = confinement.dataDirectory {
+      rules.append(FileRule(path: directory, access: .readWrite, entitlement: "its data directory"))
+    }
+    rules += confinement.read.map { FileRule(path: $0, access: .read, entitlement: "entitlements.read") }
+    rules += confinement.write.map { FileRule(path: $0, access: [.readWrite, .controlDevice], entitlement: "entitlements.write") }
+    return rules
+  }
+}

@@ -1,0 +1,109 @@
+import CWorkerSandbox
+public import TaskModel
+
+/// Confines the calling process, a plugin's worker, to its limits and entitlements.
+public enum WorkerSandbox {
+  /// Bytes of one file that a worker may write at least; its memory, if that is more. No key of the configuration sets it.
+  static let fileSize: UInt64 = 1 << 30
+  /// Bytes of memory it may lock.
+  static let lockedMemory: UInt64 = 64 << 10
+  /// The oldest ABI of Landlock that limits TCP ports.
+  static let abiOfPorts = 4
+
+  /// Confines this process for good, in this order: limits, capabilities, `no_new_privs`, Landlock, seccomp.
+  ///
+  /// Call it while there is a single thread. What the kernel lacks is left out and reported, but what ``objections(to:landlockLimit:)``
+  /// names is refused.
+  ///
+  /// - Parameter landlockLimit: The newest Landlock ABI to use; nil: what the kernel has.
+  /// - Throws: What went wrong; the process may be confined in part by then and must not load the plugin.
+  public static func apply(_ confinement: Confinement, landlockLimit: Int?) throws(SandboxFailure) -> SandboxReport {
+    if let objection = objections(to: confinement, landlockLimit: landlockLimit).first {
+      throw SandboxFailure(step: objection, errno: 0, remedy: "nothing was changed")
+    }
+    let support = support(landlockLimit: landlockLimit)
+    var report = SandboxReport(missing: support.missing)
+    try limit(to: confinement, &report)
+    try check("giving up capabilities", taskhost_sandbox_drop_capabilities())
+    try check("PR_SET_NO_NEW_PRIVS", taskhost_sandbox_no_new_privileges())
+    if support.landlockABI > 0 {
+      let ruleset = try LandlockRuleset.denyingAll(for: confinement.network, abi: support.landlockABI)
+      report.ignored = try ruleset.allow(confinement)
+      try ruleset.apply()
+    }
+    var filter = filter(of: confinement, landlockABI: support.landlockABI)
+    if support.seccomp { try check("loading the seccomp filter", taskhost_sandbox_filter(&filter)) }
+    taskhost_sandbox_remember(&filter)
+    report.missing += missing(for: confinement, support)
+    return report
+  }
+
+  /// What this kernel offers. Changes nothing.
+  ///
+  /// - Parameter landlockLimit: The newest Landlock ABI to count; nil: what the kernel has.
+  public static func support(landlockLimit: Int?) -> SandboxSupport {
+    let found = Int(taskhost_sandbox_landlock_abi())
+    let abi = max(0, min(found, landlockLimit ?? found))
+    let seccomp = taskhost_sandbox_has_seccomp()
+    return SandboxSupport(landlockABI: abi, seccomp: seccomp, missing: missing(landlockABI: abi, seccomp: seccomp))
+  }
+
+  /// What of a confinement this kernel cannot do at all, so that it must be refused; a sentence each.
+  ///
+  /// - Parameter landlockLimit: As for ``support(landlockLimit:)``.
+  public static func objections(to confinement: Confinement, landlockLimit: Int?) -> [String] {
+    guard case .ports = confinement.network else { return [] }
+    let support = support(landlockLimit: landlockLimit)
+    var objections: [String] = []
+    if support.landlockABI < abiOfPorts {
+      objections.append(
+        "entitlements.network: a list of ports needs Landlock ABI \(abiOfPorts) (Linux 6.7), this kernel has "
+          + "\(support.landlockABI == 0 ? "none" : "\(support.landlockABI)"): set it to \"connect\" or \"none\", or use a newer kernel")
+    }
+    if !support.seccomp {
+      objections.append(
+        "entitlements.network: a list of ports needs seccomp, which this kernel lacks: set it to \"connect\" or \"none\"")
+    }
+    return objections
+  }
+
+  private static func limit(to confinement: Confinement, _ report: inout SandboxReport) throws(SandboxFailure) {
+    let memory = UInt64(max(0, confinement.memory))
+    let limits: [(taskhost_sandbox_limit, String, UInt64)] = [
+      (TASKHOST_SANDBOX_DATA, "limits.memory", memory),
+      (TASKHOST_SANDBOX_DESCRIPTORS, "limits.descriptors", UInt64(max(0, confinement.descriptors))),
+      (TASKHOST_SANDBOX_FILE_SIZE, "the size of a file", max(memory, fileSize)),
+      (TASKHOST_SANDBOX_CORE, "core files", 0),
+      (TASKHOST_SANDBOX_LOCKED_MEMORY, "locked memory", lockedMemory),
+      (TASKHOST_SANDBOX_REALTIME, "real-time priority", 0),
+    ]
+    for (limit, name, value) in limits {
+      if limit == TASKHOST_SANDBOX_DATA, taskhost_sandbox_is_sanitized() {
+        report.missing.append("\(name): not in a build with a sanitizer")
+        continue
+      }
+      var granted: UInt64 = 0
+      try check("limiting \(name)", taskhost_sandbox_set_limit(limit, value, &granted))
+      if granted < value { report.missing.append("\(name): \(value) asked for, but this process may have no more than \(granted)") }
+    }
+  }
+
+  private static func filter(of confinement: Confinement, landlockABI: Int) -> taskhost_sandbox_filter {
+    let network: taskhost_sandbox_network =
+      switch confinement.network {
+      case .none: TASKHOST_SANDBOX_NO_NETWORK
+      case .connect: TASKHOST_SANDBOX_CONNECT
+      case .ports: TASKHOST_SANDBOX_PORTS
+      }
+    return taskhost_sandbox_filter(
+      network: network, landlock_abi: Int32(landlockABI), execution: confinement.exec, change_modes: !confinement.write.isEmpty)
+  }
+}
+
+/// Passes on what a system call of the sandbox answered; a negative errno is thrown.
+@discardableResult
+func check(_ step: String, _ result: Int32) throws(SandboxFailure) -> Int32 {
+  guard result < 0 else { return result }
+  throw SandboxFailure(
+    step: step, errno: -result, remedy: "the plugin was not loaded; check the kernel and the limits the host itself runs under")
+}

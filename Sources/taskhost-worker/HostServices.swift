@@ -1,0 +1,57 @@
+import HostThreads
+import TaskModel
+import WorkerLink
+
+/// What runs ask of the host, over the link.
+struct HostServices: RunServices {
+  let calls: HostCalls
+
+  var wallTime: WallTime { SystemClock().wallTime }
+
+  func state(_ key: String, for run: RunReference) throws(CallFailure) -> [UInt8]? { try bytes(.state(run.run, key: key)) }
+
+  func setState(_ key: String, to value: [UInt8]?, for run: RunReference) throws(CallFailure) {
+    _ = try calls.ask(.setState(run.run, key: key, value: value))
+  }
+
+  func checkpoint(for run: RunReference) throws(CallFailure) -> [UInt8]? { try bytes(.checkpoint(run.run)) }
+
+  func setCheckpoint(_ value: [UInt8]?, for run: RunReference) throws(CallFailure) { _ = try calls.ask(.setCheckpoint(run.run, value)) }
+
+  func submit(_ request: TaskRequest, for run: RunReference) throws(CallFailure) -> Submission {
+    guard case .submission(let submission) = try calls.ask(.submit(run.run, request)) else { throw Self.misunderstood }
+    return submission
+  }
+
+  func cancel(_ request: RequestID, for run: RunReference) throws(CallFailure) { _ = try calls.ask(.cancel(run.run, request)) }
+
+  private func bytes(_ call: WorkerCall) throws(CallFailure) -> [UInt8]? {
+    guard case .bytes(let bytes) = try calls.ask(call) else { throw Self.misunderstood }
+    return bytes
+  }
+
+  static let misunderstood = CallFailure(.internal, "the host answered something else than was asked")
+}
+
+/// What the host decides while the plugin launches, over the link.
+struct HostPolicy: LaunchPolicy {
+  let calls: HostCalls
+  let link: HostLink
+
+  func admit(_ identifier: TaskIdentifier) throws(CallFailure) { _ = try calls.ask(.admit(identifier)) }
+
+  func settings(for identifier: TaskIdentifier) -> String {
+    if case .text(let text)? = try? calls.ask(.settings(identifier)) { text } else { "{}" }
+  }
+
+  func dataDirectory(for identifier: TaskIdentifier) throws(CallFailure) -> String {
+    guard case .text(let path) = try calls.ask(.dataDirectory(identifier)) else { throw HostServices.misunderstood }
+    return path
+  }
+
+  func admit(_ request: TaskRequest, from identifier: TaskIdentifier) throws(CallFailure) {
+    _ = try calls.ask(.admitRequest(request, from: identifier))
+  }
+
+  func log(_ line: LogLine) { link.send(.launchLog(line)) }
+}

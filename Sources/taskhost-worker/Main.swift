@@ -1,0 +1,78 @@
+import CCrashCell
+import CTaskHostSystem
+import CWorkerDenials
+import Glibc
+import HostThreads
+import TaskModel
+import WorkerLink
+import WorkerSandbox
+
+/// A worker process: confines itself, loads one plugin, runs its handlers as the host orders. It ends when the host ends.
+///
+/// It is started by the host alone, with its link at descriptor 3 and its crash cell at 4. Its first thread does everything that must
+/// happen before there are others; then it serves the main queue, if the plugin has one.
+@main
+struct Worker {
+  private static let linkDescriptor: Int32 = 3
+  private static let cellDescriptor: Int32 = 4
+
+  static func main() {
+    // From here on the end of the host's thread ends this process; what happened before that is found by comparing the parent.
+    guard taskhost_process_die_with_parent() == 0 else { give(up: "it cannot be tied to its host") }
+    let socket = LinkSocket(descriptor: linkDescriptor)
+    let boot = receiveBoot(socket)
+    guard getppid() == boot.host else { leave(0) }
+    watchCrashes()
+    if boot.confinement.exec, taskhost_process_guard_group() != 0 { give(up: "the process that guards its group could not be made") }
+    let host = HostLink(socket)
+    confine(boot, host)
+    let session = WorkerSession(boot, host)
+    session.launch()
+    session.serveMainQueue()
+  }
+
+  private static func receiveBoot(_ socket: LinkSocket) -> WorkerBoot {
+    do throws(LinkError) {
+      guard let received = try socket.receive(wait: true), case .boot(let boot) = try HostMessage(decoding: received) else {
+        give(up: "the first message is not the one it starts with")
+      }
+      guard boot.version == LinkFormat.version else {
+        give(up: "the host speaks version \(boot.version) of the link, this worker \(LinkFormat.version): install both from one release")
+      }
+      return boot
+    } catch { give(up: "descriptor \(linkDescriptor) is no link to a host (\(error)): taskhost starts its workers itself") }
+  }
+
+  private static func watchCrashes() {
+    let size = MemoryLayout<taskhost_crash_cell>.size
+    guard let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, cellDescriptor, 0), memory != MAP_FAILED else {
+      give(up: "descriptor \(cellDescriptor) is no crash cell: taskhost starts its workers itself")
+    }
+    close(cellDescriptor)
+    taskhost_crash_watch(memory.bindMemory(to: taskhost_crash_cell.self, capacity: 1))
+  }
+
+  private static func confine(_ boot: WorkerBoot, _ host: HostLink) {
+    taskhost_denials_prepare()
+    do throws(SandboxFailure) {
+      let report = try WorkerSandbox.apply(boot.confinement, landlockLimit: boot.landlockLimit)
+      host.send(.confined(missing: report.missing + report.ignored))
+    } catch {
+      host.send(.refused(LaunchFailure(step: .load, observed: "its worker could not be confined: \(error)")))
+      give(up: "it could not be confined: \(error)")
+    }
+  }
+
+  /// Ends the process with a sentence for the host's log.
+  static func give(up reason: String) -> Never {
+    let text = "taskhost-worker: \(reason)\n"
+    _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) }
+    leave(70)
+  }
+
+  /// Ends the process at once, as it wants to.
+  static func leave(_ status: Int32) -> Never {
+    taskhost_crash_leaving()
+    _exit(status)
+  }
+}

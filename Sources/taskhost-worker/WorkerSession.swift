@@ -1,0 +1,106 @@
+import Glibc
+import HostThreads
+import PluginRuntime
+import TaskModel
+import WorkerLink
+import WorkerSandbox
+
+/// The life of a worker after it is confined: launch, runs, shutdown.
+final class WorkerSession: @unchecked Sendable {  // reason: what changes after `launch` belongs to the link's thread
+  private let boot: WorkerBoot
+  private let link: HostLink
+  private let calls: HostCalls
+  private let launcher: ThreadLauncher
+  private var plugin: LaunchedPlugin?
+  private var contracts: [TaskIdentifier: HandlerContract] = [:]
+
+  init(_ boot: WorkerBoot, _ link: HostLink) {
+    self.boot = boot
+    self.link = link
+    let calls = HostCalls(link)
+    self.calls = calls
+    do {
+      launcher = try ThreadLauncher(services: HostServices(calls: calls), role: .worker) { WorkerSession.pass($0, to: link) }
+    } catch { Worker.give(up: "\(error)") }
+    WorkerSandbox.observeDenials { denial in link.send(LogLine(time: SystemClock().wallTime, level: .warning, message: denial), of: nil) }
+  }
+
+  /// Loads the plugin and calls its launch function; a refusal ends the process.
+  func launch() {
+    do { try HostThread.start("link") { [self] in serveLink() } } catch { Worker.give(up: "\(error)") }
+    do throws(LaunchFailure) {
+      let plugin = try PluginImage.launch(
+        path: boot.confinement.plugin, identifier: boot.identifier, handlerLimit: boot.handlerLimit, budget: boot.launchBudget,
+        policy: HostPolicy(calls: calls, link: link))
+      self.plugin = plugin
+      link.send(
+        .launched(
+          LaunchReport(
+            registrations: plugin.handlers.map(\.registered), requests: plugin.requests, hasShutdownHook: plugin.shutdown != nil,
+            askedTooEarly: plugin.askedTooEarly)))
+    } catch {
+      link.send(.refused(error))
+      // The host ends this process; it may hang in the plugin's code still.
+      while true { pause() }
+    }
+  }
+
+  /// Never returns. Runs never use this thread.
+  func serveMainQueue() -> Never {
+    plugin?.mainQueue?.serve()
+    while true { pause() }
+  }
+
+  // MARK: The link's thread
+
+  private func serveLink() {
+    while true {
+      switch link.receive() {
+      case .boot: Worker.give(up: "the host sent a second boot message")
+      case .contracts(let contracts): adopt(contracts)
+      case .start(let orders): start(orders)
+      case .expire(let run, let reason): launcher.expire(run, reason: reason)
+      case .answer(let number, let answer): calls.answered(number, answer)
+      case .shutdown: shutdown()
+      }
+    }
+  }
+
+  private func adopt(_ contracts: [HandlerContract]) {
+    // Sent after `launched`, so the plugin is there.
+    guard let plugin else { Worker.give(up: "the host sent contracts before the launch") }
+    let isFirst = self.contracts.isEmpty
+    self.contracts = Dictionary(contracts.map { ($0.identifier, $0) }) { first, _ in first }
+    if isFirst { launcher.add(plugin, contracts: contracts) }
+  }
+
+  private func start(_ orders: [WireOrder]) {
+    launcher.start(
+      orders.map { order in
+        guard let contract = contracts[order.identifier] else { Worker.give(up: "the host ordered a run of an unknown identifier") }
+        return RunOrder(
+          run: order.run, request: order.request, contract: contract, attempt: order.attempt, payload: order.payload)
+      })
+  }
+
+  /// The hook may take its time; the host counts it.
+  private func shutdown() -> Never {
+    let left = launcher.shutdown()
+    link.send(.stopped(threadsLeft: left))
+    Worker.leave(0)
+  }
+
+  // MARK: What the runs tell, on any thread
+
+  private static func pass(_ event: LauncherEvent, to link: HostLink) {
+    switch event {
+    case .ended(let run, let ending, let report): link.send(WireEnding(run: run, ending: ending, report: report))
+    case .expired(let run, let reason): link.send(.expired(run.run, reason))
+    case .progress(let run, let progress): link.send(progress, of: run.run)
+    case .log(let run, let line): link.send(line, of: run.run)
+    case .stuck(let run, let thread, let stack): link.send(.stuck(run.run, thread: thread, stack: stack))
+    case .output(_, let line): link.send(line, of: nil)
+    case .suspended, .resumed: break
+    }
+  }
+}

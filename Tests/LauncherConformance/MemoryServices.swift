@@ -1,0 +1,73 @@
+import Dispatch
+import Synchronization
+public import TaskModel
+public import WorkerLink
+public import WorkerProcesses
+
+/// The host's services in memory: the same for runs in threads and for runs in workers.
+public final class MemoryServices: RunServices, WorkerServices {
+  private struct State {
+    var values: [String: [UInt8]] = [:]
+    var checkpoints: [RequestID: [UInt8]] = [:]
+    var submitted: [TaskRequest] = []
+  }
+
+  private let state = Mutex(State())
+  /// Answers to workers come from here, as a store's come from its own thread.
+  private let answers = DispatchQueue(label: "answers")
+
+  /// Services without any value.
+  public init() {}
+
+  /// Always the same time.
+  public var wallTime: WallTime { WallTime(unixMilliseconds: 1_700_000_000_000) }
+  /// What was submitted so far.
+  public var submitted: [TaskRequest] { state.withLock { $0.submitted } }
+
+  /// The value that was set.
+  public func state(_ key: String, for run: RunReference) throws(CallFailure) -> [UInt8]? {
+    state.withLock { $0.values["\(run.identifier) \(key)"] }
+  }
+
+  /// Keeps the value.
+  public func setState(_ key: String, to value: [UInt8]?, for run: RunReference) throws(CallFailure) {
+    state.withLock { $0.values["\(run.identifier) \(key)"] = value }
+  }
+
+  /// What was set for the request.
+  public func checkpoint(for run: RunReference) throws(CallFailure) -> [UInt8]? { state.withLock { $0.checkpoints[run.request] } }
+
+  /// Keeps the value for the request.
+  public func setCheckpoint(_ value: [UInt8]?, for run: RunReference) throws(CallFailure) {
+    state.withLock { $0.checkpoints[run.request] = value }
+  }
+
+  /// Keeps the request, and answers with the id of the request that runs.
+  public func submit(_ request: TaskRequest, for run: RunReference) throws(CallFailure) -> Submission {
+    state.withLock { $0.submitted.append(request) }
+    return Submission(id: run.request, disposition: .created, nextStart: wallTime)
+  }
+
+  /// Finds nothing.
+  public func cancel(_ request: RequestID, for run: RunReference) throws(CallFailure) { throw CallFailure(.notFound, "nothing to cancel") }
+
+  /// Answers as the calls above, from a thread of its own.
+  public func serve(_ call: WorkerCall, for run: RunReference, completion: @escaping @Sendable (CallAnswer) -> Void) {
+    answers.async { [self] in completion(answer(call, run)) }
+  }
+
+  private func answer(_ call: WorkerCall, _ run: RunReference) -> CallAnswer {
+    do throws(CallFailure) {
+      switch call {
+      case .state(_, let key): return .bytes(try state(key, for: run))
+      case .setState(_, let key, let value): try setState(key, to: value, for: run)
+      case .checkpoint: return .bytes(try checkpoint(for: run))
+      case .setCheckpoint(_, let value): try setCheckpoint(value, for: run)
+      case .submit(_, let request): return .submission(try submit(request, for: run))
+      case .cancel(_, let request): try cancel(request, for: run)
+      case .admit, .settings, .dataDirectory, .admitRequest: throw CallFailure(.internal, "that is no call of a run")
+      }
+      return .done
+    } catch { return .failure(error) }
+  }
+}

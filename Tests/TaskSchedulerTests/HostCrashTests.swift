@@ -1,0 +1,118 @@
+import HostThreads
+import StoreTestSupport
+import TaskModel
+import TaskStore
+import Testing
+
+@testable import TaskScheduler
+
+@Suite("A plugin that takes the host along") struct HostCrashTests {
+  private static let other = TaskIdentifier.sample("org.example.other")
+  private static let handlers = [HandlerContract.sample(runs: 2), .sample(other)]
+
+  @Test("its run has crashed, the others of that host are lost; it counts once")
+  func crashed() throws {
+    let world = try World(handlers: Self.handlers)
+    let (guilty, second, bystander) = (try world.submit().id, try world.submit().id, try world.submit(.sample(Self.other)).id)
+    let crashed = try [guilty, second].reduce(into: [RunID: String]()) {
+      $0[try #require(world.orders[$1]).run] = "signal 11 (SIGSEGV)\n#0 here\n#1 there"
+    }
+    #expect(try world.restart(handlers: Self.handlers, crashed: crashed) == 1)
+    for id in [guilty, second] {
+      let run = try #require(try world.runs(id).first)
+      #expect(run.outcome == .crashed)
+      #expect(run.report.message == "it took the host along: signal 11 (SIGSEGV)")
+      #expect(try world.store.run(run.id)?.report.trouble == "signal 11 (SIGSEGV)\n#0 here\n#1 there")
+      #expect(try world.record(id).attemptsSpent == 1)
+    }
+    #expect(try world.runs(bystander).first?.outcome == .lost)
+    #expect(try world.record(bystander).losses == 1)
+    let standing = try world.standing()
+    #expect((standing.strikes, standing.hostCrashes) == (1, 1))
+    #expect(standing.heldUntil == world.now + .seconds(60))
+    #expect(standing.lastTrouble == "it took the host along: signal 11 (SIGSEGV)")
+    #expect(try world.standing(Self.other) == Standing())
+    #expect(world.isRunning(bystander))
+    #expect(!world.isRunning(guilty))
+  }
+
+  @Test("the second demands a process, the third quarantines it, good runs between change nothing of that; a release does")
+  func thirdTime() throws {
+    let world = try World()
+    let id = try world.submit(.sample(retry: RetryPolicy(attempts: 100, initial: .zero, maximum: .zero))).id
+    for count in 1...3 {
+      try world.advance(.seconds(1000))
+      let run = try #require(world.orders[id]).run
+      // What the host will find is known before it launches anything.
+      let foreseen = try Scheduler.standings(in: world.store, crashed: [run: "signal 6"], retry: RetryPolicy(), now: world.now)
+      try world.restart(crashed: [run: "signal 6"])
+      #expect(try world.standing() == foreseen[.sample()])
+      #expect(try world.standing().hostCrashes == count)
+      #expect(try world.standing().strikes == 1)
+      #expect(try world.standing().demandsProcess == (count >= 2))
+      #expect(try world.standing().isQuarantined == (count >= 3))
+      guard count < 3 else { break }
+      try world.advance(.seconds(60))
+      let good = try world.submit(.sample(priority: 10)).id
+      try world.finish(id, .snooze, retryAfter: .zero)
+      try world.finish(good, .success)
+      #expect(try world.standing().strikes == 0)
+      #expect(try world.standing().heldUntil == nil)
+    }
+    try world.release()
+    #expect(try world.standing() == Standing())
+  }
+
+  @Test("a run that the crash memory names and nobody knows changes nothing")
+  func unknownRun() throws {
+    let world = try World()
+    let id = try world.submit().id
+    #expect(try world.restart(crashed: [RunID(sequence: 1, origin: world.store.origin): "signal 11"]) == 1)
+    #expect(try world.runs(id).first?.outcome == .lost)
+    #expect(try world.standing() == Standing())
+  }
+
+  @Test("a scheduler that starts counts it, tells of it, shows it, and releases it")
+  func scheduler() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("requests.sqlite")
+    let request: RequestID
+    let run: RunID
+    do {
+      let store = try SQLiteRequestStore(path: path)
+      request = RequestID(sequence: 1, origin: store.origin)
+      run = RunID(sequence: 2, origin: store.origin)
+      try store.commit { transaction in
+        try transaction.insert(.sample(1, origin: store.origin))
+        try transaction.start(request, run: run, at: .testStart)
+      }
+      store.close()
+    }
+    let store = try SQLiteRequestStore(path: path)
+    let launcher = RecordingLauncher(ending: nil)
+    let (changes, changed) = AsyncStream<Standing>.makeStream()
+    let scheduler = try Scheduler(
+      policy: SchedulingPolicy(retry: RetryPolicy(initial: .seconds(3600))), store: store, launcher: launcher, clock: SystemClock(),
+      observe: { _ in },
+      standingChanged: { _, standing in changed.yield(standing) })
+    launcher.report { [weak scheduler] in scheduler?.receive($0) }
+    defer {
+      scheduler.stop()
+      store.close()
+    }
+    let (lost, _) = try scheduler.start(contracts: [.sample()], schedules: [:], submissions: [], crashed: [run: "signal 11"])
+    #expect(lost == 0)
+    #expect(await changes.first { _ in true }?.hostCrashes == 1)
+    let shown = await withCheckedContinuation { done in scheduler.standing { done.resume(returning: $1) } }
+    #expect(shown[.sample()]?.standing.strikes == 1)
+    #expect(try store.request(request)?.state == .pending)
+    let released = await withCheckedContinuation { done in scheduler.release(.sample()) { done.resume(returning: $0) } }
+    #expect(try released.get().hostCrashes == 1)
+    #expect(await changes.first { _ in true } == Standing())
+    #expect(try store.commit { try $0.standings() } == [:])
+    let refused = await withCheckedContinuation { done in
+      scheduler.release(.sample("org.example.unknown")) { done.resume(returning: $0) }
+    }
+    #expect(throws: RequestRefusal.self) { try refused.get() }
+  }
+}

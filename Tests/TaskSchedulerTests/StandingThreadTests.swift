@@ -1,0 +1,50 @@
+import StoreTestSupport
+import TaskModel
+import TaskScheduler
+import Testing
+
+@Suite("A plugin's standing, on the scheduler's thread", .timeLimit(.minutes(2))) struct StandingThreadTests {
+  @Test("a run that is recorded ahead of its time is given back when its plugin is held back, and costs no attempt")
+  func recordedAhead() async throws {
+    var policy = SchedulingPolicy()
+    policy.claimAhead = .seconds(3600)
+    let host = try ScheduledHost(policy, handlers: [.sample(runs: 2)])
+    let begun = try await host.submit(.sample())[0].id
+    let order = try await host.nextOrder()
+    #expect(order.request == begun)
+    let early = try await host.submit(.sample(begin: try host.record(begun).submitted + .seconds(1800)))[0].id
+    await host.afterTurn()
+    #expect(try host.record(early).state == .running)
+    host.launcher.end(order.run, .crashed)
+    let ended = await host.ended(2)
+    #expect(ended.map(\.outcome) == [.crashed, .stopped])
+    #expect(ended.map(\.request) == [begun, early])
+    await host.afterTurn()
+    #expect(try host.record(early).state == .pending)
+    #expect(try host.record(early).attemptsSpent == 0)
+    // Once it is released both are recorded again.
+    let released = await withCheckedContinuation { done in host.scheduler.release(.sample()) { done.resume(returning: $0) } }
+    #expect(try released.get().strikes == 1)
+    await host.afterTurn()
+    #expect(try host.record(early).state == .running)
+    #expect(await host.liveRuns().count == 2)
+  }
+
+  @Test("a plugin that is held back runs again by itself when its time has come")
+  func wakes() async throws {
+    let host = try ScheduledHost(SchedulingPolicy(retry: RetryPolicy(initial: .milliseconds(10), maximum: .seconds(60))))
+    let id = try await host.submit(.sample())[0].id
+    for _ in 0..<4 {
+      let order = try await host.nextOrder()
+      #expect(order.request == id)
+      host.launcher.end(order.run, .crashed)
+    }
+    let last = try await host.nextOrder()
+    #expect(last.attempt == 5)
+    #expect(await host.ended(4).map(\.outcome) == [.crashed, .crashed, .crashed, .crashed])
+    host.launcher.end(last.run, .returned(.success, stop: nil))
+    await host.ended()
+    let handlers = await withCheckedContinuation { done in host.scheduler.standing { done.resume(returning: $1) } }
+    #expect(handlers[.sample()]?.standing == Standing())
+  }
+}

@@ -1,0 +1,137 @@
+import TaskModel
+import WorkerLink
+
+/// Messages of every kind, with values at and between their limits.
+enum Samples {
+  static let run = RunID(sequence: 0x0FFF_FFFF_FFFF_FFFF, origin: 0x3FFF_FFFF_FFFF_FFFF)
+  static let otherRun = RunID(sequence: 0, origin: 0)
+  static let request = RequestID(sequence: 0x019A_0000_0000_1001, origin: 42)
+  static let identifier = named("org.example.refresh")
+  static let longIdentifier = named(String(repeating: "a", count: 128))
+  static let farAway = Duration.nanoseconds(Int64.max)
+
+  /// An identifier that a test spells; the fallback is never met.
+  static func named(_ text: String) -> TaskIdentifier {
+    guard let identifier = try? TaskIdentifier(text) else { preconditionFailure("\(text) is no identifier") }
+    return identifier
+  }
+
+  static let requests: [TaskRequest] = [
+    TaskRequest(identifier: identifier),
+    TaskRequest(
+      identifier: longIdentifier, payload: [0, 1, 255], earliestBegin: WallTime(unixMilliseconds: .max), conditions: .all,
+      priority: Limits.priorities.upperBound, uniqueKey: "clé", onConflict: .replace,
+      retry: RetryPolicy(attempts: Int.max, backoff: .linear, initial: .zero, maximum: farAway),
+      repetition: RepeatRule(every: .seconds(60)),
+      tags: ["one", "zwölf"]),
+    TaskRequest(
+      identifier: identifier, earliestBegin: WallTime(unixMilliseconds: .min), priority: Limits.priorities.lowerBound,
+      onConflict: .append, tags: Array(repeating: "t", count: Limits.tags)),
+  ]
+
+  static let host: [HostMessage] =
+    boots.map(HostMessage.boot)
+    + [
+      .contracts([]),
+      .contracts([
+        HandlerContract(identifier: identifier, kind: .refresh, budget: .seconds(30), grace: .seconds(5)),
+        HandlerContract(
+          identifier: longIdentifier, kind: .continued, budget: nil, grace: farAway, maxConcurrentRuns: Limits.concurrentRuns,
+          displayName: "Räumt auf", version: "1.0"),
+      ]),
+      .start([]),
+      .start([
+        WireOrder(run: run, request: request, identifier: identifier, attempt: 1, payload: []),
+        WireOrder(run: otherRun, request: request, identifier: longIdentifier, attempt: .max, payload: [0, 255, 1]),
+      ]),
+      .shutdown,
+    ] + StopReason.allCases.map { .expire(run, $0) } + answers.map { .answer(number: .max, $0) }
+
+  static let boots: [WorkerBoot] = [
+    WorkerBoot(host: 1, confinement: Confinement(plugin: "/p"), launchBudget: .zero),
+    WorkerBoot(
+      version: .max, host: .max,
+      confinement: Confinement(
+        plugin: "/srv/plugins/Räumung.so", dataDirectory: "/var/lib/x", libraryDirectories: ["/usr/lib/a", "/b"], memory: .max,
+        processes: 0,
+        descriptors: 7, read: ["/etc/hosts"], write: ["/tmp/x", "/tmp/y"], network: .ports([0, 443, 65535]), exec: true),
+      identifier: identifier, handlerLimit: LinkFormat.registrations, launchBudget: farAway, landlockLimit: 3),
+    WorkerBoot(host: 2, confinement: Confinement(plugin: "/p", network: .connect), launchBudget: .milliseconds(1), landlockLimit: 0),
+  ]
+
+  static let answers: [CallAnswer] =
+    [
+      .done, .bytes(nil), .bytes([]), .bytes([1, 2, 3]), .text(""), .text("{\"a\":\"ü\"}"),
+      .submission(Submission(id: request, disposition: .created, nextStart: WallTime(unixMilliseconds: 0))),
+    ]
+    + Disposition.allCases.map {
+      .submission(Submission(id: request, disposition: $0, nextStart: WallTime(unixMilliseconds: -1), notes: ["parked", "raised"]))
+    } + statuses.map { .failure(CallFailure($0, "no \($0)")) }
+
+  static let statuses: [CallFailure.Status] = (-12 ... -1).compactMap(CallFailure.Status.init(rawValue:))
+
+  static let worker: [WorkerMessage] =
+    [
+      .confined(missing: []), .confined(missing: ["Landlock is too old", ""]), .launched(LaunchReport(registrations: [])),
+      .launched(
+        LaunchReport(
+          registrations: TaskKind.allCases.map {
+            HandlerRegistration(
+              identifier: identifier, kind: $0, budget: .milliseconds(1500), maxConcurrentRuns: Limits.concurrentRuns, displayName: "Name",
+              version: "")
+          }, requests: requests, hasShutdownHook: true, askedTooEarly: true)),
+      .progress(run, RunProgress(completed: .max, total: 0)), .progress(run, RunProgress(completed: 3, total: 3)), .dropped(lines: .max),
+      .stuck(run, thread: "refresh", stack: "frame 1\nframe 2"), .stopped(threadsLeft: 0), .stopped(threadsLeft: .max), .ended([]),
+      .ended(Array(endings.prefix(3))),
+    ] + endings.map { .ended([$0]) } + steps.map { .refused(LaunchFailure(step: $0, observed: "it said \($0)")) }
+    + StopReason.allCases.map { .expired(run, $0) }
+    + ConflictPolicy.allCases.map { .call(number: 0, .submit(run, TaskRequest(identifier: identifier, uniqueKey: "k", onConflict: $0))) }
+    + lines.flatMap { [.launchLog($0), .log(run, $0), .log(nil, $0)] } + calls.map { .call(number: 7, $0) }
+
+  static let steps: [LaunchFailure.Step] = [
+    .load, .crashed, .timeout, .status, .registration, .note, .registeredTwice, .identifierTaken, .notPermitted,
+  ]
+
+  static let lines: [LogLine] = LogLine.Level.allCases.map {
+    LogLine(time: WallTime(unixMilliseconds: 1), level: $0, message: "line ünd \($0)")
+  }
+
+  static let calls: [WorkerCall] = [
+    .admit(identifier), .settings(identifier), .dataDirectory(longIdentifier), .admitRequest(requests[1], from: identifier),
+    .state(run, key: "k"), .setState(run, key: "schlüssel", value: nil),
+    .setState(run, key: "k", value: []), .setState(run, key: "k", value: [9, 8, 7]), .checkpoint(run), .setCheckpoint(run, nil),
+    .setCheckpoint(run, [1]), .submit(run, requests[2]), .cancel(run, request),
+  ]
+
+  static let endings: [WireEnding] =
+    [.success, .noop, .snooze, .retry, .failure, .outOfRange(.min), .outOfRange(99)].map {
+      WireEnding(run: run, ending: .returned($0, stop: nil), report: RunReport())
+    }
+    + StopReason.allCases.flatMap { reason in
+      [
+        WireEnding(run: otherRun, ending: .returned(.retry, stop: reason), report: fullReport(reason, .asked)),
+        WireEnding(run: run, ending: .forced(reason), report: fullReport(reason, .killed)),
+      ]
+    } + [WireEnding(run: run, ending: .forced(.budget), report: fullReport(.budget, .abandoned))]
+
+  /// A report with every field that travels.
+  static func fullReport(_ reason: StopReason, _ stage: StopStage) -> RunReport {
+    var report = RunReport()
+    report.stopReason = reason
+    report.forced = stage != .asked
+    report.stopStage = stage
+    report.message = "it took too long: ü"
+    report.output = [0, 1, 255]
+    report.progress = RunProgress(completed: 1, total: 2)
+    report.retryAfter = .milliseconds(1500)
+    report.began = WallTime(unixMilliseconds: 1_760_000_000_000)
+    report.handlerTime = .nanoseconds(1)
+    report.cpuTime = farAway
+    report.peakMemory = .max
+    report.trouble = "signal 11\nframe"
+    return report
+  }
+
+  /// Every sample as it travels, those of both directions.
+  static let encoded: [[UInt8]] = host.map { $0.encode().bytes } + worker.map { $0.encode().bytes }
+}
