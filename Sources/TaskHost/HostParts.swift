@@ -34,7 +34,7 @@ struct HostParts: Sendable {
     let relay = EventRelay(log: log)
     self.relay = relay
     let cgroups = WorkerCgroups.prepare()
-    for sentence in cgroups.missing { log.info("\(sentence)") }
+    for sentence in cgroups.missing { log.debug("\(sentence)") }
     do { processes = try ProcessLauncher(services: services, cgroups: cgroups.groups) { relay.receive($0) } } catch {
       throw HostFailure(.configuration, error.description)
     }

@@ -40,7 +40,6 @@ struct FaultRunHangTests {
       _ = try await host.json("tasks", "cancel", busy)
       try await host.request(busy, is: "cancelled")
       try await Processes.end(of: worker)
-      gate.release()
       try await gate.pass()
       let request = try await host.request(neighbour, is: "succeeded")
       #expect(request["attempts_spent"]?.integer == 0)

@@ -23,7 +23,11 @@ final class Gate: Sendable {
     }
     let descriptor = try await onOwnThread { open(path, O_WRONLY | O_CLOEXEC) }
     late.cancel()
-    held.withLock { $0 = descriptor }
+    // The one before is let go only now: a run that comes while it is still held must not slip through as that is given up.
+    held.withLock { held in
+      if let before = held { close(before) }
+      held = descriptor
+    }
     if let reader = try? await late.value { close(reader) }
     if isLate.withLock({ $0 }) || descriptor < 0 {
       release()
