@@ -3,54 +3,39 @@ import Glibc
 import HostThreads
 import TaskModel
 
-/// One launch on a thread of its own.
+/// One launch, on the thread that calls ``perform()``; another may give it up meanwhile.
 final class LaunchAttempt: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
   private typealias Entry = @convention(c) (UnsafePointer<taskhost_api>?, taskhost_launch) -> taskhost_status
 
-  private let path: String
-  private let identifier: TaskIdentifier?
-  private let handlerLimit: Int
-  private let policy: any LaunchPolicy
+  private let order: LaunchOrder
   private let monitor = Monitor()
-  private var result: Result<LaunchedPlugin, LaunchFailure>?
   private var stage = "loading"
   /// The budget is spent: what the thread still does counts for nothing, and its session is closed.
   private var isOver = false
   private var open: (handle: taskhost_launch, session: LaunchSession)?
 
-  init(path: String, identifier: TaskIdentifier?, handlerLimit: Int, policy: any LaunchPolicy) {
-    self.path = path
-    self.identifier = identifier
-    self.handlerLimit = handlerLimit
-    self.policy = policy
-  }
+  init(_ order: LaunchOrder) { self.order = order }
 
-  /// Waits for ``perform()``, at most until `deadline`; then closes the launch for ever.
-  func outcome(by deadline: MonotonicTime, budget: Duration) throws(LaunchFailure) -> LaunchedPlugin {
-    monitor.lock()
-    while result == nil, monitor.wait(until: deadline) {}
-    isOver = true
-    let (result, open, stage) = (result, open, stage)
-    monitor.unlock()
-    if let result { return try result.get() }
+  /// Its budget is spent: closes the launch for ever.
+  func abandon(_ budget: Duration) -> LaunchFailure {
+    let (open, stage) = monitor.locked {
+      isOver = true
+      return (self.open, self.stage)
+    }
     if let open {
       LaunchTable.close(open.handle)
       open.session.close()
     }
-    throw LaunchFailure(step: .timeout, observed: "\(stage) took longer than the launch budget of \(budget.wholeMilliseconds) ms")
+    return LaunchFailure(step: .timeout, observed: "\(stage) took longer than the launch budget of \(budget.wholeMilliseconds) ms")
   }
 
   /// Loads and launches, on the calling thread.
-  func perform() {
-    let result = Result<LaunchedPlugin, LaunchFailure> { () throws(LaunchFailure) in try load() }
-    monitor.locked {
-      self.result = result
-      monitor.broadcast()
-    }
+  func perform() -> Result<LaunchedPlugin, LaunchFailure> {
+    Result { () throws(LaunchFailure) in try load() }
   }
 
   private func load() throws(LaunchFailure) -> LaunchedPlugin {
-    guard let image = dlopen(path, RTLD_NOW | RTLD_LOCAL) else {
+    guard let image = dlopen(order.path, RTLD_NOW | RTLD_LOCAL) else {
       throw LaunchFailure(step: .load, observed: dlerror().map { String(cString: $0) } ?? "dlopen failed")
     }
     guard let entry = dlsym(image, "taskhost_plugin_launch") else {
@@ -72,7 +57,7 @@ final class LaunchAttempt: @unchecked Sendable {  // reason: everything that cha
   /// Launches so that the plugin gets its settings: where it asked for them first, its registration only told who it is, and it is called
   /// again with that known. What it submitted in the first call is dropped.
   private func launchKnowing(_ launch: Entry) throws(LaunchFailure) -> LaunchSession.Result {
-    let (status, first, sentence) = try call(launch, identifier: identifier)
+    let (status, first, sentence) = try call(launch, identifier: order.identifier)
     guard first.askedTooEarly, first.surplus == nil, let known = first.handlers.first?.registered.identifier else {
       return try checked(status, first, sentence)
     }
@@ -91,7 +76,7 @@ final class LaunchAttempt: @unchecked Sendable {  // reason: everything that cha
     _ launch: Entry, identifier: TaskIdentifier?
   ) throws(LaunchFailure) -> (taskhost_status, LaunchSession.Result, String) {
     guard let table = HostTable.shared else { throw LaunchFailure(step: .load, observed: "no memory is left for the host's table") }
-    let session = LaunchSession(policy: policy, identifier: identifier, handlerLimit: handlerLimit)
+    let session = LaunchSession(policy: order.policy, identifier: identifier, handlerLimit: order.handlerLimit)
     let handle = LaunchTable.open(session)
     defer { LaunchTable.close(handle) }
     let mayCall = monitor.locked {

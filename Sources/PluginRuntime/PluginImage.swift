@@ -10,23 +10,16 @@ public enum PluginImage {
 
   /// Loads the file and calls its launch function; once more, if it asked for its settings before the host knew whose they are.
   ///
-  /// - Parameters:
-  ///   - path: The file. It is never unloaded.
-  ///   - identifier: Who the plugin is, where the configuration says so.
-  ///   - handlerLimit: What the file declares as `taskhost_plugin_handler_limit`, 1 if it does not.
-  ///   - budget: How long loading and launching may take together.
-  public static func launch(
-    path: String, identifier: TaskIdentifier?, handlerLimit: Int, budget: Duration, policy: any LaunchPolicy
-  ) throws(LaunchFailure) -> LaunchedPlugin {
-    turn.lock()
-    defer { turn.unlock() }
-    let attempt = LaunchAttempt(path: path, identifier: identifier, handlerLimit: handlerLimit, policy: policy)
-    do {
-      try LaunchThreads.shared.perform { attempt.perform() }
-    } catch {
-      throw LaunchFailure(step: .load, observed: error.description)
-    }
-    return try attempt.outcome(by: SystemClock.now + budget, budget: budget)
+  /// - Parameter budget: How long loading and launching may take together.
+  public static func launch(_ order: LaunchOrder, budget: Duration) throws(LaunchFailure) -> LaunchedPlugin {
+    try launch([order], budget: budget)[0].get()
+  }
+
+  /// Launches plugins one after the other, each within the budget, and waits for them all.
+  ///
+  /// - Returns: An outcome for each, in their order.
+  public static func launch(_ orders: [LaunchOrder], budget: Duration) -> [Result<LaunchedPlugin, LaunchFailure>] {
+    turn.locked { LaunchBatch(orders.map(LaunchAttempt.init), budget: budget).outcomes() }
   }
 
   /// Calls each hook on a thread of its own and waits until all have returned, at most 5 s.

@@ -76,12 +76,12 @@ extension HostConfiguration {
   /// What is configured and not done by this version, for the operator.
   func warnings(about contracts: [HandlerContract]) -> [String] {
     var warnings: [String] = []
-    let identifiers = contracts.map(\.identifier.rawValue)
+    let identifiers = Set(contracts.map(\.identifier.rawValue))
     let conditional = identifiers.filter { !plugin($0).requires.isEmpty }.sorted()
     if !conditional.isEmpty {
       warnings.append("conditions come with a later version: `requires` is not observed for \(conditional.joined(separator: ", "))")
     }
-    for identifier in plugins.keys.sorted() where !identifiers.contains(identifier) {
+    for identifier in plugins.keys.filter({ !identifiers.contains($0) }).sorted() {
       warnings.append("the configuration has a section for \(identifier), which no plugin registered")
     }
     return warnings

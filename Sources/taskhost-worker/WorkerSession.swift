@@ -30,8 +30,10 @@ final class WorkerSession: @unchecked Sendable {  // reason: what changes after 
     do { try HostThread.start("link") { [self] in serveLink() } } catch { Worker.give(up: "\(error)") }
     do throws(LaunchFailure) {
       let plugin = try PluginImage.launch(
-        path: boot.confinement.plugin, identifier: boot.identifier, handlerLimit: boot.handlerLimit, budget: boot.launchBudget,
-        policy: HostPolicy(calls: calls, link: link))
+        LaunchOrder(
+          path: boot.confinement.plugin, identifier: boot.identifier, handlerLimit: boot.handlerLimit,
+          policy: HostPolicy(calls: calls, link: link)),
+        budget: boot.launchBudget)
       self.plugin = plugin
       link.send(
         .launched(

@@ -82,7 +82,7 @@ public final class Bench: Sendable {
   public func launch(path: String, policy: OpenPolicy = OpenPolicy(), budget: Duration = .seconds(60)) async throws -> Launched {
     guard let processes = launcher as? ProcessLauncher else {
       let plugin = try await onThread {
-        try PluginImage.launch(path: path, identifier: nil, handlerLimit: 1, budget: budget, policy: policy)
+        try PluginImage.launch(LaunchOrder(path: path, identifier: nil, handlerLimit: 1, policy: policy), budget: budget)
       }
       return Launched(
         registrations: plugin.handlers.map(\.registered), requests: plugin.requests, plugin: plugin, worker: nil)

@@ -79,13 +79,14 @@ struct PluginLaunching {
     var result = Result(refused: scan.refused.map { RefusedPlugin(refusal: $0, identifier: nil) })
     // Copies and probes take their time and need nothing of one another; who comes first decides only afterwards.
     let prospects = Parallel.map(scan.entries) { entry in prospect(entry) }
-    for (candidate, prospect) in prospects {
+    var loaded = loadAhead(prospects)
+    for (index, (candidate, prospect)) in prospects.enumerated() {
       do throws(PluginRefusal) {
         guard let candidate, case .registers(let registrations, let launch, let worker) = prospect else {
           if case .refused(let refused) = prospect { result.refused.append(refused) }
           continue
         }
-        let plugin = try settle(candidate, registrations, launch, worker)
+        let plugin = try settle(candidate, registrations, launch, worker, loaded: loaded.removeValue(forKey: index))
         result.registered.append(plugin)
       } catch {
         let identifier = candidate.flatMap { self.identifier(of: $0) }
@@ -190,7 +191,8 @@ struct PluginLaunching {
 
   /// Gives a candidate its identifiers, or refuses it, and puts it where it runs.
   private func settle(
-    _ candidate: PluginCandidate, _ registrations: [HandlerRegistration], _ launch: PluginWorker.Launch?, _ worker: PluginWorker?
+    _ candidate: PluginCandidate, _ registrations: [HandlerRegistration], _ launch: PluginWorker.Launch?, _ worker: PluginWorker?,
+    loaded: Swift.Result<LaunchedPlugin, LaunchFailure>?
   ) throws(PluginRefusal) -> RegisteredPlugin {
     var registrations = registrations
     var launch = launch
@@ -217,10 +219,9 @@ struct PluginLaunching {
     let contracts = registrations.map { contract(for: $0) }
     var requests = launch?.requests ?? []
     let placement: Placement
-    let isMistrusted = registrations.contains { mistrusted.contains($0.identifier) }
-    if configuration.plugin(identifier.rawValue).isolation == .thread, !isMistrusted {
+    if isForThread(registrations) {
       worker?.close()
-      let plugin = try load(candidate, as: identifier, registering: registrations)
+      let plugin = try load(candidate, as: identifier, registering: registrations, loaded)
       requests = plugin.requests
       placement = .thread(plugin)
     } else {
@@ -250,18 +251,59 @@ struct PluginLaunching {
 
   /// Loads a plugin into the host.
   private func load(
-    _ candidate: PluginCandidate, as identifier: TaskIdentifier, registering registrations: [HandlerRegistration]
+    _ candidate: PluginCandidate, as identifier: TaskIdentifier, registering registrations: [HandlerRegistration],
+    _ loaded: Swift.Result<LaunchedPlugin, LaunchFailure>?
   ) throws(PluginRefusal) -> LaunchedPlugin {
     do throws(LaunchFailure) {
-      let plugin = try PluginImage.launch(
-        path: candidate.copy, identifier: identifier, handlerLimit: registrations.count,
-        budget: configuration.launchBudget, policy: registry.policy(for: candidate.name, isProvisional: false))
+      let plugin =
+        if let loaded {
+          try loaded.get()
+        } else {
+          try PluginImage.launch(order(candidate, identifier, registrations), budget: configuration.launchBudget)
+        }
       guard plugin.handlers.map(\.registered) == registrations else {
         throw LaunchFailure(
           step: .registration, observed: "its registration was refused: it registered something else in the host than in a worker before")
       }
       return plugin
     } catch { throw error.refusal(of: candidate.path) }
+  }
+
+  private func order(
+    _ candidate: PluginCandidate, _ identifier: TaskIdentifier, _ registrations: [HandlerRegistration]
+  ) -> LaunchOrder {
+    LaunchOrder(
+      path: candidate.copy, identifier: identifier, handlerLimit: registrations.count,
+      policy: registry.policy(for: candidate.name, isProvisional: false))
+  }
+
+  private func isForThread(_ registrations: [HandlerRegistration]) -> Bool {
+    guard let first = registrations.first, configuration.plugin(first.identifier.rawValue).isolation == .thread else { return false }
+    return !registrations.contains { mistrusted.contains($0.identifier) }
+  }
+
+  /// Loads into the host, in one go, what nothing can keep from being registered: plugins for threads whose identifiers nobody else wants.
+  ///
+  /// - Returns: By their place in `prospects`.
+  private func loadAhead(_ prospects: [(PluginCandidate?, Prospect)]) -> [Int: Swift.Result<LaunchedPlugin, LaunchFailure>] {
+    var claims: [TaskIdentifier: Int] = [:]
+    for case (_, .registers(let registrations, _, _)) in prospects {
+      for registration in registrations { claims[registration.identifier, default: 0] += 1 }
+    }
+    var orders: [(place: Int, order: LaunchOrder)] = []
+    for (place, prospect) in prospects.enumerated() {
+      guard case (let candidate?, .registers(let registrations, _, _)) = prospect, let first = registrations.first,
+        isForThread(registrations)
+      else { continue }
+      let isCertain = registrations.allSatisfy { registration in
+        claims[registration.identifier] == 1 && candidate.signature.refusal(of: registration.identifier, file: candidate.path) == nil
+          && (try? registry.check(registration.identifier, for: candidate.name, isProvisional: false)) != nil
+      }
+      if isCertain { orders.append((place, order(candidate, first.identifier, registrations))) }
+    }
+    guard !orders.isEmpty else { return [:] }
+    let outcomes = PluginImage.launch(orders.map(\.order), budget: configuration.launchBudget)
+    return Dictionary(uniqueKeysWithValues: zip(orders.map(\.place), outcomes))
   }
 
   /// How many handlers its file says it may register.

@@ -65,7 +65,10 @@ final class VerdictCache: @unchecked Sendable {  // reason: everything that chan
   /// Keeps what was noted for the next launch, and nothing else. Costs nothing where nothing has changed.
   func save() throws(StoreError) {
     let (files, verdicts) = monitor.locked { (newFiles, newVerdicts) }
-    guard Set(files) != before.files || Set(verdicts) != before.verdicts else { return }
+    let isAsBefore =
+      files.count == before.files.count && verdicts.count == before.verdicts.count && files.allSatisfy(before.files.contains)
+      && verdicts.allSatisfy(before.verdicts.contains)
+    guard !isAsBefore else { return }
     try memory.remember(files: files, verdicts: verdicts)
   }
 

@@ -1,0 +1,21 @@
+public import TaskModel
+
+/// One plugin to be loaded and launched.
+public struct LaunchOrder: Sendable {
+  let path: String
+  let identifier: TaskIdentifier?
+  let handlerLimit: Int
+  let policy: any LaunchPolicy
+
+  /// - Parameters:
+  ///   - path: The file. It is never unloaded.
+  ///   - identifier: Who the plugin is, where that is known.
+  ///   - handlerLimit: What the file declares as `taskhost_plugin_handler_limit`, 1 if it does not.
+  ///   - policy: What the host decides meanwhile; called on the thread of the launch.
+  public init(path: String, identifier: TaskIdentifier?, handlerLimit: Int, policy: any LaunchPolicy) {
+    self.path = path
+    self.identifier = identifier
+    self.handlerLimit = handlerLimit
+    self.policy = policy
+  }
+}
