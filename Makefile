@@ -11,7 +11,7 @@ SHELL := /bin/bash
 .PHONY: help deps build samples stage run test sanitize lint format bench clean clean-state
 
 # What the build needs beyond git, make and the Swift toolchain.
-PACKAGES := gcc g++ libc6-dev libseccomp-dev libsqlite3-dev pkg-config util-linux
+PACKAGES := gcc g++ libc6-dev libffi-dev libseccomp-dev libsqlite3-dev pkg-config python3-croniter tzdata util-linux
 STATE := state
 BUILD := .build/release
 SAMPLE_SCRATCH := .build-samples

@@ -111,6 +111,7 @@ let package = Package(
     // Floor 0: the vocabulary and the four seams; threads, locks and clocks of the system.
     .target(name: "HostThreads", dependencies: ["CTaskHostSystem", "TaskModel"], swiftSettings: settings),
     .target(name: "CTaskHostSystem"),
+    .target(name: "CalendarTime", swiftSettings: settings),
     .target(name: "TaskModel", swiftSettings: settings),
 
     // The SDK: knows nothing of the host.
@@ -140,6 +141,7 @@ let package = Package(
       name: "TaskStoreTests",
       dependencies: ["CPowerLossVFS", "HostThreads", "StoreTestSupport", "TaskModel", "TaskStore", grdb, grdbSQLite],
       swiftSettings: settings),
+    .testTarget(name: "CalendarTimeTests", dependencies: ["CalendarTime"], exclude: ["croniter_year.py"], swiftSettings: settings),
     .testTarget(name: "HostThreadsTests", dependencies: ["CTaskHostSystem", "HostThreads", "TaskModel"], swiftSettings: settings),
     .target(
       name: "LauncherConformance", dependencies: ["HostThreads", "PluginRuntime", "TaskModel", "WorkerLink", "WorkerProcesses"],

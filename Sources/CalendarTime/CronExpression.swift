@@ -1,0 +1,81 @@
+/// Times of the calendar: minutes, hours, days, months and weekdays that match (crontab(5), five fields).
+///
+/// Where both the days of the month and the weekdays are restricted, a day that matches either will do; a field that begins with `*` is
+/// no restriction in that sense (Vixie cron).
+public struct CronExpression: Sendable, Hashable {
+  /// As it was written.
+  public let text: String
+  /// Bit n: minute n.
+  let minutes: UInt64
+  /// Bit n: hour n.
+  let hours: UInt64
+  /// Bit n: day n, from 1.
+  let days: UInt64
+  /// Bit n: month n, from 1.
+  let months: UInt64
+  /// Bit n: weekday n, from 0 for Sunday to 6.
+  let weekdays: UInt64
+  private let anyDay: Bool
+  private let anyWeekday: Bool
+
+  /// Reads five fields, or one of `@yearly`, `@annually`, `@monthly`, `@weekly`, `@daily`, `@midnight`, `@hourly`.
+  ///
+  /// Each field is a list, by commas, of `*`, a number, a range `a-b`, each with a step `/n`; `a/n` is from a to the end. Months and weekdays
+  /// have their English names too, three letters, in any case; Sunday is 0 and 7.
+  ///
+  /// - Throws: What of it is wrong.
+  public init(_ text: String) throws(CronSyntaxError) {
+    let words = text.split { $0 == " " || $0 == "\t" }.map(String.init)
+    var fields = words
+    if words.count == 1, words[0].hasPrefix("@") {
+      guard let meaning = Self.abbreviations[words[0].lowercased()] else {
+        throw CronSyntaxError(
+          text: text, observed: "\"\(words[0])\" is none of \(Self.abbreviations.keys.sorted().joined(separator: ", "))")
+      }
+      fields = meaning.split(separator: " ").map(String.init)
+    }
+    guard fields.count == 5 else {
+      throw CronSyntaxError(
+        text: text, observed: "it has \(fields.count) fields: it needs five, minute hour day month weekday, or a name as @daily")
+    }
+    self.text = words.joined(separator: " ")
+    minutes = try CronField.minute.bits(fields[0], in: text)
+    hours = try CronField.hour.bits(fields[1], in: text)
+    days = try CronField.day.bits(fields[2], in: text)
+    months = try CronField.month.bits(fields[3], in: text)
+    let weekdays = try CronField.weekday.bits(fields[4], in: text)
+    // Sunday by either number.
+    self.weekdays = (weekdays | weekdays >> 7) & 0x7f
+    anyDay = fields[2].hasPrefix("*")
+    anyWeekday = fields[4].hasPrefix("*")
+    guard mayHappen else { throw CronSyntaxError(text: text, observed: "there is no such day in those months: it would never run") }
+  }
+
+  private static let abbreviations = [
+    "@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *", "@monthly": "0 0 1 * *", "@weekly": "0 0 * * 0", "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *", "@hourly": "0 * * * *",
+  ]
+
+  /// Whether any time of that date matches.
+  func matches(_ date: CivilDate) -> Bool {
+    guard months & 1 << date.month != 0 else { return false }
+    let byDay = days & 1 << date.day != 0
+    let byWeekday = weekdays & 1 << date.weekday != 0
+    return anyDay || anyWeekday ? byDay && byWeekday : byDay || byWeekday
+  }
+
+  /// Seconds after midnight of the times that match, ascending.
+  var timesOfDay: [Int] {
+    (0..<24).filter { hours & 1 << $0 != 0 }.flatMap { hour in
+      (0..<60).filter { minutes & 1 << $0 != 0 }.map { hour * 3600 + $0 * 60 }
+    }
+  }
+
+  /// Whether a date exists that matches. Weekdays alone always come.
+  private var mayHappen: Bool {
+    if !anyDay, !anyWeekday { return true }
+    return (1...12).contains { month in
+      months & 1 << month != 0 && (1...CivilDate.days(inMonth: month, of: 2000)).contains { days & 1 << $0 != 0 }
+    }
+  }
+}

@@ -1,0 +1,73 @@
+/// A cron expression by the clocks of a place.
+public struct CronSchedule: Sendable, Hashable {
+  /// Which times.
+  public let expression: CronExpression
+  /// Whose clocks.
+  public let zone: TimeZoneRules
+  /// What happens when those are set.
+  public let daylight: DaylightPolicy
+  private let times: [Int]
+
+  /// Days that are looked through for the next time: the longest wait there is, from one February 29 that is a given weekday to the next
+  /// across a year that is no leap year, is 40 years.
+  private static let horizon = 41 * 366
+
+  /// A schedule as given.
+  public init(_ expression: CronExpression, in zone: TimeZoneRules, daylight: DaylightPolicy = DaylightPolicy()) {
+    self.expression = expression
+    self.zone = zone
+    self.daylight = daylight
+    times = expression.timesOfDay
+  }
+
+  /// The first time that comes after a moment, both in seconds since 1970; nil: none within 40 years.
+  public func next(after moment: Int) -> Int? {
+    // What clocks skip of a day may come on the next one (Pacific/Apia skipped all of 2011-12-30).
+    let today = floorDivide(moment + zone.offset(at: moment), 86_400)
+    var best: Int?
+    var day = today - 2
+    while day <= today + Self.horizon {
+      if let best, best <= firstMoment(of: day) { return best }
+      let date = CivilDate(daysSince1970: day)
+      guard expression.months & 1 << date.month != 0 else {
+        day += CivilDate.days(inMonth: date.month, of: date.year) - date.day + 1
+        continue
+      }
+      if expression.matches(date), let candidate = first(of: day, after: moment) { best = min(candidate, best ?? .max) }
+      day += 1
+    }
+    return best
+  }
+
+  /// No time of the day, or of a later one, is before that.
+  private func firstMoment(of day: Int) -> Int { day * 86_400 - TimeZoneRules.widest }
+
+  /// The first of a day's times that comes after a moment.
+  private func first(of day: Int, after moment: Int) -> Int? {
+    let midnight = day * 86_400
+    let around = zone.stretches(from: midnight - TimeZoneRules.widest, to: midnight + 86_400 + TimeZoneRules.widest)
+    guard around.contains(where: { $0.offset != around[0].offset }) else {
+      // No clock is set then: the first time in the list that is later.
+      var (low, high) = (0, times.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if midnight + times[middle] - around[0].offset <= moment { low = middle + 1 } else { high = middle }
+      }
+      return low < times.count ? midnight + times[low] - around[0].offset : nil
+    }
+    return moments(of: midnight, around).filter { $0 > moment }.min()
+  }
+
+  private func moments(of midnight: Int, _ around: [TimeZoneRules.Stretch]) -> [Int] {
+    times.flatMap { time -> [Int] in
+      let (moments, asIfNotSet) = TimeZoneRules.moments(showing: midnight + time, in: around)
+      switch (moments.count, daylight.gap, daylight.repeated) {
+      case (0, .shift, _): return [asIfNotSet]
+      case (0, .skip, _): return []
+      case (_, _, .first): return Array(moments.prefix(1))
+      case (_, _, .last): return Array(moments.suffix(1))
+      case (_, _, .both): return moments
+      }
+    }
+  }
+}

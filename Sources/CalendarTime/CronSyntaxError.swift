@@ -1,0 +1,9 @@
+/// A cron expression that says nothing.
+public struct CronSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The expression.
+  public let text: String
+  /// What is wrong with it.
+  public let observed: String
+  /// A sentence with both.
+  public var description: String { "cron \"\(text)\": \(observed)" }
+}

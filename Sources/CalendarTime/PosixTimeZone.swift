@@ -1,0 +1,78 @@
+/// A time zone as POSIX writes it in `TZ`, with which a file of the time zone database says how its last offsets go on.
+///
+/// - Source: POSIX.1-2017, 8.3 Other Environment Variables; RFC 8536, 3.3 (hours from −167 to 167).
+struct PosixTimeZone: Sendable, Hashable {
+  /// A day of every year, and the local time at which it happens.
+  struct Moment: Sendable, Hashable {
+    enum Day: Sendable, Hashable {
+      /// `Jn`: 1 … 365, February 29 never counts.
+      case withoutLeapDay(Int)
+      /// `n`: 0 … 365, February 29 counts.
+      case ofYear(Int)
+      /// `Mm.w.d`: the w-th (5: last) weekday d (0: Sunday) of month m.
+      case weekday(month: Int, week: Int, weekday: Int)
+    }
+
+    let day: Day
+    /// Seconds after local midnight; may be negative or beyond the day.
+    let time: Int
+
+    /// Seconds since 1970 that a local clock would show if it showed UTC.
+    func local(in year: Int) -> Int {
+      let days: Int
+      switch day {
+      case .withoutLeapDay(let number):
+        days = CivilDate(year: year, month: 1, day: 1).daysSince1970 + number - 1 + (CivilDate.isLeap(year) && number >= 60 ? 1 : 0)
+      case .ofYear(let number): days = CivilDate(year: year, month: 1, day: 1).daysSince1970 + number
+      case .weekday(let month, let week, let weekday):
+        let first = CivilDate(year: year, month: month, day: 1)
+        var day = 1 + (weekday - first.weekday + 7) % 7 + (week - 1) * 7
+        while day > CivilDate.days(inMonth: month, of: year) { day -= 7 }
+        days = CivilDate(year: year, month: month, day: day).daysSince1970
+      }
+      return days * 86_400 + time
+    }
+  }
+
+  struct Daylight: Sendable, Hashable {
+    /// Seconds ahead of UTC.
+    let offset: Int
+    let begins: Moment
+    let ends: Moment
+  }
+
+  /// Seconds ahead of UTC.
+  let standard: Int
+  /// nil: it has none.
+  let daylight: Daylight?
+
+  init(standard: Int, daylight: Daylight?) {
+    self.standard = standard
+    self.daylight = daylight
+  }
+
+  /// The changes from a moment until another, ends included; the one before the first, so that the offset at `from` is known.
+  func changes(from: Int, to: Int) -> [(moment: Int, offset: Int)] {
+    guard let daylight else { return [(from == .min ? .min : from, standard)] }
+    guard to >= from else { return [] }
+    let firstYear = from == .min ? 1900 : CivilDate(daysSince1970: floorDivide(from, 86_400)).year - 1
+    let lastYear = CivilDate(daysSince1970: floorDivide(to, 86_400)).year + 1
+    guard firstYear <= lastYear else { return [] }
+    let all = (firstYear...lastYear).flatMap { year in
+      [
+        (moment: daylight.begins.local(in: year) - standard, offset: daylight.offset),
+        (moment: daylight.ends.local(in: year) - daylight.offset, offset: standard),
+      ]
+    }.sorted { $0.moment < $1.moment }
+    let position = all.firstIndex { $0.moment > from } ?? all.endIndex
+    guard position > 0 else { return all.filter { $0.moment <= to } }
+    return [(from == .min ? all[position - 1].moment : max(from, all[position - 1].moment), all[position - 1].offset)]
+      + all[position...].filter { $0.moment <= to }
+  }
+}
+
+/// The quotient rounded towards minus infinity.
+func floorDivide(_ dividend: Int, _ divisor: Int) -> Int {
+  let quotient = dividend / divisor
+  return dividend % divisor < 0 ? quotient - 1 : quotient
+}

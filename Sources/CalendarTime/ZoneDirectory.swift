@@ -1,0 +1,61 @@
+import Glibc
+
+/// Finds a time zone by its name in the time zone database of the system.
+public struct ZoneDirectory: Sendable {
+  /// A zone that is not to be had.
+  public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The name that was asked for.
+    public let name: String
+    /// What was seen, and what to do.
+    public let description: String
+  }
+
+  private let directory: String
+  private static let fileLimit = 1 << 20
+
+  /// The directory with the compiled files; the system's is `/usr/share/zoneinfo`, of the package `tzdata`.
+  public init(_ directory: String = "/usr/share/zoneinfo") { self.directory = directory }
+
+  /// The rules of a zone, as `Europe/Berlin` or `UTC`. Reads a file: call it off the cooperative pool.
+  public func rules(of name: String) throws(Failure) -> TimeZoneRules {
+    guard Self.isName(name) else {
+      throw Failure(name: name, description: "\"\(name)\" is no name of a time zone: write it as Europe/Berlin")
+    }
+    let path = "\(directory)/\(name)"
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      throw Failure(
+        name: name,
+        description: errno == ENOENT
+          ? "there is no time zone \"\(name)\" in \(directory) (names are written as Europe/Berlin; the package is tzdata)"
+          : "\(path): \(String(cString: strerror(errno)))")
+    }
+    defer { close(descriptor) }
+    var info = stat()
+    guard fstat(descriptor, &info) == 0, info.st_mode & S_IFMT == S_IFREG, info.st_size <= Self.fileLimit else {
+      throw Failure(name: name, description: "\"\(name)\" is no time zone: \(path) is not a file of the time zone database")
+    }
+    let size = Int(info.st_size)
+    var length = 0
+    let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+      while length < size, let base = buffer.baseAddress {
+        let read = Glibc.read(descriptor, base + length, size - length)
+        guard read > 0 else { break }
+        length += read
+      }
+      count = length
+    }
+    do { return try TimeZoneRules(file: bytes) } catch { throw Failure(name: name, description: "\(path) \(error.observed)") }
+  }
+
+  /// Letters, digits, `_ + -`, with single slashes between; so it leads nowhere else.
+  private static func isName(_ name: String) -> Bool {
+    guard (1...64).contains(name.utf8.count) else { return false }
+    return name.split(separator: "/", omittingEmptySubsequences: false).allSatisfy { part in
+      guard let first = part.utf8.first, (0x41...0x5a).contains(first) || (0x61...0x7a).contains(first) else { return false }
+      return part.utf8.allSatisfy {
+        (0x30...0x39).contains($0) || (0x41...0x5a).contains($0) || (0x61...0x7a).contains($0) || [0x5f, 0x2b, 0x2d].contains($0)
+      }
+    }
+  }
+}
