@@ -1,6 +1,7 @@
 # make run     builds what is missing and runs the host with the built-in and sample plugins on ./state
 # make test    builds and runs all tests
 # make sanitize runs the concurrent parts' tests under ThreadSanitizer and fuzzes the decoders under AddressSanitizer
+# make docs     writes the reference of the SDK and the header into .build/documentation
 # make lint    checks the format
 # make bench   measures, each figure beside its raw limit
 # make clean   removes what was built; make clean-state removes ./state
@@ -8,7 +9,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps build samples stage run test sanitize lint format bench clean clean-state
+.PHONY: help deps build samples apple-code stage run test sanitize docs lint format bench clean clean-state
 
 # What the build needs beyond git, make and the Swift toolchain.
 PACKAGES := gcc g++ libc6-dev libffi-dev libseccomp-dev libsqlite3-dev pkg-config python3-croniter tzdata util-linux
@@ -21,7 +22,8 @@ help:
 
 # Installs the Debian packages that are missing, and asks for nothing when none is.
 deps:
-	@missing=""; for package in $(PACKAGES); do \
+	@packages="$(PACKAGES)"; command -v rustc >/dev/null || packages="$$packages rustc"; \
+	missing=""; for package in $$packages; do \
 	  dpkg-query -W -f='$${Status}' $$package 2>/dev/null | grep -q 'install ok installed' || missing="$$missing $$package"; done; \
 	if [ -n "$$missing" ]; then \
 	  echo "installing$$missing"; \
@@ -33,27 +35,44 @@ deps:
 build: deps
 	swift build -c release
 
-# The samples are built as a third party would build them: one with cc alone, one as a package of its own.
+# The samples are built as third parties would build them: with a compiler alone, or as a package of their own.
 samples: deps
 	mkdir -p $(SAMPLE_SCRATCH)
 	cc -shared -fPIC -O2 -Wall -Wextra -I SDK/CTaskHost/include -o $(SAMPLE_SCRATCH)/hello-c.so Plugins/Samples/hello-c/hello.c
+	c++ -std=c++17 -shared -fPIC -O2 -Wall -Wextra -fvisibility=hidden -I SDK/CTaskHost/include \
+	  -o $(SAMPLE_SCRATCH)/hello-cpp.so Plugins/Samples/hello-cpp/hello.cpp
+	rustc --edition 2021 --crate-type cdylib -O -C panic=unwind -C strip=symbols -D warnings \
+	  -o $(SAMPLE_SCRATCH)/hello-rust.so Plugins/Samples/hello-rust/hello.rs
 	swift build -c release --package-path Plugins/Samples/hello-swift --scratch-path $(SAMPLE_SCRATCH)/hello-swift
+	swift build -c release --package-path Plugins/Samples/notes-sync --scratch-path $(SAMPLE_SCRATCH)/notes-sync
+
+# Apps for iOS as their authors wrote them, built as plugins, for the tests.
+apple-code: deps
+	swift build -c release -Xswiftc -static-stdlib --package-path Tests/Fixtures/AppleCode --scratch-path $(SAMPLE_SCRATCH)/apple-code
 
 # Everything the host loads must be writable by its owner alone, so the folders are made with that mode whatever the umask is.
 stage: build samples
 	install -d -m 0755 $(STATE) $(STATE)/plugins $(STATE)/demo
 	install -m 0755 $(BUILD)/libTokenRefresh.so $(BUILD)/libCleanup.so $(SAMPLE_SCRATCH)/hello-c.so \
-	  $(SAMPLE_SCRATCH)/hello-swift/release/libHelloSwift.so $(STATE)/plugins/
+	  $(SAMPLE_SCRATCH)/hello-cpp.so $(SAMPLE_SCRATCH)/hello-rust.so $(SAMPLE_SCRATCH)/hello-swift/release/libHelloSwift.so \
+	  $(SAMPLE_SCRATCH)/notes-sync/release/libNotesSync.so $(STATE)/plugins/
 	[ -e $(STATE)/taskhost.toml ] || sed "s|@DEMO@|$(CURDIR)/$(STATE)/demo|" Packaging/demo/taskhost.toml > $(STATE)/taskhost.toml
 	for number in $$(seq 1 30); do head -c 4096 /dev/zero > $(STATE)/demo/old-$$number.log; touch -d '2 days ago' $(STATE)/demo/old-$$number.log; done
 
 run: stage
 	exec $(BUILD)/taskhost run --config $(STATE)/taskhost.toml
 
-test: deps samples
+# A few tests at a time: with all of a thousand begun at once, each is as slow as all together, and their time limits mean nothing.
+WIDTH := --experimental-maximum-parallelization-width 8
+test: deps samples apple-code
 	TASKHOST_STRICT=1 swift build --build-tests
-	TASKHOST_STRICT=1 swift test --skip-build --skip EndToEndTests
-	TASKHOST_STRICT=1 TASKHOST_SAMPLES=$(CURDIR)/$(SAMPLE_SCRATCH) swift test --skip-build --filter EndToEndTests
+	TASKHOST_STRICT=1 swift test --skip-build $(WIDTH) --skip EndToEndTests
+	TASKHOST_STRICT=1 TASKHOST_SAMPLES=$(CURDIR)/$(SAMPLE_SCRATCH) swift test --skip-build $(WIDTH) --filter EndToEndTests
+	swift test --package-path Plugins/Samples/notes-sync --scratch-path $(SAMPLE_SCRATCH)/notes-sync
+
+# The reference of the SDK and the header, as a site of static files.
+docs: deps
+	Documentation/build TaskHostSDK TaskHostTesting BackgroundTasks
 
 # ThreadSanitizer ends a process with its first report. A worker's environment is what its host says, so the options come to it by a script;
 # it does not wait at exit, which would be longer than the launch budgets of some tests. Two tests at a time:

@@ -38,6 +38,8 @@ let package = Package(
     .executable(name: "taskhost-worker", targets: ["taskhost-worker"]),
     .library(name: "CTaskHost", targets: ["CTaskHost"]),
     .library(name: "TaskHostSDK", targets: ["TaskHostSDK"]),
+    .library(name: "BackgroundTasks", targets: ["BackgroundTasks"]),
+    .library(name: "TaskHostTesting", targets: ["TaskHostTesting"]),
     .library(name: "TokenRefresh", type: .dynamic, targets: ["TokenRefreshEntry"]),
     .library(name: "Cleanup", type: .dynamic, targets: ["CleanupEntry"]),
   ],
@@ -59,7 +61,8 @@ let package = Package(
     .executableTarget(
       name: "taskhost",
       dependencies: [
-        "HostControl", "HostThreads", "PluginTrust", "TaskHost", "TaskModel", "TaskScheduler", argumentParser, asyncHTTPClient, logging,
+        "HostControl", "HostThreads", "PluginCheck", "PluginTrust", "TaskHost", "TaskModel", "TaskScheduler", argumentParser,
+        asyncHTTPClient, logging,
         nioCore, nioHTTP1, nioPosix,
         serviceLifecycle,
         unixSignals,
@@ -82,9 +85,18 @@ let package = Package(
       name: "TaskHost",
       dependencies: [
         "CCrashCell", "CTaskHostSystem", "HostThreads", "PluginRuntime", "PluginTrust", "TaskModel", "TaskScheduler", "TaskStore",
-        "WorkerLink", "WorkerProcesses", "WorkerSandbox", crypto, logging, tomlKit,
+        "TypedCalls", "WorkerLink", "WorkerProcesses", "WorkerSandbox", crypto, logging, tomlKit,
       ],
       swiftSettings: settings),
+    // The conformance test for plugin authors; its cases run in processes of their own.
+    .target(
+      name: "PluginCheck",
+      dependencies: [
+        "CCrashCell", "CPluginCheck", "CTaskHost", "CTaskHostSystem", "HostThreads", "PluginRuntime", "PluginTrust", "TaskModel",
+        "TypedCalls",
+      ],
+      swiftSettings: settings),
+    .target(name: "CPluginCheck"),
     .target(
       name: "HostControl", dependencies: ["TaskModel", httpTypes, hummingbirdCore, logging, nioCore, nioHTTP1, nioPosix, serviceLifecycle],
       swiftSettings: settings),
@@ -95,8 +107,11 @@ let package = Package(
     // Floor 1: the services.
     .target(name: "TaskStore", dependencies: ["HostThreads", "TaskModel", grdb, grdbSQLite], swiftSettings: settings),
     .target(
-      name: "PluginRuntime", dependencies: ["CCrashCell", "CTaskHost", "CTaskHostSystem", "HostThreads", "TaskModel", deque, heap],
+      name: "PluginRuntime",
+      dependencies: ["CCrashCell", "CTaskHost", "CTaskHostSystem", "HostThreads", "TaskModel", "TypedCalls", deque, heap],
       swiftSettings: settings),
+    .target(name: "TypedCalls", dependencies: ["CLibFFI", "TaskModel"], swiftSettings: settings),
+    .systemLibrary(name: "CLibFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"])]),
     .target(name: "PluginTrust", dependencies: ["TaskModel", crypto], swiftSettings: settings),
     .target(
       name: "WorkerProcesses", dependencies: ["CCrashCell", "CTaskHostSystem", "HostThreads", "TaskModel", "WorkerLink", deque],
@@ -119,6 +134,14 @@ let package = Package(
     .target(name: "CTaskHostPlugin", dependencies: ["CTaskHost"], path: "SDK/CTaskHostPlugin"),
     .target(
       name: "TaskHostSDK", dependencies: ["CTaskHost", "CTaskHostPlugin", logging], path: "SDK/TaskHostSDK", swiftSettings: settings),
+
+    .target(name: "CBackgroundTasks", dependencies: ["CTaskHost"], path: "SDK/CBackgroundTasks"),
+    .target(
+      name: "BackgroundTasks", dependencies: ["CBackgroundTasks", "CTaskHost", "CTaskHostPlugin"], path: "SDK/BackgroundTasks",
+      swiftSettings: settings),
+    // For plugin authors' unit tests: a host without a daemon, with a virtual clock.
+    .target(
+      name: "TaskHostTesting", dependencies: ["CTaskHost", "TaskHostSDK", logging], path: "SDK/TaskHostTesting", swiftSettings: settings),
 
     // Built-in plugins: ordinary users of the SDK.
     // The exported C function is a target of its own: all test targets end up in one binary, which can have only one.
@@ -176,6 +199,14 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "CommandLineTests", dependencies: ["ControlTestSupport", "HostControl", "TaskModel", "taskhost"], swiftSettings: settings),
+    .target(name: "CTypedFixtures", path: "Tests/Fixtures/TypedFunctions"),
+    .testTarget(name: "TypedCallsTests", dependencies: ["CTypedFixtures", "TaskModel", "TypedCalls"], swiftSettings: settings),
+    .testTarget(name: "PluginCheckTests", dependencies: ["PluginCheck", "PluginTrust", "TaskModel", "taskhost"], swiftSettings: settings),
+    .testTarget(name: "BackgroundTasksTests", dependencies: ["BackgroundTasks", "CTaskHost"], swiftSettings: settings),
+    .testTarget(
+      name: "TaskHostTestingTests", dependencies: ["CTaskHost", "TaskHostSDK", "TaskHostTesting", logging], swiftSettings: settings),
+    // The kit from XCTest: a target of its own, as authors have it.
+    .testTarget(name: "TaskHostTestingXCTests", dependencies: ["TaskHostSDK", "TaskHostTesting"], swiftSettings: settings),
     .testTarget(name: "TaskHostSDKTests", dependencies: ["CTaskHost", "TaskHostSDK", logging], swiftSettings: settings),
     .testTarget(
       name: "TokenRefreshTests", dependencies: ["TokenRefresh", logging, nioCore, nioHTTP1, nioPosix], swiftSettings: settings),

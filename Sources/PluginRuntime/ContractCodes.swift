@@ -32,6 +32,15 @@ extension StopReason {
 }
 
 extension TaskKind {
+  /// The kind's number.
+  var code: taskhost_kind {
+    switch self {
+    case .refresh: taskhost_kind(TASKHOST_REFRESH)
+    case .processing: taskhost_kind(TASKHOST_PROCESSING)
+    case .continued: taskhost_kind(TASKHOST_CONTINUED)
+    }
+  }
+
   /// The kind with that number; nil: none.
   init?(code: taskhost_kind) {
     switch Int(code) {

@@ -7,11 +7,14 @@ enum HostTable {
   // reason: written once before anybody can see it, then made read-only by the kernel
   nonisolated(unsafe) static let shared: UnsafePointer<taskhost_api>? = make()
 
-  private static func make() -> UnsafePointer<taskhost_api>? {
+  private static func make() -> UnsafePointer<taskhost_api>? { readOnly(contents()) }
+
+  /// A copy of a table, far smaller than a page, in memory that nobody can write and that lives as long as the process. Nil: none is left.
+  static func readOnly<Table: BitwiseCopyable>(_ contents: Table) -> UnsafePointer<Table>? {
     let length = Int(sysconf(Int32(_SC_PAGESIZE)))
     guard let page = mmap(nil, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), page != MAP_FAILED else { return nil }
-    let table = page.bindMemory(to: taskhost_api.self, capacity: 1)
-    table.initialize(to: contents())
+    let table = page.bindMemory(to: Table.self, capacity: 1)
+    table.initialize(to: contents)
     mprotect(page, length, PROT_READ)
     return UnsafePointer(table)
   }
@@ -24,7 +27,10 @@ enum HostTable {
     fillRunPhase(&table)
     fillDurable(&table)
     table.last_error = { LastError.get() }
-    table.extension = { _ in nil }
+    table.extension = { id in
+      guard let id, strcmp(id, TASKHOST_EXTENSION_REQUESTS) == 0 else { return nil }
+      return UnsafeRawPointer(RequestsTable.shared)
+    }
     return table
   }
 

@@ -2,6 +2,7 @@ import CTaskHost
 import Glibc
 import HostThreads
 import TaskModel
+import TypedCalls
 
 /// One launch, on the thread that calls ``perform()``; another may give it up meanwhile.
 final class LaunchAttempt: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
@@ -38,6 +39,7 @@ final class LaunchAttempt: @unchecked Sendable {  // reason: everything that cha
     guard let image = dlopen(order.path, RTLD_NOW | RTLD_LOCAL) else {
       throw LaunchFailure(step: .load, observed: dlerror().map { String(cString: $0) } ?? "dlopen failed")
     }
+    if let adoption = order.adoption { return try adopt(adoption, image) }
     guard let entry = dlsym(image, "taskhost_plugin_launch") else {
       throw LaunchFailure(step: .load, observed: "it has no taskhost_plugin_launch")
     }
@@ -45,17 +47,50 @@ final class LaunchAttempt: @unchecked Sendable {  // reason: everything that cha
     let shutdown = dlsym(image, "taskhost_plugin_shutdown").map {
       ShutdownHook(function: unsafeBitCast($0, to: (@convention(c) () -> Void).self))
     }
-    let mainQueue = dlsym(image, "dispatch_main").map {
-      MainQueueServer(function: unsafeBitCast($0, to: (@convention(c) () -> Void).self))
-    }
     let result = try launchKnowing(launch)
     return LaunchedPlugin(
-      handlers: result.handlers, requests: result.requests, shutdown: shutdown, mainQueue: mainQueue,
-      askedTooEarly: result.askedTooEarly)
+      handlers: result.handlers, changes: result.changes, shutdown: shutdown, mainQueue: Self.mainQueue(image),
+      askedTooEarly: result.askedTooEarly, askedForRequests: result.askedForRequests)
+  }
+
+  private static func mainQueue(_ image: UnsafeMutableRawPointer) -> MainQueueServer? {
+    dlsym(image, "dispatch_main").map { MainQueueServer(function: unsafeBitCast($0, to: (@convention(c) () -> Void).self)) }
+  }
+
+  /// Registers the function of a library that knows nothing of taskhost.
+  private func adopt(_ adoption: LibraryAdoption, _ image: UnsafeMutableRawPointer) throws(LaunchFailure) -> LaunchedPlugin {
+    guard let address = dlsym(image, adoption.symbol) else {
+      throw LaunchFailure(step: .load, observed: "its library has no \(adoption.symbol): undefined symbol")
+    }
+    let call: TypedCall
+    do {
+      let signature = try TypedSignature(adoption.typed.signature)
+      call = try TypedCall(
+        signature: signature, function: unsafeBitCast(address, to: TypedFunction.self),
+        success: signature.result.successRules.isEmpty ? nil : adoption.typed.success)
+    } catch { throw LaunchFailure(step: .registration, observed: "its registration was refused: signature: \(error)") }
+    do { try order.policy.admit(adoption.identifier) } catch { throw Self.refusal(of: error) }
+    let handler = PluginHandler(registered: adoption.registration, call: call)
+    guard handler.registered == adoption.registration else {
+      throw LaunchFailure(step: .registration, observed: "its registration was refused: its signature is not in its normal form")
+    }
+    return LaunchedPlugin(
+      handlers: [handler], changes: [], shutdown: nil, mainQueue: Self.mainQueue(image), askedTooEarly: false, askedForRequests: false)
+  }
+
+  /// What a registration that was refused means for the launch.
+  private static func refusal(of flaw: CallFailure) -> LaunchFailure {
+    let step: LaunchFailure.Step =
+      switch flaw.status {
+      case .exists: .identifierTaken
+      case .notPermitted: .notPermitted
+      default: .registration
+      }
+    return LaunchFailure(step: step, observed: "its registration was refused: \(flaw.message)")
   }
 
   /// Launches so that the plugin gets its settings: where it asked for them first, its registration only told who it is, and it is called
-  /// again with that known. What it submitted in the first call is dropped.
+  /// again with that known. What it submitted and cancelled in the first call is dropped.
   private func launchKnowing(_ launch: Entry) throws(LaunchFailure) -> LaunchSession.Result {
     let (status, first, sentence) = try call(launch, identifier: order.identifier)
     guard first.askedTooEarly, first.surplus == nil, let known = first.handlers.first?.registered.identifier else {
@@ -95,15 +130,7 @@ final class LaunchAttempt: @unchecked Sendable {  // reason: everything that cha
     _ status: taskhost_status, _ result: LaunchSession.Result, _ sentence: String
   ) throws(LaunchFailure) -> LaunchSession.Result {
     if let surplus = result.surplus { throw LaunchFailure(step: .registeredTwice, observed: "it registered twice: \(surplus.message)") }
-    if let flaw = result.flaw, result.handlers.isEmpty {
-      let step: LaunchFailure.Step =
-        switch flaw.status {
-        case .exists: .identifierTaken
-        case .notPermitted: .notPermitted
-        default: .registration
-        }
-      throw LaunchFailure(step: step, observed: "its registration was refused: \(flaw.message)")
-    }
+    if let flaw = result.flaw, result.handlers.isEmpty { throw Self.refusal(of: flaw) }
     guard status == taskhost_status(TASKHOST_OK) else {
       let reason = sentence.isEmpty ? result.lastErrorLine ?? "" : sentence
       throw LaunchFailure(step: .status, observed: "taskhost_plugin_launch returned \(status)" + (reason.isEmpty ? "" : ": \(reason)"))

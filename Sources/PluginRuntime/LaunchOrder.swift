@@ -4,17 +4,22 @@ public import TaskModel
 public struct LaunchOrder: Sendable {
   let path: String
   let identifier: TaskIdentifier?
+  let adoption: LibraryAdoption?
   let handlerLimit: Int
   let policy: any LaunchPolicy
 
   /// - Parameters:
   ///   - path: The file. It is never unloaded.
   ///   - identifier: Who the plugin is, where that is known.
+  ///   - adoption: The function of it that is its handler, for a library that is adopted; nil: it is a plugin with a launch function.
   ///   - handlerLimit: What the file declares as `taskhost_plugin_handler_limit`, 1 if it does not.
   ///   - policy: What the host decides meanwhile; called on the thread of the launch.
-  public init(path: String, identifier: TaskIdentifier?, handlerLimit: Int, policy: any LaunchPolicy) {
+  public init(
+    path: String, identifier: TaskIdentifier?, adoption: LibraryAdoption? = nil, handlerLimit: Int, policy: any LaunchPolicy
+  ) {
     self.path = path
     self.identifier = identifier
+    self.adoption = adoption
     self.handlerLimit = handlerLimit
     self.policy = policy
   }

@@ -2,6 +2,7 @@ import CTaskHost
 import Glibc
 import HostThreads
 import TaskModel
+import TypedCalls
 
 /// One call of `taskhost_plugin_launch`: open until it returns or its time is up, then closed for ever.
 final class LaunchSession: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
@@ -13,7 +14,8 @@ final class LaunchSession: @unchecked Sendable {  // reason: everything that cha
   private var result = Result()
   /// Texts lent to the plugin, freed with the session.
   private var lent: [UnsafeMutablePointer<CChar>] = []
-  private static let requestLimit = 1000
+  /// Requests that it submits and cancellations together.
+  private static let changeLimit = 1000
   /// Bytes of all their payloads.
   private static let payloadLimit = 2 << 20
   private var payloadBytes = 0
@@ -21,13 +23,16 @@ final class LaunchSession: @unchecked Sendable {  // reason: everything that cha
   /// What the plugin did.
   struct Result {
     var handlers: [PluginHandler] = []
-    var requests: [TaskRequest] = []
+    /// What it submitted and cancelled, in order. A cancellation of all identifiers names those that are registered when the session ends.
+    var changes: [LaunchChange] = []
     /// The first registration that was refused.
     var flaw: CallFailure?
     /// The first registration beyond those it may make.
     var surplus: CallFailure?
     /// It asked for settings or folder before the host knew who it is.
     var askedTooEarly = false
+    /// It asked which of its requests are pending.
+    var askedForRequests = false
     /// The last line it logged as an error.
     var lastErrorLine: String?
   }
@@ -47,6 +52,8 @@ final class LaunchSession: @unchecked Sendable {  // reason: everything that cha
   @discardableResult func close() -> Result {
     monitor.locked {
       isOpen = false
+      let all = result.handlers.map(\.registered.identifier)
+      for (index, change) in result.changes.enumerated() where change == .cancel([]) { result.changes[index] = .cancel(all) }
       return result
     }
   }
@@ -91,14 +98,61 @@ final class LaunchSession: @unchecked Sendable {  // reason: everything that cha
     try whileOpen { () throws(CallFailure) in
       let request = try TaskRequest(borrowed: pointer)
       guard let identifier else { throw CallFailure(.notPermitted, "register the handler before submitting requests") }
-      try policy.admit(request, from: identifier)
-      guard result.requests.count < Self.requestLimit else { throw CallFailure(.limit, "more than 1,000 requests in one launch") }
+      if request.identifier != identifier, !registers(request.identifier) { try policy.admit(request, from: identifier) }
+      try checkPayload(of: request)
       guard payloadBytes + request.payload.count <= Self.payloadLimit else {
         throw CallFailure(.limit, "more than 2 MiB of payloads in one launch")
       }
+      try hold(.submit(request))
       payloadBytes += request.payload.count
-      result.requests.append(request)
     }
+  }
+
+  /// With the lock held: what is submitted to a typed handler of the plugin has to fit it. To one of another plugin, the host sees to that.
+  private func checkPayload(of request: TaskRequest) throws(CallFailure) {
+    let handler = result.handlers.first { $0.registered.identifier == request.identifier }
+    guard case .typed(let call)? = handler?.entry else { return }
+    do { _ = try TypedArguments(payload: request.payload, of: call.signature) } catch {
+      throw CallFailure(.invalid, "the payload does not fit the handler: \(error)")
+    }
+  }
+
+  /// A page of the plugin's pending requests, and the kinds of its handlers.
+  func pendingRequests(after request: RequestID?) throws(CallFailure) -> (PendingPage, kinds: [TaskIdentifier: TaskKind]) {
+    try whileOpen { () throws(CallFailure) in
+      guard !result.handlers.isEmpty else { throw CallFailure(.notPermitted, "register the handler before listing requests") }
+      result.askedForRequests = true
+      let kinds = Dictionary(result.handlers.map { ($0.registered.identifier, $0.registered.kind) }) { first, _ in first }
+      return (try policy.pendingRequests(of: kinds.keys.sorted(), after: request), kinds)
+    }
+  }
+
+  /// Holds the cancellation of what is pending of an identifier that the plugin has registered; NULL: of all.
+  func cancelPending(of pointer: UnsafePointer<CChar>?) throws(CallFailure) {
+    try whileOpen { () throws(CallFailure) in
+      guard let pointer else {
+        guard !result.handlers.isEmpty else { throw CallFailure(.notPermitted, "register the handler before cancelling requests") }
+        return try hold(.cancel([]))
+      }
+      let identifier = try Borrowed.identifier(pointer)
+      guard registers(identifier) else {
+        throw CallFailure(.notPermitted, "\(identifier) is not an identifier that this plugin has registered")
+      }
+      try hold(.cancel([identifier]))
+    }
+  }
+
+  /// With the lock held.
+  private func registers(_ identifier: TaskIdentifier) -> Bool {
+    result.handlers.contains { $0.registered.identifier == identifier }
+  }
+
+  /// With the lock held.
+  private func hold(_ change: LaunchChange) throws(CallFailure) {
+    guard result.changes.count < Self.changeLimit else {
+      throw CallFailure(.limit, "more than 1,000 requests and cancellations in one launch")
+    }
+    result.changes.append(change)
   }
 
   func log(_ level: taskhost_log_level, _ message: UnsafePointer<CChar>?) throws(CallFailure) {

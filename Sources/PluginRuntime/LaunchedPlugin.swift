@@ -4,14 +4,16 @@ public import TaskModel
 public struct LaunchedPlugin: Sendable {
   /// Its handlers; one, unless it declared a higher limit.
   public let handlers: [PluginHandler]
-  /// What it submitted while launching, to be committed once the registry is sealed.
-  public let requests: [TaskRequest]
+  /// What it submitted and cancelled while launching, to be carried out once the registry is sealed.
+  public let changes: [LaunchChange]
   /// Its shutdown hook.
   public let shutdown: ShutdownHook?
   /// What serves the main queue, if the plugin brought libdispatch into the process.
   public let mainQueue: MainQueueServer?
   /// Whether it asked for its settings or its folder before the host knew who it is, and was launched once more for that.
   public let askedTooEarly: Bool
+  /// Whether it asked which of its requests are pending: what it did may depend on them.
+  public let askedForRequests: Bool
 }
 
 /// `dispatch_main` of the libdispatch that a plugin brought along: without it, `@MainActor` code of the plugin would hang.

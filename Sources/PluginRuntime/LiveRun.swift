@@ -14,6 +14,8 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
   enum Callback { case none, calling(pthread_t), returned }
 
   let order: RunOrder
+  /// The kinds of all handlers of its plugin.
+  let kinds: [TaskIdentifier: TaskKind]
   let services: any RunServices
   let sink: @Sendable (LauncherEvent) -> Void
   /// It expires that long after its `completed` last rose; nil: never for that.
@@ -55,9 +57,11 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
   var progressReports = RateAllowance(burst: 100, perSecond: 50)
 
   init(
-    order: RunOrder, stallLimit: Duration?, services: any RunServices, sink: @escaping @Sendable (LauncherEvent) -> Void
+    order: RunOrder, kinds: [TaskIdentifier: TaskKind] = [:], stallLimit: Duration?, services: any RunServices,
+    sink: @escaping @Sendable (LauncherEvent) -> Void
   ) {
     self.order = order
+    self.kinds = kinds
     self.stallLimit = stallLimit
     self.services = services
     self.sink = sink

@@ -14,6 +14,8 @@ public import TaskModel
 public final class ThreadLauncher: Launcher {
   private struct Plugin {
     let handler: PluginHandler
+    /// Of all handlers of the same plugin.
+    let kinds: [TaskIdentifier: TaskKind]
     let threads: RunThreads
     var abandoned = 0
   }
@@ -67,13 +69,14 @@ public final class ThreadLauncher: Launcher {
 
   /// Adds the handlers of a plugin that has launched. `contracts` are what it registered with the operator's limits applied.
   public func add(_ plugin: LaunchedPlugin, contracts: [HandlerContract]) {
+    let kinds = Dictionary(plugin.handlers.map { ($0.registered.identifier, $0.registered.kind) }) { first, _ in first }
     for handler in plugin.handlers {
       guard let contract = contracts.first(where: { $0.identifier == handler.registered.identifier }) else { continue }
       let threads = RunThreads(
         name: HostThread.name(for: contract.identifier.rawValue), limit: contract.maxConcurrentRuns,
         execute: { [self] run in execute(run, with: handler) },
         refuse: { [self] run, reason in if let end = run.abandonStart(reason) { finish(run, end) } })
-      state.withLock { $0.plugins[contract.identifier] = Plugin(handler: handler, threads: threads) }
+      state.withLock { $0.plugins[contract.identifier] = Plugin(handler: handler, kinds: kinds, threads: threads) }
     }
     guard let hook = plugin.shutdown else { return }
     state.withLock { $0.hooks.append((hook, plugin.handlers.map(\.registered.identifier))) }
@@ -86,9 +89,11 @@ public final class ThreadLauncher: Launcher {
     var refused: [(run: LiveRun, reason: String)] = []
     state.withLock { state in
       for order in orders {
-        let run = LiveRun(order: order, stallLimit: stallLimit(order.contract.kind), services: services, sink: sink)
         let identifier = order.contract.identifier
-        guard let plugin = state.plugins[identifier] else {
+        let plugin = state.plugins[identifier]
+        let run = LiveRun(
+          order: order, kinds: plugin?.kinds ?? [:], stallLimit: stallLimit(order.contract.kind), services: services, sink: sink)
+        guard let plugin else {
           refused.append((run, "no handler for \(identifier) is loaded"))
           continue
         }
@@ -144,7 +149,7 @@ public final class ThreadLauncher: Launcher {
     let isAlone = role == .worker && run.order.contract.maxConcurrentRuns == 1
     let meter = RunMeter(of: isAlone ? .process : .thread, measuringMemory: role == .worker, began: services.wallTime)
     let watch = ThreadExit.begin(run) { [self] run in threadVanished(run, meter) }
-    let result = handler.function(run.handle, handler.context)
+    let result = handler.call(run)
     ThreadExit.end(watch)
     guard let end = run.end(result: result, usage: meter.read()) else {
       threadCameBack(run)

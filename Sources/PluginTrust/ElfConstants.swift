@@ -38,6 +38,7 @@ enum ElfConstants {
   static let symbolObject: UInt8 = 1
   static let symbolFunction: UInt8 = 2
   static let symbolThreadLocal: UInt8 = 6
+  static let symbolIndirectFunction: UInt8 = 10
   /// Symbol types that glibc looks up: none, object, function, common, thread-local, indirect function.
   static let symbolTypesLookedUp: Set<UInt8> = [0, 1, 2, 5, 6, 10]
   static let sectionUndefined: UInt16 = 0

@@ -11,12 +11,13 @@ struct ElfImage: Sendable {
   let dynamic: ElfSegment
   let notes: [ElfSegment]
 
-  init(reading file: BoundedFile) throws(Objection) {
+  /// - Parameter isLibrary: Whether it may name an interpreter, as a library does that says its version when it is started: the C library.
+  init(reading file: BoundedFile, isLibrary: Bool = false) throws(Objection) {
     let header = try ElfHeader(reading: file)
     let size = ElfConstants.programHeaderSize
     let table = try file.read("its program headers", at: header.programHeaderOffset, count: header.programHeaderCount * size)
     let segments = (0..<header.programHeaderCount).map { ElfSegment(table, at: $0 * size) }
-    guard !segments.contains(where: { $0.type == ElfConstants.segmentInterpreter }) else { throw .executable }
+    guard isLibrary || !segments.contains(where: { $0.type == ElfConstants.segmentInterpreter }) else { throw .executable }
     let dynamics = segments.filter { $0.type == ElfConstants.segmentDynamic }
     guard let dynamic = dynamics.first, dynamics.count == 1 else {
       throw .malformed("it has \(dynamics.count) dynamic segments instead of one")

@@ -68,9 +68,47 @@ extension Objection {
     code: .copyFailed, observed: "its private copy is not there or was tampered with",
     remedy: "Reload, which copies the plugin again; leave the copies directory to the host.")
 
-  static let manifest = Objection(
-    code: .unsupported, observed: "is a manifest that adopts a library; adopted libraries come in a later version of taskhost",
-    remedy: "Wrap the library in a plugin of its own, and remove the manifest.")
+  // MARK: A manifest and its library
+
+  static func manifestTooBig(size: UInt64, limit: UInt64) -> Objection {
+    Objection(
+      code: .tooBig, observed: "is \(size) bytes, more than the \(limit) a manifest may have", remedy: "Leave only its six keys in it.")
+  }
+
+  static let manifestNotText = Objection(code: .badManifest, observed: "is not UTF-8 text", remedy: "Write the manifest anew.")
+
+  static func libraryName(_ name: String) -> Objection {
+    Objection(
+      code: .libraryMissing, observed: "its library is \"\(name)\", which is neither an absolute path nor a file name",
+      remedy: "Write the path in full, or the name of a system library such as \"libz.so.1\".")
+  }
+
+  static func libraryMissing(_ library: String, _ number: Int32) -> Objection {
+    Objection(
+      code: .libraryMissing, observed: "its library \(library) cannot be found: \(String(cString: strerror(number)))",
+      remedy: "Install the library, or correct the path.")
+  }
+
+  static func libraryNotFound(_ name: String, _ directories: [String]) -> Objection {
+    Objection(
+      code: .libraryMissing, observed: "its library \(name) is in none of \(directories.joined(separator: ", "))",
+      remedy: "Install the library, or write its path in full.")
+  }
+
+  static func noSymbol(_ symbol: String) -> Objection {
+    Objection(
+      code: .noSymbol, observed: "does not export \(symbol)",
+      remedy: "Correct the symbol: nm -D --defined-only lists what a library exports.")
+  }
+
+  static func symbolNotCode(_ symbol: String) -> Objection {
+    Objection(code: .symbolNotCode, observed: "\(symbol) is data, not a function", remedy: "Name a function of the library.")
+  }
+
+  /// The same of the library that a manifest names.
+  func about(library: String) -> Objection {
+    Objection(code: code, observed: "its library \(library): \(observed)", remedy: remedy)
+  }
 
   // MARK: The file as ELF
 

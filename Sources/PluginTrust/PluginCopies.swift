@@ -92,6 +92,32 @@ public final class PluginCopies: Sendable {
   private func take(
     _ original: TrustedDirectory, _ policy: PluginTrustPolicy, _ listed: FileMarks?
   ) throws(Objection) -> VerifiedPlugin {
+    let start = FileClock.now()
+    let stored = try store(original, policy, listed) { file throws(Objection) in try ElfSummary(reading: file, policy: policy) }
+    let file = PluginFile(path: original.path, name: original.name, marks: stored.marks, elf: stored.content)
+    return VerifiedPlugin(
+      file: file, digest: stored.digest, copy: stored.copy,
+      remembered: FileClock.hasSettled(stored.marks, at: start) ? file.known(digest: stored.digest) : nil)
+  }
+
+  /// A copy that was made, or was there.
+  struct Stored<Content> {
+    let marks: FileMarks
+    let digest: [UInt8]
+    /// Absolute path of the copy.
+    let copy: String
+    /// What was read from the copy.
+    let content: Content
+  }
+
+  /// Copies a file after its checks.
+  ///
+  /// - Parameters:
+  ///   - listed: The file as a scan found it; another one in its place is refused as changed.
+  ///   - read: Checks the copy.
+  func store<Content>(
+    _ original: TrustedDirectory, _ policy: PluginTrustPolicy, _ listed: FileMarks?, read: (BoundedFile) throws(Objection) -> Content
+  ) throws(Objection) -> Stored<Content> {
     let number = count.wrappingAdd(1, ordering: .relaxed).newValue
     let temporary = "\(Self.temporaryPrefix)\(mark)-\(number)"
     let copy = openat(descriptor, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -101,14 +127,13 @@ public final class PluginCopies: Sendable {
       close(copy)
       if !isRenamed { unlinkat(descriptor, temporary, 0) }
     }
-    let start = FileClock.now()
     let inspection = PluginInspection(policy: policy)
     let (marks, digest) = try inspection.opening(original.name, in: original.descriptor, path: original.path, claim: { _ in nil }) {
       file, marks throws(Objection) in
       if let listed, listed != marks { throw .changed }
       return try FileDigest.sha256(of: file, copyingTo: copy)
     }
-    let elf = try ElfSummary(reading: BoundedFile(descriptor: copy, size: marks.size), policy: policy)
+    let content = try read(BoundedFile(descriptor: copy, size: marks.size))
 
     let name = Self.name(of: digest)
     if !isIntact(name, size: marks.size, digest: digest) {
@@ -116,10 +141,7 @@ public final class PluginCopies: Sendable {
       isRenamed = true
       unsettled.withLock { _ = $0.insert(name) }
     }
-    let file = PluginFile(path: original.path, name: original.name, marks: marks, elf: elf)
-    return VerifiedPlugin(
-      file: file, digest: digest, copy: directory + "/" + name,
-      remembered: FileClock.hasSettled(marks, at: start) ? file.known(digest: digest) : nil)
+    return Stored(marks: marks, digest: digest, copy: directory + "/" + name, content: content)
   }
 
   /// The copy of a file that a scan found unchanged, without reading it: the system must say that it is a file of the right size, the

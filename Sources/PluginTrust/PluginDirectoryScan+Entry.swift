@@ -7,12 +7,15 @@ extension PluginDirectoryScan {
     case known(KnownPluginFile)
     /// Opened, and its ELF structures checked.
     case inspected(PluginFile)
+    /// A manifest, which adopts a library; its text was read.
+    case manifest(ManifestFile)
 
     /// Absolute path with the links of its directories resolved.
     public var path: String {
       switch self {
       case .known(let file): file.path
       case .inspected(let file): file.path
+      case .manifest(let file): file.path
       }
     }
 
@@ -21,6 +24,7 @@ extension PluginDirectoryScan {
       switch self {
       case .known(let file): file.name
       case .inspected(let file): file.name
+      case .manifest(let file): file.name
       }
     }
   }

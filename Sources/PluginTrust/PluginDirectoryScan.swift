@@ -65,7 +65,6 @@ public struct PluginDirectoryScan: Sendable, Equatable {
     let path = prefix + name
     do throws(Objection) {
       if let objection = trust.objection { throw objection }
-      if name.hasSuffix(".task.toml") { throw .manifest }
       let inspection = PluginInspection(policy: policy)
       func claim(_ identity: PluginInspection.Identity) -> String? {
         guard let first = files[identity] else {
@@ -73,6 +72,10 @@ public struct PluginDirectoryScan: Sendable, Equatable {
           return nil
         }
         return first
+      }
+      if name.hasSuffix(".task.toml") {
+        entries.append(.manifest(try ManifestFile(name, in: descriptor, path: path, policy: policy, claim: claim)))
+        return
       }
       if let known = known(path), known.path == path {
         var info = stat()

@@ -74,6 +74,17 @@ extension PluginRefusal {
     /// The signature is missing, wrong, for another file or by another key.
     case signature
 
+    // A manifest that adopts a library.
+
+    /// Its text is not TOML, or not a manifest's.
+    case badManifest = "bad_manifest"
+    /// The library it names is not there.
+    case libraryMissing = "library_missing"
+    /// The library does not export the symbol.
+    case noSymbol = "no_symbol"
+    /// The symbol is not a function.
+    case symbolNotCode = "symbol_not_code"
+
     // Loading and launch.
 
     /// `dlopen` did not find a library the plugin needs, or not in the version it needs.

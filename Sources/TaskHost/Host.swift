@@ -72,13 +72,21 @@ public final class Host: Sendable {
     let relay = parts.relay
     let contracts = registry.registered.flatMap(\.contracts)
     let schedules = try configuration.repetitions()
+    let payloads = TypedPayloads(contracts)
+    for identifier in schedules.keys.sorted() {
+      guard let objection = payloads.objection(to: [], for: identifier) else { continue }
+      throw HostFailure(
+        .configuration,
+        "plugin \(identifier): schedule: what a schedule submits has no payload, and the handler needs one: \(objection): make its arguments optional, or remove the schedule"
+      )
+    }
     do {
-      launcher = try parts.launcher(for: registry.registered)
+      launcher = try parts.launcher(for: registry.registered, payloads: payloads)
       scheduler = try Scheduler(
         policy: configuration.schedulingPolicy(), store: parts.store, launcher: launcher, clock: clock, observe: { relay.receive($0) },
         standingChanged: { relay.receive($0, $1) })
     } catch let error as HostFailure { throw error } catch { throw HostFailure(.configuration, "\(error)") }
-    parts.services.connect(scheduler)
+    parts.services.connect(scheduler, plugins: registry.registered.map { $0.contracts.map(\.identifier) })
     let scheduler = self.scheduler
     live = LiveView()
     news = NewsDesk { scheduler.observeEvents($0) }
@@ -97,7 +105,8 @@ public final class Host: Sendable {
     crashMemory.watch()
     do {
       let (lost, refused) = try scheduler.start(
-        contracts: contracts, schedules: schedules, submissions: registry.registered.flatMap(\.requests), crashed: parts.crashed)
+        contracts: contracts, schedules: schedules, changes: registry.registered.flatMap(\.changes),
+        objection: { payloads.objection(to: $0, for: $1) }, crashed: parts.crashed)
       if lost > 0 { log.notice("\(lost) runs were lost with the host before: their requests are pending again") }
       for (request, refusal) in refused { log.warning("a launch submission for \(request.identifier) was refused: \(refusal)") }
     } catch { throw HostFailure(.configuration, "store: \(error)") }

@@ -46,7 +46,7 @@ struct HostParts: Sendable {
   }
 
   /// Where each plugin's runs go.
-  func launcher(for plugins: [RegisteredPlugin]) throws(HostFailure) -> PluginLauncher {
+  func launcher(for plugins: [RegisteredPlugin], payloads: TypedPayloads) throws(HostFailure) -> PluginLauncher {
     let relay = relay
     let threads: ThreadLauncher
     do { threads = try ThreadLauncher(services: services) { relay.receive($0) } } catch {
@@ -61,6 +61,7 @@ struct HostParts: Sendable {
       case .process(let worker): processes.add(worker, contracts: plugin.contracts)
       }
     }
-    return PluginLauncher(threads: threads, processes: processes, inThreads: inThreads)
+    return PluginLauncher(
+      threads: threads, processes: processes, inThreads: inThreads, payloads: payloads, sink: { relay.receive($0) })
   }
 }

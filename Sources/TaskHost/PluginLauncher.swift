@@ -1,5 +1,6 @@
 import PluginRuntime
 import TaskModel
+import TypedCalls
 import WorkerProcesses
 
 /// Runs each handler where its plugin is: in threads of the host, or in a worker process.
@@ -8,8 +9,27 @@ struct PluginLauncher: Launcher {
   let processes: ProcessLauncher
   /// The identifiers whose plugins are in the host.
   let inThreads: Set<TaskIdentifier>
+  /// What typed handlers are called with.
+  let payloads: TypedPayloads
+  /// Told of runs that cannot begin.
+  let sink: @Sendable (LauncherEvent) -> Void
 
   func start(_ orders: [RunOrder]) {
+    startComplete(payloads.isEmpty ? orders : orders.compactMap(complete))
+  }
+
+  /// The order with the arguments of a typed handler; nil: its payload does not fit, and the run has ended.
+  private func complete(_ order: RunOrder) -> RunOrder? {
+    do throws(TypedPayloadError) { return try payloads.complete(order) } catch {
+      var report = RunReport()
+      report.message = "the payload does not fit the handler, which has another signature than when it was submitted: \(error)"
+      sink(.ended(order.run, .returned(.failure, stop: nil), report))
+      return nil
+    }
+  }
+
+  private func startComplete(_ orders: [RunOrder]) {
+    guard !orders.isEmpty else { return }
     guard !inThreads.isEmpty else { return processes.start(orders) }
     let here = orders.filter { inThreads.contains($0.contract.identifier) }
     if !here.isEmpty { threads.start(here) }

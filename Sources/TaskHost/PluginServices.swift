@@ -5,7 +5,7 @@ import TaskScheduler
 import WorkerLink
 import WorkerProcesses
 
-/// What runs may ask of the host: their state, their checkpoints, submissions to identifiers they may submit to.
+/// What runs may ask of the host: their state, their checkpoints, submissions to identifiers they may submit to, their plugin's own requests.
 ///
 /// Asked from worker processes by messages and from threads of the host by calls that block: one way in for both.
 final class PluginServices: WorkerServices {
@@ -13,7 +13,13 @@ final class PluginServices: WorkerServices {
   private let clock: any HostClock
   private let submissionRules: SubmissionRules
   /// Set before the first run starts: the scheduler needs the launcher, and the launcher needs these services.
-  private let scheduler = Mutex<Scheduler?>(nil)
+  private let connection = Mutex<Connection?>(nil)
+
+  private struct Connection {
+    let scheduler: Scheduler
+    /// All identifiers of the plugin that has this one.
+    let siblings: [TaskIdentifier: [TaskIdentifier]]
+  }
 
   init(store: any RequestStore, clock: any HostClock, submissionRules: SubmissionRules) {
     self.store = store
@@ -21,7 +27,11 @@ final class PluginServices: WorkerServices {
     self.submissionRules = submissionRules
   }
 
-  func connect(_ scheduler: Scheduler) { self.scheduler.withLock { $0 = scheduler } }
+  /// - Parameter plugins: The identifiers of each plugin.
+  func connect(_ scheduler: Scheduler, plugins: [[TaskIdentifier]]) {
+    let siblings = Dictionary(plugins.flatMap { plugin in plugin.map { ($0, plugin) } }) { first, _ in first }
+    connection.withLock { $0 = Connection(scheduler: scheduler, siblings: siblings) }
+  }
 
   var wallTime: WallTime { clock.wallTime }
 
@@ -33,7 +43,9 @@ final class PluginServices: WorkerServices {
   private func begin(
     _ call: WorkerCall, _ run: RunReference, _ completion: @escaping @Sendable (CallAnswer) -> Void
   ) throws(CallFailure) {
-    guard let scheduler = scheduler.withLock({ $0 }) else { throw CallFailure(.internal, "the scheduler has not started") }
+    guard let connection = connection.withLock({ $0 }) else { throw CallFailure(.internal, "the scheduler has not started") }
+    let scheduler = connection.scheduler
+    let own = connection.siblings[run.identifier] ?? [run.identifier]
     switch call {
     case .state(_, let key): completion(.bytes(try reading { () throws(StoreError) in try store.stateValue(key, of: run.identifier) }))
     case .checkpoint: completion(.bytes(try reading { () throws(StoreError) in try store.checkpoint(of: run.request) }))
@@ -42,16 +54,25 @@ final class PluginServices: WorkerServices {
     case .setCheckpoint(_, let value):
       scheduler.setCheckpoint(value, run: run.run, request: run.request) { completion(CallAnswer($0)) }
     case .submit(_, let request):
-      try submissionRules.check(request.identifier, from: run.identifier)
+      try submissionRules.check(request.identifier, from: run.identifier, own: own)
       scheduler.submit(request, from: run.run, of: run.request) { result in
         completion(CallAnswer(result.map { .submission($0) }))
       }
     case .cancel(_, let request):
       let record = try reading { () throws(StoreError) in try store.request(request) }
       guard let record, !record.state.isFinal else { throw CallFailure(.notFound, "there is no live request \(request)") }
-      try submissionRules.check(record.request.identifier, from: run.identifier)
+      try submissionRules.check(record.request.identifier, from: run.identifier, own: own)
       scheduler.cancel(request) { completion(CallAnswer($0.map { _ in .done })) }
-    case .admit, .settings, .dataDirectory, .admitRequest: throw .launchIsOver
+    case .pending(_, let request):
+      completion(.pending(try reading { () throws(StoreError) in try store.pendingRequests(of: own, after: request) }))
+    case .cancelPending(_, let identifier):
+      if let identifier, !own.contains(identifier) {
+        throw CallFailure(.notPermitted, "\(identifier) is not an identifier of the plugin that registered \(run.identifier)")
+      }
+      scheduler.cancelPending(of: identifier.map { [$0] } ?? own, from: run.run, of: run.request) { result in
+        completion(CallAnswer(result.map { .count($0) }))
+      }
+    case .admit, .settings, .dataDirectory, .admitRequest, .launchPending: throw .launchIsOver
     }
   }
 
@@ -80,6 +101,20 @@ extension PluginServices: RunServices {
   }
 
   func cancel(_ request: RequestID, for run: RunReference) throws(CallFailure) { _ = try ask(.cancel(run.run, request), run) }
+
+  func pendingRequests(after request: RequestID?, for run: RunReference) throws(CallFailure) -> PendingPage {
+    guard case .pending(let page) = try ask(.pending(run.run, after: request), run) else {
+      throw CallFailure(.internal, "a listing was answered with something else")
+    }
+    return page
+  }
+
+  func cancelPending(of identifier: TaskIdentifier?, for run: RunReference) throws(CallFailure) -> Int {
+    guard case .count(let count) = try ask(.cancelPending(run.run, of: identifier), run) else {
+      throw CallFailure(.internal, "a cancellation was answered with something else")
+    }
+    return count
+  }
 
   private func bytes(_ call: WorkerCall, _ run: RunReference) throws(CallFailure) -> [UInt8]? {
     guard case .bytes(let bytes) = try ask(call, run) else { throw CallFailure(.internal, "a read was answered with something else") }
@@ -111,8 +146,11 @@ extension CallAnswer {
 struct SubmissionRules: Sendable {
   let others: [TaskIdentifier: [IdentifierPattern]]
 
-  func check(_ identifier: TaskIdentifier, from plugin: TaskIdentifier) throws(CallFailure) {
-    guard identifier == plugin || others[plugin]?.contains(where: { $0.matches(identifier) }) == true else {
+  /// - Parameters:
+  ///   - plugin: The identifier whose `may_submit` applies.
+  ///   - own: All identifiers of the same plugin, as far as they are known.
+  func check(_ identifier: TaskIdentifier, from plugin: TaskIdentifier, own: [TaskIdentifier] = []) throws(CallFailure) {
+    guard identifier == plugin || own.contains(identifier) || others[plugin]?.contains(where: { $0.matches(identifier) }) == true else {
       throw CallFailure(.notPermitted, "\(plugin) may not submit to \(identifier): add it to its may_submit")
     }
   }

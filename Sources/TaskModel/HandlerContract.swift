@@ -14,11 +14,13 @@ public struct HandlerContract: Sendable, Hashable {
   public var displayName: String?
   /// The plugin's own version.
   public var version: String?
+  /// How its function is called, if the handler is a typed one; nil: it is given its run and reads the payload itself.
+  public var typed: TypedContract?
 
   /// A contract as given.
   public init(
     identifier: TaskIdentifier, kind: TaskKind, budget: Duration?, grace: Duration, maxConcurrentRuns: Int = 1, displayName: String? = nil,
-    version: String? = nil
+    version: String? = nil, typed: TypedContract? = nil
   ) {
     self.identifier = identifier
     self.kind = kind
@@ -27,5 +29,6 @@ public struct HandlerContract: Sendable, Hashable {
     self.maxConcurrentRuns = max(1, maxConcurrentRuns)
     self.displayName = displayName
     self.version = version
+    self.typed = typed
   }
 }

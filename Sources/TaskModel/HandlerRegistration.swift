@@ -12,11 +12,13 @@ public struct HandlerRegistration: Sendable, Hashable {
   public var displayName: String?
   /// The plugin's own version.
   public var version: String?
+  /// How its function is called, if the handler is a typed one; nil: it is given its run and reads the payload itself.
+  public var typed: TypedContract?
 
   /// A registration as given.
   public init(
     identifier: TaskIdentifier, kind: TaskKind, budget: Duration? = nil, maxConcurrentRuns: Int = 1, displayName: String? = nil,
-    version: String? = nil
+    version: String? = nil, typed: TypedContract? = nil
   ) {
     self.identifier = identifier
     self.kind = kind
@@ -24,5 +26,6 @@ public struct HandlerRegistration: Sendable, Hashable {
     self.maxConcurrentRuns = maxConcurrentRuns
     self.displayName = displayName
     self.version = version
+    self.typed = typed
   }
 }

@@ -8,6 +8,9 @@ public protocol LaunchPolicy: Sendable {
   func dataDirectory(for identifier: TaskIdentifier) throws(CallFailure) -> String
   /// Whether a plugin with that identifier may submit the request.
   func admit(_ request: TaskRequest, from identifier: TaskIdentifier) throws(CallFailure)
+  /// The requests of these identifiers, which the plugin has registered, that are pending from before the launch, the oldest first; those
+  /// after `request`, or with nil from the first on. None in a launch that only finds out what the plugin registers.
+  func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(CallFailure) -> PendingPage
   /// A line from a plugin that launches.
   func log(_ line: LogLine)
 }

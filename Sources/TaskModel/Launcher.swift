@@ -26,14 +26,17 @@ public struct RunOrder: Sendable {
   public var attempt: Int
   /// What was submitted.
   public var payload: [UInt8]
+  /// What a typed handler is called with, packed; nil for every other handler.
+  public var arguments: [UInt8]?
 
   /// An order as given.
-  public init(run: RunID, request: RequestID, contract: HandlerContract, attempt: Int, payload: [UInt8]) {
+  public init(run: RunID, request: RequestID, contract: HandlerContract, attempt: Int, payload: [UInt8], arguments: [UInt8]? = nil) {
     self.run = run
     self.request = request
     self.contract = contract
     self.attempt = attempt
     self.payload = payload
+    self.arguments = arguments
   }
 }
 

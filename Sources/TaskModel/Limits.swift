@@ -2,6 +2,10 @@
 public enum Limits {
   /// Bytes of a request's payload and of a run's output.
   public static let payloadBytes = 65_536
+  /// Bytes of a typed handler's arguments as they travel: a payload's, and what packing adds for each of 32 arguments.
+  public static let argumentBytes = payloadBytes + 512
+  /// Bytes of a typed handler's signature.
+  public static let signatureBytes = 4096
   /// Bytes of a state value and of a checkpoint.
   public static let stateValueBytes = 1_048_576
   /// Bytes of a state key and of a unique key.
@@ -20,6 +24,8 @@ public enum Limits {
   public static let priorities = -10...10
   /// Tags of a request.
   public static let tags = 32
+  /// Pending requests that a plugin is shown by one call.
+  public static let pendingVisited = 1000
   /// Handlers that a plugin may let run at once.
   public static let concurrentRuns = 1024
 }

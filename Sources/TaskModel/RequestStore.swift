@@ -13,6 +13,9 @@ public protocol RequestStore: Sendable {
   func requests(_ query: RequestQuery) throws(StoreError) -> [RequestRecord]
   /// A request with its payload; nil if there is none.
   func request(_ id: RequestID) throws(StoreError) -> RequestRecord?
+  /// The requests of these identifiers that wait for their run, without those of a `schedule`, the oldest first; those after `request`, or
+  /// with nil from the first on.
+  func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(StoreError) -> PendingPage
   /// The runs that match and have ended, newest first, without output, log and trouble.
   func runs(_ query: RunQuery) throws(StoreError) -> [RunRecord]
   /// A run that has ended, whole; nil if there is none.
@@ -115,6 +118,8 @@ public protocol StoreTransaction {
   func running() throws -> [RequestRecord]
   /// The live requests of all identifiers whose unique key begins with `prefix`.
   func holders(ofKeysBeginningWith prefix: String) throws -> [RequestRecord]
+  /// The requests of `identifier` that wait for their run, pending and blocked ones, the oldest first.
+  func waiting(of identifier: TaskIdentifier) throws -> [RequestRecord]
   /// The pending request of `identifier` that is due first.
   func firstPending(of identifier: TaskIdentifier) throws -> RequestRecord?
 

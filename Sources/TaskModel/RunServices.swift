@@ -14,4 +14,10 @@ public protocol RunServices: Sendable {
   func submit(_ request: TaskRequest, for run: RunReference) throws(CallFailure) -> Submission
   /// Cancels a request on behalf of the run's plugin.
   func cancel(_ request: RequestID, for run: RunReference) throws(CallFailure)
+  /// The pending requests of all identifiers of the run's plugin, the oldest first; those after `request`, or with nil from the first on.
+  func pendingRequests(after request: RequestID?, for run: RunReference) throws(CallFailure) -> PendingPage
+  /// Cancels the pending requests of one identifier of the run's plugin, or with nil of all of them; runs go on. Durable when it returns.
+  ///
+  /// - Returns: How many.
+  func cancelPending(of identifier: TaskIdentifier?, for run: RunReference) throws(CallFailure) -> Int
 }

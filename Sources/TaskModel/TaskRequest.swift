@@ -38,6 +38,12 @@ public struct TaskRequest: Sendable, Hashable {
     self.repetition = repetition
     self.tags = tags
   }
+
+  /// With what the unique key begins of a request that the configuration's `schedule` stands for.
+  public static let scheduleKeyPrefix = "config:"
+
+  /// Whether it stands for the `schedule` of its identifier in the configuration: it is the operator's, not the plugin's.
+  public var isSchedule: Bool { uniqueKey == Self.scheduleKeyPrefix + identifier.rawValue }
 }
 
 /// What a submission led to.

@@ -75,6 +75,19 @@ extension Scheduler {
     }
   }
 
+  /// Cancels the pending requests of these identifiers on behalf of a run, if that is still its request's present one. Runs go on.
+  ///
+  /// - Parameter completion: Gets how many, on the scheduler's thread, once that is durable.
+  public func cancelPending(
+    of identifiers: [TaskIdentifier], from run: RunID, of parent: RequestID,
+    completion: @escaping @Sendable (Result<Int, RequestRefusal>) -> Void
+  ) {
+    write(completion) { [self] core, transaction, now in
+      _ = try transaction.requestRunning(as: run, of: parent)
+      return try core.cancelPending(of: identifiers, held: Set(held.map(\.order.run)), transaction, now: now)
+    }
+  }
+
   /// What a launcher tells.
   public func receive(_ event: LauncherEvent) {
     switch event {

@@ -2,11 +2,11 @@ public import TaskModel
 
 /// How plugins stand. Answers come on the scheduler's thread.
 extension Scheduler {
-  /// The plugins' standing as ``start(contracts:schedules:submissions:crashed:)`` will find it, before any plugin is launched: whoever took
+  /// The plugins' standing as ``start(contracts:schedules:changes:crashed:)`` will find it, before any plugin is launched: whoever took
   /// the host along is counted already. Writes nothing.
   ///
   /// - Parameters:
-  ///   - crashed: As for ``start(contracts:schedules:submissions:crashed:)``.
+  ///   - crashed: As for ``start(contracts:schedules:changes:crashed:)``.
   ///   - retry: The operator's backoff.
   public static func standings(
     in store: any RequestStore, crashed: [RunID: String], retry: RetryPolicy, now: WallTime

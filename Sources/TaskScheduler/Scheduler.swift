@@ -89,22 +89,29 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   /// - Parameters:
   ///   - contracts: The handlers there are.
   ///   - schedules: The requests that the configuration asks for.
-  ///   - submissions: What plugins submitted while they launched.
+  ///   - changes: What plugins asked for while they launched, to be carried out in this order.
+  ///   - objection: Why a submission's payload is refused, or nil. Called on the scheduler's thread; returns promptly.
   ///   - crashed: The runs that took the host before along, with the signal and the stack, as its crash memory names them. They end
   ///     `crashed`, and count against their plugins.
   /// - Returns: How many other runs were lost with the host before, and the launch submissions that were refused.
   public func start(
-    contracts: [HandlerContract], schedules: [TaskIdentifier: RepeatRule], submissions: [TaskRequest], crashed: [RunID: String] = [:]
+    contracts: [HandlerContract], schedules: [TaskIdentifier: RepeatRule], changes: [LaunchChange] = [],
+    objection: @escaping @Sendable (_ payload: [UInt8], TaskIdentifier) -> String? = { _, _ in nil }, crashed: [RunID: String] = [:]
   ) throws(StoreError) -> (lost: Int, refused: [(TaskRequest, RequestRefusal)]) {
     core.register(contracts)
+    core.objection = objection
     let now = clock.wallTime
     let result = try store.commit { transaction in
       let lost = try core.recover(transaction, crashed: crashed, now: now)
       try core.reconcile(schedules, transaction, now: now)
       var refused: [(TaskRequest, RequestRefusal)] = []
-      for request in submissions {
-        do { _ = try transaction.savepoint { try core.submit(request, transaction, now: now) } } catch let refusal as RequestRefusal {
-          refused.append((request, refusal))
+      for change in changes {
+        switch change {
+        case .submit(let request):
+          do { _ = try transaction.savepoint { try core.submit(request, transaction, now: now) } } catch let refusal as RequestRefusal {
+            refused.append((request, refusal))
+          }
+        case .cancel(let identifiers): _ = try core.cancelPending(of: identifiers, transaction, now: now)
         }
       }
       return (lost, refused)

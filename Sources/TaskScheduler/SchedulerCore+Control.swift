@@ -14,6 +14,30 @@ extension SchedulerCore {
     return record
   }
 
+  /// Cancels the requests of these identifiers that wait for their run, but not those of a `schedule`, which are the operator's.
+  ///
+  /// - Parameter held: The runs that are recorded ahead of their time and have not begun: they are taken back.
+  /// - Returns: How many.
+  func cancelPending(
+    of identifiers: [TaskIdentifier], held: Set<RunID> = [], _ transaction: any StoreTransaction, now: WallTime
+  ) throws -> Int {
+    var count = 0
+    for run in held.sorted() {
+      guard let entry = live[run], identifiers.contains(entry.identifier), entry.stopRequested == nil else { continue }
+      var record = try find(entry.request, transaction)
+      guard record.run == run, !record.request.isSchedule else { continue }
+      try requestStop(&record, .cancelled, transaction)
+      count += 1
+    }
+    for identifier in identifiers {
+      for var record in try transaction.waiting(of: identifier) where !record.request.isSchedule {
+        try cancelWaiting(&record, message: "cancelled", transaction, now: now)
+        count += 1
+      }
+    }
+    return count
+  }
+
   /// Makes a dead letter pending again, with all its attempts.
   func revive(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws -> RequestRecord {
     var record = try find(id, transaction)
@@ -59,9 +83,9 @@ extension SchedulerCore {
   /// Brings the requests that the configuration's `schedule` lines stand for in line with it.
   func reconcile(_ schedules: [TaskIdentifier: RepeatRule], _ transaction: any StoreTransaction, now: WallTime) throws {
     var missing = schedules
-    for var record in try transaction.holders(ofKeysBeginningWith: Self.scheduleKeyPrefix) {
+    for var record in try transaction.holders(ofKeysBeginningWith: TaskRequest.scheduleKeyPrefix) {
       let identifier = record.request.identifier
-      guard record.request.uniqueKey == Self.scheduleKeyPrefix + identifier.rawValue else { continue }
+      guard record.request.isSchedule else { continue }
       guard let rule = missing.removeValue(forKey: identifier) else {
         if record.state == .running {
           try requestStop(&record, .cancelled, transaction)
@@ -81,12 +105,10 @@ extension SchedulerCore {
     // A plugin that is not there now finds its schedule as it was when it is back.
     for (identifier, rule) in missing where handlers[identifier] != nil {
       let request = TaskRequest(
-        identifier: identifier, uniqueKey: Self.scheduleKeyPrefix + identifier.rawValue, onConflict: .keep, repetition: rule)
+        identifier: identifier, uniqueKey: TaskRequest.scheduleKeyPrefix + identifier.rawValue, onConflict: .keep, repetition: rule)
       _ = try submit(request, by: .operatorsConfiguration, transaction, now: now)
     }
   }
-
-  private static let scheduleKeyPrefix = "config:"
 
   func find(_ id: RequestID, _ transaction: any StoreTransaction) throws -> RequestRecord {
     guard let record = try transaction.request(id) else { throw RequestRefusal(.notFound, "there is no request \(id)") }

@@ -83,6 +83,9 @@ extension SchedulerCore {
     guard request.payload.count <= Limits.payloadBytes else {
       throw RequestRefusal(.tooBig, "the payload has \(request.payload.count) bytes, more than \(Limits.payloadBytes)", field: "payload")
     }
+    if let objection = objection(request.payload, request.identifier) {
+      throw RequestRefusal(.invalid, "the payload does not fit the handler of \(request.identifier): \(objection)", field: "payload")
+    }
     guard Limits.priorities.contains(request.priority) else {
       throw RequestRefusal(.invalid, "priority \(request.priority) is not in −10 … 10", field: "priority")
     }

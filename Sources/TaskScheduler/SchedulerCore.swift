@@ -18,6 +18,8 @@ final class SchedulerCore {
   var isDraining = false
   /// The store failed: no new runs until it works again.
   var storeTrouble: StoreError?
+  /// What is wrong with a payload for an identifier's handler; nil: nothing. See ``Scheduler/start(contracts:schedules:changes:objection:crashed:)``.
+  var objection: @Sendable (_ payload: [UInt8], TaskIdentifier) -> String? = { _, _ in nil }
   /// Whether events are gathered.
   var isObserved = false
   var turn = Turn()

@@ -9,6 +9,16 @@ enum RequestColumns {
     started_ms, ended_ms, last_outcome, last_message
     """
 
+  /// Selects the ids of the requests that wait for their run, from the indexes alone; the identifiers' numbers are the statement's first
+  /// parameters, `count` of them.
+  static func waiting(of count: Int) -> String {
+    let numbers = (1...max(1, count)).map { "?\($0)" }.joined(separator: ", ")
+    return """
+      SELECT id FROM requests INDEXED BY requests_pending WHERE state = 20 AND identifier IN (\(numbers))
+      UNION ALL SELECT id FROM requests INDEXED BY requests_blocked WHERE blocked_by IS NOT NULL AND identifier IN (\(numbers))
+      """
+  }
+
   /// The record of a row that selects ``list``; its payload is left empty.
   static func record(_ row: borrowing PreparedStatement.Columns, origin: UInt64, name: (Int64) throws -> TaskIdentifier) throws
     -> RequestRecord

@@ -7,7 +7,7 @@ public final class SQLiteRequestStore: RequestStore {
   /// Drawn when the file was made.
   public let origin: UInt64
   let pool: DatabasePool
-  private let identifiers = IdentifierTable()
+  let identifiers = IdentifierTable()
   private let writer: Writer
   private let checkpointer: WALCheckpointer
 
@@ -206,7 +206,7 @@ public final class SQLiteRequestStore: RequestStore {
     do { return try pool.read(body) } catch { throw StoreError(error) }
   }
 
-  private func record(_ row: borrowing PreparedStatement.Columns, _ database: Database) throws -> RequestRecord {
+  func record(_ row: borrowing PreparedStatement.Columns, _ database: Database) throws -> RequestRecord {
     try RequestColumns.record(row, origin: origin) { try identifiers.name(of: $0, in: database) }
   }
 }

@@ -170,6 +170,12 @@ final class SQLiteTransaction: StoreTransaction {
     ).rows(.text(prefix), read: record)
   }
 
+  func waiting(of identifier: TaskIdentifier) throws -> [RequestRecord] {
+    guard let number = try identifiers.existingNumber(of: identifier, in: database) else { return [] }
+    let sql = "SELECT \(RequestColumns.list) FROM requests WHERE id IN (\(RequestColumns.waiting(of: 1))) ORDER BY id"
+    return try PreparedStatement(database, sql).rows(.integer(number), read: record)
+  }
+
   // MARK: What is due
 
   func due(of identifier: TaskIdentifier, by now: WallTime, limit: Int) throws -> [DueRequest] {

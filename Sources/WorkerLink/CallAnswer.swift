@@ -10,6 +10,10 @@ public enum CallAnswer: Sendable, Hashable {
   case text(String)
   /// What came of a submission.
   case submission(Submission)
+  /// Some pending requests.
+  case pending(PendingPage)
+  /// How many were changed; 0 or more.
+  case count(Int)
   /// Why it was not done.
   case failure(CallFailure)
 }

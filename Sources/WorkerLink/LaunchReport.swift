@@ -4,8 +4,8 @@ public import TaskModel
 public struct LaunchReport: Sendable, Hashable {
   /// Its handlers; at most ``LinkFormat/registrations``.
   public var registrations: [HandlerRegistration]
-  /// What it submitted; at most ``LinkFormat/requests``.
-  public var requests: [TaskRequest]
+  /// What it submitted and cancelled, in order; at most ``LinkFormat/launchChanges``.
+  public var changes: [LaunchChange]
   /// Whether it has a `taskhost_plugin_shutdown`.
   public var hasShutdownHook: Bool
   /// Whether it asked for its settings or folder before the host knew who it is.
@@ -13,10 +13,10 @@ public struct LaunchReport: Sendable, Hashable {
 
   /// A report as given.
   public init(
-    registrations: [HandlerRegistration], requests: [TaskRequest] = [], hasShutdownHook: Bool = false, askedTooEarly: Bool = false
+    registrations: [HandlerRegistration], changes: [LaunchChange] = [], hasShutdownHook: Bool = false, askedTooEarly: Bool = false
   ) {
     self.registrations = registrations
-    self.requests = requests
+    self.changes = changes
     self.hasShutdownHook = hasShutdownHook
     self.askedTooEarly = askedTooEarly
   }

@@ -7,7 +7,7 @@ import TaskModel
 /// of up to ``inlineBytes`` is a datagram; a larger one is the content of a sealed memfd, and the datagram says how long it is.
 public enum LinkFormat {
   /// The version; both ends come from one release, so there is no talk between versions.
-  public static let version: UInt32 = 1
+  public static let version: UInt32 = 3
   /// Bytes of a message that travels in its datagram; larger ones travel as a memfd.
   public static let inlineBytes = 32 << 10
   /// Bytes of the largest message.
@@ -18,8 +18,8 @@ public enum LinkFormat {
   public static let batchCount = 4096
   /// Handlers of a plugin.
   public static let registrations = 64
-  /// Requests that a plugin submits while it launches.
-  public static let requests = 1000
+  /// Requests that a plugin submits while it launches, and cancellations.
+  public static let launchChanges = 1000
   /// Bytes of a sentence or a log line: twice what a plugin may write, since the host adds to it. Longer ones are cut.
   public static let textBytes = 2 * Limits.logMessageBytes
   /// Bytes of a stack or of what is told of a crash. Longer ones are cut.

@@ -8,6 +8,7 @@ extension HandlerRegistration: WireValue {
     writer.number(maxConcurrentRuns)
     writer.name(displayName)
     writer.name(version)
+    writer.optional(typed)
   }
 
   init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
@@ -17,7 +18,8 @@ extension HandlerRegistration: WireValue {
       budget: try reader.optional(Duration.self, "budget"),
       maxConcurrentRuns: try reader.number("concurrent runs", in: 1...Limits.concurrentRuns),
       displayName: try reader.name("display name"),
-      version: try reader.name("version of the plugin"))
+      version: try reader.name("version of the plugin"),
+      typed: try reader.optional(TypedContract.self, "typed contract"))
   }
 }
 
@@ -30,6 +32,7 @@ extension HandlerContract: WireValue {
     writer.number(maxConcurrentRuns)
     writer.name(displayName)
     writer.name(version)
+    writer.optional(typed)
   }
 
   init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
@@ -40,14 +43,15 @@ extension HandlerContract: WireValue {
       grace: try reader.read(Duration.self, "grace"),
       maxConcurrentRuns: try reader.number("concurrent runs", in: 1...Limits.concurrentRuns),
       displayName: try reader.name("display name"),
-      version: try reader.name("version of the plugin"))
+      version: try reader.name("version of the plugin"),
+      typed: try reader.optional(TypedContract.self, "typed contract"))
   }
 }
 
 extension LaunchReport: WireValue {
   func write(to writer: inout MessageWriter) {
     writer.list(registrations)
-    writer.list(requests)
+    writer.list(changes)
     writer.flag(hasShutdownHook)
     writer.flag(askedTooEarly)
   }
@@ -55,7 +59,7 @@ extension LaunchReport: WireValue {
   init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
     self.init(
       registrations: try reader.list(HandlerRegistration.self, "registrations", atMost: LinkFormat.registrations),
-      requests: try reader.list(TaskRequest.self, "requests", atMost: LinkFormat.requests),
+      changes: try reader.list(LaunchChange.self, "changes", atMost: LinkFormat.launchChanges),
       hasShutdownHook: try reader.flag("shutdown hook"),
       askedTooEarly: try reader.flag("asked too early"))
   }

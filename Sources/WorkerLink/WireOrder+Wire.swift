@@ -2,7 +2,7 @@ import TaskModel
 
 extension WireOrder: WireValue {
   /// Bytes it takes at most.
-  var wireBytes: Int { 48 + identifier.rawValue.utf8.count + payload.count }
+  var wireBytes: Int { 48 + identifier.rawValue.utf8.count + payload.count + (arguments?.count ?? 0) }
 
   func write(to writer: inout MessageWriter) {
     writer.write(run)
@@ -10,6 +10,7 @@ extension WireOrder: WireValue {
     writer.write(identifier)
     writer.number(attempt)
     writer.blob(payload)
+    writer.optional(arguments) { $0.blob($1) }
   }
 
   init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
@@ -18,6 +19,9 @@ extension WireOrder: WireValue {
       request: try reader.read(RequestID.self, "an order's request"),
       identifier: try reader.identifier("an order's identifier"),
       attempt: try reader.number("attempt", in: 1...Int.max),
-      payload: try reader.blob("payload", atMost: Limits.payloadBytes))
+      payload: try reader.blob("payload", atMost: Limits.payloadBytes),
+      arguments: try reader.optional("arguments") { (reader) throws(LinkError) in
+        try reader.blob("arguments", atMost: Limits.argumentBytes)
+      })
   }
 }

@@ -12,19 +12,23 @@ public struct WireOrder: Sendable, Hashable {
   public var attempt: Int
   /// What was submitted; at most ``TaskModel/Limits/payloadBytes``.
   public var payload: [UInt8]
+  /// What a typed handler is called with, packed; at most ``TaskModel/Limits/argumentBytes``. nil for every other handler.
+  public var arguments: [UInt8]?
 
   /// An order as given.
-  public init(run: RunID, request: RequestID, identifier: TaskIdentifier, attempt: Int, payload: [UInt8]) {
+  public init(run: RunID, request: RequestID, identifier: TaskIdentifier, attempt: Int, payload: [UInt8], arguments: [UInt8]? = nil) {
     self.run = run
     self.request = request
     self.identifier = identifier
     self.attempt = attempt
     self.payload = payload
+    self.arguments = arguments
   }
 
   /// What of a launcher's order travels.
   public init(_ order: RunOrder) {
     self.init(
-      run: order.run, request: order.request, identifier: order.contract.identifier, attempt: order.attempt, payload: order.payload)
+      run: order.run, request: order.request, identifier: order.contract.identifier, attempt: order.attempt, payload: order.payload,
+      arguments: order.arguments)
   }
 }

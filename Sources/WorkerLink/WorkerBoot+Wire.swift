@@ -6,6 +6,7 @@ extension WorkerBoot: WireValue {
     writer.integer(host)
     writer.write(confinement)
     writer.optional(identifier)
+    writer.optional(adoption)
     writer.number(handlerLimit)
     writer.write(launchBudget)
     writer.optional(landlockLimit) { $0.number($1) }
@@ -19,6 +20,7 @@ extension WorkerBoot: WireValue {
       version: version, host: host,
       confinement: try reader.read(Confinement.self, "confinement"),
       identifier: try reader.optional(TaskIdentifier.self, "identifier"),
+      adoption: try reader.optional(LibraryAdoption.self, "adoption"),
       handlerLimit: try reader.number("handler limit", in: 1...LinkFormat.registrations),
       launchBudget: try reader.read(Duration.self, "launch budget"),
       landlockLimit: try reader.optional("Landlock limit") { (reader) throws(LinkError) in try reader.number("Landlock limit") })

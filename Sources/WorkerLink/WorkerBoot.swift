@@ -10,6 +10,8 @@ public struct WorkerBoot: Sendable, Hashable {
   public var confinement: Confinement
   /// Who the plugin is, where that is known before it registers.
   public var identifier: TaskIdentifier?
+  /// The function of it that is its handler, for a library that is adopted; nil: it is a plugin with a launch function.
+  public var adoption: LibraryAdoption?
   /// How many handlers it may register; 1 to ``LinkFormat/registrations``.
   public var handlerLimit: Int
   /// How long its launch function may take.
@@ -19,13 +21,14 @@ public struct WorkerBoot: Sendable, Hashable {
 
   /// A boot message as given.
   public init(
-    version: UInt32 = LinkFormat.version, host: Int32, confinement: Confinement, identifier: TaskIdentifier? = nil, handlerLimit: Int = 1,
-    launchBudget: Duration, landlockLimit: Int? = nil
+    version: UInt32 = LinkFormat.version, host: Int32, confinement: Confinement, identifier: TaskIdentifier? = nil,
+    adoption: LibraryAdoption? = nil, handlerLimit: Int = 1, launchBudget: Duration, landlockLimit: Int? = nil
   ) {
     self.version = version
     self.host = host
     self.confinement = confinement
     self.identifier = identifier
+    self.adoption = adoption
     self.handlerLimit = handlerLimit
     self.launchBudget = launchBudget
     self.landlockLimit = landlockLimit

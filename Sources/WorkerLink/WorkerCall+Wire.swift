@@ -40,6 +40,18 @@ extension WorkerCall: WireValue {
       writer.byte(10)
       writer.write(run)
       writer.write(request)
+    case .launchPending(let identifiers, let request):
+      writer.byte(11)
+      writer.list(identifiers)
+      writer.optional(request)
+    case .pending(let run, let request):
+      writer.byte(12)
+      writer.write(run)
+      writer.optional(request)
+    case .cancelPending(let run, let identifier):
+      writer.byte(13)
+      writer.write(run)
+      writer.optional(identifier)
     }
   }
 
@@ -55,6 +67,12 @@ extension WorkerCall: WireValue {
     case 8: self = .setCheckpoint(try Self.run(&reader), try Self.value(&reader))
     case 9: self = .submit(try Self.run(&reader), try reader.read(TaskRequest.self, "request"))
     case 10: self = .cancel(try Self.run(&reader), try reader.read(RequestID.self, "request"))
+    case 11:
+      self = .launchPending(
+        try reader.list(TaskIdentifier.self, "identifiers", atMost: LinkFormat.registrations),
+        after: try reader.optional(RequestID.self, "the last of a page"))
+    case 12: self = .pending(try Self.run(&reader), after: try reader.optional(RequestID.self, "the last of a page"))
+    case 13: self = .cancelPending(try Self.run(&reader), of: try reader.optional(TaskIdentifier.self, "identifier"))
     case let code: throw .malformed(what: "call \(code) is not defined")
     }
   }
@@ -86,6 +104,12 @@ extension CallAnswer: WireValue {
     case .failure(let failure):
       writer.byte(5)
       writer.write(failure)
+    case .pending(let page):
+      writer.byte(6)
+      writer.write(page)
+    case .count(let count):
+      writer.byte(7)
+      writer.number(count)
     }
   }
 
@@ -98,6 +122,8 @@ extension CallAnswer: WireValue {
     case 3: self = .text(try reader.text("text", atMost: LinkFormat.settingsBytes))
     case 4: self = .submission(try reader.read(Submission.self, "submission"))
     case 5: self = .failure(try reader.read(CallFailure.self, "failure"))
+    case 6: self = .pending(try reader.read(PendingPage.self, "pending requests"))
+    case 7: self = .count(try reader.number("count"))
     case let code: throw .malformed(what: "answer \(code) is not defined")
     }
   }

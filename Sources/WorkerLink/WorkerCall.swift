@@ -12,6 +12,9 @@ public enum WorkerCall: Sendable, Hashable {
   case dataDirectory(TaskIdentifier)
   /// May a plugin with that identifier submit the request? Answered `done` or `failure`.
   case admitRequest(TaskRequest, from: TaskIdentifier)
+  /// The requests of these identifiers, which it has registered, that are pending; at most ``LinkFormat/registrations`` identifiers. A page
+  /// that begins after the request, or the first. Answered `pending` or `failure`.
+  case launchPending([TaskIdentifier], after: RequestID?)
 
   // MARK: While a run is live
 
@@ -27,4 +30,8 @@ public enum WorkerCall: Sendable, Hashable {
   case submit(RunID, TaskRequest)
   /// Cancels a request for the run's plugin. Answered `done` or `failure`.
   case cancel(RunID, RequestID)
+  /// The pending requests of the run's plugin: a page that begins after the request, or the first. Answered `pending` or `failure`.
+  case pending(RunID, after: RequestID?)
+  /// Cancels the pending requests of an identifier of the run's plugin; nil: of all. Answered `count` once it is durable, or `failure`.
+  case cancelPending(RunID, of: TaskIdentifier?)
 }

@@ -11,9 +11,9 @@ extension PluginWorker {
       }
     }
     switch call {
-    case .admit, .settings, .dataDirectory, .admitRequest: answer(launchAnswer(call))
+    case .admit, .settings, .dataDirectory, .admitRequest, .launchPending: answer(launchAnswer(call))
     case .state(let run, _), .setState(let run, _, _), .checkpoint(let run), .setCheckpoint(let run, _), .submit(let run, _),
-      .cancel(let run, _):
+      .cancel(let run, _), .pending(let run, _), .cancelPending(let run, _):
       guard let reference = monitor.locked({ runs[run].flatMap { $0.isSent ? $0.reference : nil } }) else {
         return answer(.failure(.stale))
       }
@@ -26,6 +26,7 @@ extension PluginWorker {
     switch call {
     case .admit(let identifier): monitor.locked { asked = asked ?? identifier }
     case .settings, .dataDirectory: monitor.locked { askedForSettings = true }
+    case .launchPending: monitor.locked { askedForRequests = true }
     default: break
     }
     do throws(CallFailure) {
@@ -33,6 +34,7 @@ extension PluginWorker {
       case .admit(let identifier): try policy.admit(identifier)
       case .settings(let identifier): return .text(policy.settings(for: identifier))
       case .dataDirectory(let identifier): return .text(try policy.dataDirectory(for: identifier))
+      case .launchPending(let identifiers, let request): return .pending(try policy.pendingRequests(of: identifiers, after: request))
       case .admitRequest(let request, let identifier): try policy.admit(request, from: identifier)
       default: return .failure(.launchIsOver)
       }

@@ -16,7 +16,8 @@ extension PluginWorker: WorkerProcess.Owner {
     process.send(
       .boot(
         WorkerBoot(
-          host: getpid(), confinement: spec.confinement, identifier: spec.identifier, handlerLimit: spec.handlerLimit,
+          host: getpid(), confinement: spec.confinement, identifier: spec.identifier, adoption: spec.adoption,
+          handlerLimit: spec.handlerLimit,
           launchBudget: spec.launchBudget, landlockLimit: spec.landlockLimit)))
     if isKilled { process.kill() }
   }
@@ -98,8 +99,8 @@ extension PluginWorker: WorkerProcess.Owner {
     finishLaunch(
       .success(
         Launch(
-          registrations: report.registrations, requests: report.requests, askedForSettings: askedForSettings || report.askedTooEarly,
-          missing: missing)))
+          registrations: report.registrations, changes: report.changes, askedForSettings: askedForSettings || report.askedTooEarly,
+          askedForRequests: askedForRequests, missing: missing)))
     phase = .ready(process)
     startDeadline = .distantFuture
     if !contracts.isEmpty { process.send(.contracts(Array(contracts.values))) }

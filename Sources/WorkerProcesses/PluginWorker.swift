@@ -24,10 +24,12 @@ public final class PluginWorker: @unchecked Sendable {  // reason: everything th
   public struct Launch: Sendable {
     /// What it registered.
     public let registrations: [HandlerRegistration]
-    /// What it submitted.
-    public let requests: [TaskRequest]
+    /// What it submitted and cancelled, in order.
+    public let changes: [LaunchChange]
     /// Whether it asked for its settings or its folder.
     public let askedForSettings: Bool
+    /// Whether it asked which of its requests are pending.
+    public let askedForRequests: Bool
     /// What the kernel could not do to confine it.
     public let missing: [String]
   }
@@ -76,6 +78,7 @@ public final class PluginWorker: @unchecked Sendable {  // reason: everything th
   var launchOutcome: Result<Launch, LaunchFailure>?
   var missing: [String] = []
   var askedForSettings = false
+  var askedForRequests = false
   /// The first identifier that it registered, or tried to.
   var asked: TaskIdentifier?
   var isClosing = false

@@ -10,6 +10,8 @@ public struct WorkerSpec: Sendable {
   public var confinement: Confinement
   /// Who the plugin is, where that is known before it registers.
   public var identifier: TaskIdentifier?
+  /// The function of it that is its handler, for a library that is adopted; nil: it is a plugin with a launch function.
+  public var adoption: LibraryAdoption?
   /// How many handlers it may register.
   public var handlerLimit: Int
   /// How long loading and launching may take.
@@ -23,13 +25,15 @@ public struct WorkerSpec: Sendable {
 
   /// A specification as given.
   public init(
-    executable: String, name: String, confinement: Confinement, identifier: TaskIdentifier?, handlerLimit: Int = 1, launchBudget: Duration,
+    executable: String, name: String, confinement: Confinement, identifier: TaskIdentifier?, adoption: LibraryAdoption? = nil,
+    handlerLimit: Int = 1, launchBudget: Duration,
     environment: [String] = [], landlockLimit: Int? = nil, idleTime: Duration = .seconds(30)
   ) {
     self.executable = executable
     self.name = name
     self.confinement = confinement
     self.identifier = identifier
+    self.adoption = adoption
     self.handlerLimit = handlerLimit
     self.launchBudget = launchBudget
     self.environment = environment

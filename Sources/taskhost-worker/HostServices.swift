@@ -25,6 +25,16 @@ struct HostServices: RunServices {
 
   func cancel(_ request: RequestID, for run: RunReference) throws(CallFailure) { _ = try calls.ask(.cancel(run.run, request)) }
 
+  func pendingRequests(after request: RequestID?, for run: RunReference) throws(CallFailure) -> PendingPage {
+    guard case .pending(let page) = try calls.ask(.pending(run.run, after: request)) else { throw Self.misunderstood }
+    return page
+  }
+
+  func cancelPending(of identifier: TaskIdentifier?, for run: RunReference) throws(CallFailure) -> Int {
+    guard case .count(let count) = try calls.ask(.cancelPending(run.run, of: identifier)) else { throw Self.misunderstood }
+    return count
+  }
+
   private func bytes(_ call: WorkerCall) throws(CallFailure) -> [UInt8]? {
     guard case .bytes(let bytes) = try calls.ask(call) else { throw Self.misunderstood }
     return bytes
@@ -51,6 +61,11 @@ struct HostPolicy: LaunchPolicy {
 
   func admit(_ request: TaskRequest, from identifier: TaskIdentifier) throws(CallFailure) {
     _ = try calls.ask(.admitRequest(request, from: identifier))
+  }
+
+  func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(CallFailure) -> PendingPage {
+    guard case .pending(let page) = try calls.ask(.launchPending(identifiers, after: request)) else { throw HostServices.misunderstood }
+    return page
   }
 
   func log(_ line: LogLine) { link.send(.launchLog(line)) }

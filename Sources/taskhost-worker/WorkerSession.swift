@@ -31,14 +31,15 @@ final class WorkerSession: @unchecked Sendable {  // reason: what changes after 
     do throws(LaunchFailure) {
       let plugin = try PluginImage.launch(
         LaunchOrder(
-          path: boot.confinement.plugin, identifier: boot.identifier, handlerLimit: boot.handlerLimit,
+          path: boot.confinement.plugin, identifier: boot.identifier, adoption: boot.adoption,
+          handlerLimit: boot.handlerLimit,
           policy: HostPolicy(calls: calls, link: link)),
         budget: boot.launchBudget)
       self.plugin = plugin
       link.send(
         .launched(
           LaunchReport(
-            registrations: plugin.handlers.map(\.registered), requests: plugin.requests, hasShutdownHook: plugin.shutdown != nil,
+            registrations: plugin.handlers.map(\.registered), changes: plugin.changes, hasShutdownHook: plugin.shutdown != nil,
             askedTooEarly: plugin.askedTooEarly)))
     } catch {
       link.send(.refused(error))
@@ -81,7 +82,8 @@ final class WorkerSession: @unchecked Sendable {  // reason: what changes after 
       orders.map { order in
         guard let contract = contracts[order.identifier] else { Worker.give(up: "the host ordered a run of an unknown identifier") }
         return RunOrder(
-          run: order.run, request: order.request, contract: contract, attempt: order.attempt, payload: order.payload)
+          run: order.run, request: order.request, contract: contract, attempt: order.attempt, payload: order.payload,
+          arguments: order.arguments)
       })
   }
 

@@ -2,6 +2,7 @@ import Glibc
 import HostThreads
 import NIOCore
 import NIOPosix
+import PluginCheck
 
 /// Where the process begins.
 ///
@@ -10,6 +11,8 @@ import NIOPosix
 @main
 enum Main {
   static func main() {
+    // A case of `plugins check`: the process is the plugin's alone, its main thread serves the plugin's main queue.
+    if CommandLine.arguments.dropFirst().first == CaseProcess.argument { CaseProcess.main() }
     NIOSingletons.groupLoopCountSuggestion = 2
     NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()
     let arguments = Array(CommandLine.arguments.dropFirst())

@@ -18,7 +18,7 @@ import Testing
       "WorkerSandbox",
     ],
     "Sources/PluginRuntime": [
-      "CCrashCell", "CTaskHost", "CTaskHostSystem", "DequeModule", "Glibc", "HeapModule", "HostThreads", "TaskModel",
+      "CCrashCell", "CTaskHost", "CTaskHostSystem", "DequeModule", "Glibc", "HeapModule", "HostThreads", "TaskModel", "TypedCalls",
     ],
     "Sources/TaskStore": ["Foundation", "GRDB", "GRDBSQLite", "HostThreads", "TaskModel"],
     "Sources/TaskScheduler": ["DequeModule", "HostThreads", "TaskModel"],
@@ -28,9 +28,16 @@ import Testing
     ],
     "Sources/TaskHost": [
       "CCrashCell", "Crypto", "Foundation", "FoundationEssentials", "CTaskHostSystem", "Glibc", "HostThreads", "Logging", "PluginRuntime",
-      "PluginTrust", "Synchronization", "TaskModel", "TaskScheduler", "TaskStore", "TOMLKit", "WorkerLink", "WorkerProcesses",
+      "PluginTrust", "Synchronization", "TaskModel", "TaskScheduler", "TaskStore", "TOMLKit", "TypedCalls", "WorkerLink", "WorkerProcesses",
       "WorkerSandbox",
     ],
+    "Sources/TypedCalls": ["CLibFFI", "Glibc", "TaskModel"],
+    "Sources/PluginCheck": [
+      "CCrashCell", "CPluginCheck", "CTaskHost", "CTaskHostSystem", "Glibc", "HostThreads", "PluginRuntime", "PluginTrust",
+      "Synchronization", "TaskModel", "TypedCalls",
+    ],
+    "SDK/BackgroundTasks": ["CTaskHost", "CTaskHostPlugin", "CBackgroundTasks", "Dispatch", "Foundation", "Glibc", "Synchronization"],
+    "SDK/TaskHostTesting": ["CTaskHost", "FoundationEssentials", "Glibc", "Logging", "Musl", "Synchronization", "TaskHostSDK"],
     "SDK/TaskHostSDK": ["CTaskHost", "CTaskHostPlugin", "FoundationEssentials", "Glibc", "Logging", "Musl", "Synchronization"],
   ]
 

@@ -151,7 +151,6 @@ import Testing
     (["tasks", "cancel", "x", "y"], 6, "\"y\" is the id of no request"),
     (["tasks", "list", "--state", "pendin"], 6, "did you mean \"pending\"?"),
     (["runs", "logs", "-f", "x"], 6, "is the id of no run"),
-    (["plugins", "check", "--verbose", "a.so"], 6, "later version"),
     (["conditions", "set", "network=none"], 6, "later version"),
     (["top"], 6, "later version"),
     (["reload"], 6, "later version"),

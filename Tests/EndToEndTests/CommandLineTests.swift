@@ -359,7 +359,7 @@ struct CommandLineTests {
   func later() async throws {
     try await HostProcess.run { host in
       for arguments in [
-        ["conditions", "show"], ["top"], ["forecast", "--hours", "24"], ["notify", "event"], ["reload"], ["plugins", "check", "x"],
+        ["conditions", "show"], ["top"], ["forecast", "--hours", "24"], ["notify", "event"], ["reload"],
       ] {
         let result = try await host.cli(arguments)
         #expect(result.status == 6, "\(arguments)")

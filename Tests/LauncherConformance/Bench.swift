@@ -11,8 +11,10 @@ public final class Bench: Sendable {
   public struct Launched: Sendable {
     /// What it registered.
     public let registrations: [HandlerRegistration]
-    /// What it submitted.
-    public let requests: [TaskRequest]
+    /// What it submitted and cancelled, in order.
+    public let changes: [LaunchChange]
+    /// Whether it asked which of its requests are pending.
+    public let askedForRequests: Bool
     /// In this process; nil: in a worker.
     public let plugin: LaunchedPlugin?
     /// Its worker; nil: it is in this process.
@@ -63,37 +65,44 @@ public final class Bench: Sendable {
   }
 
   /// What a fixture's workers are started with. Its limits leave room for the threads that tests ask for.
-  public static func spec(_ plugin: String, budget: Duration = .seconds(60), exec: Bool = false) throws -> WorkerSpec {
+  public static func spec(
+    _ plugin: String, budget: Duration = .seconds(60), exec: Bool = false, handlerLimit: Int = 1
+  ) throws -> WorkerSpec {
     WorkerSpec(
       executable: try BuiltProgram.path(), name: URL(filePath: plugin).lastPathComponent,
       confinement: Confinement(
         plugin: plugin, dataDirectory: TestFolder.data, memory: 4 << 30, processes: 512, write: [TestFolder.shared], exec: exec),
-      identifier: nil, launchBudget: budget, environment: ["PATH=/usr/bin:/bin"])
+      identifier: nil, handlerLimit: handlerLimit, launchBudget: budget, environment: ["PATH=/usr/bin:/bin"])
   }
 
   /// Launches a fixture as the host would.
   public func launch(
-    _ fixture: String, _ definitions: [String] = [], policy: OpenPolicy = OpenPolicy(), budget: Duration = .seconds(60)
+    _ fixture: String, _ definitions: [String] = [], policy: OpenPolicy = OpenPolicy(), budget: Duration = .seconds(60),
+    handlerLimit: Int = 1
   ) async throws -> Launched {
-    try await launch(path: CompiledFixtures.plugin(fixture, definitions), policy: policy, budget: budget)
+    try await launch(path: CompiledFixtures.plugin(fixture, definitions), policy: policy, budget: budget, handlerLimit: handlerLimit)
   }
 
   /// Launches a file as the host would.
-  public func launch(path: String, policy: OpenPolicy = OpenPolicy(), budget: Duration = .seconds(60)) async throws -> Launched {
+  public func launch(
+    path: String, policy: OpenPolicy = OpenPolicy(), budget: Duration = .seconds(60), handlerLimit: Int = 1
+  ) async throws -> Launched {
     guard let processes = launcher as? ProcessLauncher else {
       let plugin = try await onThread {
-        try PluginImage.launch(LaunchOrder(path: path, identifier: nil, handlerLimit: 1, policy: policy), budget: budget)
+        try PluginImage.launch(LaunchOrder(path: path, identifier: nil, handlerLimit: handlerLimit, policy: policy), budget: budget)
       }
       return Launched(
-        registrations: plugin.handlers.map(\.registered), requests: plugin.requests, plugin: plugin, worker: nil)
+        registrations: plugin.handlers.map(\.registered), changes: plugin.changes, askedForRequests: plugin.askedForRequests,
+        plugin: plugin, worker: nil)
     }
-    return try await Self.launch(processes.worker(try Self.spec(path, budget: budget), policy: policy))
+    return try await Self.launch(processes.worker(try Self.spec(path, budget: budget, handlerLimit: handlerLimit), policy: policy))
   }
 
   /// Launches a plugin in a worker.
   public static func launch(_ worker: PluginWorker) async throws -> Launched {
     let launch = try await onThread { try worker.launch() }
-    return Launched(registrations: launch.registrations, requests: launch.requests, plugin: nil, worker: worker)
+    return Launched(
+      registrations: launch.registrations, changes: launch.changes, askedForRequests: launch.askedForRequests, plugin: nil, worker: worker)
   }
 
   /// A worker of this bench's launcher, without a process yet.

@@ -10,6 +10,9 @@ public final class MemoryServices: RunServices, WorkerServices {
     var values: [String: [UInt8]] = [:]
     var checkpoints: [RequestID: [UInt8]] = [:]
     var submitted: [TaskRequest] = []
+    var pending: [PendingRequest] = []
+    var pagesLeft = Int.max
+    var cancelled: [TaskIdentifier?] = []
   }
 
   private let state = Mutex(State())
@@ -51,6 +54,36 @@ public final class MemoryServices: RunServices, WorkerServices {
   /// Finds nothing.
   public func cancel(_ request: RequestID, for run: RunReference) throws(CallFailure) { throw CallFailure(.notFound, "nothing to cancel") }
 
+  /// The pending requests that every plugin has from now on.
+  ///
+  /// - Parameter pages: How often a page of them can be read before the store cannot be read any more.
+  public func setPending(_ requests: [PendingRequest], pages: Int = .max) {
+    state.withLock { ($0.pending, $0.pagesLeft) = (requests, pages) }
+  }
+
+  /// Whose pending requests were cancelled so far; nil: those of all identifiers.
+  public var cancelled: [TaskIdentifier?] { state.withLock { $0.cancelled } }
+
+  /// Some of what was set, by the limits of a page.
+  public func pendingRequests(after request: RequestID?, for run: RunReference) throws(CallFailure) -> PendingPage {
+    let page = state.withLock { state -> PendingPage? in
+      guard state.pagesLeft > 0 else { return nil }
+      state.pagesLeft -= 1
+      return PendingPage(of: state.pending, after: request)
+    }
+    guard let page else { throw CallFailure(.unavailable, "the store cannot be read") }
+    return page
+  }
+
+  /// Keeps the wish; answers with the number of requests that were set, if the identifier is the run's.
+  public func cancelPending(of identifier: TaskIdentifier?, for run: RunReference) throws(CallFailure) -> Int {
+    if let identifier, identifier != run.identifier { throw CallFailure(.notPermitted, "\(identifier) is another plugin's") }
+    return state.withLock { state in
+      state.cancelled.append(identifier)
+      return state.pending.count
+    }
+  }
+
   /// Answers as the calls above, from a thread of its own.
   public func serve(_ call: WorkerCall, for run: RunReference, completion: @escaping @Sendable (CallAnswer) -> Void) {
     answers.async { [self] in completion(answer(call, run)) }
@@ -65,7 +98,9 @@ public final class MemoryServices: RunServices, WorkerServices {
       case .setCheckpoint(_, let value): try setCheckpoint(value, for: run)
       case .submit(_, let request): return .submission(try submit(request, for: run))
       case .cancel(_, let request): try cancel(request, for: run)
-      case .admit, .settings, .dataDirectory, .admitRequest: throw CallFailure(.internal, "that is no call of a run")
+      case .pending(_, let request): return .pending(try pendingRequests(after: request, for: run))
+      case .cancelPending(_, let identifier): return .count(try cancelPending(of: identifier, for: run))
+      case .admit, .settings, .dataDirectory, .admitRequest, .launchPending: throw CallFailure(.internal, "that is no call of a run")
       }
       return .done
     } catch { return .failure(error) }

@@ -4,10 +4,16 @@ public import TaskModel
 /// A launch policy that permits all but what it is told, and keeps what is logged.
 public final class OpenPolicy: LaunchPolicy {
   private let refusal: CallFailure?
+  private let pending: [PendingRequest]
   private let lines = Mutex<[LogLine]>([])
 
-  /// - Parameter refusal: What every identifier is answered; nil: it is permitted.
-  public init(refusal: CallFailure? = nil) { self.refusal = refusal }
+  /// - Parameters:
+  ///   - refusal: What every identifier is answered; nil: it is permitted.
+  ///   - pending: The requests that are pending from before the launch.
+  public init(refusal: CallFailure? = nil, pending: [PendingRequest] = []) {
+    self.refusal = refusal
+    self.pending = pending
+  }
 
   /// The messages logged so far.
   public var logged: [String] { lines.withLock { $0.map(\.message) } }
@@ -20,6 +26,10 @@ public final class OpenPolicy: LaunchPolicy {
   public func dataDirectory(for identifier: TaskIdentifier) throws(CallFailure) -> String { "/nonexistent/\(identifier)" }
   /// Permits it.
   public func admit(_ request: TaskRequest, from identifier: TaskIdentifier) throws(CallFailure) {}
+  /// Those of them that are the identifiers', by the limits of a page.
+  public func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(CallFailure) -> PendingPage {
+    PendingPage(of: pending.filter { identifiers.contains($0.identifier) }, after: request)
+  }
   /// Keeps the line.
   public func log(_ line: LogLine) { lines.withLock { $0.append(line) } }
 }

@@ -39,11 +39,27 @@ import Testing
     #expect(file.modified == Int64(info.st_mtim.tv_sec) * 1_000_000_000 + Int64(info.st_mtim.tv_nsec))
   }
 
-  @Test("a manifest is listed and refused as not supported yet")
+  @Test("a manifest is listed with its text, whatever that says")
   func manifest() throws {
     let directory = try PluginDirectory()
     try directory.write(Array("identifier = \"a\"".utf8), to: "lib.task.toml")
-    #expect(try directory.scan().refusals == ["lib.task.toml": .unsupported])
+    let scan = try directory.scan()
+    let file = try #require(scan.entries.compactMap { if case .manifest(let file) = $0 { file } else { nil } }.first)
+    #expect(file.text == "identifier = \"a\"")
+    #expect(file.path == directory.file("lib.task.toml"))
+    #expect(file.digest.count == 32)
+  }
+
+  @Test("a manifest that others may write, is too large or is no text is refused")
+  func badManifests() throws {
+    let directory = try PluginDirectory()
+    try directory.write([], to: "open.task.toml", mode: 0o666)
+    try directory.write(Array(repeating: 0x20, count: 65_537), to: "large.task.toml")
+    try directory.write([0xff], to: "latin.task.toml")
+    #expect(
+      try directory.scan().refusals == [
+        "open.task.toml": .writableByOthers, "large.task.toml": .tooBig, "latin.task.toml": .badManifest,
+      ])
   }
 
   @Test("a name with control characters or bad UTF-8 is refused, and cannot forge a line")

@@ -23,6 +23,9 @@ final class FailingStore: RequestStore {
 
   func requests(_ query: RequestQuery) throws(StoreError) -> [RequestRecord] { try base.requests(query) }
   func request(_ id: RequestID) throws(StoreError) -> RequestRecord? { try base.request(id) }
+  func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(StoreError) -> PendingPage {
+    try base.pendingRequests(of: identifiers, after: request)
+  }
   func runs(_ query: RunQuery) throws(StoreError) -> [RunRecord] { try base.runs(query) }
   func run(_ id: RunID) throws(StoreError) -> RunRecord? { try base.run(id) }
   func close() { base.close() }

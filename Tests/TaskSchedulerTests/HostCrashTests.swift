@@ -100,7 +100,7 @@ import Testing
       scheduler.stop()
       store.close()
     }
-    let (lost, _) = try scheduler.start(contracts: [.sample()], schedules: [:], submissions: [], crashed: [run: "signal 11"])
+    let (lost, _) = try scheduler.start(contracts: [.sample()], schedules: [:], crashed: [run: "signal 11"])
     #expect(lost == 0)
     #expect(await changes.first { _ in true }?.hostCrashes == 1)
     let shown = await withCheckedContinuation { done in scheduler.standing { done.resume(returning: $1) } }

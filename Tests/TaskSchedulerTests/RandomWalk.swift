@@ -59,7 +59,8 @@ struct RandomWalk {
         try world.turn()
       case 90..<94: try cancel()
       case 94: try release()
-      case 95..<97: try revive()
+      case 95: try cancelPending()
+      case 96: try revive()
       case 97: try suspend()
       case 98: try simulate()
       default: try crash()
@@ -161,6 +162,30 @@ struct RandomWalk {
   private mutating func cancel() throws {
     guard let id = expected.keys.sorted().randomElement(using: &random) else { return }
     if try world.cancel(id).stopRequested != nil { expected[id]?.isStopped = true }
+  }
+
+  private mutating func cancelPending() throws {
+    let identifiers = number(0..<2) == 0 ? Self.identifiers : [Self.identifiers[number(0..<3)]]
+    let before = try expected.keys.map { try world.record($0) }.filter { identifiers.contains($0.request.identifier) && !$0.state.isFinal }
+    let held = Set(world.held.filter { $0.value > world.now }.compactMap { world.orders[$0.key]?.run })
+    let count = try world.turn { core, transaction in
+      try core.cancelPending(of: identifiers, held: held, transaction, now: world.now)
+    }
+    var cancelled = 0
+    for record in before {
+      let after = try world.record(record.id)
+      if record.state != .running {
+        cancelled += 1
+        #expect(after.state == .cancelled, "\(place)")
+      } else if let run = record.run, held.contains(run), record.stopRequested == nil {
+        cancelled += 1
+        #expect(after.stopRequested == .cancelled, "\(place)")
+        expected[record.id]?.isStopped = true
+      } else {
+        #expect(after.state == .running && after.stopRequested == record.stopRequested, "\(place): a run in progress was touched")
+      }
+    }
+    #expect(count == cancelled, "\(place)")
   }
 
   private mutating func revive() throws {

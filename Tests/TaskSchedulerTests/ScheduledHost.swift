@@ -22,7 +22,7 @@ final class ScheduledHost: Sendable {
     self.notices = notices
     scheduler = try Scheduler(policy: policy, store: store, launcher: launcher, clock: SystemClock()) { noticed.yield($0) }
     launcher.report { [weak scheduler] in scheduler?.receive($0) }
-    _ = try scheduler.start(contracts: handlers, schedules: [:], submissions: [])
+    _ = try scheduler.start(contracts: handlers, schedules: [:])
   }
 
   deinit {

@@ -157,7 +157,7 @@ import Testing
     ) { _ in }
     defer { scheduler.stop() }
     let (lost, refused) = try scheduler.start(
-      contracts: [.sample()], schedules: [:], submissions: [.sample(begin: hour), .sample(.sample("org.example.unknown"))])
+      contracts: [.sample()], schedules: [:], changes: [.submit(.sample(begin: hour)), .submit(.sample(.sample("org.example.unknown")))])
     #expect(lost == 1)
     #expect(refused.map(\.1.code) == [.unknownIdentifier])
     #expect(try store.requests(RequestQuery()).count == 2)

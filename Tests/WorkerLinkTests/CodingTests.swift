@@ -32,7 +32,15 @@ import WorkerLink
       .launched(
         LaunchReport(
           registrations: (1...LinkFormat.registrations).map { HandlerRegistration(identifier: Samples.named("h\($0)"), kind: .refresh) },
-          requests: Array(repeating: Samples.requests[0], count: LinkFormat.requests))))
+          changes: Array(repeating: .submit(Samples.requests[0]), count: LinkFormat.launchChanges))))
+    try expectRoundTrip(.launched(LaunchReport(registrations: [], changes: [.cancel(identifiers(LinkFormat.registrations))])))
+    try expectRoundTrip(.call(number: 1, .launchPending(identifiers(LinkFormat.registrations), after: Samples.request)))
+    let small = PendingRequest(id: Samples.request, identifier: Samples.identifier, nextStart: WallTime(unixMilliseconds: 1))
+    let pages = [
+      PendingPage(requests: Array(repeating: small, count: PendingPage.requestLimit)),
+      PendingPage(requests: Array(repeating: Self.large, count: PendingPage.payloadLimit / Limits.payloadBytes + 1), next: Samples.request),
+    ]
+    for page in pages { try expectRoundTrip(.answer(number: 0, .pending(page))) }
     let key = String(repeating: "k", count: Limits.keyBytes)
     var request = Samples.requests[0]
     request.payload = payload
@@ -40,9 +48,16 @@ import WorkerLink
     request.tags = Array(repeating: key, count: Limits.tags)
     try expectRoundTrip(.call(number: 1, .submit(Samples.run, request)))
     try expectRoundTrip(.call(number: 1, .state(Samples.run, key: key)))
-    let small = WireEnding(run: Samples.run, ending: .returned(.success, stop: nil), report: RunReport())
-    try expectRoundTrip(.ended(Array(repeating: small, count: LinkFormat.batchCount)))
+    let ending = WireEnding(run: Samples.run, ending: .returned(.success, stop: nil), report: RunReport())
+    try expectRoundTrip(.ended(Array(repeating: ending, count: LinkFormat.batchCount)))
   }
+
+  /// A pending request with the largest payload there is.
+  private static let large = PendingRequest(
+    id: Samples.request, identifier: Samples.longIdentifier, conditions: .all, earliestBegin: WallTime(unixMilliseconds: 1),
+    nextStart: WallTime(unixMilliseconds: 1), payload: [UInt8](repeating: 7, count: Limits.payloadBytes))
+
+  private func identifiers(_ count: Int) -> [TaskIdentifier] { (1...count).map { Samples.named("h\($0)") } }
 
   @Test("values beyond their limits are refused", arguments: excesses)
   func beyondLimits(_ bytes: [UInt8]) {
@@ -69,7 +84,17 @@ import WorkerLink
     urgent.priority = 11
     var strange = request
     strange.conditions = Conditions(rawValue: 64)
+    let many = (0...LinkFormat.registrations).map { Samples.named("h\($0)") }
+    var (page, attempt) = (PendingPage(requests: [large]), PendingPage(requests: [large]))
+    page.requests[0].payload.append(7)
+    attempt.requests[0].attempt = 0
+    var odd = PendingPage(requests: [large])
+    odd.requests[0].conditions = Conditions(rawValue: 64)
+    let pending = PendingRequest(id: Samples.request, identifier: Samples.identifier, nextStart: WallTime(unixMilliseconds: 1))
     let host: [HostMessage] = [
+      .answer(number: 0, .pending(page)), .answer(number: 0, .pending(attempt)), .answer(number: 0, .pending(odd)),
+      .answer(number: 0, .pending(PendingPage(requests: Array(repeating: pending, count: PendingPage.requestLimit + 1)))),
+      .answer(number: 0, .count(-1)),
       .start([order]), .start([unnumbered]), .answer(number: 0, .bytes(value)),
       .answer(number: 0, .text(String(repeating: "s", count: LinkFormat.settingsBytes + 1))),
       .boot(WorkerBoot(host: 0, confinement: Confinement(plugin: "/p"), launchBudget: .zero)),
@@ -84,9 +109,11 @@ import WorkerLink
       .ended([WireEnding(run: Samples.run, ending: .forced(.budget), report: negative)]),
       .ended(Array(repeating: small, count: LinkFormat.batchCount + 1)),
       .launched(LaunchReport(registrations: Array(repeating: registration, count: LinkFormat.registrations + 1))),
-      .launched(LaunchReport(registrations: [], requests: Array(repeating: request, count: LinkFormat.requests + 1))),
+      .launched(LaunchReport(registrations: [], changes: Array(repeating: .submit(request), count: LinkFormat.launchChanges + 1))),
       .launched(
         LaunchReport(registrations: [HandlerRegistration(identifier: Samples.identifier, kind: .refresh, maxConcurrentRuns: 0)])),
+      .launched(LaunchReport(registrations: [], changes: [.cancel([])])),
+      .launched(LaunchReport(registrations: [], changes: [.cancel(many)])), .call(number: 0, .launchPending(many, after: nil)),
       .call(number: 0, .state(Samples.run, key: "")),
       .call(number: 0, .state(Samples.run, key: String(repeating: "k", count: Limits.keyBytes + 1))),
       .call(number: 0, .setState(Samples.run, key: "k", value: value)), .call(number: 0, .submit(Samples.run, tagged)),

@@ -89,7 +89,8 @@ import WorkerLink
     var generator = SystemRandomNumberGenerator()
     for round in 0..<20_000 {
       let kind: UInt8 = round.isMultiple(of: 2) ? .random(in: 1...6) : .random(in: 65...76)
-      let bytes = [0x54, 1, kind] + (0..<Int.random(in: 0...64)).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
+      let bytes =
+        [0x54, UInt8(LinkFormat.version), kind] + (0..<Int.random(in: 0...64)).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
       if let encoded = Decoding(bytes).encoded, encoded != bytes { Issue.record("\(bytes) decodes to another message") }
     }
   }

@@ -6,7 +6,9 @@ import WorkerLink
 
 @Suite("Hostile peers", .serialized) struct HostilePeerTests {
   /// The datagram that announces a body of that length.
-  private func announcement(_ length: Int) -> [UInt8] { [0x54, 1, 0xFF] + withUnsafeBytes(of: UInt32(length).littleEndian, Array.init) }
+  private func announcement(_ length: Int) -> [UInt8] {
+    [0x54, UInt8(LinkFormat.version), 0xFF] + withUnsafeBytes(of: UInt32(length).littleEndian, Array.init)
+  }
 
   /// What arrives of a datagram and a descriptor with it.
   private func refusal(_ bytes: [UInt8], _ body: TestMemfd? = nil) throws -> LinkError? {
@@ -110,7 +112,9 @@ import WorkerLink
     #expect(try refusal([], TestMemfd(bytes: 10)) == .malformed(what: "it is empty"))
   }
 
-  @Test("a datagram too small for a message arrives and does not decode", arguments: [[0x54], [0x54, 1], [0]] as [[UInt8]])
+  @Test(
+    "a datagram too small for a message arrives and does not decode",
+    arguments: [[0x54], [0x54, UInt8(LinkFormat.version)], [0]] as [[UInt8]])
   func tiny(_ bytes: [UInt8]) throws {
     let link = try TestLink()
     link.sendRaw(bytes)

@@ -27,7 +27,7 @@ import WorkerLink
     ])
   func sizes(_ bytes: Int) throws {
     let link = try TestLink()
-    let message = EncodedMessage(bytes: [0x54, 1, 3] + (3..<bytes).map { UInt8(truncatingIfNeeded: $0) })
+    let message = EncodedMessage(bytes: [0x54, UInt8(LinkFormat.version), 3] + (3..<bytes).map { UInt8(truncatingIfNeeded: $0) })
     #expect(try link.worker.send(message, wait: true))
     #expect(try link.host.receive(wait: true)?.bytes == message.bytes)
   }

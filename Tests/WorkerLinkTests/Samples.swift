@@ -29,6 +29,21 @@ enum Samples {
       onConflict: .append, tags: Array(repeating: "t", count: Limits.tags)),
   ]
 
+  static let changes: [LaunchChange] =
+    requests.map { .submit($0) } + [.cancel([identifier]), .cancel([longIdentifier, identifier])]
+
+  static let pages: [PendingPage] = [
+    PendingPage(), PendingPage(next: request),
+    PendingPage(
+      requests: [
+        PendingRequest(id: request, identifier: identifier, nextStart: WallTime(unixMilliseconds: 0)),
+        PendingRequest(
+          id: RequestID(sequence: 0x0FFF_FFFF_FFFF_FFFF, origin: 0x3FFF_FFFF_FFFF_FFFF), identifier: longIdentifier, conditions: .all,
+          earliestBegin: WallTime(unixMilliseconds: .max), nextStart: WallTime(unixMilliseconds: .min), attempt: .max,
+          payload: [0, 255, 1]),
+      ], next: request),
+  ]
+
   static let host: [HostMessage] =
     boots.map(HostMessage.boot)
     + [
@@ -37,12 +52,13 @@ enum Samples {
         HandlerContract(identifier: identifier, kind: .refresh, budget: .seconds(30), grace: .seconds(5)),
         HandlerContract(
           identifier: longIdentifier, kind: .continued, budget: nil, grace: farAway, maxConcurrentRuns: Limits.concurrentRuns,
-          displayName: "Räumt auf", version: "1.0"),
+          displayName: "Räumt auf", version: "1.0", typed: TypedContract(signature: "i32(str ä)", success: .nonzero)),
       ]),
       .start([]),
       .start([
         WireOrder(run: run, request: request, identifier: identifier, attempt: 1, payload: []),
-        WireOrder(run: otherRun, request: request, identifier: longIdentifier, attempt: .max, payload: [0, 255, 1]),
+        WireOrder(run: otherRun, request: request, identifier: longIdentifier, attempt: .max, payload: [0, 255, 1], arguments: [1, 0]),
+        WireOrder(run: otherRun, request: request, identifier: identifier, attempt: 2, payload: [], arguments: []),
       ]),
       .shutdown,
     ] + StopReason.allCases.map { .expire(run, $0) } + answers.map { .answer(number: .max, $0) }
@@ -56,14 +72,20 @@ enum Samples {
         processes: 0,
         descriptors: 7, read: ["/etc/hosts"], write: ["/tmp/x", "/tmp/y"], network: .ports([0, 443, 65535]), exec: true),
       identifier: identifier, handlerLimit: LinkFormat.registrations, launchBudget: farAway, landlockLimit: 3),
+    WorkerBoot(
+      host: 3, confinement: Confinement(plugin: "/usr/lib/libz.so.1"), identifier: identifier,
+      adoption: LibraryAdoption(
+        identifier: identifier, kind: .processing, symbol: "crc32",
+        typed: TypedContract(signature: String(repeating: "s", count: Limits.signatureBytes), success: .any)),
+      launchBudget: .seconds(5)),
     WorkerBoot(host: 2, confinement: Confinement(plugin: "/p", network: .connect), launchBudget: .milliseconds(1), landlockLimit: 0),
   ]
 
   static let answers: [CallAnswer] =
     [
       .done, .bytes(nil), .bytes([]), .bytes([1, 2, 3]), .text(""), .text("{\"a\":\"ü\"}"),
-      .submission(Submission(id: request, disposition: .created, nextStart: WallTime(unixMilliseconds: 0))),
-    ]
+      .submission(Submission(id: request, disposition: .created, nextStart: WallTime(unixMilliseconds: 0))), .count(0), .count(.max),
+    ] + pages.map { .pending($0) }
     + Disposition.allCases.map {
       .submission(Submission(id: request, disposition: $0, nextStart: WallTime(unixMilliseconds: -1), notes: ["parked", "raised"]))
     } + statuses.map { .failure(CallFailure($0, "no \($0)")) }
@@ -78,8 +100,8 @@ enum Samples {
           registrations: TaskKind.allCases.map {
             HandlerRegistration(
               identifier: identifier, kind: $0, budget: .milliseconds(1500), maxConcurrentRuns: Limits.concurrentRuns, displayName: "Name",
-              version: "")
-          }, requests: requests, hasShutdownHook: true, askedTooEarly: true)),
+              version: "", typed: TypedContract(signature: "void()", success: .zero))
+          }, changes: changes, hasShutdownHook: true, askedTooEarly: true)),
       .progress(run, RunProgress(completed: .max, total: 0)), .progress(run, RunProgress(completed: 3, total: 3)), .dropped(lines: .max),
       .stuck(run, thread: "refresh", stack: "frame 1\nframe 2"), .stopped(threadsLeft: 0), .stopped(threadsLeft: .max), .ended([]),
       .ended(Array(endings.prefix(3))),
@@ -101,6 +123,8 @@ enum Samples {
     .state(run, key: "k"), .setState(run, key: "schlüssel", value: nil),
     .setState(run, key: "k", value: []), .setState(run, key: "k", value: [9, 8, 7]), .checkpoint(run), .setCheckpoint(run, nil),
     .setCheckpoint(run, [1]), .submit(run, requests[2]), .cancel(run, request),
+    .launchPending([], after: nil), .launchPending([identifier, longIdentifier], after: request), .pending(run, after: nil),
+    .pending(run, after: request), .cancelPending(run, of: nil), .cancelPending(run, of: longIdentifier),
   ]
 
   static let endings: [WireEnding] =

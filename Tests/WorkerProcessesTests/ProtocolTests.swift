@@ -42,12 +42,14 @@ import WorkerProcesses
     #expect(end.report.incident != nil)
   }
 
+  private static let version = UInt8(LinkFormat.version)
+
   @Test(
     "what is no message kills it, and its runs have crashed",
     arguments: [
-      [0x00], [0x54], [0x54, 0x01], [0x54, 0x02, 0x01], [0x54, 0x01, 0xFE], Array(repeating: 0xAA, count: 32_768),
+      [0x00], [0x54], [0x54, version], [0x54, version + 1, 0x01], [0x54, version, 0xFE], Array(repeating: 0xAA, count: 32_768),
       // A memfd is announced, but none comes along.
-      [0x54, 0x01, 0xFF, 0, 0, 1, 0],
+      [0x54, version, 0xFF, 0, 0, 1, 0],
       // More than a datagram may have.
       Array(repeating: 0x54, count: 40_000),
     ] as [[UInt8]])
@@ -95,14 +97,17 @@ import WorkerProcesses
       script.send(.stuck(foreign, thread: "forged", stack: "forged"))
       script.send(.call(number: 1, .setCheckpoint(foreign, [1])))
       script.send(.call(number: 2, .submit(foreign, TaskRequest(identifier: HandlerContract.scripted.identifier))))
-      // Both answers.
-      script.receive(2)
+      script.send(.call(number: 3, .pending(foreign, after: nil)))
+      script.send(.call(number: 4, .cancelPending(foreign, of: nil)))
+      // The answers.
+      script.receive(4)
       script.send(.ended([WireEnding(run: run, ending: .returned(.noop, stop: nil), report: RunReport())]))
       script.exit()
     }
     #expect(end.ending == .returned(.noop, stop: nil))
     #expect(bench.recorder.all.count == 1)
     #expect(bench.services.submitted.isEmpty)
+    #expect(bench.services.cancelled.isEmpty)
   }
 
   @Test("a second launch kills it") func launchTwice() async throws {
@@ -117,7 +122,8 @@ import WorkerProcesses
     let end = try await start { script, run in
       script.send(.call(number: 1, .admit(identifier)))
       script.send(.call(number: 2, .settings(identifier)))
-      script.receive(2)
+      script.send(.call(number: 3, .launchPending([identifier], after: nil)))
+      script.receive(3)
       script.send(.ended([WireEnding(run: run, ending: .returned(.noop, stop: nil), report: RunReport())]))
       script.exit()
     }

@@ -11,6 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Read before any of this code runs: which identifier it will register, so whose settings, sandbox and limits apply. */
+TASKHOST_PLUGIN_NOTE("org.taskhost.samples.hello-c", "refresh", 0, "1.0.0");
+
 TASKHOST_EXPORT const uint32_t taskhost_plugin_abi_version = TASKHOST_ABI_VERSION;
 
 /* The host's functions: read-only and valid as long as the process, so every run may use the pointer. */

@@ -311,13 +311,67 @@ typedef struct taskhost_api {
   /* A sentence for this thread's last status that was not OK; "" if there was none. Valid until this thread's
    * next call of any function of this table. Never NULL. */
   const char *(*last_error)(void);
-  /* A table of further functions, "org.taskhost.NAME/REV"; NULL where the host does not know it. */
+  /* A table of further functions, "org.taskhost.NAME/REV"; NULL where the host does not know it. Read-only memory
+   * that lives as long as the process. This header describes TASKHOST_EXTENSION_REQUESTS. */
   const void *(*extension)(const char *id);
 } taskhost_api;
 
 /* Whether the host's table has a function that this header names. */
 #define TASKHOST_HAS(api, field) \
   ((api)->struct_size >= offsetof(taskhost_api, field) + sizeof((api)->field))
+
+/* ---- extension org.taskhost.requests/1: a plugin's own pending requests ---- */
+
+/* What extension() is asked for; the answer is a const taskhost_requests *. */
+#define TASKHOST_EXTENSION_REQUESTS "org.taskhost.requests/1"
+
+/* A request that waits for its run: not one that runs now, not one that has ended. */
+typedef struct taskhost_pending_request {
+  uint32_t struct_size;           /* sizeof(taskhost_pending_request) as the host knows it */
+  uint32_t conditions;            /* TASKHOST_REQUIRES_ bits */
+  int64_t earliest_begin_unix_ms; /* as it was submitted, milliseconds since 1970; 0: at once */
+  int64_t next_start_unix_ms;     /* the effective earliest start: after a retry, later than that */
+  uint32_t attempt;               /* 1 while it has not run yet */
+  taskhost_kind kind;             /* of its identifier's handler */
+  const char *identifier;         /* valid during the visit */
+  const char *request_id;         /* valid during the visit */
+  const void *payload;            /* valid during the visit; never NULL, with a 0 byte after its end */
+  uint64_t payload_length;        /* does not count that byte */
+} taskhost_pending_request;
+
+/* Called for one pending request after the other, on the thread that lists them, before the call returns.
+ * It may copy what it is shown and call nothing of the host's. */
+typedef void (*taskhost_request_visitor)(const taskhost_pending_request *request, void *context);
+
+/* The requests of the identifiers that the plugin has registered, of each of them from the run of any. The request
+ * that a `schedule` in the configuration stands for is the operator's: it is neither visited nor cancelled.
+ * Statuses named at a function come on top of EINVAL, ESTALE (run phase), ELAUNCHED (launch phase), EUNAVAILABLE. */
+typedef struct taskhost_requests {
+  uint32_t struct_size; /* of the host's table */
+  uint32_t reserved;    /* 0 */
+
+  /* ---- run phase: any thread, while the run is live ---- */
+
+  /* Visits the pending requests, in the order of their submission; at most 1,000 of them. They are read a part at a
+   * time: one that begins, ends or is submitted during the call may be visited or not. */
+  taskhost_status (*list)(taskhost_task task, taskhost_request_visitor visit, void *context);
+  /* Cancels the pending requests of one of the plugin's identifiers; a run in progress goes on. *count (may be
+   * NULL): how many. ENOTPERMITTED: not an identifier of this plugin. Durable when it returns. */
+  taskhost_status (*cancel_identifier)(taskhost_task task, const char *identifier, uint64_t *count);
+  /* As cancel_identifier, for all identifiers of the plugin. */
+  taskhost_status (*cancel_all)(taskhost_task task, uint64_t *count);
+
+  /* ---- launch phase: any thread, until taskhost_plugin_launch returns ---- */
+
+  /* Visits what is pending from before this launch; what the launch itself submits or cancels is not considered.
+   * Nothing is before the host has settled that the plugin's identifiers are its own: it launches a plugin that asks
+   * once more then. ENOTPERMITTED: the plugin has not registered yet. */
+  taskhost_status (*launch_list)(taskhost_launch launch, taskhost_request_visitor visit, void *context);
+  /* Cancels, once the launch has succeeded, the pending requests of an identifier the plugin has registered, NULL:
+   * of all of them; held with what launch_submit holds and carried out in the order of the calls; dropped in probes.
+   * ENOTPERMITTED: not registered (yet). ELIMIT: more than 1,000 submissions and cancellations. */
+  taskhost_status (*launch_cancel)(taskhost_launch launch, const char *identifier);
+} taskhost_requests;
 
 /* ---- what a plugin exports ---- */
 
@@ -329,6 +383,45 @@ extern TASKHOST_EXPORT const uint32_t taskhost_plugin_handler_limit;
 TASKHOST_EXPORT taskhost_status taskhost_plugin_launch(const taskhost_api *api, taskhost_launch launch);
 /* Optional: the process is about to end and no run is live. 5 s. */
 TASKHOST_EXPORT void taskhost_plugin_shutdown(void);
+
+/* ---- the note: what a plugin says of itself before any of its code runs ---- */
+
+/*
+ * Optional. With a note the host knows whose settings, isolation and limits apply without launching the plugin in
+ * a probe first, and `taskhost plugins inspect` shows it. Once, at file scope, in one file of the plugin:
+ *
+ *     TASKHOST_PLUGIN_NOTE("org.example.hello", "refresh", 0, "1.0.0");
+ *
+ * identifier, kind ("refresh", "processing" or "continued") and version are string literals, budget_ms is a number;
+ * all as registered, else the plugin is refused: a version that is not registered is left out by using
+ * TASKHOST_PLUGIN_NOTE_LINES. It is data of the section .note.taskhost, which the linker keeps and strip leaves alone.
+ */
+#define TASKHOST_PLUGIN_NOTE(identifier, kind, budget_ms, version) \
+  TASKHOST_PLUGIN_NOTE_LINES( \
+      "identifier=" identifier "\nkind=" kind "\nbudget_ms=" TASKHOST_NOTE_TEXT(budget_ms) "\nversion=" version "\n")
+
+/* As TASKHOST_PLUGIN_NOTE, with the swift= line: the version of the compiler that built the plugin, a string literal. */
+#define TASKHOST_PLUGIN_NOTE_SWIFT(identifier, kind, budget_ms, version, swift) \
+  TASKHOST_PLUGIN_NOTE_LINES( \
+      "identifier=" identifier "\nkind=" kind "\nbudget_ms=" TASKHOST_NOTE_TEXT(budget_ms) "\nversion=" version "\nswift=" swift "\n")
+
+/* The lines as they are: identifier= is required; kind=, budget_ms=, version= and swift= are optional. */
+#define TASKHOST_PLUGIN_NOTE_LINES(lines) \
+  static const struct taskhost_plugin_note_record { \
+    uint32_t owner_bytes, lines_bytes, type; \
+    char owner[12], text[(sizeof("format=1\nabi=1\n" lines) + 3u) / 4u * 4u]; \
+  } taskhost_plugin_note TASKHOST_NOTE_PLACE = { \
+    9u, (uint32_t)sizeof("format=1\nabi=1\n" lines), TASKHOST_NOTE_TYPE, TASKHOST_NOTE_OWNER, "format=1\nabi=1\n" lines}
+
+#define TASKHOST_NOTE_OWNER "taskhost"
+#define TASKHOST_NOTE_TYPE 0x54480001u
+#define TASKHOST_NOTE_TEXT(value) TASKHOST_NOTE_TEXT_OF(value)
+#define TASKHOST_NOTE_TEXT_OF(value) #value
+#if defined(__GNUC__)
+#define TASKHOST_NOTE_PLACE __attribute__((section(".note.taskhost"), used, aligned(4)))
+#else
+#define TASKHOST_NOTE_PLACE
+#endif
 
 /* ---- the layout, asserted ---- */
 
@@ -354,6 +447,9 @@ TASKHOST_STATIC_ASSERT(offsetof(taskhost_api, register_handler) == 8, "taskhost_
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_api, payload) == 48, "taskhost_api.payload");
 TASKHOST_STATIC_ASSERT(offsetof(taskhost_api, extension) == 240, "taskhost_api.extension");
 TASKHOST_STATIC_ASSERT(sizeof(taskhost_api) == 248, "taskhost_api has no padding");
+TASKHOST_STATIC_ASSERT(sizeof(taskhost_pending_request) == 64, "taskhost_pending_request has no padding");
+TASKHOST_STATIC_ASSERT(offsetof(taskhost_pending_request, identifier) == 32, "taskhost_pending_request.identifier");
+TASKHOST_STATIC_ASSERT(sizeof(taskhost_requests) == 48, "taskhost_requests has no padding");
 
 #ifdef __cplusplus
 } /* extern "C" */

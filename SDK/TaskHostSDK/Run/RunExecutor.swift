@@ -18,8 +18,11 @@ final class RunExecutor: TaskExecutor, @unchecked Sendable {
   private var outcome: RunOutcome?
   private var isWaiting = false
   private var isClosed = false
+  private let virtualTime: VirtualTime?
 
-  init() {
+  /// - Parameter virtualTime: A test host's clock, which is told when the run's thread waits; `nil` in a real host.
+  init(_ virtualTime: VirtualTime? = nil) {
+    self.virtualTime = virtualTime
     pthread_mutex_init(mutex, nil)
     pthread_cond_init(wakeUp, nil)
   }
@@ -40,7 +43,7 @@ final class RunExecutor: TaskExecutor, @unchecked Sendable {
     let isClosed = isClosed
     if !isClosed {
       incoming.append(job)
-      if isWaiting { pthread_cond_signal(wakeUp) }
+      wake()
     }
     pthread_mutex_unlock(mutex)
     if isClosed { globalConcurrentExecutor.enqueue(job) }
@@ -51,8 +54,15 @@ final class RunExecutor: TaskExecutor, @unchecked Sendable {
     let mutex = mutex
     pthread_mutex_lock(mutex)
     self.outcome = outcome
-    if isWaiting { pthread_cond_signal(wakeUp) }
+    wake()
     pthread_mutex_unlock(mutex)
+  }
+
+  /// With the mutex held.
+  private func wake() {
+    guard isWaiting else { return }
+    virtualTime?.working()
+    pthread_cond_signal(wakeUp)
   }
 
   /// Runs jobs on the calling thread, waiting for more, until the run has finished. Called once.
@@ -63,6 +73,7 @@ final class RunExecutor: TaskExecutor, @unchecked Sendable {
       pthread_mutex_lock(mutex)
       while outcome == nil && incoming.isEmpty {
         isWaiting = true
+        virtualTime?.waiting()
         pthread_cond_wait(wakeUp, mutex)
         isWaiting = false
       }

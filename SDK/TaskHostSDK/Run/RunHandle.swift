@@ -4,6 +4,14 @@ import CTaskHost
 struct RunHandle: Sendable {
   let table: HostTable
   let task: taskhost_task
+  /// The clock of a test host; `nil` in a real one.
+  let virtualTime: VirtualTime?
+
+  init(table: HostTable, task: taskhost_task) {
+    self.table = table
+    self.task = task
+    virtualTime = VirtualTime(table, task)
+  }
 
   var functions: UnsafePointer<taskhost_api> { table.api }
 

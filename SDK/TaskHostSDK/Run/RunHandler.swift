@@ -5,7 +5,7 @@ enum RunHandler {
   /// Serves one run with `plugin`. Returns when the run's Swift task has ended and its expiration can no longer be reported.
   static func serve<Plugin: BackgroundTask>(_ plugin: Plugin, _ table: HostTable, _ task: taskhost_task) -> taskhost_result {
     let run = RunHandle(table: table, task: task)
-    let executor = RunExecutor()
+    let executor = RunExecutor(run.virtualTime)
     let work = Task(executorPreference: executor) {
       let outcome = await RunOutcome.of(plugin, run)
       executor.finish(outcome)

@@ -75,12 +75,17 @@ public struct TaskContext<Payload: Sendable>: Sendable {
 
   /// Suspends the calling task without blocking the run's thread, so sibling tasks go on.
   ///
-  /// Time is the machine's monotonic clock, not the host's: the host's own sleep can only block the thread.
+  /// Time is the machine's monotonic clock; under `TaskHostTesting`, whose host offers the extension `org.taskhost.virtual-time/1`, it is
+  /// the test's virtual clock, so a handler that sleeps with this function, not with `Task.sleep`, is tested in no time.
   ///
   /// - Throws: `CancellationError` at expiration and when the calling task is cancelled; at once where that was before the call.
   public func sleep(for duration: Duration) async throws {
     if isExpired { throw CancellationError() }
-    try await Task.sleep(for: duration)
+    if let clock = run.virtualTime {
+      try await clock.sleep(for: duration)
+    } else {
+      try await Task.sleep(for: duration)
+    }
     if isExpired { throw CancellationError() }
   }
 

@@ -133,6 +133,8 @@ extension JSONWriter {
       member("max_concurrent_runs", contract.maxConcurrentRuns)
       member("display_name", contract.displayName)
       member("version", contract.version)
+      member("function_signature", contract.typed?.signature)
+      member("success", contract.typed?.success.rawValue)
     }
     member("isolation", plugin.isolation)
     if let id = plugin.workerProcessID {

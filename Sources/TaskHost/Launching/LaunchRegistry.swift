@@ -8,16 +8,18 @@ final class LaunchRegistry: @unchecked Sendable {  // reason: `taken` is touched
   let configuration: HostConfiguration
   let stateDirectory: String
   let submissionRules: SubmissionRules
+  let store: any RequestStore
   let log: Logger
   private let monitor = Monitor()
   private var taken: [TaskIdentifier: String] = [:]
   /// Who a file's plugin has to be, where the configuration says so.
   private let tied: [String: String]
 
-  init(configuration: HostConfiguration, stateDirectory: String, submissionRules: SubmissionRules, log: Logger) {
+  init(configuration: HostConfiguration, stateDirectory: String, submissionRules: SubmissionRules, store: any RequestStore, log: Logger) {
     self.configuration = configuration
     self.stateDirectory = stateDirectory
     self.submissionRules = submissionRules
+    self.store = store
     self.log = log
     tied = Dictionary(configuration.plugins.compactMap { entry in entry.value.file.map { ($0, entry.key) } }) { first, _ in first }
   }
@@ -45,15 +47,23 @@ final class LaunchRegistry: @unchecked Sendable {  // reason: `taken` is touched
     }
   }
 
+  /// Whether an identifier is that file's.
+  func has(_ identifier: TaskIdentifier, file: String) -> Bool { monitor.locked { taken[identifier] == file } }
+
   /// What the host decides while a file's plugin launches.
-  func policy(for file: String, isProvisional: Bool) -> Policy {
-    Policy(registry: self, file: file, isProvisional: isProvisional)
+  ///
+  /// - Parameters:
+  ///   - isProvisional: See ``check(_:for:isProvisional:)``.
+  ///   - isOwner: Whether it is settled by now that the identifiers it will register are its own: only their owner sees their requests.
+  func policy(for file: String, isProvisional: Bool, isOwner: Bool = false) -> Policy {
+    Policy(registry: self, file: file, isProvisional: isProvisional, isOwner: isOwner)
   }
 
   struct Policy: LaunchPolicy {
     let registry: LaunchRegistry
     let file: String
     let isProvisional: Bool
+    let isOwner: Bool
 
     func admit(_ identifier: TaskIdentifier) throws(CallFailure) {
       try registry.check(identifier, for: file, isProvisional: isProvisional)
@@ -69,6 +79,17 @@ final class LaunchRegistry: @unchecked Sendable {  // reason: `taken` is touched
 
     func admit(_ request: TaskRequest, from identifier: TaskIdentifier) throws(CallFailure) {
       try registry.submissionRules.check(request.identifier, from: identifier)
+    }
+
+    /// A worker that is started anew, under the policy it was made with, has its identifiers by then.
+    func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(CallFailure) -> PendingPage {
+      let own = identifiers.filter { identifier in
+        if registry.has(identifier, file: file) { return true }
+        return isOwner && (try? registry.check(identifier, for: file, isProvisional: false)) != nil
+      }
+      do { return try registry.store.pendingRequests(of: own, after: request) } catch {
+        throw CallFailure(.unavailable, error.description)
+      }
     }
 
     func log(_ line: LogLine) {

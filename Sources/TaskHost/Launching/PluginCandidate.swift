@@ -5,7 +5,7 @@ import TaskModel
 struct PluginCandidate: Sendable {
   /// The original's path, for sentences.
   let path: String
-  /// SHA-256 of the content.
+  /// SHA-256 of the content; of a manifest's and its library's together.
   let digest: [UInt8]
   /// What is loaded.
   let copy: String
@@ -13,10 +13,16 @@ struct PluginCandidate: Sendable {
   var elf: ElfSummary?
   /// What its signature is worth.
   let signature: SignatureStanding
+  /// The function of the library that is its handler, where the file is a manifest; nil: it is a plugin's.
+  var adoption: LibraryAdoption?
+  /// SHA-256 of the file, where ``digest`` is of the file and its library together.
+  var fileDigest: [UInt8]?
+  /// SHA-256 of the copy, where it is not of the file's content.
+  var copyDigest: [UInt8]?
   /// How the file is found unchanged at the next launch; nil: it is not.
   let remembered: KnownPluginFile?
 
-  var digestText: String { digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+  var digestText: String { (fileDigest ?? digest).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 
   var name: String { path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path }
 }
@@ -26,8 +32,8 @@ struct RegisteredPlugin: Sendable {
   let candidate: PluginCandidate
   let registrations: [HandlerRegistration]
   let contracts: [HandlerContract]
-  /// What it submitted while it launched.
-  let requests: [TaskRequest]
+  /// What it submitted and cancelled while it launched, in order.
+  let changes: [LaunchChange]
   let placement: Placement
 }
 

@@ -39,7 +39,7 @@ struct PluginLaunching {
   init(_ parts: HostParts, _ log: Logger) throws(HostFailure) {
     let configuration = parts.configuration
     registry = LaunchRegistry(
-      configuration: configuration, stateDirectory: parts.directory.path, submissionRules: parts.rules, log: log)
+      configuration: configuration, stateDirectory: parts.directory.path, submissionRules: parts.rules, store: parts.store, log: log)
     specs = try WorkerSpecs(configuration, stateDirectory: parts.directory.path)
     cache = VerdictCache(parts.store, specs: specs)
     copies = parts.copies
@@ -65,7 +65,7 @@ struct PluginLaunching {
     }
     guard copies.settle() else { return log.warning("the private copies of plugins could not be written to the disk for certain") }
     do { try cache.save() } catch { log.warning("what was found out about plugins cannot be kept for the next launch: \(error)") }
-    copies.removeAllBut(Set(result.registered.map(\.candidate.digest)))
+    copies.removeAllBut(Set(result.registered.map { $0.candidate.copyDigest ?? $0.candidate.digest }))
   }
 
   /// Looks through the plugin directories and launches what is there.
@@ -110,7 +110,9 @@ struct PluginLaunching {
       candidate = try withSummary(candidate)
       return (candidate, probe(candidate, self.identifier(of: candidate), isProvisional: true))
     } catch {
-      return (nil, .refused(RefusedPlugin(refusal: error, identifier: nil)))
+      var identifier: TaskIdentifier?
+      if case .manifest(let file) = entry { identifier = (try? AdoptionManifest(file)).flatMap { try? TaskIdentifier($0.identifier) } }
+      return (nil, .refused(RefusedPlugin(refusal: error, identifier: identifier)))
     }
   }
 
@@ -118,6 +120,9 @@ struct PluginLaunching {
     if case .known(let file) = entry, let copy = copies.copy(of: file) {
       let signature = try signatures.check(digest: file.digest, of: file.path)
       return PluginCandidate(path: file.path, digest: file.digest, copy: copy, elf: nil, signature: signature, remembered: file)
+    }
+    if case .manifest(let file) = entry {
+      return try PluginCandidate(adopting: file, copies: copies, signatures: signatures, policy: trust)
     }
     let verified = try copies.take(entry.path, policy: trust, listed: entry.listed)
     let signature = try signatures.check(verified)
@@ -128,18 +133,21 @@ struct PluginLaunching {
 
   /// Who a file's plugin is, before its code runs: the configuration says so, or its note, or this very content registered before.
   private func identifier(of candidate: PluginCandidate) -> TaskIdentifier? {
+    if let adoption = candidate.adoption { return adoption.identifier }
     let tied = registry.identifier(tiedTo: candidate.name)
     if let known = (tied ?? candidate.elf?.note?.identifier).flatMap({ try? TaskIdentifier($0) }) { return known }
     return cache.identity(of: candidate.digest)
   }
 
   /// Launches a candidate in a worker. Where nobody knows who it is, a throw-away worker in the default sandbox finds out.
-  private func probe(_ candidate: PluginCandidate, _ identifier: TaskIdentifier?, isProvisional: Bool) -> Prospect {
+  private func probe(
+    _ candidate: PluginCandidate, _ identifier: TaskIdentifier?, isProvisional: Bool, isOwner: Bool = false
+  ) -> Prospect {
     do {
       let handlerLimit = handlerLimit(of: candidate)
       let spec = try specs.spec(for: candidate, handlerLimit: handlerLimit, identifier: identifier)
       let worker = processes.worker(
-        spec, policy: registry.policy(for: candidate.name, isProvisional: isProvisional))
+        spec, policy: registry.policy(for: candidate.name, isProvisional: isProvisional, isOwner: isOwner))
       let launch: PluginWorker.Launch
       do { launch = try worker.launch() } catch {
         // In the default sandbox it may fail for want of what its settings give it: who it is, it has said by then.
@@ -217,23 +225,67 @@ struct PluginLaunching {
       throw LaunchFailure(step: .registration, observed: "it registered no handler").refusal(of: candidate.path)
     }
     let contracts = registrations.map { contract(for: $0) }
-    var requests = launch?.requests ?? []
+    let changes: [LaunchChange]
+    let isRepeatable: Bool
     let placement: Placement
     if isForThread(registrations) {
       worker?.close()
       let plugin = try load(candidate, as: identifier, registering: registrations, loaded)
-      requests = plugin.requests
+      (changes, isRepeatable) = (plugin.changes, !plugin.askedForRequests)
       placement = .thread(plugin)
     } else {
+      if launch?.askedForRequests == true {
+        worker?.close()
+        (launch, worker) = try relaunch(candidate, as: identifier, registering: registrations)
+      }
+      (changes, isRepeatable) = (launch?.changes ?? [], launch?.askedForRequests != true)
       let worker = if let worker { worker } else { try self.worker(for: candidate, identifier, handlerLimit: registrations.count) }
+      do { try check(changes, of: contracts.map(\.identifier)) } catch {
+        worker.close()
+        throw error.refusal(of: candidate.path)
+      }
       worker.adopt(registrations, contracts: contracts)
       placement = .process(worker)
     }
     registry.take(registrations.map(\.identifier), for: candidate.name)
-    // What it submits may depend on the time: it is asked again.
-    if requests.isEmpty { cache.note(candidate, registrations, as: identifier) }
+    // What it submits and cancels may depend on the time, or on what is pending: it is asked again.
+    if changes.isEmpty, isRepeatable { cache.note(candidate, registrations, as: identifier) }
     return RegisteredPlugin(
-      candidate: candidate, registrations: registrations, contracts: contracts, requests: requests, placement: placement)
+      candidate: candidate, registrations: registrations, contracts: contracts, changes: changes, placement: placement)
+  }
+
+  /// Launches once more a plugin that wanted to know which of its requests are pending: what it has registered is its own by now, so it is
+  /// told.
+  private func relaunch(
+    _ candidate: PluginCandidate, as identifier: TaskIdentifier, registering registrations: [HandlerRegistration]
+  ) throws(PluginRefusal) -> (PluginWorker.Launch?, PluginWorker?) {
+    switch probe(try withSummary(candidate), identifier, isProvisional: false, isOwner: true) {
+    case .refused(let refused): throw refused.refusal
+    case .registers(registrations, let launch, let worker): return (launch, worker)
+    case .registers(_, _, let worker):
+      worker?.close()
+      throw LaunchFailure(
+        step: .registration, observed: "its registration was refused: it registered something else when it was told what is pending"
+      ).refusal(of: candidate.path)
+    }
+  }
+
+  /// What it asked for while it launched is what it may ask for. Its worker was told so call by call; whether it kept to that is seen here.
+  private func check(_ changes: [LaunchChange], of plugin: [TaskIdentifier]) throws(LaunchFailure) {
+    for change in changes {
+      switch change {
+      case .submit(let request):
+        let isPermitted = plugin.contains { identifier in
+          (try? registry.submissionRules.check(request.identifier, from: identifier, own: plugin)) != nil
+        }
+        guard isPermitted else {
+          throw LaunchFailure(step: .status, observed: "while it launched it submitted to \(request.identifier), which it may not")
+        }
+      case .cancel(let identifiers):
+        guard let other = identifiers.first(where: { !plugin.contains($0) }) else { continue }
+        throw LaunchFailure(step: .status, observed: "while it launched it cancelled requests of \(other), which is not its own")
+      }
+    }
   }
 
   /// A worker for a candidate whose verdict is known; it has no process until it has a run.
@@ -273,8 +325,8 @@ struct PluginLaunching {
     _ candidate: PluginCandidate, _ identifier: TaskIdentifier, _ registrations: [HandlerRegistration]
   ) -> LaunchOrder {
     LaunchOrder(
-      path: candidate.copy, identifier: identifier, handlerLimit: registrations.count,
-      policy: registry.policy(for: candidate.name, isProvisional: false))
+      path: candidate.copy, identifier: identifier, adoption: candidate.adoption, handlerLimit: registrations.count,
+      policy: registry.policy(for: candidate.name, isProvisional: false, isOwner: true))
   }
 
   private func isForThread(_ registrations: [HandlerRegistration]) -> Bool {
@@ -325,7 +377,7 @@ struct PluginLaunching {
       identifier: registered.identifier, kind: registered.kind, budget: settings.budget ?? shortest,
       grace: settings.grace ?? registered.kind.defaultGrace,
       maxConcurrentRuns: min(registered.maxConcurrentRuns, settings.maxConcurrentRuns ?? .max), displayName: registered.displayName,
-      version: registered.version)
+      version: registered.version, typed: registered.typed)
   }
 }
 

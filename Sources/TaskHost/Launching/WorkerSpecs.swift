@@ -37,7 +37,8 @@ struct WorkerSpecs: Sendable {
       (confinement.memory, confinement.descriptors) = (1 << 40, 65_536)
     }
     return WorkerSpec(
-      executable: executable, name: candidate.name, confinement: confinement, identifier: identifier, handlerLimit: handlerLimit,
+      executable: executable, name: candidate.name, confinement: confinement, identifier: identifier, adoption: candidate.adoption,
+      handlerLimit: handlerLimit,
       launchBudget: configuration.launchBudget, environment: environment(settings, data), landlockLimit: Self.landlockLimit)
   }
 

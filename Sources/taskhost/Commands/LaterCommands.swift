@@ -37,11 +37,4 @@ enum LaterCommands {
     @Argument(parsing: .captureForPassthrough) var rest: [String] = []
     func run() throws { throw CommandFailure.later("reload") }
   }
-
-  /// `taskhost plugins check`
-  struct Check: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "check", abstract: "Comes with a later version.", shouldDisplay: false)
-    @Argument(parsing: .captureForPassthrough) var rest: [String] = []
-    func run() throws { throw CommandFailure.later("plugins check") }
-  }
 }

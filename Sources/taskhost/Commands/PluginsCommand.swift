@@ -4,10 +4,10 @@ import ArgumentParser
 struct PluginsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "plugins",
-    abstract: "What is loaded or refused, and why.",
+    abstract: "What is loaded or refused, and why; what authors need.",
     subcommands: [
-      PluginsListCommand.self, PluginsInspectCommand.self, PluginsReleaseCommand.self, PluginsKeygenCommand.self, PluginsSignCommand.self,
-      PluginsVerifyCommand.self, LaterCommands.Check.self,
+      PluginsListCommand.self, PluginsInspectCommand.self, PluginsNewCommand.self, PluginsCheckCommand.self, PluginsReleaseCommand.self,
+      PluginsKeygenCommand.self, PluginsSignCommand.self, PluginsVerifyCommand.self,
     ],
     defaultSubcommand: PluginsListCommand.self)
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import HostControl
 import PluginTrust
 import TaskHost
@@ -11,11 +12,13 @@ struct PluginsInspectCommand: ParsableCommand {
     abstract: "Show what a plugin file says of itself, and whether the host would load it. Runs none of its code, needs no host.",
     discussion: """
       What the file registers is known only once it is launched, unless it carries a note that says so.
+      Of a manifest that adopts a library, NAME.task.toml, it shows the contract and the library.
       Exits 1 when the host would refuse the file.
 
       EXAMPLES
         taskhost plugins inspect plugins/libCleanup.so
         taskhost plugins inspect ./hello-c.so --json
+        taskhost plugins inspect plugins/crc32.task.toml
       """)
 
   @Argument(help: "The file.")
@@ -25,15 +28,20 @@ struct PluginsInspectCommand: ParsableCommand {
 
   func run() throws {
     do {
-      let plugin = try PluginInspector.inspect(file)
-      if json { Terminal.print(Self.json(of: plugin)) } else { Self.show(plugin) }
+      if file.hasSuffix(".task.toml") {
+        let manifest = try PluginInspector.inspectManifest(file)
+        if json { Terminal.print(Self.json(of: manifest)) } else { Self.show(Self.rows(of: manifest)) }
+      } else {
+        let plugin = try PluginInspector.inspect(file)
+        if json { Terminal.print(Self.json(of: plugin)) } else { Self.show(Self.rows(of: plugin)) }
+      }
     } catch {
       if json { Terminal.print(Self.json(of: error)) }
       throw CommandFailure(.failed, file, error.observed, remedy: error.remedy)
     }
   }
 
-  private static func show(_ plugin: PluginFile) {
+  private static func rows(of plugin: PluginFile) -> [(String, String)] {
     let elf = plugin.elf
     var table: [(String, String)] = [
       ("file", plugin.path), ("size", "\(plugin.size) bytes"), ("abi version", "\(elf.abiVersion)"),
@@ -44,16 +52,43 @@ struct PluginsInspectCommand: ParsableCommand {
     if let note = elf.note {
       table.append(("identifier", note.identifier))
       if let kind = note.kind { table.append(("kind", kind.rawValue)) }
-      if let budget = note.budgetMilliseconds { table.append(("budget", DurationText.format(milliseconds: Int64(clamping: budget)))) }
+      if let budget = note.budgetMilliseconds {
+        table.append(("budget", budget == 0 ? "its kind's" : DurationText.format(milliseconds: Int64(clamping: budget))))
+      }
       if let version = note.version { table.append(("version", version)) }
       if let swift = note.swift { table.append(("swift", swift)) }
     } else {
       table.append(("note", "none: its identifier is known once it is launched"))
     }
-    let width = table.map(\.0.count).max() ?? 0
-    for (name, text) in table {
+    table.append(("signature", signature(of: plugin.path).text))
+    return table
+  }
+
+  private static func rows(of manifest: ManifestInspection) -> [(String, String)] {
+    let (adoption, library) = (manifest.adoption, manifest.library)
+    return [
+      ("file", manifest.path), ("identifier", adoption.identifier.rawValue), ("kind", adoption.kind.rawValue),
+      ("library", library.original + (library.isSystem ? " (the system's)" : "")), ("symbol", adoption.symbol),
+      ("signature", adoption.typed.signature), ("success", adoption.typed.success.rawValue),
+      ("libraries", library.libraries.joined(separator: ", ")),
+    ]
+  }
+
+  private static func show(_ rows: [(String, String)]) {
+    let width = rows.map(\.0.count).max() ?? 0
+    for (name, text) in rows {
       Terminal.print("\(name)\(String(repeating: " ", count: width - name.count))  \(text.escapingControlCharacters)")
     }
+  }
+
+  /// What lies beside the file as its signature. Whether a host trusts the key is the host's matter.
+  private static func signature(of path: String) -> (key: String?, text: String) {
+    let place = PluginSigning.signatureFile(of: path)
+    guard access(place, F_OK) == 0 else { return (nil, "none") }
+    do throws(SigningFileError) {
+      let key = try PluginSignature(reading: place).keyID
+      return (key, "by the key \(key), not verified: taskhost plugins verify")
+    } catch { return (nil, "\(error.file) \(error.observed)") }
   }
 
   private static func json(of plugin: PluginFile) -> [UInt8] {
@@ -77,6 +112,24 @@ struct PluginsInspectCommand: ParsableCommand {
       writer.member("swift", note.swift)
       writer.endObject()
     }
+    writer.member("signature_key", signature(of: plugin.path).key)
+    writer.endObject()
+    return writer.bytes
+  }
+
+  private static func json(of manifest: ManifestInspection) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("file", manifest.path)
+    writer.member("accepted", true)
+    writer.member("identifier", manifest.adoption.identifier.rawValue)
+    writer.member("kind", manifest.adoption.kind.rawValue)
+    writer.member("library", manifest.library.original)
+    writer.member("system_library", manifest.library.isSystem)
+    writer.member("symbol", manifest.adoption.symbol)
+    writer.member("signature", manifest.adoption.typed.signature)
+    writer.member("success", manifest.adoption.typed.success.rawValue)
+    writer.member("libraries", manifest.library.libraries)
     writer.endObject()
     return writer.bytes
   }

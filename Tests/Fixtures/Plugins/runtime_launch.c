@@ -102,7 +102,7 @@ TASKHOST_EXPORT taskhost_status taskhost_plugin_launch(const taskhost_api *table
 #elif defined(FALLBACK)
   registration.signature = "result(task)";
   registration.function = (void (*)(void))handle;
-  if (api->register_handler(launch, &registration) != TASKHOST_EUNSUPPORTED) abort();
+  if (api->register_handler(launch, &registration) != TASKHOST_EINVAL) abort();
   registration = good();
   return api->register_handler(launch, &registration);
 #else

@@ -43,7 +43,7 @@ import Testing
       (".identifier=\"\(String(repeating: "a", count: 2000))\"", "longer than 1024"), (".handler=NULL", "handler is NULL"),
       (".struct_size=0", "struct_size 0"), (".struct_size=79", "struct_size 79"), (".struct_size=4097", "struct_size 4097"),
       (".struct_size=4294967295u", "struct_size 4294967295"), (".kind=0", "kind 0"), (".kind=4", "kind 4"), (".kind=-1", "kind -1"),
-      (".reserved=1", "reserved is 1"), (".max_concurrent_runs=1025", "1025"), (".signature=\"void()\"", "typed handlers"),
+      (".reserved=1", "reserved is 1"), (".max_concurrent_runs=1025", "1025"), (".signature=\"void()\"", "either a handler or these two"),
       (".display_name=\"\\xff\"", "display_name is not valid UTF-8"),
       (".version=\"\(String(repeating: "1", count: 65))\"", "version is longer than 64 bytes"),
     ])
@@ -79,7 +79,7 @@ import Testing
     let policy = OpenPolicy()
     let plugin = try await Bench(isolation).launch("runtime_launch", ["SETTINGS_FIRST"], policy: policy)
     #expect(policy.logged == ["none", "{\"who\":\"test.runtime.launch\"}"])
-    #expect(plugin.requests.count == 1)
+    #expect(plugin.changes.count == 1)
     #expect(plugin.registrations.count == 1)
   }
 

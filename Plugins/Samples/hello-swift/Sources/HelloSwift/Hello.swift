@@ -1,14 +1,29 @@
 import TaskHostSDK
 
+/// Greets with its payload, counts to ten, a tenth of a second each, and gives the count as its output.
 struct Hello: BackgroundTask {
+  /// The request's payload: `{"name": "world"}`, or nothing.
   struct Payload: Decodable { var name: String? }
 
   static let identifier = "org.taskhost.samples.hello-swift"
+  static let displayName: String? = "Hello from Swift"
+  static let version: String? = "1.0.0"
 
   init(_ launch: LaunchContext<NoSettings>) {}
 
   func run(_ task: TaskContext<Payload>) async throws -> TaskResult {
     task.logger.info("hello, \(task.payload.name ?? "world")")
+    do {
+      for step: UInt64 in 1...10 {
+        // Throws once the run has expired: expiration is the cancellation of this Swift task.
+        try await task.sleep(for: .milliseconds(100))
+        task.progress(step, of: 10)
+      }
+    } catch is CancellationError {
+      // Only to say why: an error that is thrown on is a retry too.
+      throw TaskFailure.temporary("asked to stop before the end (\(task.stopReason))")
+    }
+    try task.setOutput(["counted": 10])
     return .success
   }
 }

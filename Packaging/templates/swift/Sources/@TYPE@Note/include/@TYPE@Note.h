@@ -1,0 +1,1 @@
+/* Nothing to import: the note is data for the host. */

@@ -1,0 +1,40 @@
+import FoundationEssentials
+
+/// The notes and their copies: two folders of text files in the plugin's data directory, where its sandbox lets it write. In a real
+/// application the copies would be on a server.
+struct NoteFolder {
+  private let notes: String
+  private let copies: String
+
+  init(_ dataDirectory: String) throws {
+    notes = dataDirectory + "/notes"
+    copies = dataDirectory + "/copies"
+    for folder in [notes, copies] {
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+  }
+
+  /// The names of all notes and of all copies, sorted: an order that stays the same when notes come and go.
+  func names() throws -> [String] {
+    let all = try FileManager.default.contentsOfDirectory(atPath: notes) + FileManager.default.contentsOfDirectory(atPath: copies)
+    return Set(all.filter { $0.hasSuffix(".txt") }).sorted()
+  }
+
+  /// Makes the copy of one note what the note is: new, changed, gone, or as before. Doing so again changes nothing, so it does no harm when
+  /// the host runs a request once more.
+  ///
+  /// - Returns: The bytes that were copied.
+  func synchronize(_ name: String) throws -> Int {
+    // A name comes from a request: it must not lead out of the folder.
+    guard !name.contains("/"), name.hasSuffix(".txt") else { return 0 }
+    let (note, copy) = (notes + "/" + name, copies + "/" + name)
+    guard let text = FileManager.default.contents(atPath: note) else {
+      if FileManager.default.fileExists(atPath: copy) { try FileManager.default.removeItem(atPath: copy) }
+      return 0
+    }
+    guard text != FileManager.default.contents(atPath: copy) else { return 0 }
+    // Atomic: a crash leaves the old copy or the new one.
+    try text.write(to: URL(filePath: copy), options: .atomic)
+    return text.count
+  }
+}

@@ -1,0 +1,67 @@
+import CTaskHost
+import Synchronization
+
+/// The launch that is in progress: what is asked of it is held by the host and carried out once the launch has succeeded.
+///
+/// The host does not list what it holds, so this keeps account of it: an app that looks at its pending requests while it launches sees what
+/// it has just submitted.
+final class LaunchChannel: RequestChannel, Sendable {
+  private struct Held {
+    var all = false
+    var identifiers: Set<String> = []
+    var submitted: [PendingRequest] = []
+  }
+
+  let host: HostTable
+  let launch: taskhost_launch
+  private let held = Mutex(Held())
+
+  init(_ host: HostTable, _ launch: taskhost_launch) {
+    self.host = host
+    self.launch = launch
+  }
+
+  func pending() throws -> [PendingRequest] {
+    let table = try host.extensionTable()
+    let before = try PendingRequest.Collector.collect { visit, context in
+      try host.check(table.pointee.launch_list(launch, visit, context))
+    }
+    return held.withLock { held in
+      (held.all ? [] : before.filter { !held.identifiers.contains($0.identifier) }) + held.submitted
+    }
+  }
+
+  func cancel(hostIdentifier: String, identifier: String) throws {
+    let table = try host.extensionTable()
+    guard hostIdentifier == identifier else {
+      // The host cancels the whole of a wildcard's while it launches, and nothing can be withdrawn from what it holds.
+      throw HostError(
+        status: TASKHOST_EUNSUPPORTED, message: "\(identifier) is covered by \(hostIdentifier).*: while launching, cancel all of them")
+    }
+    try host.check(hostIdentifier.withCString { table.pointee.launch_cancel(launch, $0) })
+    held.withLock { held in
+      held.identifiers.insert(identifier)
+      held.submitted.removeAll { $0.identifier == identifier }
+    }
+  }
+
+  func cancelAll() throws {
+    let table = try host.extensionTable()
+    try host.check(table.pointee.launch_cancel(launch, nil))
+    held.withLock { held in
+      held.all = true
+      held.submitted = []
+    }
+  }
+
+  func submit(_ order: Order, atOnce: Bool) throws {
+    // Whether it could begin at once is not known before the launch is over: it waits for that at least.
+    try host.check(try order.withCValue { host.api.pointee.launch_submit(launch, $0) })
+    held.withLock { $0.submitted.append(order.pending) }
+  }
+
+  /// A line in the host's log.
+  func log(_ level: LogLevel, _ text: String) -> Bool {
+    CText.printable(text).withCString { host.api.pointee.launch_log(launch, level.cValue, $0) } == taskhost_status(TASKHOST_OK)
+  }
+}

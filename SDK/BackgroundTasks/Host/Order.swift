@@ -1,0 +1,48 @@
+import CTaskHost
+import Foundation
+
+/// A request on its way to the host.
+struct Order: Sendable {
+  /// Whose handler the host is to run.
+  let hostIdentifier: String
+  let record: RequestRecord
+  let conditions: UInt32
+  /// Milliseconds since 1970, 0: at once.
+  let earliestBegin: Int64
+
+  /// The identifier as it was submitted.
+  var identifier: String { record.identifier ?? hostIdentifier }
+
+  /// What the order is once the host holds it.
+  var pending: PendingRequest {
+    PendingRequest(hostIdentifier: hostIdentifier, record: record, conditions: conditions, earliestBegin: earliestBegin)
+  }
+
+  /// Calls `body` with the request as C sees it, valid during the call.
+  ///
+  /// - Throws: `EncodingError`.
+  func withCValue<Result>(_ body: (UnsafePointer<taskhost_request>) -> Result) throws -> Result {
+    let payload = try record.payload()
+    return hostIdentifier.withCString { identifier in
+      payload.withUnsafeBytes { bytes in
+        var request = taskhost_request()
+        request.struct_size = UInt32(MemoryLayout<taskhost_request>.size)
+        request.conditions = conditions
+        request.identifier = identifier
+        request.payload = bytes.baseAddress
+        request.payload_length = UInt64(bytes.count)
+        request.earliest_begin_unix_ms = earliestBegin
+        return body(&request)
+      }
+    }
+  }
+
+  /// A date as `earliest_begin_unix_ms` wants it: rounded up, at least 1 because 0 means now; 0 for none.
+  static func milliseconds(_ date: Date?) -> Int64 {
+    guard let date else { return 0 }
+    // Dates are binary fractions of a second: take back what lies under a microsecond, else 0.1 s could round up to 101 ms.
+    let milliseconds = (date.timeIntervalSince1970 * 1000 - 0.001).rounded(.up)
+    guard milliseconds >= 1 else { return 1 }
+    return Int64(exactly: milliseconds) ?? .max
+  }
+}

@@ -1,0 +1,78 @@
+import CTaskHost
+import Foundation
+
+/// A request that waits for its run, copied out of the host's memory.
+struct PendingRequest: Sendable {
+  let hostIdentifier: String
+  /// Empty for one that the present launch has submitted itself.
+  let requestID: String
+  let record: RequestRecord?
+  let conditions: UInt32
+  /// Milliseconds since 1970, 0: at once.
+  let earliestBegin: Int64
+
+  init(hostIdentifier: String, requestID: String = "", record: RequestRecord?, conditions: UInt32, earliestBegin: Int64) {
+    self.hostIdentifier = hostIdentifier
+    self.requestID = requestID
+    self.record = record
+    self.conditions = conditions
+    self.earliestBegin = earliestBegin
+  }
+
+  init(_ request: taskhost_pending_request) {
+    hostIdentifier = request.identifier.map { String(cString: $0) } ?? ""
+    requestID = request.request_id.map { String(cString: $0) } ?? ""
+    record = RequestRecord(payload: [UInt8](UnsafeRawBufferPointer(start: request.payload, count: Int(request.payload_length))))
+    conditions = request.conditions
+    earliestBegin = request.earliest_begin_unix_ms
+  }
+
+  /// The identifier as it was submitted.
+  var identifier: String { record?.identifier ?? hostIdentifier }
+
+  /// The request as its author knows it.
+  ///
+  /// - Parameter fallback: What it is where its payload does not say.
+  func request(fallback: TaskType) -> BGTaskRequest {
+    let request: BGTaskRequest
+    switch record?.type ?? fallback {
+    case .refresh: request = BGAppRefreshTaskRequest(identifier: identifier)
+    case .processing: request = withConditions(BGProcessingTaskRequest(identifier: identifier))
+    case .healthResearch:
+      let research = BGHealthResearchTaskRequest(identifier: identifier)
+      research.protectionTypeOfRequiredData = record?.protection.map { FileProtectionType(rawValue: $0) }
+      request = withConditions(research)
+    case .continued:
+      let continued = BGContinuedProcessingTaskRequest(
+        identifier: identifier, title: record?.title ?? "", subtitle: record?.subtitle ?? "")
+      continued.strategy = record?.strategy.flatMap(BGContinuedProcessingTaskRequest.SubmissionStrategy.init(rawValue:)) ?? .queue
+      request = continued
+    }
+    if earliestBegin > 0 { request.earliestBeginDate = Date(timeIntervalSince1970: Double(earliestBegin) / 1000) }
+    return request
+  }
+
+  private func withConditions(_ request: BGProcessingTaskRequest) -> BGProcessingTaskRequest {
+    request.requiresNetworkConnectivity = conditions & UInt32(TASKHOST_REQUIRES_NETWORK) != 0
+    request.requiresExternalPower = conditions & UInt32(TASKHOST_REQUIRES_POWER) != 0
+    return request
+  }
+
+  /// Collects what a list function visits.
+  final class Collector {
+    private(set) var all: [PendingRequest] = []
+
+    /// Calls `list` with a visitor that collects here.
+    static func collect(_ list: (taskhost_request_visitor, UnsafeMutableRawPointer) throws -> Void) rethrows -> [PendingRequest] {
+      let collector = Collector()
+      try withExtendedLifetime(collector) {
+        try list(
+          { request, context in
+            guard let request, let context else { return }
+            Unmanaged<Collector>.fromOpaque(context).takeUnretainedValue().all.append(PendingRequest(request.pointee))
+          }, Unmanaged.passUnretained(collector).toOpaque())
+      }
+      return collector.all
+    }
+  }
+}

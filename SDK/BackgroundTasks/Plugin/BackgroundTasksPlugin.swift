@@ -1,0 +1,71 @@
+public import CTaskHost
+import Synchronization
+
+/// What the one exported line of a plugin calls.
+///
+/// ```swift
+/// @c(taskhost_plugin_launch)
+/// public func launch(_ api: UnsafePointer<taskhost_api>?, _ launch: taskhost_launch) -> taskhost_status {
+///   BackgroundTasksPlugin.launch(api, launch) { Feed.shared.registerTasks() }
+/// }
+/// ```
+///
+/// The function must be `public`, else the linker drops it; where imports are internal by default, write `public import BackgroundTasks`.
+public enum BackgroundTasksPlugin {
+  /// What the runs of an identifier are, for those that no request of this module's says it of, and for the host's budget.
+  public enum Kind: Sendable {
+    /// ``BGAppRefreshTask``: 30 s, grace 5 s.
+    case refresh
+    /// ``BGProcessingTask``: 10 min, grace 30 s.
+    case processing
+    /// ``BGHealthResearchTask``: as processing.
+    case healthResearch
+    /// ``BGContinuedProcessingTask``: as long as its progress rises, grace 30 s.
+    case continued
+
+    var type: TaskType {
+      switch self {
+      case .refresh: .refresh
+      case .processing: .processing
+      case .healthResearch: .healthResearch
+      case .continued: .continued
+      }
+    }
+  }
+
+  /// Launches the plugin: calls what the app does at its launch, where it registers its handlers and may submit.
+  ///
+  /// The host may call this more than once in a process. Called on the host's launch thread.
+  ///
+  /// - Parameters:
+  ///   - kinds: What runs are, by identifier or wildcard (`NAME.*`). An identifier that is not named is registered as processing; a wildcard
+  ///     that is named here needs no handler yet: each of its identifiers may be registered later, as continued tasks are on iOS.
+  ///   - didFinishLaunching: What the app does at its launch.
+  /// - Returns: `TASKHOST_OK`; `TASKHOST_EINVAL` without a table, `TASKHOST_EUNSUPPORTED` for a host that is too old. That nothing was
+  ///   registered is for the host to say.
+  public static func launch(
+    _ api: UnsafePointer<taskhost_api>?, _ launch: taskhost_launch, kinds: [String: Kind] = [:], _ didFinishLaunching: () -> Void
+  ) -> taskhost_status {
+    BGTaskScheduler.shared.core.launch(api, launch, hints: kinds.mapValues(\.type), didFinishLaunching)
+  }
+
+  /// As ``launch(_:_:kinds:_:)``, for a function that belongs to the main actor.
+  ///
+  /// It is called on the host's launch thread, where nothing else of the plugin runs yet.
+  public static func launch(
+    _ api: UnsafePointer<taskhost_api>?, _ launch: taskhost_launch, kinds: [String: Kind] = [:],
+    onMainActor didFinishLaunching: @MainActor () -> Void
+  ) -> taskhost_status {
+    BGTaskScheduler.shared.core.launch(api, launch, hints: kinds.mapValues(\.type)) { MainActorLaunch.call(didFinishLaunching) }
+  }
+
+  /// Launches a plugin that is declared as an app is in SwiftUI.
+  public static func launch<App: PluginApp>(
+    _ api: UnsafePointer<taskhost_api>?, _ launch: taskhost_launch, _ app: App.Type
+  ) -> taskhost_status {
+    BGTaskScheduler.shared.core.launch(api, launch, app.init().body)
+  }
+
+  /// The plugin's own writable folder, an absolute path: in the sandbox the only place to write to. `nil` before the first registration.
+  public static var dataDirectory: String? { BGTaskScheduler.shared.core.state.withLock { $0.dataDirectory } }
+}

@@ -1,0 +1,45 @@
+import CTaskHost
+import Synchronization
+
+/// Asks for a run of minutes, under conditions; at most ten such requests pending for each plugin.
+open class BGProcessingTaskRequest: BGTaskRequest, @unchecked Sendable {  // reason: what changes is behind a lock
+  private let needs = Mutex<UInt32>(0)
+
+  /// A request for the task that `identifier` was registered for.
+  public init(identifier: String) {
+    super.init(identifier: identifier)
+  }
+
+  /// Whether the run needs a network. A network that is lost in mid-run expires it. Default: false.
+  open var requiresNetworkConnectivity: Bool {
+    get { needs(TASKHOST_REQUIRES_NETWORK) }
+    set { need(TASKHOST_REQUIRES_NETWORK, newValue) }
+  }
+
+  /// Whether the run needs external power; a machine without a battery has it. Default: false.
+  open var requiresExternalPower: Bool {
+    get { needs(TASKHOST_REQUIRES_POWER) }
+    set { need(TASKHOST_REQUIRES_POWER, newValue) }
+  }
+
+  override func duplicate() -> BGTaskRequest {
+    let copy = BGProcessingTaskRequest(identifier: identifier)
+    copy.take(self)
+    return copy
+  }
+
+  /// Takes over what can be set of `other`.
+  func take(_ other: BGProcessingTaskRequest) {
+    earliestBeginDate = other.earliestBeginDate
+    requiresNetworkConnectivity = other.requiresNetworkConnectivity
+    requiresExternalPower = other.requiresExternalPower
+  }
+
+  override var conditions: UInt32 { needs.withLock { $0 } }
+
+  private func needs(_ bit: Int) -> Bool { needs.withLock { $0 & UInt32(bit) != 0 } }
+
+  private func need(_ bit: Int, _ isNeeded: Bool) {
+    needs.withLock { $0 = isNeeded ? $0 | UInt32(bit) : $0 & ~UInt32(bit) }
+  }
+}

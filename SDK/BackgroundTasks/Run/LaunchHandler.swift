@@ -1,0 +1,42 @@
+import Dispatch
+
+/// A launch handler and where it is called.
+struct LaunchHandler: Sendable {
+  private let executor: QueueExecutor
+  private let body: @Sendable (BGTask) async -> Void
+
+  /// A handler that is called where it is isolated to, otherwise on `queue`, `nil`: a serial queue of the identifier's own.
+  init(_ queue: DispatchQueue?, _ identifier: String, _ handler: @escaping @isolated(any) (BGTask) -> Void) {
+    // As on iOS the closure need not be Sendable: it is called from one place at a time, the queue or actor its author has chosen.
+    nonisolated(unsafe) let handler = handler
+    let queue = handler.isolation === MainActor.shared ? .main : queue
+    executor = QueueExecutor(queue ?? DispatchQueue(label: "org.taskhost.background-tasks.\(identifier)"))
+    body = { task in await handler(task) }
+  }
+
+  /// An action whose return completes the task and whose Swift task is cancelled when the run expires, on a serial queue of its own.
+  init(_ identifier: String, action: @escaping @Sendable () async -> Void) {
+    let executor = QueueExecutor(DispatchQueue(label: "org.taskhost.background-tasks.\(identifier)"))
+    self.executor = executor
+    body = { task in
+      let work = Task(executorPreference: executor) {
+        await action()
+        return !Task.isCancelled
+      }
+      task.expirationHandler = { work.cancel() }
+      task.setTaskCompleted(success: await work.value)
+    }
+  }
+
+  /// Whether it needs the main queue to be served, which is certain in worker processes only.
+  var needsMainQueue: Bool { MainQueue.isMain(executor.queue) }
+
+  /// Has the handler called with `task` as soon as its queue is free, if `run` is not over by then.
+  func start(_ task: BGTask, _ run: TaskRun) {
+    Task(executorPreference: executor) {
+      guard run.begin() else { return }
+      await body(task)
+      run.returned()
+    }
+  }
+}

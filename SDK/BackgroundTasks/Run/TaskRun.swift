@@ -1,0 +1,139 @@
+import CTaskHost
+import Dispatch
+import Foundation
+import Synchronization
+
+/// One run, from the host's call to the value it returns. Usable from any thread; after its end calls do nothing.
+final class TaskRun: Sendable {
+  /// The task identifier as it was submitted.
+  let identifier: String
+  let hostIdentifier: String
+  let type: TaskType
+  let channel: RunChannel
+  private let core: SchedulerCore
+  private let state = Mutex(RunState())
+  /// Signalled at each change that the run's thread may wait for.
+  private let changed = DispatchSemaphore(value: 0)
+
+  init(_ core: SchedulerCore, _ channel: RunChannel, identifier: String, hostIdentifier: String, type: TaskType) {
+    self.core = core
+    self.channel = channel
+    self.identifier = identifier
+    self.hostIdentifier = hostIdentifier
+    self.type = type
+  }
+
+  /// Has the launch handler called and waits for the end, on the run's thread.
+  ///
+  /// - Parameters:
+  ///   - handler: The launch handler.
+  ///   - record: What the request's payload says.
+  ///   - budget: A budget shorter than the host's, which this module keeps; `nil`: the host's alone.
+  /// - Returns: What the C handler returns.
+  func serve(_ handler: LaunchHandler, _ record: RequestRecord?, budget: Duration?) -> taskhost_result {
+    let notBegun =
+      handler.needsMainQueue
+      ? "Its launch handler had not begun: it waits for the main queue, which only process isolation is sure to serve."
+      : "Its launch handler had not begun: the queue it was registered with is busy."
+    let expiration = RunExpiration(self, notBegun: notBegun, budget: budget)
+    if !state.withLock({ $0.isOver }) { handler.start(task(record), self) }
+    while !state.withLock({ $0.isOver }) { changed.wait() }
+    waitForSuccessor()
+    expiration.clear()
+    let (success, message) = state.withLock { ($0.success == true, $0.message) }
+    if let message { setMessage(message) }
+    return success ? taskhost_result(TASKHOST_SUCCESS) : taskhost_result(TASKHOST_RETRY)
+  }
+
+  /// Code for iOS may submit its next request just after it has completed the task; the run is the way to the host, so it stays for that.
+  private func waitForSuccessor() {
+    guard type != .continued else { return }
+    let deadline = DispatchTime.now() + core.timing.successor.dispatchInterval
+    while state.withLock({ !$0.hasSuccessor && !$0.hasExpired }), changed.wait(timeout: deadline) == .success {}
+  }
+
+  private func task(_ record: RequestRecord?) -> BGTask {
+    switch type {
+    case .refresh: BGAppRefreshTask(self)
+    case .processing: BGProcessingTask(self)
+    case .healthResearch: BGHealthResearchTask(self)
+    case .continued: BGContinuedProcessingTask(self, title: record?.title ?? "", subtitle: record?.subtitle ?? "")
+    }
+  }
+
+  // MARK: What happens to it
+
+  /// The launch handler is about to be called; false: it must not be.
+  func begin() -> Bool { state.withLock { $0.begin() } }
+
+  /// The launch handler has returned.
+  func returned() { change { $0.returned() } }
+
+  /// The author has completed the task.
+  func complete(success: Bool) {
+    let (isFirst, hasExpired) = change { ($0.complete(success: success), $0.wasCompletedByExpiry) }
+    guard !isFirst else { return }
+    log(
+      .warning,
+      hasExpired
+        ? "\(identifier): setTaskCompleted(success: \(success)) comes after the run expired without an expirationHandler; it counts as failed"
+        : "\(identifier): setTaskCompleted was called more than once; the first call counts")
+  }
+
+  /// The run must end, because of `why`, a sentence.
+  func expire(_ why: String, notBegun: String) {
+    let handler = change { $0.expire(why, notBegun: notBegun) }
+    handler?.call { self.change { $0.callReturned() } }
+  }
+
+  /// The author's expiration handler.
+  var expirationHandler: (() -> Void)? {
+    get { state.withLock { $0.expiration }?.body }
+    set {
+      let handler = newValue.map { ExpirationHandler($0) }
+      let late = state.withLock { $0.set(handler) }
+      late?.body()
+    }
+  }
+
+  /// A request for its identifier was submitted.
+  func noteSuccessor() { change { $0.hasSuccessor = true } }
+
+  /// The author's task object is gone.
+  func released() {
+    guard state.withLock({ $0.success == nil }) else { return }
+    log(.warning, "\(identifier): its task was released and nobody has called setTaskCompleted: the run lasts until it expires")
+  }
+
+  @discardableResult
+  private func change<Result: Sendable>(_ body: (inout RunState) -> Result) -> Result {
+    let result = state.withLock { body(&$0) }
+    changed.signal()
+    return result
+  }
+
+  // MARK: What it tells the host
+
+  /// Reports progress.
+  ///
+  /// - Returns: False once the run is over.
+  func report(completed: UInt64, total: UInt64) -> Bool {
+    channel.host.api.pointee.progress(channel.task, completed, total) != taskhost_status(TASKHOST_ESTALE)
+  }
+
+  /// Shows people what is being done.
+  func show(title: String, subtitle: String) {
+    let text = subtitle.isEmpty ? title : "\(title): \(subtitle)"
+    setMessage(text)
+    _ = channel.log(.info, text)
+  }
+
+  /// A line in the run's log, or the plugin's once the run is over.
+  func log(_ level: LogLevel, _ text: String) {
+    if !channel.log(level, text) { core.log(level, text) }
+  }
+
+  private func setMessage(_ text: String) {
+    _ = CText.printable(text).withCString { channel.host.api.pointee.set_message(channel.task, $0) }
+  }
+}

@@ -1,0 +1,27 @@
+import Dispatch
+
+extension BGTaskScheduler {
+  /// As ``submit(_:)``; the outcome comes on a background queue, `nil` for a request that was taken.
+  public func submitTaskRequest(_ taskRequest: BGTaskRequest, completionHandler: @escaping @Sendable ((any Swift.Error)?) -> Void) {
+    let request = taskRequest.duplicate()
+    DispatchQueue.global().async { [self] in
+      do {
+        try submit(request)
+        completionHandler(nil)
+      } catch {
+        completionHandler(error)
+      }
+    }
+  }
+
+  /// As ``submit(_:)``, without blocking the caller's thread.
+  ///
+  /// - Throws: ``BGTaskScheduler/Error``.
+  public func submitTaskRequest(_ taskRequest: BGTaskRequest) async throws {
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Swift.Error>) in
+      submitTaskRequest(taskRequest) { error in
+        if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+      }
+    }
+  }
+}

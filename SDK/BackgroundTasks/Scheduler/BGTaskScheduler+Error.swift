@@ -1,0 +1,81 @@
+public import Foundation
+
+extension BGTaskScheduler {
+  /// The domain of ``Error`` as an `NSError` has it.
+  public class var errorDomain: String { Error.errorDomain }
+
+  /// Why a request was not taken.
+  public struct Error: CustomNSError, LocalizedError, Hashable, Sendable, CustomStringConvertible {
+    /// What went wrong.
+    public enum Code: Int, Hashable, Sendable {
+      /// There is no way to the host: no run of the plugin is live and its launch is over, or it does not run under taskhost; or the host
+      /// cannot store anything now.
+      case unavailable = 1
+      /// As many requests of this kind are pending as may be: one refresh, ten processing. Or a quota of the host's is used up.
+      case tooManyPendingTaskRequests = 2
+      /// The identifier has no launch handler, the host does not permit it, or the request needs a resource that there is not.
+      case notPermitted = 3
+      /// The request was only to be taken if it could begin at once (``BGContinuedProcessingTaskRequest/SubmissionStrategy/fail``).
+      case immediateRunIneligible = 4
+    }
+
+    /// What went wrong.
+    public let code: Code
+
+    /// What was seen, a sentence.
+    public let reason: String
+
+    /// An error with a code.
+    public init(_ code: Code) {
+      self.init(code, Self.summary(code))
+    }
+
+    init(_ code: Code, _ reason: String) {
+      self.code = code
+      self.reason = reason
+    }
+
+    /// `BGTaskSchedulerErrorDomain`.
+    public static var errorDomain: String { "BGTaskSchedulerErrorDomain" }
+
+    /// The number of ``code``.
+    public var errorCode: Int { code.rawValue }
+
+    /// The sentence under `NSLocalizedDescriptionKey`.
+    public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
+
+    /// The code's meaning and what was seen.
+    public var errorDescription: String? { description }
+
+    /// The code's meaning and what was seen.
+    public var description: String {
+      let summary = Self.summary(code)
+      return reason == summary ? summary : "\(summary): \(reason)"
+    }
+
+    /// ``Code/unavailable``, for a pattern.
+    public static var unavailable: Code { .unavailable }
+    /// ``Code/tooManyPendingTaskRequests``, for a pattern.
+    public static var tooManyPendingTaskRequests: Code { .tooManyPendingTaskRequests }
+    /// ``Code/notPermitted``, for a pattern.
+    public static var notPermitted: Code { .notPermitted }
+    /// ``Code/immediateRunIneligible``, for a pattern.
+    public static var immediateRunIneligible: Code { .immediateRunIneligible }
+
+    private static func summary(_ code: Code) -> String {
+      switch code {
+      case .unavailable: "background tasks are not available"
+      case .tooManyPendingTaskRequests: "too many task requests are pending"
+      case .notPermitted: "the task request is not permitted"
+      case .immediateRunIneligible: "the task cannot begin at once"
+      }
+    }
+  }
+}
+
+extension BGTaskScheduler.Error.Code {
+  /// Whether `error` is a ``BGTaskScheduler/Error`` with this code, so that `catch BGTaskScheduler.Error.notPermitted` works.
+  public static func ~= (code: Self, error: any Swift.Error) -> Bool {
+    (error as? BGTaskScheduler.Error)?.code == code
+  }
+}

@@ -1,0 +1,129 @@
+import CTaskHost
+import Foundation
+import Synchronization
+
+extension SchedulerCore {
+  /// Submits a request in place of one that is pending for its identifier.
+  ///
+  /// - Throws: ``BGTaskScheduler/Error``.
+  func submit(_ request: BGTaskRequest) throws {
+    let request = request.duplicate()
+    do {
+      let (order, target) = try order(request)
+      let atOnce = (request as? BGContinuedProcessingTaskRequest)?.strategy == .fail
+      try submitting.withLock {
+        try withChannel { channel in
+          let pending = try channel.pending()
+          try checkLimit(order, pending, target)
+          if atOnce { try checkFree(order, pending, target) }
+          if pending.contains(where: { $0.identifier == order.identifier }) {
+            try channel.cancel(hostIdentifier: order.hostIdentifier, identifier: order.identifier)
+          }
+          try channel.submit(order, atOnce: atOnce)
+        }
+      }
+      state.withLock { $0.lastTypes[order.identifier] = order.record.type }
+      for run in runs.all where run.identifier == order.identifier { run.noteSuccessor() }
+    } catch {
+      throw BGTaskScheduler.Error(error)
+    }
+  }
+
+  /// Cancels the pending request of an identifier.
+  func cancel(_ identifier: String) {
+    guard let target = state.withLock({ $0.registry.target(for: identifier) }) else {
+      return log(.warning, "\(identifier) is not cancelled: no launch handler is registered for it")
+    }
+    do {
+      try submitting.withLock {
+        try withChannel { channel in
+          try channel.cancel(hostIdentifier: target.hostIdentifier, identifier: identifier)
+        }
+      }
+    } catch {
+      log(.warning, "\(identifier) is not cancelled: \(BGTaskScheduler.Error(error))")
+    }
+  }
+
+  /// Cancels all pending requests.
+  func cancelAll() {
+    do {
+      try submitting.withLock { try withChannel { try $0.cancelAll() } }
+    } catch {
+      log(.warning, "the pending requests are not cancelled: \(BGTaskScheduler.Error(error))")
+    }
+  }
+
+  /// The pending requests, one for each identifier: a run that is tried again may wait beside the request that its handler submitted.
+  func pendingRequests() -> [BGTaskRequest] {
+    let pending: [PendingRequest]
+    do {
+      pending = try withChannel { try $0.pending() }
+    } catch {
+      log(.warning, "the pending requests are not known: \(BGTaskScheduler.Error(error))")
+      return []
+    }
+    let state = state.withLock { $0 }
+    var newest: [String: Int] = [:]
+    for (index, request) in pending.enumerated() { newest[request.identifier] = index }
+    return newest.values.sorted().map { index in
+      let request = pending[index]
+      let hint = state.registry.target(for: request.identifier)?.hint ?? state.registry.targets[request.hostIdentifier]?.hint
+      return request.request(fallback: hint ?? state.lastTypes[request.identifier] ?? .processing)
+    }
+  }
+
+  // MARK: Submission, step by step
+
+  private func order(_ request: BGTaskRequest) throws -> (Order, Target) {
+    let identifier = request.identifier
+    let (registry, host) = state.withLock { ($0.registry, $0.host) }
+    guard host != nil else { throw Self.unavailable("the plugin was not launched by taskhost") }
+    guard let target = registry.target(for: identifier), registry.handler(for: identifier) != nil else {
+      throw BGTaskScheduler.Error(.notPermitted, "no launch handler is registered for \(identifier)")
+    }
+    if let continued = request as? BGContinuedProcessingTaskRequest,
+      !BGTaskScheduler.supportedResources.isSuperset(of: continued.requiredResources)
+    {
+      throw BGTaskScheduler.Error(.notPermitted, "\(identifier) requires resources that there are not: see supportedResources")
+    }
+    var record = request.record
+    if target.isWildcard { record.identifier = identifier }
+    let begin = request.type == .continued ? nil : request.earliestBeginDate
+    let order = Order(
+      hostIdentifier: target.hostIdentifier, record: record, conditions: request.conditions, earliestBegin: Order.milliseconds(begin))
+    return (order, target)
+  }
+
+  private func checkLimit(_ order: Order, _ pending: [PendingRequest], _ target: Target) throws {
+    guard let limit = order.record.type.pendingLimit else { return }
+    let same = pending.filter { $0.identifier != order.identifier && ($0.record?.type ?? .processing).sharesLimit(with: order.record.type) }
+    let identifiers = Set(same.map(\.identifier))
+    guard identifiers.count >= limit else { return }
+    throw BGTaskScheduler.Error(
+      .tooManyPendingTaskRequests,
+      "\(limit) of the kind may be pending, and these are: \(identifiers.sorted().joined(separator: ", "))")
+  }
+
+  private func checkFree(_ order: Order, _ pending: [PendingRequest], _ target: Target) throws {
+    let live = runs.all.filter { $0.hostIdentifier == order.hostIdentifier }.count
+    let waiting = pending.filter { $0.hostIdentifier == order.hostIdentifier && $0.identifier != order.identifier }.count
+    guard live + waiting >= Int(target.maxConcurrentRuns) else { return }
+    throw BGTaskScheduler.Error(
+      .immediateRunIneligible, "\(live) of at most \(target.maxConcurrentRuns) runs are live and \(waiting) requests wait")
+  }
+
+  /// Calls `body` with a way to the host: the launch, else a live run, the next one where it ends meanwhile.
+  private func withChannel<Result>(_ body: (any RequestChannel) throws -> Result) throws -> Result {
+    if let launch = state.withLock({ $0.launch }) {
+      do { return try body(launch) } catch let error as HostError where error.isOver {}
+    }
+    for run in runs.all {
+      do { return try body(run.channel) } catch let error as HostError where error.isOver {}
+    }
+    throw Self.unavailable(
+      "the launch is over and no run of the plugin is live. Submit while launching, or in a run before it is completed")
+  }
+
+  private static func unavailable(_ reason: String) -> BGTaskScheduler.Error { BGTaskScheduler.Error(.unavailable, reason) }
+}

@@ -1,0 +1,7 @@
+/// Times this module keeps itself, on the monotonic clock.
+struct Timing: Sendable {
+  /// What a refresh may take where its identifier is registered with a longer kind: Apple's 30 s.
+  var refresh = Duration.seconds(30)
+  /// How long a completed run stays for a request that its author submits just after completing it.
+  var successor = Duration.milliseconds(100)
+}

@@ -1,0 +1,31 @@
+public import Foundation
+import Synchronization
+
+/// A run of work that a person has started. It has no fixed time: it expires when ``progress`` has not risen for 60 s.
+open class BGContinuedProcessingTask: BGTask, ProgressReporting, @unchecked Sendable {  // reason: what changes is behind a lock
+  private let titles: Mutex<(title: String, subtitle: String)>
+  private let forwarded: ForwardedProgress
+
+  init(_ run: TaskRun, title: String, subtitle: String) {
+    titles = Mutex((title, subtitle))
+    forwarded = ForwardedProgress(run)
+    super.init(run)
+  }
+
+  deinit { forwarded.stop() }
+
+  /// What is being done, for people.
+  open var title: String { titles.withLock { $0.title } }
+
+  /// More about it, for people.
+  open var subtitle: String { titles.withLock { $0.subtitle } }
+
+  /// How far the work is. What is set here goes to the host at once; what children add, within 10 s.
+  open var progress: Progress { forwarded }
+
+  /// Changes what people are shown: a line in the run's log, and its message.
+  open func updateTitle(_ title: String, subtitle: String) {
+    titles.withLock { $0 = (title, subtitle) }
+    run.show(title: title, subtitle: subtitle)
+  }
+}

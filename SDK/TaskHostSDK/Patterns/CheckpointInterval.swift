@@ -1,0 +1,17 @@
+/// How often an iteration records where it is: after that many items or that much time, whichever comes first, and whenever it stops.
+///
+/// Each checkpoint is a durable write of the host, a few milliseconds on a disk. What was done after the last one is done again when the
+/// process or the machine dies.
+public struct CheckpointInterval: Sendable, Equatable {
+  /// Items, at least 1.
+  public var items: Int
+
+  /// Time on the host's clock.
+  public var time: Duration
+
+  /// An interval. Default: 100 items or 5 s.
+  public init(items: Int = 100, time: Duration = .seconds(5)) {
+    self.items = items
+    self.time = time
+  }
+}

@@ -1,0 +1,67 @@
+/// The loop of ``CoalescedTriggers/drain(budget:checkpoint:body:)``: one pass over what waited when it began. The set is its checkpoint.
+struct DrainPass {
+  private let changes: [(change: CoalescedChange, number: UInt64)]
+  private let run: RunHandle
+  private let store: CoalescedSetStore
+  private let interval: CheckpointInterval
+  private var meter: WorkMeter
+  private var completed = 0
+  /// How many of the completed ones have left the set.
+  private var removed = 0
+  private var removedAt: Int64
+
+  init(
+    _ changes: [(change: CoalescedChange, number: UInt64)], run: RunHandle, store: CoalescedSetStore, budget: WorkBudget,
+    interval: CheckpointInterval
+  ) {
+    self.changes = changes
+    self.run = run
+    self.store = store
+    self.interval = interval
+    meter = WorkMeter(budget, run)
+    removedAt = run.now.unixMilliseconds
+  }
+
+  /// - Returns: What to return from the run when it had to stop; `nil`: all is done and has left the set.
+  nonisolated(nonsending) mutating func go(
+    _ body: nonisolated(nonsending) (CoalescedChange, inout WorkMeter) async throws -> Void
+  ) async throws -> TaskResult? {
+    do {
+      for change in changes {
+        let limit = meter.reachedLimit()
+        if let limit, completed > 0 || limit == .expired { return try stop() }
+        try await body(change.change, &meter)
+        completed += 1
+        meter.spend(items: 1)
+        run.progress(completed, of: changes.count)
+        if isDue { try remove() }
+      }
+    } catch let error as CancellationError {
+      guard Task.isCancelled || run.isExpired else { throw error }
+      return try stop()
+    } catch {
+      // What went wrong is more important than what was done: what cannot leave the set is done again.
+      try? remove()
+      throw error
+    }
+    try remove()
+    return nil
+  }
+
+  private mutating func stop() throws -> TaskResult {
+    try remove()
+    return completed == 0 ? .retry() : .snooze()
+  }
+
+  private var isDue: Bool {
+    let now = run.now.unixMilliseconds
+    return completed - removed >= max(interval.items, 1) || now < removedAt || .milliseconds(now - removedAt) >= interval.time
+  }
+
+  private mutating func remove() throws {
+    guard completed > removed else { return }
+    try store.change { $0.remove(Array(changes[removed..<completed])) }
+    removed = completed
+    removedAt = run.now.unixMilliseconds
+  }
+}

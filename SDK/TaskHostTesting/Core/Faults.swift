@@ -1,0 +1,32 @@
+import CTaskHost
+
+/// The calls that fail, and those that take time.
+struct Faults {
+  /// Calls that fail, by number, counted since the fault was injected, or by time.
+  struct Failing {
+    let calls: HostCall
+    let numbers: Range<Int>
+    let times: Range<Duration>
+    let status: taskhost_status
+    let message: String
+    var seen = 0
+  }
+
+  var failing: [Failing] = []
+  var delays: [(calls: HostCall, delay: Duration)] = []
+
+  /// Counts a call; why it fails, `nil` if it does not.
+  mutating func failure(of call: HostCall, at now: Duration) -> CallFailure? {
+    var found: CallFailure?
+    for index in failing.indices where failing[index].calls.contains(call) {
+      failing[index].seen += 1
+      let fault = failing[index]
+      guard found == nil, fault.numbers.contains(fault.seen), fault.times.contains(now) else { continue }
+      found = CallFailure(Int(fault.status), fault.message)
+    }
+    return found
+  }
+
+  /// How long a call takes.
+  func delay(of call: HostCall) -> Duration { delays.filter { $0.calls.contains(call) }.map(\.delay).reduce(.zero, +) }
+}

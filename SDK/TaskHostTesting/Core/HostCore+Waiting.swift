@@ -1,0 +1,128 @@
+import TaskHostSDK
+
+/// Tests that wait.
+extension HostCore {
+  /// Lets time pass until the target is reached.
+  ///
+  /// - Throws: ``TestHostError`` when it cannot be; `CancellationError` when the calling task is cancelled.
+  func wait(for target: Waiter.Target, _ what: String, ignoringHandlers: Bool = false) async throws {
+    let id = monitor.locked { newNumber() }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        monitor.locked {
+          add(Waiter(id: id, target: target, what: what, ignoresHandlers: ignoringHandlers, continuation: continuation))
+        }
+      }
+    } onCancel: {
+      monitor.locked {
+        guard let index = waiters.firstIndex(where: { $0.id == id }) else {
+          cancelledWaits.insert(id)
+          return
+        }
+        resume(waiters.remove(at: index), throwing: CancellationError())
+      }
+    }
+    _ = monitor.locked { cancelledWaits.remove(id) }
+  }
+
+  private func add(_ waiter: Waiter) {
+    var waiter = waiter
+    guard !cancelledWaits.contains(waiter.id) else { return resume(waiter, throwing: CancellationError()) }
+    if case .report(let run, let holds) = waiter.target { waiter.isSatisfied = holds(run.report) }
+    waiters.append(waiter)
+    lastMovement = Monitor.realNanoseconds
+    monitor.wakeClock()
+  }
+
+  /// With the lock held, on the clock's thread: resumes the tests whose target is reached; false when there is none.
+  func resumeSatisfied() -> Bool {
+    var stillWaiting: [Waiter] = []
+    for waiter in waiters {
+      switch waiter.target {
+      case .moment(let moment):
+        guard now >= moment, isReadyAtMoment(waiter) else {
+          stillWaiting.append(waiter)
+          continue
+        }
+        resume(waiter)
+      case .end(let run):
+        guard run.phase != .live else {
+          stillWaiting.append(waiter)
+          continue
+        }
+        resume(waiter)
+      case .report(let run, _):
+        if waiter.isSatisfied {
+          resume(waiter)
+        } else if run.phase != .live {
+          resume(waiter, throwing: TestHostError.neverHappened("the run ended before \(waiter.what):\n\(run.report)"))
+        } else {
+          stillWaiting.append(waiter)
+        }
+      }
+    }
+    defer { waiters = stillWaiting }
+    return stillWaiting.count < waiters.count
+  }
+
+  /// What is due at the moment has been done, and its handlers have settled.
+  private func isReadyAtMoment(_ waiter: Waiter) -> Bool {
+    guard actions.isEmpty, actionsInProgress == 0, !hasDueEvent else { return false }
+    return waiter.ignoresHandlers || isSettled
+  }
+
+  private func resume(_ waiter: Waiter) { actions.append { waiter.continuation.resume() } }
+
+  private func resume(_ waiter: Waiter, throwing error: any Error) {
+    actions.append { waiter.continuation.resume(throwing: error) }
+    monitor.wakeClock()
+  }
+
+  // MARK: The watchdog
+
+  /// When, in real time, whoever waits is told that nothing moves.
+  var watchdogDeadline: UInt64 {
+    let (seconds, attoseconds) = options.watchdog.components
+    let limit = UInt64(clamping: seconds).multipliedReportingOverflow(by: 1_000_000_000)
+    guard !limit.overflow else { return .max }
+    return lastMovement.addingReportingOverflow(limit.partialValue + UInt64(clamping: attoseconds / 1_000_000_000)).partialValue
+  }
+
+  /// With the lock held: tells all who wait why time does not pass.
+  func giveUp() {
+    let reasons = runs.filter { $0.holdsClock || wakes.isEmpty }.map(\.whyItHoldsTheClock)
+    for waiter in waiters {
+      resume(
+        waiter,
+        throwing: TestHostError.stuck(
+          """
+          \(waiter.what): no virtual time has passed for \(options.watchdog) of real time, at \(now) of the test host's clock. \
+          \(holds > 0 ? "The test holds the clock. " : "")\(reasons.joined(separator: " "))
+          """))
+    }
+    waiters = []
+  }
+
+  /// With the lock held: all who wait are told that the test host is gone.
+  func abandonWaiters() {
+    for waiter in waiters { resume(waiter, throwing: TestHostError.notPossible("\(waiter.what): the test host was stopped")) }
+    waiters = []
+  }
+}
+
+extension RunState {
+  /// A sentence for the watchdog.
+  fileprivate var whyItHoldsTheClock: String {
+    let who = "\(report.identifier) (attempt \(report.attempt))"
+    if callback == .calling, !isCallbackAsleep {
+      return "\(who): its expiration handler has not returned."
+    }
+    if isWorking {
+      return "\(who): its thread computes, or waits for something that is not on the clock: a lock, a socket, poll(), a thread of its own, "
+        + "a sleep other than the host's. Let it use the host's sleep; or expire it with run.expire(), end it with run.force(), or let "
+        + "time pass regardless with host.advance(by:waitingForHandlers: false)."
+    }
+    return "\(who): all its Swift tasks are suspended and none of them sleeps on the clock. Task.sleep is the machine's: use "
+      + "task.sleep(for:). If it waits for its expiration, use run.expire(); if for something that never comes, run.force()."
+  }
+}

@@ -1,0 +1,30 @@
+/// The calls a plugin makes that a test can make fail or slow.
+public struct HostCall: OptionSet, Sendable, Hashable {
+  /// The bits of the calls below.
+  public let rawValue: UInt32
+
+  /// A set of the calls below.
+  public init(rawValue: UInt32) {
+    self.rawValue = rawValue
+  }
+
+  /// Reading a value of the state.
+  public static let stateGet = HostCall(rawValue: 1)
+  /// Writing or deleting a value of the state.
+  public static let stateSet = HostCall(rawValue: 2)
+  /// Reading the checkpoint.
+  public static let checkpointGet = HostCall(rawValue: 4)
+  /// Writing or deleting the checkpoint.
+  public static let checkpointSet = HostCall(rawValue: 8)
+  /// Submitting a request.
+  public static let submit = HostCall(rawValue: 16)
+  /// Cancelling requests, also through the extension.
+  public static let cancel = HostCall(rawValue: 32)
+  /// Listing the pending requests.
+  public static let list = HostCall(rawValue: 64)
+
+  /// What needs room on the disk, and fails when there is none.
+  public static let writes: HostCall = [.stateSet, .checkpointSet, .submit, .cancel]
+  /// What reaches the store.
+  public static let all: HostCall = [.stateGet, .checkpointGet, .list, .writes]
+}

@@ -1,0 +1,44 @@
+public import TaskHostSDK
+
+/// A request as a plugin asked for it.
+public struct SubmittedRequest: Sendable, Equatable, CustomStringConvertible {
+  /// Whose handler.
+  public let identifier: String
+  /// What its run is given.
+  public let payload: [UInt8]
+  /// Not before, milliseconds since 1970 on the host's wall clock; `nil`: now.
+  public let earliestBeginUnixMilliseconds: Int64?
+  /// Its name within its identifier.
+  public let uniqueKey: String?
+  /// What to do when a live request holds the name.
+  public let onConflict: ConflictPolicy
+  /// What must hold for it to run.
+  public let conditions: Conditions
+
+  /// The payload, decoded from JSON.
+  ///
+  /// - Throws: `DecodingError`.
+  public func payload<Value: Decodable>(as type: Value.Type) throws -> Value { try TestJSON.decode(type, from: payload) }
+
+  /// The identifier, the payload, and what else was asked for.
+  public var description: String {
+    var text = "\(identifier) \(payload.shown)"
+    if let earliestBeginUnixMilliseconds { text += ", not before \(earliestBeginUnixMilliseconds) ms" }
+    if let uniqueKey { text += ", key \"\(uniqueKey)\" (\(onConflict))" }
+    if !conditions.isEmpty { text += ", conditions \(conditions.names)" }
+    return text
+  }
+}
+
+extension Conditions {
+  static let all: Conditions = [.network, .unmetered, .power, .idle, .batteryNotLow, .storageNotLow]
+
+  /// The conditions for people.
+  var names: String {
+    let named: [(Conditions, String)] = [
+      (.network, "network"), (.unmetered, "unmetered"), (.power, "power"), (.idle, "idle"), (.batteryNotLow, "battery not low"),
+      (.storageNotLow, "storage not low"),
+    ]
+    return named.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
+  }
+}

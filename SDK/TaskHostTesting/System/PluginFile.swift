@@ -1,0 +1,56 @@
+import CTaskHost
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A built plugin that was loaded into this process. It is never unloaded.
+struct PluginFile: Sendable {
+  typealias Launch = @convention(c) (UnsafePointer<taskhost_api>?, taskhost_launch) -> taskhost_status
+
+  let launch: Launch
+  let handlerLimit: Int
+  let shutdown: (@convention(c) () -> Void)?
+
+  /// Loads a private copy of a file, made in `directory`: another image each time, with global variables of its own.
+  ///
+  /// - Throws: ``TestHostError/launchRefused(status:reason:)`` for what is no plugin for this host.
+  static func load(_ path: String, copiedTo directory: String, number: UInt64) throws(TestHostError) -> PluginFile {
+    let name = path.split(separator: "/").last.map(String.init) ?? "plugin.so"
+    let copy = "\(directory)/\(number)-\(name)"
+    try copyFile(path, to: copy)
+    guard let image = dlopen(copy, RTLD_NOW | RTLD_LOCAL) else {
+      throw refused(path, dlerror().map { String(cString: $0) } ?? "dlopen failed")
+    }
+    guard let version = dlsym(image, "taskhost_plugin_abi_version") else { throw refused(path, "it has no taskhost_plugin_abi_version") }
+    let spoken = version.load(as: UInt32.self)
+    guard spoken == TASKHOST_ABI_VERSION else {
+      throw refused(path, "it was built for ABI \(spoken), this host speaks \(TASKHOST_ABI_VERSION)")
+    }
+    guard let launch = dlsym(image, "taskhost_plugin_launch") else { throw refused(path, "it has no taskhost_plugin_launch") }
+    let limit = dlsym(image, "taskhost_plugin_handler_limit").map { $0.load(as: UInt32.self) } ?? 1
+    return PluginFile(
+      launch: unsafeBitCast(launch, to: Launch.self), handlerLimit: Int(min(limit, 64)),
+      shutdown: dlsym(image, "taskhost_plugin_shutdown").map { unsafeBitCast($0, to: (@convention(c) () -> Void).self) })
+  }
+
+  private static func refused(_ path: String, _ reason: String) -> TestHostError {
+    .launchRefused(status: taskhost_status(TASKHOST_EINVAL), reason: "\(path): \(reason)")
+  }
+
+  private static func copyFile(_ path: String, to copy: String) throws(TestHostError) {
+    let source = open(path, O_RDONLY | O_CLOEXEC)
+    guard source >= 0 else { throw refused(path, String(cString: strerror(errno))) }
+    defer { close(source) }
+    let target = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o700)
+    guard target >= 0 else { throw TestHostError.system("\(copy): \(String(cString: strerror(errno)))") }
+    defer { close(target) }
+    while true {
+      let count = sendfile(target, source, nil, 1 << 24)
+      if count == 0 { return }
+      guard count > 0 else { throw refused(path, String(cString: strerror(errno))) }
+    }
+  }
+}

@@ -1,0 +1,52 @@
+extension TestHost {
+  /// The durable values of an identifier.
+  ///
+  /// - Parameter identifier: Default: the only, or first, one registered.
+  /// - Throws: ``TestHostError`` when this host has no plugin.
+  public func state(of identifier: String? = nil) throws -> [String: [UInt8]] {
+    let identifier = try self.identifier(identifier)
+    return core.monitor.locked { core.memory[identifier]?.values ?? [:] }
+  }
+
+  /// A durable value of an identifier, decoded from JSON.
+  ///
+  /// - Parameters:
+  ///   - type: What it is decoded as.
+  ///   - key: Its key.
+  ///   - identifier: Default: the only, or first, one registered.
+  /// - Throws: `DecodingError`; ``TestHostError`` when there is no such value.
+  public func state<Value: Decodable>(as type: Value.Type, _ key: String, of identifier: String? = nil) throws -> Value {
+    guard let bytes = try state(of: identifier)[key] else { throw TestHostError.nothingThere("the state has no key \"\(key)\"") }
+    return try TestJSON.decode(type, from: bytes)
+  }
+
+  /// Gives an identifier a durable value, as an earlier run would have left it: a value that is encoded as JSON, `.json(…)`, or `[UInt8]`
+  /// as they are.
+  ///
+  /// - Parameters:
+  ///   - value: What is stored.
+  ///   - key: Its key.
+  ///   - identifier: Default: the only, or first, one registered.
+  /// - Throws: `EncodingError`, ``TestHostError``.
+  public func setState(_ value: some Encodable, for key: String, of identifier: String? = nil) throws {
+    let identifier = try self.identifier(identifier)
+    let bytes = try TestJSON.bytes(of: value)
+    try core.monitor.locked {
+      do throws(CallFailure) { try core.memory[identifier, default: StoredState()].set(key, bytes) } catch {
+        throw TestHostError.notPossible(error.message)
+      }
+    }
+  }
+
+  /// Gives a pending request a checkpoint, as an earlier run of it would have left it: a value that is encoded as JSON, `.json(…)`, or
+  /// `[UInt8]` as they are.
+  ///
+  /// - Throws: `EncodingError`, ``TestHostError`` when there is no such request.
+  public func setCheckpoint(_ value: some Encodable, of requestID: String) throws {
+    let bytes = try TestJSON.bytes(of: value)
+    try core.monitor.locked {
+      guard core.requests[requestID] != nil else { throw TestHostError.nothingThere("there is no request \(requestID)") }
+      core.requests[requestID]?.checkpoint = bytes
+    }
+  }
+}

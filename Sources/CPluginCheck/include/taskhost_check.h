@@ -1,0 +1,19 @@
+/*
+ * What the plugin checker cannot reach from Swift by itself.
+ */
+#ifndef TASKHOST_CHECK_H
+#define TASKHOST_CHECK_H
+
+#include <spawn.h>
+#include <stdint.h>
+
+/* The bytes that malloc has given out in this process and not got back (mallinfo2). */
+uint64_t taskhost_check_memory_in_use(void);
+
+/* A child that is spawned with these actions begins in `directory`. Answers as posix_spawn_file_actions_addchdir_np. */
+int taskhost_check_begin_in(posix_spawn_file_actions_t *actions, const char *directory);
+
+/* Removes a folder and everything in it, as far as it can be; links are not followed. */
+void taskhost_check_remove_tree(const char *path);
+
+#endif

@@ -1,0 +1,43 @@
+import HostThreads
+import PluginRuntime
+import TaskModel
+
+extension CaseStage {
+  /// Plays the case.
+  ///
+  /// - Returns: What was seen, a line.
+  func play() throws(End) -> String {
+    switch order.tried {
+    case .file, .note: throw .skipped("needs no process")
+    case .launch: return try playLaunch()
+    case .launchAgain: return try playLaunchAgain()
+    case .launchRefused: return try playLaunchRefused()
+    case .launchSettings: return try playLaunchSettings()
+    case .run: return try playRun()
+    case .runAgain: return try playRunAgain()
+    case .attempts: return try playAttempts()
+    case .payloadEmpty, .payloadObject, .payloadNotJSON, .payloadRandom, .payloadDamaged, .payloadLimit: return try playPayloads()
+    case .expireBefore: return try playExpireBefore()
+    case .expireAtOnce: return try playExpireAtOnce()
+    case .expireInRun: return try playExpireInRun()
+    case .expireInGrace: return try playExpireInGrace()
+    case .expireAtReturn: return try playExpireAtReturn()
+    case .expireBudget: return try playExpireBudget()
+    case .expireReasons: return try playExpireReasons()
+    case .drain: return try playDrain()
+    case .storeUnavailable, .storeLimit, .storeTooBig, .storeFlaky: return try playStore()
+    case .stateForeign: return try playStateForeign()
+    case .checkpointForeign: return try playCheckpointForeign()
+    case .submitRefused: return try playSubmitRefused()
+    case .clockForward: return try playClock(step: .seconds(400 * 86_400))
+    case .clockBack: return try playClock(step: .seconds(-400 * 86_400))
+    case .concurrent: return try playConcurrent()
+    case .many: return try playMany()
+    case .leftBehind: return try playLeftBehind()
+    case .shutdown: return try playShutdown()
+    }
+  }
+
+  /// The case's runs, in words.
+  var seen: String { tally.sentence }
+}

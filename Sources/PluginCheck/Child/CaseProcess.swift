@@ -1,0 +1,104 @@
+import CCrashCell
+import CTaskHostSystem
+import Glibc
+import HostThreads
+import PluginRuntime
+
+/// A process in which one case is tried, and nothing else.
+public enum CaseProcess {
+  /// The one argument of such a process.
+  public static let argument = "plugins-check-case"
+
+  /// Its descriptors: the order, where news go, the crash cell.
+  static let orderDescriptor: Int32 = 3
+  static let newsDescriptor: Int32 = 4
+  static let cellDescriptor: Int32 = 5
+
+  /// What the process's first thread does. It serves the plugin's main queue, if there is one, and never returns.
+  public static func main() -> Never {
+    guard taskhost_process_die_with_parent() == 0, watchCrashes(), let order = readOrder() else {
+      let text = "taskhost: \(argument): started by `taskhost plugins check` only\n"
+      _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) }
+      taskhost_crash_leaving()
+      _exit(2)
+    }
+    _ = fcntl(newsDescriptor, F_SETFD, FD_CLOEXEC)
+    // As in a host, where its own libraries see to that.
+    signal(SIGPIPE, SIG_IGN)
+    let reporter = CaseReporter(descriptor: newsDescriptor)
+    CallWatch.shared.begin(reporter)
+    guard WatchedTable.install() else { give(up: "the table of the host could not be watched") }
+    let hall = Hall()
+    do { try HostThread.start("check") { play(order, reporter, hall) } } catch { give(up: error.description) }
+    hall.server().serve()
+    while true { pause() }
+  }
+
+  private static func play(_ order: CaseOrder, _ reporter: CaseReporter, _ hall: Hall) {
+    do {
+      let stage = try CaseStage(order, reporter) { hall.open($0) }
+      do throws(CaseStage.End) {
+        let seen = try stage.play()
+        reporter.tell(.done(seen))
+      } catch {
+        if case .skipped(let why) = error { reporter.tell(.skipped(why)) } else { reporter.tell(.done("")) }
+      }
+    } catch { give(up: error.description) }
+    leave()
+  }
+
+  /// Ends the process at once, with everything told.
+  static func leave() -> Never {
+    taskhost_crash_leaving()
+    _exit(0)
+  }
+
+  private static func give(up reason: String) -> Never {
+    let text = "taskhost: \(argument): \(reason)\n"
+    _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) }
+    taskhost_crash_leaving()
+    _exit(70)
+  }
+
+  private static func watchCrashes() -> Bool {
+    let size = MemoryLayout<taskhost_crash_cell>.size
+    guard let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, cellDescriptor, 0), memory != MAP_FAILED else { return false }
+    close(cellDescriptor)
+    taskhost_crash_watch(memory.bindMemory(to: taskhost_crash_cell.self, capacity: 1))
+    return true
+  }
+
+  private static func readOrder() -> CaseOrder? {
+    var bytes: [UInt8] = []
+    var part = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = part.withUnsafeMutableBytes { read(orderDescriptor, $0.baseAddress, $0.count) }
+      guard count > 0 else { break }
+      bytes += part[..<count]
+    }
+    close(orderDescriptor)
+    return CaseOrder(decoding: bytes)
+  }
+
+  /// Where the first thread waits for a main queue to serve.
+  private final class Hall: @unchecked Sendable {  // reason: touched with `monitor` held
+    private let monitor = Monitor()
+    private var server_: MainQueueServer?
+
+    func open(_ server: MainQueueServer) {
+      monitor.locked {
+        server_ = server
+        monitor.signal()
+      }
+    }
+
+    func server() -> MainQueueServer {
+      monitor.locked {
+        while true {
+          if let server_ { return server_ }
+          monitor.wait()
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,227 @@
+import HostThreads
+import PluginRuntime
+import TaskModel
+import TypedCalls
+
+/// Where a case is played: the real runtime with the plugin in it, and a host around it that does as the case says.
+final class CaseStage {
+  /// The case ends before its end.
+  enum End: Error {
+    /// It does not apply; why.
+    case skipped(String)
+    /// What ends it has been told.
+    case told
+  }
+
+  /// What a run is to be.
+  struct Plan {
+    var payload: [UInt8]
+    var budget: Duration
+    var attempt = 1
+    var request: RequestID?
+  }
+
+  let order: CaseOrder
+  let reporter: CaseReporter
+  let services = ScriptedServices()
+  let policy: ScriptedPolicy
+  let ledger: RunLedger
+  var random: SeededRandom
+  var tally = RunTally()
+  private let launcher: ThreadLauncher
+  private let onMainQueue: (MainQueueServer) -> Void
+  private var contract: HandlerContract?
+  /// Of a typed handler.
+  private var signature: TypedSignature?
+  private var sequences = RecordIDGenerator(after: 0)
+  /// As it was before the plugin was loaded.
+  private let marks: ProcessMarks
+  /// The threads before the plugin was loaded.
+  let threadsBefore: Set<Int32>
+  private(set) var plugin: LaunchedPlugin?
+
+  /// The host's launch budget where its configuration says nothing.
+  static let launchBudget = Duration.seconds(5)
+  /// How long runs may take that are one of many.
+  static let shortBudget = Duration.milliseconds(200)
+  /// How long a case goes on with its repetitions.
+  static let patience = Duration.seconds(2)
+
+  /// - Parameter onMainQueue: Given what serves the plugin's main queue, once it is loaded.
+  init(_ order: CaseOrder, _ reporter: CaseReporter, onMainQueue: @escaping (MainQueueServer) -> Void) throws(HostThread.Failure) {
+    self.order = order
+    self.reporter = reporter
+    self.onMainQueue = onMainQueue
+    policy = ScriptedPolicy(settings: order.settings, dataDirectory: order.dataDirectory)
+    random = SeededRandom(seed: order.seed, for: order.tried.rawValue)
+    let ledger = RunLedger { thread, stack in
+      reporter.breach(
+        "the handler had not returned when its grace was over", HeaderRules.grace,
+        detail: stack.isEmpty ? "in thread \(thread), whose stack could not be had" : "in thread \(thread):\n\(stack)")
+      CaseProcess.leave()
+    }
+    self.ledger = ledger
+    launcher = try ThreadLauncher(services: services, role: .worker) { ledger.hear($0) }
+    threadsBefore = ThreadList.numbers()
+    marks = ProcessMarks()
+  }
+
+  // MARK: Launch
+
+  /// Loads the file and launches it once; nothing is told.
+  func launchOnce() throws(LaunchFailure) -> LaunchedPlugin {
+    let plugin = try PluginImage.launch(
+      LaunchOrder(path: order.file, identifier: nil, handlerLimit: order.handlerLimit, policy: policy), budget: Self.launchBudget)
+    if self.plugin == nil, let queue = plugin.mainQueue { onMainQueue(queue) }
+    self.plugin = plugin
+    return plugin
+  }
+
+  /// Launches, tells what goes wrong, and makes the handler ready for runs.
+  ///
+  /// - Parameter concurrency: How many runs the host lets it have at once; nil: as many as it allows.
+  @discardableResult func launch(concurrency: Int? = 1) throws(End) -> LaunchedPlugin {
+    reporter.at("launching")
+    let plugin: LaunchedPlugin
+    do throws(LaunchFailure) { plugin = try launchOnce() } catch {
+      reporter.breach("the plugin did not launch: \(error.observed)", HeaderRules.launch, detail: launchStack(error))
+      throw .told
+    }
+    checkMarks(after: "the launch")
+    let wanted = order.identifier
+    guard let registered = plugin.handlers.map(\.registered).first(where: { wanted.isEmpty || $0.identifier.rawValue == wanted }) else {
+      reporter.breach("the plugin did not register \(wanted) this time", HeaderRules.launchSame)
+      throw .told
+    }
+    let contract = HandlerContract(
+      identifier: registered.identifier, kind: registered.kind, budget: Self.shortBudget, grace: grace(of: registered),
+      maxConcurrentRuns: concurrency ?? registered.maxConcurrentRuns, displayName: registered.displayName, version: registered.version,
+      typed: registered.typed)
+    self.contract = contract
+    signature = registered.typed.flatMap { try? TypedSignature($0.signature) }
+    try checkValidPayload()
+    launcher.add(plugin, contracts: [contract])
+    return plugin
+  }
+
+  /// A typed handler is tried with a payload that fits, or not at all.
+  private func checkValidPayload() throws(End) {
+    guard let signature else { return }
+    do throws(TypedPayloadError) { _ = try TypedArguments(payload: order.payload, of: signature) } catch {
+      throw .skipped("the payload does not fit the handler's signature: \(error): give one with --payload")
+    }
+  }
+
+  /// Where a launch hangs.
+  func launchStack(_ failure: LaunchFailure) -> String {
+    guard failure.step == .timeout, let thread = ThreadList.numbers().first(where: { ThreadList.name(of: $0) == "launch" }) else {
+      return ""
+    }
+    return ThreadList.stack(of: thread)
+  }
+
+  private func grace(of registered: HandlerRegistration) -> Duration {
+    order.grace > 0 ? .milliseconds(order.grace) : registered.kind.defaultGrace
+  }
+
+  /// How long its handler may take from expiration to return.
+  var grace: Duration { contract?.grace ?? .zero }
+
+  /// How many runs the plugin allows at once.
+  var concurrency: Int { contract?.maxConcurrentRuns ?? 1 }
+
+  // MARK: Runs
+
+  /// A run with the valid payload.
+  func plan(budget: Duration = CaseStage.shortBudget) -> Plan { Plan(payload: order.payload, budget: budget) }
+
+  /// A new request's id.
+  func newRequest() -> RequestID { RequestID(sequence: sequences.next(at: SystemClock().wallTime), origin: 1) }
+
+  /// Begins runs together; none of those whose payload a host would refuse when it is submitted, because the handler is a typed one and
+  /// the payload does not fit its signature.
+  func start(_ plans: [Plan]) -> [RunID] {
+    guard var contract else { return [] }
+    let orders = plans.compactMap { plan -> RunOrder? in
+      contract.budget = plan.budget
+      var arguments: [UInt8]?
+      if let signature {
+        guard let fitting = try? TypedArguments(payload: plan.payload, of: signature) else {
+          tally.addRefused()
+          return nil
+        }
+        arguments = fitting.packed(for: signature)
+      }
+      return RunOrder(
+        run: RunID(sequence: sequences.next(at: SystemClock().wallTime), origin: 1), request: plan.request ?? newRequest(),
+        contract: contract, attempt: plan.attempt, payload: plan.payload, arguments: arguments)
+    }
+    ledger.willStart(orders.map(\.run))
+    launcher.start(orders)
+    return orders.map(\.run)
+  }
+
+  /// Asks a run to stop.
+  func expire(_ run: RunID, _ reason: StopReason) {
+    ledger.willExpire(run)
+    launcher.expire(run, reason: reason)
+  }
+
+  /// Waits for a run's end and judges it.
+  @discardableResult func finish(_ run: RunID) -> RunLedger.Ended {
+    let end = ledger.wait(for: run)
+    tally.add(end)
+    if case .returned(.outOfRange(let value), _) = end.ending {
+      reporter.breach("the handler returned \(value)", HeaderRules.result)
+    }
+    return end
+  }
+
+  /// A run from its beginning to its end; nil: a host would refuse its payload.
+  @discardableResult func perform(_ plan: Plan) -> RunLedger.Ended? {
+    guard let run = start([plan]).first else { return nil }
+    defer {
+      checkMarks(after: "the run")
+      checkReturns()
+    }
+    return finish(run)
+  }
+
+  /// Runs one plan after the other until ``patience`` is over.
+  func performAll(_ plans: some Sequence<Plan>, called name: String) {
+    let end = SystemClock.now + Self.patience
+    for (number, plan) in plans.enumerated() {
+      reporter.at("\(name) \(number + 1)")
+      perform(plan)
+      if SystemClock.now >= end { break }
+    }
+  }
+
+  /// How long a run with the valid payload takes, up to a second.
+  func typicalTime() -> Duration {
+    reporter.at("the first run")
+    return perform(plan(budget: .seconds(1)))?.report.handlerTime ?? .milliseconds(1)
+  }
+
+  /// When all runs have ended.
+  func checkReturns() {
+    guard CallWatch.shared.unreturned > 0 else { return }
+    reporter.breach("the handler ended its thread instead of returning", HeaderRules.threadExit)
+  }
+
+  func checkMarks(after what: String) { ProcessMarks().compare(with: marks, after: what, reporter) }
+
+  // MARK: The end
+
+  /// Calls the shutdown hooks.
+  func shutDown() {
+    reporter.at("shutting down")
+    let left = launcher.shutdown()
+    if left > 0 {
+      let thread = ThreadList.numbers().first { ThreadList.name(of: $0) == "shutdown" }
+      reporter.breach(
+        "taskhost_plugin_shutdown did not return in 5 s", HeaderRules.shutdown, detail: thread.map { ThreadList.stack(of: $0) } ?? "")
+    }
+    checkMarks(after: "the shutdown")
+  }
+}

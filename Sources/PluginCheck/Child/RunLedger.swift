@@ -1,0 +1,66 @@
+import HostThreads
+import TaskModel
+
+/// What the launcher tells of the runs, for the thread that waits for their ends.
+final class RunLedger: @unchecked Sendable {  // reason: what changes is touched with `monitor` held
+  /// How a run ended.
+  struct Ended {
+    let ending: RunEnding
+    let report: RunReport
+    /// From its expiration to its end; nil: it had not expired.
+    let windUp: Duration?
+  }
+
+  private let monitor = Monitor()
+  private let onStuck: @Sendable (_ thread: String, _ stack: String) -> Void
+  /// Those that were begun and have not been waited for: what is told of others is too late.
+  private var begun: Set<RunID> = []
+  private var expired: [RunID: MonotonicTime] = [:]
+  private var ended: [RunID: Ended] = [:]
+
+  /// - Parameter onStuck: A grace is over and its handler has not returned.
+  init(onStuck: @escaping @Sendable (_ thread: String, _ stack: String) -> Void) { self.onStuck = onStuck }
+
+  /// The launcher's sink.
+  func hear(_ event: LauncherEvent) {
+    switch event {
+    case .ended(let run, let ending, let report):
+      monitor.locked {
+        let windUp = expired.removeValue(forKey: run).map { SystemClock.now - $0 }
+        ended[run] = Ended(ending: ending, report: report, windUp: windUp)
+        monitor.broadcast()
+      }
+    case .expired(let run, _): willExpire(run.run)
+    case .stuck(_, let thread, let stack): onStuck(thread, stack)
+    case .progress, .log, .output, .suspended, .resumed: break
+    }
+  }
+
+  /// Waits for the end of a run and forgets it.
+  func wait(for run: RunID) -> Ended {
+    monitor.locked {
+      while true {
+        if let end = ended.removeValue(forKey: run) {
+          expired[run] = nil
+          begun.remove(run)
+          return end
+        }
+        monitor.wait()
+      }
+    }
+  }
+
+  /// The run is about to be asked to stop: the launcher tells of it only when its handler may have gone on already.
+  func willExpire(_ run: RunID) {
+    monitor.locked {
+      guard begun.contains(run), ended[run] == nil, expired[run] == nil else { return }
+      expired[run] = SystemClock.now
+    }
+  }
+
+  /// The runs are about to be started.
+  func willStart(_ runs: [RunID]) { monitor.locked { begun.formUnion(runs) } }
+
+  /// Whether the run has been asked to stop, or has ended.
+  func isExpired(_ run: RunID) -> Bool { monitor.locked { expired[run] != nil || ended[run] != nil } }
+}

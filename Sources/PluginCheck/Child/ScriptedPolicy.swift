@@ -1,0 +1,34 @@
+import HostThreads
+import TaskModel
+
+/// What the host decides while the plugin launches, as the case says.
+final class ScriptedPolicy: LaunchPolicy {
+  private struct State {
+    var settings: String
+    var refusal: CallFailure?
+  }
+
+  private let state: Guarded<State>
+  private let folder: String
+
+  /// - Parameters:
+  ///   - settings: A JSON object.
+  ///   - dataDirectory: An absolute path.
+  init(settings: String, dataDirectory: String) {
+    state = Guarded(State(settings: settings))
+    folder = dataDirectory
+  }
+
+  /// What `configuration` gives from here on.
+  func give(settings: String) { state.withLock { $0.settings = settings } }
+
+  /// How registrations are refused from here on; nil: they are not.
+  func refuse(with failure: CallFailure?) { state.withLock { $0.refusal = failure } }
+
+  func admit(_ identifier: TaskIdentifier) throws(CallFailure) { if let refusal = state.withLock({ $0.refusal }) { throw refusal } }
+  func settings(for identifier: TaskIdentifier) -> String { state.withLock { $0.settings } }
+  func dataDirectory(for identifier: TaskIdentifier) throws(CallFailure) -> String { folder }
+  func admit(_ request: TaskRequest, from identifier: TaskIdentifier) throws(CallFailure) {}
+  func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(CallFailure) -> PendingPage { PendingPage() }
+  func log(_ line: LogLine) {}
+}

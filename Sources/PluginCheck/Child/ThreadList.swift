@@ -1,0 +1,38 @@
+import CCrashCell
+import Glibc
+
+/// The threads of this process.
+enum ThreadList {
+  /// Their numbers.
+  static func numbers() -> Set<Int32> { Set(ProcFile.numbers(in: "/proc/self/task")) }
+
+  /// Its name.
+  static func name(of number: Int32) -> String {
+    ProcFile.text("/proc/self/task/\(number)/comm").split(separator: "\n").first.map(String.init) ?? ""
+  }
+
+  /// Whether it is one of libdispatch's, which keeps its threads for the next work and cannot be told to end them. It names them after
+  /// queues such as `com.apple.root.default-qos` and `com.apple.libdispatch-manager`, of which the kernel has the last 15 bytes.
+  static func isOfDispatch(_ number: Int32) -> Bool {
+    let name = name(of: number)
+    return ["-qos", "-qos.overcommit", "ispatch-manager"].contains { name.hasSuffix($0) }
+  }
+
+  /// How often it has been given the processor; nil: it has ended.
+  static func activity(of number: Int32) -> Int? {
+    let status = ProcFile.text("/proc/self/task/\(number)/status")
+    let counts = ["voluntary_ctxt_switches", "nonvoluntary_ctxt_switches"].compactMap { Int(ProcFile.value($0, in: status)) }
+    return counts.count == 2 ? counts[0] + counts[1] : nil
+  }
+
+  /// Its stack, a line a frame; empty where it could not be had.
+  static func stack(of number: Int32) -> String {
+    let capacity = Int(TASKHOST_CRASH_TEXT)
+    let stack = String(unsafeUninitializedCapacity: capacity) { buffer in
+      var length = 0
+      let status = buffer.withMemoryRebound(to: CChar.self) { taskhost_crash_stack_of(number, $0.baseAddress, capacity, &length, 200) }
+      return status == 0 ? length : 0
+    }
+    return stack.hasSuffix("\n") ? String(stack.dropLast()) : stack
+  }
+}

@@ -1,0 +1,34 @@
+/// What taskhost.h says, in its words, beside each thing that is found.
+enum HeaderRules {
+  static let result = "The header: a handler returns a taskhost_result; any other value counts as FAILURE, with a message."
+  static let grace =
+    "The header: grace_ms() says how long the handler still has. It is stopped by force then: in a process by killing it, in a thread by suspending the plugin. Return soon after is_expired(), expiration_fd() or the expiration handler say so."
+  static let launch = "The header: taskhost_plugin_launch registers the handler and does no I/O of consequence."
+  static let launchSame = "The header: launch may be called more than once and must register the same each time."
+  static let late = "The header: launch functions are valid until taskhost_plugin_launch returns."
+  static let crash =
+    "The header: nothing may cross into the host or end its process; a crash costs the run, and in thread isolation the host."
+  static let exit = "The header: a plugin must not call exit, _exit or quick_exit."
+  static let threadExit = "The header: a plugin must not end its run's thread with pthread_exit."
+  static let handlerThreads = "The header: a handler may start threads of its own but returns only when they are done."
+  static let shutdownThreads = "The header: a plugin must not keep threads after taskhost_plugin_shutdown has returned."
+  static let shutdown = "The header: taskhost_plugin_shutdown is called once, when no run is live, and has 5 s."
+  static let stale = "The header: a task handle is valid until the handler returns; 0 is never valid."
+  static let context =
+    "The header: a context on the run's stack is safe only if set_expiration_handler(task, NULL, NULL) is called before the handler returns."
+  static let descriptor = "The header: the descriptor of expiration_fd is for poll only: never read it, never close it."
+  static let payload = "The header: the payload is the host's; read it only."
+  static let arguments = "The header: EINVAL says that an argument is malformed: NULL, out of range, a bad struct_size or unknown bits."
+  static let output = "A plugin's standard output and error end in the host's log, in no run's: use log() of the table."
+  static let leak = "A worker process serves runs for days: what each run keeps adds up until a limit ends it."
+  static let timeout = "Nothing that a plugin does may last for ever: see --timeout if the plugin is only slow."
+
+  /// What a plugin must not change of its process.
+  static let marks: [String: String] = [
+    "working directory": "The header: a plugin must not change the working directory.",
+    "umask": "The header: a plugin must not change the umask.",
+    "locale": "The header: a plugin must not change the locale.",
+    "credentials": "The header: a plugin must not change the credentials.",
+    "signal dispositions": "The header: a plugin must not install signal handlers or change dispositions.",
+  ]
+}

@@ -1,0 +1,159 @@
+import CCrashCell
+import CTaskHostSystem
+import Glibc
+import HostThreads
+import TaskModel
+
+/// One case process, from its start to its end, on the calling thread: the process dies with that thread.
+struct CaseChild {
+  /// What it left.
+  struct Outcome {
+    var findings: [CheckFinding] = []
+    var registrations: [HandlerRegistration] = []
+    var skipped: String?
+    var seen = ""
+  }
+
+  private let process: pid_t
+  private let processDescriptor: Int32
+  private let news: Int32
+  private let output: Int32
+  private let cell: UnsafeMutablePointer<taskhost_crash_cell>
+  private static let outputLimit = 16_384
+
+  /// Starts the process.
+  init(_ order: CaseOrder, directory: String) throws(CheckFailure) {
+    let spawned = try CaseSpawn.start(order, directory: directory)
+    (process, processDescriptor, news, output, cell) = (
+      spawned.process, spawned.processDescriptor, spawned.news, spawned.output, spawned.cell
+    )
+  }
+
+  /// Waits for its end, at most `timeout`, then ends its group.
+  func finish(timeout: Duration) -> Outcome {
+    var newsBytes: [UInt8] = []
+    var outputBytes: [UInt8] = []
+    let isOverdue = !waitForEnd(until: SystemClock.now + timeout, &newsBytes, &outputBytes)
+    if isOverdue { kill(-process, SIGKILL) }
+    var end = taskhost_process_end()
+    while taskhost_process_end_group(process, &end) == 1 { waitBriefly() }
+    Self.drain(news, into: &newsBytes, limit: .max)
+    Self.drain(output, into: &outputBytes, limit: Self.outputLimit)
+    defer {
+      for descriptor in [processDescriptor, news, output] { close(descriptor) }
+      munmap(cell, MemoryLayout<taskhost_crash_cell>.size)
+    }
+    return judge(newsBytes, outputBytes, end, overdue: isOverdue ? timeout : nil)
+  }
+
+  private func waitBriefly() {
+    var entry = pollfd(fd: processDescriptor, events: Int16(POLLIN), revents: 0)
+    poll(&entry, 1, -1)
+  }
+
+  /// False: `deadline` came first.
+  private func waitForEnd(until deadline: MonotonicTime, _ newsBytes: inout [UInt8], _ outputBytes: inout [UInt8]) -> Bool {
+    var entries = [processDescriptor, news, output].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    while true {
+      let left = (deadline - SystemClock.now).wholeMilliseconds
+      guard left > 0 else { return false }
+      let count = poll(&entries, nfds_t(entries.count), Int32(clamping: left + 1))
+      if count < 0, errno != EINTR { return false }
+      // A pipe that has ended is not looked at again: poll passes over negative numbers.
+      if entries[1].revents != 0, !Self.drain(news, into: &newsBytes, limit: .max) { entries[1].fd = -1 }
+      if entries[2].revents != 0, !Self.drain(output, into: &outputBytes, limit: Self.outputLimit) { entries[2].fd = -1 }
+      if entries[0].revents != 0 { return true }
+    }
+  }
+
+  /// Reads what is there; what is beyond the limit is thrown away. False: the pipe has ended.
+  @discardableResult private static func drain(_ descriptor: Int32, into bytes: inout [UInt8], limit: Int) -> Bool {
+    var part = [UInt8](repeating: 0, count: 16_384)
+    while true {
+      let count = part.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+      if count == 0 { return false }
+      guard count > 0 else {
+        if errno == EINTR { continue }
+        return true
+      }
+      bytes += part[..<min(count, limit - bytes.count)]
+    }
+  }
+
+  // MARK: The verdict
+
+  private func judge(_ newsBytes: [UInt8], _ outputBytes: [UInt8], _ end: taskhost_process_end, overdue: Duration?) -> Outcome {
+    var outcome = Outcome()
+    var at = "starting"
+    var isDone = false
+    var rest = newsBytes[...]
+    while let fields = Fields.take(from: &rest), let item = CaseNews(fields) {
+      switch item {
+      case .at(let text): at = text
+      case .finding(let finding): outcome.findings.append(finding)
+      case .registered(let registration): outcome.registrations.append(registration)
+      case .skipped(let why):
+        outcome.skipped = why
+        isDone = true
+      case .done(let seen):
+        outcome.seen = seen
+        isDone = true
+      }
+    }
+    if let overdue {
+      outcome.findings.append(
+        CheckFinding(
+          .breach, seen: "the case was not over after \(overdue.wholeMilliseconds) ms; it was at: \(at)", rule: HeaderRules.timeout))
+    } else if let finding = death(end, at: at, isDone: isDone, hasBreach: outcome.findings.contains { $0.severity == .breach }) {
+      outcome.findings.append(finding)
+    }
+    add(outputBytes, to: &outcome, isDead: !isDone)
+    return outcome
+  }
+
+  /// What it printed: beside a death it may say why (a sanitizer, an assertion), else it is a finding of its own.
+  private func add(_ outputBytes: [UInt8], to outcome: inout Outcome, isDead: Bool) {
+    let lines = String(decoding: outputBytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    guard let first = lines.first else { return }
+    if isDead, let last = outcome.findings.indices.last {
+      let shown = ["it printed:"] + lines.prefix(16)
+      outcome.findings[last].detail += (outcome.findings[last].detail.isEmpty ? "" : "\n") + shown.joined(separator: "\n")
+    } else {
+      let seen = "the plugin wrote to its standard output or error: \"\(first.escapingControlCharacters.prefix(160))\""
+      outcome.findings.append(CheckFinding(.warning, seen: seen, rule: HeaderRules.output))
+    }
+  }
+
+  /// Why the process ended before its case did; nil: it did not.
+  private func death(_ end: taskhost_process_end, at: String, isDone: Bool, hasBreach: Bool) -> CheckFinding? {
+    let stack = taskhost_crash_state(cell) == UInt32(TASKHOST_CRASH_NOTHING) ? "" : crashText
+    if taskhost_crash_state(cell) != UInt32(TASKHOST_CRASH_NOTHING), cell.pointee.cause == UInt32(TASKHOST_CRASH_EXIT) {
+      return CheckFinding(
+        .breach, seen: "the plugin ended its process with exit(\(cell.pointee.number)); it was at: \(at)", rule: HeaderRules.exit,
+        detail: stack)
+    }
+    if end.status < 0, end.status != TASKHOST_PROCESS_TAKEN {
+      let name = Self.signalName(-end.status)
+      return CheckFinding(
+        .breach, seen: "the process was killed by \(name); it was at: \(at)", rule: HeaderRules.crash, detail: stack)
+    }
+    guard !isDone, !hasBreach else { return nil }
+    return CheckFinding(
+      .breach, seen: "the process ended with status \(end.status); it was at: \(at)", rule: HeaderRules.exit, detail: stack)
+  }
+
+  private var crashText: String {
+    let length = min(Int(cell.pointee.text_length), Int(TASKHOST_CRASH_TEXT))
+    let bytes = UnsafeRawBufferPointer(start: taskhost_crash_text(cell), count: length)
+    let text = String(decoding: bytes, as: UTF8.self)
+    return text.hasSuffix("\n") ? String(text.dropLast()) : text
+  }
+
+  private static func signalName(_ number: Int32) -> String {
+    let names: [Int32: String] = [
+      SIGSEGV: "SIGSEGV", SIGBUS: "SIGBUS", SIGILL: "SIGILL", SIGFPE: "SIGFPE", SIGABRT: "SIGABRT", SIGTRAP: "SIGTRAP", SIGSYS: "SIGSYS",
+      SIGKILL: "SIGKILL", SIGTERM: "SIGTERM",
+    ]
+    return names[number] ?? "signal \(number)"
+  }
+}

@@ -1,0 +1,52 @@
+import TaskModel
+
+/// What a case process tells, as soon as it is seen: what came before a crash is known.
+enum CaseNews: Equatable {
+  /// What it does now; said of a crash or a hang.
+  case at(String)
+  /// A rule is broken, or something is worth a look.
+  case finding(CheckFinding)
+  /// What the plugin registered.
+  case registered(HandlerRegistration)
+  /// The case does not apply.
+  case skipped(String)
+  /// The case is over: what was seen.
+  case done(String)
+
+  func encode() -> [UInt8] {
+    switch self {
+    case .at(let text): Fields.encode(["at", text])
+    case .finding(let finding): Fields.encode(["finding", finding.severity.rawValue, finding.seen, finding.rule, finding.detail])
+    case .registered(let registration):
+      Fields.encode([
+        "registered", registration.identifier.rawValue, registration.kind.rawValue,
+        registration.budget.map { "\($0.wholeMilliseconds)" } ?? "", "\(registration.maxConcurrentRuns)", registration.displayName ?? "",
+        registration.version ?? "",
+      ])
+    case .skipped(let text): Fields.encode(["skipped", text])
+    case .done(let text): Fields.encode(["done", text])
+    }
+  }
+
+  /// Nil: not what ``encode()`` gives.
+  init?(_ fields: [[UInt8]]) {
+    let texts = fields.map { String(decoding: $0, as: UTF8.self) }
+    switch (texts.first, texts.count) {
+    case ("at", 2): self = .at(texts[1])
+    case ("skipped", 2): self = .skipped(texts[1])
+    case ("done", 2): self = .done(texts[1])
+    case ("finding", 5):
+      guard let severity = CheckFinding.Severity(rawValue: texts[1]) else { return nil }
+      self = .finding(CheckFinding(severity, seen: texts[2], rule: texts[3], detail: texts[4]))
+    case ("registered", 7):
+      guard let identifier = try? TaskIdentifier(texts[1]), let kind = TaskKind(rawValue: texts[2]), let runs = Int(texts[4]) else {
+        return nil
+      }
+      self = .registered(
+        HandlerRegistration(
+          identifier: identifier, kind: kind, budget: Int64(texts[3]).map { .milliseconds($0) }, maxConcurrentRuns: runs,
+          displayName: texts[5].isEmpty ? nil : texts[5], version: texts[6].isEmpty ? nil : texts[6]))
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,56 @@
+/// What a case process is to do.
+struct CaseOrder: Equatable {
+  /// What to try.
+  var tried: CheckCase
+  /// The plugin's file, an absolute path.
+  var file: String
+  /// The plugin's own folder, an absolute path.
+  var dataDirectory: String
+  /// `taskhost_plugin_handler_limit`.
+  var handlerLimit: Int
+  /// With whose handler; empty: the first.
+  var identifier = ""
+  /// See ``CheckOptions``.
+  var settings: String
+  var payload: [UInt8]
+  var seed: UInt64
+  /// Milliseconds.
+  var budget: Int64
+  /// Milliseconds; 0: the kind's.
+  var grace: Int64
+
+  /// For the descriptor that the process gets.
+  func encode() -> [UInt8] {
+    let texts = [tried.rawValue, file, dataDirectory, "\(handlerLimit)", identifier, settings, "\(seed)", "\(budget)", "\(grace)"]
+    return Fields.encode(texts.map { Array($0.utf8) } + [payload])
+  }
+
+  /// Nil: not what ``encode()`` gives.
+  init?(decoding bytes: [UInt8]) {
+    var rest = bytes[...]
+    guard let fields = Fields.take(from: &rest), fields.count == 10 else { return nil }
+    let texts = fields.map { String(decoding: $0, as: UTF8.self) }
+    guard let tried = CheckCase(rawValue: texts[0]), let handlerLimit = Int(texts[3]), let seed = UInt64(texts[6]),
+      let budget = Int64(texts[7]), let grace = Int64(texts[8])
+    else { return nil }
+    self.init(
+      tried: tried, file: texts[1], dataDirectory: texts[2], handlerLimit: handlerLimit, identifier: texts[4], settings: texts[5],
+      payload: fields[9], seed: seed, budget: budget, grace: grace)
+  }
+
+  init(
+    tried: CheckCase, file: String, dataDirectory: String, handlerLimit: Int, identifier: String = "", settings: String,
+    payload: [UInt8], seed: UInt64, budget: Int64, grace: Int64
+  ) {
+    self.tried = tried
+    self.file = file
+    self.dataDirectory = dataDirectory
+    self.handlerLimit = handlerLimit
+    self.identifier = identifier
+    self.settings = settings
+    self.payload = payload
+    self.seed = seed
+    self.budget = budget
+    self.grace = grace
+  }
+}

@@ -1,0 +1,11 @@
+/// Why a check could not be made: nothing is said of the plugin.
+public struct CheckFailure: Error, Sendable, CustomStringConvertible {
+  /// What was seen.
+  public let observed: String
+
+  /// A failure as given.
+  init(_ observed: String) { self.observed = observed }
+
+  /// What was seen.
+  public var description: String { observed }
+}

@@ -1,0 +1,165 @@
+import Glibc
+import HostThreads
+public import PluginTrust
+import TaskModel
+
+/// Tries a plugin, case by case, each in a process of its own.
+///
+/// The plugin's code runs as the caller, without a sandbox. Only ``CaseProcess`` loads it, never the process that checks.
+public struct PluginChecker: Sendable {
+  private let file: PluginFile
+  private let options: CheckOptions
+  private let onResult: @Sendable (CheckResult) -> Void
+
+  /// - Parameters:
+  ///   - file: What was inspected.
+  ///   - options: What to try, and how.
+  ///   - onResult: Told of each case as soon as it and all before it are over, on the calling thread of ``run()``.
+  public init(_ file: PluginFile, options: CheckOptions, onResult: @escaping @Sendable (CheckResult) -> Void = { _ in }) {
+    self.file = file
+    self.options = options
+    self.onResult = onResult
+  }
+
+  /// The report of a file that the host would not load.
+  public static func refused(_ refusal: PluginRefusal, options: CheckOptions) -> CheckReport {
+    var results = [
+      CheckResult(
+        tried: .file, verdict: .failed, seen: "the host would refuse it",
+        findings: [CheckFinding(.breach, seen: refusal.observed, rule: refusal.remedy)], duration: .zero)
+    ]
+    for tried in CheckCase.allCases.dropFirst() where options.cases.isEmpty || options.cases.contains(tried) {
+      results.append(CheckResult(tried: tried, verdict: .skipped, seen: "the host would refuse the file", findings: [], duration: .zero))
+    }
+    return CheckReport(file: refusal.file, seed: options.seed, registrations: [], results: results, duration: .zero)
+  }
+
+  /// Tries everything that was asked for; blocks until that is done.
+  ///
+  /// - Throws: No process could be started, or no folder be made.
+  public func run() throws(CheckFailure) -> CheckReport {
+    let begin = SystemClock.now
+    let folder = try CheckFolder()
+    defer { folder.remove() }
+    var results: [CheckResult] = []
+    func add(_ result: CheckResult) {
+      results.append(result)
+      onResult(result)
+    }
+    if wants(.file) { add(fileResult) }
+    // What it registers decides what can be tried, so it is launched whatever was asked for.
+    let (launch, registrations) = try perform(.launch, nil, in: folder)
+    if wants(.note) { add(noteResult(registrations)) }
+    if wants(.launch) || launch.verdict == .failed { add(launch) }
+    let rest = CheckCase.allCases.filter { $0.callsPlugin && $0 != .launch && wants($0) }
+    if launch.verdict == .failed {
+      for tried in rest { add(CheckResult(tried: tried, verdict: .skipped, seen: "it does not launch", findings: [], duration: .zero)) }
+    } else {
+      for result in try performAll(jobs(rest, registrations), in: folder) { add(result) }
+    }
+    return CheckReport(
+      file: file.path, seed: options.seed, registrations: registrations, results: results, duration: SystemClock.now - begin)
+  }
+
+  private func wants(_ tried: CheckCase) -> Bool { options.cases.isEmpty || options.cases.contains(tried) }
+
+  // MARK: What needs no process
+
+  private var fileResult: CheckResult {
+    let elf = file.elf
+    let hook = elf.hasShutdown ? "a shutdown hook" : "no shutdown hook"
+    let seen = "the host accepts it: ABI \(elf.abiVersion), at most \(elf.handlerLimit) handler\(elf.handlerLimit == 1 ? "" : "s"), \(hook)"
+    return CheckResult(tried: .file, verdict: .passed, seen: seen, findings: [], duration: .zero)
+  }
+
+  private func noteResult(_ registrations: [HandlerRegistration]) -> CheckResult {
+    var result = CheckResult(tried: .note, verdict: .passed, seen: "", findings: [], duration: .zero)
+    guard let note = file.elf.note else {
+      result.verdict = .skipped
+      result.seen = "it has none: the host learns its identifier by launching it once in a probe"
+      return result
+    }
+    guard !registrations.isEmpty else {
+      result.verdict = .skipped
+      result.seen = "it says \(note.identifier); nothing was registered to compare it with"
+      return result
+    }
+    result.seen = "agrees with what is registered"
+    guard let registered = registrations.first(where: { $0.identifier.rawValue == note.identifier }) else {
+      let names = registrations.map(\.identifier.rawValue).joined(separator: ", ")
+      return Self.disagreeing(result, "identifier", note.identifier, names)
+    }
+    let registeredBudget = registered.budget.map { "\($0.wholeMilliseconds)" } ?? "0"
+    let pairs: [(String, String?, String)] = [
+      ("kind", note.kind?.rawValue, registered.kind.rawValue),
+      ("budget_ms", note.budgetMilliseconds.map { "\($0)" }, registeredBudget),
+      ("version", note.version, registered.version ?? ""),
+    ]
+    for (name, said, value) in pairs where said != nil && said != value {
+      result = Self.disagreeing(result, name, said ?? "", value)
+    }
+    return result
+  }
+
+  private static func disagreeing(_ result: CheckResult, _ name: String, _ said: String, _ registered: String) -> CheckResult {
+    var result = result
+    result.verdict = .failed
+    result.seen = "disagrees with what is registered"
+    result.findings.append(
+      CheckFinding(
+        .breach, seen: "the note says \(name)=\(said), the plugin registers \(registered.isEmpty ? "none" : registered)",
+        rule: "A note must agree with what is registered, else the host refuses the plugin."))
+    return result
+  }
+
+  // MARK: What does
+
+  private struct Job {
+    let tried: CheckCase
+    let identifier: TaskIdentifier?
+  }
+
+  private func jobs(_ cases: [CheckCase], _ registrations: [HandlerRegistration]) -> [Job] {
+    cases.flatMap { tried in
+      tried.runsHandler && registrations.count > 1
+        ? registrations.map { Job(tried: tried, identifier: $0.identifier) } : [Job(tried: tried, identifier: nil)]
+    }
+  }
+
+  private func perform(_ tried: CheckCase, _ identifier: TaskIdentifier?, in folder: CheckFolder) throws(CheckFailure) -> (
+    CheckResult, [HandlerRegistration]
+  ) {
+    let begin = SystemClock.now
+    let places = try folder.makeCase()
+    defer { folder.remove(places) }
+    let order = CaseOrder(
+      tried: tried, file: file.path, dataDirectory: places.data, handlerLimit: Int(file.elf.handlerLimit),
+      identifier: identifier?.rawValue ?? "", settings: options.settings, payload: options.payload, seed: options.seed,
+      budget: options.budget.wholeMilliseconds, grace: options.grace?.wholeMilliseconds ?? 0)
+    let outcome = try CaseChild(order, directory: places.working).finish(timeout: options.timeout)
+    let isBroken = outcome.findings.contains { $0.severity == .breach }
+    let verdict: CheckResult.Verdict = isBroken ? .failed : outcome.skipped == nil ? .passed : .skipped
+    let result = CheckResult(
+      tried: tried, identifier: identifier, verdict: verdict, seen: isBroken ? "" : outcome.skipped ?? outcome.seen,
+      findings: outcome.findings, duration: SystemClock.now - begin)
+    return (result, outcome.registrations)
+  }
+
+  /// Several at once, on threads that live as long as their processes; told in their order.
+  private func performAll(_ jobs: [Job], in folder: CheckFolder) throws(CheckFailure) -> [CheckResult] {
+    let board = JobBoard<Result<CheckResult, CheckFailure>>(count: jobs.count)
+    do throws(HostThread.Failure) {
+      for _ in 0..<min(options.parallel, jobs.count) {
+        try HostThread.start("check") {
+          while let number = board.take() {
+            let job = jobs[number]
+            board.put(number, Result { () throws(CheckFailure) in try perform(job.tried, job.identifier, in: folder).0 })
+          }
+        }
+      }
+    } catch { throw CheckFailure(error.description) }
+    var results: [CheckResult] = []
+    for number in jobs.indices { results.append(try board.wait(for: number).get()) }
+    return results
+  }
+}

@@ -1,0 +1,27 @@
+/// Something that a case saw and that the author should know.
+public struct CheckFinding: Sendable, Hashable {
+  /// How much it matters.
+  public enum Severity: String, Sendable {
+    /// A rule of the header is broken: the case has failed.
+    case breach
+    /// Not forbidden, or not certain; worth a look.
+    case warning
+  }
+
+  /// How much it matters.
+  public var severity: Severity
+  /// What was seen: a sentence without its full stop.
+  public var seen: String
+  /// What the header, or this page's remedy, says about it: sentences.
+  public var rule: String
+  /// A stack or other lines that show where; empty: none.
+  public var detail: String
+
+  /// A finding as given.
+  public init(_ severity: Severity, seen: String, rule: String, detail: String = "") {
+    self.severity = severity
+    self.seen = seen
+    self.rule = rule
+    self.detail = detail
+  }
+}

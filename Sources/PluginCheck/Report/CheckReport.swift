@@ -1,0 +1,24 @@
+public import TaskModel
+
+/// What came of a check.
+public struct CheckReport: Sendable {
+  /// The plugin's file, an absolute path where it could be resolved.
+  public var file: String
+  /// The seed of everything random in it.
+  public var seed: UInt64
+  /// What the plugin registered; empty where it did not launch.
+  public var registrations: [HandlerRegistration]
+  /// The cases, in the order of ``CheckCase``.
+  public var results: [CheckResult]
+  /// How long it took, on the monotonic clock.
+  public var duration: Duration
+
+  /// Whether no case failed.
+  public var hasPassed: Bool { !results.contains { $0.verdict == .failed } }
+
+  /// How many cases have that verdict.
+  public func count(_ verdict: CheckResult.Verdict) -> Int { results.reduce(0) { $0 + ($1.verdict == verdict ? 1 : 0) } }
+
+  /// How many findings are warnings.
+  public var warnings: Int { results.reduce(0) { $0 + $1.findings.reduce(0) { $0 + ($1.severity == .warning ? 1 : 0) } } }
+}

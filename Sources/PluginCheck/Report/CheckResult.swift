@@ -1,0 +1,27 @@
+public import TaskModel
+
+/// What came of one case.
+public struct CheckResult: Sendable {
+  /// The verdict.
+  public enum Verdict: String, Sendable {
+    /// No rule was broken.
+    case passed
+    /// A rule was broken.
+    case failed
+    /// Not tried.
+    case skipped
+  }
+
+  /// What was tried.
+  public var tried: CheckCase
+  /// With whose handler; nil: the plugin has only one, or the case runs none.
+  public var identifier: TaskIdentifier?
+  /// The verdict.
+  public var verdict: Verdict
+  /// What was seen, or why it was not tried: one line.
+  public var seen: String
+  /// What broke a rule or is worth a look, in the order it was seen.
+  public var findings: [CheckFinding]
+  /// How long it took, on the monotonic clock.
+  public var duration: Duration
+}

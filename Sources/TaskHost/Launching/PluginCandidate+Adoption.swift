@@ -1,0 +1,30 @@
+import Crypto
+import PluginTrust
+import TaskModel
+
+extension PluginCandidate {
+  /// Adopts the library that a manifest names.
+  ///
+  /// A signature of the manifest vouches for its text. The system's own libraries need none; any other is code as a plugin's is, so where
+  /// signatures are required it needs one of its own.
+  init(
+    adopting file: ManifestFile, copies: PluginCopies, signatures: SignaturePolicy, policy: PluginTrustPolicy
+  ) throws(PluginRefusal) {
+    let manifest = try AdoptionManifest(file)
+    let adoption = try manifest.adoption(file)
+    let library = try copies.adopt(manifest.library, symbol: manifest.symbol, manifest: file.path, policy: policy)
+    let signature = try signatures.check(digest: file.digest, of: file.path)
+    if !library.isSystem {
+      do throws(PluginRefusal) {
+        let standing = try signatures.check(digest: library.digest, of: library.original)
+        if let refusal = standing.refusal(of: adoption.identifier, file: file.path) { throw refusal }
+      } catch {
+        throw PluginRefusal(
+          code: error.code, file: file.path, observed: "its library \(library.original): \(error.observed)", remedy: error.remedy)
+      }
+    }
+    self.init(
+      path: file.path, digest: Array(SHA256.hash(data: file.digest + library.digest)), copy: library.loaded ?? library.original, elf: nil,
+      signature: signature, adoption: adoption, fileDigest: file.digest, copyDigest: library.digest, remembered: nil)
+  }
+}

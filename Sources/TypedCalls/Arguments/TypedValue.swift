@@ -1,0 +1,17 @@
+/// The value of one argument, as it goes to the function.
+public enum TypedValue: Sendable, Hashable {
+  /// An optional argument that is left out: 0, false or NULL.
+  case absent
+  /// A value of any integer type, sign extended to 64 bits where the type is signed.
+  case integer(bits: UInt64)
+  /// `f32`, finite.
+  case float(Float)
+  /// `f64`, finite.
+  case double(Double)
+  /// `bool`.
+  case bool(Bool)
+  /// `str`: UTF-8 without a 0 byte in or behind it.
+  case text([UInt8])
+  /// `bytes`.
+  case bytes([UInt8])
+}

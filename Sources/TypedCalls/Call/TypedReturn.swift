@@ -1,0 +1,19 @@
+/// What came of a call.
+public struct TypedReturn: Sendable, Hashable {
+  /// What the returned value means for the run.
+  public enum Verdict: Sendable, Hashable {
+    /// By the success rule it is a success.
+    case success
+    /// By the success rule it is none.
+    case failure
+    /// The function returned a `taskhost_result` itself.
+    case result(Int32)
+  }
+
+  /// What the returned value means for the run.
+  public let verdict: Verdict
+  /// The returned value as JSON text: see ``JSONText``.
+  public let output: [UInt8]
+  /// What the operator should know: why it is a failure, or that the output was cut; nil: nothing.
+  public let message: String?
+}

@@ -1,0 +1,31 @@
+/// A member's value as it stands in the payload, before it is known what it should be.
+enum PayloadValue {
+  case null
+  case bool(Bool)
+  /// The number's text, which is JSON's form of one.
+  case number(ArraySlice<UInt8>)
+  /// UTF-8, escapes resolved.
+  case string([UInt8])
+  /// Its inside is not read: no argument takes one.
+  case array
+  /// As `array`.
+  case object
+
+  /// What it is, in an error's words.
+  var kind: String {
+    switch self {
+    case .null: "null"
+    case .bool(let truth): truth ? "true" : "false"
+    case .number(let text): Self.shown(text)
+    case .string: "a string"
+    case .array: "an array"
+    case .object: "an object"
+    }
+  }
+
+  /// A number as it was written, cut where it is long.
+  static func shown(_ text: ArraySlice<UInt8>) -> String {
+    let head = String(decoding: text.prefix(40), as: UTF8.self)
+    return text.count > 40 ? "\(head)…" : head
+  }
+}

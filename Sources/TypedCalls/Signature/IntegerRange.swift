@@ -1,0 +1,31 @@
+/// The values of an integer type, kept as sign and magnitude so that nothing is rounded or wraps.
+struct IntegerRange: CustomStringConvertible {
+  /// How far below zero it reaches; 0 for an unsigned type.
+  let lowest: UInt64
+  /// The highest value.
+  let highest: UInt64
+  /// Bytes of a value.
+  let width: Int
+
+  /// The values of `type`.
+  init<Integer: FixedWidthInteger>(_ type: Integer.Type) {
+    lowest = UInt64(Integer.min.magnitude)
+    highest = UInt64(Integer.max.magnitude)
+    width = Integer.bitWidth / 8
+  }
+
+  /// The value's bits as a 64-bit number, sign extended; nil: the type does not hold it.
+  func bits(isNegative: Bool, magnitude: UInt64) -> UInt64? {
+    if isNegative { return magnitude <= lowest ? 0 &- magnitude : nil }
+    return magnitude <= highest ? magnitude : nil
+  }
+
+  /// Whether `bits` are those of a value of the type, sign extended to 64 bits.
+  func contains(bits: UInt64) -> Bool {
+    if lowest > 0, bits >> 63 == 1 { return 0 &- bits <= lowest }
+    return bits <= highest
+  }
+
+  /// "-128 to 127".
+  var description: String { "\(lowest > 0 ? "-" : "")\(lowest) to \(highest)" }
+}

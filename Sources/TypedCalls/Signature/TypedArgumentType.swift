@@ -1,0 +1,61 @@
+/// What an argument of a typed handler is, in the words of a signature.
+public enum TypedArgumentType: String, Sendable, Hashable, CaseIterable {
+  /// `int8_t`.
+  case i8
+  /// `int16_t`.
+  case i16
+  /// `int32_t`.
+  case i32
+  /// `int64_t`.
+  case i64
+  /// `uint8_t`.
+  case u8
+  /// `uint16_t`.
+  case u16
+  /// `uint32_t`.
+  case u32
+  /// `uint64_t`.
+  case u64
+  /// `float`.
+  case f32
+  /// `double`.
+  case f64
+  /// `bool` (C99's `_Bool`): one byte, 0 or 1.
+  case bool
+  /// `const char *`: UTF-8, NUL-terminated, valid until the function returns.
+  case str
+  /// `const void *` and `size_t`, two arguments: memory that is valid until the function returns, and its length in bytes.
+  case bytes
+  /// `taskhost_task`: the run's handle, for the host's functions. Nothing of the payload.
+  case task
+
+  /// How many arguments of the C function it stands for.
+  public var nativeCount: Int { self == .bytes ? 2 : 1 }
+
+  /// The values that an integer type holds; nil: it is none.
+  var integerRange: IntegerRange? {
+    switch self {
+    case .i8: IntegerRange(Int8.self)
+    case .i16: IntegerRange(Int16.self)
+    case .i32: IntegerRange(Int32.self)
+    case .i64: IntegerRange(Int64.self)
+    case .u8: IntegerRange(UInt8.self)
+    case .u16: IntegerRange(UInt16.self)
+    case .u32: IntegerRange(UInt32.self)
+    case .u64: IntegerRange(UInt64.self)
+    case .f32, .f64, .bool, .str, .bytes, .task: nil
+    }
+  }
+
+  /// What its member of the payload must be, for an error's sentence.
+  var wanted: String {
+    switch self {
+    case .i8, .i16, .i32, .i64, .u8, .u16, .u32, .u64: "a whole number"
+    case .f32, .f64: "a number"
+    case .bool: "true or false"
+    case .str: "a string"
+    case .bytes: "a string of base64"
+    case .task: "nothing"
+    }
+  }
+}

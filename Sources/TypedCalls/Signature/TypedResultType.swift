@@ -1,0 +1,44 @@
+public import TaskModel
+
+/// What a typed handler's function returns, in the words of a signature.
+public enum TypedResultType: String, Sendable, Hashable, CaseIterable {
+  /// `int8_t`.
+  case i8
+  /// `int16_t`.
+  case i16
+  /// `int32_t`.
+  case i32
+  /// `int64_t`.
+  case i64
+  /// `uint8_t`.
+  case u8
+  /// `uint16_t`.
+  case u16
+  /// `uint32_t`.
+  case u32
+  /// `uint64_t`.
+  case u64
+  /// `float`.
+  case f32
+  /// `double`.
+  case f64
+  /// `bool` (C99's `_Bool`).
+  case bool
+  /// `const char *`, which stays the library's: it is copied and never freed. May be NULL.
+  case str
+  /// Nothing.
+  case void
+  /// `taskhost_result`: the run's outcome, as a handler returns it.
+  case result
+
+  /// The rules by which success may be judged, the default first; empty: the type leaves no choice.
+  public var successRules: [SuccessRule] {
+    switch self {
+    case .i8, .i16, .i32, .i64, .u8, .u16, .u32, .u64: [.zero, .nonzero, .any]
+    case .bool: [.nonzero, .zero, .any]
+    case .str: [.any, .nonzero, .zero]
+    case .f32, .f64, .void: [.any]
+    case .result: []
+    }
+  }
+}

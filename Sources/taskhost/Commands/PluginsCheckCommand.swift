@@ -1,0 +1,92 @@
+import ArgumentParser
+import PluginCheck
+import PluginTrust
+import TaskHost
+
+/// `taskhost plugins check`
+struct PluginsCheckCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check",
+    abstract: "Try whether a plugin keeps the rules of taskhost.h. For its author; needs no host.",
+    discussion: """
+      Each case runs in a process of its own, with the real runtime and a host around it that expires, refuses, drains and jumps in time.
+      The plugin's code runs as you, without a sandbox: check what you trust.
+      A handler may refuse a payload that is not its own; only crashes, hangs and broken rules fail. Exits 1 when a case has failed.
+
+      EXAMPLES
+        taskhost plugins check ./hello-c.so
+        taskhost plugins check libSync.so --payload '{"account": "a"}' --settings settings.json
+        taskhost plugins check libSync.so --case expire-in-run --seed 42
+        taskhost plugins check --list
+      """)
+
+  @Argument(help: "The plugin's file.")
+  var file: String?
+  @Option(help: ArgumentHelp("A payload that the handler accepts.", valueName: "json or @file"))
+  var payload: String?
+  @Option(help: ArgumentHelp("A file with the plugin's settings, a JSON object.", valueName: "file.json"))
+  var settings: String?
+  @Option(name: .customLong("case"), help: ArgumentHelp("Try only this; may be given several times.", valueName: "name"))
+  var cases: [String] = []
+  @Option(help: ArgumentHelp("Repeat the random choices of an earlier check.", valueName: "number"))
+  var seed: UInt64?
+  @Option(help: ArgumentHelp("How long one case may take.", valueName: "duration"))
+  var timeout = "60s"
+  @Option(help: ArgumentHelp("How long the run with the valid payload may take before it expires.", valueName: "duration"))
+  var budget = "5s"
+  @Option(help: ArgumentHelp("How long a handler may take to return once it has expired. (default: its kind's)", valueName: "duration"))
+  var grace: String?
+  @Option(help: ArgumentHelp("How many cases are tried at once; most of their time they wait.", valueName: "number"))
+  var jobs = 8
+  @Flag(help: "List the cases.")
+  var list = false
+  @Flag(help: "Print JSON.")
+  var json = false
+
+  func validate() throws {
+    guard list || file != nil else { throw ValidationError("Name the plugin's file.") }
+    for name in cases where CheckCase(rawValue: name) == nil {
+      throw ValidationError("There is no case \"\(name)\": see --list.")
+    }
+    for (option, text) in [("--timeout", timeout), ("--budget", budget), ("--grace", grace)] {
+      guard let text else { continue }
+      guard let milliseconds = DurationText.parse(text), 0 < milliseconds, milliseconds <= 86_400_000 else {
+        throw ValidationError("\(option) is no duration of up to a day: write it as 500ms, 30s or 2m.")
+      }
+    }
+    if !(1...64).contains(jobs) { throw ValidationError("--jobs is 1 to 64.") }
+  }
+
+  func run() throws {
+    guard let file, !list else { return PluginsCheckText.printList(json: json) }
+    let options = try options()
+    let report: CheckReport
+    let printer = PluginsCheckText(file: file, usesColours: Terminal.usesColours)
+    do {
+      let inspected = try PluginInspector.inspect(file)
+      if !json { printer.printHead(of: options) }
+      let checker = PluginChecker(inspected, options: options) { [json] result in if !json { printer.print(result) } }
+      report = try checker.run()
+    } catch let refusal as PluginRefusal {
+      report = PluginChecker.refused(refusal, options: options)
+      if !json { report.results.prefix(1).forEach { printer.print($0) } }
+    } catch let failure as CheckFailure {
+      throw CommandFailure(.failed, file, "it could not be checked", remedy: failure.observed)
+    }
+    if json { Terminal.print(PluginsCheckText.json(of: report)) } else { printer.printSummary(of: report) }
+    if !report.hasPassed { throw ExitCode(ExitStatus.failed.rawValue) }
+  }
+
+  private func options() throws -> CheckOptions {
+    var generator = SystemRandomNumberGenerator()
+    var options = CheckOptions(seed: seed ?? UInt64.random(in: 1...999_999_999, using: &generator))
+    if let settings { options.settings = try PluginsCheckInput.settings(settings) }
+    if let payload { options.payload = try PluginsCheckInput.payload(payload) }
+    options.cases = Set(cases.compactMap(CheckCase.init(rawValue:)))
+    options.timeout = .milliseconds(DurationText.parse(timeout) ?? 60_000)
+    options.budget = .milliseconds(DurationText.parse(budget) ?? 5000)
+    options.grace = grace.flatMap(DurationText.parse).map { .milliseconds($0) }
+    options.parallel = jobs
+    return options
+  }
+}

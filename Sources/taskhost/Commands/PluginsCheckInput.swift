@@ -1,0 +1,49 @@
+import ArgumentParser
+import Glibc
+import HostControl
+
+/// The files and values that `plugins check` is given for the plugin.
+enum PluginsCheckInput {
+  /// The bytes of `--payload`: the text itself, or a file's behind `@`.
+  static func payload(_ argument: String) throws -> [UInt8] {
+    let bytes = argument.hasPrefix("@") ? try contents(of: String(argument.dropFirst()), "--payload") : Array(argument.utf8)
+    guard bytes.count <= 65_536 else {
+      throw CommandFailure(.usage, "--payload", "has \(bytes.count) bytes", remedy: "a payload has at most 65,536")
+    }
+    return bytes
+  }
+
+  /// The text of `--settings`, a JSON object.
+  static func settings(_ path: String) throws -> String {
+    let bytes = try contents(of: path, "--settings")
+    let node: JSONNode
+    do throws(JSONSyntaxError) { node = try JSONReader.read(bytes, limits: JSONLimits(depth: 120)) } catch {
+      throw CommandFailure(.usage, "--settings \(path)", "is not JSON: \(error)")
+    }
+    guard case .object = node.value else {
+      throw CommandFailure(.usage, "--settings \(path)", "is not a JSON object", remedy: "write it as configuration() gives it")
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static func contents(of path: String, _ option: String) throws -> [UInt8] {
+    func failure(_ why: String) -> CommandFailure {
+      CommandFailure(.usage, "\(option) \(path)", why, remedy: "name a file that can be read")
+    }
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure(String(cString: strerror(errno))) }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var part = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = part.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+      if count == 0 { return bytes }
+      guard count > 0 else {
+        if errno == EINTR { continue }
+        throw failure(String(cString: strerror(errno)))
+      }
+      bytes += part[..<count]
+      guard bytes.count <= 1_048_576 else { throw failure("has more than 1 MiB") }
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import HostControl
+import PluginCheck
+import TaskModel
+
+/// What `plugins check` prints.
+struct PluginsCheckText {
+  /// As the user named it.
+  let file: String
+  /// Whether marks are coloured.
+  let usesColours: Bool
+
+  private static let nameWidth = CheckCase.allCases.map(\.rawValue.count).max() ?? 0
+
+  /// `--list`
+  static func printList(json: Bool) {
+    guard json else {
+      for tried in CheckCase.allCases { Terminal.print("\(padded(tried.rawValue))  \(tried.summary)") }
+      return
+    }
+    var writer = JSONWriter()
+    writer.beginArray()
+    for tried in CheckCase.allCases {
+      writer.beginObject()
+      writer.member("case", tried.rawValue)
+      writer.member("summary", tried.summary)
+      writer.endObject()
+    }
+    writer.endArray()
+    Terminal.print(writer.bytes)
+  }
+
+  private static func padded(_ name: String) -> String { name + String(repeating: " ", count: max(0, nameWidth - name.count)) }
+
+  /// Before the first case.
+  func printHead(of options: CheckOptions) { Terminal.print("\(file), seed \(options.seed)") }
+
+  /// A case: a line, and below it what was found.
+  func print(_ result: CheckResult) {
+    let mark =
+      switch result.verdict {
+      case .passed: painted("✓", .green)
+      case .failed: painted("✗", .red)
+      case .skipped: painted("–", .grey)
+      }
+    let whose = result.identifier.map { "\($0): " } ?? ""
+    let seen = result.verdict == .failed && result.seen.isEmpty ? result.tried.summary : result.seen
+    Terminal.print("\(mark) \(Self.padded(result.tried.rawValue))  \(whose)\(seen.escapingControlCharacters)")
+    for finding in result.findings {
+      let word = finding.severity == .breach ? painted("broken", .red) : painted("warning", .yellow)
+      Terminal.print("    \(word): \(finding.seen.escapingControlCharacters)")
+      Terminal.print("      \(finding.rule)")
+      for line in finding.detail.split(separator: "\n") { Terminal.print("      \(String(line).escapingControlCharacters)") }
+    }
+  }
+
+  /// After the last case.
+  func printSummary(of report: CheckReport) {
+    let failed = report.count(.failed)
+    var parts = ["\(report.count(.passed)) passed", "\(failed) failed", "\(report.count(.skipped)) not tried"]
+    if report.warnings > 0 { parts.append("\(report.warnings) warning\(report.warnings == 1 ? "" : "s")") }
+    let time = DurationText.format(milliseconds: report.duration.wholeMilliseconds)
+    let verdict = failed == 0 ? painted("The check has passed", .green) : painted("The check has failed", .red)
+    Terminal.print("\(verdict): \(parts.joined(separator: ", ")) in \(time)")
+    guard let first = report.results.first(where: { $0.verdict == .failed && $0.tried.callsPlugin }) else { return }
+    Terminal.print("Try a case again: taskhost plugins check \(file) --case \(first.tried.rawValue) --seed \(report.seed)")
+  }
+
+  private func painted(_ text: String, _ colour: Colour) -> String { usesColours ? colour.paint(text) : text }
+
+  /// `--json`
+  static func json(of report: CheckReport) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("file", report.file)
+    writer.member("passed", report.hasPassed)
+    writer.member("seed", report.seed)
+    writer.member("duration_ms", report.duration.wholeMilliseconds)
+    writer.name("handlers")
+    writer.beginArray()
+    for registration in report.registrations { write(registration, to: &writer) }
+    writer.endArray()
+    writer.name("cases")
+    writer.beginArray()
+    for result in report.results { write(result, to: &writer) }
+    writer.endArray()
+    writer.endObject()
+    return writer.bytes
+  }
+
+  private static func write(_ registration: HandlerRegistration, to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.member("identifier", registration.identifier.rawValue)
+    writer.member("kind", registration.kind.rawValue)
+    writer.member("budget_ms", registration.budget?.wholeMilliseconds)
+    writer.member("max_concurrent_runs", registration.maxConcurrentRuns)
+    writer.member("display_name", registration.displayName)
+    writer.member("version", registration.version)
+    writer.endObject()
+  }
+
+  private static func write(_ result: CheckResult, to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.member("case", result.tried.rawValue)
+    writer.member("identifier", result.identifier?.rawValue)
+    writer.member("verdict", result.verdict.rawValue)
+    writer.member("seen", result.seen)
+    writer.member("duration_ms", result.duration.wholeMilliseconds)
+    writer.name("findings")
+    writer.beginArray()
+    for finding in result.findings {
+      writer.beginObject()
+      writer.member("severity", finding.severity.rawValue)
+      writer.member("seen", finding.seen)
+      writer.member("rule", finding.rule)
+      if !finding.detail.isEmpty { writer.member("detail", finding.detail) }
+      writer.endObject()
+    }
+    writer.endArray()
+    writer.endObject()
+  }
+}

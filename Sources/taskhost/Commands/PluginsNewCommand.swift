@@ -1,0 +1,108 @@
+import ArgumentParser
+import HostControl
+import TaskModel
+
+/// `taskhost plugins new`
+struct PluginsNewCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "new",
+    abstract: "Begin a plugin: a project that builds and passes `plugins check`. Needs no host.",
+    discussion: """
+      Writes a folder with the plugin's source, a Makefile and a README. C, C++ and Rust need nothing of taskhost but the header that is
+      put beside them; a Swift package depends on taskhost's package, which is found from this program or given by --sdk.
+      Nothing that is there already is written over.
+
+      EXAMPLES
+        taskhost plugins new --language c hello-sync
+        taskhost plugins new --language swift notes --identifier org.example.notes --kind processing
+        taskhost plugins new --language rust hello-sync --directory ~/src/hello-sync
+      """)
+
+  @Option(help: ArgumentHelp("What it is written in.", valueName: PluginLanguage.allValueStrings.joined(separator: "|")))
+  var language: PluginLanguage
+  @Argument(help: "The plugin's name: 1 to 64 of a-z A-Z 0-9 _ -, the first a letter.")
+  var name: String
+  @Option(help: ArgumentHelp("The task identifier it handles. (default: org.example.NAME)", valueName: "identifier"))
+  var identifier: String?
+  @Option(help: ArgumentHelp("What sort of work: refresh, processing or continued.", valueName: "kind"))
+  var kind = "refresh"
+  @Option(help: ArgumentHelp("Where it is written; must be empty or not be there. (default: NAME)", valueName: "dir"))
+  var directory: String?
+  @Option(help: ArgumentHelp("Where the taskhost package is, for Swift.", valueName: "path"))
+  var sdk: String?
+  @Flag(help: "Print JSON.")
+  var json = false
+
+  func validate() throws {
+    let bytes = Array(name.utf8)
+    func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) }
+    guard let first = bytes.first, isLetter(first), bytes.count <= 64,
+      bytes.allSatisfy({ isLetter($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") })
+    else {
+      throw ValidationError("The name \"\(name)\" will not do: use 1 to 64 of a-z A-Z 0-9 _ - and begin with a letter.")
+    }
+    do throws(InvalidIdentifier) { _ = try TaskIdentifier(identifier ?? "org.example.\(name)") } catch {
+      throw ValidationError("\(error)")
+    }
+    guard TaskKind(rawValue: kind) != nil else {
+      throw ValidationError("There is no kind \"\(kind)\": use \(TaskKind.allCases.map(\.rawValue).joined(separator: ", ")).")
+    }
+    if sdk != nil, language != .swift { throw ValidationError("--sdk is for Swift; the others carry taskhost.h.") }
+  }
+
+  func run() throws {
+    let folder = directory ?? name
+    var values = [
+      "NAME": name, "IDENTIFIER": identifier ?? "org.example.\(name)", "KIND": kind, "KIND_CONSTANT": "TASKHOST_\(kind.uppercased())",
+      "SYMBOL": String(name.map { $0 == "-" ? "_" : $0 }), "TYPE": Self.typeName(of: name),
+    ]
+    if language == .swift {
+      values["SDK"] = try PluginsNewFolder.sdk(sdk)
+      values["SWIFT"] = PluginLanguage.swiftVersion
+    }
+    let files = language.files.map { file in
+      // The header is as it is.
+      (path: Self.fill(file.path, values), text: file.path == "include/taskhost.h" ? file.text : Self.fill(file.text, values))
+    }
+    try PluginsNewFolder.write(files.map { ($0.path, Array(($0.text + "\n").utf8)) }, to: folder)
+    if json { return printJSON(folder, files.map(\.path)) }
+    Terminal.print("\(folder) is a plugin in \(language.title) for \(values["IDENTIFIER"] ?? name). Next:")
+    Terminal.print("  cd \(folder)")
+    Terminal.print("  make")
+    Terminal.print("  make check")
+  }
+
+  private func printJSON(_ folder: String, _ files: [String]) {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("directory", folder)
+    writer.member("language", language.rawValue)
+    writer.member("identifier", identifier ?? "org.example.\(name)")
+    writer.member("kind", kind)
+    writer.member("files", files)
+    writer.endObject()
+    Terminal.print(writer.bytes)
+  }
+
+  /// `hello-sync` as Swift names types: `HelloSync`.
+  private static func typeName(of name: String) -> String {
+    name.split { $0 == "-" || $0 == "_" }.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+  }
+
+  /// The text with each `@KEY@` replaced by its value.
+  private static func fill(_ text: String, _ values: [String: String]) -> String {
+    let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+    var filled = String(parts.first ?? "")
+    var isKey = true
+    for part in parts.dropFirst() {
+      if isKey, let value = values[String(part)] {
+        filled += value
+        isKey = false
+      } else {
+        filled += (isKey ? "@" : "") + part
+        isKey = true
+      }
+    }
+    return filled
+  }
+}

@@ -1,0 +1,80 @@
+import Glibc
+
+/// The folder that `plugins new` writes.
+enum PluginsNewFolder {
+  /// Writes the files into a folder that is not there or empty. What others may write to is no plugin for a host: the modes leave them out.
+  static func write(_ files: [(path: String, bytes: [UInt8])], to folder: String) throws(CommandFailure) {
+    if mkdir(folder, 0o755) != 0 {
+      guard errno == EEXIST else { throw failure(folder) }
+      guard try isEmpty(folder) else {
+        throw CommandFailure(
+          .failed, folder, "is there already, and not empty", remedy: "choose another name, or another place with --directory")
+      }
+    }
+    for file in files {
+      var place = folder
+      for part in file.path.split(separator: "/").dropLast() {
+        place += "/" + part
+        guard mkdir(place, 0o755) == 0 || errno == EEXIST else { throw failure(place) }
+      }
+      try write(file.bytes, to: folder + "/" + file.path)
+    }
+  }
+
+  private static func isEmpty(_ folder: String) throws(CommandFailure) -> Bool {
+    guard let directory = opendir(folder) else { throw failure(folder) }
+    defer { closedir(directory) }
+    var count = 0
+    while readdir(directory) != nil { count += 1 }
+    // "." and ".."
+    return count <= 2
+  }
+
+  private static func write(_ bytes: [UInt8], to path: String) throws(CommandFailure) {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else { throw failure(path) }
+    defer { close(descriptor) }
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count > 0 {
+        rest = rest.dropFirst(count)
+      } else if errno != EINTR {
+        throw failure(path)
+      }
+    }
+  }
+
+  private static func failure(_ path: String) -> CommandFailure {
+    CommandFailure(.failed, path, String(cString: strerror(errno)), remedy: "choose a place where you may write, with --directory")
+  }
+
+  /// Where the taskhost package is: what was given, else the checkout that this program was built in.
+  static func sdk(_ given: String?) throws(CommandFailure) -> String {
+    if let given {
+      guard let path = resolved(given), isPackage(path) else {
+        throw CommandFailure(
+          .usage, "--sdk \(given)", "is not the taskhost package", remedy: "name the folder with its Package.swift and SDK")
+      }
+      return path
+    }
+    var place = resolved("/proc/self/exe") ?? ""
+    while let slash = place.lastIndex(of: "/"), slash > place.startIndex {
+      place = String(place[..<slash])
+      if isPackage(place) { return place }
+    }
+    throw CommandFailure(
+      .usage, "plugins new --language swift", "this taskhost lies in no checkout of its package, which a plugin in Swift depends on",
+      remedy: "name one with --sdk")
+  }
+
+  private static func isPackage(_ path: String) -> Bool {
+    access(path + "/Package.swift", R_OK) == 0 && access(path + "/SDK/TaskHostSDK", R_OK) == 0
+  }
+
+  private static func resolved(_ path: String) -> String? {
+    guard let text = realpath(path, nil) else { return nil }
+    defer { free(text) }
+    return String(cString: text)
+  }
+}

@@ -1,0 +1,276 @@
+import BackgroundTasks
+import CTaskHost
+import Foundation
+import Testing
+
+@testable import BackgroundTasks
+
+@Suite("Runs", .timeLimit(.minutes(1)))
+struct RunTests {
+  private static let payloads: [TaskType: String] = [
+    .refresh: #"{"background_task":"refresh"}"#, .processing: #"{"background_task":"processing"}"#,
+    .healthResearch: #"{"background_task":"health_research"}"#, .continued: #"{"background_task":"continued","title":"t"}"#,
+  ]
+
+  /// A host that has launched an app which notes the class of each task of `a`.
+  private func host(hints: [String: TaskType] = [:], _ classes: Box<[String]>) -> FakeHost {
+    let host = FakeHost()
+    launch(host, hints: hints, classes)
+    return host
+  }
+
+  private func launch(_ host: FakeHost, hints: [String: TaskType] = [:], _ classes: Box<[String]>) {
+    host.launch(hints: hints) { scheduler in
+      scheduler.register(forTaskWithIdentifier: "a", using: nil) { task in
+        classes.change { $0.append("\(type(of: task))") }
+        #expect(task.identifier == "a")
+        task.setTaskCompleted(success: true)
+      }
+    }
+  }
+
+  @Test(
+    "give the launch handler the task that was asked for",
+    arguments: [
+      (TaskType.refresh, "BGAppRefreshTask"), (.processing, "BGProcessingTask"), (.healthResearch, "BGHealthResearchTask"),
+      (.continued, "BGContinuedProcessingTask"),
+    ])
+  func classes(_ type: TaskType, _ name: String) async throws {
+    let classes = Box<[String]>([])
+    let record = await (try host(classes).start("a", payload: Self.payloads[type] ?? "")).end()
+    #expect(classes.value == [name])
+    #expect(record.result == TASKHOST_SUCCESS)
+    #expect(record.isCleared)
+    #expect(record.message == nil)
+  }
+
+  @Test("without a payload of this module's are what the author said")
+  func hinted() async throws {
+    let classes = Box<[String]>([])
+    _ = await (try host(hints: ["a": .refresh], classes).start("a", payload: #"{"days":7}"#)).end()
+    #expect(classes.value == ["BGAppRefreshTask"])
+  }
+
+  @Test("without a payload and a hint are processing, then what ran last, also in a new process, and what was submitted last before all")
+  func remembered() async throws {
+    let classes = Box<[String]>([])
+    let host = host(classes)
+    _ = await (try host.start("a")).end()
+    _ = await (try host.start("a", payload: Self.payloads[.refresh] ?? "")).end()
+    _ = await (try host.start("a")).end()
+    #expect(host.state.count == 1)
+
+    let next = FakeHost()
+    for (key, value) in host.state { next.setState(value, for: key) }
+    launch(next, classes)
+    _ = await (try next.start("a")).end()
+    next.launch { scheduler in
+      scheduler.register(forTaskWithIdentifier: "a", using: nil) { task in
+        classes.change { $0.append("\(type(of: task))") }
+        task.setTaskCompleted(success: true)
+      }
+      #expect(throws: Never.self) { try scheduler.submit(BGHealthResearchTaskRequest(identifier: "a")) }
+    }
+    _ = await (try next.start("a")).end()
+    #expect(
+      classes.value == ["BGProcessingTask", "BGAppRefreshTask", "BGAppRefreshTask", "BGAppRefreshTask", "BGHealthResearchTask"])
+  }
+
+  @Test("that are completed without success are tried again, and say so")
+  func failure() async throws {
+    let host = FakeHost()
+    host.launch { $0.register(forTaskWithIdentifier: "a", using: nil) { $0.setTaskCompleted(success: false) } }
+    let record = await (try host.start("a")).end()
+    #expect(record.result == TASKHOST_RETRY)
+    #expect(record.message == "the app completed it with success: false")
+  }
+
+  @Test("that are completed twice end as the first call said, with a warning", arguments: [true, false])
+  func twice(_ first: Bool) async throws {
+    let host = FakeHost()
+    host.launch { scheduler in
+      scheduler.register(forTaskWithIdentifier: "a", using: nil) { task in
+        task.setTaskCompleted(success: first)
+        task.setTaskCompleted(success: !first)
+      }
+    }
+    let record = await (try host.start("a")).end()
+    #expect(record.result == (first ? TASKHOST_SUCCESS : TASKHOST_RETRY))
+    #expect(record.log.map(\.level) == [TASKHOST_WARNING])
+  }
+
+  @Test("completed by many threads at once end once")
+  func race() async throws {
+    let host = FakeHost()
+    host.launch { scheduler in
+      scheduler.register(forTaskWithIdentifier: "a", using: nil) { task in
+        DispatchQueue.concurrentPerform(iterations: 8) { _ in task.setTaskCompleted(success: true) }
+      }
+    }
+    for _ in 0..<100 {
+      let record = await (try host.start("a")).end()
+      #expect(record.result == TASKHOST_SUCCESS)
+      #expect(record.log.count == 7)
+    }
+  }
+
+  @Test("last until the launch handler has returned, though the task was completed before")
+  func untilReturn() async throws {
+    let host = FakeHost()
+    let completed = Event()
+    let wait = Waiting()
+    host.launch { scheduler in
+      scheduler.register(forTaskWithIdentifier: "a", using: nil) { task in
+        task.setTaskCompleted(success: true)
+        completed.set()
+        wait.block()
+        #expect(throws: Never.self) { try scheduler.submit(BGAppRefreshTaskRequest(identifier: "a")) }
+      }
+    }
+    let run = try host.start("a")
+    await completed.wait()
+    wait.release()
+    #expect(await run.end().result == TASKHOST_SUCCESS)
+    #expect(host.pending.count == 1)
+  }
+
+  @Test("stay for a request that is submitted just after completion, elsewhere")
+  func successor() async throws {
+    let host = FakeHost(timing: Timing(successor: .seconds(50)))
+    host.launch { scheduler in
+      scheduler.register(forTaskWithIdentifier: "a", using: nil) { task in
+        Task {
+          task.setTaskCompleted(success: true)
+          await Task.yield()
+          #expect(throws: Never.self) { try scheduler.submit(BGAppRefreshTaskRequest(identifier: "a")) }
+        }
+      }
+    }
+    #expect(await (try host.start("a")).end().result == TASKHOST_SUCCESS)
+    #expect(host.pending.count == 1)
+  }
+
+  @Test("begin on the queue that was named, whatever form the handler has, and each identifier on its own where none was")
+  func queues() async throws {
+    let host = FakeHost()
+    let queue = DispatchQueue(label: "app")
+    let plain: (BGTask) -> Void = { task in
+      dispatchPrecondition(condition: .onQueue(queue))
+      task.setTaskCompleted(success: true)
+    }
+    let both = DispatchSemaphore(value: 0)
+    host.launch { scheduler in
+      scheduler.register(forTaskWithIdentifier: "a", using: queue) { task in
+        dispatchPrecondition(condition: .onQueue(queue))
+        task.setTaskCompleted(success: true)
+      }
+      let form: any Registering = scheduler
+      _ = form.register(forTaskWithIdentifier: "b", using: queue, launchHandler: plain)
+      scheduler.register(forTaskWithIdentifier: "c", using: .main) { task in
+        dispatchPrecondition(condition: .onQueue(.main))
+        task.setTaskCompleted(success: true)
+      }
+      // Both block their queue until the other has begun.
+      scheduler.register(forTaskWithIdentifier: "d", using: nil) { task in
+        both.wait()
+        task.setTaskCompleted(success: true)
+      }
+      scheduler.register(forTaskWithIdentifier: "e", using: nil) { task in
+        both.signal()
+        task.setTaskCompleted(success: true)
+      }
+    }
+    let runs = try ["a", "b", "c", "d", "e"].map { try host.start($0) }
+    for run in runs { #expect(await run.end().result == TASKHOST_SUCCESS) }
+  }
+
+  @Test("begin on the main actor where the handler belongs to it, though no queue was named")
+  @MainActor
+  func mainActor() async throws {
+    let host = FakeHost()
+    let app = MainActorApp()
+    host.launch { app.launch($0) }
+    #expect(await (try host.start("a")).end().result == TASKHOST_SUCCESS)
+    #expect(app.count == 1)
+  }
+
+  @Test("of an identifier that only an earlier process had a handler for fail for good")
+  func noHandler() async throws {
+    let host = FakeHost()
+    host.launch(hints: ["w.*": .continued]) { $0.register(forTaskWithIdentifier: "a", using: nil) { _ in } }
+    let record = await (try host.start("w", payload: #"{"background_task":"continued","identifier":"w.gone"}"#)).end()
+    #expect(record.result == TASKHOST_FAILURE)
+    #expect(record.message?.contains("w.gone") == true)
+    // A wildcard's own handler takes what has none.
+    host.launch { scheduler in
+      scheduler.register(forTaskWithIdentifier: "w.*", using: nil) { task in task.setTaskCompleted(success: task.identifier == "w.gone") }
+    }
+    let taken = await (try host.start("w", payload: #"{"background_task":"continued","identifier":"w.gone"}"#)).end()
+    #expect(taken.result == TASKHOST_SUCCESS)
+  }
+
+  @Test("leave no task behind")
+  func released() async throws {
+    let host = FakeHost()
+    let left = WeakTask()
+    let queue = DispatchQueue(label: "app")
+    host.launch { scheduler in
+      scheduler.register(forTaskWithIdentifier: "a", using: queue) { task in
+        left.task = task
+        task.expirationHandler = { task.setTaskCompleted(success: false) }
+        let continued = task as? BGContinuedProcessingTask
+        continued?.progress.totalUnitCount = 5
+        task.setTaskCompleted(success: true)
+      }
+    }
+    for payload in Self.payloads.values {
+      #expect(await (try host.start("a", payload: payload)).end().result == TASKHOST_SUCCESS)
+      queue.sync {}  // what called the handler has ended too
+      #expect(left.task == nil)
+    }
+  }
+
+  @Test("whose task nobody can complete any more are warned about at once")
+  func abandoned() async throws {
+    let host = FakeHost()
+    host.launch { scheduler in
+      scheduler.register(forTaskWithIdentifier: "a", using: nil) { _ in }
+    }
+    let run = try host.start("a")
+    await run.hasLogged.wait()
+    run.expire()
+    let record = await run.end()
+    #expect(record.result == TASKHOST_RETRY)
+    #expect(record.log.contains { $0.text.contains("nobody has called setTaskCompleted") })
+  }
+}
+
+/// What code for iOS declares to test its scheduling.
+private protocol Registering {
+  func register(forTaskWithIdentifier identifier: String, using queue: DispatchQueue?, launchHandler: @escaping (BGTask) -> Void) -> Bool
+}
+
+extension BGTaskScheduler: Registering {}
+
+/// An app of the main actor.
+@MainActor
+private final class MainActorApp {
+  var count = 0
+
+  func launch(_ scheduler: BGTaskScheduler) {
+    scheduler.register(forTaskWithIdentifier: "a", using: nil) { task in
+      self.handle(task)
+    }
+  }
+
+  private func handle(_ task: BGTask) {
+    MainActor.assertIsolated()
+    count += 1
+    task.setTaskCompleted(success: true)
+  }
+}
+
+/// A task, as long as others hold it. `@unchecked Sendable`: the reference is written before the run ends and read afterwards.
+private final class WeakTask: @unchecked Sendable {
+  weak var task: BGTask?
+}

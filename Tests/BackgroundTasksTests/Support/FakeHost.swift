@@ -1,0 +1,137 @@
+import CTaskHost
+import Foundation
+import Synchronization
+
+@testable import BackgroundTasks
+
+/// A host in this process: just enough of the contract, with its extension, to launch an app and run it on real threads.
+///
+/// `@unchecked Sendable`: mutable state is behind `lock`, and `api` is written before anyone else sees it.
+final class FakeHost: @unchecked Sendable {
+  /// The table as plugins get it; as the contract says, it is never freed.
+  let api: UnsafePointer<taskhost_api>
+  /// The app's scheduler, apart from those of other tests.
+  let scheduler: BGTaskScheduler
+
+  private let lock = NSLock()
+  private var registrations: [Registered] = []
+  private var lines: [FakeLogLine] = []
+  private var waiting: [FakeRequest] = []
+  private var held: [@Sendable (FakeHost) -> Void] = []
+  private var values: [String: [UInt8]] = [:]
+  private var count = 0
+  private var failures: [String: Int] = [:]
+  private var startDelay: Int64 = 0
+
+  /// What an app registered.
+  struct Registered {
+    let identifier: String
+    let kind: Int
+    let maxConcurrentRuns: Int
+    let handler: taskhost_handler
+    let context: UnsafeMutableRawPointer?
+  }
+
+  /// - Parameter timing: The scheduler's times; by default completed runs stay for no successor.
+  init(timing: Timing = Timing(successor: .zero), change: (inout taskhost_api) -> Void = { _ in }) {
+    let table = UnsafeMutablePointer<taskhost_api>.allocate(capacity: 1)
+    table.initialize(to: FakeTable.make())
+    change(&table.pointee)
+    api = UnsafePointer(table)
+    scheduler = BGTaskScheduler(SchedulerCore(timing: timing))
+  }
+
+  // MARK: What the host does
+
+  /// Launches an app as the host does; what it held is carried out when the launch has succeeded.
+  @discardableResult
+  func launch(hints: [String: TaskType] = [:], _ body: (BGTaskScheduler) -> Void) -> Int {
+    launch { scheduler.core.launch(api, $0, hints: hints) { body(scheduler) } }
+  }
+
+  /// Launches a scene.
+  @discardableResult
+  func launch(_ scene: PluginScene) -> Int { launch { scheduler.core.launch(api, $0, scene) } }
+
+  private func launch(_ call: (taskhost_launch) -> taskhost_status) -> Int {
+    let handle = FakeTable.newHandle()
+    FakeTable.launches.withLock { $0[handle] = self }
+    let status = call(handle)
+    FakeTable.launches.withLock { $0[handle] = nil }
+    let held = lock.withLock {
+      defer { self.held = [] }
+      return self.held
+    }
+    if status == taskhost_status(TASKHOST_OK) { for change in held { change(self) } }
+    return Int(status)
+  }
+
+  /// Starts a run on a thread of its own.
+  func start(_ identifier: String, payload: String = "", expired: Int? = nil) throws -> FakeRun {
+    let registered = lock.withLock { registrations.last { $0.identifier == identifier } }
+    guard let registered else { throw NothingThere(what: "handler of \(identifier)") }
+    let run = FakeRun(host: self, identifier: identifier, payload: Array(payload.utf8))
+    if let expired { run.expire(expired) }
+    run.start(registered.handler, registered.context)
+    return run
+  }
+
+  /// Starts the run of the pending request of an identifier.
+  func startPending(_ identifier: String) throws -> FakeRun {
+    let request = lock.withLock {
+      waiting.firstIndex { $0.identifier == identifier }.map { waiting.remove(at: $0) }
+    }
+    guard let request else { throw NothingThere(what: "pending request of \(identifier)") }
+    return try start(identifier, payload: request.text)
+  }
+
+  /// Why a test cannot go on.
+  struct NothingThere: Error { let what: String }
+
+  /// Has a function of the table answer `status` from now on, `nil`: work again.
+  func fail(_ function: String, with status: Int?) { lock.withLock { failures[function] = status } }
+  /// Has submissions answer that they start so many milliseconds later.
+  func delayStarts(by milliseconds: Int64) { lock.withLock { startDelay = milliseconds } }
+
+  var registered: [Registered] { lock.withLock { registrations } }
+  var log: [FakeLogLine] { lock.withLock { lines } }
+  var pending: [FakeRequest] { lock.withLock { waiting } }
+  var state: [String: [UInt8]] { lock.withLock { values } }
+  func wait(_ request: FakeRequest) { lock.withLock { waiting.append(request) } }
+
+  // MARK: What the table calls
+
+  func status(of function: String) -> Int? { lock.withLock { failures[function] } }
+  var delay: Int64 { lock.withLock { startDelay } }
+  func register(_ registration: Registered) { lock.withLock { registrations.append(registration) } }
+  func note(_ line: FakeLogLine) { lock.withLock { lines.append(line) } }
+  func hold(_ change: @escaping @Sendable (FakeHost) -> Void) { lock.withLock { held.append(change) } }
+  func setState(_ bytes: [UInt8]?, for key: String) { lock.withLock { values[key] = bytes } }
+
+  func submit(_ request: taskhost_request) -> FakeRequest {
+    lock.withLock {
+      count += 1
+      let request = FakeRequest(id: "request-\(count)", request)
+      waiting.append(request)
+      return request
+    }
+  }
+
+  /// Cancels pending requests; `nil`: all. Answers how many.
+  func cancel(_ identifier: String?) -> Int {
+    lock.withLock {
+      let before = waiting.count
+      waiting.removeAll { identifier == nil || $0.identifier == identifier }
+      return before - waiting.count
+    }
+  }
+
+  /// Cancels one request; false: there is none.
+  func cancel(id: String) -> Bool {
+    lock.withLock {
+      guard let index = waiting.firstIndex(where: { $0.id == id }) else { return false }
+      waiting.remove(at: index)
+      return true
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import CTaskHost
+import Foundation
+import Synchronization
+
+/// The C functions of ``FakeHost``: they find the launch or run by its handle, as the real host does.
+enum FakeTable {
+  static let launches = Mutex<[taskhost_launch: FakeHost]>([:])
+  static let runs = Mutex<[taskhost_task: FakeRun]>([:])
+  private static let lastHandle = Atomic<UInt64>(0)
+  /// What the fake host's clock shows.
+  static let now: Int64 = 1_700_000_000_000
+
+  static func newHandle() -> UInt64 { lastHandle.add(1, ordering: .relaxed).newValue }
+
+  static func make() -> taskhost_api {
+    var api = taskhost_api()
+    api.struct_size = UInt32(MemoryLayout<taskhost_api>.size)
+    api.abi_version = 1
+    fillLaunchPhase(&api)
+    fillRunPhase(&api)
+    api.last_error = { UnsafePointer(FakeTable.sentence) }
+    api.extension = { name in FakeTable.text(name) == TASKHOST_EXTENSION_REQUESTS ? UnsafeRawPointer(FakeTable.requests) : nil }
+    return api
+  }
+
+  // As the contract says, read-only memory that is never freed.
+  private nonisolated(unsafe) static let sentence = strdup("the fake host says no")
+  nonisolated(unsafe) static let directory = strdup("/data")
+  private nonisolated(unsafe) static let requests: UnsafeMutablePointer<taskhost_requests> = {
+    let table = UnsafeMutablePointer<taskhost_requests>.allocate(capacity: 1)
+    table.initialize(to: makeRequests())
+    return table
+  }()
+
+  // MARK: Handles
+
+  static func with(_ task: taskhost_task, _ function: String = "", _ body: (FakeRun) -> Int) -> taskhost_status {
+    guard let run = runs.withLock({ $0[task] }), !run.isStale else { return taskhost_status(TASKHOST_ESTALE) }
+    return taskhost_status(run.host.status(of: function) ?? body(run))
+  }
+
+  static func with(launch: taskhost_launch, _ function: String = "", _ body: (FakeHost) -> Int) -> taskhost_status {
+    guard let host = launches.withLock({ $0[launch] }) else { return taskhost_status(TASKHOST_ELAUNCHED) }
+    return taskhost_status(host.status(of: function) ?? body(host))
+  }
+
+  static func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { String(cString: $0) } ?? "NULL" }
+
+  static func bytes(_ pointer: UnsafeRawPointer?, _ length: Int) -> [UInt8] {
+    [UInt8](UnsafeRawBufferPointer(start: pointer, count: length))
+  }
+}

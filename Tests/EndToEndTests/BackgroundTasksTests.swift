@@ -1,0 +1,143 @@
+import Foundation
+import Testing
+
+/// Where `make samples` puts the plugins.
+private let builtSamples = ProcessInfo.processInfo.environment["TASKHOST_SAMPLES"]
+
+/// Code as it is written for iOS (`Tests/Fixtures/AppleCode`), built under both language modes, as plugins of the real host.
+@Suite(
+  "Apple's BackgroundTasks", .timeLimit(.minutes(20)),
+  .enabled(if: builtSamples != nil, "make test builds the plugins and sets TASKHOST_SAMPLES"))
+struct BackgroundTasksTests {
+  /// The language modes; "26" is 6 with all code on the main actor, as Xcode 26 sets it for a new app.
+  private static let modes = ["5", "6"]
+
+  /// Gives `body` a host that has launched an app.
+  private func with(_ app: String, _ mode: String, _ configuration: String = "", _ body: (HostProcess) async throws -> Void) async throws {
+    let samples = try #require(builtSamples)
+    try await HostProcess.prepare { host in
+      let file = URL(filePath: "\(samples)/apple-code/release/lib\(app)\(mode).so")
+      try host.directory.file("plugins/app.so", try Data(contentsOf: file))
+      try host.configure(configuration)
+      try await host.start()
+      try await body(host)
+    }
+  }
+
+  /// The requests of an identifier in a state, newest first.
+  private func requests(_ host: HostProcess, _ identifier: String, _ state: String) async throws -> [JSON] {
+    let all = try await host.json("tasks", "list", "--identifier", identifier)["requests"]?.array ?? []
+    return all.filter { $0["state"]?.string == state }
+  }
+
+  /// Submits as an operator does, without a payload, and waits for the end.
+  private func submit(_ host: HostProcess, _ identifier: String) async throws -> JSON {
+    let result = try await host.cli("submit", identifier, "--wait", "--json")
+    guard [0, 1].contains(result.status) else { throw TestFailure("submit \(identifier): \(result.status): \(result.errors)") }
+    return try result.json()
+  }
+
+  @Test("what an app registers and submits at its launch is there", arguments: modes)
+  func launch(_ mode: String) async throws {
+    try await with("PhoneApp", mode) { host in
+      let plugin = try await host.plugin("app.so")
+      #expect(plugin["standing"]?.string == "registered")
+      let refresh = try await requests(host, "test.apple.feed.refresh", "pending")
+      #expect(refresh.count == 1)
+      #expect(try await requests(host, "test.apple.database.clean", "pending").count == 1)
+      // The health research request begins at once; its handler asks for its class.
+      let study = try #require(try await host.json("tasks", "list", "--identifier", "test.apple.study")["requests"]?.array.first)
+      try await host.request(try #require(study["id"]?.string), is: "succeeded")
+    }
+  }
+
+  @Test("a relaunch replaces what the launch before submitted", arguments: modes)
+  func relaunch(_ mode: String) async throws {
+    try await with("PhoneApp", mode) { host in
+      let before = try await requests(host, "test.apple.feed.refresh", "pending").first?["id"]?.string
+      try await host.terminate()
+      try await host.start()
+      let after = try await requests(host, "test.apple.feed.refresh", "pending")
+      #expect(after.count == 1)
+      #expect(after.first?["id"]?.string != before)
+    }
+  }
+
+  @Test("an OperationQueue handler that submits the next request first", arguments: modes)
+  func operationQueue(_ mode: String) async throws {
+    try await with("PhoneApp", mode) { host in
+      let answer = try await submit(host, "test.apple.feed.refresh")
+      #expect(answer["outcome"]?.string == "succeeded", "\(answer)")
+      #expect(try await requests(host, "test.apple.feed.refresh", "pending").count == 1)
+      #expect(try await requests(host, "test.apple.feed.refresh", "cancelled").count == 1)
+    }
+  }
+
+  @Test("a handler that blocks its own queue and submits the next request last", arguments: modes)
+  func blocking(_ mode: String) async throws {
+    try await with("PhoneApp", mode) { host in
+      let answer = try await submit(host, "test.apple.database.clean")
+      #expect(answer["outcome"]?.string == "succeeded", "\(answer)")
+      #expect(try await requests(host, "test.apple.database.clean", "pending").count == 1)
+      #expect(try await requests(host, "test.apple.database.clean", "cancelled").count == 1)
+    }
+  }
+
+  @Test("an async handler that starts a continued task on the main actor, under a wildcard, with progress", arguments: modes)
+  func continued(_ mode: String) async throws {
+    try await with("PhoneApp", mode) { host in
+      let answer = try await submit(host, "test.apple.sync")
+      #expect(answer["outcome"]?.string == "succeeded", "\(answer)")
+      let all = try await host.json("tasks", "list", "--identifier", "test.apple.export")["requests"]?.array ?? []
+      let id = try #require(all.first?["id"]?.string)
+      try await host.request(id, is: "succeeded")
+      let run = try #require(try await host.records(of: id).first)
+      #expect(run["message"]?.string == "Export: 10 of 10")
+      #expect(run["progress"]?["completed"]?.integer == 10)
+      #expect(run["progress"]?["total"]?.integer == 10)
+    }
+  }
+
+  @Test("a class of the main actor that is launched there and handles there", arguments: modes + ["26"])
+  func mainActor(_ mode: String) async throws {
+    try await with("DelegateApp", mode) { host in
+      let answer = try await submit(host, "test.apple.delegate")
+      #expect(answer["outcome"]?.string == "succeeded", "\(answer)")
+    }
+  }
+
+  /// Nothing is promised of the main queue there: it is the host's where plugin and host share one libdispatch, else nobody's.
+  @Test("in thread isolation a class of the main actor is launched, and a run that cannot begin says so", arguments: modes)
+  func mainActorInThread(_ mode: String) async throws {
+    let table = "[plugin.\"test.apple.delegate\"]\nisolation = \"thread\"\nbudget = \"1s\"\n\n[retry]\nattempts = 1\n"
+    try await with("DelegateApp", mode, table) { host in
+      let answer = try await submit(host, "test.apple.delegate")
+      guard answer["outcome"]?.string != "succeeded" else { return }
+      #expect(answer["run"]?["message"]?.string?.contains("only process isolation is sure to serve") == true, "\(answer)")
+    }
+  }
+
+  @Test("SwiftUI's shape: returning is completion, running out of time is cancellation", arguments: modes)
+  func scene(_ mode: String) async throws {
+    try await with("SceneApp", mode, "[plugin.\"test.apple.scene.slow\"]\nbudget = \"200ms\"\n") { host in
+      let answer = try await submit(host, "test.apple.scene")
+      #expect(answer["outcome"]?.string == "succeeded", "\(answer)")
+      #expect(try await requests(host, "test.apple.scene", "pending").count == 1)
+      let id = try await host.submit("", identifier: "test.apple.scene.slow")
+      try await host.request(id) { ($0["attempt"]?.integer ?? 1) > 1 }
+      let first = try #require(try await host.records(of: id).last)
+      #expect(first["outcome"]?.string == "retried")
+      #expect(first["expired"]?.bool == true)
+      #expect(first["stop_reason"]?.string == "budget")
+    }
+  }
+
+  @Test("SwiftUI's shape in thread isolation", arguments: modes)
+  func sceneInThread(_ mode: String) async throws {
+    try await with("SceneApp", mode, "[plugin.\"test.apple.scene\"]\nisolation = \"thread\"\n") { host in
+      let answer = try await submit(host, "test.apple.scene")
+      #expect(answer["outcome"]?.string == "succeeded", "\(answer)")
+      #expect(try await requests(host, "test.apple.scene", "pending").count == 1)
+    }
+  }
+}

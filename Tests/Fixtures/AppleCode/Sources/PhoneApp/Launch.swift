@@ -1,0 +1,18 @@
+import BackgroundTasks
+
+/// What the host calls to launch the plugin: all that the author adds.
+@c(taskhost_plugin_launch)
+public func launch(_ api: UnsafePointer<taskhost_api>?, _ launch: taskhost_launch) -> taskhost_status {
+  BackgroundTasksPlugin.launch(api, launch, kinds: ["test.apple.export.*": .continued]) { didFinishLaunching() }
+}
+
+private func didFinishLaunching() {
+  FeedScheduler.shared.registerBackgroundTasks()
+  DatabaseCleaner.register()
+  SyncService.shared.register()
+  let study = HealthStudy()
+  study.register()
+  FeedScheduler.shared.scheduleAppRefresh()
+  try? DatabaseCleaner.schedule()
+  try? study.schedule()
+}

@@ -1,0 +1,30 @@
+import Synchronization
+
+/// Something that happens once. Any number of tasks may wait for it, before or after.
+final class Event: Sendable {
+  private struct State {
+    var isSet = false
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let state = Mutex(State())
+
+  func set() {
+    let waiting = state.withLock { state in
+      state.isSet = true
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for continuation in waiting { continuation.resume() }
+  }
+
+  func wait() async {
+    await withCheckedContinuation { continuation in
+      let isSet = state.withLock { state in
+        if !state.isSet { state.waiting.append(continuation) }
+        return state.isSet
+      }
+      if isSet { continuation.resume() }
+    }
+  }
+}
