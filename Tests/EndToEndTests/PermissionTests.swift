@@ -83,6 +83,31 @@ struct PermissionTests {
     }
   }
 
+  @Test("35: an identifier that is tied to one file may not be registered by another, whose name comes first")
+  func tiedIdentifier() async throws {
+    try await HostProcess.prepare { host in
+      try await host.addTwin()
+      try await host.add("a.so", "faulty_launch")
+      try await host.add("b.so", "faulty_launch")
+      try host.configure("[plugin.\"test.faulty\"]\nfile = \"b.so\"\n")
+      try await host.start()
+      try await expectRefusal(BrokenFileTests.Case(file: "a.so", code: "not_permitted", seen: ["test.faulty", "b.so"]), of: host)
+      #expect(try await host.plugin("b.so")["standing"]?.string == "registered")
+      try await expectTwinRuns(host)
+    }
+  }
+
+  @Test("a file with two handlers is tied to both identifiers by their tables")
+  func tiedTwice() async throws {
+    try await HostProcess.prepare { host in
+      try await host.add("requests.so", "requests")
+      try host.configure(
+        "[plugin.\"test.requests.first\"]\nfile = \"requests.so\"\n[plugin.\"test.requests.second\"]\nfile = \"requests.so\"\n")
+      try await host.start()
+      #expect(try await host.plugin("requests.so")["standing"]?.string == "registered")
+    }
+  }
+
   @Test("a plugin directory that is missing fails the launch with exit 78")
   func noDirectory() async throws {
     try await HostProcess.prepare { host in

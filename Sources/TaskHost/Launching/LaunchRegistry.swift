@@ -12,8 +12,8 @@ final class LaunchRegistry: @unchecked Sendable {  // reason: `taken` is touched
   let log: Logger
   private let monitor = Monitor()
   private var taken: [TaskIdentifier: String] = [:]
-  /// Who a file's plugin has to be, where the configuration says so.
-  private let tied: [String: String]
+  /// Who a file's plugin has to be, where the configuration says so: one, or several where it registers several handlers.
+  private let tied: [String: [String]]
 
   init(configuration: HostConfiguration, stateDirectory: String, submissionRules: SubmissionRules, store: any RequestStore, log: Logger) {
     self.configuration = configuration
@@ -21,11 +21,11 @@ final class LaunchRegistry: @unchecked Sendable {  // reason: `taken` is touched
     self.submissionRules = submissionRules
     self.store = store
     self.log = log
-    tied = Dictionary(configuration.plugins.compactMap { entry in entry.value.file.map { ($0, entry.key) } }) { first, _ in first }
+    tied = Dictionary(grouping: configuration.plugins.keys.sorted()) { configuration.plugins[$0]?.file ?? "" }
   }
 
-  /// Who the configuration says that a file's plugin is; nil: nobody in particular.
-  func identifier(tiedTo file: String) -> String? { tied[file] }
+  /// Who the configuration says that a file's plugin is; nil: nobody in particular, or one of several.
+  func identifier(tiedTo file: String) -> String? { tied[file].flatMap { $0.count == 1 ? $0[0] : nil } }
 
   /// The identifiers are that file's from now on.
   func take(_ identifiers: [TaskIdentifier], for file: String) {
@@ -39,8 +39,11 @@ final class LaunchRegistry: @unchecked Sendable {  // reason: `taken` is touched
     if !isProvisional, let holder = monitor.locked({ taken[identifier] }), holder != file {
       throw CallFailure(.exists, "\(identifier) is registered by \(holder) already")
     }
-    if let expected = tied[file], expected != identifier.rawValue {
-      throw CallFailure(.notPermitted, "the configuration ties \(file) to \(expected), not to \(identifier)")
+    if let expected = tied[file], !expected.contains(identifier.rawValue) {
+      throw CallFailure(.notPermitted, "the configuration ties \(file) to \(expected.joined(separator: " and ")), not to \(identifier)")
+    }
+    if let other = configuration.plugins[identifier.rawValue]?.file, other != file {
+      throw CallFailure(.notPermitted, "the configuration ties \(identifier) to \(other), not to \(file)")
     }
     guard configuration.permits(identifier) else {
       throw CallFailure(.notPermitted, "\(identifier) is not in permitted_identifiers")
