@@ -61,7 +61,7 @@ let package = Package(
     .executableTarget(
       name: "taskhost",
       dependencies: [
-        "HostControl", "HostThreads", "PluginCheck", "PluginTrust", "TaskHost", "TaskModel", "TaskScheduler", argumentParser,
+        "HostControl", "HostThreads", "PluginCheck", "PluginTrust", "StrictText", "TaskHost", "TaskModel", "TaskScheduler", argumentParser,
         asyncHTTPClient, logging,
         nioCore, nioHTTP1, nioPosix,
         serviceLifecycle,
@@ -84,8 +84,8 @@ let package = Package(
     .target(
       name: "TaskHost",
       dependencies: [
-        "CCrashCell", "CTaskHostSystem", "HostThreads", "PluginRuntime", "PluginTrust", "TaskModel", "TaskScheduler", "TaskStore",
-        "TypedCalls", "WorkerLink", "WorkerProcesses", "WorkerSandbox", crypto, logging, tomlKit,
+        "CCrashCell", "CTaskHostSystem", "HostThreads", "PluginRuntime", "PluginTrust", "StrictText", "TaskModel", "TaskScheduler",
+        "TaskStore", "TypedCalls", "WorkerLink", "WorkerProcesses", "WorkerSandbox", crypto, logging, tomlKit,
       ],
       swiftSettings: settings),
     // The conformance test for plugin authors; its cases run in processes of their own.
@@ -98,7 +98,8 @@ let package = Package(
       swiftSettings: settings),
     .target(name: "CPluginCheck"),
     .target(
-      name: "HostControl", dependencies: ["TaskModel", httpTypes, hummingbirdCore, logging, nioCore, nioHTTP1, nioPosix, serviceLifecycle],
+      name: "HostControl",
+      dependencies: ["StrictText", "TaskModel", httpTypes, hummingbirdCore, logging, nioCore, nioHTTP1, nioPosix, serviceLifecycle],
       swiftSettings: settings),
 
     // Floor 2: what runs when.
@@ -110,9 +111,9 @@ let package = Package(
       name: "PluginRuntime",
       dependencies: ["CCrashCell", "CTaskHost", "CTaskHostSystem", "HostThreads", "TaskModel", "TypedCalls", deque, heap],
       swiftSettings: settings),
-    .target(name: "TypedCalls", dependencies: ["CLibFFI", "TaskModel"], swiftSettings: settings),
+    .target(name: "TypedCalls", dependencies: ["CLibFFI", "StrictText", "TaskModel"], swiftSettings: settings),
     .systemLibrary(name: "CLibFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"])]),
-    .target(name: "PluginTrust", dependencies: ["TaskModel", crypto], swiftSettings: settings),
+    .target(name: "PluginTrust", dependencies: ["StrictText", "TaskModel", crypto], swiftSettings: settings),
     .target(
       name: "WorkerProcesses", dependencies: ["CCrashCell", "CTaskHostSystem", "HostThreads", "TaskModel", "WorkerLink", deque],
       swiftSettings: settings),
@@ -123,10 +124,11 @@ let package = Package(
     .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
     .target(name: "CCrashCell", dependencies: ["CTaskHostSystem"]),
 
-    // Floor 0: the vocabulary and the four seams; threads, locks and clocks of the system.
+    // Floor 0: the vocabulary and the four seams; threads, locks and clocks of the system; strict forms of text.
     .target(name: "HostThreads", dependencies: ["CTaskHostSystem", "TaskModel"], swiftSettings: settings),
     .target(name: "CTaskHostSystem"),
     .target(name: "CalendarTime", swiftSettings: settings),
+    .target(name: "StrictText", swiftSettings: settings),
     .target(name: "TaskModel", swiftSettings: settings),
 
     // The SDK: knows nothing of the host.
@@ -164,6 +166,7 @@ let package = Package(
       name: "TaskStoreTests",
       dependencies: ["CPowerLossVFS", "HostThreads", "StoreTestSupport", "TaskModel", "TaskStore", grdb, grdbSQLite],
       swiftSettings: settings),
+    .testTarget(name: "StrictTextTests", dependencies: ["StrictText"], swiftSettings: settings),
     .testTarget(name: "CalendarTimeTests", dependencies: ["CalendarTime"], exclude: ["croniter_year.py"], swiftSettings: settings),
     .testTarget(name: "HostThreadsTests", dependencies: ["CTaskHostSystem", "HostThreads", "TaskModel"], swiftSettings: settings),
     .target(
@@ -195,7 +198,7 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "HostControlTests",
-      dependencies: ["ControlTestSupport", "HostControl", "TaskModel", asyncHTTPClient, httpTypes, nioCore, nioHTTP1],
+      dependencies: ["ControlTestSupport", "HostControl", "StrictText", "TaskModel", asyncHTTPClient, httpTypes, nioCore, nioHTTP1],
       swiftSettings: settings),
     .testTarget(
       name: "CommandLineTests", dependencies: ["ControlTestSupport", "HostControl", "TaskModel", "taskhost"], swiftSettings: settings),

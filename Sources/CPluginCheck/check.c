@@ -4,6 +4,7 @@
 #include <ftw.h>
 #include <malloc.h>
 #include <stdio.h>
+#include <sys/statvfs.h>
 
 uint64_t taskhost_check_memory_in_use(void) {
   struct mallinfo2 info = mallinfo2();
@@ -12,6 +13,11 @@ uint64_t taskhost_check_memory_in_use(void) {
 
 int taskhost_check_begin_in(posix_spawn_file_actions_t *actions, const char *directory) {
   return posix_spawn_file_actions_addchdir_np(actions, directory);
+}
+
+int taskhost_check_may_execute(const char *path) {
+  struct statvfs system;
+  return statvfs(path, &system) != 0 || (system.f_flag & ST_NOEXEC) == 0;
 }
 
 static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *place) {

@@ -106,6 +106,26 @@ static void owner_changed(const char *verb, int directory, const char *path, boo
     errno = error;
 }
 
+/*
+ * After a failed open for reading: the same file of a thread of this process, which is below /proc/self/task as well, where the sandbox
+ * lets it be read. libdispatch opens /proc/THREAD/stat of its threads when its queues have more to do than they get done, and ends the
+ * process (SIGILL) if it cannot. -1, with errno as before: it is no such file.
+ */
+static int open_of_own_thread(const char *path, int flags) {
+    static const char root[] = "/proc/";
+    int error = errno;
+    if (denials_suspect(EACCES, EACCES) == NULL || path == NULL || (flags & (O_ACCMODE | O_CREAT | O_TRUNC)) != O_RDONLY) return -1;
+    char text[64];
+    size_t digits = strncmp(path, root, sizeof root - 1) == 0 ? strspn(path + sizeof root - 1, "0123456789") : 0;
+    int length = snprintf(text, sizeof text, "/proc/self/task/%s", path + (digits > 0 ? sizeof root - 1 : 0));
+    int result = -1;
+    if (digits > 0 && path[sizeof root - 1 + digits] == '/' && strstr(path, "..") == NULL && length < (int)sizeof text) {
+        result = REAL(openat)(AT_FDCWD, text, flags);
+    }
+    if (result < 0) errno = error;
+    return result;
+}
+
 /* The third argument of open, which is there only when the flags ask for it. */
 #define MODE_ARGUMENT(flags, mode)                                     \
     mode_t mode = 0;                                                   \
@@ -119,6 +139,7 @@ static void owner_changed(const char *verb, int directory, const char *path, boo
 EXPORTED int open(const char *path, int flags, ...) {
     MODE_ARGUMENT(flags, mode)
     int result = REAL(open)(path, flags, mode);
+    if (result < 0) result = open_of_own_thread(path, flags);
     if (result < 0) opened(AT_FDCWD, path, flags);
     return result;
 }
@@ -126,6 +147,7 @@ EXPORTED int open(const char *path, int flags, ...) {
 EXPORTED int open64(const char *path, int flags, ...) {
     MODE_ARGUMENT(flags, mode)
     int result = REAL(open64)(path, flags, mode);
+    if (result < 0) result = open_of_own_thread(path, flags);
     if (result < 0) opened(AT_FDCWD, path, flags);
     return result;
 }
@@ -133,6 +155,7 @@ EXPORTED int open64(const char *path, int flags, ...) {
 EXPORTED int openat(int directory, const char *path, int flags, ...) {
     MODE_ARGUMENT(flags, mode)
     int result = REAL(openat)(directory, path, flags, mode);
+    if (result < 0) result = open_of_own_thread(path, flags);
     if (result < 0) opened(directory, path, flags);
     return result;
 }
@@ -140,18 +163,21 @@ EXPORTED int openat(int directory, const char *path, int flags, ...) {
 EXPORTED int openat64(int directory, const char *path, int flags, ...) {
     MODE_ARGUMENT(flags, mode)
     int result = REAL(openat64)(directory, path, flags, mode);
+    if (result < 0) result = open_of_own_thread(path, flags);
     if (result < 0) opened(directory, path, flags);
     return result;
 }
 
 EXPORTED int __open_2(const char *path, int flags) {
     int result = REAL(__open_2)(path, flags);
+    if (result < 0) result = open_of_own_thread(path, flags);
     if (result < 0) opened(AT_FDCWD, path, flags);
     return result;
 }
 
 EXPORTED int __open64_2(const char *path, int flags) {
     int result = REAL(__open64_2)(path, flags);
+    if (result < 0) result = open_of_own_thread(path, flags);
     if (result < 0) opened(AT_FDCWD, path, flags);
     return result;
 }

@@ -8,16 +8,20 @@ enum HeaderRules {
   static let late = "The header: launch functions are valid until taskhost_plugin_launch returns."
   static let crash =
     "The header: nothing may cross into the host or end its process; a crash costs the run, and in thread isolation the host."
+  static let memory =
+    crash
+    + " What the host lends is read-only here, has nothing behind its end, and is gone when its time is over: the payload, identifier and request id when the handler returns, configuration and data directory when the launch does."
+  static let fork = "The header: a plugin must not fork without exec. Use posix_spawn."
   static let exit = "The header: a plugin must not call exit, _exit or quick_exit."
   static let threadExit = "The header: a plugin must not end its run's thread with pthread_exit."
   static let handlerThreads = "The header: a handler may start threads of its own but returns only when they are done."
+  static let children = "What a run starts it also waits for, or each run leaves one more: use waitpid."
   static let shutdownThreads = "The header: a plugin must not keep threads after taskhost_plugin_shutdown has returned."
   static let shutdown = "The header: taskhost_plugin_shutdown is called once, when no run is live, and has 5 s."
   static let stale = "The header: a task handle is valid until the handler returns; 0 is never valid."
   static let context =
     "The header: a context on the run's stack is safe only if set_expiration_handler(task, NULL, NULL) is called before the handler returns."
   static let descriptor = "The header: the descriptor of expiration_fd is for poll only: never read it, never close it."
-  static let payload = "The header: the payload is the host's; read it only."
   static let arguments = "The header: EINVAL says that an argument is malformed: NULL, out of range, a bad struct_size or unknown bits."
   static let output = "A plugin's standard output and error end in the host's log, in no run's: use log() of the table."
   static let leak = "A worker process serves runs for days: what each run keeps adds up until a limit ends it."
@@ -28,6 +32,7 @@ enum HeaderRules {
     "working directory": "The header: a plugin must not change the working directory.",
     "umask": "The header: a plugin must not change the umask.",
     "locale": "The header: a plugin must not change the locale.",
+    "standard descriptors": "Descriptors that a plugin did not open are the host's: do not close or replace them.",
     "credentials": "The header: a plugin must not change the credentials.",
     "signal dispositions": "The header: a plugin must not install signal handlers or change dispositions.",
   ]

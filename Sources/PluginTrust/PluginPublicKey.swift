@@ -1,4 +1,5 @@
 import Crypto
+import StrictText
 
 /// The public half of an Ed25519 key: with it a signature is checked.
 ///
@@ -25,7 +26,9 @@ public struct PluginPublicKey: Sendable, Hashable {
   init(parsing text: [UInt8]) throws(SigningFlaw) {
     let values = try SigningText.values(of: ["format", "algorithm", "id", "key"], title: Self.title, in: text)
     try SigningFormat.check(values[0], values[1])
-    guard let bytes = Base64.bytes(values[3], count: 32) else { throw SigningFlaw("has a key that is not 32 bytes in base64") }
+    guard let bytes = Base64.decode(Array(values[3])), bytes.count == 32 else {
+      throw SigningFlaw("has a key that is not 32 bytes in base64")
+    }
     try self.init(bytes: bytes)
     guard values[2].elementsEqual(id.utf8) else { throw SigningFlaw("has an id that is not that of its key") }
   }
@@ -49,7 +52,7 @@ public struct PluginPublicKey: Sendable, Hashable {
   /// What is in the key's file.
   public var text: String {
     SigningText.write(
-      Self.title, ["format": SigningFormat.version, "algorithm": SigningFormat.algorithm, "id": id, "key": Base64.text(bytes)])
+      Self.title, ["format": SigningFormat.version, "algorithm": SigningFormat.algorithm, "id": id, "key": Base64.encode(bytes)])
   }
 
   /// Whether `signature` is this key's, for content with that digest.

@@ -1,3 +1,5 @@
+import StrictText
+
 /// An Ed25519 signature of one plugin's content, as it stands beside the plugin in `NAME.so.sig`.
 public struct PluginSignature: Sendable, Hashable {
   /// Which key it says it is by: ``PluginPublicKey/id``.
@@ -18,7 +20,9 @@ public struct PluginSignature: Sendable, Hashable {
     let values = try SigningText.values(of: ["format", "algorithm", "key", "signature"], title: Self.title, in: text)
     try SigningFormat.check(values[0], values[1])
     guard Hex.bytes(values[2], count: 8) != nil else { throw SigningFlaw("has a key id that is not 16 hexadecimal digits") }
-    guard let bytes = Base64.bytes(values[3], count: 64) else { throw SigningFlaw("has a signature that is not 64 bytes in base64") }
+    guard let bytes = Base64.decode(Array(values[3])), bytes.count == 64 else {
+      throw SigningFlaw("has a signature that is not 64 bytes in base64")
+    }
     self.init(keyID: String(decoding: values[2], as: UTF8.self), bytes: bytes)
   }
 
@@ -37,6 +41,6 @@ public struct PluginSignature: Sendable, Hashable {
   public var text: String {
     SigningText.write(
       Self.title,
-      ["format": SigningFormat.version, "algorithm": SigningFormat.algorithm, "key": keyID, "signature": Base64.text(bytes)])
+      ["format": SigningFormat.version, "algorithm": SigningFormat.algorithm, "key": keyID, "signature": Base64.encode(bytes)])
   }
 }

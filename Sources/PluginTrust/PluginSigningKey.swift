@@ -1,5 +1,6 @@
 import Crypto
 import Glibc
+import StrictText
 
 /// The private half of an Ed25519 key, which signs plugins. Nothing prints it; ``writeFiles(named:)`` alone writes it.
 public struct PluginSigningKey: Sendable, CustomStringConvertible, CustomReflectable {
@@ -28,7 +29,9 @@ public struct PluginSigningKey: Sendable, CustomStringConvertible, CustomReflect
   init(parsing text: [UInt8]) throws(SigningFlaw) {
     let values = try SigningText.values(of: ["format", "algorithm", "id", "key"], title: Self.title, in: text)
     try SigningFormat.check(values[0], values[1])
-    guard let bytes = Base64.bytes(values[3], count: 32), let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: bytes) else {
+    guard let bytes = Base64.decode(Array(values[3])), bytes.count == 32,
+      let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: bytes)
+    else {
       throw SigningFlaw("has a key that is not 32 bytes in base64")
     }
     try self.init(key)
@@ -66,7 +69,7 @@ public struct PluginSigningKey: Sendable, CustomStringConvertible, CustomReflect
       Self.title,
       [
         "format": SigningFormat.version, "algorithm": SigningFormat.algorithm, "id": publicKey.id,
-        "key": Base64.text(Array(key.rawRepresentation)),
+        "key": Base64.encode(Array(key.rawRepresentation)),
       ])
   }
 

@@ -36,34 +36,6 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   private var prunedAt: MonotonicTime
   private var isPruning = true
 
-  /// What the scheduler tells its host, on its thread; the host returns promptly.
-  public enum Notice: Sendable {
-    /// Something is durable by now. Sent only while ``observeEvents(_:)`` is on.
-    case event(SchedulerEvent)
-    /// The store cannot be written: no new runs, submissions are refused, outcomes are kept and tried again.
-    case storeFailed(StoreError)
-    /// It can again.
-    case storeRecovered
-    /// A run ended.
-    case ended(RunRecord)
-  }
-
-  /// Something sent to the thread.
-  enum Command {
-    case write(Write)
-    case ended(RunID, RunEnding, RunReport)
-    case inspect((SchedulerCore, WallTime) -> Void)
-    case drain(deadline: MonotonicTime, drained: @Sendable () -> Void)
-    case force
-  }
-
-  /// A change to the store with who waits for it.
-  struct Write {
-    /// Does the change; what it returns is called once it is durable.
-    let perform: (SchedulerCore, any StoreTransaction, WallTime) throws -> () -> Void
-    let fail: (RequestRefusal) -> Void
-  }
-
   /// Opens the books: requests whose runs were lost with the host before become pending again. Nothing runs before ``start()``.
   ///
   /// - Parameters:
@@ -134,24 +106,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     }
   }
 
-  // MARK: Sent from other threads, see Scheduler+Requests
-
-  /// Calls `body` on the thread, between turns.
-  func inspect(_ body: @escaping (SchedulerCore, WallTime) -> Void) { send(.inspect(body)) }
-
-  /// Does a change in the next turn; `completion` is called once it is durable, or refused.
-  func write<Value>(
-    _ completion: @escaping @Sendable (Result<Value, RequestRefusal>) -> Void,
-    _ body: @escaping (SchedulerCore, any StoreTransaction, WallTime) throws -> Value
-  ) {
-    send(
-      .write(
-        Write(
-          perform: { core, transaction, now in
-            let value = try body(core, transaction, now)
-            return { completion(.success(value)) }
-          }, fail: { completion(.failure($0)) })))
-  }
+  // MARK: Sent from other threads, see Scheduler+Command and Scheduler+Requests
 
   /// Sends something to the thread.
   func send(_ command: Command) {

@@ -89,16 +89,7 @@ extension SchedulerCore {
     guard Limits.priorities.contains(request.priority) else {
       throw RequestRefusal(.invalid, "priority \(request.priority) is not in −10 … 10", field: "priority")
     }
-    guard request.conditions.isEmpty else {
-      throw RequestRefusal(
-        .unsupported, "conditions (\(request.conditions.names.joined(separator: ", "))) are not offered by this version",
-        field: "conditions")
-    }
-    guard request.onConflict != .update, request.onConflict != .append else {
-      throw RequestRefusal(
-        .unsupported, "on_conflict \(request.onConflict.rawValue) is not offered by this version: use keep or replace", field: "on_conflict"
-      )
-    }
+    if let unsupported = request.unsupported { throw RequestRefusal(.unsupported, unsupported.sentence, field: unsupported.field) }
     if let key = request.uniqueKey {
       guard !key.isEmpty, key.utf8.count <= Limits.keyBytes else {
         throw RequestRefusal(

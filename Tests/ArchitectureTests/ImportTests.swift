@@ -8,8 +8,9 @@ import Testing
   private static let allowed: [String: Set<String>] = [
     "Sources/TaskModel": [],
     "Sources/CalendarTime": ["Glibc"],
+    "Sources/StrictText": [],
     "Sources/HostThreads": ["CTaskHostSystem", "Glibc", "TaskModel"],
-    "Sources/PluginTrust": ["Crypto", "Glibc", "Synchronization", "TaskModel"],
+    "Sources/PluginTrust": ["Crypto", "Glibc", "StrictText", "Synchronization", "TaskModel"],
     "Sources/WorkerLink": ["CTaskHostSystem", "Glibc", "TaskModel"],
     "Sources/WorkerSandbox": ["CWorkerSandbox", "Glibc", "Synchronization", "TaskModel"],
     "Sources/WorkerProcesses": ["CCrashCell", "CTaskHostSystem", "DequeModule", "Glibc", "HostThreads", "TaskModel", "WorkerLink"],
@@ -23,15 +24,15 @@ import Testing
     "Sources/TaskStore": ["Foundation", "GRDB", "GRDBSQLite", "HostThreads", "TaskModel"],
     "Sources/TaskScheduler": ["DequeModule", "HostThreads", "TaskModel"],
     "Sources/HostControl": [
-      "Glibc", "HTTPTypes", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "ServiceLifecycle", "Synchronization",
-      "TaskModel",
+      "Glibc", "HTTPTypes", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "ServiceLifecycle", "StrictText",
+      "Synchronization", "TaskModel",
     ],
     "Sources/TaskHost": [
       "CCrashCell", "Crypto", "Foundation", "FoundationEssentials", "CTaskHostSystem", "Glibc", "HostThreads", "Logging", "PluginRuntime",
-      "PluginTrust", "Synchronization", "TaskModel", "TaskScheduler", "TaskStore", "TOMLKit", "TypedCalls", "WorkerLink", "WorkerProcesses",
-      "WorkerSandbox",
+      "PluginTrust", "StrictText", "Synchronization", "TaskModel", "TaskScheduler", "TaskStore", "TOMLKit", "TypedCalls", "WorkerLink",
+      "WorkerProcesses", "WorkerSandbox",
     ],
-    "Sources/TypedCalls": ["CLibFFI", "Glibc", "TaskModel"],
+    "Sources/TypedCalls": ["CLibFFI", "Glibc", "StrictText", "TaskModel"],
     "Sources/PluginCheck": [
       "CCrashCell", "CPluginCheck", "CTaskHost", "CTaskHostSystem", "Glibc", "HostThreads", "PluginRuntime", "PluginTrust",
       "Synchronization", "TaskModel", "TypedCalls",

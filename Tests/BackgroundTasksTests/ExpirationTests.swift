@@ -238,6 +238,7 @@ struct ExpirationTests {
       #expect(record.result == TASKHOST_SUCCESS || record.result == TASKHOST_RETRY)
       #expect(record.isCleared)
     }
+    #expect(host.lateCalls.isEmpty)
   }
 
   /// The interleaving: the host reports expiration, its thread is held up, grace ends and the run is forced, the app completes the task at

@@ -230,6 +230,82 @@ struct RunTests {
     }
   }
 
+  @Test("use the host no more when they are over, whatever the app does with a task it has kept")
+  func keptTask() async throws {
+    let host = FakeHost()
+    let kept = Box<BGTask?>(nil)
+    host.launch { scheduler in
+      scheduler.register(forTaskWithIdentifier: "a", using: nil) { task in
+        kept.value = task
+        task.setTaskCompleted(success: true)
+      }
+    }
+    let record = await (try host.start("a", payload: Self.payloads[.continued] ?? "")).end()
+    let task = try #require(kept.value as? BGContinuedProcessingTask)
+    task.setTaskCompleted(success: false)
+    task.expirationHandler = {}
+    task.updateTitle("late", subtitle: "")
+    task.progress.totalUnitCount = 3
+    task.progress.completedUnitCount = 2
+    #expect(throws: BGTaskScheduler.Error.self) { try host.scheduler.submit(BGProcessingTaskRequest(identifier: "a")) }
+    kept.value = nil
+    #expect(record.result == TASKHOST_SUCCESS)
+    #expect(host.lateCalls.isEmpty)
+  }
+
+  @Test("end though other threads are in a call to the host, and use the host no more then")
+  func callsWhileEnding() async throws {
+    let host = FakeHost()
+    host.launch { scheduler in
+      scheduler.register(forTaskWithIdentifier: "a", using: nil) { task in
+        let continued = task as? BGContinuedProcessingTask
+        for _ in 0..<2 {
+          DispatchQueue.global().async {
+            for count in 0..<200 { continued?.progress.completedUnitCount = Int64(count) }
+          }
+        }
+        task.setTaskCompleted(success: true)
+        task.setTaskCompleted(success: true)
+      }
+    }
+    for _ in 0..<50 {
+      let record = await (try host.start("a", payload: Self.payloads[.continued] ?? "")).end()
+      #expect(record.result == TASKHOST_SUCCESS)
+    }
+    #expect(host.lateCalls.isEmpty)
+  }
+
+  @Test("of many identifiers at once, each on its queue, end each for itself")
+  func manyAtOnce() async throws {
+    let host = FakeHost()
+    let identifiers = (0..<40).map { "many.\($0)" }
+    let everyone = Box(0)
+    let all = Event()
+    host.launch { scheduler in
+      for identifier in identifiers {
+        scheduler.register(forTaskWithIdentifier: identifier, using: nil) { task in
+          #expect(task.identifier == identifier)
+          task.expirationHandler = { task.setTaskCompleted(success: false) }
+          everyone.change { $0 += 1 }
+          if everyone.value == identifiers.count { all.set() }
+          Task.detached {
+            await all.wait()
+            task.setTaskCompleted(success: true)
+          }
+        }
+      }
+    }
+    let runs = try identifiers.map { try host.start($0) }
+    await all.wait()
+    for run in runs.prefix(20) { run.expire(waits: false) }
+    for (index, run) in runs.enumerated() {
+      let record = await run.end()
+      #expect(record.result == TASKHOST_SUCCESS || (index < 20 && record.result == TASKHOST_RETRY))
+      #expect(record.isCleared)
+    }
+    #expect(host.lateCalls.isEmpty)
+  }
+
   @Test("whose task nobody can complete any more are warned about at once")
   func abandoned() async throws {
     let host = FakeHost()

@@ -163,6 +163,100 @@ struct SubmissionTests {
     }
   }
 
+  @Test("to a host that does not observe its conditions goes without them, says so once for each set, and lists them as asked for")
+  func conditionsNotOffered() async throws {
+    let host = FakeHost()
+    host.fail("conditions", with: TASKHOST_EUNSUPPORTED)
+    let run = Box<[Bool]>([])
+    host.launch { scheduler in
+      scheduler.register(forTaskWithIdentifier: "a", using: nil) { task in
+        for power in [false, false, true, true] {
+          let request = BGProcessingTaskRequest(identifier: "a")
+          request.requiresNetworkConnectivity = true
+          request.requiresExternalPower = power
+          #expect(throws: Never.self) { try scheduler.submit(request) }
+        }
+        let pending = scheduler.core.pendingRequests().first as? BGProcessingTaskRequest
+        run.value = [pending?.requiresNetworkConnectivity == true, pending?.requiresExternalPower == true]
+        task.setTaskCompleted(success: true)
+      }
+    }
+    let record = await (try host.start("a")).end()
+    #expect(record.result == TASKHOST_SUCCESS)
+    #expect(run.value == [true, true])
+    #expect(host.pending.map(\.conditions) == [0])
+    let warnings = record.log.filter { $0.level == TASKHOST_WARNING }.map(\.text)
+    #expect(warnings.count == 2)
+    #expect(warnings.first?.contains("a: this host does not observe the conditions the request requires (network)") == true)
+    #expect(warnings.last?.contains("(network, power)") == true)
+    // Its run is what was asked for.
+    #expect(await (try host.startPending("a")).end().result == TASKHOST_SUCCESS)
+  }
+
+  @Test("while launching to a host that does not observe its conditions goes without them; a later host gets them again")
+  func conditionsNotOfferedAtLaunch() async throws {
+    let host = FakeHost()
+    host.fail("conditions", with: TASKHOST_EUNSUPPORTED)
+    let launch = { (scheduler: BGTaskScheduler) in
+      _ = scheduler.register(forTaskWithIdentifier: "a", using: nil) { _ in }
+      let request = BGProcessingTaskRequest(identifier: "a")
+      request.requiresExternalPower = true
+      #expect(throws: Never.self) { try scheduler.submit(request) }
+      let pending = scheduler.core.pendingRequests().first as? BGProcessingTaskRequest
+      #expect(pending?.requiresExternalPower == true)
+    }
+    host.launch(launch)
+    #expect(host.pending.map(\.conditions) == [0])
+    #expect(host.log.filter { $0.text.contains("does not observe") }.count == 1)
+    host.fail("conditions", with: nil)
+    host.launch(launch)
+    #expect(host.pending.map(\.conditions) == [TASKHOST_REQUIRES_POWER])
+    #expect(host.log.filter { $0.text.contains("does not observe") }.count == 1)
+  }
+
+  @Test("that is refused for another reason is not tried without its conditions", arguments: [TASKHOST_ELIMIT, TASKHOST_EUNAVAILABLE])
+  func conditionsKept(_ status: Int) async throws {
+    let host = FakeHost()
+    host.fail("conditions", with: status)
+    try await inRun(of: host) { scheduler in
+      let request = BGProcessingTaskRequest(identifier: "a")
+      request.requiresExternalPower = true
+      #expect(self.code { try scheduler.submit(request) } != nil)
+    }
+    #expect(host.pending.isEmpty)
+  }
+
+  @Test("from a completion handler that was asked for while launching is part of the launch")
+  func fromCompletionHandler() {
+    let host = FakeHost()
+    let wait = Waiting()
+    host.launch { scheduler in
+      scheduler.register(forTaskWithIdentifier: "a", using: nil) { _ in }
+      scheduler.getPendingTaskRequests { requests in
+        wait.block()
+        #expect(requests.isEmpty)
+        #expect(throws: Never.self) { try scheduler.submit(BGAppRefreshTaskRequest(identifier: "a")) }
+      }
+      wait.release()
+    }
+    #expect(host.pending.map(\.identifier) == ["a"])
+    #expect(host.lateCalls.isEmpty)
+  }
+
+  @Test("on another queue while launching is waited for, and after that it is unavailable")
+  func onAnotherQueue() async {
+    let host = FakeHost(timing: Timing(successor: .zero, launchQuiet: .seconds(1)))
+    host.launch { scheduler in
+      scheduler.register(forTaskWithIdentifier: "a", using: nil) { _ in }
+      DispatchQueue.global().async {
+        #expect(throws: Never.self) { try scheduler.submit(BGAppRefreshTaskRequest(identifier: "a")) }
+      }
+    }
+    #expect(host.pending.map(\.identifier) == ["a"])
+    #expect(code { try host.scheduler.submit(BGAppRefreshTaskRequest(identifier: "a")) } == .unavailable)
+    #expect(host.lateCalls.isEmpty)
+  }
+
   @Test("to a host without the extension is unavailable, and its runs work")
   func noExtension() async throws {
     let host = FakeHost { $0.extension = { _ in nil } }

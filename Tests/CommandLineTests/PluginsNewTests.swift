@@ -72,6 +72,18 @@ struct PluginsNewTests {
     #expect(checked.output.contains("The check has passed"))
   }
 
+  @Test("an odd name, in a folder with a space in its path, builds and is loaded", arguments: languages.map(\.0))
+  func oddNames(_ language: String) async throws {
+    let place = try Place()
+    let made = try await place.new("--language", language, "X_9-Odd--n_", "--directory", "a b's")
+    #expect(made.status == 0, "\(made.errors)")
+    #expect(made.output.contains("cd 'a b'\\''s'\n"), "\(made.output)")
+    let built = try Self.make([], in: place.path + "/a b's")
+    #expect(built.status == 0 && !built.output.contains("warning:"), "\(built.output)")
+    let checked = try Self.make(["check", "TASKHOST=\(try TaskHostProcess.path)"], in: place.path + "/a b's")
+    #expect(checked.status == 0, "\(checked.output)")
+  }
+
   @Test("a Swift package depends on the package that is named, and everything in it is filled in")
   func swift() async throws {
     let place = try Place()

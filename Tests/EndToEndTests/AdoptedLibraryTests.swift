@@ -160,6 +160,20 @@ struct AdoptedLibraryTests {
     }
   }
 
+  @Test("a manifest that nests without end is refused like any other, and costs the host nothing")
+  func nested() async throws {
+    let good = Self.manifest("test.version", "libsqlite3.so.0", "sqlite3_libversion", "str()")
+    let manifests = ["deep": "x = " + String(repeating: "[", count: 65_000), "good": good, "long": String(repeating: "a.", count: 32_000)]
+    try await withManifests(manifests) { host in
+      for name in ["deep", "long"] {
+        let reason = try #require(try await host.plugin("\(name).task.toml")["reason"])
+        #expect(reason["code"]?.string == "bad_manifest", "\(reason)")
+        #expect(reason["message"]?.string?.contains("more than 32 tables, keys and lists deep") == true, "\(reason)")
+      }
+      #expect(try await host.plugin("good.task.toml")["identifier"]?.string == "test.version")
+    }
+  }
+
   @Test("a library that others may write, or a link to one, is refused")
   func untrusted() async throws {
     try await HostProcess.prepare { host in

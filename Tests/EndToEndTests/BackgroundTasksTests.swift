@@ -140,4 +140,103 @@ struct BackgroundTasksTests {
       #expect(try await requests(host, "test.apple.scene", "pending").count == 1)
     }
   }
+
+  // MARK: As code for iOS is written
+
+  @Test(
+    "code of many hands: operations, Swift tasks, actors, wrappers, completion handlers; each shape's run succeeds", arguments: modes)
+  func shapes(_ mode: String) async throws {
+    try await with("FieldApp", mode) { host in
+      for name in ["news", "prune", "follow-up", "renewal", "polling", "backup", "sync", "wrapped", "button"] {
+        let answer = try await submit(host, "test.field.\(name)")
+        #expect(answer["outcome"]?.string == "succeeded", "\(name): \(answer)")
+      }
+      for name in ["news", "follow-up", "renewal", "polling", "backup", "sync"] {
+        // One refresh may be pending for each plugin, and the news has it.
+        let pending = try await requests(host, "test.field.\(name)", "pending")
+        #expect(pending.count == (name == "follow-up" ? 0 : 1), "\(name)")
+      }
+      // What the button started: a continued task under an identifier made up at run time, with progress in children.
+      let renders = try await host.json("tasks", "list", "--identifier", "test.field.render")["requests"]?.array ?? []
+      let id = try #require(renders.first?["id"]?.string)
+      try await host.request(id, is: "succeeded")
+      #expect(try await host.records(of: id).first?["message"]?.string == "Rendering: part 2, 100 %")
+    }
+  }
+
+  @Test("what is submitted at launch in a completion handler, on another queue and in a Swift task is there", arguments: modes)
+  func launchElsewhere(_ mode: String) async throws {
+    try await with("FieldApp", mode) { host in
+      for name in ["backup", "sync"] {
+        let pending = try await requests(host, "test.field.\(name)", "pending")
+        #expect(pending.count == 1, "\(name)")
+      }
+    }
+  }
+
+  @Test("conditions that the host does not observe cost a warning and not the request", arguments: modes)
+  func conditions(_ mode: String) async throws {
+    try await with("FieldApp", mode) { host in
+      let answer = try await submit(host, "test.field.renewal")
+      #expect(answer["outcome"]?.string == "succeeded", "\(answer)")
+      #expect(try await requests(host, "test.field.renewal", "pending").count == 1)
+      try await host.current.line(with: "test.field.renewal: this host does not observe the conditions")
+    }
+  }
+
+  // MARK: Under stress
+
+  @Test("many identifiers at once, some of which expire while they complete: each run ends by itself", arguments: modes)
+  func manyAtOnce(_ mode: String) async throws {
+    // Their work takes as long as the first six may take.
+    let hurried = (1...6).map { "[plugin.\"test.field.topic.\($0)\"]\nbudget = \"20ms\"\n" }.joined()
+    let retry = "[retry]\nattempts = 3\ninitial = \"100ms\"\nmaximum = \"200ms\"\n"
+    try await with("FieldApp", mode, "max_concurrent_runs = 12\n\(hurried)\(retry)") { host in
+      var ids: [String] = []
+      for round in 0..<3 {
+        for topic in 1...12 { ids.append(try await host.submit("", identifier: "test.field.topic.\((topic + round) % 12 + 1)")) }
+      }
+      for id in ids {
+        let request = try await host.request(id) { ["succeeded", "failed"].contains($0["state"]?.string ?? "") }
+        let isHurried = request["identifier"]?.string.flatMap { Int($0.dropFirst("test.field.topic.".count)) }.map { $0 <= 6 } ?? false
+        #expect(request["state"]?.string == "succeeded" || isHurried, "\(request)")
+        for run in try await host.records(of: id) {
+          #expect(["succeeded", "retried", "failed"].contains(run["outcome"]?.string ?? ""), "\(run)")
+          #expect(run["forced"]?.bool != true, "\(run)")
+        }
+      }
+    }
+  }
+
+  @Test("a host that is killed while a task runs runs the request again", arguments: modes)
+  func killed(_ mode: String) async throws {
+    try await with("SceneApp", mode) { host in
+      let id = try await host.submit("", identifier: "test.apple.scene.slow")
+      try await host.request(id, is: "running")
+      await host.kill()
+      try await host.start()
+      try await host.request(id, is: "running")
+      #expect(try await host.runs(of: id).count == 2)
+      #expect(try await host.cli("simulate", "expire", "test.apple.scene.slow").status == 0)
+      try await host.request(id) { $0["state"]?.string == "pending" }
+      let outcomes = try await host.records(of: id).map { $0["outcome"]?.string }
+      #expect(outcomes.contains("retried"), "\(outcomes)")
+    }
+  }
+
+  @Test(
+    "a host that drains cancels a run's Swift task, and the request waits for the next host without losing an attempt", arguments: modes)
+  func drained(_ mode: String) async throws {
+    try await with("SceneApp", mode, "drain_timeout = \"100ms\"\n") { host in
+      let id = try await host.submit("", identifier: "test.apple.scene.slow")
+      try await host.request(id, is: "running")
+      #expect(try await host.terminate().status == 0)
+      try await host.start()
+      try await host.request(id, is: "running")
+      let first = try #require(try await host.records(of: id).last)
+      #expect(first["outcome"]?.string == "stopped", "\(first)")
+      #expect(first["stop_reason"]?.string == "draining")
+      #expect(first["forced"]?.bool != true)
+    }
+  }
 }

@@ -143,6 +143,17 @@ struct FaultRunHangTests {
     }
   }
 
+  @Test(
+    "72: a pool with more to do than it has threads gets it done: libdispatch may look after its threads", arguments: Isolation.allCases)
+  func backlog(_ isolation: Isolation) async throws {
+    try await HostProcess.withFault("faulty_swift", isolation) { host in
+      for _ in 0..<5 {
+        let answer = try await host.run("backlog", identifier: "test.swift")
+        #expect(answer["outcome"]?.string == "succeeded", "\(answer)")
+      }
+    }
+  }
+
   @Test("73: the whole table may be called from an expiration handler", arguments: Isolation.allCases)
   func handlerCalls(_ isolation: Isolation) async throws {
     try await HostProcess.withFault("faulty_hang", isolation, "[plugin.\"test.fault\"]\nbudget = \"300ms\"\ngrace = \"20s\"\n") { host in

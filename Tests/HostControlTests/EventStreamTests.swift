@@ -3,6 +3,7 @@ import AsyncHTTPClient
 import ControlTestSupport
 import HostControl
 import NIOCore
+import StrictText
 import Synchronization
 import TaskModel
 import Testing

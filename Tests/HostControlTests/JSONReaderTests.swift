@@ -1,4 +1,5 @@
 import HostControl
+import StrictText
 import Testing
 
 @Suite("JSON reader") struct JSONReaderTests {

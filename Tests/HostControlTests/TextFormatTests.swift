@@ -2,29 +2,7 @@ import HostControl
 import TaskModel
 import Testing
 
-@Suite("Base64 and RFC 3339") struct TextFormatTests {
-  @Test(
-    "base64 as in RFC 4648",
-    arguments: [
-      ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy"),
-    ])
-  func base64(_ text: String, _ encoded: String) {
-    #expect(Base64.encode(Array(text.utf8)) == encoded)
-    #expect(Base64.decode(encoded) == Array(text.utf8))
-  }
-
-  @Test(
-    "base64 that is not strict is refused", arguments: ["Zg", "Zg=", "Zh==", "Zm9=", "Zm 9v", "Zm9v\n", "====", "=", "Zg==Zg==", "Zm-_"])
-  func strictBase64(_ text: String) {
-    #expect(Base64.decode(text) == nil)
-  }
-
-  @Test("every byte survives base64")
-  func everyByte() {
-    let bytes = Array(UInt8.min...UInt8.max)
-    #expect(Base64.decode(Base64.encode(bytes)) == bytes)
-  }
-
+@Suite("RFC 3339") struct TextFormatTests {
   @Test(
     "moments are written and read",
     arguments: [

@@ -96,6 +96,35 @@ struct ReportTests {
     #expect(findings.contains { ($0["seen"] as? String)?.contains("was not over after 3000 ms") == true }, "\(findings)")
   }
 
+  @Test("a check that is interrupted dies of the signal and leaves neither a process nor its folder", arguments: [SIGINT, SIGTERM])
+  func interruption(_ number: Int32) async throws {
+    let fixture = try await CheckFixture("ignores_expiration")
+    let folder = try fixture.write("", to: "unused") + "-tmp"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    let process = Process()
+    process.executableURL = URL(filePath: try CheckProcess.path)
+    process.arguments = ["plugins", "check", fixture.file, "--case", "expire-in-run", "--grace", "60s"]
+    process.environment = ["PATH": "/usr/bin:/bin", "TMPDIR": folder]
+    let output = Pipe()
+    process.standardOutput = output
+    let (ended, signal) = AsyncStream<Void>.makeStream()
+    process.terminationHandler = { _ in signal.finish() }
+    try process.run()
+    // The head of the report is printed before the cases begin.
+    _ = try output.fileHandleForReading.read(upToCount: 1)
+    kill(process.processIdentifier, number)
+    for await _ in ended {}
+    #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == number)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
+  }
+
+  @Test("a case that is misspelt is answered with the nearest")
+  func nearest() async throws {
+    let result = try await CheckProcess.check(["x.so", "--case", "expire-in-rnu"])
+    #expect(result.status == 2)
+    #expect(result.errors.contains("did you mean \"expire-in-run\"?"), "\(result.errors)")
+  }
+
   @Test(
     "what was not understood exits 2",
     arguments: [

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 /// Each fixture breaks one rule, in the case that is named; compiled with WELL_BEHAVED it does the same work and keeps the rule.
@@ -37,6 +38,28 @@ struct RuleTests {
     Breach(fixture: "leak", definitions: ["WHAT=2"], tried: "many", seen: "descriptors more than before"),
     Breach(fixture: "descriptor", definitions: ["WHAT=1"], tried: "run", seen: "closed the descriptor of expiration_fd"),
     Breach(fixture: "descriptor", definitions: ["WHAT=2"], tried: "expire-in-run", seen: "read the descriptor of expiration_fd"),
+    Breach(fixture: "lent_memory", definitions: ["WHAT=1"], tried: "run-again", seen: "killed by SIGSEGV"),
+    Breach(fixture: "lent_memory", definitions: ["WHAT=2"], tried: "run-again", seen: "killed by SIGSEGV"),
+    Breach(fixture: "lent_memory", definitions: ["WHAT=3"], tried: "run", seen: "killed by SIGSEGV"),
+    Breach(fixture: "lent_memory", definitions: ["WHAT=4"], tried: "run", seen: "killed by SIGSEGV"),
+    Breach(fixture: "lent_memory", definitions: ["WHAT=5"], tried: "run", seen: "killed by SIGSEGV"),
+    Breach(fixture: "put_back", definitions: ["WHAT=1"], tried: "run", seen: "left the working directory changed"),
+    Breach(fixture: "put_back", definitions: ["WHAT=2"], tried: "run", seen: "left the umask changed"),
+    Breach(fixture: "put_back", definitions: ["WHAT=3"], tried: "run", seen: "left the signal dispositions changed"),
+    Breach(fixture: "stale_question", definitions: ["WHAT=1"], tried: "run-again", seen: "is_expired() was called with the handle"),
+    Breach(fixture: "stale_question", definitions: ["WHAT=2"], tried: "run-again", seen: "grace_ms() was called with the handle"),
+    Breach(fixture: "stale_question", definitions: ["WHAT=3"], tried: "run-again", seen: "stop_reason() was called with the handle"),
+    Breach(fixture: "stale_question", definitions: ["WHAT=4"], tried: "run-again", seen: "cancel_all() was called with the handle"),
+    Breach(fixture: "stale_question", definitions: ["WHAT=5"], tried: "run-again", seen: "configuration() was called after the launch"),
+    Breach(fixture: "keeps", definitions: ["WHAT=1"], tried: "many", seen: "that malloc does not know of"),
+    Breach(fixture: "keeps", definitions: ["WHAT=2"], tried: "many", seen: "each run keeps about"),
+    Breach(fixture: "keeps", definitions: ["WHAT=3"], tried: "many", seen: "child processes more than before"),
+    Breach(fixture: "keeps", definitions: ["WHAT=4"], tried: "many", seen: "bytes of memory"),
+    Breach(fixture: "keeps", definitions: ["WHAT=5"], tried: "many", seen: "bytes of memory"),
+    Breach(fixture: "process_parts", definitions: ["WHAT=1"], tried: "run", seen: "forked ended with exit(0) and without exec"),
+    Breach(fixture: "process_parts", definitions: ["WHAT=2"], tried: "run", seen: "left the standard descriptors changed"),
+    Breach(fixture: "process_parts", definitions: ["WHAT=4"], tried: "left-behind", seen: "works on after it has returned"),
+    Breach(fixture: "beside", tried: "launch", seen: "taskhost_plugin_launch returned -11"),
     Breach(fixture: "store", tried: "store-unavailable", seen: "killed by SIGABRT"),
     Breach(fixture: "store", tried: "store-flaky", seen: "killed by SIGABRT"),
     Breach(fixture: "checkpoint", tried: "checkpoint-foreign", seen: "killed by SIGABRT"),
@@ -66,6 +89,20 @@ struct RuleTests {
     let result = try await Self.check(try await CheckFixture(breach.fixture, breach.definitions + ["WELL_BEHAVED"]), breach.tried)
     #expect(result.status == 0, "\(result.output) \(result.errors)")
     #expect(try result.cases()[breach.tried]?["verdict"] as? String == "passed", "\(result.output)")
+  }
+
+  @Test("the credentials of a single thread are the process's too", .enabled(if: geteuid() == 0))
+  func credentials() async throws {
+    let result = try await Self.check(try await CheckFixture("process_parts", ["WHAT=3"]), "run")
+    #expect(result.status == 1)
+    #expect(result.output.contains("left the credentials of its thread changed"), "\(result.output)")
+  }
+
+  @Test("threads that wait for the next run are no threads that work on", arguments: ["left-behind", "many", "concurrent", "shutdown"])
+  func pool(_ tried: String) async throws {
+    let fixture = try await CheckFixture("pool")
+    let result = try await Self.check(fixture, tried)
+    #expect(result.status == 0, "\(result.output)")
   }
 
   @Test("settings that lack what the plugin needs may be refused, and must not crash it")

@@ -231,4 +231,32 @@ import Testing
     #expect(error?.description.hasPrefix("\(path): cannot be read: ") == true)
     #expect(error?.description.contains(reason) == true)
   }
+
+  @Test(
+    "what is nested too deeply is refused at its place, however deep, before it costs a stack or seconds",
+    arguments: [
+      (String(repeating: "[", count: 65_000), "2:36"),
+      (String(repeating: "[", count: 32) + "1" + String(repeating: "]", count: 32), "2:36"),
+      (String(repeating: "{ a = ", count: 11_000), "2:187"),
+    ])
+  func nestedValues(_ value: String, _ place: String) {
+    let problems = problems("[log]\nx = \(value)\n")
+    #expect(problems == ["taskhost.toml:\(place): not valid TOML: this is more than 32 tables, keys and lists deep: nest less"])
+  }
+
+  @Test("a key of too many parts is refused, in a table's header as before a value")
+  func longKeys() {
+    let parts = String(repeating: "a.", count: 30_000) + "b"
+    let sentence = "not valid TOML: this is more than 32 tables, keys and lists deep: nest less"
+    #expect(problems("\(parts) = 1") == ["taskhost.toml:1:65: \(sentence)"])
+    #expect(problems("[\(parts)]\n") == ["taskhost.toml:1:66: \(sentence)"])
+    #expect(problems("[[\(parts)]]\n") == ["taskhost.toml:1:67: \(sentence)"])
+  }
+
+  @Test("32 levels are read")
+  func deepest() {
+    let text = "[plugin.a.settings]\nx = " + String(repeating: "[", count: 28) + "1" + String(repeating: "]", count: 28)
+    #expect(problems(text) == [])
+    #expect(problems(text.replacing("1", with: "[1]")).count == 1)
+  }
 }

@@ -37,14 +37,6 @@ import Testing
     #expect(try PluginSchedule("cron */15 0,12 1 JAN ?") == .cron(expression: "*/15 0,12 1 JAN ?", zone: nil))
   }
 
-  @Test("the nearest name is the one with the fewest changes, if they are few")
-  func nearest() {
-    #expect(NearestName.distance("kitten", "sitting") == 3)
-    #expect(NearestName.suggestion(for: "stat_directory", among: ["state_directory", "plugin_directories"]) == "state_directory")
-    #expect(NearestName.suggestion(for: "LEVEL", among: ["level"]) == "level")
-    #expect(NearestName.suggestion(for: "zzz", among: ["level", "format"]) == nil)
-  }
-
   @Test("keys are found behind strings, comments, lists and tables that look like keys")
   func positions() {
     let text = #"""

@@ -85,6 +85,14 @@ import Testing
     #expect(result.answers == (readable + written).map { _ in 0 } + denied + [0, 0, 0, 0, 0])
   }
 
+  @Test("a thread of its own is found below /proc too, where libdispatch looks for it; the way there leads nowhere else")
+  func ownThreads() throws {
+    #expect(try Probe.answer([], "read-of-thread", "stat") == 0)
+    #expect(try Probe.answer([], "read-of-thread", "../1/stat") == EACCES)
+    #expect(try Probe.answer([], "read-of-thread", "../version") == EACCES)
+    #expect(try Probe.answer([], "read", "/proc/1/stat") == EACCES)
+  }
+
   @Test("read gives reading of a folder or of a file, nothing else")
   func readEntitlement() throws {
     let place = try Playground()

@@ -1,10 +1,11 @@
 import CTaskHost
+import Dispatch
 import Synchronization
 
 /// The launch that is in progress: what is asked of it is held by the host and carried out once the launch has succeeded.
 ///
 /// The host does not list what it holds, so this keeps account of it: an app that looks at its pending requests while it launches sees what
-/// it has just submitted.
+/// it has just submitted. Usable from any thread, also when the launch is over: then nothing is called.
 final class LaunchChannel: RequestChannel, Sendable {
   private struct Held {
     var all = false
@@ -15,16 +16,35 @@ final class LaunchChannel: RequestChannel, Sendable {
   let host: HostTable
   let launch: taskhost_launch
   private let held = Mutex(Held())
+  private let gate = CallGate()
+  /// Signalled at each submission and cancellation.
+  private let changed = DispatchSemaphore(value: 0)
 
   init(_ host: HostTable, _ launch: taskhost_launch) {
     self.host = host
     self.launch = launch
   }
 
+  /// Waits until nothing was submitted or cancelled for `time`: an app may submit on another queue, or in a Swift task.
+  ///
+  /// - Parameter limit: How long at most.
+  func waitForQuiet(_ time: Duration, limit: Duration) {
+    let end = DispatchTime.now() + limit.dispatchInterval
+    while changed.wait(timeout: min(.now() + time.dispatchInterval, end)) == .success {}
+  }
+
+  /// The launch is over when this returns: the handle is used no more.
+  func close() { gate.close() }
+
+  private func request<Result>(_ body: () throws -> Result) throws -> Result {
+    guard let result = try gate.pass(body) else { throw HostError(status: TASKHOST_ELAUNCHED, message: "the launch is over") }
+    return result
+  }
+
   func pending() throws -> [PendingRequest] {
     let table = try host.extensionTable()
     let before = try PendingRequest.Collector.collect { visit, context in
-      try host.check(table.pointee.launch_list(launch, visit, context))
+      try request { try host.check(table.pointee.launch_list(launch, visit, context)) }
     }
     return held.withLock { held in
       (held.all ? [] : before.filter { !held.identifiers.contains($0.identifier) }) + held.submitted
@@ -38,30 +58,34 @@ final class LaunchChannel: RequestChannel, Sendable {
       throw HostError(
         status: TASKHOST_EUNSUPPORTED, message: "\(identifier) is covered by \(hostIdentifier).*: while launching, cancel all of them")
     }
-    try host.check(hostIdentifier.withCString { table.pointee.launch_cancel(launch, $0) })
+    try request { try host.check(hostIdentifier.withCString { table.pointee.launch_cancel(launch, $0) }) }
     held.withLock { held in
       held.identifiers.insert(identifier)
       held.submitted.removeAll { $0.identifier == identifier }
     }
+    changed.signal()
   }
 
   func cancelAll() throws {
     let table = try host.extensionTable()
-    try host.check(table.pointee.launch_cancel(launch, nil))
+    try request { try host.check(table.pointee.launch_cancel(launch, nil)) }
     held.withLock { held in
       held.all = true
       held.submitted = []
     }
+    changed.signal()
   }
 
   func submit(_ order: Order, atOnce: Bool) throws {
     // Whether it could begin at once is not known before the launch is over: it waits for that at least.
-    try host.check(try order.withCValue { host.api.pointee.launch_submit(launch, $0) })
+    try request { try host.check(try order.withCValue { host.api.pointee.launch_submit(launch, $0) }) }
     held.withLock { $0.submitted.append(order.pending) }
+    changed.signal()
   }
 
   /// A line in the host's log.
   func log(_ level: LogLevel, _ text: String) -> Bool {
-    CText.printable(text).withCString { host.api.pointee.launch_log(launch, level.cValue, $0) } == taskhost_status(TASKHOST_OK)
+    let status = gate.pass { CText.printable(text).withCString { host.api.pointee.launch_log(launch, level.cValue, $0) } }
+    return status == taskhost_status(TASKHOST_OK)
   }
 }

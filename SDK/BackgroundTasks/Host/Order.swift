@@ -13,6 +13,13 @@ struct Order: Sendable {
   /// The identifier as it was submitted.
   var identifier: String { record.identifier ?? hostIdentifier }
 
+  /// The same request for a host that does not offer its conditions: they are noted in its payload only.
+  var withoutConditions: Order {
+    var record = record
+    record.ignoredConditions = conditions
+    return Order(hostIdentifier: hostIdentifier, record: record, conditions: 0, earliestBegin: earliestBegin)
+  }
+
   /// What the order is once the host holds it.
   var pending: PendingRequest {
     PendingRequest(hostIdentifier: hostIdentifier, record: record, conditions: conditions, earliestBegin: earliestBegin)

@@ -53,6 +53,7 @@ struct PendingRequest: Sendable {
   }
 
   private func withConditions(_ request: BGProcessingTaskRequest) -> BGProcessingTaskRequest {
+    let conditions = conditions | (record?.ignoredConditions ?? 0)
     request.requiresNetworkConnectivity = conditions & UInt32(TASKHOST_REQUIRES_NETWORK) != 0
     request.requiresExternalPower = conditions & UInt32(TASKHOST_REQUIRES_POWER) != 0
     return request

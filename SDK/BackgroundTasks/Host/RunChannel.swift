@@ -1,34 +1,74 @@
 import CTaskHost
 
-/// A live run: what is asked of it is durable when the call returns.
+/// A live run: what is asked of it is durable when the call returns. Usable from any thread, also when the run is over: then nothing is
+/// called, and requests are refused as with a run that the host has given up.
 struct RunChannel: RequestChannel, Sendable {
   let host: HostTable
+  /// For calls on the run's own thread; from others it is valid only within ``call(_:)``.
   let task: taskhost_task
+  private let gate = CallGate()
 
-  func pending() throws -> [PendingRequest] {
+  init(host: HostTable, task: taskhost_task) {
+    self.host = host
+    self.task = task
+  }
+
+  /// Calls `body` with the run's handle, unless the run is over.
+  ///
+  /// - Returns: What `body` returns, `nil` when the run is over.
+  func call<Result>(_ body: (taskhost_task) throws -> Result) rethrows -> Result? { try gate.pass { try body(task) } }
+
+  /// The run is over when this returns: the handle is used no more.
+  func close() { gate.close() }
+
+  private func request<Result>(_ body: () throws -> Result) throws -> Result {
+    guard let result = try gate.pass(body) else { throw HostError(status: TASKHOST_ESTALE, message: "the run is over") }
+    return result
+  }
+
+  func pending() throws -> [PendingRequest] { try request { try list() } }
+
+  func cancel(hostIdentifier: String, identifier: String) throws {
+    try request { try cancelPending(hostIdentifier, identifier) }
+  }
+
+  func cancelAll() throws {
+    let table = try host.extensionTable()
+    try request { try host.check(table.pointee.cancel_all(task, nil)) }
+  }
+
+  func submit(_ order: Order, atOnce: Bool) throws { try request { try submitNow(order, atOnce) } }
+
+  /// A line in the run's log.
+  ///
+  /// - Returns: Whether it was taken; `nil` when the run is over.
+  func log(_ level: LogLevel, _ text: String) -> Bool? {
+    call { task in
+      CText.printable(text).withCString { host.api.pointee.log(task, level.cValue, $0) } == taskhost_status(TASKHOST_OK)
+    }
+  }
+
+  // MARK: With the gate open
+
+  private func list() throws -> [PendingRequest] {
     let table = try host.extensionTable()
     return try PendingRequest.Collector.collect { visit, context in
       try host.check(table.pointee.list(task, visit, context))
     }
   }
 
-  func cancel(hostIdentifier: String, identifier: String) throws {
+  private func cancelPending(_ hostIdentifier: String, _ identifier: String) throws {
     guard hostIdentifier != identifier else {
       let table = try host.extensionTable()
       return try host.check(hostIdentifier.withCString { table.pointee.cancel_identifier(task, $0, nil) })
     }
-    for request in try pending() where request.identifier == identifier {
+    for request in try list() where request.identifier == identifier {
       let status = request.requestID.withCString { host.api.pointee.cancel(task, $0) }
       if status != taskhost_status(TASKHOST_ENOTFOUND) { try host.check(status) }
     }
   }
 
-  func cancelAll() throws {
-    let table = try host.extensionTable()
-    try host.check(table.pointee.cancel_all(task, nil))
-  }
-
-  func submit(_ order: Order, atOnce: Bool) throws {
+  private func submitNow(_ order: Order, _ atOnce: Bool) throws {
     var submission = taskhost_submission()
     submission.struct_size = UInt32(MemoryLayout<taskhost_submission>.size)
     try host.check(try order.withCValue { host.api.pointee.submit(task, $0, &submission) })
@@ -38,10 +78,5 @@ struct RunChannel: RequestChannel, Sendable {
       _ = host.api.pointee.cancel(task, start)
     }
     throw BGTaskScheduler.Error(.immediateRunIneligible, "\(order.identifier) would have to wait before it could begin")
-  }
-
-  /// A line in the run's log.
-  func log(_ level: LogLevel, _ text: String) -> Bool {
-    CText.printable(text).withCString { host.api.pointee.log(task, level.cValue, $0) } == taskhost_status(TASKHOST_OK)
   }
 }

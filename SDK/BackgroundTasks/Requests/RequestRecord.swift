@@ -11,6 +11,8 @@ struct RequestRecord: Codable, Equatable, Sendable {
   var subtitle: String?
   var strategy: Int?
   var protection: String?
+  /// `TASKHOST_REQUIRES_` bits that the author asked for and the host does not offer.
+  var ignoredConditions: UInt32?
 
   init(
     type: TaskType, identifier: String? = nil, title: String? = nil, subtitle: String? = nil, strategy: Int? = nil,
@@ -42,5 +44,6 @@ struct RequestRecord: Codable, Equatable, Sendable {
   private enum CodingKeys: String, CodingKey {
     case type = "background_task"
     case identifier, title, subtitle, strategy, protection
+    case ignoredConditions = "ignored_conditions"
   }
 }

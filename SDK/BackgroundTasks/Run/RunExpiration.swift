@@ -9,7 +9,7 @@ struct RunExpiration {
   private let run: TaskRun
   /// The host's reference; `nil` when the host never took it.
   private let context: Unmanaged<Context>?
-  private let timer: DispatchWorkItem?
+  private let timer: (any DispatchSourceTimer)?
 
   init(_ run: TaskRun, notBegun: String, budget: Duration?) {
     self.run = run
@@ -25,8 +25,11 @@ struct RunExpiration {
       reference.expire("The run had expired before it began.")
     }
     timer = budget.map { budget in
-      let timer = DispatchWorkItem { reference.expire("Its \(budget) as an app refresh task are over.") }
-      DispatchQueue.global().asyncAfter(deadline: .now() + budget.dispatchInterval, execute: timer)
+      // A source and not `asyncAfter`: that would keep the run until its time has come, also when it is cancelled.
+      let timer = DispatchSource.makeTimerSource(queue: .global())
+      timer.schedule(deadline: .now() + budget.dispatchInterval)
+      timer.setEventHandler { reference.expire("Its \(budget) as an app refresh task are over.") }
+      timer.resume()
       return timer
     }
   }

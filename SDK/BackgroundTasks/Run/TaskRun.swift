@@ -42,6 +42,7 @@ final class TaskRun: Sendable {
     expiration.clear()
     let (success, message) = state.withLock { ($0.success == true, $0.message) }
     if let message { setMessage(message) }
+    channel.close()
     return success ? taskhost_result(TASKHOST_SUCCESS) : taskhost_result(TASKHOST_RETRY)
   }
 
@@ -50,6 +51,7 @@ final class TaskRun: Sendable {
     guard type != .continued else { return }
     let deadline = DispatchTime.now() + core.timing.successor.dispatchInterval
     while state.withLock({ !$0.hasSuccessor && !$0.hasExpired }), changed.wait(timeout: deadline) == .success {}
+    core.submitting.withLock {}  // one that is under way is finished
   }
 
   private func task(_ record: RequestRecord?) -> BGTask {
@@ -118,7 +120,8 @@ final class TaskRun: Sendable {
   ///
   /// - Returns: False once the run is over.
   func report(completed: UInt64, total: UInt64) -> Bool {
-    channel.host.api.pointee.progress(channel.task, completed, total) != taskhost_status(TASKHOST_ESTALE)
+    let status = channel.call { task in channel.host.api.pointee.progress(task, completed, total) }
+    return status.map { $0 != taskhost_status(TASKHOST_ESTALE) } ?? false
   }
 
   /// Shows people what is being done.
@@ -128,12 +131,12 @@ final class TaskRun: Sendable {
     _ = channel.log(.info, text)
   }
 
-  /// A line in the run's log, or the plugin's once the run is over.
+  /// A line in the run's log, or the plugin's where the host has given the run up; nothing once the run is over: nobody is to be told then.
   func log(_ level: LogLevel, _ text: String) {
-    if !channel.log(level, text) { core.log(level, text) }
+    if channel.log(level, text) == false { core.log(level, text) }
   }
 
   private func setMessage(_ text: String) {
-    _ = CText.printable(text).withCString { channel.host.api.pointee.set_message(channel.task, $0) }
+    _ = channel.call { task in CText.printable(text).withCString { channel.host.api.pointee.set_message(task, $0) } }
   }
 }

@@ -4,9 +4,9 @@ extension BGTaskScheduler {
   /// As ``submit(_:)``; the outcome comes on a background queue, `nil` for a request that was taken.
   public func submitTaskRequest(_ taskRequest: BGTaskRequest, completionHandler: @escaping @Sendable ((any Swift.Error)?) -> Void) {
     let request = taskRequest.duplicate()
-    DispatchQueue.global().async { [self] in
+    core.callBack { [core] in
       do {
-        try submit(request)
+        try core.submit(request)
         completionHandler(nil)
       } catch {
         completionHandler(error)

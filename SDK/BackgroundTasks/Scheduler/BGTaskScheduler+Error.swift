@@ -7,6 +7,9 @@ extension BGTaskScheduler {
   /// Why a request was not taken.
   public struct Error: CustomNSError, LocalizedError, Hashable, Sendable, CustomStringConvertible {
     /// What went wrong.
+    ///
+    /// As on iOS a `switch` over it has an `@unknown default`.
+    @nonexhaustive(warn)
     public enum Code: Int, Hashable, Sendable {
       /// There is no way to the host: no run of the plugin is live and its launch is over, or it does not run under taskhost; or the host
       /// cannot store anything now.
@@ -26,8 +29,10 @@ extension BGTaskScheduler {
     public let reason: String
 
     /// An error with a code.
-    public init(_ code: Code) {
-      self.init(code, Self.summary(code))
+    ///
+    /// - Parameter userInfo: Of it the string under `NSLocalizedDescriptionKey` is kept, as ``reason``.
+    public init(_ code: Code, userInfo: [String: Any] = [:]) {
+      self.init(code, userInfo[NSLocalizedDescriptionKey] as? String ?? Self.summary(code))
     }
 
     init(_ code: Code, _ reason: String) {
@@ -43,6 +48,9 @@ extension BGTaskScheduler {
 
     /// The sentence under `NSLocalizedDescriptionKey`.
     public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
+
+    /// As ``errorUserInfo``.
+    public var userInfo: [String: Any] { errorUserInfo }
 
     /// The code's meaning and what was seen.
     public var errorDescription: String? { description }

@@ -70,7 +70,7 @@ open class BGTaskScheduler: NSObject, @unchecked Sendable {
   /// reached.
   open func getPendingTaskRequests(completionHandler: @escaping @Sendable ([BGTaskRequest]) -> Void) {
     let requests = core.pendingRequests()
-    DispatchQueue.global().async { completionHandler(requests) }
+    core.callBack { completionHandler(requests) }
   }
 
   /// The pending requests, one for each identifier; none where the host cannot be reached.

@@ -1,4 +1,5 @@
 import CTaskHost
+import Dispatch
 import Foundation
 import Synchronization
 
@@ -19,10 +20,11 @@ extension SchedulerCore {
           if pending.contains(where: { $0.identifier == order.identifier }) {
             try channel.cancel(hostIdentifier: order.hostIdentifier, identifier: order.identifier)
           }
-          try channel.submit(order, atOnce: atOnce)
+          try submit(order, atOnce: atOnce, channel)
         }
       }
-      state.withLock { $0.lastTypes[order.identifier] = order.record.type }
+      // What has a hint needs no memory, and what shares a wildcard has no end of identifiers.
+      if target.hint == nil { state.withLock { $0.lastTypes[order.identifier] = order.record.type } }
       for run in runs.all where run.identifier == order.identifier { run.noteSuccessor() }
     } catch {
       throw BGTaskScheduler.Error(error)
@@ -59,6 +61,8 @@ extension SchedulerCore {
     let pending: [PendingRequest]
     do {
       pending = try withChannel { try $0.pending() }
+    } catch is BGTaskScheduler.Error {
+      return []  // there is no host to ask: an app that submits because of it is told
     } catch {
       log(.warning, "the pending requests are not known: \(BGTaskScheduler.Error(error))")
       return []
@@ -70,6 +74,16 @@ extension SchedulerCore {
       let request = pending[index]
       let hint = state.registry.target(for: request.identifier)?.hint ?? state.registry.targets[request.hostIdentifier]?.hint
       return request.request(fallback: hint ?? state.lastTypes[request.identifier] ?? .processing)
+    }
+  }
+
+  /// Calls `body`, and with it the app, on a background queue. A launch lasts until that has returned.
+  func callBack(_ body: @escaping @Sendable () -> Void) {
+    let isLaunching = state.withLock { $0.launch != nil }
+    if isLaunching { launchCallbacks.enter() }
+    DispatchQueue.global().async {
+      body()
+      if isLaunching { self.launchCallbacks.leave() }
     }
   }
 
@@ -93,6 +107,27 @@ extension SchedulerCore {
     let order = Order(
       hostIdentifier: target.hostIdentifier, record: record, conditions: request.conditions, earliestBegin: Order.milliseconds(begin))
     return (order, target)
+  }
+
+  /// Submits, and where the host does not offer the request's conditions, submits it without them: it is better run early than never.
+  private func submit(_ order: Order, atOnce: Bool, _ channel: any RequestChannel) throws {
+    do { try channel.submit(order, atOnce: atOnce) } catch let error as HostError
+      where error.status == TASKHOST_EUNSUPPORTED && order.conditions != 0
+    {
+      // Said first: an app that submits just after completing its task may see the run end with the submission.
+      if state.withLock({ $0.saidIgnored.insert("\(order.identifier) \(order.conditions)").inserted }) {
+        log(
+          .warning,
+          "\(order.identifier): this host does not observe the conditions the request requires (\(Self.names(order.conditions))); "
+            + "it is submitted without them and may run while they do not hold")
+      }
+      try channel.submit(order.withoutConditions, atOnce: atOnce)
+    }
+  }
+
+  private static func names(_ conditions: UInt32) -> String {
+    let names = [(TASKHOST_REQUIRES_NETWORK, "network"), (TASKHOST_REQUIRES_POWER, "power")]
+    return names.filter { conditions & UInt32($0.0) != 0 }.map(\.1).joined(separator: ", ")
   }
 
   private func checkLimit(_ order: Order, _ pending: [PendingRequest], _ target: Target) throws {

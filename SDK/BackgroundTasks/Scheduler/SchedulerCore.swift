@@ -1,4 +1,5 @@
 import CTaskHost
+import Dispatch
 import Foundation
 import Synchronization
 
@@ -14,6 +15,8 @@ final class SchedulerCore: Sendable {
     var lastTypes: [String: TaskType] = [:]
     /// What the durable state says that an identifier's last run was, as far as this process knows.
     var rememberedTypes: [String: TaskType] = [:]
+    /// What was submitted without its conditions and said so: identifier and bits.
+    var saidIgnored: Set<String> = []
     var dataDirectory: String?
   }
 
@@ -24,6 +27,8 @@ final class SchedulerCore: Sendable {
   let registering = NSLock()
   /// Looking what is pending, cancelling it and submitting is one step.
   let submitting = NSLock()
+  /// Completion handlers of the app's that were asked for while launching: they may submit, so the launch lasts until they have returned.
+  let launchCallbacks = DispatchGroup()
 
   init(timing: Timing = Timing()) {
     self.timing = timing
@@ -52,7 +57,10 @@ final class SchedulerCore: Sendable {
     for hint in hints.keys.sorted() where !hint.hasSuffix(".*") && !registry.hasHandler(hint) {
       log(.warning, "the kind of \(hint) is given and no launch handler was registered for it")
     }
+    _ = launchCallbacks.wait(timeout: .now() + timing.launchLimit.dispatchInterval)
+    channel.waitForQuiet(timing.launchQuiet, limit: timing.launchLimit)
     state.withLock { $0.launch = nil }
+    channel.close()
     return taskhost_status(TASKHOST_OK)
   }
 
@@ -131,7 +139,7 @@ final class SchedulerCore: Sendable {
   /// A line in the host's log, on whatever way there is; on standard error where there is none.
   func log(_ level: LogLevel, _ text: String) {
     if let launch = state.withLock({ $0.launch }), launch.log(level, text) { return }
-    for run in runs.all where run.channel.log(level, text) { return }
+    for run in runs.all where run.channel.log(level, text) == true { return }
     FileHandle.standardError.write(Data("BackgroundTasks: \(text)\n".utf8))
   }
 }

@@ -4,4 +4,8 @@ struct Timing: Sendable {
   var refresh = Duration.seconds(30)
   /// How long a completed run stays for a request that its author submits just after completing it.
   var successor = Duration.milliseconds(100)
+  /// How long a launch stays for a request that its author submits on another queue or in a Swift task, and after each for the next.
+  var launchQuiet = Duration.milliseconds(50)
+  /// How long a launch stays at most for completion handlers that are under way, which may submit, and then for requests to come.
+  var launchLimit = Duration.seconds(1)
 }

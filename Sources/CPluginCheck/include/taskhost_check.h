@@ -13,6 +13,9 @@ uint64_t taskhost_check_memory_in_use(void);
 /* A child that is spawned with these actions begins in `directory`. Answers as posix_spawn_file_actions_addchdir_np. */
 int taskhost_check_begin_in(posix_spawn_file_actions_t *actions, const char *directory);
 
+/* 0: the file system of `path` is mounted so that nothing on it can be executed (noexec). Else 1. */
+int taskhost_check_may_execute(const char *path);
+
 /* Removes a folder and everything in it, as far as it can be; links are not followed. */
 void taskhost_check_remove_tree(const char *path);
 

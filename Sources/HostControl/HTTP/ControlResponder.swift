@@ -3,6 +3,7 @@ import HummingbirdCore
 import Logging
 import NIOCore
 import NIOHTTP1
+import StrictText
 import TaskModel
 
 /// Answers requests by asking the host.

@@ -1,3 +1,4 @@
+import StrictText
 import TaskModel
 
 /// The one place that names the members of answers. Durations are `_ms`; moments are `_unix_ms` and, beside it, RFC 3339.

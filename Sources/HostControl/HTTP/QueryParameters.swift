@@ -1,3 +1,4 @@
+import StrictText
 import TaskModel
 
 /// The query of a URL; a name that the route does not know is an error.

@@ -1,3 +1,4 @@
+import StrictText
 import TaskModel
 
 /// Turns the body of `POST /v1/requests` into requests: the shape and the ranges are checked here, the host's rules by the host.

@@ -15,8 +15,8 @@ final class CallWatch: @unchecked Sendable {  // reason: what changes is touched
     let frame: UInt
     let locale: locale_t?
     var contextOnStack = false
+    let credentials: String
     var descriptor: Int32 = -1
-    var payload: (bytes: UnsafeRawPointer, copy: [UInt8])?
   }
 
   private let monitor = Monitor()
@@ -24,9 +24,33 @@ final class CallWatch: @unchecked Sendable {  // reason: what changes is touched
   private var live: [taskhost_task: Live] = [:]
   private var counts: [String: Int] = [:]
   private var threads: Set<Int32> = []
+  private var marks: ProcessMarks?
+  private var looksLeft = 60
+  private var isLaunching = false
+  /// What the plugin was given and is to give up again.
+  let memory = LentMemory()
 
   /// Where to tell what is seen.
   func begin(_ reporter: CaseReporter) { monitor.locked { self.reporter = reporter } }
+
+  /// As the process is to be left, from here on also in the middle of runs.
+  func watch(_ marks: ProcessMarks) { monitor.locked { self.marks = marks } }
+
+  /// The launch function is about to be called.
+  func beganLaunch() { monitor.locked { isLaunching = true } }
+
+  /// The launch function has returned.
+  func endedLaunch() {
+    monitor.locked { isLaunching = false }
+    memory.endLaunch()
+  }
+
+  /// The calling thread is one that the host calls handlers on.
+  func noteHandlerThread() {
+    let number = taskhost_crash_thread_number()
+    guard ThreadList.name(of: number) != "deadlines" else { return }
+    monitor.locked { _ = threads.insert(number) }
+  }
 
   /// The threads that handlers have been called on.
   var handlerThreads: Set<Int32> { monitor.locked { threads } }
@@ -42,14 +66,17 @@ final class CallWatch: @unchecked Sendable {  // reason: what changes is touched
   /// On the run's thread, before the handler is called.
   func began(_ task: taskhost_task, frame: UInt) {
     let number = taskhost_crash_thread_number()
+    let credentials = ProcessMarks.credentials(of: "thread-self")
     monitor.locked {
       threads.insert(number)
-      live[task] = Live(thread: number, frame: frame, locale: uselocale(nil))
+      live[task] = Live(thread: number, frame: frame, locale: uselocale(nil), credentials: credentials)
     }
+    memory.begin(task)
   }
 
   /// On the run's thread, when the handler has returned.
   func returned(_ task: taskhost_task, isExpired: Bool) {
+    memory.end(task)
     guard let run = monitor.locked({ live.removeValue(forKey: task) }), let reporter = monitor.locked({ self.reporter }) else { return }
     if run.contextOnStack {
       reporter.breach(
@@ -57,9 +84,11 @@ final class CallWatch: @unchecked Sendable {  // reason: what changes is touched
     }
     if uselocale(nil) != run.locale { reporter.breach("the handler left its thread's locale changed", HeaderRules.marks["locale"] ?? "") }
     if run.descriptor >= 0 { check(descriptor: run.descriptor, isExpired: isExpired, reporter) }
-    if let payload = run.payload {
-      let now = UnsafeRawBufferPointer(start: payload.bytes, count: payload.copy.count)
-      if !now.elementsEqual(payload.copy) { reporter.breach("the handler changed the bytes of its payload", HeaderRules.payload) }
+    let credentials = ProcessMarks.credentials(of: "thread-self")
+    if credentials != run.credentials {
+      reporter.breach(
+        "the handler left the credentials of its thread changed: from \(run.credentials) to \(credentials)",
+        HeaderRules.marks["credentials"] ?? "")
     }
   }
 
@@ -78,6 +107,7 @@ final class CallWatch: @unchecked Sendable {  // reason: what changes is touched
   /// A function was called and has answered a status.
   func answered(_ function: String, _ task: taskhost_task?, _ status: taskhost_status, _ sentence: String) {
     monitor.locked { counts[function, default: 0] += 1 }
+    lookAtMarks()
     guard status != taskhost_status(TASKHOST_OK), let reporter = monitor.locked({ self.reporter }) else { return }
     switch Int(status) {
     case Int(TASKHOST_EINVAL): reporter.warn("\(function)() was called with a malformed argument: \(sentence)", HeaderRules.arguments)
@@ -90,6 +120,22 @@ final class CallWatch: @unchecked Sendable {  // reason: what changes is touched
   /// As ``answered(_:_:_:_:)``, for functions that answer no status.
   func answered(_ function: String, _ task: taskhost_task, isStale: Bool) {
     answered(function, task, taskhost_status(isStale ? TASKHOST_ESTALE : TASKHOST_OK), "")
+  }
+
+  /// A configuration or a data directory was asked for.
+  func askedOfLaunch(_ function: String) {
+    guard let reporter = monitor.locked({ isLaunching ? nil : self.reporter }) else { return }
+    reporter.breach("\(function)() was called after the launch was over", HeaderRules.late)
+  }
+
+  /// In the middle of a run: what is changed and put back would be seen by other runs meanwhile.
+  private func lookAtMarks() {
+    let (before, reporter) = monitor.locked { () -> (ProcessMarks?, CaseReporter?) in
+      guard !live.isEmpty, looksLeft > 0 else { return (nil, nil) }
+      looksLeft -= 1
+      return (marks, self.reporter)
+    }
+    if let before, let reporter { ProcessMarks().compare(with: before, after: "a handler, in the middle of its run,", reporter) }
   }
 
   private func stale(_ function: String, _ task: taskhost_task, _ reporter: CaseReporter) {
@@ -110,10 +156,4 @@ final class CallWatch: @unchecked Sendable {  // reason: what changes is touched
 
   /// The run was given its descriptor.
   func gave(descriptor: Int32, to task: taskhost_task) { monitor.locked { live[task]?.descriptor = descriptor } }
-
-  /// The run was given its payload.
-  func gave(payload: UnsafeRawPointer, _ length: Int, to task: taskhost_task) {
-    let copy = [UInt8](UnsafeRawBufferPointer(start: payload, count: length))
-    monitor.locked { if live[task] != nil { live[task]?.payload = (payload, copy) } }
-  }
 }

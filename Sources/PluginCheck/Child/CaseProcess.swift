@@ -53,7 +53,8 @@ public enum CaseProcess {
     _exit(0)
   }
 
-  private static func give(up reason: String) -> Never {
+  /// Ends the process because nothing more can be told.
+  static func give(up reason: String) -> Never {
     let text = "taskhost: \(argument): \(reason)\n"
     _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) }
     taskhost_crash_leaving()

@@ -34,6 +34,7 @@ final class CaseReporter: @unchecked Sendable {  // reason: what changes is touc
         if count > 0 {
           rest = rest.dropFirst(count)
         } else if errno != EINTR {
+          if errno == EBADF { CaseProcess.give(up: "the plugin closed a descriptor that is not its own") }
           return
         }
       }

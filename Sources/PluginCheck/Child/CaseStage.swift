@@ -61,17 +61,26 @@ final class CaseStage {
       CaseProcess.leave()
     }
     self.ledger = ledger
-    launcher = try ThreadLauncher(services: services, role: .worker) { ledger.hear($0) }
+    launcher = try ThreadLauncher(services: services, role: .worker) { event in
+      // Told on the thread that the handler was called on.
+      if case .ended = event { CallWatch.shared.noteHandlerThread() }
+      ledger.hear(event)
+    }
     threadsBefore = ThreadList.numbers()
     marks = ProcessMarks()
+    CallWatch.shared.watch(marks)
   }
 
   // MARK: Launch
 
   /// Loads the file and launches it once; nothing is told.
   func launchOnce() throws(LaunchFailure) -> LaunchedPlugin {
+    CallWatch.shared.beganLaunch()
+    defer { CallWatch.shared.endedLaunch() }
     let plugin = try PluginImage.launch(
-      LaunchOrder(path: order.file, identifier: nil, handlerLimit: order.handlerLimit, policy: policy), budget: Self.launchBudget)
+      LaunchOrder(
+        path: order.file, identifier: order.adoption?.identifier, adoption: order.adoption, handlerLimit: order.handlerLimit,
+        policy: policy), budget: Self.launchBudget)
     if self.plugin == nil, let queue = plugin.mainQueue { onMainQueue(queue) }
     self.plugin = plugin
     return plugin

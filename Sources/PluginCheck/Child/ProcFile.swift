@@ -2,12 +2,21 @@ import Glibc
 
 /// Small files of /proc.
 enum ProcFile {
-  /// Their text; empty where they cannot be read.
+  /// The first 64 KiB of their text; empty where they cannot be read.
   static func text(_ path: String) -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return "" }
     defer { close(descriptor) }
-    return String(unsafeUninitializedCapacity: 8192) { max(0, read(descriptor, $0.baseAddress, 8192)) }
+    // A read gives a page at most.
+    return String(unsafeUninitializedCapacity: 65_536) { buffer in
+      var count = 0
+      while count < buffer.count {
+        let part = read(descriptor, buffer.baseAddress.map { $0 + count }, buffer.count - count)
+        guard part > 0 else { break }
+        count += part
+      }
+      return count
+    }
   }
 
   /// The value behind `name:` in a file of lines.

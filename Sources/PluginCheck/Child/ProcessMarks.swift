@@ -13,13 +13,26 @@ struct ProcessMarks {
       ("working directory", directory),
       ("umask", ProcFile.value("Umask", in: status)),
       ("locale", setlocale(LC_ALL, nil).map { String(cString: $0) } ?? "none"),
-      ("credentials", ["Uid", "Gid", "Groups"].map { ProcFile.value($0, in: status) }.joined(separator: "; ")),
+      ("credentials", Self.credentials(in: status)),
+      ("standard descriptors", (0..<Int32(3)).map(Self.file).joined(separator: "; ")),
     ]
     for number in 1..<Int32(65) {
       var action = sigaction()
       guard sigaction(number, nil, &action) == 0 else { continue }
       marks.append(("signal dispositions", "signal \(number): \(Self.name(of: action))"))
     }
+  }
+
+  /// Of `self`, the process's first thread, or of `thread-self`.
+  static func credentials(of whose: String) -> String { credentials(in: ProcFile.text("/proc/\(whose)/status")) }
+
+  private static func credentials(in status: String) -> String {
+    ["Uid", "Gid", "Groups"].map { ProcFile.value($0, in: status) }.joined(separator: "; ")
+  }
+
+  private static func file(behind descriptor: Int32) -> String {
+    var info = stat()
+    return fstat(descriptor, &info) == 0 ? "file \(info.st_ino)" : "closed"
   }
 
   private static func name(of action: sigaction) -> String {

@@ -18,8 +18,10 @@ enum ThreadList {
     return ["-qos", "-qos.overcommit", "ispatch-manager"].contains { name.hasSuffix($0) }
   }
 
-  /// How often it has been given the processor; nil: it has ended.
+  /// How many nanoseconds it has run, or, where the kernel does not say, how often it has been given the processor; nil: it has ended.
   static func activity(of number: Int32) -> Int? {
+    let times = ProcFile.text("/proc/self/task/\(number)/schedstat").split(whereSeparator: { $0 == " " || $0 == "\n" })
+    if times.count == 3, let time = Int(times[0]), time > 0 { return time }
     let status = ProcFile.text("/proc/self/task/\(number)/status")
     let counts = ["voluntary_ctxt_switches", "nonvoluntary_ctxt_switches"].compactMap { Int(ProcFile.value($0, in: status)) }
     return counts.count == 2 ? counts[0] + counts[1] : nil

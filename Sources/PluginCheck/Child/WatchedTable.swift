@@ -19,13 +19,13 @@ enum WatchedTable {
     watchNumbers(&table.pointee)
     watchRun(&table.pointee)
     watchDurable(&table.pointee)
-    return true
+    return WatchedRequests.install(real.extension)
   }
 
   private static let defect = taskhost_status(TASKHOST_EINTERNAL)
 
   /// Notes the answer and hands it on. The sentence of `last_error` stays what it is.
-  private static func noted(_ function: String, _ task: taskhost_task?, _ status: taskhost_status) -> taskhost_status {
+  static func noted(_ function: String, _ task: taskhost_task?, _ status: taskhost_status) -> taskhost_status {
     let sentence = status == taskhost_status(TASKHOST_OK) ? "" : real.last_error().map { String(cString: $0) } ?? ""
     CallWatch.shared.answered(function, task, status, sentence)
     return status
@@ -36,9 +36,26 @@ enum WatchedTable {
     return text
   }
 
+  /// The text in pages that are the run's.
+  private static func lent(_ function: String, _ task: taskhost_task, _ text: UnsafePointer<CChar>?) -> UnsafePointer<CChar>? {
+    guard let text, text.pointee != 0 else { return text }
+    let lent = CallWatch.shared.memory.lend(UnsafeRawBufferPointer(start: text, count: strlen(text)), from: function, to: task)
+    return lent?.assumingMemoryBound(to: CChar.self) ?? text
+  }
+
+  private static func isStale(_ task: taskhost_task) -> Bool { (real.attempt?(task) ?? 0) == 0 }
+
   private static func watchLaunch(_ table: inout taskhost_api) {
     table.register_handler = { launch, registration in
       WatchedTable.noted("register_handler", nil, WatchedHandler.register(launch, registration, with: WatchedTable.real.register_handler))
+    }
+    table.configuration = { launch in
+      CallWatch.shared.askedOfLaunch("configuration")
+      return WatchedTable.real.configuration?(launch).map { CallWatch.shared.memory.lendToLaunch($0) }
+    }
+    table.data_directory = { launch in
+      CallWatch.shared.askedOfLaunch("data_directory")
+      return WatchedTable.real.data_directory?(launch).map { CallWatch.shared.memory.lendToLaunch($0) }
     }
     table.launch_submit = { launch, request in
       WatchedTable.noted("launch_submit", nil, WatchedTable.real.launch_submit?(launch, request) ?? WatchedTable.defect)
@@ -49,8 +66,12 @@ enum WatchedTable {
   }
 
   private static func watchNumbers(_ table: inout taskhost_api) {
-    table.identifier = { task in WatchedTable.noted("identifier", task, WatchedTable.real.identifier?(task)) }
-    table.request_id = { task in WatchedTable.noted("request_id", task, WatchedTable.real.request_id?(task)) }
+    table.identifier = { task in
+      WatchedTable.lent("identifier", task, WatchedTable.noted("identifier", task, WatchedTable.real.identifier?(task)))
+    }
+    table.request_id = { task in
+      WatchedTable.lent("request_id", task, WatchedTable.noted("request_id", task, WatchedTable.real.request_id?(task)))
+    }
     table.attempt = { task in
       let number = WatchedTable.real.attempt?(task) ?? 0
       CallWatch.shared.answered("attempt", task, isStale: number == 0)
@@ -60,6 +81,18 @@ enum WatchedTable {
       let time = WatchedTable.real.remaining_ms?(task) ?? .min
       CallWatch.shared.answered("remaining_ms", task, isStale: time == .min)
       return time
+    }
+    table.grace_ms = { task in
+      CallWatch.shared.answered("grace_ms", task, isStale: WatchedTable.isStale(task))
+      return WatchedTable.real.grace_ms?(task) ?? 0
+    }
+    table.is_expired = { task in
+      CallWatch.shared.answered("is_expired", task, isStale: WatchedTable.isStale(task))
+      return WatchedTable.real.is_expired?(task) ?? 1
+    }
+    table.stop_reason = { task in
+      CallWatch.shared.answered("stop_reason", task, isStale: WatchedTable.isStale(task))
+      return WatchedTable.real.stop_reason?(task) ?? taskhost_stop_reason(TASKHOST_STOP_NONE)
     }
     table.expiration_fd = { task in
       let descriptor = WatchedTable.real.expiration_fd?(task) ?? -1
@@ -77,8 +110,10 @@ enum WatchedTable {
   private static func watchRun(_ table: inout taskhost_api) {
     table.payload = { task, bytes, length in
       let status = WatchedTable.real.payload?(task, bytes, length) ?? WatchedTable.defect
-      if status == taskhost_status(TASKHOST_OK), let address = bytes?.pointee, let count = length?.pointee {
-        CallWatch.shared.gave(payload: address, count, to: task)
+      if status == taskhost_status(TASKHOST_OK), let address = bytes?.pointee, let count = length?.pointee,
+        let lent = CallWatch.shared.memory.lend(UnsafeRawBufferPointer(start: address, count: count), from: "payload", to: task)
+      {
+        bytes?.pointee = lent
       }
       return WatchedTable.noted("payload", task, status)
     }

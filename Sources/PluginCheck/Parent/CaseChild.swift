@@ -14,7 +14,8 @@ struct CaseChild {
     var seen = ""
   }
 
-  private let process: pid_t
+  /// The leader of its group.
+  let process: pid_t
   private let processDescriptor: Int32
   private let news: Int32
   private let output: Int32
@@ -128,6 +129,15 @@ struct CaseChild {
   private func death(_ end: taskhost_process_end, at: String, isDone: Bool, hasBreach: Bool) -> CheckFinding? {
     let stack = taskhost_crash_state(cell) == UInt32(TASKHOST_CRASH_NOTHING) ? "" : crashText
     if taskhost_crash_state(cell) != UInt32(TASKHOST_CRASH_NOTHING), cell.pointee.cause == UInt32(TASKHOST_CRASH_EXIT) {
+      // The process itself went on to the end of its case, so it was another with the same memory.
+      if isDone {
+        let isFailedExec = cell.pointee.number == 127
+        return isFailedExec
+          ? nil
+          : CheckFinding(
+            .breach, seen: "a process that the plugin forked ended with exit(\(cell.pointee.number)) and without exec",
+            rule: HeaderRules.fork, detail: stack)
+      }
       return CheckFinding(
         .breach, seen: "the plugin ended its process with exit(\(cell.pointee.number)); it was at: \(at)", rule: HeaderRules.exit,
         detail: stack)
@@ -135,7 +145,8 @@ struct CaseChild {
     if end.status < 0, end.status != TASKHOST_PROCESS_TAKEN {
       let name = Self.signalName(-end.status)
       return CheckFinding(
-        .breach, seen: "the process was killed by \(name); it was at: \(at)", rule: HeaderRules.crash, detail: stack)
+        .breach, seen: "the process was killed by \(name); it was at: \(at)",
+        rule: -end.status == SIGSEGV ? HeaderRules.memory : HeaderRules.crash, detail: stack)
     }
     guard !isDone, !hasBreach else { return nil }
     return CheckFinding(

@@ -1,3 +1,5 @@
+import TaskModel
+
 /// What a case process is to do.
 struct CaseOrder: Equatable {
   /// What to try.
@@ -18,17 +20,22 @@ struct CaseOrder: Equatable {
   var budget: Int64
   /// Milliseconds; 0: the kind's.
   var grace: Int64
+  /// The function that is the handler of a library that a manifest adopts; nil: the file is a plugin.
+  var adoption: LibraryAdoption?
 
   /// For the descriptor that the process gets.
   func encode() -> [UInt8] {
     let texts = [tried.rawValue, file, dataDirectory, "\(handlerLimit)", identifier, settings, "\(seed)", "\(budget)", "\(grace)"]
-    return Fields.encode(texts.map { Array($0.utf8) } + [payload])
+    let adopted = adoption.map { adoption in
+      [adoption.identifier.rawValue, adoption.kind.rawValue, adoption.symbol, adoption.typed.signature, adoption.typed.success.rawValue]
+    }
+    return Fields.encode(texts.map { Array($0.utf8) } + [payload] + (adopted ?? []).map { Array($0.utf8) })
   }
 
   /// Nil: not what ``encode()`` gives.
   init?(decoding bytes: [UInt8]) {
     var rest = bytes[...]
-    guard let fields = Fields.take(from: &rest), fields.count == 10 else { return nil }
+    guard let fields = Fields.take(from: &rest), fields.count == 10 || fields.count == 15 else { return nil }
     let texts = fields.map { String(decoding: $0, as: UTF8.self) }
     guard let tried = CheckCase(rawValue: texts[0]), let handlerLimit = Int(texts[3]), let seed = UInt64(texts[6]),
       let budget = Int64(texts[7]), let grace = Int64(texts[8])
@@ -36,11 +43,17 @@ struct CaseOrder: Equatable {
     self.init(
       tried: tried, file: texts[1], dataDirectory: texts[2], handlerLimit: handlerLimit, identifier: texts[4], settings: texts[5],
       payload: fields[9], seed: seed, budget: budget, grace: grace)
+    guard fields.count == 15 else { return }
+    guard let identifier = try? TaskIdentifier(texts[10]), let kind = TaskKind(rawValue: texts[11]),
+      let success = SuccessRule(rawValue: texts[14])
+    else { return nil }
+    adoption = LibraryAdoption(
+      identifier: identifier, kind: kind, symbol: texts[12], typed: TypedContract(signature: texts[13], success: success))
   }
 
   init(
     tried: CheckCase, file: String, dataDirectory: String, handlerLimit: Int, identifier: String = "", settings: String,
-    payload: [UInt8], seed: UInt64, budget: Int64, grace: Int64
+    payload: [UInt8], seed: UInt64, budget: Int64, grace: Int64, adoption: LibraryAdoption? = nil
   ) {
     self.tried = tried
     self.file = file
@@ -52,5 +65,6 @@ struct CaseOrder: Equatable {
     self.seed = seed
     self.budget = budget
     self.grace = grace
+    self.adoption = adoption
   }
 }

@@ -31,6 +31,29 @@ struct CheckFolder: Sendable {
     return places
   }
 
+  /// A copy of the file, under its name; the file itself where nothing can be executed in this folder.
+  func copy(of file: String) throws(CheckFailure) -> String {
+    guard taskhost_check_may_execute(path) == 1 else { return file }
+    let name = file.lastIndex(of: "/").map { String(file[file.index(after: $0)...]) } ?? file
+    let copy = path + "/" + name
+    let (source, target) = (open(file, O_RDONLY | O_CLOEXEC), open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o700))
+    defer { for descriptor in [source, target] where descriptor >= 0 { close(descriptor) } }
+    var part = [UInt8](repeating: 0, count: 1 << 20)
+    while source >= 0, target >= 0 {
+      let count = part.withUnsafeMutableBytes { read(source, $0.baseAddress, $0.count) }
+      if count == 0 { return copy }
+      guard count > 0 else { break }
+      var rest = part[..<count]
+      while !rest.isEmpty {
+        let written = rest.withUnsafeBytes { write(target, $0.baseAddress, $0.count) }
+        guard written > 0 else { break }
+        rest = rest.dropFirst(written)
+      }
+      guard rest.isEmpty else { break }
+    }
+    throw CheckFailure("\(file) could not be copied to \(path): \(String(cString: strerror(errno))): is there room in TMPDIR?")
+  }
+
   /// Removes what a case left.
   func remove(_ places: Places) { taskhost_check_remove_tree(places.root) }
 

@@ -7,16 +7,16 @@ import TaskModel
 ///
 /// The plugin's code runs as the caller, without a sandbox. Only ``CaseProcess`` loads it, never the process that checks.
 public struct PluginChecker: Sendable {
-  private let file: PluginFile
+  private let subject: CheckSubject
   private let options: CheckOptions
   private let onResult: @Sendable (CheckResult) -> Void
 
   /// - Parameters:
-  ///   - file: What was inspected.
+  ///   - subject: What is checked.
   ///   - options: What to try, and how.
   ///   - onResult: Told of each case as soon as it and all before it are over, on the calling thread of ``run()``.
-  public init(_ file: PluginFile, options: CheckOptions, onResult: @escaping @Sendable (CheckResult) -> Void = { _ in }) {
-    self.file = file
+  public init(_ subject: CheckSubject, options: CheckOptions, onResult: @escaping @Sendable (CheckResult) -> Void = { _ in }) {
+    self.subject = subject
     self.options = options
     self.onResult = onResult
   }
@@ -38,9 +38,16 @@ public struct PluginChecker: Sendable {
   ///
   /// - Throws: No process could be started, or no folder be made.
   public func run() throws(CheckFailure) -> CheckReport {
+    // For the case processes: what malloc gives out and takes back is filled: a plugin that uses what it has freed, or has not written, does not get by with it.
+    if getenv("MALLOC_PERTURB_") == nil { setenv("MALLOC_PERTURB_", "165", 1) }
     let begin = SystemClock.now
     let folder = try CheckFolder()
     defer { folder.remove() }
+    let interruption: Interruption
+    do throws(HostThread.Failure) { interruption = try Interruption(removing: folder) } catch { throw CheckFailure(error.description) }
+    defer { interruption.end() }
+    // A plugin is a single file: a host may load it from a copy of its own, so it is tried from one.
+    let place = Place(folder: folder, interruption: interruption, file: subject.isSystem ? subject.file : try folder.copy(of: subject.file))
     var results: [CheckResult] = []
     func add(_ result: CheckResult) {
       results.append(result)
@@ -48,17 +55,17 @@ public struct PluginChecker: Sendable {
     }
     if wants(.file) { add(fileResult) }
     // What it registers decides what can be tried, so it is launched whatever was asked for.
-    let (launch, registrations) = try perform(.launch, nil, in: folder)
+    let (launch, registrations) = try perform(.launch, nil, in: place)
     if wants(.note) { add(noteResult(registrations)) }
     if wants(.launch) || launch.verdict == .failed { add(launch) }
     let rest = CheckCase.allCases.filter { $0.callsPlugin && $0 != .launch && wants($0) }
     if launch.verdict == .failed {
       for tried in rest { add(CheckResult(tried: tried, verdict: .skipped, seen: "it does not launch", findings: [], duration: .zero)) }
     } else {
-      for result in try performAll(jobs(rest, registrations), in: folder) { add(result) }
+      for result in try performAll(jobs(rest, registrations), in: place) { add(result) }
     }
     return CheckReport(
-      file: file.path, seed: options.seed, registrations: registrations, results: results, duration: SystemClock.now - begin)
+      file: subject.path, seed: options.seed, registrations: registrations, results: results, duration: SystemClock.now - begin)
   }
 
   private func wants(_ tried: CheckCase) -> Bool { options.cases.isEmpty || options.cases.contains(tried) }
@@ -66,17 +73,23 @@ public struct PluginChecker: Sendable {
   // MARK: What needs no process
 
   private var fileResult: CheckResult {
-    let elf = file.elf
-    let hook = elf.hasShutdown ? "a shutdown hook" : "no shutdown hook"
-    let seen = "the host accepts it: ABI \(elf.abiVersion), at most \(elf.handlerLimit) handler\(elf.handlerLimit == 1 ? "" : "s"), \(hook)"
+    if let adoption = subject.adoption {
+      let seen = "the host accepts it: \(adoption.symbol) of \(subject.file) as \(adoption.typed.signature)"
+      return CheckResult(tried: .file, verdict: .passed, seen: seen, findings: [], duration: .zero)
+    }
+    let (abi, limit) = (subject.elf?.abiVersion ?? 0, subject.handlerLimit)
+    let hook = subject.elf?.hasShutdown == true ? "a shutdown hook" : "no shutdown hook"
+    let seen = "the host accepts it: ABI \(abi), at most \(limit) handler\(limit == 1 ? "" : "s"), \(hook)"
     return CheckResult(tried: .file, verdict: .passed, seen: seen, findings: [], duration: .zero)
   }
 
   private func noteResult(_ registrations: [HandlerRegistration]) -> CheckResult {
     var result = CheckResult(tried: .note, verdict: .passed, seen: "", findings: [], duration: .zero)
-    guard let note = file.elf.note else {
+    guard let note = subject.elf?.note else {
       result.verdict = .skipped
-      result.seen = "it has none: the host learns its identifier by launching it once in a probe"
+      result.seen =
+        subject.adoption != nil
+        ? "the manifest says what is registered" : "it has none: the host learns its identifier by launching it once in a probe"
       return result
     }
     guard !registrations.isEmpty else {
@@ -114,6 +127,14 @@ public struct PluginChecker: Sendable {
 
   // MARK: What does
 
+  /// Where the cases are tried.
+  private struct Place {
+    let folder: CheckFolder
+    let interruption: Interruption
+    /// What is loaded.
+    let file: String
+  }
+
   private struct Job {
     let tried: CheckCase
     let identifier: TaskIdentifier?
@@ -126,17 +147,20 @@ public struct PluginChecker: Sendable {
     }
   }
 
-  private func perform(_ tried: CheckCase, _ identifier: TaskIdentifier?, in folder: CheckFolder) throws(CheckFailure) -> (
+  private func perform(_ tried: CheckCase, _ identifier: TaskIdentifier?, in place: Place) throws(CheckFailure) -> (
     CheckResult, [HandlerRegistration]
   ) {
     let begin = SystemClock.now
-    let places = try folder.makeCase()
-    defer { folder.remove(places) }
+    let places = try place.folder.makeCase()
+    defer { place.folder.remove(places) }
     let order = CaseOrder(
-      tried: tried, file: file.path, dataDirectory: places.data, handlerLimit: Int(file.elf.handlerLimit),
+      tried: tried, file: place.file, dataDirectory: places.data, handlerLimit: subject.handlerLimit,
       identifier: identifier?.rawValue ?? "", settings: options.settings, payload: options.payload, seed: options.seed,
-      budget: options.budget.wholeMilliseconds, grace: options.grace?.wholeMilliseconds ?? 0)
-    let outcome = try CaseChild(order, directory: places.working).finish(timeout: options.timeout)
+      budget: options.budget.wholeMilliseconds, grace: options.grace?.wholeMilliseconds ?? 0, adoption: subject.adoption)
+    let child = try CaseChild(order, directory: places.working)
+    place.interruption.began(child.process)
+    defer { place.interruption.ended(child.process) }
+    let outcome = child.finish(timeout: options.timeout)
     let isBroken = outcome.findings.contains { $0.severity == .breach }
     let verdict: CheckResult.Verdict = isBroken ? .failed : outcome.skipped == nil ? .passed : .skipped
     let result = CheckResult(
@@ -146,14 +170,14 @@ public struct PluginChecker: Sendable {
   }
 
   /// Several at once, on threads that live as long as their processes; told in their order.
-  private func performAll(_ jobs: [Job], in folder: CheckFolder) throws(CheckFailure) -> [CheckResult] {
+  private func performAll(_ jobs: [Job], in place: Place) throws(CheckFailure) -> [CheckResult] {
     let board = JobBoard<Result<CheckResult, CheckFailure>>(count: jobs.count)
     do throws(HostThread.Failure) {
       for _ in 0..<min(options.parallel, jobs.count) {
         try HostThread.start("check") {
           while let number = board.take() {
             let job = jobs[number]
-            board.put(number, Result { () throws(CheckFailure) in try perform(job.tried, job.identifier, in: folder).0 })
+            board.put(number, Result { () throws(CheckFailure) in try perform(job.tried, job.identifier, in: place).0 })
           }
         }
       }

@@ -1,3 +1,4 @@
+import StrictText
 import TaskModel
 
 // The keys of `[plugin."ID"]`, as those of the host in `HostConfiguration+Fields.swift`.
@@ -29,7 +30,7 @@ extension PluginConfiguration {
       let path = path.appending(identifier)
       // [plugin.org.example.sync] without quotes is a table org with a table example with a table sync.
       if case .table(let inner) = value, let (key, _) = inner.first(where: { !names.contains($0.key) && $0.value.isTable }),
-        NearestName.suggestion(for: key, among: names) == nil
+        NearestName.nearest(to: key, among: names) == nil
       {
         reader.report(path, "an identifier with dots stands in quotes: [plugin.\"\(identifier).\(key)…\"]")
         continue

@@ -1,3 +1,5 @@
+import StrictText
+
 extension TypedArguments {
   /// Reads a payload: a JSON object with the arguments by name. No bytes at all mean `{}`.
   ///
@@ -46,7 +48,7 @@ extension TypedArguments {
   private static func memberIndex(of name: String, members: [TypedParameter]) throws(TypedPayloadError) -> Int {
     if let index = members.firstIndex(where: { $0.name == name }) { return index }
     let shown = name.unicodeScalars.prefix(40).map(\.escapedForJSON).joined()
-    let hint = NearestWord.hint(for: name, among: members.map(\.name))
+    let hint = NearestName.hint(for: name, among: members.map(\.name), quote: "", slips: 1)
     throw TypedPayloadError(argument: shown, flaw: "the handler takes \(members.isEmpty ? "no arguments" : "none of that name")\(hint)")
   }
 

@@ -1,3 +1,5 @@
+import StrictText
+
 extension TypedValue {
   /// What a member's value is for its argument.
   init(_ value: PayloadValue, for parameter: TypedParameter) throws(TypedPayloadError) {
@@ -11,7 +13,7 @@ extension TypedValue {
       }
       self = .text(text)
     case (.string(let text), .bytes):
-      guard let bytes = PayloadBase64.decode(text) else {
+      guard let bytes = Base64.decode(text) else {
         throw TypedPayloadError(
           argument: parameter.name, flaw: "the string is not base64: use the alphabet A-Z a-z 0-9 + / with = padding and no blanks")
       }

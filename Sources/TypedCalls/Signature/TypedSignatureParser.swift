@@ -1,3 +1,5 @@
+import StrictText
+
 /// Reads a signature's text, strictly: ASCII, blanks between words, nothing behind the parenthesis.
 struct TypedSignatureParser {
   private let bytes: [UInt8]
@@ -150,7 +152,7 @@ struct TypedSignatureParser {
     if let known = Self.wordForC[word], words.contains(known) {
       return failure("\(shown) is no \(what): C's \(word) is \(known)", at: start)
     }
-    return failure("\(shown) is no \(what)\(NearestWord.hint(for: word, among: words))", at: start)
+    return failure("\(shown) is no \(what)\(NearestName.hint(for: word, among: words, quote: "", slips: 1))", at: start)
   }
 
   private static func shown(_ byte: UInt8) -> String {

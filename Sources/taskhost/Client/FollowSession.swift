@@ -1,5 +1,6 @@
 import ArgumentParser
 import HostControl
+import StrictText
 import TaskModel
 
 /// Waits for the end of an occurrence and shows it: what `--wait` does.

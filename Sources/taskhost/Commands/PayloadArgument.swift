@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import HostControl
+import StrictText
 
 /// The argument of `--payload`.
 enum PayloadArgument {

@@ -1,6 +1,8 @@
 import ArgumentParser
+import HostControl
 import PluginCheck
 import PluginTrust
+import StrictText
 import TaskHost
 
 /// `taskhost plugins check`
@@ -17,10 +19,11 @@ struct PluginsCheckCommand: ParsableCommand {
         taskhost plugins check ./hello-c.so
         taskhost plugins check libSync.so --payload '{"account": "a"}' --settings settings.json
         taskhost plugins check libSync.so --case expire-in-run --seed 42
+        taskhost plugins check crc32.task.toml --payload '{"data": "MTIz"}'
         taskhost plugins check --list
       """)
 
-  @Argument(help: "The plugin's file.")
+  @Argument(help: "The plugin's file, or a manifest NAME.task.toml that adopts a library.")
   var file: String?
   @Option(help: ArgumentHelp("A payload that the handler accepts.", valueName: "json or @file"))
   var payload: String?
@@ -46,7 +49,8 @@ struct PluginsCheckCommand: ParsableCommand {
   func validate() throws {
     guard list || file != nil else { throw ValidationError("Name the plugin's file.") }
     for name in cases where CheckCase(rawValue: name) == nil {
-      throw ValidationError("There is no case \"\(name)\": see --list.")
+      let nearest = NearestName.nearest(to: name, among: CheckCase.allCases.map(\.rawValue)).map { "did you mean \"\($0)\"? " } ?? ""
+      throw ValidationError("There is no case \"\(name)\": \(nearest)See --list.")
     }
     for (option, text) in [("--timeout", timeout), ("--budget", budget), ("--grace", grace)] {
       guard let text else { continue }
@@ -63,7 +67,7 @@ struct PluginsCheckCommand: ParsableCommand {
     let report: CheckReport
     let printer = PluginsCheckText(file: file, usesColours: Terminal.usesColours)
     do {
-      let inspected = try PluginInspector.inspect(file)
+      let inspected = try Self.subject(file)
       if !json { printer.printHead(of: options) }
       let checker = PluginChecker(inspected, options: options) { [json] result in if !json { printer.print(result) } }
       report = try checker.run()
@@ -75,6 +79,12 @@ struct PluginsCheckCommand: ParsableCommand {
     }
     if json { Terminal.print(PluginsCheckText.json(of: report)) } else { printer.printSummary(of: report) }
     if !report.hasPassed { throw ExitCode(ExitStatus.failed.rawValue) }
+  }
+
+  private static func subject(_ file: String) throws(PluginRefusal) -> CheckSubject {
+    guard file.hasSuffix(".task.toml") else { return CheckSubject(try PluginInspector.inspect(file)) }
+    let manifest = try PluginInspector.inspectManifest(file)
+    return CheckSubject(manifest: manifest.path, adoption: manifest.adoption, library: manifest.library)
   }
 
   private func options() throws -> CheckOptions {

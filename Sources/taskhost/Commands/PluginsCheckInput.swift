@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import HostControl
+import StrictText
 
 /// The files and values that `plugins check` is given for the plugin.
 enum PluginsCheckInput {

@@ -54,7 +54,7 @@ struct PluginsNewCommand: ParsableCommand {
     let folder = directory ?? name
     var values = [
       "NAME": name, "IDENTIFIER": identifier ?? "org.example.\(name)", "KIND": kind, "KIND_CONSTANT": "TASKHOST_\(kind.uppercased())",
-      "SYMBOL": String(name.map { $0 == "-" ? "_" : $0 }), "TYPE": Self.typeName(of: name),
+      "CRATE": Self.crateName(of: name), "TYPE": Self.typeName(of: name),
     ]
     if language == .swift {
       values["SDK"] = try PluginsNewFolder.sdk(sdk)
@@ -67,7 +67,7 @@ struct PluginsNewCommand: ParsableCommand {
     try PluginsNewFolder.write(files.map { ($0.path, Array(($0.text + "\n").utf8)) }, to: folder)
     if json { return printJSON(folder, files.map(\.path)) }
     Terminal.print("\(folder) is a plugin in \(language.title) for \(values["IDENTIFIER"] ?? name). Next:")
-    Terminal.print("  cd \(folder)")
+    Terminal.print("  cd \(Self.quoted(folder))")
     Terminal.print("  make")
     Terminal.print("  make check")
   }
@@ -87,6 +87,19 @@ struct PluginsNewCommand: ParsableCommand {
   /// `hello-sync` as Swift names types: `HelloSync`.
   private static func typeName(of name: String) -> String {
     name.split { $0 == "-" || $0 == "_" }.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+  }
+
+  /// `hello-sync` as Rust names crates, and none of Rust's own: `plugin_hello_sync`.
+  private static func crateName(of name: String) -> String {
+    (["plugin"] + name.lowercased().split { $0 == "-" || $0 == "_" }.map(String.init)).joined(separator: "_")
+  }
+
+  /// The path as a shell takes it.
+  private static func quoted(_ path: String) -> String {
+    let plain = path.utf8.allSatisfy { byte in
+      (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || Array("/._-+,@:".utf8).contains(byte)
+    }
+    return plain ? path : "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
   }
 
   /// The text with each `@KEY@` replaced by its value.

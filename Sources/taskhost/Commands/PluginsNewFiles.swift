@@ -325,7 +325,7 @@ enum PluginsNewFiles {
 
       .PHONY: check install clean
       @NAME@.so: src/lib.rs src/taskhost.rs
-      	$(RUSTC) --edition 2021 --crate-type cdylib --crate-name @SYMBOL@ -C panic=unwind -D warnings $(RUSTFLAGS) -o $@ src/lib.rs
+      	$(RUSTC) --edition 2021 --crate-type cdylib --crate-name @CRATE@ -C panic=unwind -D warnings $(RUSTFLAGS) -o $@ src/lib.rs
       	@chmod go-w $@
 
       check: @NAME@.so

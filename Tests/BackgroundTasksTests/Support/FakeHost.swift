@@ -22,6 +22,7 @@ final class FakeHost: @unchecked Sendable {
   private var count = 0
   private var failures: [String: Int] = [:]
   private var startDelay: Int64 = 0
+  private var late: [String] = []
 
   /// What an app registered.
   struct Registered {
@@ -33,7 +34,7 @@ final class FakeHost: @unchecked Sendable {
   }
 
   /// - Parameter timing: The scheduler's times; by default completed runs stay for no successor.
-  init(timing: Timing = Timing(successor: .zero), change: (inout taskhost_api) -> Void = { _ in }) {
+  init(timing: Timing = Timing(successor: .zero, launchQuiet: .zero), change: (inout taskhost_api) -> Void = { _ in }) {
     let table = UnsafeMutablePointer<taskhost_api>.allocate(capacity: 1)
     table.initialize(to: FakeTable.make())
     change(&table.pointee)
@@ -58,6 +59,7 @@ final class FakeHost: @unchecked Sendable {
     FakeTable.launches.withLock { $0[handle] = self }
     let status = call(handle)
     FakeTable.launches.withLock { $0[handle] = nil }
+    FakeTable.ended.withLock { $0[handle] = self }
     let held = lock.withLock {
       defer { self.held = [] }
       return self.held
@@ -92,6 +94,10 @@ final class FakeHost: @unchecked Sendable {
   func fail(_ function: String, with status: Int?) { lock.withLock { failures[function] = status } }
   /// Has submissions answer that they start so many milliseconds later.
   func delayStarts(by milliseconds: Int64) { lock.withLock { startDelay = milliseconds } }
+
+  /// The calls with the handle of a launch or run that is over, which the contract forbids.
+  var lateCalls: [String] { lock.withLock { late } }
+  func noteLateCall(_ function: String) { lock.withLock { late.append(function) } }
 
   var registered: [Registered] { lock.withLock { registrations } }
   var log: [FakeLogLine] { lock.withLock { lines } }

@@ -55,6 +55,7 @@ final class FakeRun: @unchecked Sendable {
         stale = true
       }
       _ = FakeTable.runs.withLock { $0.removeValue(forKey: handle) }
+      FakeTable.ended.withLock { $0[handle] = host }
       ended.set()
     }
   }

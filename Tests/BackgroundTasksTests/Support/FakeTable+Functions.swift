@@ -22,6 +22,7 @@ extension FakeTable {
     api.launch_submit = { launch, request in
       FakeTable.with(launch: launch, "launch_submit") { host in
         guard let request = request?.pointee else { return TASKHOST_EINVAL }
+        if request.conditions != 0, let refusal = host.status(of: "conditions") { return refusal }
         let copy = FakeRequest(id: "held-\(FakeTable.newHandle())", request)
         host.hold { $0.wait(copy) }
         return TASKHOST_OK
@@ -76,6 +77,7 @@ extension FakeTable {
     api.submit = { task, request, submission in
       FakeTable.with(task, "submit") { run in
         guard let request = request?.pointee else { return TASKHOST_EINVAL }
+        if request.conditions != 0, let refusal = run.host.status(of: "conditions") { return refusal }
         let taken = run.host.submit(request)
         submission?.pointee.next_start_unix_ms = FakeTable.now + run.host.delay
         if let submission {

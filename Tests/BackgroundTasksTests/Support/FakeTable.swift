@@ -6,6 +6,8 @@ import Synchronization
 enum FakeTable {
   static let launches = Mutex<[taskhost_launch: FakeHost]>([:])
   static let runs = Mutex<[taskhost_task: FakeRun]>([:])
+  /// The hosts of the launches and runs that are over, by handle.
+  static let ended = Mutex<[UInt64: FakeHost]>([:])
   private static let lastHandle = Atomic<UInt64>(0)
   /// What the fake host's clock shows.
   static let now: Int64 = 1_700_000_000_000
@@ -35,13 +37,19 @@ enum FakeTable {
   // MARK: Handles
 
   static func with(_ task: taskhost_task, _ function: String = "", _ body: (FakeRun) -> Int) -> taskhost_status {
+    noteLateCall(task, function)
     guard let run = runs.withLock({ $0[task] }), !run.isStale else { return taskhost_status(TASKHOST_ESTALE) }
     return taskhost_status(run.host.status(of: function) ?? body(run))
   }
 
   static func with(launch: taskhost_launch, _ function: String = "", _ body: (FakeHost) -> Int) -> taskhost_status {
+    noteLateCall(launch, function)
     guard let host = launches.withLock({ $0[launch] }) else { return taskhost_status(TASKHOST_ELAUNCHED) }
     return taskhost_status(host.status(of: function) ?? body(host))
+  }
+
+  private static func noteLateCall(_ handle: UInt64, _ function: String) {
+    ended.withLock { $0[handle] }?.noteLateCall(function)
   }
 
   static func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { String(cString: $0) } ?? "NULL" }

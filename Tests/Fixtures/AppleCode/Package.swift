@@ -11,8 +11,8 @@ struct Mode {
 
 // Code as it is written for iOS, built as plugins. Build with `-Xswiftc -static-stdlib`.
 let modes = [
-  Mode(suffix: "5", folder: "Swift5", apps: ["PhoneApp", "DelegateApp", "SceneApp"], settings: [.swiftLanguageMode(.v5)]),
-  Mode(suffix: "6", folder: "Sources", apps: ["PhoneApp", "DelegateApp", "SceneApp"], settings: [.swiftLanguageMode(.v6)]),
+  Mode(suffix: "5", folder: "Swift5", apps: ["PhoneApp", "DelegateApp", "SceneApp", "FieldApp"], settings: [.swiftLanguageMode(.v5)]),
+  Mode(suffix: "6", folder: "Sources", apps: ["PhoneApp", "DelegateApp", "SceneApp", "FieldApp"], settings: [.swiftLanguageMode(.v6)]),
   // What Xcode 26 sets for a new app: all code belongs to the main actor unless it says otherwise.
   Mode(
     suffix: "26", folder: "Xcode26", apps: ["DelegateApp"],

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
@@ -36,6 +37,34 @@ static int read_stream(const char *path) {
     if (file == NULL) return errno;
     int result = fgetc(file) == EOF && ferror(file) ? errno : 0;
     fclose(file);
+    return result;
+}
+
+/* A thread that tells its number and waits for a byte. */
+static void *wait_in_thread(void *ends) {
+    const int *pipes = ends;
+    pid_t number = gettid();
+    char byte;
+    if (write(pipes[1], &number, sizeof number) == sizeof number && read(pipes[2], &byte, 1) < 0) return NULL;
+    return NULL;
+}
+
+/* Reads a file of /proc/THREAD, the thread being another one of this process: as libdispatch looks after its threads. */
+static int read_of_thread(const char *name) {
+    int pipes[4];
+    if (pipe(pipes) != 0 || pipe(pipes + 2) != 0) return errno;
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, wait_in_thread, pipes) != 0) return EAGAIN;
+    pid_t number = 0;
+    int result = outcome(read(pipes[0], &number, sizeof number));
+    if (result == 0) {
+        char path[64];
+        snprintf(path, sizeof path, "/proc/%d/%s", number, name);
+        result = read_file(path);
+    }
+    result = write(pipes[3], "x", 1) == 1 ? result : errno;
+    pthread_join(thread, NULL);
+    for (int index = 0; index < 4; index++) close(pipes[index]);
     return result;
 }
 
@@ -165,7 +194,7 @@ static int open_many(const char *count) {
 }
 
 const struct action file_actions[] = {
-    {"read", read_file}, {"read-stream", read_stream}, {"list", list}, {"write", write_file}, {"mkdir", make_folder},
+    {"read", read_file}, {"read-of-thread", read_of_thread}, {"read-stream", read_stream}, {"list", list}, {"write", write_file}, {"mkdir", make_folder},
     {"unlink", remove_file}, {"rmdir", remove_folder}, {"rename", move}, {"link", hard_link}, {"symlink", soft_link},
     {"mkfifo", make_fifo}, {"mknod-char", make_device}, {"mknod-block", make_disk}, {"truncate", truncate_path},
     {"open-read-truncate", open_reading_truncating}, {"open-neither-truncate", open_neither_truncating},

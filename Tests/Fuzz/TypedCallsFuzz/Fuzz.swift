@@ -62,6 +62,6 @@ private func checkText(_ bytes: [UInt8]) {
     let (text, _) = JSONText.string(bytes, limit: limit)
     precondition(text.count <= limit, "an output is too long")
     var scanner = PayloadScanner(text)
-    precondition((try? scanner.string()) != nil && scanner.position == text.count, "an output is no JSON")
+    precondition((try? scanner.string()) != nil && scanner.next == nil, "an output is no JSON")
   }
 }

@@ -1,3 +1,5 @@
+import StrictText
+
 /// Turns a value of the file into one of the configuration, or reports why not and gives nil.
 struct TOMLConverter<Value> {
   let convert: (ConfigurationValue, ConfigurationPath, TOMLReader) -> Value?
@@ -53,7 +55,7 @@ struct TOMLConverter<Value> {
     let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
     return .text("one of \(list)") { text, _ throws(TextProblem) in
       if let value = Value(rawValue: text) { return value }
-      let hint = NearestName.suggestion(for: text, among: names).map { "did you mean \"\($0)\"?" } ?? "one of \(list)"
+      let hint = NearestName.nearest(to: text, among: names).map { "did you mean \"\($0)\"?" } ?? "one of \(list)"
       throw TextProblem("unknown value \"\(text)\" (\(hint))")
     }
   }

@@ -2,7 +2,7 @@
 ///
 /// The parser gives the place of a syntax error but not of a key, so the text is also scanned here, by a scanner that only tells strings,
 /// comments, keys, tables and lists apart. It is right about text that is well-formed, up to the first error in text that is not, and it
-/// ends on every text.
+/// ends on every text, before its own stack or the parser's does: what is nested deeper than ``maximumDepth`` is an error.
 struct TOMLPositions {
   struct Position: Equatable {
     /// From 1.
@@ -10,6 +10,9 @@ struct TOMLPositions {
     /// From 1, in Unicode scalars, as the parser counts.
     var column: Int
   }
+
+  /// Parts of a path: tables, keys and lists inside each other.
+  static let maximumDepth = 32
 
   /// Keys at their first mention, elements of lists at their first character.
   private(set) var positions: [ConfigurationPath: Position] = [:]
@@ -69,7 +72,7 @@ struct TOMLPositions {
     var path = ConfigurationPath()
     let keys = dottedKey()
     if keys.isEmpty { fail(at: start, "a table needs a name between the brackets, of letters, digits, _ and -, or in quotes") }
-    for (number, key) in keys.enumerated() {
+    for (number, key) in keys.enumerated() where fatal == nil {
       path = path.appending(key.name)
       record(path, key.position)
       if isList, number == keys.count - 1 {
@@ -87,7 +90,7 @@ struct TOMLPositions {
 
   private mutating func keyAndValue(in table: ConfigurationPath) {
     var path = table
-    for key in dottedKey() {
+    for key in dottedKey() where fatal == nil {
       path = path.appending(key.name)
       record(path, key.position)
     }
@@ -116,12 +119,13 @@ struct TOMLPositions {
   }
 
   private mutating func value(at path: ConfigurationPath) {
+    guard fatal == nil else { return }
     switch peek {
     case "\"", "'": _ = string()
     case "[":
       advance()
       var count = 0
-      while skipBlank(newlines: true), peek != "]" {
+      while skipBlank(newlines: true), peek != "]", fatal == nil {
         let before = index
         let element = path.appending(count)
         record(element, here)
@@ -133,7 +137,7 @@ struct TOMLPositions {
       advance()
     case "{":
       advance()
-      while skipBlank(newlines: true), peek != "}" {
+      while skipBlank(newlines: true), peek != "}", fatal == nil {
         let before = index
         keyAndValue(in: path)
         if skipBlank(newlines: true), peek == "," { advance() }
@@ -240,6 +244,9 @@ struct TOMLPositions {
   }
 
   private mutating func record(_ path: ConfigurationPath, _ position: Position) {
+    if path.components.count > Self.maximumDepth {
+      return fail(at: position, "this is more than \(Self.maximumDepth) tables, keys and lists deep: nest less")
+    }
     if positions[path] == nil { positions[path] = position }
   }
 }

@@ -1,3 +1,4 @@
+import StrictText
 import TOMLKit
 
 /// Reads a TOML text into structures by their lists of fields, and collects every problem on the way instead of stopping at the first.
@@ -88,7 +89,7 @@ final class TOMLReader {
 
   private func reportUnknown(_ key: String, at path: ConfigurationPath, known: [String]) {
     let hint =
-      NearestName.suggestion(for: key, among: known).map { "did you mean \"\($0)\"?" } ?? "known here: \(known.joined(separator: ", "))"
+      NearestName.nearest(to: key, among: known).map { "did you mean \"\($0)\"?" } ?? "known here: \(known.joined(separator: ", "))"
     report(path, "unknown key \"\(key)\" (\(hint))")
   }
 

@@ -23,8 +23,8 @@ enum DatabaseCleaner {
 
   static func schedule() throws {
     let request = BGProcessingTaskRequest(identifier: identifier)
-    request.requiresNetworkConnectivity = false
-    request.requiresExternalPower = false
+    request.requiresNetworkConnectivity = true
+    request.requiresExternalPower = true
     request.earliestBeginDate = Calendar.current.date(byAdding: .hour, value: 1, to: Date())
     try BGTaskScheduler.shared.submit(request)
   }

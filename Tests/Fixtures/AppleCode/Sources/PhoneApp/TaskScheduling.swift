@@ -42,7 +42,7 @@ final class HealthStudy {
   func schedule() throws {
     let request = BGHealthResearchTaskRequest(identifier: Self.identifier)
     request.protectionTypeOfRequiredData = .complete
-    request.requiresNetworkConnectivity = false
+    request.requiresNetworkConnectivity = true
     let copy = request.copy() as! BGHealthResearchTaskRequest
     copy.earliestBeginDate = .now
     try scheduler.submit(copy)

@@ -11,7 +11,13 @@ public struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertibl
   /// Whether the text is too large rather than wrong.
   public let isLimit: Bool
 
-  init(_ flaw: String, at offset: Int, in bytes: [UInt8], isLimit: Bool = false) {
+  /// An error at a place of a text.
+  ///
+  /// - Parameters:
+  ///   - offset: The byte it was noticed at, from 0.
+  ///   - bytes: The whole text.
+  ///   - isLimit: Whether the text is too large rather than wrong.
+  public init(_ flaw: String, at offset: Int, in bytes: [UInt8], isLimit: Bool = false) {
     var line = 1
     var column = 1
     for byte in bytes.prefix(offset) {
