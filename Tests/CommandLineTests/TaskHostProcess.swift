@@ -49,6 +49,8 @@ struct TaskHostProcess {
     return await withCheckedContinuation { continuation in
       Thread.detachNewThread {
         let data = (try? handle.readToEnd()) ?? Data()
+        // Foundation keeps a process's pipes for longer than the process.
+        try? handle.close()
         continuation.resume(returning: String(decoding: data, as: UTF8.self))
       }
     }

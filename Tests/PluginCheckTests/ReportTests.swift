@@ -114,7 +114,11 @@ struct ReportTests {
     _ = try output.fileHandleForReading.read(upToCount: 1)
     kill(process.processIdentifier, number)
     for await _ in ended {}
-    #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == number)
+    let rest = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    #expect(
+      process.terminationReason == .uncaughtSignal && process.terminationStatus == number,
+      "\(process.terminationReason.rawValue) \(process.terminationStatus): \(rest)")
+    try output.fileHandleForReading.close()
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
   }
 

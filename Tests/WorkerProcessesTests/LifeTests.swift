@@ -79,7 +79,8 @@ import WorkerProcesses
     let watch = try ProcessWatch(try #require(processes.processID(of: contract.identifier)))
     let begin = SystemClock.now
     #expect(try await bench.shutdown() == 0)
-    #expect(SystemClock.now - begin < .seconds(8))
+    // The hook gets 5 s, and its worker a little to end in.
+    #expect(SystemClock.now - begin < .seconds(30))
     try await watch.ended()
   }
 
