@@ -53,7 +53,7 @@ struct PosixTimeZone: Sendable, Hashable {
 
   /// The changes from a moment until another, ends included; the one before the first, so that the offset at `from` is known.
   func changes(from: Int, to: Int) -> [(moment: Int, offset: Int)] {
-    guard let daylight else { return [(from == .min ? .min : from, standard)] }
+    guard let daylight else { return [(from, standard)] }
     guard to >= from else { return [] }
     let firstYear = from == .min ? 1900 : CivilDate(daysSince1970: floorDivide(from, 86_400)).year - 1
     let lastYear = CivilDate(daysSince1970: floorDivide(to, 86_400)).year + 1
@@ -66,7 +66,7 @@ struct PosixTimeZone: Sendable, Hashable {
     }.sorted { $0.moment < $1.moment }
     let position = all.firstIndex { $0.moment > from } ?? all.endIndex
     guard position > 0 else { return all.filter { $0.moment <= to } }
-    return [(from == .min ? all[position - 1].moment : max(from, all[position - 1].moment), all[position - 1].offset)]
+    return [(max(from, all[position - 1].moment), all[position - 1].offset)]
       + all[position...].filter { $0.moment <= to }
   }
 }

@@ -97,11 +97,10 @@ enum WorkerSpawn {
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
 
     var process = pid_t()
-    let code = withCStrings(["taskhost-worker", spec.name]) { arguments in
-      withCStrings(spec.environment) { environment in
-        posix_spawn(&process, spec.executable, &actions, &attributes, arguments, environment)
-      }
-    }
+    let arguments: [UnsafeMutablePointer<CChar>?] = [strdup("taskhost-worker"), strdup(spec.name), nil]
+    let environment: [UnsafeMutablePointer<CChar>?] = spec.environment.map { strdup($0) } + [nil]
+    defer { (arguments + environment).forEach { free($0) } }
+    let code = posix_spawn(&process, spec.executable, &actions, &attributes, arguments, environment)
     guard code == 0 else {
       throw Failure(observed: "\(spec.executable) could not be started: \(String(cString: strerror(code)))")
     }
@@ -146,17 +145,5 @@ enum WorkerSpawn {
     return Failure(
       observed: "\(what) for a worker could not be made: \(String(cString: strerror(code)))"
         + (code == EMFILE || code == ENFILE ? ": raise the limit of descriptors" : ""))
-  }
-
-  /// Calls `body` with a NULL-terminated array of C strings.
-  private static func withCStrings<Value>(
-    _ texts: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Value
-  ) -> Value {
-    var copies = texts.map { strdup($0) } + [nil]
-    defer { copies.forEach { free($0) } }
-    return copies.withUnsafeMutableBufferPointer { buffer in
-      guard let base = buffer.baseAddress else { preconditionFailure("an array of at least one element has an address") }
-      return body(UnsafePointer(base))
-    }
   }
 }

@@ -1,9 +1,9 @@
-import FoundationEssentials
+package import FoundationEssentials
 
 /// JSON as payloads, settings, outputs, state and checkpoints carry it: keys sorted, dates in ISO 8601 with milliseconds.
-enum JSON {
+package enum JSON {
   /// - Throws: `EncodingError`.
-  static func encode(_ value: some Encodable) throws -> [UInt8] {
+  package static func encode(_ value: some Encodable) throws -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     encoder.dateEncodingStrategy = .custom { date, encoder in
@@ -17,6 +17,11 @@ enum JSON {
   ///
   /// - Throws: `DecodingError`; ``describe(_:as:)`` makes a sentence of it.
   static func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
+    try decoder.decode(type, from: bytes.isEmpty ? Data("{}".utf8) : Data(bytes))
+  }
+
+  /// What reads the values: to it, empty bytes are an error.
+  package static var decoder: JSONDecoder {
     let decoder = JSONDecoder()
     decoder.dateDecodingStrategy = .custom { decoder in
       let container = try decoder.singleValueContainer()
@@ -27,7 +32,7 @@ enum JSON {
       }
       throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a date like 2026-01-31T08:30:00Z")
     }
-    return try decoder.decode(type, from: bytes.isEmpty ? Data("{}".utf8) : Data(bytes))
+    return decoder
   }
 
   /// A sentence that names the place, as `payload.items[2].name: missing`. `root` names the whole.

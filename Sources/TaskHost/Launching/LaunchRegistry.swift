@@ -21,7 +21,9 @@ final class LaunchRegistry: @unchecked Sendable {  // reason: `taken` is touched
     self.submissionRules = submissionRules
     self.store = store
     self.log = log
-    tied = Dictionary(grouping: configuration.plugins.keys.sorted()) { configuration.plugins[$0]?.file ?? "" }
+    tied = configuration.plugins.sorted { $0.key < $1.key }.reduce(into: [:]) { tied, plugin in
+      if let file = plugin.value.file { tied[file, default: []].append(plugin.key) }
+    }
   }
 
   /// Who the configuration says that a file's plugin is; nil: nobody in particular, or one of several.
