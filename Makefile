@@ -1,6 +1,7 @@
 # make run     builds what is missing and runs the host with the built-in and sample plugins on ./state
 # make test    builds and runs all tests
 # make sanitize runs the concurrent parts' tests under ThreadSanitizer and fuzzes the decoders under AddressSanitizer
+# make proofs   throws all random sequences at the scheduler; make cycles kills the host at every failpoint, and 500 times at random moments
 # make docs     writes the reference of the SDK and the header into .build/documentation
 # make lint    checks the format
 # make bench   measures, each figure beside its raw limit
@@ -9,7 +10,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps build samples apple-code stage run test sanitize docs lint format bench clean clean-state
+.PHONY: help deps build samples apple-code stage run test sanitize proofs cycles states docs lint format bench clean clean-state
 
 # What the build needs beyond git, make and the Swift toolchain.
 PACKAGES := gcc g++ libc6-dev libffi-dev libseccomp-dev libsqlite3-dev pkg-config python3-croniter tzdata util-linux
@@ -69,6 +70,19 @@ test: deps samples apple-code
 	TASKHOST_STRICT=1 swift test --skip-build $(WIDTH) --skip EndToEndTests
 	TASKHOST_STRICT=1 TASKHOST_SAMPLES=$(CURDIR)/$(SAMPLE_SCRATCH) swift test --skip-build $(WIDTH) --filter EndToEndTests
 	swift test --package-path Plugins/Samples/notes-sync --scratch-path $(SAMPLE_SCRATCH)/notes-sync
+
+# What `make test` does in small.
+proofs: deps
+	swift build --build-tests
+	TASKHOST_SEQUENCES=100000 swift test --skip-build --filter SchedulerProofTests
+
+cycles: deps
+	swift build --build-tests
+	TASKHOST_CYCLES=500 swift test --skip-build --filter 'KillCycleTests|FailpointTests'
+
+# Writes the table of transitions into Documentation/states.md; a test compares it.
+states: deps
+	TASKHOST_WRITE_STATES=1 swift test --filter StatesTests
 
 # The reference of the SDK and the header, as a site of static files.
 docs: deps

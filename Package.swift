@@ -61,7 +61,8 @@ let package = Package(
     .executableTarget(
       name: "taskhost",
       dependencies: [
-        "HostControl", "HostThreads", "PluginCheck", "PluginTrust", "StrictText", "TaskHost", "TaskModel", "TaskScheduler", argumentParser,
+        "Failpoints", "HostControl", "HostThreads", "PluginCheck", "PluginTrust", "StrictText", "TaskHost", "TaskModel", "TaskScheduler",
+        argumentParser,
         asyncHTTPClient, logging,
         nioCore, nioHTTP1, nioPosix,
         serviceLifecycle,
@@ -84,8 +85,9 @@ let package = Package(
     .target(
       name: "TaskHost",
       dependencies: [
-        "CCrashCell", "CTaskHostSystem", "HostThreads", "PluginRuntime", "PluginTrust", "StrictText", "TaskModel", "TaskScheduler",
-        "TaskStore", "TypedCalls", "WorkerLink", "WorkerProcesses", "WorkerSandbox", crypto, logging, tomlKit,
+        "CCrashCell", "CTaskHostSystem", "CalendarTime", "Failpoints", "HostConditions", "HostThreads", "HostWatches", "PluginRuntime",
+        "PluginTrust", "StrictText", "SchedulingLimits", "TaskModel",
+        "TaskScheduler", "TaskStore", "TypedCalls", "WorkerLink", "WorkerProcesses", "WorkerSandbox", crypto, logging, tomlKit,
       ],
       swiftSettings: settings),
     // The conformance test for plugin authors; its cases run in processes of their own.
@@ -99,14 +101,28 @@ let package = Package(
     .target(name: "CPluginCheck"),
     .target(
       name: "HostControl",
-      dependencies: ["StrictText", "TaskModel", httpTypes, hummingbirdCore, logging, nioCore, nioHTTP1, nioPosix, serviceLifecycle],
+      dependencies: [
+        "CalendarTime", "StrictText", "TaskModel", httpTypes, hummingbirdCore, logging, nioCore, nioHTTP1, nioPosix, serviceLifecycle,
+      ],
       swiftSettings: settings),
 
     // Floor 2: what runs when.
-    .target(name: "TaskScheduler", dependencies: ["HostThreads", "TaskModel", deque], swiftSettings: settings),
+    .target(
+      name: "TaskScheduler",
+      dependencies: [
+        "CalendarTime", "Failpoints", "HostThreads", "MemoryStore", "SchedulingLimits", "StrictText", "TaskModel", deque,
+      ],
+      swiftSettings: settings),
 
     // Floor 1: the services.
-    .target(name: "TaskStore", dependencies: ["HostThreads", "TaskModel", grdb, grdbSQLite], swiftSettings: settings),
+    .target(name: "MemoryStore", dependencies: ["HostThreads", "TaskModel"], swiftSettings: settings),
+    .target(name: "HostConditions", dependencies: ["CTaskHostSystem", "HostThreads", "TaskModel"], swiftSettings: settings),
+    .target(
+      name: "HostWatches", dependencies: ["CHostWatches", "CTaskHostSystem", "HostThreads"], exclude: ["System"], swiftSettings: settings),
+    // timerfd is not in Swift's Glibc module.
+    .target(name: "CHostWatches", path: "Sources/HostWatches/System"),
+    .target(name: "SchedulingLimits", dependencies: ["CalendarTime", "TaskModel"], swiftSettings: settings),
+    .target(name: "TaskStore", dependencies: ["Failpoints", "HostThreads", "TaskModel", grdb, grdbSQLite], swiftSettings: settings),
     .target(
       name: "PluginRuntime",
       dependencies: ["CCrashCell", "CTaskHost", "CTaskHostSystem", "HostThreads", "TaskModel", "TypedCalls", deque, heap],
@@ -127,7 +143,9 @@ let package = Package(
     // Floor 0: the vocabulary and the four seams; threads, locks and clocks of the system; strict forms of text.
     .target(name: "HostThreads", dependencies: ["CTaskHostSystem", "TaskModel"], swiftSettings: settings),
     .target(name: "CTaskHostSystem"),
-    .target(name: "CalendarTime", swiftSettings: settings),
+    // Where a test may end the host.
+    .target(name: "Failpoints", swiftSettings: settings),
+    .target(name: "CalendarTime", dependencies: ["TaskModel"], swiftSettings: settings),
     .target(name: "StrictText", swiftSettings: settings),
     .target(name: "TaskModel", swiftSettings: settings),
 
@@ -164,10 +182,11 @@ let package = Package(
     .testTarget(name: "TaskModelTests", dependencies: ["StoreTestSupport", "TaskModel"], swiftSettings: settings),
     .testTarget(
       name: "TaskStoreTests",
-      dependencies: ["CPowerLossVFS", "HostThreads", "StoreTestSupport", "TaskModel", "TaskStore", grdb, grdbSQLite],
+      dependencies: ["CPowerLossVFS", "HostThreads", "MemoryStore", "StoreTestSupport", "TaskModel", "TaskStore", grdb, grdbSQLite],
       swiftSettings: settings),
     .testTarget(name: "StrictTextTests", dependencies: ["StrictText"], swiftSettings: settings),
-    .testTarget(name: "CalendarTimeTests", dependencies: ["CalendarTime"], exclude: ["croniter_year.py"], swiftSettings: settings),
+    .testTarget(
+      name: "CalendarTimeTests", dependencies: ["CalendarTime", "TaskModel"], exclude: ["croniter_year.py"], swiftSettings: settings),
     .testTarget(name: "HostThreadsTests", dependencies: ["CTaskHostSystem", "HostThreads", "TaskModel"], swiftSettings: settings),
     .target(
       name: "LauncherConformance", dependencies: ["HostThreads", "PluginRuntime", "TaskModel", "WorkerLink", "WorkerProcesses"],
@@ -213,11 +232,31 @@ let package = Package(
     .testTarget(name: "TaskHostSDKTests", dependencies: ["CTaskHost", "TaskHostSDK", logging], swiftSettings: settings),
     .testTarget(
       name: "TokenRefreshTests", dependencies: ["TokenRefresh", logging, nioCore, nioHTTP1, nioPosix], swiftSettings: settings),
-    .testTarget(name: "EndToEndTests", swiftSettings: settings),
+    .testTarget(name: "EndToEndTests", dependencies: ["Failpoints"], swiftSettings: settings),
+    .testTarget(name: "FailpointsTests", dependencies: ["Failpoints"], swiftSettings: settings),
+    .testTarget(name: "SchedulingLimitsTests", dependencies: ["CalendarTime", "SchedulingLimits", "TaskModel"], swiftSettings: settings),
+    // A process of its own, so that the calendar can be preloaded and the limits of the kernel lowered.
+    .executableTarget(
+      name: "watch-probe", dependencies: ["HostWatches"], path: "Tests/HostWatchesTests/Probe", swiftSettings: settings),
+    .testTarget(
+      name: "HostWatchesTests", dependencies: ["HostThreads", "HostWatches", "TaskModel", "watch-probe"], exclude: ["Probe"],
+      swiftSettings: settings),
+    // Not a dependency of its tests: they start it in a network namespace of its own, and find it beside their binary.
+    .executableTarget(
+      name: "conditions-probe", dependencies: ["HostConditions", "HostThreads", "TaskModel"],
+      path: "Tests/HostConditionsTests/Probe", swiftSettings: settings),
+    .testTarget(
+      name: "HostConditionsTests", dependencies: ["HostConditions", "HostThreads", "TaskModel"], exclude: ["Probe"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "SchedulerProofTests",
+      dependencies: ["CalendarTime", "HostThreads", "MemoryStore", "SchedulingLimits", "StoreTestSupport", "TaskModel", "TaskScheduler"],
+      swiftSettings: settings),
     .testTarget(name: "ArchitectureTests", swiftSettings: settings),
     .testTarget(name: "CTaskHostTests", swiftSettings: settings),
     .testTarget(
-      name: "TaskSchedulerTests", dependencies: ["HostThreads", "StoreTestSupport", "TaskModel", "TaskScheduler", "TaskStore"],
+      name: "TaskSchedulerTests",
+      dependencies: ["HostThreads", "SchedulingLimits", "StoreTestSupport", "TaskModel", "TaskScheduler", "TaskStore"],
       swiftSettings: settings),
     .testTarget(name: "CleanupTests", dependencies: ["CTaskHost", "Cleanup", "TaskHostSDK"], swiftSettings: settings),
   ]

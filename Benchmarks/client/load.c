@@ -3,7 +3,8 @@
  *
  * Each client is a thread with a connection of its own: it posts the JSON text REQUEST, or an array of BATCH of them if that is more than
  * 1, and waits for the answer before it posts again. With a FIFO it then waits for a byte from it, and until the host's status counts
- * SUCCEEDED requests as succeeded. Prints the nanoseconds until all was submitted, and until the end.
+ * SUCCEEDED requests as succeeded. In REQUEST, twelve @ in a row stand for a number that is drawn anew for each request: milliseconds
+ * between a day and a year. Prints the nanoseconds until all was submitted, and until the end.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -18,7 +19,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { most_clients = 1024, buffer_bytes = 1 << 20 };
+/* The answer to an array of 10,000 requests has about 2 MB. */
+enum { most_clients = 1024, buffer_bytes = 16 << 20 };
+
+static const char placeholder[] = "@@@@@@@@@@@@";
+enum { placeholder_bytes = sizeof placeholder - 1 };
+static const int64_t day_ms = 86400000;
 
 static const char *socket_path;
 static char *message;
@@ -71,13 +77,33 @@ static const char *exchange(int socket_file, const char *bytes, size_t length, c
   return body;
 }
 
+/* Draws the numbers of a message; `places` are those of the placeholders in it. */
+static void draw(char *bytes, const size_t *places, size_t count, uint64_t *random) {
+  for (size_t index = 0; index < count; index++) {
+    *random = *random * 6364136223846793005u + 1442695040888963407u;
+    char number[placeholder_bytes + 1];
+    snprintf(number, sizeof number, "%12lld", (long long)(day_ms + (int64_t)(*random >> 20) % (364 * day_ms)));
+    memcpy(bytes + places[index], number, placeholder_bytes);
+  }
+}
+
 static void *client(void *context) {
-  (void)context;
-  char *buffer = malloc(buffer_bytes);
-  if (buffer == NULL) abort();
+  char *buffer = malloc(buffer_bytes), *own = malloc(message_length + 1);
+  size_t *places = malloc((message_length / placeholder_bytes + 1) * sizeof *places);
+  if (buffer == NULL || own == NULL || places == NULL) abort();
+  memcpy(own, message, message_length);
+  own[message_length] = 0;
+  size_t count = 0;
+  for (char *at = own; (at = strstr(at, placeholder)) != NULL; at += placeholder_bytes) places[count++] = (size_t)(at - own);
+  uint64_t random = (uint64_t)(uintptr_t)context * 0x9E3779B97F4A7C15u + (uint64_t)now();
   const int socket_file = connect_to_host();
-  for (int64_t sent = 0; sent < messages_each; sent++) exchange(socket_file, message, message_length, "201", buffer);
+  for (int64_t sent = 0; sent < messages_each; sent++) {
+    draw(own, places, count, &random);
+    exchange(socket_file, own, message_length, "201", buffer);
+  }
   close(socket_file);
+  free(places);
+  free(own);
   free(buffer);
   return NULL;
 }
@@ -131,7 +157,7 @@ int main(int count, char **arguments) {
   pthread_t threads[most_clients];
   const int64_t began = now();
   for (int index = 0; index < clients; index++) {
-    if (pthread_create(&threads[index], NULL, client, NULL) != 0) abort();
+    if (pthread_create(&threads[index], NULL, client, (void *)(uintptr_t)(index + 1)) != 0) abort();
   }
   for (int index = 0; index < clients; index++) pthread_join(threads[index], NULL);
   const int64_t submitted = now() - began;

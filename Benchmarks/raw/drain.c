@@ -28,18 +28,10 @@ int main(int count, char **arguments) {
 
   sqlite3_stmt *begin = bench_prepare(database, "BEGIN IMMEDIATE");
   sqlite3_stmt *commit = bench_prepare(database, "COMMIT");
-  sqlite3_stmt *due = bench_prepare(
-      database,
-      "SELECT id FROM requests WHERE state = 20 AND identifier = 1 AND priority = 0 AND due_ms <= ? ORDER BY due_ms LIMIT ?");
-  sqlite3_stmt *start = bench_prepare(database, "UPDATE requests SET state = 40, run = ?, started_ms = ? WHERE id = ? AND state = 20");
-  sqlite3_stmt *finish = bench_prepare(
-      database,
-      "UPDATE requests SET state = 50, attempts_spent = 0, losses = 0, run = NULL, ended_ms = ?, last_outcome = 1, last_message = NULL"
-      " WHERE id = ? AND run = ?");
-  sqlite3_stmt *history = bench_prepare(
-      database,
-      "INSERT INTO runs (id, request, identifier, attempt, started_ms, ended_ms, outcome, forced, cpu_ns)"
-      " VALUES (?, ?, 1, 1, ?, ?, 1, 0, 1000)");
+  sqlite3_stmt *due = bench_prepare(database, bench_due);
+  sqlite3_stmt *start = bench_prepare(database, bench_start);
+  sqlite3_stmt *finish = bench_prepare(database, bench_finish);
+  sqlite3_stmt *history = bench_prepare(database, bench_history);
 
   int64_t *requests = calloc((size_t)batch, sizeof *requests);
   int64_t *runs = calloc((size_t)batch, sizeof *runs);
@@ -63,8 +55,9 @@ int main(int count, char **arguments) {
     }
     done += live;
     live = 0;
-    sqlite3_bind_int64(due, 1, time);
-    sqlite3_bind_int(due, 2, batch);
+    sqlite3_bind_int64(due, 1, 1);
+    sqlite3_bind_int64(due, 2, time);
+    sqlite3_bind_int(due, 3, batch);
     while (sqlite3_step(due) == SQLITE_ROW) requests[live++] = sqlite3_column_int64(due, 0);
     sqlite3_reset(due);
     for (int index = 0; index < live; index++) {

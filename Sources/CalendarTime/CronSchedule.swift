@@ -1,3 +1,5 @@
+public import TaskModel
+
 /// A cron expression by the clocks of a place.
 public struct CronSchedule: Sendable, Hashable {
   /// Which times.

@@ -8,10 +8,17 @@ public protocol ControlledHost: Sendable {
   func requests(_ query: RequestQuery) async throws(ControlError) -> [RequestRecord]
   /// A request with its payload.
   func request(_ id: RequestID) async throws(ControlError) -> RequestRecord
-  /// Why a request is not running now, a sentence for each gate that holds it; empty: nothing holds it.
-  func gates(of id: RequestID) async throws(ControlError) -> [String]
+  /// Why a request is not running now: every gate that holds it.
+  func explanation(of id: RequestID) async throws(ControlError) -> RequestExplanation
   /// Cancels a request; while it runs, its run is asked to stop and the request ends with it.
   func cancel(_ id: RequestID) async throws(ControlError) -> RequestRecord
+  /// Cancels the requests that have not ended and match both, as ``cancel(_:)`` does each; nil matches all. At least one is given. Those
+  /// that stand for a `schedule` of the configuration stay.
+  ///
+  /// - Returns: How many were cancelled or asked to stop.
+  func cancelAll(tag: String?, identifier: TaskIdentifier?) async throws(ControlError) -> Int
+  /// Puts a request off that waits; one that is due later than `time` stays.
+  func snooze(_ id: RequestID, until time: WallTime) async throws(ControlError) -> SnoozedRecord
   /// Makes a dead letter pending again.
   func retry(_ id: RequestID) async throws(ControlError) -> RequestRecord
   /// The runs that match, the live ones first, then newest first.
@@ -30,6 +37,18 @@ public protocol ControlledHost: Sendable {
   ///
   /// - Returns: The runs that were asked to stop.
   func simulateExpiration(_ identifier: TaskIdentifier) async throws(ControlError) -> [RunID]
+  /// What is known of every condition of the machine.
+  func conditions() async throws(ControlError) -> ConditionReport
+  /// Decides whether conditions hold, whatever the machine says, until that is cleared or the host ends.
+  func overrideConditions(_ overrides: [(Conditions, Bool)]) async throws(ControlError)
+  /// Lets the machine say again whether these conditions hold.
+  func clearConditions(_ conditions: Conditions) async throws(ControlError)
+  /// Wakes the requests that wait for an event.
+  ///
+  /// - Parameter payload: What their runs are given instead of their own payload; nil: their own.
+  func notify(_ event: String, payload: [UInt8]?) async throws(ControlError) -> EventReceipt
+  /// What would run in the next hours, at most `limit` runs, if everything stayed as it is now.
+  func forecast(hours: Int, limit: Int) async throws(ControlError) -> Forecast
   /// One look at the host.
   func status() async -> HostStatus
   /// Begins to drain. Returns at once.

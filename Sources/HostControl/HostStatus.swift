@@ -28,12 +28,16 @@ public struct HostStatus: Sendable, Hashable {
   public var warnings: [String]
   /// What the machine lacks of the plugins' sandbox, a sentence each.
   public var sandbox: [String]
+  /// What each identifier did last, in the order of identifiers.
+  public var tasks: [TaskActivity]
+  /// What was counted since the host started.
+  public var counters: HostCounters
 
   /// A status as given.
   public init(
     version: String, processID: Int32, phase: HostPhase, started: WallTime, stateDirectory: String, requests: [RequestState: Int],
     running: Int, maxConcurrentRuns: Int, pluginsRegistered: Int, pluginsRefused: Int, nextDue: WallTime?, warnings: [String],
-    sandbox: [String] = []
+    sandbox: [String] = [], tasks: [TaskActivity] = [], counters: HostCounters = HostCounters()
   ) {
     self.version = version
     self.processID = processID
@@ -48,5 +52,7 @@ public struct HostStatus: Sendable, Hashable {
     self.nextDue = nextDue
     self.warnings = warnings
     self.sandbox = sandbox
+    self.tasks = tasks
+    self.counters = counters
   }
 }

@@ -51,13 +51,17 @@ public struct PluginStatus: Sendable, Hashable {
   public var digest: String?
   /// What of its sandbox the machine does not give, and what it was denied.
   public var sandbox: [String]
+  /// How much of its run time is left, a sentence; nil: it has no quota.
+  public var quota: String?
+  /// How often it may start, a sentence; nil: as often as it likes.
+  public var rate: String?
 
   /// A status as given. One that is `registered` becomes `held` or `quarantined` where it is, one that is `suspended` only `quarantined`.
   public init(
     file: String, standing: Standing, contract: HandlerContract? = nil, isolation: String? = nil, running: Int = 0,
     reasonCode: String? = nil, reasonMessage: String? = nil, workerProcessID: Int32? = nil, workerState: String? = nil, strikes: Int = 0,
     heldUntil: WallTime? = nil, isQuarantined: Bool = false, lastTrouble: String? = nil, signature: String? = nil, digest: String? = nil,
-    sandbox: [String] = []
+    sandbox: [String] = [], quota: String? = nil, rate: String? = nil
   ) {
     self.file = file
     self.standing =
@@ -75,6 +79,8 @@ public struct PluginStatus: Sendable, Hashable {
     self.signature = signature
     self.digest = digest
     self.sandbox = sandbox
+    self.quota = quota
+    self.rate = rate
     self.contract = contract
     self.isolation = isolation
     self.running = running

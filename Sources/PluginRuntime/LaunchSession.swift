@@ -97,8 +97,6 @@ final class LaunchSession: @unchecked Sendable {  // reason: everything that cha
   func submit(_ pointer: UnsafePointer<taskhost_request>?) throws(CallFailure) {
     try whileOpen { () throws(CallFailure) in
       let request = try TaskRequest(borrowed: pointer)
-      // The plugin is told now: when it is carried out there is nobody to tell.
-      if let unsupported = request.unsupported { throw CallFailure(.unsupported, unsupported.sentence) }
       guard let identifier else { throw CallFailure(.notPermitted, "register the handler before submitting requests") }
       if request.identifier != identifier, !registers(request.identifier) { try policy.admit(request, from: identifier) }
       try checkPayload(of: request)

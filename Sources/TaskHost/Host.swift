@@ -1,5 +1,7 @@
 public import Logging
+import Failpoints
 import Glibc
+import HostConditions
 import HostThreads
 import PluginRuntime
 import PluginTrust
@@ -21,11 +23,13 @@ public final class Host: Sendable {
   /// When it was launched.
   public let started: WallTime
 
-  private let log: Logger
+  let log: Logger
   /// Holds the lock of the state directory as long as the host is there.
   private let directory: StateDirectory
-  private let store: any RequestStore
-  private let scheduler: Scheduler
+  let store: any RequestStore
+  let scheduler: Scheduler
+  let surroundings: HostSurroundings
+  let lastRuns = LastRuns()
   private let launcher: PluginLauncher
   private let copies: PluginCopies
   private let crashMemory: CrashMemory
@@ -51,6 +55,7 @@ public final class Host: Sendable {
     try configuration.checkDemands()
     let directory = try StateDirectory(configuration.stateDirectory)
     let crashMemory = try CrashMemory(directory.crashMemory)
+    Failpoint.directoryLocked.hit()
     let store: SQLiteRequestStore
     do { store = try SQLiteRequestStore(path: directory.database) } catch {
       throw HostFailure(.configuration, "store \(directory.database): \(error)")
@@ -71,7 +76,7 @@ public final class Host: Sendable {
     let clock = parts.clock
     let relay = parts.relay
     let contracts = registry.registered.flatMap(\.contracts)
-    let schedules = try configuration.repetitions()
+    let schedules = try configuration.schedules()
     let payloads = TypedPayloads(contracts)
     for identifier in schedules.keys.sorted() {
       guard let objection = payloads.objection(to: [], for: identifier) else { continue }
@@ -86,8 +91,10 @@ public final class Host: Sendable {
         policy: configuration.schedulingPolicy(), store: parts.store, launcher: launcher, clock: clock, observe: { relay.receive($0) },
         standingChanged: { relay.receive($0, $1) })
     } catch let error as HostFailure { throw error } catch { throw HostFailure(.configuration, "\(error)") }
-    parts.services.connect(scheduler, plugins: registry.registered.map { $0.contracts.map(\.identifier) })
     let scheduler = self.scheduler
+    surroundings = try HostSurroundings(
+      configuration, clock: clock, log: log, busy: { Double(scheduler.liveRunCount) }, changed: { scheduler.receive($0) })
+    parts.services.connect(scheduler, plugins: registry.registered.map { $0.contracts.map(\.identifier) })
     live = LiveView()
     news = NewsDesk { scheduler.observeEvents($0) }
     state = Mutex(State(warnings: configuration.warnings(about: contracts)))
@@ -103,10 +110,13 @@ public final class Host: Sendable {
     relay.connect(self)
     for warning in state.withLock({ $0.warnings }) { log.warning("\(warning)") }
     crashMemory.watch()
+    Failpoint.launchSealed.hit()
+    scheduler.receive(surroundings.conditions.report)
+    surroundings.connect(scheduler)
     do {
       let (lost, refused) = try scheduler.start(
         contracts: contracts, schedules: schedules, changes: registry.registered.flatMap(\.changes),
-        objection: { payloads.objection(to: $0, for: $1) }, crashed: parts.crashed)
+        objection: { payloads.objection(to: $0, for: $1) }, crashed: parts.crashed, clocks: HostSurroundings.clockReference)
       if lost > 0 { log.notice("\(lost) runs were lost with the host before: their requests are pending again") }
       for (request, refusal) in refused { log.warning("a launch submission for \(request.identifier) was refused: \(refusal)") }
     } catch { throw HostFailure(.configuration, "store: \(error)") }
@@ -144,12 +154,6 @@ public final class Host: Sendable {
     throw RequestRefusal(.notFound, "there is no request \(id)")
   }
 
-  /// Why a request is not running now, a sentence for each gate that holds it.
-  public func gates(of id: RequestID) async throws(RequestRefusal) -> [String] {
-    let record = try request(id)
-    return await withCheckedContinuation { continuation in scheduler.gates(of: record) { continuation.resume(returning: $0) } }
-  }
-
   /// Cancels a request; while it runs, its run is asked to stop and the request ends with it.
   public func cancel(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
     try await ask { self.scheduler.cancel(id, completion: $0) }
@@ -175,7 +179,7 @@ public final class Host: Sendable {
     await withCheckedContinuation { continuation in scheduler.simulateExpiration(identifier) { continuation.resume(returning: $0) } }
   }
 
-  private func ask<Value: Sendable>(
+  func ask<Value: Sendable>(
     _ body: (@escaping @Sendable (Result<Value, RequestRefusal>) -> Void) -> Void
   ) async throws(RequestRefusal) -> Value {
     let result = await withCheckedContinuation { continuation in body { continuation.resume(returning: $0) } }
@@ -256,11 +260,14 @@ public final class Host: Sendable {
   ///
   /// - Returns: Whether threads are left that could not be ended; the process must then leave by `_exit`.
   public func close() -> Bool {
+    Failpoint.beforeClose.hit()
     CrashMemory.leave()
     let left = launcher.shutdown()
+    surroundings.stop()
     scheduler.stop()
     news.close()
     store.close()
+    Failpoint.storeClosed.hit()
     state.withLock { $0.phase = .stopped }
     log.notice("stopped", metadata: left > 0 ? ["abandoned_threads": "\(left)"] : [:])
     return left > 0
@@ -300,10 +307,13 @@ public final class Host: Sendable {
     case .event(.run(let record)): news.publish(.run(record))
     case .ended(let record):
       live.forget(record.id)
+      lastRuns.note(record)
       logEnd(of: record)
     case .storeFailed(let error):
       state.withLock { $0.storeTrouble = error }
       log.critical("\(error); no runs are started until it works again, outcomes are kept and recorded then")
+    case .conditionsAwaited(let conditions): surroundings.conditions.setInterest(conditions)
+    case .filesAwaited(let paths): surroundings.watch(paths)
     case .storeRecovered:
       state.withLock { $0.storeTrouble = nil }
       log.notice("the store works again")

@@ -1,3 +1,4 @@
+import CalendarTime
 import PluginTrust
 import TaskModel
 import TaskScheduler
@@ -13,6 +14,24 @@ extension HostConfiguration {
       ),
       permitted: permittedIdentifiers,
       historyAge: history.keep, historyCount: history.runs)
+    policy.resources = resources
+    policy.rate = rateLimit
+    policy.eventQuota = eventQuota
+    for (name, window) in windows {
+      // Checked when the configuration was read; a zone that is gone since leaves the window shut, and "why" says so.
+      policy.windows[name] = try? window.made()
+    }
+    for (name, plugin) in plugins {
+      guard let identifier = try? TaskIdentifier(name) else { continue }
+      var limits = PluginLimits()
+      limits.rate = plugin.rateLimit
+      limits.ratePerKey = plugin.rateLimitPerKey
+      limits.runsPerKey = plugin.runsPerKey
+      limits.resources = plugin.resources
+      limits.window = plugin.window
+      limits.quota = plugin.quota
+      if limits != PluginLimits() { policy.limits[identifier] = limits }
+    }
     // Longer than nearly every commit takes, and too short for a person to see.
     policy.claimAhead = .milliseconds(5)
     return policy
@@ -29,17 +48,19 @@ extension HostConfiguration {
   }
 
   /// The requests that `schedule` lines stand for.
-  func repetitions() throws(HostFailure) -> [TaskIdentifier: RepeatRule] {
-    var rules: [TaskIdentifier: RepeatRule] = [:]
+  func schedules() throws(HostFailure) -> [TaskIdentifier: ScheduledRequest] {
+    var requests: [TaskIdentifier: ScheduledRequest] = [:]
     for (name, plugin) in plugins {
       guard let identifier = try? TaskIdentifier(name), let schedule = plugin.schedule else { continue }
+      let rule: RepeatRule
       switch schedule {
-      case .every(let interval): rules[identifier] = RepeatRule(every: interval)
-      case .cron:
-        throw HostFailure(.configuration, "plugin \(name): schedule: cron expressions are not offered by this version: use \"every 6h\"")
+      case .every(let interval): rule = RepeatRule(every: interval)
+      case .cron(let expression, let zone): rule = RepeatRule(.cron(CronRule(expression, timeZone: zone ?? HostTimeZone.name)))
       }
+      requests[identifier] = ScheduledRequest(
+        rule, gates: LaneGates(conditions: plugin.conditions, onLostCondition: plugin.onLostCondition ?? .stop, window: plugin.window))
     }
-    return rules
+    return requests
   }
 
   /// What the operator demands and this version cannot give is no warning: a host that ran anyway would be less safe than it was told to be.
@@ -77,13 +98,18 @@ extension HostConfiguration {
   func warnings(about contracts: [HandlerContract]) -> [String] {
     var warnings: [String] = []
     let identifiers = Set(contracts.map(\.identifier.rawValue))
-    let conditional = identifiers.filter { !plugin($0).requires.isEmpty }.sorted()
-    if !conditional.isEmpty {
-      warnings.append("conditions come with a later version: `requires` is not observed for \(conditional.joined(separator: ", "))")
+    let idle = identifiers.filter { !plugin($0).requires.isEmpty && plugin($0).schedule == nil }.sorted()
+    if !idle.isEmpty {
+      warnings.append("`requires` is about the request of a `schedule`, and there is none for \(idle.joined(separator: ", "))")
     }
     for identifier in plugins.keys.filter({ !identifiers.contains($0) }).sorted() {
       warnings.append("the configuration has a section for \(identifier), which no plugin registered")
     }
     return warnings
   }
+}
+
+extension PluginConfiguration {
+  /// `requires` as the scheduler knows it.
+  var conditions: Conditions { Conditions(requires.compactMap { Conditions(name: $0.rawValue) }) }
 }

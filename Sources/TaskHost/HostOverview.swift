@@ -41,6 +41,10 @@ public struct PluginOverview: Sendable, Hashable {
   public let digest: String?
   /// What of its sandbox the kernel does not give.
   public let sandbox: [String]
+  /// How much of its rate limit is left, for people; nil: it has none.
+  public let rate: String?
+  /// How much of its quota of run time is used, for people; nil: it has none.
+  public let quota: String?
   /// Why it takes no runs: a code and a sentence; nil: it does.
   public let obstacleCode: String?
   /// The sentence to the code.
@@ -54,7 +58,8 @@ extension PluginLaunching.Result {
     let refused = refused.map {
       PluginOverview(
         file: $0.refusal.file, contract: nil, running: 0, isolation: nil, worker: nil, standing: Standing(), signature: nil, digest: nil,
-        sandbox: [], obstacleCode: $0.refusal.code.rawValue, obstacle: "\($0.refusal.observed). \($0.refusal.remedy)")
+        sandbox: [], rate: nil, quota: nil, obstacleCode: $0.refusal.code.rawValue, obstacle: "\($0.refusal.observed). \($0.refusal.remedy)"
+      )
     }
     return (registered + refused).sorted { $0.file < $1.file }
   }
@@ -89,6 +94,7 @@ extension RegisteredPlugin {
     return PluginOverview(
       file: candidate.path, contract: contract, running: handler?.running ?? 0, isolation: placement.isolation, worker: worker?.processID,
       standing: handler?.standing ?? Standing(), signature: signature, digest: candidate.digestText, sandbox: worker?.unenforced ?? [],
-      obstacleCode: handler?.suspension == nil ? nil : PluginRefusal.Code.suspended.rawValue, obstacle: handler?.suspension)
+      rate: handler?.rate, quota: handler?.quota, obstacleCode: handler?.suspension == nil ? nil : PluginRefusal.Code.suspended.rawValue,
+      obstacle: handler?.suspension)
   }
 }

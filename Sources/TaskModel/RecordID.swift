@@ -33,6 +33,11 @@ public struct RecordID<Kind>: Sendable, Hashable, Comparable, CustomStringConver
     self.init(sequence: Int64(truncatingIfNeeded: time << 12 | counter), origin: low)
   }
 
+  /// No id that is drawn from then on is smaller.
+  public init(firstAt time: WallTime, origin: UInt64) {
+    self.init(sequence: max(0, min(time.unixMilliseconds, 1 << 47)) << 12, origin: origin)
+  }
+
   /// The UUID in its usual form: 36 lower-case characters.
   public var description: String {
     let high = (UInt64(bitPattern: sequence) >> 12) << 16 | 0x7000 | UInt64(bitPattern: sequence) & 0xFFF

@@ -30,12 +30,21 @@ public struct RequestRecord: Sendable, Hashable {
   public var lastOutcome: RunOutcome?
   /// The message of its last run.
   public var lastMessage: String?
+  /// Whether its deadline has passed while it waited: only what ``LaneGates/relaxed`` leaves counts.
+  public var isRelaxed: Bool
+  /// When it is due because of an event that came while it ran; nil: none came.
+  public var eventDue: WallTime?
+  /// When the first of the events came that its present wait for quiet merges; nil: none has.
+  public var eventSince: WallTime?
+  /// Of ``MissedPolicy/all(limit:spread:)``: how many missed occurrences are still to run.
+  public var missedLeft: Int
 
   /// A record as given.
   public init(
     id: RequestID, request: TaskRequest, state: RequestState, due: WallTime, occurrence: WallTime? = nil, submitted: WallTime,
     attemptsSpent: Int = 0, losses: Int = 0, stopRequested: StopReason? = nil, blockedBy: RequestID? = nil, run: RunID? = nil,
-    started: WallTime? = nil, ended: WallTime? = nil, lastOutcome: RunOutcome? = nil, lastMessage: String? = nil
+    started: WallTime? = nil, ended: WallTime? = nil, lastOutcome: RunOutcome? = nil, lastMessage: String? = nil, isRelaxed: Bool = false,
+    eventDue: WallTime? = nil, eventSince: WallTime? = nil, missedLeft: Int = 0
   ) {
     self.id = id
     self.request = request
@@ -52,10 +61,20 @@ public struct RequestRecord: Sendable, Hashable {
     self.ended = ended
     self.lastOutcome = lastOutcome
     self.lastMessage = lastMessage
+    self.isRelaxed = isRelaxed
+    self.eventDue = eventDue
+    self.eventSince = eventSince
+    self.missedLeft = missedLeft
   }
 
   /// The number of its next or present run: 1 for the first, one more for each attempt spent.
   public var attempt: Int { attemptsSpent + 1 }
+
+  /// What holds it now besides its time.
+  public var gates: LaneGates { isRelaxed ? request.gates.relaxed : request.gates }
+
+  /// Where it waits.
+  public var lane: Lane { Lane(request.identifier, gates) }
 
   /// Whether it has occurrences to come.
   public var isRepeating: Bool { request.repetition != nil }

@@ -38,6 +38,8 @@ public enum RequestEvent: Sendable, Hashable {
   case ended(RunOutcome)
   /// Somebody wishes it away, or a newer request takes its place.
   case cancelled
+  /// A request that had to succeed first has failed.
+  case predecessorFailed
   /// An operator revives a dead letter.
   case revived
 }
@@ -117,6 +119,7 @@ extension RequestState {
     case (.claimed, .released): return RequestTransition(state: .pending)
     case (.pending, .started), (.claimed, .started): return RequestTransition(state: .running)
     case (.blocked, .cancelled), (.pending, .cancelled), (.claimed, .cancelled): return RequestTransition(state: .cancelled)
+    case (.blocked, .predecessorFailed): return RequestTransition(state: .failed)
     case (.running, .ended(let outcome)): return Self.afterRun(outcome, guards: guards)
     case (.failed, .revived): return RequestTransition(state: .pending, due: .now, attempts: .reset)
     case (let state, let event): throw IllegalTransition(state: state, event: event)

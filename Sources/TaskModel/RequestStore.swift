@@ -9,7 +9,7 @@ public protocol RequestStore: Sendable {
   /// Blocks the calling thread, which must be the one that writes.
   func commit<Value>(_ body: (any StoreTransaction) throws -> Value) throws(StoreError) -> Value
 
-  /// The requests that match, newest first.
+  /// The requests that match.
   func requests(_ query: RequestQuery) throws(StoreError) -> [RequestRecord]
   /// A request with its payload; nil if there is none.
   func request(_ id: RequestID) throws(StoreError) -> RequestRecord?
@@ -20,6 +20,10 @@ public protocol RequestStore: Sendable {
   func runs(_ query: RunQuery) throws(StoreError) -> [RunRecord]
   /// A run that has ended, whole; nil if there is none.
   func run(_ id: RunID) throws(StoreError) -> RunRecord?
+  /// What a request waits or waited for, in the order in which it was added.
+  func edges(of id: RequestID) throws(StoreError) -> [DependencyRecord]
+  /// The last run of each identifier that has ended, without output, log and trouble. Looks at the whole history.
+  func lastRuns() throws(StoreError) -> [TaskIdentifier: RunRecord]
   /// Ends the store: nothing is read or written any more. What is durable is in one file then.
   func close()
   /// How many requests are in each state.
@@ -40,6 +44,10 @@ public struct RequestQuery: Sendable, Hashable {
   public var states: [RequestState] = []
   /// Only those with this tag.
   public var tag: String?
+  /// Only those that are due by then, the one first that is due first; nil: all, the newest first.
+  public var dueBy: WallTime?
+  /// Only those that are live and wait for events, again and again or once.
+  public var waitsForEvent = false
   /// At most so many; 1 or more.
   public var limit = 100
 
@@ -96,32 +104,94 @@ public protocol StoreTransaction {
 
   /// Adds a request.
   func insert(_ record: RequestRecord) throws
-  /// Writes what of a request may change: its state and times, priority, unique key, repetition, and what is recorded of its runs.
+  /// Writes what of a request changes as it lives: its state, times and lane, its unique key, and what is recorded of its runs.
   func update(_ record: RequestRecord) throws
+  /// Writes all of a request, what was submitted with it included, and its payload.
+  func rewrite(_ record: RequestRecord) throws
   /// A request, without its payload; nil if there is none.
   func request(_ id: RequestID) throws -> RequestRecord?
-  /// What was submitted with it.
+  /// What its next run is given: the payload of the event it waited for, if that had one, else what was submitted.
   func payload(of id: RequestID) throws -> [UInt8]
+  /// What was submitted, whatever an event brought; with the outputs of its predecessors once it does not wait for them any more.
+  func submittedPayload(of id: RequestID) throws -> [UInt8]
+  /// Writes the payload that came with an event; nil: what was submitted counts again.
+  func setEventPayload(_ payload: [UInt8]?, of id: RequestID) throws
   /// The live request of `identifier` that holds `key`.
   func holder(of key: String, identifier: TaskIdentifier) throws -> RequestRecord?
-  /// The requests that wait for `id` to end.
-  func blocked(by id: RequestID) throws -> [RequestRecord]
   /// How many requests of `identifier` are live.
   func liveCount(of identifier: TaskIdentifier) throws -> Int
-  /// The identifiers that have requests that are pending.
-  func identifiersWithPending() throws -> [TaskIdentifier]
-  /// The pending requests of `identifier` that were due by `now`, best rank first.
-  func due(of identifier: TaskIdentifier, by now: WallTime, limit: Int) throws -> [DueRequest]
-  /// When the next pending request of `identifier` is due; nil: none is pending.
-  func nextDue(of identifier: TaskIdentifier) throws -> WallTime?
+  /// The lanes in which requests are pending, those that wait for an event included.
+  func lanesWithPending() throws -> [Lane]
+  /// The pending requests of a lane that were due by `now`, best rank first.
+  func due(in lane: Lane, by now: WallTime, limit: Int) throws -> [DueRequest]
+  /// When the next pending request of a lane is due; nil: none is, or all wait for an event.
+  func nextDue(in lane: Lane) throws -> WallTime?
   /// The requests that are recorded as running.
   func running() throws -> [RequestRecord]
   /// The live requests of all identifiers whose unique key begins with `prefix`.
   func holders(ofKeysBeginningWith prefix: String) throws -> [RequestRecord]
   /// The requests of `identifier` that wait for their run, pending and blocked ones, the oldest first.
   func waiting(of identifier: TaskIdentifier) throws -> [RequestRecord]
-  /// The pending request of `identifier` that is due first.
+  /// The live requests with that tag, of one identifier or with nil of all; those after `request` in the order of their ids, at most
+  /// `limit`.
+  func live(tagged tag: String, identifier: TaskIdentifier?, after request: RequestID?, limit: Int) throws -> [RequestID]
+  /// The dead letters of one identifier, or with nil of all, the oldest request first.
+  func failed(of identifier: TaskIdentifier?) throws -> [RequestID]
+  /// The pending request of `identifier` that is due first; of those that wait for events, any.
   func firstPending(of identifier: TaskIdentifier) throws -> RequestRecord?
+
+  // MARK: Deadlines
+
+  /// Pending requests whose deadline has passed by `now` and that are not relaxed, at most `limit`.
+  func pastDeadline(by now: WallTime, limit: Int) throws -> [RequestRecord]
+  /// The first deadline of a pending request that is not relaxed; nil: there is none.
+  func nextDeadline() throws -> WallTime?
+
+  // MARK: Graphs
+
+  /// Adds what a request waits for.
+  func insert(_ edges: [DependencyRecord], of id: RequestID) throws
+  /// The requests that others wait for.
+  func awaitedPredecessors() throws -> Set<RequestID>
+  /// What a request waits or waited for, in the order in which it was added.
+  func edges(of id: RequestID) throws -> [DependencyRecord]
+  /// The requests that wait for `predecessor`, or ended while they did, in the order of their ids.
+  func dependants(of predecessor: RequestID) throws -> [RequestID]
+  /// What the last of a request's runs that has ended gave out; nil: the history does not have one.
+  func output(of id: RequestID) throws -> [UInt8]?
+  /// Records how a predecessor ended, and what it gave out, in the edges that wait for it.
+  ///
+  /// - Returns: The dependants.
+  func settleEdges(from predecessor: RequestID, ended: RequestState, output: [UInt8]) throws -> [RequestID]
+
+  // MARK: Keys
+
+  /// The answer to the submission with that idempotency key; nil: there was none.
+  func submission(withKey key: String) throws -> KnownSubmission?
+  /// Remembers the answer to a submission.
+  func remember(_ submission: KnownSubmission, key: String) throws
+  /// The request that holds a unique key for a time beyond its own end; nil: none does at `now`.
+  func windowHolder(of key: String, identifier: TaskIdentifier, now: WallTime) throws -> RequestID?
+  /// Holds a unique key for a request until a time, whatever becomes of the request.
+  func hold(_ key: String, identifier: TaskIdentifier, for id: RequestID, until time: WallTime) throws
+
+  // MARK: Events
+
+  /// The live requests that wait for an event.
+  func waiting(forEvent name: String) throws -> [RequestRecord]
+  /// The names of the events that live requests wait for.
+  func awaitedEvents() throws -> [String]
+
+  // MARK: Clocks
+
+  /// What the wall clock and the boot clock were to each other when that was last recorded; nil: it never was.
+  func clockReference() throws -> ClockReference?
+  /// Records what they are to each other.
+  func setClockReference(_ reference: ClockReference) throws
+  /// Moves the times of the live requests that follow the boot clock; those that wait for an event stay.
+  func shiftBootTimes(by distance: Duration) throws
+  /// The pending requests that repeat by the calendar.
+  func pendingByCalendar() throws -> [RequestRecord]
 
   // MARK: Runs: the dispatch path
 
@@ -155,4 +225,38 @@ public protocol StoreTransaction {
   ///
   /// - Returns: Whether there is more to remove.
   func prune(before horizon: WallTime, keeping count: Int, limit: Int) throws -> Bool
+}
+
+/// What a submission with an idempotency key was, and how it was answered.
+public struct KnownSubmission: Sendable, Hashable {
+  /// Tells whether another submission with the key is the same.
+  public var fingerprint: UInt64
+  /// The request that stood for it.
+  public var request: RequestID
+  /// What was done.
+  public var disposition: Disposition
+  /// When.
+  public var submitted: WallTime
+
+  /// A submission as given.
+  public init(fingerprint: UInt64, request: RequestID, disposition: Disposition, submitted: WallTime) {
+    self.fingerprint = fingerprint
+    self.request = request
+    self.disposition = disposition
+    self.submitted = submitted
+  }
+}
+
+/// What the wall clock is to the boot clock, in one boot of the machine.
+public struct ClockReference: Sendable, Hashable {
+  /// Which boot.
+  public var boot: String
+  /// Wall clock minus boot clock, in milliseconds.
+  public var offset: Int64
+
+  /// A reference as given.
+  public init(boot: String, offset: Int64) {
+    self.boot = boot
+    self.offset = offset
+  }
 }

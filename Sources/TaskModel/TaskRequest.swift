@@ -6,8 +6,8 @@ public struct TaskRequest: Sendable, Hashable {
   public var payload: [UInt8]
   /// Not before; a hint, never a promise. nil: now.
   public var earliestBegin: WallTime?
-  /// What it needs of the machine.
-  public var conditions: Conditions
+  /// What it needs besides its time: of the machine, of limits.
+  public var gates: LaneGates
   /// −10 … 10; higher goes first.
   public var priority: Int
   /// Of live requests of an identifier only one holds a key; nil: it holds none.
@@ -20,23 +20,48 @@ public struct TaskRequest: Sendable, Hashable {
   public var repetition: RepeatRule?
   /// For listing and cancelling.
   public var tags: [String]
+  /// From then on only network and power count of its conditions, and no window; nil: they count for ever.
+  public var deadline: WallTime?
+  /// Which clock its times follow.
+  public var clock: DueClock
+  /// The event it waits for; nil: it waits for its time alone.
+  public var event: EventTrigger?
+  /// The requests that must end first.
+  public var after: [Dependency]
+  /// A submission with the key of an earlier one is answered as that one was, and does nothing; nil: each submission counts.
+  public var idempotencyKey: String?
+  /// For how long from its submission the unique key is held even after the request has ended; nil: only while it lives.
+  public var uniqueWindow: Duration?
 
   /// A request that is due now, once.
   public init(
     identifier: TaskIdentifier, payload: [UInt8] = [], earliestBegin: WallTime? = nil, conditions: Conditions = [], priority: Int = 0,
     uniqueKey: String? = nil, onConflict: ConflictPolicy = .none, retry: RetryPolicy? = nil, repetition: RepeatRule? = nil,
-    tags: [String] = []
+    tags: [String] = [], deadline: WallTime? = nil, clock: DueClock = .wall, event: EventTrigger? = nil, after: [Dependency] = [],
+    idempotencyKey: String? = nil, uniqueWindow: Duration? = nil
   ) {
     self.identifier = identifier
     self.payload = payload
     self.earliestBegin = earliestBegin
-    self.conditions = conditions
+    gates = LaneGates(conditions: conditions)
     self.priority = priority
     self.uniqueKey = uniqueKey
     self.onConflict = onConflict
     self.retry = retry
     self.repetition = repetition
     self.tags = tags
+    self.deadline = deadline
+    self.clock = clock
+    self.event = event
+    self.after = after
+    self.idempotencyKey = idempotencyKey
+    self.uniqueWindow = uniqueWindow
+  }
+
+  /// What it needs of the machine.
+  public var conditions: Conditions {
+    get { gates.conditions }
+    set { gates.conditions = newValue }
   }
 
   /// With what the unique key begins of a request that the configuration's `schedule` stands for.
@@ -44,6 +69,15 @@ public struct TaskRequest: Sendable, Hashable {
 
   /// Whether it stands for the `schedule` of its identifier in the configuration: it is the operator's, not the plugin's.
   public var isSchedule: Bool { uniqueKey == Self.scheduleKeyPrefix + identifier.rawValue }
+}
+
+/// Which clock a request's times follow.
+public enum DueClock: String, Sendable, CaseIterable {
+  /// The calendar: a change of it moves the request's start. For times of day.
+  case wall
+  /// The clock that runs from the machine's start, through suspends: setting the calendar does not move the start. For delays and
+  /// intervals.
+  case boot
 }
 
 /// What a submission led to.
@@ -56,12 +90,44 @@ public struct Submission: Sendable, Hashable {
   public var nextStart: WallTime
   /// What the submitter should know: parked without a handler, an interval that was raised, …
   public var notes: [String]
+  /// Whether this is the answer to an earlier submission with the same idempotency key.
+  public var isRepeated: Bool
+  /// The schedule as it is kept: with what was clamped, and the defaults filled in; nil: it is not at hand.
+  public var effective: EffectiveSchedule?
 
   /// The answer as given.
-  public init(id: RequestID, disposition: Disposition, nextStart: WallTime, notes: [String] = []) {
+  public init(
+    id: RequestID, disposition: Disposition, nextStart: WallTime, notes: [String] = [], isRepeated: Bool = false,
+    effective: EffectiveSchedule? = nil
+  ) {
     self.id = id
     self.disposition = disposition
     self.nextStart = nextStart
     self.notes = notes
+    self.isRepeated = isRepeated
+    self.effective = effective
+  }
+}
+
+/// When a request will run, as the host keeps it.
+public struct EffectiveSchedule: Sendable, Hashable {
+  /// The earliest next start; ``WallTime/distantFuture``: it waits for an event or a predecessor.
+  public var nextStart: WallTime
+  /// The latest next start that the flex allows.
+  public var latestStart: WallTime
+  /// How it repeats; nil: it runs once.
+  public var repetition: RepeatRule?
+  /// From then on only network and power count.
+  public var deadline: WallTime?
+  /// Which clock its times follow.
+  public var clock: DueClock
+
+  /// The schedule of a request as it is kept.
+  public init(_ record: RequestRecord) {
+    nextStart = record.due
+    latestStart = record.due + record.gates.flex
+    repetition = record.request.repetition
+    deadline = record.request.deadline
+    clock = record.request.clock
   }
 }

@@ -8,6 +8,9 @@ public struct WallTime: Sendable, Hashable, Comparable {
   /// The moment that many milliseconds after 1970 began.
   public init(unixMilliseconds: Int64) { self.unixMilliseconds = unixMilliseconds }
 
+  /// Later than every time: "never", or "nobody knows when".
+  public static let distantFuture = WallTime(unixMilliseconds: .max)
+
   /// Earlier on the calendar.
   public static func < (left: WallTime, right: WallTime) -> Bool { left.unixMilliseconds < right.unixMilliseconds }
 

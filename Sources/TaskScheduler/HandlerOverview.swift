@@ -9,6 +9,13 @@ public struct HandlerOverview: Sendable, Hashable {
   /// What counts against it.
   public var standing: Standing
 
+  /// How much of its rate limit is left, for people; nil: it has none.
+  public var rate: String?
+  /// How much of its run time quota is used, and why it is as it is, for people; nil: it has none.
+  public var quota: String?
+  /// When its next request is due that waits for a time; nil: none does.
+  public var nextDue: WallTime?
+
   /// An overview as given.
   public init(running: Int, suspension: String? = nil, standing: Standing = Standing()) {
     self.running = running

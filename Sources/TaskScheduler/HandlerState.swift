@@ -2,25 +2,6 @@ import TaskModel
 
 /// What the scheduler keeps about one handler. All of it can be rebuilt from the store and the launcher.
 final class HandlerState {
-  /// When the next pending request is due, as far as it is known.
-  enum NextDue {
-    /// The store must be asked.
-    case unknown
-    /// None is pending.
-    case never
-    /// Then; or earlier, never later.
-    case at(WallTime)
-
-    /// Not before then; nil: none is pending.
-    var earliest: WallTime? {
-      switch self {
-      case .unknown: WallTime(unixMilliseconds: 0)
-      case .never: nil
-      case .at(let time): time
-      }
-    }
-  }
-
   var contract: HandlerContract
   /// Runs that the launcher has, those included that were started ahead.
   private(set) var running = 0
@@ -28,9 +9,8 @@ final class HandlerState {
   var suspension: String?
   /// It is given no runs before then, because of its standing; nil: now.
   var heldUntil: WallTime?
-  var nextDue = NextDue.unknown
-  /// How many live requests it has; nil: the store must be asked.
-  var liveRequests: Int?
+  /// Where its pending requests wait, by their gates.
+  private(set) var lanes: [LaneGates: LaneState] = [:]
 
   init(contract: HandlerContract) { self.contract = contract }
 
@@ -70,12 +50,26 @@ final class HandlerState {
     typicalRun = typicalRun.map { took > Self.shortRun ? took : ($0 * 7 + took) / 8 } ?? took
   }
 
-  /// A request became pending, due at `time`.
-  func becamePending(due time: WallTime) {
-    switch nextDue {
-    case .unknown: break
-    case .never: nextDue = .at(time)
-    case .at(let known): if time < known { nextDue = .at(time) }
-    }
+  /// The lane with these gates, made if it is not there.
+  func lane(_ gates: LaneGates) -> LaneState {
+    if let lane = lanes[gates] { return lane }
+    // Keys come and go: lanes in which nobody waits are forgotten.
+    if lanes.count >= Self.fewLanes { lanes = lanes.filter { if case .never = $0.value.nextDue { false } else { true } } }
+    let lane = LaneState(gates: gates)
+    lanes[gates] = lane
+    return lane
+  }
+
+  private static let fewLanes = 1024
+
+  /// A request became pending.
+  func becamePending(_ record: RequestRecord) { lane(record.gates).becamePending(due: record.due) }
+
+  /// What is remembered of the lane's requests may be wrong.
+  func forgetDue(of record: RequestRecord) { lane(record.gates).nextDue = .unknown }
+
+  /// What is remembered of its requests may be wrong.
+  func forgetAll() {
+    for lane in lanes.values { lane.nextDue = .unknown }
   }
 }

@@ -14,6 +14,8 @@ public struct LiveRunEntry: Sendable, Hashable {
   public let started: WallTime
   /// Whether the request has occurrences to come.
   let isRepeating: Bool
+  /// What had to be so for it to begin.
+  let gates: LaneGates
   /// Why it was asked to stop by a change to its request; that decides its outcome whatever the handler returns.
   var stopRequested: StopReason?
 

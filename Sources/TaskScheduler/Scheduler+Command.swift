@@ -8,6 +8,7 @@ extension Scheduler {
     case write(Write)
     case ended(RunID, RunEnding, RunReport)
     case inspect((SchedulerCore, WallTime) -> Void)
+    case conditions(ConditionReport)
     case drain(deadline: MonotonicTime, drained: @Sendable () -> Void)
     case force
   }

@@ -11,5 +11,9 @@ extension Scheduler {
     case storeRecovered
     /// A run ended.
     case ended(RunRecord)
+    /// These conditions of the machine are waited for or run by now.
+    case conditionsAwaited(Conditions)
+    /// Requests wait for changes of the files at these absolute paths now.
+    case filesAwaited(Set<String>)
   }
 }

@@ -1,20 +1,11 @@
 public import TaskModel
+import Failpoints
 
 /// What other threads ask of the scheduler. Each call returns at once; the answer comes on the scheduler's thread, once it is durable.
 extension Scheduler {
   /// Submits requests, all or none; `completion` is called on the scheduler's thread when that is durable.
   public func submit(_ requests: [TaskRequest], completion: @escaping @Sendable (Result<[Submission], RequestRefusal>) -> Void) {
-    write(completion) { core, transaction, now in
-      var submissions: [Submission] = []
-      submissions.reserveCapacity(requests.count)
-      for (index, request) in requests.enumerated() {
-        do { submissions.append(try core.submit(request, transaction, now: now)) } catch var refusal as RequestRefusal {
-          if requests.count > 1 { refusal.field = "[\(index)]" + (refusal.field.map { ".\($0)" } ?? "") }
-          throw refusal
-        }
-      }
-      return submissions
-    }
+    write(completion) { core, transaction, now in try core.submit(requests, transaction, now: now) }
   }
 
   /// Cancels a request; see ``RequestRecord/stopRequested`` for one that runs.
@@ -22,9 +13,35 @@ extension Scheduler {
     write(completion) { core, transaction, now in try core.cancel(id, transaction, now: now) }
   }
 
-  /// Makes a dead letter pending again.
+  /// Cancels the live requests with a tag, of one identifier or with nil of all, in one commit. Those that run are asked to stop; those of
+  /// a `schedule` stay.
+  ///
+  /// - Parameter completion: Gets how many, on the scheduler's thread, once that is durable.
+  public func cancelAll(
+    tag: String, identifier: TaskIdentifier?, completion: @escaping @Sendable (Result<Int, RequestRefusal>) -> Void
+  ) {
+    write(completion) { core, transaction, now in try core.cancelAll(tag: tag, identifier: identifier, transaction, now: now) }
+  }
+
+  /// Makes a dead letter pending again. What it depended on is not waited for any more; what that means to it is in
+  /// ``RequestRecord/lastMessage``.
   public func revive(_ id: RequestID, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void) {
     write(completion) { core, transaction, now in try core.revive(id, transaction, now: now) }
+  }
+
+  /// Makes the dead letters of one identifier, or with nil of all, pending again, in one commit; but not those whose unique key another
+  /// request holds by now.
+  ///
+  /// - Parameter completion: Gets how many, on the scheduler's thread, once that is durable.
+  public func reviveAll(identifier: TaskIdentifier?, completion: @escaping @Sendable (Result<Int, RequestRefusal>) -> Void) {
+    write(completion) { core, transaction, now in try core.reviveAll(identifier: identifier, transaction, now: now) }
+  }
+
+  /// Puts a request that waits off until `time`; never to before its own time.
+  public func snooze(
+    _ id: RequestID, until time: WallTime, completion: @escaping @Sendable (Result<SnoozedRequest, RequestRefusal>) -> Void
+  ) {
+    write(completion) { core, transaction, now in try core.snooze(id, until: time, transaction, now: now) }
   }
 
   /// Makes the identifier's first pending request due at once, or submits one.
@@ -48,7 +65,10 @@ extension Scheduler {
     _ key: String, to value: [UInt8]?, run: RunID, request: RequestID, identifier: TaskIdentifier,
     completion: @escaping @Sendable (Result<Void, RequestRefusal>) -> Void
   ) {
-    write(completion) { _, transaction, _ in
+    write({
+      if case .success = $0 { Failpoint.stateSetCommitted.hit() }
+      completion($0)
+    }) { _, transaction, _ in
       _ = try transaction.requestRunning(as: run, of: request)
       try transaction.setState(key, to: value, of: identifier)
     }
@@ -58,7 +78,10 @@ extension Scheduler {
   public func setCheckpoint(
     _ value: [UInt8]?, run: RunID, request: RequestID, completion: @escaping @Sendable (Result<Void, RequestRefusal>) -> Void
   ) {
-    write(completion) { _, transaction, _ in
+    write({
+      if case .success = $0 { Failpoint.checkpointSetCommitted.hit() }
+      completion($0)
+    }) { _, transaction, _ in
       _ = try transaction.requestRunning(as: run, of: request)
       try transaction.setCheckpoint(value, of: request)
     }
@@ -91,7 +114,9 @@ extension Scheduler {
   /// What a launcher tells.
   public func receive(_ event: LauncherEvent) {
     switch event {
-    case .ended(let run, let ending, let report): send(.ended(run, ending, report))
+    case .ended(let run, let ending, let report):
+      Failpoint.outcomeReceived.hit()
+      send(.ended(run, ending, report))
     case .suspended(let identifier, let reason): inspect { core, _ in core.handlers[identifier]?.suspension = reason }
     case .resumed(let identifier): inspect { core, _ in core.handlers[identifier]?.suspension = nil }
     case .expired, .progress, .log, .stuck, .output: break
@@ -101,11 +126,6 @@ extension Scheduler {
   /// The runs that are live, the newest first.
   public func liveRuns(completion: @escaping @Sendable ([LiveRunEntry]) -> Void) {
     inspect { core, _ in completion(core.live.values.sorted { $0.run > $1.run }) }
-  }
-
-  /// Why a request is not running now; see ``RequestRecord``.
-  public func gates(of record: RequestRecord, completion: @escaping @Sendable ([String]) -> Void) {
-    inspect { core, now in completion(core.gates(of: record, now: now)) }
   }
 
   /// Whether ``Notice/event(_:)`` is sent from now on.

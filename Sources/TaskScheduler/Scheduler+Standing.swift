@@ -29,6 +29,6 @@ extension Scheduler {
   public func standing(
     completion: @escaping @Sendable (_ nextStart: WallTime?, _ handlers: [TaskIdentifier: HandlerOverview]) -> Void
   ) {
-    inspect { core, now in completion(core.nextStart, core.handlers.mapValues { core.overview(of: $0, now: now) }) }
+    inspect { core, now in completion(core.nextStart(now: now), core.handlers.mapValues { core.overview(of: $0, now: now) }) }
   }
 }

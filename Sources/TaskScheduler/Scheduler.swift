@@ -1,5 +1,7 @@
 import DequeModule
+import Failpoints
 import HostThreads
+import Synchronization
 public import TaskModel
 
 /// Runs the scheduler's core on a thread of its own, which is also the one that writes to the store.
@@ -15,6 +17,11 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   private let monitor = Monitor()
   private let core: SchedulerCore
   private let policy: SchedulingPolicy
+
+  private let liveRuns = Atomic(0)
+
+  /// How many runs are live; a moment old.
+  public var liveRunCount: Int { liveRuns.load(ordering: .relaxed) }
 
   // With `monitor` held.
   private var commands = Deque<Command>()
@@ -35,6 +42,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   private var endedSincePruning = 0
   private var prunedAt: MonotonicTime
   private var isPruning = true
+  private var awaitedConditions: Conditions = []
 
   /// Opens the books: requests whose runs were lost with the host before become pending again. Nothing runs before ``start()``.
   ///
@@ -52,7 +60,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     self.launcher = launcher
     self.observe = observe
     self.standingChanged = standingChanged
-    core = SchedulerCore(policy: policy, origin: store.origin, lastSequence: try store.highestSequence())
+    core = SchedulerCore(policy: policy, origin: store.origin, lastSequence: try store.highestSequence(), now: clock.wallTime)
     prunedAt = clock.monotonicTime
   }
 
@@ -65,17 +73,21 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   ///   - objection: Why a submission's payload is refused, or nil. Called on the scheduler's thread; returns promptly.
   ///   - crashed: The runs that took the host before along, with the signal and the stack, as its crash memory names them. They end
   ///     `crashed`, and count against their plugins.
+  ///   - clocks: What the wall clock and the boot clock are to each other now; nil: that is not known, and delays follow the wall clock.
   /// - Returns: How many other runs were lost with the host before, and the launch submissions that were refused.
   public func start(
-    contracts: [HandlerContract], schedules: [TaskIdentifier: RepeatRule], changes: [LaunchChange] = [],
-    objection: @escaping @Sendable (_ payload: [UInt8], TaskIdentifier) -> String? = { _, _ in nil }, crashed: [RunID: String] = [:]
+    contracts: [HandlerContract], schedules: [TaskIdentifier: ScheduledRequest], changes: [LaunchChange] = [],
+    objection: @escaping @Sendable (_ payload: [UInt8], TaskIdentifier) -> String? = { _, _ in nil }, crashed: [RunID: String] = [:],
+    clocks: ClockReference? = nil
   ) throws(StoreError) -> (lost: Int, refused: [(TaskRequest, RequestRefusal)]) {
     core.register(contracts)
     core.objection = objection
     let now = clock.wallTime
     let result = try store.commit { transaction in
+      if let clocks { try core.clockChanged(clocks, transaction, now: now) }
       let lost = try core.recover(transaction, crashed: crashed, now: now)
       try core.reconcile(schedules, transaction, now: now)
+      Failpoint.scheduleReconciled.hit()
       var refused: [(TaskRequest, RequestRefusal)] = []
       for change in changes {
         switch change {
@@ -86,9 +98,19 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
         case .cancel(let identifiers): _ = try core.cancelPending(of: identifiers, transaction, now: now)
         }
       }
+      core.turn.changedWatches = true
+      try core.findWatches(transaction)
       return (lost, refused)
     }
+    if let watches = core.turn.watches, !watches.isEmpty { observe(.filesAwaited(watches)) }
+    core.committed(core.turn)
+    Failpoint.booksOpened.hit()
     tellStandings(core.turn)
+    if core.limits.needsHistory {
+      var query = RunQuery()
+      query.limit = Self.historyForLimits
+      core.limits.restore(try store.runs(query)) { [store] run in (try? store.request(run.request))?.request.gates.concurrencyKey }
+    }
     monitor.locked { isServing = true }
     do { try HostThread.start("scheduler", precise: true) { [self] in serve() } } catch {
       monitor.locked { isServing = false }
@@ -105,6 +127,9 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
       while isServing { monitor.wait() }
     }
   }
+
+  /// Ended runs that are looked at to know what is used of rates and quotas.
+  private static let historyForLimits = 20_000
 
   // MARK: Sent from other threads, see Scheduler+Command and Scheduler+Requests
 
@@ -126,7 +151,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     case .write(let write): write.fail(RequestRefusal(.unavailable, "the host has stopped: submit again when it is back"))
     case .inspect(let body): afterwards.locked { body(core, clock.wallTime) }
     case .drain(_, let completion): completion()
-    case .ended, .force: break
+    case .ended, .force, .conditions: break
     }
   }
 
@@ -137,6 +162,8 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
       beginHeld()
       let writes = batch.filter(takesTransaction)
       settle(writes)
+      tellAwaited()
+      liveRuns.store(core.live.count, ordering: .relaxed)
       endDrainIfDue()
       pruneIfIdle()
     }
@@ -169,7 +196,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
 
   private func nextWake() -> MonotonicTime {
     if core.mayDispatch(now: clock.wallTime) || (isPruning && retryAt == nil) { return MonotonicTime(nanoseconds: 0) }
-    var wake = core.nextStart.map(clock.monotonicTime(at:)) ?? .distantFuture
+    var wake = core.nextTurn(now: clock.wallTime).map(clock.monotonicTime(at:)) ?? .distantFuture
     if let retryAt { wake = min(wake, retryAt) }
     if let drainDeadline { wake = min(wake, drainDeadline) }
     if let next = held.last { wake = min(wake, next.begin) }
@@ -181,8 +208,10 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     switch command {
     case .write, .ended: return true
     case .inspect(let body): body(core, clock.wallTime)
+    case .conditions(let report): take(report)
     case .drain(let deadline, let completion):
       core.isDraining = true
+      Failpoint.drainingBegun.hit()
       drainDeadline = min(drainDeadline ?? deadline, deadline)
       drained.append(completion)
       for (_, order) in held { _ = giveBack(order.run, .draining) }
@@ -209,12 +238,14 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
         for command in outcomes { try perform(command, transaction, now: now) }
         for command in writes { try perform(command, transaction, now: now) }
         try core.dispatch(transaction, now: now)
+        try core.findWatches(transaction)
       }
     } catch {
       return failed(writes, error)
     }
     unrecorded.removeAll()
     if retryAt != nil || retryDelay > .seconds(1) { recovered() }
+    core.committed(core.turn)
     carryOut(core.turn)
   }
 
@@ -234,30 +265,43 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
       } catch let error as IllegalTransition {
         refuse(write, RequestRefusal(.conflict, "\(error)"), before)
       }
-    case .inspect, .drain, .force: break
+    case .inspect, .drain, .force, .conditions: break
     }
   }
 
   /// The savepoint undid what the change wrote; this undoes what it changed in memory.
   private func refuse(_ write: Write, _ refusal: RequestRefusal, _ before: Turn.Mark) {
     core.takeBack(to: before)
+    Failpoint.submissionRefused.hit()
     core.turn.answers.append { write.fail(refusal) }
   }
 
   private func carryOut(_ turn: Turn) {
-    if !turn.orders.isEmpty { launcher.start(turn.orders) }
+    if !turn.ended.isEmpty { Failpoint.outcomeRecorded.hit() }
+    if !turn.orders.isEmpty { Failpoint.runRecorded.hit() }
+    if !turn.orders.isEmpty {
+      launcher.start(turn.orders)
+      Failpoint.runOrdered.hit()
+    }
     if !turn.held.isEmpty {
       held += turn.held.map { (clock.monotonicTime(at: $0.due), $0.order) }
       held.sort { $0.begin > $1.begin }
+      Failpoint.runHeld.hit()
     }
+    if !turn.expirations.isEmpty { Failpoint.stopRecorded.hit() }
     for (run, reason) in turn.expirations where !giveBack(run, reason) { launcher.expire(run, reason: reason) }
     for change in turn.standings where change.standing?.isHeld(at: clock.wallTime) == true {
       // No attempt is spent, and its request waits for its plugin.
       for (_, order) in held where order.contract.identifier == change.identifier { _ = giveBack(order.run, .conditions) }
     }
-    for answer in turn.answers { answer() }
+    for answer in turn.answers {
+      Failpoint.beforeAnswer.hit()
+      answer()
+      Failpoint.afterAnswer.hit()
+    }
     for record in turn.history { observe(.ended(record)) }
     for event in turn.events { observe(.event(event)) }
+    if let watches = turn.watches { observe(.filesAwaited(watches)) }
     tellStandings(turn)
     endedSincePruning += turn.ended.count
   }
@@ -266,13 +310,32 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     for change in turn.standings { standingChanged(change.identifier, change.standing ?? Standing()) }
   }
 
+  // MARK: Conditions
+
+  private func tellAwaited() {
+    let awaited = core.awaitedConditions(now: clock.wallTime)
+    guard awaited != awaitedConditions else { return }
+    awaitedConditions = awaited
+    observe(.conditionsAwaited(awaited))
+  }
+
+  /// The machine has changed: runs that require what does not hold any more are asked to stop. What may begin now begins in this turn.
+  private func take(_ report: ConditionReport) {
+    core.conditions = report
+    let lost = core.runsThatLost(report)
+    if !lost.isEmpty { Failpoint.conditionLost.hit() }
+    for run in lost where !giveBack(run, .conditions) { launcher.expire(run, reason: .conditions) }
+  }
+
   // MARK: Runs that are recorded ahead of their time
 
   private func beginHeld() {
     let now = clock.monotonicTime
     var orders: [RunOrder] = []
     while let next = held.last, next.begin <= now { orders.append(held.removeLast().order) }
-    if !orders.isEmpty { launcher.start(orders) }
+    guard !orders.isEmpty else { return }
+    Failpoint.heldRunDue.hit()
+    launcher.start(orders)
   }
 
   /// Ends a run that has not begun. Returns whether it was one.
@@ -294,7 +357,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
       switch command {
       case .ended: unrecorded.append(command)
       case .write(let write): write.fail(RequestRefusal(error))
-      case .inspect, .drain, .force: break
+      case .inspect, .drain, .force, .conditions: break
       }
     }
     retryAt = clock.monotonicTime + retryDelay

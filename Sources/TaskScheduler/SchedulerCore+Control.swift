@@ -31,36 +31,50 @@ extension SchedulerCore {
     }
     for identifier in identifiers {
       for var record in try transaction.waiting(of: identifier) where !record.request.isSchedule {
-        try cancelWaiting(&record, message: "cancelled", transaction, now: now)
         count += 1
+        // One that waited for another of these may have ended with it.
+        if record.state == .blocked {
+          guard let present = try transaction.request(record.id), !present.state.isFinal else { continue }
+          record = present
+        }
+        try cancelWaiting(&record, message: "cancelled", transaction, now: now)
       }
     }
     return count
   }
 
-  /// Makes a dead letter pending again, with all its attempts.
-  func revive(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws -> RequestRecord {
-    var record = try find(id, transaction)
-    guard record.state == .failed else {
-      throw RequestRefusal(.conflict, "request \(id) is \(record.state.rawValue); only one that has failed can be retried")
+  /// Cancels the live requests with a tag, of one identifier or with nil of all; those that run are asked to stop. Those of a `schedule`
+  /// stay, which are the operator's.
+  ///
+  /// - Returns: How many.
+  func cancelAll(
+    tag: String, identifier: TaskIdentifier? = nil, _ transaction: any StoreTransaction, now: WallTime
+  ) throws -> Int {
+    var ids: [RequestID] = []
+    while true {
+      let slice = try transaction.live(tagged: tag, identifier: identifier, after: ids.last, limit: Self.sliceSize)
+      ids += slice
+      if slice.count < Self.sliceSize { break }
     }
-    if let key = record.request.uniqueKey, try transaction.holder(of: key, identifier: record.request.identifier) != nil {
-      throw RequestRefusal(.conflict, "another request holds the unique key \"\(key)\" by now: cancel it first")
+    var count = 0
+    // The newest first: what waits for others is cancelled by its tag, and not because one of those was.
+    for id in ids.reversed() {
+      guard var record = try transaction.request(id), !record.request.isSchedule else { continue }
+      switch record.state {
+      case .succeeded, .failed, .cancelled: continue
+      case .running:
+        guard record.stopRequested == nil else { continue }
+        try requestStop(&record, .cancelled, transaction)
+      case .blocked, .pending, .claimed:
+        try cancelWaiting(&record, message: "cancelled by its tag \"\(tag)\"", transaction, now: now)
+      }
+      count += 1
     }
-    record.state = try record.state.transition(on: .revived, guards: RequestGuards()).state
-    record.due = now
-    record.attemptsSpent = 0
-    record.losses = 0
-    record.ended = nil
-    try transaction.update(record)
-    turn.changes += 1
-    if let handler = handlers[record.request.identifier] {
-      handler.becamePending(due: now)
-      handler.liveRequests = handler.liveRequests.map { $0 + 1 }
-    }
-    note(record)
-    return record
+    return count
   }
+
+  /// How many requests are looked at together.
+  static let sliceSize = 500
 
   /// Makes the identifier's first pending request due at once, ahead of its time and backoff, or submits one.
   func simulateLaunch(_ identifier: TaskIdentifier, _ transaction: any StoreTransaction, now: WallTime) throws -> RequestRecord {
@@ -75,39 +89,9 @@ extension SchedulerCore {
     record.due = min(record.due, now)
     try transaction.update(record)
     turn.changes += 1
-    handler.becamePending(due: record.due)
+    handler.becamePending(record)
     note(record)
     return record
-  }
-
-  /// Brings the requests that the configuration's `schedule` lines stand for in line with it.
-  func reconcile(_ schedules: [TaskIdentifier: RepeatRule], _ transaction: any StoreTransaction, now: WallTime) throws {
-    var missing = schedules
-    for var record in try transaction.holders(ofKeysBeginningWith: TaskRequest.scheduleKeyPrefix) {
-      let identifier = record.request.identifier
-      guard record.request.isSchedule else { continue }
-      guard let rule = missing.removeValue(forKey: identifier) else {
-        if record.state == .running {
-          try requestStop(&record, .cancelled, transaction)
-        } else {
-          try cancelWaiting(&record, message: "its schedule is no longer in the configuration", transaction, now: now)
-        }
-        continue
-      }
-      guard record.request.repetition != rule else { continue }
-      record.request.repetition = rule
-      let latest = now + rule.interval
-      record.due = min(record.due, latest)
-      record.occurrence = record.due
-      try transaction.update(record)
-      note(record)
-    }
-    // A plugin that is not there now finds its schedule as it was when it is back.
-    for (identifier, rule) in missing where handlers[identifier] != nil {
-      let request = TaskRequest(
-        identifier: identifier, uniqueKey: TaskRequest.scheduleKeyPrefix + identifier.rawValue, onConflict: .keep, repetition: rule)
-      _ = try submit(request, by: .operatorsConfiguration, transaction, now: now)
-    }
   }
 
   func find(_ id: RequestID, _ transaction: any StoreTransaction) throws -> RequestRecord {
@@ -115,17 +99,39 @@ extension SchedulerCore {
     return record
   }
 
-  /// Ends a request that does not run.
+  /// Cancels a request that does not run, and ends what depends on it.
   func cancelWaiting(_ record: inout RequestRecord, message: String, _ transaction: any StoreTransaction, now: WallTime) throws {
-    record.state = try record.state.transition(on: .cancelled, guards: RequestGuards()).state
+    let wasBlocked = record.state == .blocked
+    try endWaiting(&record, as: .cancelled, message: message, transaction, now: now)
+    if wasBlocked, let key = record.request.uniqueKey { try handBack(key, from: record, transaction) }
+    try settleDependants(of: record.id, ended: record.state, output: [], transaction, now: now)
+  }
+
+  /// Ends a request that does not run; what depends on it is the caller's.
+  ///
+  /// - Parameter ended: `cancelled`; or `failed`, when it ends because another has.
+  func endWaiting(
+    _ record: inout RequestRecord, as ended: RequestState, message: String, _ transaction: any StoreTransaction, now: WallTime
+  ) throws {
+    record.state = try record.state.transition(on: ended == .failed ? .predecessorFailed : .cancelled, guards: RequestGuards()).state
     record.blockedBy = nil
     record.ended = now
     record.lastMessage = message
     try transaction.update(record)
     turn.changes += 1
     countEnded(record.request.identifier)
-    handlers[record.request.identifier]?.nextDue = .unknown
+    handlers[record.request.identifier]?.forgetDue(of: record)
     note(record)
+  }
+
+  /// The tail of a chain is cancelled: the one it was appended to holds the key again, so that the next one comes after that.
+  private func handBack(_ key: String, from tail: RequestRecord, _ transaction: any StoreTransaction) throws {
+    for edge in try chainEdges(of: tail, transaction) where edge.onFailure == .fail {
+      guard var holder = try transaction.request(edge.predecessor), !holder.state.isFinal, holder.request.uniqueKey == nil else { continue }
+      holder.request.uniqueKey = key
+      try transaction.update(holder)
+      note(holder)
+    }
   }
 
   /// Asks a request's run to stop, durably: whatever becomes of the run, the request is cancelled.

@@ -7,102 +7,126 @@ extension SchedulerCore {
   /// held until then. And a handler whose runs are shorter than a commit is given some ahead, see ``HandlerState/slotsAhead``.
   func dispatch(_ transaction: any StoreTransaction, now: WallTime) throws {
     guard mayStart else { return }
-    var offers: [(handler: HandlerState, offer: DueRequest)] = []
-    for handler in handlers.values {
-      try learnNextDue(handler, transaction)
-      guard isReady(handler, now: now) else { continue }
-      let limit = handler.freeSlots > freeHostSlots ? freeHostSlots : handler.freeSlots + handler.slotsAhead
-      let due = try transaction.due(of: handler.contract.identifier, by: horizon(of: handler, now: now), limit: limit)
-      // All that is due is on offer: what comes next is due later. Otherwise more is due now.
-      if due.count < limit || due.isEmpty { handler.nextDue = .unknown }
-      offers += due.map { (handler, $0) }
-    }
-    if offers.count > freeHostSlots { offers.sort { ($0.offer.rank, $0.offer.id) < ($1.offer.rank, $1.offer.id) } }
-    for (handler, offer) in offers where handler.freeSlots > 0 ? freeHostSlots > 0 : handler.slotsAhead > 0 && offer.due <= now {
-      try start(offer, handler, transaction, now: now)
-    }
-    for handler in handlers.values { try learnNextDue(handler, transaction) }
+    try relaxPastDeadlines(transaction, now: now)
+    // What was due and is put off has taken the place of another: that is looked for.
+    while try startDue(transaction, now: now) {}
+    for handler in handlers.values { for lane in handler.lanes.values { try learnNextDue(lane, of: handler, transaction) } }
   }
 
-  /// Whether ``dispatch(_:now:)`` might find something.
-  func mayDispatch(now: WallTime) -> Bool { mayStart && handlers.values.contains { isReady($0, now: now) } }
+  /// - Returns: Whether something that was due was put off instead of started.
+  private func startDue(_ transaction: any StoreTransaction, now: WallTime) throws -> Bool {
+    var hasPutOff = false
+    var offers: [(handler: HandlerState, lane: LaneState, offer: DueRequest)] = []
+    for handler in handlers.values {
+      for lane in handler.lanes.values {
+        try learnNextDue(lane, of: handler, transaction)
+        let horizon = horizon(of: handler, now: now)
+        guard lane.isDue(by: horizon), isOpen(lane, of: handler, now: now) else { continue }
+        let limit = handler.freeSlots > freeHostSlots ? freeHostSlots : handler.freeSlots + handler.slotsAhead
+        let due = try transaction.due(in: Lane(handler.contract.identifier, lane.gates), by: horizon, limit: limit)
+        // All that is due is on offer: what comes next is due later. Otherwise more is due now.
+        if due.count < limit || due.isEmpty { lane.nextDue = .unknown }
+        offers += due.map { (handler, lane, $0) }
+      }
+    }
+    if offers.count > 1 { offers.sort { ($0.offer.rank, $0.offer.id) < ($1.offer.rank, $1.offer.id) } }
+    for (handler, lane, offer) in offers where mayTake(offer, handler, lane, now: now) {
+      guard try !start(offer, handler, lane, transaction, now: now) else { continue }
+      hasPutOff = true
+      lane.nextDue = .unknown
+    }
+    return hasPutOff
+  }
+
+  /// Whether a slot is left for what is on offer, and nothing that began before it closed its lane.
+  private func mayTake(_ offer: DueRequest, _ handler: HandlerState, _ lane: LaneState, now: WallTime) -> Bool {
+    guard handler.freeSlots > 0 ? freeHostSlots > 0 : handler.slotsAhead > 0 && offer.due <= now else {
+      // It is still there, and due.
+      lane.nextDue = .unknown
+      return false
+    }
+    guard isOpen(lane, of: handler, now: now) else {
+      lane.nextDue = .unknown
+      return false
+    }
+    return true
+  }
+
+  /// Whether ``dispatch(_:now:)`` might find something that does not wait for another's wake-up.
+  func mayDispatch(now: WallTime) -> Bool {
+    guard mayStart else { return false }
+    if let deadline = nextDeadline.earliest, deadline <= now { return true }
+    return handlers.values.contains { handler in
+      let horizon = horizon(of: handler, now: now)
+      return handler.lanes.values.contains { lane in
+        guard let wakeTime = lane.wakeTime, wakeTime <= horizon else { return false }
+        return isOpen(lane, of: handler, now: now)
+      }
+    }
+  }
 
   /// When ``dispatch(_:now:)`` has something to do next; nil: only an event can change that.
-  var nextStart: WallTime? {
-    guard mayStart else { return nil }
+  func nextTurn(now: WallTime) -> WallTime? {
+    guard mayStart, let deadline = nextDeadline.earliest else { return nextStart(now: now) }
+    return min(deadline, nextStart(now: now) ?? deadline)
+  }
+
+  /// When the next request may start; nil: only an event can change that.
+  func nextStart(now: WallTime) -> WallTime? {
     var next: WallTime?
+    guard mayStart else { return nil }
     for handler in handlers.values where handler.freeSlots > 0 ? freeHostSlots > 0 : handler.slotsAhead > 0 {
-      // Of a handler that is held back it may not be known yet: then it is looked at when that is over.
-      guard let due = handler.nextDue.earliest, handler.heldUntil != .distantFuture else { continue }
-      var time = handler.freeSlots > 0 ? due + (.zero - policy.claimAhead) : due
-      if let heldUntil = handler.heldUntil { time = max(time, heldUntil) }
-      next = min(next ?? time, time)
+      let ahead = handler.freeSlots > 0 ? policy.claimAhead : .zero
+      for lane in handler.lanes.values {
+        // Of a lane that is held it may not be known yet: then it is looked at when that is over.
+        guard let wakeTime = lane.wakeTime else { continue }
+        let time = wakeTime + (.zero - ahead)
+        if let next, time >= next { continue }
+        // What is held now and due only later may be let through by then without an event.
+        guard let opening = opening(of: lane, handler, now: max(now, time)) else { continue }
+        next = min(next ?? .distantFuture, max(time, opening))
+      }
     }
     return next
   }
 
   private var mayStart: Bool { !isDraining && storeTrouble == nil }
 
-  private var freeHostSlots: Int { policy.maxConcurrentRuns - occupiedSlots }
-
-  private func isReady(_ handler: HandlerState, now: WallTime) -> Bool {
-    (handler.freeSlots > 0 ? freeHostSlots > 0 : handler.slotsAhead > 0) && !handler.isHeld(at: now)
-      && handler.isDue(by: horizon(of: handler, now: now))
-  }
+  var freeHostSlots: Int { policy.maxConcurrentRuns - occupiedSlots }
 
   /// Until when a request may be due to be started now: only a free slot is taken ahead of time.
   private func horizon(of handler: HandlerState, now: WallTime) -> WallTime { handler.freeSlots > 0 ? now + policy.claimAhead : now }
 
-  private func learnNextDue(_ handler: HandlerState, _ transaction: any StoreTransaction) throws {
-    guard case .unknown = handler.nextDue else { return }
-    handler.nextDue = try transaction.nextDue(of: handler.contract.identifier).map { .at($0) } ?? .never
+  private func learnNextDue(_ lane: LaneState, of handler: HandlerState, _ transaction: any StoreTransaction) throws {
+    guard case .unknown = lane.nextDue else { return }
+    lane.nextDue = try transaction.nextDue(in: Lane(handler.contract.identifier, lane.gates)).map { .at($0) } ?? .never
   }
 
-  private func start(_ offer: DueRequest, _ handler: HandlerState, _ transaction: any StoreTransaction, now: WallTime) throws {
+  /// - Returns: Whether it was started; no: its occurrence was missed, and is skipped.
+  private func start(
+    _ offer: DueRequest, _ handler: HandlerState, _ lane: LaneState, _ transaction: any StoreTransaction, now: WallTime
+  ) throws -> Bool {
     let run: RunID = nextID(now)
     let began = max(now, offer.due)
     var attemptsSpent = offer.attemptsSpent
-    if offer.isRepeating { attemptsSpent = try settleOccurrence(offer.id, transaction, now: began) }
+    if offer.isRepeating {
+      guard let spent = try settleOccurrence(offer.id, transaction, now: began) else { return false }
+      attemptsSpent = spent
+    }
     try transaction.start(offer.id, run: run, at: began)
     let entry = LiveRunEntry(
       run: run, request: offer.id, identifier: handler.contract.identifier, attempt: attemptsSpent + 1, started: began,
-      isRepeating: offer.isRepeating)
+      isRepeating: offer.isRepeating, gates: lane.gates)
     live[run] = entry
-    slotTaken(entry.identifier)
+    slotTaken(entry)
+    limits.began(entry, now: now)
     turn.started.append(entry)
     let order = RunOrder(
       run: run, request: offer.id, contract: handler.contract, attempt: entry.attempt, payload: try transaction.payload(of: offer.id))
     if offer.due > now { turn.held.append(HeldOrder(order: order, due: offer.due)) } else { turn.orders.append(order) }
     if isObserved, let record = try transaction.request(offer.id) { note(record) }
     note(entry.record)
+    return true
   }
 
-  /// An occurrence that has fallen due supersedes a pending retry of the one before, and the latest of those that were missed stands for
-  /// all. Returns the attempts spent on the occurrence that starts.
-  private func settleOccurrence(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws -> Int {
-    guard var record = try transaction.request(id), let rule = record.request.repetition, let occurrence = record.occurrence else {
-      return 0
-    }
-    let next = rule.next(after: occurrence, now: now)
-    let latest = WallTime(unixMilliseconds: next.unixMilliseconds - rule.interval.wholeMilliseconds)
-    let isSuperseding = latest > occurrence && next > occurrence
-    // A run that was launched early spent attempts before its occurrence had begun.
-    let wasEarly = record.attemptsSpent > 0 && occurrence <= now && record.started.map { $0 < occurrence } ?? false
-    guard isSuperseding || wasEarly else { return record.attemptsSpent }
-    if isSuperseding { record.occurrence = latest }
-    record.attemptsSpent = 0
-    try transaction.update(record)
-    return 0
-  }
-}
-
-extension HandlerState {
-  /// Whether a pending request may be due by `now`.
-  func isDue(by now: WallTime) -> Bool {
-    switch nextDue {
-    case .unknown: true
-    case .never: false
-    case .at(let time): time <= now
-    }
-  }
 }

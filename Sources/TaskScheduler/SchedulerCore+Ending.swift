@@ -1,3 +1,4 @@
+import Failpoints
 import TaskModel
 
 extension SchedulerCore {
@@ -6,6 +7,7 @@ extension SchedulerCore {
     guard let entry = live[run] else { return }
     if !entry.isRepeating, entry.stopRequested == nil, ending.isPlainSuccess {
       try transaction.succeed(entry.request, run: run, outcome: ending.outcome, message: report.message, at: now)
+      Failpoint.outcomeWritten.hit()
       var record = entry.record
       record.started = max(entry.started, report.began ?? entry.started)
       record.ended = max(now, record.started)
@@ -13,23 +15,25 @@ extension SchedulerCore {
       record.report = report
       try transaction.append(record)
       countEnded(entry.identifier)
+      if watchesFiles { turn.changedWatches = true }
       if !standings.isEmpty { try absolve(entry.identifier, transaction) }
       note(record)
       if isObserved, let request = try transaction.request(entry.request) { note(request) }
+      try settleDependants(of: entry.request, ended: .succeeded, output: report.output, transaction, now: now)
     } else {
       let record = try transaction.requestRunning(as: run, of: entry.request)
       try conclude(record, run: run, ending: ending, report: report, transaction, now: now)
       try judge(entry.identifier, ending, report, transaction, now: now)
     }
     live.removeValue(forKey: run)
-    slotFreed(entry.identifier, took: report.handlerTime)
+    slotFreed(entry, took: report.handlerTime)
     turn.ended.append(entry)
   }
 
   /// A run whose request has no place for its outcome: only its slot is given back.
   func abandon(_ run: RunID) {
     guard let entry = live.removeValue(forKey: run) else { return }
-    slotFreed(entry.identifier, took: nil)
+    slotFreed(entry, took: nil)
     turn.ended.append(entry)
   }
 
@@ -51,13 +55,18 @@ extension SchedulerCore {
     history.report.stopReason = record.stopRequested ?? report.stopReason
     try transaction.append(history)
 
-    record.due = due(of: record, transition.due, retry: policy, report: report, now: now)
+    if case .nextOccurrence = transition.due {
+      // The next event may bring none.
+      if record.request.event != nil, record.eventDue == nil { try transaction.setEventPayload(nil, of: record.id) }
+      advance(&record, now: now)
+    } else {
+      record.due = due(of: record, transition.due, retry: policy, report: report, now: now)
+    }
     switch transition.attempts {
     case .keep: break
     case .spend: record.attemptsSpent += 1
     case .reset: record.attemptsSpent = 0
     }
-    if case .nextOccurrence = transition.due { record.occurrence = record.due }
     record.losses = transition.countsAsLoss ? record.losses + 1 : 0
     record.state = transition.state
     record.run = nil
@@ -68,29 +77,37 @@ extension SchedulerCore {
     try transaction.update(record)
 
     let identifier = record.request.identifier
-    if record.state == .pending { handlers[identifier]?.becamePending(due: record.due) } else { countEnded(identifier) }
+    if record.state == .pending {
+      becamePending(record)
+    } else {
+      countEnded(identifier)
+    }
     // Who watches learns of the run's end before the request's next state.
     note(history)
     note(record)
-    try unblock(after: record.id, transaction)
+    if record.state.isFinal {
+      try settleDependants(of: record.id, ended: record.state, output: report.output, transaction, now: now)
+    }
   }
 
-  /// The requests that waited for a run of `id` may start now.
-  private func unblock(after id: RequestID, _ transaction: any StoreTransaction) throws {
-    for var record in try transaction.blocked(by: id) {
-      record.state = try record.state.transition(on: .unblocked, guards: RequestGuards()).state
-      record.blockedBy = nil
-      try transaction.update(record)
-      handlers[record.request.identifier]?.becamePending(due: record.due)
-      note(record)
+  /// A request waits for its time, in memory too.
+  func becamePending(_ record: RequestRecord) {
+    handlers[record.request.identifier]?.becamePending(record)
+    guard !record.isRelaxed, let deadline = record.request.deadline else { return }
+    switch nextDeadline {
+    case .unknown: break
+    case .never: nextDeadline = .at(deadline)
+    case .at(let known): nextDeadline = .at(min(known, deadline))
     }
   }
 
   /// One live request less.
   func countEnded(_ identifier: TaskIdentifier) {
-    guard let handler = handlers[identifier], let count = handler.liveRequests else { return }
-    handler.liveRequests = max(0, count - 1)
+    countLive(identifier, by: -1)
   }
+
+  /// How far a handler may put its next run off.
+  private static let longestWait = Duration.seconds(366 * 86_400)
 
   private func due(
     of record: RequestRecord, _ due: RequestTransition.Due, retry: RetryPolicy, report: RunReport, now: WallTime
@@ -100,13 +117,14 @@ extension SchedulerCore {
     case .unchanged: return record.due
     // One that is given back before its time keeps its time.
     case .now: return max(now, record.due)
-    case .nextOccurrence: return record.request.repetition?.next(after: record.occurrence ?? record.due, now: now) ?? now
-    case .afterSnooze: time = now + (report.retryAfter ?? policy.snooze)
-    case .afterBackoff: time = now + (report.retryAfter ?? retry.delay(afterAttempt: record.attempt, jitter: jitter()))
+    case .nextOccurrence: return record.due
+    case .afterSnooze: time = now + (report.retryAfter.map { min($0, Self.longestWait) } ?? policy.snooze)
+    case .afterBackoff:
+      time = now + (report.retryAfter.map { min($0, Self.longestWait) } ?? retry.delay(afterAttempt: record.attempt, jitter: jitter()))
     }
     // A retry never outlasts its occurrence.
-    guard let rule = record.request.repetition, let occurrence = record.occurrence else { return time }
-    return min(time, rule.next(after: occurrence, now: now))
+    guard let rule = record.request.repetition, rule.schedule != .event, let occurrence = record.occurrence else { return time }
+    return min(time, occurrences.next(rule, after: occurrence, now: now))
   }
 }
 

@@ -99,7 +99,13 @@ extension SchedulerCore {
   func overview(of handler: HandlerState, now: WallTime) -> HandlerOverview {
     var standing = standings[handler.contract.identifier] ?? Standing()
     if !standing.isHeld(at: now) { standing.heldUntil = nil }
-    return HandlerOverview(running: handler.running, suspension: handler.suspension, standing: standing)
+    let identifier = handler.contract.identifier
+    var overview = HandlerOverview(running: handler.running, suspension: handler.suspension, standing: standing)
+    (overview.rate, overview.quota) = limits.description(of: identifier, live: liveStarts(of: identifier), now: now)
+    for lane in handler.lanes.values {
+      if case .at(let due) = lane.nextDue { overview.nextDue = min(overview.nextDue ?? due, due) }
+    }
+    return overview
   }
 
   /// Why a plugin's standing keeps its requests from being run, a sentence; nil: it does not.
@@ -120,9 +126,4 @@ extension SchedulerCore {
   }
 
   static func firstLine(_ text: String) -> String { String(text.prefix { $0 != "\n" }.prefix(500)) }
-}
-
-extension WallTime {
-  /// Later than everything: "never".
-  static let distantFuture = WallTime(unixMilliseconds: .max)
 }

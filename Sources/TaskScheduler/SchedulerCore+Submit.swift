@@ -1,3 +1,4 @@
+import Failpoints
 import TaskModel
 
 extension SchedulerCore {
@@ -9,108 +10,109 @@ extension SchedulerCore {
     case operatorsConfiguration
   }
 
-  /// Adds a request, or does what its conflict policy says.
-  func submit(_ submitted: TaskRequest, by submitter: Submitter = .user, _ transaction: any StoreTransaction, now: WallTime) throws
-    -> Submission
-  {
-    var notes: [String] = []
-    let request = try check(submitted, by: submitter, notes: &notes)
-    if let key = request.uniqueKey, let holder = try transaction.holder(of: key, identifier: request.identifier) {
-      switch request.onConflict {
-      case .keep:
-        if holder.state == .running { notes.append("the holder of the key is running: this trigger is dropped") }
-        return Submission(id: holder.id, disposition: .kept, nextStart: holder.due, notes: notes)
-      case .replace:
-        let predecessor = try makeWay(holder, transaction, now: now)
-        return try add(request, after: predecessor, by: submitter, disposition: .replaced, notes: notes, transaction, now: now)
-      case .none, .update, .append: break
+  /// Submits requests in their order. A later one may wait for an earlier one by its position.
+  ///
+  /// - Throws: A refusal that names the one it is about as `[INDEX]` when there are several. The caller's savepoint undoes the others.
+  func submit(_ requests: [TaskRequest], _ transaction: any StoreTransaction, now: WallTime) throws -> [Submission] {
+    var submissions: [Submission] = []
+    var ids: [RequestID] = []
+    submissions.reserveCapacity(requests.count)
+    for (index, request) in requests.enumerated() {
+      do {
+        let submission = try submit(request, earlier: ids, transaction, now: now)
+        submissions.append(submission)
+        ids.append(submission.id)
+      } catch var refusal as RequestRefusal {
+        if requests.count > 1 { refusal.field = "[\(index)]" + (refusal.field.map { ".\($0)" } ?? "") }
+        throw refusal
       }
     }
-    return try add(request, after: nil, by: submitter, disposition: .created, notes: notes, transaction, now: now)
+    return submissions
   }
 
-  private func add(
-    _ request: TaskRequest, after predecessor: RequestID?, by submitter: Submitter, disposition: Disposition, notes: [String],
-    _ transaction: any StoreTransaction, now: WallTime
+  /// Adds a request, or does what its keys say.
+  ///
+  /// - Parameter earlier: What stands for the requests before it in the same submission.
+  func submit(
+    _ submitted: TaskRequest, by submitter: Submitter = .user, earlier: [RequestID] = [], _ transaction: any StoreTransaction, now: WallTime
   ) throws -> Submission {
-    let handler = handlers[request.identifier]
-    let count = try handler?.liveRequests ?? transaction.liveCount(of: request.identifier)
-    guard count < policy.maxPending || submitter == .operatorsConfiguration else {
+    if let key = submitted.idempotencyKey, let answer = try answer(to: submitted, again: key, transaction) { return answer }
+    var notes: [String] = []
+    var request = try check(submitted, by: submitter, notes: &notes, now: now)
+    let edges = request.after.isEmpty ? [] : try predecessors(of: &request, earlier: earlier, notes: &notes, transaction)
+    let submission = try place(Arrival(request: request, edges: edges, submitter: submitter, notes: notes), transaction, now: now)
+    if let key = submitted.idempotencyKey {
+      try transaction.remember(
+        KnownSubmission(
+          fingerprint: RequestFingerprint(of: submitted).value, request: submission.id, disposition: submission.disposition,
+          submitted: now),
+        key: key)
+    }
+    return submission
+  }
+
+  /// A request that is on its way in, as it was found to be right.
+  struct Arrival {
+    var request: TaskRequest
+    /// What it names as its predecessors; of those that have ended, how.
+    var edges: [DependencyRecord]
+    /// Requests whose runs must end first, whatever comes of them: nothing of theirs is passed on.
+    var waits: [RequestID] = []
+    var disposition = Disposition.created
+    let submitter: Submitter
+    var notes: [String]
+  }
+
+  /// Adds a request that is new.
+  func add(_ arrival: Arrival, _ transaction: any StoreTransaction, now: WallTime) throws -> Submission {
+    var request = arrival.request
+    let count = try liveCount(of: request.identifier, transaction)
+    guard count < policy.maxPending || arrival.submitter == .operatorsConfiguration else {
       throw RequestRefusal(
         .limit, "\(request.identifier) has \(count) live requests, the most there may be (max_pending): cancel some, or raise it")
     }
-    let due = max(request.earliestBegin ?? now, now)
+    // What is not complete yet is looked at when it is.
+    if arrival.edges.allSatisfy({ $0.ended != nil }) { request.payload = try fittingPayload(of: request, arrival.edges) }
+    let open = arrival.waits + arrival.edges.filter { $0.ended == nil }.map(\.predecessor)
+    let due = firstDue(of: request, now: now)
     let record = RequestRecord(
-      id: nextID(now), request: request, state: predecessor == nil ? .pending : .blocked, due: due,
-      occurrence: request.repetition == nil ? nil : due, submitted: now, blockedBy: predecessor)
+      id: nextID(now), request: request, state: open.isEmpty ? .pending : .blocked, due: due,
+      occurrence: request.repetition == nil ? nil : due, submitted: now, blockedBy: open.first,
+      isRelaxed: request.deadline.map { $0 <= now } ?? false)
     try transaction.insert(record)
+    Failpoint.requestInserted.hit()
+    let edges = arrival.waits.map { DependencyRecord(predecessor: $0, onFailure: .ignore) } + arrival.edges
+    if !edges.isEmpty {
+      try transaction.insert(edges, of: record.id)
+      awaited?.formUnion(open)
+    }
+    if let key = request.uniqueKey, let window = request.uniqueWindow {
+      try transaction.hold(key, identifier: request.identifier, for: record.id, until: now + window)
+    }
     turn.changes += 1
-    handler?.liveRequests = count + 1
-    if predecessor == nil { handler?.becamePending(due: due) }
+    countLive(request.identifier, by: 1)
+    if open.isEmpty { becamePending(record) }
     note(record)
-    return Submission(id: record.id, disposition: disposition, nextStart: due, notes: notes)
+    return answer(record, arrival.disposition, arrival.notes)
   }
 
-  /// Takes the key from its holder and ends it. Returns the request whose run the successor has to wait for; nil: none.
-  private func makeWay(_ holder: RequestRecord, _ transaction: any StoreTransaction, now: WallTime) throws -> RequestID? {
-    var holder = holder
-    holder.request.uniqueKey = nil
-    if holder.state == .running {
-      try requestStop(&holder, .replaced, transaction)
-      return holder.id
+  /// What the submitter of a request learns of it.
+  func answer(_ record: RequestRecord, _ disposition: Disposition, _ notes: [String]) -> Submission {
+    var effective = EffectiveSchedule(record)
+    // Nobody knows when its predecessor ends; one that has ended never starts.
+    if record.state == .blocked || record.state.isFinal {
+      effective.nextStart = .distantFuture
+      effective.latestStart = .distantFuture
     }
-    let predecessor = holder.blockedBy
-    try cancelWaiting(&holder, message: "replaced by a newer request", transaction, now: now)
-    return predecessor
+    return Submission(id: record.id, disposition: disposition, nextStart: effective.nextStart, notes: notes, effective: effective)
   }
 
-  /// What is wrong with a request is said before anything is written.
-  private func check(_ submitted: TaskRequest, by submitter: Submitter, notes: inout [String]) throws(RequestRefusal) -> TaskRequest {
-    var request = submitted
-    guard !isDraining else { throw RequestRefusal(.unavailable, "the host is draining: submit again when it is back") }
-    if handlers[request.identifier] == nil {
-      guard submitter == .operatorsConfiguration || policy.permitted?.contains(where: { $0.exact == request.identifier }) == true else {
-        throw RequestRefusal(
-          .unknownIdentifier,
-          "no plugin registered \(request.identifier): see taskhost plugins list, or permit it by its full name to park requests for it",
-          field: "identifier")
-      }
-      notes.append("no plugin has registered \(request.identifier): the request is parked until one does")
-    }
-    if standings[request.identifier]?.isQuarantined == true {
-      notes.append("the plugin is quarantined: the request waits for taskhost plugins release \(request.identifier)")
-    }
-    guard request.payload.count <= Limits.payloadBytes else {
-      throw RequestRefusal(.tooBig, "the payload has \(request.payload.count) bytes, more than \(Limits.payloadBytes)", field: "payload")
-    }
-    if let objection = objection(request.payload, request.identifier) {
-      throw RequestRefusal(.invalid, "the payload does not fit the handler of \(request.identifier): \(objection)", field: "payload")
-    }
-    guard Limits.priorities.contains(request.priority) else {
-      throw RequestRefusal(.invalid, "priority \(request.priority) is not in −10 … 10", field: "priority")
-    }
-    if let unsupported = request.unsupported { throw RequestRefusal(.unsupported, unsupported.sentence, field: unsupported.field) }
-    if let key = request.uniqueKey {
-      guard !key.isEmpty, key.utf8.count <= Limits.keyBytes else {
-        throw RequestRefusal(
-          .invalid, "the unique key has \(key.utf8.count) bytes; 1 to \(Limits.keyBytes) are allowed", field: "unique_key")
-      }
-      // Without a policy every submission is its own request, so it holds no key.
-      if request.onConflict == .none { request.uniqueKey = nil }
-    } else if request.onConflict != .none {
-      throw RequestRefusal(.invalid, "on_conflict \(request.onConflict.rawValue) needs a unique key", field: "unique_key")
-    }
-    guard request.tags.count <= Limits.tags, request.tags.allSatisfy({ !$0.isEmpty && $0.utf8.count <= Limits.keyBytes }) else {
-      throw RequestRefusal(.invalid, "at most \(Limits.tags) tags of 1 to \(Limits.keyBytes) bytes each are allowed", field: "tags")
-    }
-    if let interval = request.repetition?.interval {
-      guard interval >= .milliseconds(1) else { throw RequestRefusal(.invalid, "the interval must be positive", field: "every_ms") }
-      if submitter == .user, interval < policy.minimumInterval {
-        request.repetition?.interval = policy.minimumInterval
-        notes.append("the interval was raised to minimum_interval, \(policy.minimumInterval.wholeMilliseconds / 1000) s")
-      }
-    }
-    request.retry = request.retry ?? policy.retry
-    return request
+  /// When a request that is submitted now is due.
+  func firstDue(of request: TaskRequest, now: WallTime) -> WallTime {
+    let earliest = max(request.earliestBegin ?? now, now)
+    if request.event != nil { return .distantFuture }
+    guard let rule = request.repetition, case .cron = rule.schedule else { return earliest }
+    // The times of a calendar are those after the moment, and the moment itself.
+    return occurrences.following(rule, earliest + .milliseconds(-1))
   }
 }

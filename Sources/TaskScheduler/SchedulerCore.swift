@@ -1,3 +1,4 @@
+import Failpoints
 import TaskModel
 
 /// Decides what runs when. It has no thread, no clock and no I/O of its own: each step works on a transaction and a time it is given, so
@@ -23,12 +24,36 @@ final class SchedulerCore {
   /// Whether events are gathered.
   var isObserved = false
   var turn = Turn()
+  /// What is known of the machine's conditions; nil: nothing is, and they count as held.
+  var conditions: ConditionReport?
+  /// Requests that others wait for, and perhaps some nobody waits for any more; nil: the store must be asked.
+  var awaited: Set<RequestID>?
+  /// The first deadline of a pending request; nil: the store must be asked.
+  var nextDeadline: NextDue = .unknown
+  /// What was due before then passed while nobody could run it: the host was not there, or the machine slept.
+  var awakeSince: WallTime
+  let occurrences: Occurrences
+  let windows: WindowBook
+  var limits: LimitBook
+  /// How many requests are live, of the identifiers of which it was asked.
+  private(set) var liveCounts: [TaskIdentifier: Int] = [:]
+  /// Whether requests wait for changes of files.
+  var watchesFiles = false
+  /// What became of events since the host began.
+  var eventCounts = EventCounts()
   private var ids: RecordIDGenerator
   let origin: UInt64
   private var random: any RandomNumberGenerator
 
-  init(policy: SchedulingPolicy, origin: UInt64, lastSequence: Int64, random: any RandomNumberGenerator = SystemRandomNumberGenerator()) {
+  init(
+    policy: SchedulingPolicy, origin: UInt64, lastSequence: Int64, now: WallTime,
+    random: any RandomNumberGenerator = SystemRandomNumberGenerator()
+  ) {
     self.policy = policy
+    awakeSince = now
+    occurrences = Occurrences(zones: policy.timeZones)
+    windows = WindowBook(policy.windows)
+    limits = LimitBook(policy)
     self.origin = origin
     ids = RecordIDGenerator(after: lastSequence)
     self.random = random
@@ -44,24 +69,29 @@ final class SchedulerCore {
     for contract in contracts { handlers[contract.identifier] = HandlerState(contract: contract) }
   }
 
-  /// A run of the handler is given to the launcher.
-  func slotTaken(_ identifier: TaskIdentifier) {
-    guard let handler = handlers[identifier] else { return }
+  /// A run is given to the launcher.
+  func slotTaken(_ entry: LiveRunEntry) {
+    limits.take(entry)
+    guard let handler = handlers[entry.identifier] else { return }
     occupiedSlots -= handler.occupiedSlots
     handler.runBegan()
     occupiedSlots += handler.occupiedSlots
   }
 
-  /// A run of the handler has ended; `took` is the time of the handler's call, nil where it is not known.
-  func slotFreed(_ identifier: TaskIdentifier, took: Duration?) {
-    guard let handler = handlers[identifier] else { return }
+  /// A run has ended; `took` is the time of the handler's call, nil where it is not known.
+  func slotFreed(_ entry: LiveRunEntry, took: Duration?) {
+    limits.give(entry)
+    guard let handler = handlers[entry.identifier] else { return }
     occupiedSlots -= handler.occupiedSlots
     handler.runEnded(took: took)
     occupiedSlots += handler.occupiedSlots
   }
 
   /// Tells observers about a request as it is now.
-  func note(_ record: RequestRecord) { if isObserved { turn.events.append(.request(record)) } }
+  func note(_ record: RequestRecord) {
+    if record.request.event?.path != nil { turn.changedWatches = true }
+    if isObserved { turn.events.append(.request(record)) }
+  }
 
   /// Tells observers about a run as it is now.
   func note(_ record: RunRecord) {
@@ -71,14 +101,19 @@ final class SchedulerCore {
 
   /// One change of the turn was refused: what it changed in memory since `mark` is taken back.
   func takeBack(to mark: Turn.Mark) {
-    let (stopped, standings, changedHandlers) = turn.takeBack(to: mark)
-    for run in stopped { live[run]?.stopRequested = nil }
-    takeBack(standings)
-    guard changedHandlers else { return }
-    for handler in handlers.values {
-      handler.nextDue = .unknown
-      handler.liveRequests = nil
-    }
+    let dropped = turn.takeBack(to: mark)
+    for run in dropped.stopped { live[run]?.stopRequested = nil }
+    takeBack(dropped.standings)
+    takeBack(dropped.liveSteps)
+    guard dropped.changedHandlers else { return }
+    forgetAll()
+  }
+
+  /// What is remembered of requests may be wrong: the store is asked again.
+  func forgetAll() {
+    for handler in handlers.values { handler.forgetAll() }
+    awaited = nil
+    nextDeadline = .unknown
   }
 
   /// Begins a turn; what the last one led to is handed over.
@@ -88,20 +123,43 @@ final class SchedulerCore {
   func undoTurn() {
     for entry in turn.started {
       live.removeValue(forKey: entry.run)
-      slotFreed(entry.identifier, took: nil)
+      slotFreed(entry, took: nil)
+      limits.takeBackBegin(entry)
     }
     for entry in turn.ended {
       live[entry.run] = entry
-      slotTaken(entry.identifier)
+      slotTaken(entry)
     }
     for run in turn.stopped { live[run]?.stopRequested = nil }
     takeBack(turn.standings)
-    for handler in handlers.values {
-      handler.nextDue = .unknown
-      handler.liveRequests = nil
-    }
+    takeBack(turn.liveSteps)
+    forgetAll()
     turn = Turn()
   }
+
+  // MARK: How many requests are live
+
+  /// How many requests of an identifier are live; the store is asked once.
+  func liveCount(of identifier: TaskIdentifier, _ transaction: any StoreTransaction) throws -> Int {
+    if let count = liveCounts[identifier] { return count }
+    let count = try transaction.liveCount(of: identifier)
+    liveCounts[identifier] = count
+    return count
+  }
+
+  /// One live request more, or one less.
+  func countLive(_ identifier: TaskIdentifier, by step: Int) {
+    liveCounts[identifier] = liveCounts[identifier].map { max(0, $0 + step) }
+    // Also where it is not known: the store may be asked later in this turn, and what is taken back then is in its answer.
+    turn.countLive(identifier, by: step)
+  }
+
+  private func takeBack(_ steps: [(identifier: TaskIdentifier, step: Int)]) {
+    for (identifier, step) in steps.reversed() { liveCounts[identifier] = liveCounts[identifier].map { max(0, $0 - step) } }
+  }
+
+  /// The turn is durable: what counts only then.
+  func committed(_ turn: Turn) { for record in turn.history { limits.note(record) } }
 
   // MARK: Recovery
 
@@ -113,6 +171,7 @@ final class SchedulerCore {
   func recover(_ transaction: any StoreTransaction, crashed: [RunID: String] = [:], now: WallTime) throws -> Int {
     let known = try transaction.standings()
     load(known, now: now)
+    for lane in try transaction.lanesWithPending() { _ = handlers[lane.identifier]?.lane(lane.gates) }
     let running = try transaction.running()
     var lost = 0
     for record in running {
@@ -127,6 +186,7 @@ final class SchedulerCore {
         report.message = "the host ended while it ran"
         try conclude(record, run: run, ending: .lost, report: report, transaction, now: now)
         lost += 1
+        Failpoint.lossSettled.hit()
       }
     }
     let struck = Self.standings(standings, afterHostDiedOf: crashed, among: running, retry: policy.retry, now: now)

@@ -1,7 +1,9 @@
+public import CalendarTime
+public import SchedulingLimits
 public import TaskModel
 
 /// The operator's rules for scheduling.
-public struct SchedulingPolicy: Sendable, Hashable {
+public struct SchedulingPolicy: Sendable {
   /// How many runs the host allows at once.
   public var maxConcurrentRuns: Int
   /// How many live requests an identifier may have.
@@ -21,6 +23,20 @@ public struct SchedulingPolicy: Sendable, Hashable {
   public var historyAge: Duration
   /// How many ended runs are kept.
   public var historyCount: Int
+  /// How many tokens the host has of each named resource.
+  public var resources: [String: Int] = [:]
+  /// How often runs of the whole host may begin; nil: as often as they are due.
+  public var rate: Rate?
+  /// How often events may wake the requests of one identifier; what comes too often is merged into the next permitted wake-up.
+  public var eventQuota: Rate?
+  /// When requests may run that wait for a maintenance window, by name.
+  public var windows: [String: MaintenanceWindow] = [:]
+  /// The limits of single identifiers.
+  public var limits: [TaskIdentifier: PluginLimits] = [:]
+  /// Where the rules of a time zone come from; called on the scheduler's thread.
+  public var timeZones: @Sendable (String) throws(ZoneDirectory.Failure) -> TimeZoneRules = { name throws(ZoneDirectory.Failure) in
+    try ZoneDirectory().rules(of: name)
+  }
 
   /// The rules as given; the defaults are those of the configuration file.
   public init(

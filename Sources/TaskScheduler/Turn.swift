@@ -14,12 +14,18 @@ struct Turn {
   var events: [SchedulerEvent] = []
   /// Runs that ended.
   var history: [RunRecord] = []
+  /// Whether a request that waits for a file has changed.
+  var changedWatches = false
+  /// The files that requests wait for, if that may have changed.
+  var watches: Set<String>?
   /// For undoing what was changed in memory if the commit fails.
   var started: [LiveRunEntry] = []
   var ended: [LiveRunEntry] = []
   var stopped: [RunID] = []
   /// What changed of plugins' standing, in order.
   var standings: [StandingChange] = []
+  /// How the numbers of live requests changed, in order.
+  var liveSteps: [(identifier: TaskIdentifier, step: Int)] = []
   /// How often a change moved what handlers remember: when something is due, how many requests are live.
   var changes = 0
 
@@ -30,27 +36,44 @@ struct Turn {
     let incidentBefore: UInt64?
   }
 
+  /// What was appended since a mark.
+  struct Dropped {
+    /// The runs that were asked to stop.
+    let stopped: [RunID]
+    let standings: [StandingChange]
+    let liveSteps: [(identifier: TaskIdentifier, step: Int)]
+    /// Whether what handlers remember was changed.
+    let changedHandlers: Bool
+  }
+
   /// How far a turn had come.
   struct Mark {
-    fileprivate let expirations, events, stopped, standings, changes: Int
+    fileprivate let expirations, events, stopped, standings, liveSteps, changes: Int
   }
 
   /// How far the turn has come; what a change appends after it can be dropped.
   var mark: Mark {
-    Mark(expirations: expirations.count, events: events.count, stopped: stopped.count, standings: standings.count, changes: changes)
+    Mark(
+      expirations: expirations.count, events: events.count, stopped: stopped.count, standings: standings.count, liveSteps: liveSteps.count,
+      changes: changes)
   }
+
+  /// A request of an identifier more is live, or one less.
+  mutating func countLive(_ identifier: TaskIdentifier, by step: Int) { liveSteps.append((identifier, step)) }
 
   /// Drops what was appended since `mark`.
   ///
-  /// - Returns: The runs that were asked to stop since, the standings that changed since, and whether what handlers remember was changed.
   mutating func takeBack(
     to mark: Mark
-  ) -> (stopped: ArraySlice<RunID>, standings: ArraySlice<StandingChange>, changedHandlers: Bool) {
-    let dropped = (stopped[mark.stopped...], standings[mark.standings...], changes != mark.changes)
+  ) -> Dropped {
+    let dropped = Dropped(
+      stopped: Array(stopped[mark.stopped...]), standings: Array(standings[mark.standings...]),
+      liveSteps: Array(liveSteps[mark.liveSteps...]), changedHandlers: changes != mark.changes)
     expirations.removeLast(expirations.count - mark.expirations)
     events.removeLast(events.count - mark.events)
     stopped.removeLast(stopped.count - mark.stopped)
     standings.removeLast(standings.count - mark.standings)
+    liveSteps.removeLast(liveSteps.count - mark.liveSteps)
     return dropped
   }
 }

@@ -6,7 +6,8 @@ enum RequestColumns {
   static let list = """
     id, identifier, state, due_ms, priority, submitted_ms, earliest_begin_ms, conditions, unique_key, on_conflict, tags, retry_attempts, \
     retry_backoff, retry_initial_ms, retry_maximum_ms, every_ms, occurrence_ms, attempts_spent, losses, stop_requested, blocked_by, run, \
-    started_ms, ended_ms, last_outcome, last_message
+    started_ms, ended_ms, last_outcome, last_message, lane, repeats, clock, deadline_ms, relaxed, event, event_due_ms, event_since_ms, \
+    missed_left, options
     """
 
   /// Selects the ids of the requests that wait for their run, from the indexes alone; the identifiers' numbers are the statement's first
@@ -14,8 +15,9 @@ enum RequestColumns {
   static func waiting(of count: Int) -> String {
     let numbers = (1...max(1, count)).map { "?\($0)" }.joined(separator: ", ")
     return """
-      SELECT id FROM requests INDEXED BY requests_pending WHERE state = 20 AND identifier IN (\(numbers))
-      UNION ALL SELECT id FROM requests INDEXED BY requests_blocked WHERE blocked_by IS NOT NULL AND identifier IN (\(numbers))
+      SELECT id FROM requests INDEXED BY requests_pending
+      WHERE state = 20 AND lane IN (SELECT id FROM lanes WHERE identifier IN (\(numbers)))
+      UNION ALL SELECT id FROM requests INDEXED BY requests_blocked WHERE state = 10 AND identifier IN (\(numbers))
       """
   }
 
@@ -34,14 +36,19 @@ enum RequestColumns {
     request.retry = RetryPolicy(
       attempts: Int(row.integer(11)), backoff: try RetryPolicy.Backoff(stored: row.integer(12)), initial: .milliseconds(row.integer(13)),
       maximum: .milliseconds(row.integer(14)))
-    request.repetition = row.optionalInteger(15).map { RepeatRule(every: .milliseconds($0)) }
+    request.clock = try DueClock(stored: row.integer(28))
+    request.deadline = time(29)
+    try StoredOptions.apply(
+      row.optionalText(35), to: &request, repeats: try StoredRepetition(stored: row.integer(27)), every: row.optionalInteger(15),
+      eventName: row.optionalText(31), origin: origin)
     return RequestRecord(
       id: RequestID(sequence: row.integer(0), origin: origin), request: request, state: try RequestState(stored: row.integer(2)),
       due: WallTime(unixMilliseconds: row.integer(3)), occurrence: time(16), submitted: WallTime(unixMilliseconds: row.integer(5)),
       attemptsSpent: Int(row.integer(17)), losses: Int(row.integer(18)), stopRequested: try StopReason.optional(row.optionalInteger(19)),
       blockedBy: row.optionalInteger(20).map { RequestID(sequence: $0, origin: origin) },
       run: row.optionalInteger(21).map { RunID(sequence: $0, origin: origin) }, started: time(22), ended: time(23),
-      lastOutcome: try RunOutcome.optional(row.optionalInteger(24)), lastMessage: row.optionalText(25))
+      lastOutcome: try RunOutcome.optional(row.optionalInteger(24)), lastMessage: row.optionalText(25), isRelaxed: row.integer(30) != 0,
+      eventDue: time(32), eventSince: time(33), missedLeft: Int(row.integer(34)))
   }
 }
 

@@ -1,3 +1,4 @@
+import Failpoints
 import Foundation
 import GRDB
 public import TaskModel
@@ -8,6 +9,7 @@ public final class SQLiteRequestStore: RequestStore {
   public let origin: UInt64
   let pool: DatabasePool
   let identifiers = IdentifierTable()
+  let lanes: LaneTable
   private let writer: Writer
   private let checkpointer: WALCheckpointer
 
@@ -31,18 +33,26 @@ public final class SQLiteRequestStore: RequestStore {
         let applied = try pool.read { try migrator.appliedIdentifiers($0) }
         throw StoreError.futureSchema(found: applied.sorted().last ?? "an unknown schema")
       }
+      Failpoint.beforeMigration.hit()
       try migrator.migrate(pool)
+      Failpoint.afterMigration.hit()
       let identifiers = self.identifiers
+      let lanes = LaneTable(identifiers)
+      self.lanes = lanes
       (origin, writer) = try pool.writeWithoutTransaction { database in
         // GRDB opens a WAL database with synchronous = NORMAL, which a power failure could take commits from.
         try database.execute(sql: "PRAGMA synchronous = FULL")
         try database.execute(sql: "PRAGMA wal_autocheckpoint = 0")
         try database.execute(sql: "PRAGMA cache_size = -16384")
+        // The log keeps its greatest size otherwise.
+        try database.execute(sql: "PRAGMA journal_size_limit = 67108864")
         guard try Int.fetchOne(database, sql: "PRAGMA synchronous") == 2 else { throw StoreError.other("synchronous = FULL was not taken") }
         let origin = try Self.origin(database)
-        return (origin, Writer(transaction: try SQLiteTransaction(database, origin: origin, identifiers: identifiers)))
+        return (origin, Writer(transaction: try SQLiteTransaction(database, origin: origin, lanes: lanes, identifiers: identifiers)))
       }
-      checkpointer = try WALCheckpointer(path: path)
+      let checkpointer = try WALCheckpointer(path: path)
+      self.checkpointer = checkpointer
+      pool.writeWithoutTransaction { checkpointer.observe($0.sqliteConnection) }
     } catch {
       throw StoreError(error)
     }
@@ -64,13 +74,15 @@ public final class SQLiteRequestStore: RequestStore {
         do {
           try database.inTransaction(.immediate) {
             value = try body(transaction)
+            Failpoint.beforeCommit.hit()
             return .commit
           }
         } catch {
           identifiers.forget()
+          lanes.forget()
           throw error
         }
-        checkpointer.committed()
+        Failpoint.afterCommit.hit()
         guard let value else { throw StoreError.other("the transaction gave nothing") }
         return value
       }
@@ -84,6 +96,7 @@ public final class SQLiteRequestStore: RequestStore {
     checkpointer.stop()
     // A reader that is still busy keeps the log; the next start reads it.
     try? pool.writeWithoutTransaction { database in _ = try Row.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+    Failpoint.storeSettled.hit()
     writer.transaction.close()
     try? pool.close()
   }
@@ -102,11 +115,20 @@ public final class SQLiteRequestStore: RequestStore {
       }
       if !query.states.isEmpty { conditions.append("state IN (\(query.states.map { String($0.stored) }.joined(separator: ", ")))") }
       if let tag = query.tag {
-        conditions.append("tags IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?)")
+        conditions.append("tag = ?")
         values.append(.text(tag))
       }
+      if query.waitsForEvent { conditions.append("event IS NOT NULL AND state < 50") }
+      if let dueBy = query.dueBy {
+        conditions.append("due_ms <= ?")
+        values.append(.integer(dueBy.unixMilliseconds))
+      }
       values.append(.integer(Int64(max(1, query.limit))))
-      let sql = "SELECT \(RequestColumns.list) FROM requests WHERE \(conditions.joined(separator: " AND ")) ORDER BY id DESC LIMIT ?"
+      // With a tag: along the tag's requests, the newest first, whatever else there is.
+      let (source, order) = query.tag == nil ? ("requests", "id") : ("request_tags CROSS JOIN requests ON id = request", "request")
+      let ordering = query.dueBy == nil ? "\(order) DESC" : "due_ms, id"
+      let sql =
+        "SELECT \(RequestColumns.list) FROM \(source) WHERE \(conditions.joined(separator: " AND ")) ORDER BY \(ordering) LIMIT ?"
       return try PreparedStatement(database, sql).rows(values) { try record($0, database) }
     }
   }

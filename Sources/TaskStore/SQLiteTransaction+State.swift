@@ -1,3 +1,4 @@
+import Failpoints
 import Foundation
 import GRDB
 import TaskModel
@@ -36,16 +37,17 @@ extension SQLiteTransaction {
   }
 
   func prune(before horizon: WallTime, keeping count: Int, limit: Int) throws -> Bool {
-    // Ids rise with time, so the oldest runs are the first rows and a count is a place in the order.
+    // Ids rise with time, so the oldest runs are the first rows, none that began later is looked at, and a count is a place in the order.
     try database.execute(
-      sql: "DELETE FROM runs WHERE id IN (SELECT id FROM runs WHERE ended_ms < ? ORDER BY id LIMIT ?)",
-      arguments: [horizon.unixMilliseconds, limit])
+      sql: "DELETE FROM runs WHERE id IN (SELECT id FROM runs WHERE id < ? AND ended_ms < ? ORDER BY id LIMIT ?)",
+      arguments: [RunID(firstAt: horizon, origin: origin).sequence, horizon.unixMilliseconds, limit])
     var removed = database.changesCount
     if let last = try Int64.fetchOne(database, sql: "SELECT id FROM runs ORDER BY id DESC LIMIT 1 OFFSET ?", arguments: [count]) {
       try database.execute(
         sql: "DELETE FROM runs WHERE id IN (SELECT id FROM runs WHERE id <= ? ORDER BY id LIMIT ?)", arguments: [last, limit])
       removed = max(removed, database.changesCount)
     }
+    Failpoint.pruning.hit()
     // A request goes at the same age as a run. Where the count has removed younger runs, so do the requests that ended before the oldest
     // run that is left began: they have no run left.
     let oldest = try Int64.fetchOne(
@@ -54,9 +56,23 @@ extension SQLiteTransaction {
       database, sql: "SELECT id FROM requests WHERE state >= 50 AND ended_ms < ? ORDER BY ended_ms LIMIT ?",
       arguments: [max(oldest ?? horizon.unixMilliseconds, horizon.unixMilliseconds), limit])
     for id in ended {
+      try removeTags(of: id)
       try database.execute(sql: "DELETE FROM requests WHERE id = ?", arguments: [id])
-      try database.execute(sql: "DELETE FROM payloads WHERE request = ?", arguments: [id])
+      for table in ["payloads", "event_payloads", "edges"] {
+        try database.execute(sql: "DELETE FROM \(table) WHERE request = ?", arguments: [id])
+      }
     }
+    // What was submitted under a key is known as long as its records are: one that waits for long outlives the horizon.
+    try database.execute(
+      sql: """
+        DELETE FROM submissions WHERE key IN (
+          SELECT key FROM submissions s INDEXED BY submissions_age
+          WHERE submitted_ms < ? AND NOT EXISTS (SELECT 1 FROM requests r WHERE r.id = s.request) LIMIT ?)
+        """,
+      arguments: [horizon.unixMilliseconds, limit])
+    try database.execute(
+      sql: "DELETE FROM unique_windows WHERE rowid IN (SELECT rowid FROM unique_windows WHERE until_ms < ? LIMIT ?)",
+      arguments: [horizon.unixMilliseconds, limit])
     return removed == limit || ended.count == limit
   }
 }

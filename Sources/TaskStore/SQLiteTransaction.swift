@@ -6,12 +6,14 @@ final class SQLiteTransaction: StoreTransaction {
   let database: Database
   let origin: UInt64
   let identifiers: IdentifierTable
+  let lanes: LaneTable
   /// nil once the store is closed: SQLite keeps a connection that has statements.
   private(set) var prepared: Statements?
 
-  init(_ database: Database, origin: UInt64, identifiers: IdentifierTable) throws {
+  init(_ database: Database, origin: UInt64, lanes: LaneTable, identifiers: IdentifierTable) throws {
     self.database = database
     self.origin = origin
+    self.lanes = lanes
     self.identifiers = identifiers
     prepared = try Statements(database)
   }
@@ -29,9 +31,10 @@ final class SQLiteTransaction: StoreTransaction {
   /// The statements that are run often, prepared once.
   final class Statements {
     let savepoint, releaseSavepoint, rollbackToSavepoint: PreparedStatement
-    let insert, insertPayload, payload, update, select, start, succeed, appendRun: PreparedStatement
-    let selectRunning, selectHolder, selectBlocked, due, nextPriority, firstDue: PreparedStatement
-    let deleteCheckpoint: PreparedStatement
+    let insert, insertPayload, payload, eventPayload, update, rewrite, select, start, succeed, appendRun: PreparedStatement
+    let selectRunning, selectHolder, due, nextPriority, firstDue, nextDeadline: PreparedStatement
+    let deleteCheckpoint, edges, openEdges, settleEdges: PreparedStatement
+    let insertTag, tags, deleteTag: PreparedStatement
 
     init(_ database: Database) throws {
       func prepare(_ sql: String) throws -> PreparedStatement { try PreparedStatement(database, sql) }
@@ -43,11 +46,17 @@ final class SQLiteTransaction: StoreTransaction {
       insert = try prepare("INSERT INTO requests (\(columns)) VALUES (\(marks))")
       insertPayload = try prepare("INSERT INTO payloads (request, bytes) VALUES (?, ?)")
       payload = try prepare("SELECT bytes FROM payloads WHERE request = ?")
+      eventPayload = try prepare("SELECT bytes FROM event_payloads WHERE request = ?")
       update = try prepare(
         """
         UPDATE requests SET state = ?, due_ms = ?, priority = ?, unique_key = ?, every_ms = ?, occurrence_ms = ?, attempts_spent = ?,
-        losses = ?, stop_requested = ?, blocked_by = ?, run = ?, started_ms = ?, ended_ms = ?, last_outcome = ?, last_message = ?
-        WHERE id = ?
+        losses = ?, stop_requested = ?, blocked_by = ?, run = ?, started_ms = ?, ended_ms = ?, last_outcome = ?, last_message = ?,
+        lane = ?, relaxed = ?, event_due_ms = ?, event_since_ms = ?, missed_left = ? WHERE id = ?
+        """)
+      rewrite = try prepare(
+        """
+        UPDATE requests SET earliest_begin_ms = ?, conditions = ?, on_conflict = ?, tags = ?, retry_attempts = ?, retry_backoff = ?,
+        retry_initial_ms = ?, retry_maximum_ms = ?, repeats = ?, clock = ?, deadline_ms = ?, event = ?, options = ? WHERE id = ?
         """)
       select = try prepare("SELECT \(columns) FROM requests WHERE id = ?")
       start = try prepare("UPDATE requests SET state = 40, run = ?, started_ms = ? WHERE id = ? AND state = 20")
@@ -63,17 +72,27 @@ final class SQLiteTransaction: StoreTransaction {
         """)
       selectRunning = try prepare("SELECT \(columns) FROM requests WHERE state = 40")
       selectHolder = try prepare("SELECT \(columns) FROM requests WHERE identifier = ? AND unique_key = ? AND state < 50")
-      selectBlocked = try prepare("SELECT \(columns) FROM requests WHERE blocked_by = ?")
       due = try prepare(
         """
-        SELECT id, due_ms, attempts_spent, every_ms IS NOT NULL FROM requests
-        WHERE state = 20 AND identifier = ? AND priority = ? AND due_ms <= ? ORDER BY due_ms LIMIT ?
+        SELECT id, due_ms, attempts_spent, repeats FROM requests
+        WHERE state = 20 AND lane = ? AND priority = ? AND due_ms <= ? ORDER BY due_ms LIMIT ?
         """)
       nextPriority = try prepare(
-        "SELECT priority FROM requests WHERE state = 20 AND identifier = ? AND priority < ? ORDER BY priority DESC LIMIT 1")
-      firstDue = try prepare(
-        "SELECT id, due_ms FROM requests WHERE state = 20 AND identifier = ? AND priority = ? ORDER BY due_ms LIMIT 1")
+        "SELECT priority FROM requests WHERE state = 20 AND lane = ? AND priority < ? ORDER BY priority DESC LIMIT 1")
+      firstDue = try prepare("SELECT id, due_ms FROM requests WHERE state = 20 AND lane = ? AND priority = ? ORDER BY due_ms LIMIT 1")
+      nextDeadline = try prepare(
+        """
+        SELECT deadline_ms FROM requests INDEXED BY requests_deadline
+        WHERE deadline_ms IS NOT NULL AND relaxed = 0 AND state = 20 ORDER BY deadline_ms LIMIT 1
+        """)
+      insertTag = try prepare("INSERT OR IGNORE INTO request_tags (tag, request) VALUES (?, ?)")
+      tags = try prepare("SELECT tags FROM requests WHERE id = ? AND tags IS NOT NULL")
+      // By the tag, which the table is sorted by.
+      deleteTag = try prepare("DELETE FROM request_tags WHERE tag = ? AND request = ?")
       deleteCheckpoint = try prepare("DELETE FROM checkpoints WHERE request = ?")
+      edges = try prepare("SELECT predecessor, on_failure, ended, output FROM edges WHERE request = ? ORDER BY rowid")
+      openEdges = try prepare("SELECT request FROM edges WHERE predecessor = ? AND ended IS NULL ORDER BY request")
+      settleEdges = try prepare("UPDATE edges SET ended = ?, output = ? WHERE predecessor = ? AND ended IS NULL")
     }
   }
 
@@ -85,6 +104,7 @@ final class SQLiteTransaction: StoreTransaction {
       return value
     } catch {
       identifiers.forget()
+      lanes.forget()
       do {
         try statements.rollbackToSavepoint.run()
         try statements.releaseSavepoint.run()
@@ -107,24 +127,46 @@ final class SQLiteTransaction: StoreTransaction {
       .integer(request.earliestBegin?.unixMilliseconds), .integer(Int64(request.conditions.rawValue)), .text(request.uniqueKey),
       .integer(request.onConflict.stored), .text(request.tags.isEmpty ? nil : try StoredJSON.encode(request.tags)),
       .integer(Int64(retry.attempts)), .integer(retry.backoff.stored), .integer(retry.initial.wholeMilliseconds),
-      .integer(retry.maximum.wholeMilliseconds), .integer(request.repetition?.interval.wholeMilliseconds),
+      .integer(retry.maximum.wholeMilliseconds), .integer(request.repetition?.interval?.wholeMilliseconds),
       .integer(record.occurrence?.unixMilliseconds), .integer(Int64(record.attemptsSpent)), .integer(Int64(record.losses)),
       .integer(record.stopRequested?.stored), .integer(record.blockedBy?.sequence), .integer(record.run?.sequence),
       .integer(record.started?.unixMilliseconds), .integer(record.ended?.unixMilliseconds), .integer(record.lastOutcome?.stored),
-      .text(record.lastMessage))
+      .text(record.lastMessage), .integer(try lanes.number(of: record.lane, in: database)),
+      .integer(StoredRepetition(request.repetition).stored), .integer(request.clock.stored), .integer(request.deadline?.unixMilliseconds),
+      .integer(record.isRelaxed ? 1 : 0), .text(request.event?.name), .integer(record.eventDue?.unixMilliseconds),
+      .integer(record.eventSince?.unixMilliseconds), .integer(Int64(record.missedLeft)), .text(try StoredOptions.text(of: request)))
     if !request.payload.isEmpty { try statements.insertPayload.run(.integer(record.id.sequence), .blob(request.payload)) }
+    try addTags(of: record)
   }
 
   func update(_ record: RequestRecord) throws {
     let changed = try statements.update.run(
       .integer(record.state.stored), .integer(record.due.unixMilliseconds), .integer(Int64(record.request.priority)),
-      .text(record.request.uniqueKey), .integer(record.request.repetition?.interval.wholeMilliseconds),
+      .text(record.request.uniqueKey), .integer(record.request.repetition?.interval?.wholeMilliseconds),
       .integer(record.occurrence?.unixMilliseconds), .integer(Int64(record.attemptsSpent)), .integer(Int64(record.losses)),
       .integer(record.stopRequested?.stored), .integer(record.blockedBy?.sequence), .integer(record.run?.sequence),
       .integer(record.started?.unixMilliseconds), .integer(record.ended?.unixMilliseconds), .integer(record.lastOutcome?.stored),
-      .text(record.lastMessage), .integer(record.id.sequence))
+      .text(record.lastMessage), .integer(try lanes.number(of: record.lane, in: database)), .integer(record.isRelaxed ? 1 : 0),
+      .integer(record.eventDue?.unixMilliseconds), .integer(record.eventSince?.unixMilliseconds), .integer(Int64(record.missedLeft)),
+      .integer(record.id.sequence))
     guard changed == 1 else { throw StoreError.other("request \(record.id) is not there") }
     if record.state.isFinal { try statements.deleteCheckpoint.run(.integer(record.id.sequence)) }
+  }
+
+  func rewrite(_ record: RequestRecord) throws {
+    let request = record.request
+    let retry = request.retry ?? RetryPolicy()
+    try removeTags(of: record.id.sequence)
+    try statements.rewrite.run(
+      .integer(request.earliestBegin?.unixMilliseconds), .integer(Int64(request.conditions.rawValue)), .integer(request.onConflict.stored),
+      .text(request.tags.isEmpty ? nil : try StoredJSON.encode(request.tags)), .integer(Int64(retry.attempts)),
+      .integer(retry.backoff.stored), .integer(retry.initial.wholeMilliseconds), .integer(retry.maximum.wholeMilliseconds),
+      .integer(StoredRepetition(request.repetition).stored), .integer(request.clock.stored), .integer(request.deadline?.unixMilliseconds),
+      .text(request.event?.name), .text(try StoredOptions.text(of: request)), .integer(record.id.sequence))
+    try database.execute(sql: "DELETE FROM payloads WHERE request = ?", arguments: [record.id.sequence])
+    if !request.payload.isEmpty { try statements.insertPayload.run(.integer(record.id.sequence), .blob(request.payload)) }
+    try addTags(of: record)
+    try update(record)
   }
 
   func request(_ id: RequestID) throws -> RequestRecord? {
@@ -133,6 +175,11 @@ final class SQLiteTransaction: StoreTransaction {
   }
 
   func payload(of id: RequestID) throws -> [UInt8] {
+    if let bytes = try statements.eventPayload.rows(.integer(id.sequence), read: { $0.blob(0) }).first { return bytes }
+    return try submittedPayload(of: id)
+  }
+
+  func submittedPayload(of id: RequestID) throws -> [UInt8] {
     try statements.payload.rows(.integer(id.sequence)) { $0.blob(0) }.first ?? []
   }
 
@@ -141,24 +188,23 @@ final class SQLiteTransaction: StoreTransaction {
     return try statements.selectHolder.rows(.integer(number), .text(key), read: record).first
   }
 
-  func blocked(by id: RequestID) throws -> [RequestRecord] { try statements.selectBlocked.rows(.integer(id.sequence), read: record) }
-
   func liveCount(of identifier: TaskIdentifier) throws -> Int {
     guard let number = try identifiers.existingNumber(of: identifier, in: database) else { return 0 }
     return try Int.fetchOne(
       database,
       sql: """
-        SELECT (SELECT count(*) FROM requests INDEXED BY requests_pending WHERE state = 20 AND identifier = ?)
+        SELECT (SELECT count(*) FROM requests INDEXED BY requests_pending
+            WHERE state = 20 AND lane IN (SELECT id FROM lanes WHERE identifier = ?))
           + (SELECT count(*) FROM requests INDEXED BY requests_running WHERE state = 40 AND identifier = ?)
-          + (SELECT count(*) FROM requests INDEXED BY requests_blocked WHERE blocked_by IS NOT NULL AND identifier = ?)
+          + (SELECT count(*) FROM requests INDEXED BY requests_blocked WHERE state = 10 AND identifier = ?)
         """, arguments: [number, number, number]) ?? 0
   }
 
-  func identifiersWithPending() throws -> [TaskIdentifier] {
+  func lanesWithPending() throws -> [Lane] {
     try Int64.fetchAll(
-      database, sql: "SELECT id FROM identifiers i WHERE EXISTS (SELECT 1 FROM requests r WHERE r.state = 20 AND r.identifier = i.id)"
+      database, sql: "SELECT id FROM lanes l WHERE EXISTS (SELECT 1 FROM requests r WHERE r.state = 20 AND r.lane = l.id)"
     )
-    .map { try identifiers.name(of: $0, in: database) }
+    .map { try lanes.lane(of: $0, in: database) }
   }
 
   func running() throws -> [RequestRecord] { try statements.selectRunning.rows(read: record) }
@@ -174,43 +220,6 @@ final class SQLiteTransaction: StoreTransaction {
     guard let number = try identifiers.existingNumber(of: identifier, in: database) else { return [] }
     let sql = "SELECT \(RequestColumns.list) FROM requests WHERE id IN (\(RequestColumns.waiting(of: 1))) ORDER BY id"
     return try PreparedStatement(database, sql).rows(.integer(number), read: record)
-  }
-
-  // MARK: What is due
-
-  func due(of identifier: TaskIdentifier, by now: WallTime, limit: Int) throws -> [DueRequest] {
-    guard let number = try identifiers.existingNumber(of: identifier, in: database) else { return [] }
-    var offers: [DueRequest] = []
-    var priority = Int64(Limits.priorities.upperBound) + 1
-    // Few priorities are in use at a time; each is one step in the index.
-    while let next = try statements.nextPriority.rows(.integer(number), .integer(priority), read: { $0.integer(0) }).first {
-      priority = next
-      offers += try statements.due.rows(.integer(number), .integer(next), .integer(now.unixMilliseconds), .integer(Int64(limit))) {
-        DueRequest(
-          id: RequestID(sequence: $0.integer(0), origin: origin), due: WallTime(unixMilliseconds: $0.integer(1)), priority: Int(next),
-          attemptsSpent: Int($0.integer(2)), isRepeating: $0.integer(3) != 0)
-      }
-    }
-    guard offers.contains(where: { $0.priority != offers[0].priority }) else { return offers }
-    return Array(offers.sorted { ($0.rank, $0.id) < ($1.rank, $1.id) }.prefix(limit))
-  }
-
-  func nextDue(of identifier: TaskIdentifier) throws -> WallTime? { try firstDue(of: identifier)?.due }
-
-  func firstPending(of identifier: TaskIdentifier) throws -> RequestRecord? { try firstDue(of: identifier).flatMap { try request($0.id) } }
-
-  private func firstDue(of identifier: TaskIdentifier) throws -> (id: RequestID, due: WallTime)? {
-    guard let number = try identifiers.existingNumber(of: identifier, in: database) else { return nil }
-    var first: (id: RequestID, due: WallTime)?
-    var priority = Int64(Limits.priorities.upperBound) + 1
-    while let next = try statements.nextPriority.rows(.integer(number), .integer(priority), read: { $0.integer(0) }).first {
-      priority = next
-      let offer = try statements.firstDue.rows(.integer(number), .integer(next)) {
-        (id: RequestID(sequence: $0.integer(0), origin: origin), due: WallTime(unixMilliseconds: $0.integer(1)))
-      }.first
-      if let offer, first.map({ offer.due < $0.due }) ?? true { first = offer }
-    }
-    return first
   }
 
   // MARK: Runs
@@ -244,7 +253,7 @@ final class SQLiteTransaction: StoreTransaction {
     return record
   }
 
-  private func record(_ row: borrowing PreparedStatement.Columns) throws -> RequestRecord {
+  func record(_ row: borrowing PreparedStatement.Columns) throws -> RequestRecord {
     try RequestColumns.record(row, origin: origin) { try identifiers.name(of: $0, in: database) }
   }
 }

@@ -1,3 +1,4 @@
+import Failpoints
 import GRDB
 
 /// The tables, as numbered migrations. A migration that has been released is never edited.
@@ -6,9 +7,15 @@ enum Schema {
     var migrator = DatabaseMigrator()
     migrator.registerMigration("1 requests, runs, state") { database in
       try database.execute(sql: version1)
+      Failpoint.migrationWritten.hit()
     }
     migrator.registerMigration("2 standing, plugins, how runs were stopped") { database in
       try database.execute(sql: version2)
+      Failpoint.migrationWritten.hit()
+    }
+    migrator.registerMigration("3 lanes, graphs, events, clocks") { database in
+      try database.execute(sql: version3)
+      Failpoint.migrationWritten.hit()
     }
     return migrator
   }
@@ -110,5 +117,56 @@ enum Schema {
       registrations BLOB NOT NULL,
       PRIMARY KEY (digest, circumstances)
     ) STRICT, WITHOUT ROWID;
+    """
+  /// - A lane is an identifier with the gates that its requests share, as JSON; `requests_pending` has the requests of a lane and a priority in
+  ///   the order in which they fall due.
+  /// - `options` has as JSON what few requests have. `edges` has a row for each request that another waits or waited for.
+  /// - `unique_windows` hold keys beyond the end of their requests, `submissions` the answers to submissions with an idempotency key.
+  /// - `request_tags` has a row for each tag of a request that has tags.
+  private static let version3 = """
+    CREATE TABLE lanes (
+      id INTEGER PRIMARY KEY, identifier INTEGER NOT NULL REFERENCES identifiers, gates TEXT NOT NULL, UNIQUE (identifier, gates)
+    ) STRICT;
+    INSERT INTO lanes (identifier, gates) SELECT id, '' FROM identifiers;
+    ALTER TABLE requests ADD COLUMN lane INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE requests ADD COLUMN repeats INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE requests ADD COLUMN clock INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE requests ADD COLUMN deadline_ms INTEGER;
+    ALTER TABLE requests ADD COLUMN relaxed INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE requests ADD COLUMN event TEXT;
+    ALTER TABLE requests ADD COLUMN event_due_ms INTEGER;
+    ALTER TABLE requests ADD COLUMN event_since_ms INTEGER;
+    ALTER TABLE requests ADD COLUMN missed_left INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE requests ADD COLUMN options TEXT;
+    UPDATE requests SET lane = (SELECT id FROM lanes l WHERE l.identifier = requests.identifier);
+    UPDATE requests SET repeats = 10, clock = 10 WHERE every_ms IS NOT NULL;
+    DROP INDEX requests_pending;
+    DROP INDEX requests_blocked;
+    CREATE INDEX requests_pending ON requests (lane, priority DESC, due_ms) WHERE state = 20;
+    CREATE INDEX requests_blocked ON requests (identifier) WHERE state = 10;
+    CREATE INDEX requests_deadline ON requests (deadline_ms) WHERE deadline_ms IS NOT NULL AND relaxed = 0 AND state = 20;
+    CREATE INDEX requests_event ON requests (event) WHERE event IS NOT NULL AND state < 50;
+    CREATE TABLE edges (
+      request INTEGER NOT NULL,
+      predecessor INTEGER NOT NULL,
+      on_failure INTEGER NOT NULL,
+      ended INTEGER,
+      output BLOB,
+      PRIMARY KEY (request, predecessor)
+    ) STRICT;
+    CREATE INDEX edges_open ON edges (predecessor) WHERE ended IS NULL;
+    INSERT INTO edges (request, predecessor, on_failure) SELECT id, blocked_by, 20 FROM requests WHERE blocked_by IS NOT NULL AND state = 10;
+    CREATE TABLE event_payloads (request INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
+    CREATE TABLE unique_windows (
+      identifier INTEGER NOT NULL, key TEXT NOT NULL, request INTEGER NOT NULL, until_ms INTEGER NOT NULL, PRIMARY KEY (identifier, key)
+    ) STRICT;
+    CREATE TABLE submissions (
+      key TEXT PRIMARY KEY, fingerprint INTEGER NOT NULL, request INTEGER NOT NULL, disposition INTEGER NOT NULL,
+      submitted_ms INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX submissions_age ON submissions (submitted_ms);
+    CREATE TABLE request_tags (tag TEXT NOT NULL, request INTEGER NOT NULL, PRIMARY KEY (tag, request)) STRICT, WITHOUT ROWID;
+    INSERT OR IGNORE INTO request_tags (tag, request) SELECT value, requests.id FROM requests, json_each(tags) WHERE tags IS NOT NULL;
+    CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), boot TEXT NOT NULL, offset_ms INTEGER NOT NULL) STRICT;
     """
 }

@@ -100,3 +100,33 @@ extension RetryPolicy.Backoff: StoredValue {
     }
   }
 }
+
+extension DueClock: StoredValue {
+  var stored: Int64 {
+    switch self {
+    case .wall: 0
+    case .boot: 10
+    }
+  }
+}
+
+extension Dependency.FailurePolicy: StoredValue {
+  var stored: Int64 {
+    switch self {
+    case .fail: 10
+    case .ignore: 20
+    }
+  }
+}
+
+extension Disposition: StoredValue {
+  var stored: Int64 {
+    switch self {
+    case .created: 10
+    case .kept: 20
+    case .replaced: 30
+    case .updated: 40
+    case .appended: 50
+    }
+  }
+}

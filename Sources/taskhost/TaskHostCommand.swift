@@ -12,6 +12,7 @@ struct TaskHostCommand: AsyncParsableCommand {
         taskhost submit org.taskhost.cleanup --payload '{"days": 7}' --wait
         taskhost tasks list --state pending
         taskhost tasks why 01976c1e-0000-7000-8000-000000000000
+        taskhost forecast --hours 24
 
       EXIT CODES
         0 done, 1 the task failed, 2 usage, 4 cancelled,
@@ -20,8 +21,8 @@ struct TaskHostCommand: AsyncParsableCommand {
     version: Version.text,
     subcommands: [
       RunCommand.self, SubmitCommand.self, TasksCommand.self, RunsCommand.self, PluginsCommand.self, SimulateCommand.self,
-      StatusCommand.self, ShutdownCommand.self, LaterCommands.Conditions.self, LaterCommands.Notify.self, LaterCommands.Forecast.self,
-      LaterCommands.Top.self, LaterCommands.Reload.self,
+      ConditionsCommand.self, NotifyCommand.self, ForecastCommand.self, StatusCommand.self, ShutdownCommand.self, LaterCommands.Top.self,
+      LaterCommands.Reload.self,
     ])
 
   /// Runs the command that `arguments` name and reports what went wrong.

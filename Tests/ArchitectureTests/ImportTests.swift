@@ -7,7 +7,12 @@ import Testing
 
   private static let allowed: [String: Set<String>] = [
     "Sources/TaskModel": [],
-    "Sources/CalendarTime": ["Glibc"],
+    "Sources/CalendarTime": ["Glibc", "TaskModel"],
+    "Sources/Failpoints": ["Glibc", "Synchronization"],
+    "Sources/SchedulingLimits": ["CalendarTime", "TaskModel"],
+    "Sources/MemoryStore": ["HostThreads", "TaskModel"],
+    "Sources/HostConditions": ["CTaskHostSystem", "Glibc", "HostThreads", "TaskModel"],
+    "Sources/HostWatches": ["CHostWatches", "CTaskHostSystem", "Glibc", "HostThreads"],
     "Sources/StrictText": [],
     "Sources/HostThreads": ["CTaskHostSystem", "Glibc", "TaskModel"],
     "Sources/PluginTrust": ["Crypto", "Glibc", "StrictText", "Synchronization", "TaskModel"],
@@ -21,15 +26,20 @@ import Testing
     "Sources/PluginRuntime": [
       "CCrashCell", "CTaskHost", "CTaskHostSystem", "DequeModule", "Glibc", "HeapModule", "HostThreads", "TaskModel", "TypedCalls",
     ],
-    "Sources/TaskStore": ["Foundation", "GRDB", "GRDBSQLite", "HostThreads", "TaskModel"],
-    "Sources/TaskScheduler": ["DequeModule", "HostThreads", "TaskModel"],
+    "Sources/TaskStore": ["Failpoints", "Foundation", "GRDB", "GRDBSQLite", "HostThreads", "TaskModel"],
+    "Sources/TaskScheduler": [
+      "CalendarTime", "DequeModule", "Failpoints", "HostThreads", "MemoryStore", "SchedulingLimits", "StrictText", "Synchronization",
+      "TaskModel",
+    ],
     "Sources/HostControl": [
-      "Glibc", "HTTPTypes", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "ServiceLifecycle", "StrictText",
+      "CalendarTime", "Glibc", "HTTPTypes", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "ServiceLifecycle",
+      "StrictText",
       "Synchronization", "TaskModel",
     ],
     "Sources/TaskHost": [
-      "CCrashCell", "Crypto", "Foundation", "FoundationEssentials", "CTaskHostSystem", "Glibc", "HostThreads", "Logging", "PluginRuntime",
-      "PluginTrust", "StrictText", "Synchronization", "TaskModel", "TaskScheduler", "TaskStore", "TOMLKit", "TypedCalls", "WorkerLink",
+      "CCrashCell", "CalendarTime", "Crypto", "Failpoints", "Foundation", "FoundationEssentials", "CTaskHostSystem", "Glibc",
+      "HostConditions", "HostThreads", "HostWatches", "Logging", "PluginRuntime", "PluginTrust", "SchedulingLimits", "StrictText",
+      "Synchronization", "TaskModel", "TaskScheduler", "TaskStore", "TOMLKit", "TypedCalls", "WorkerLink",
       "WorkerProcesses", "WorkerSandbox",
     ],
     "Sources/TypedCalls": ["CLibFFI", "Glibc", "StrictText", "TaskModel"],

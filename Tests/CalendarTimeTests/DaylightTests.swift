@@ -1,4 +1,5 @@
 import CalendarTime
+import TaskModel
 import Testing
 
 /// The days on which clocks are set, by hand.

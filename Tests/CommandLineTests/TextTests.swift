@@ -1,3 +1,4 @@
+import HostControl
 import TaskModel
 import Testing
 
@@ -89,5 +90,39 @@ import Testing
       #expect(
         events == [.comment("subscribed"), .event("run", Array("{\"a\":\n1}".utf8)), .comment("ping"), .event("", Array("x".utf8))])
     }
+  }
+
+  private static let schedules: [(String, String?, String)] = [
+    ("{\"next_start_unix_ms\":1000000}", nil, "starts now"),
+    (
+      "{\"effective\":{\"next_start_unix_ms\":999000,\"latest_start_unix_ms\":999000,\"every_ms\":21600000}}", nil,
+      "starts now, then every 6h"
+    ),
+    (
+      "{\"effective\":{\"next_start_unix_ms\":1240000,\"latest_start_unix_ms\":3040000,\"cron\":\"0 8 * * *\",\"time_zone\":\"UTC\"}}", nil,
+      "starts TIME (in 4 min) or up to 30m later, then 0 8 * * * UTC"
+    ),
+    ("{\"effective\":{\"next_start_unix_ms\":null,\"every_event\":true}}", "the event x", "waits for the event x, then every event"),
+    ("{\"effective\":{\"next_start_unix_ms\":null}}", nil, "waits for an event or another request"),
+    ("{\"effective\":{\"next_start_unix_ms\":0,\"deadline_unix_ms\":1240000}}", nil, "starts now, deadline TIME (in 4 min)"),
+  ]
+
+  @Test("the effective schedule is told in words", arguments: schedules)
+  func schedule(_ answer: String, _ waited: String?, _ text: String) throws {
+    let told = ScheduleText.start(of: try JSONReader.read(Array(answer.utf8)), waitingFor: waited, now: 1_000_000)
+    #expect(told == text.split(separator: "TIME", omittingEmptySubsequences: false).joined(separator: MomentText.local(1_240_000)))
+  }
+
+  @Test("when a request runs, ran or is woken")
+  func when() throws {
+    func when(_ request: String) throws -> String { ScheduleText.when(try JSONReader.read(Array(request.utf8)), now: 1_000_000) }
+    #expect(try when("{\"state\":\"pending\",\"due_unix_ms\":1240000}") == "in 4 min")
+    #expect(try when("{\"state\":\"pending\",\"due_unix_ms\":760000}") == "due 4 min ago")
+    #expect(try when("{\"state\":\"pending\",\"due_unix_ms\":999900}") == "now")
+    #expect(try when("{\"state\":\"failed\",\"due_unix_ms\":1240000,\"ended_unix_ms\":760000}") == "4 min ago")
+    #expect(try when("{\"state\":\"running\",\"started_unix_ms\":1000000}") == "now")
+    #expect(try when("{\"state\":\"blocked\",\"due_unix_ms\":0}") == "after another")
+    #expect(try when("{\"state\":\"pending\",\"due_unix_ms\":null,\"event\":\"x\"}") == "on x")
+    #expect(try when("{\"state\":\"pending\",\"due_unix_ms\":null,\"watch\":\"/x\"}") == "on /x")
   }
 }

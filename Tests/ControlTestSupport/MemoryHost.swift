@@ -7,10 +7,17 @@ public final class MemoryHost: ControlledHost {
   /// What happens after a submission was stored and before it is answered: so everything it emits is earlier than the answer.
   public typealias Script = @Sendable (MemoryHost, RequestID) async -> Void
 
-  private struct State {
+  struct State {
     var requests: [RequestID: RequestRecord] = [:]
     var runs: [RunID: RunRecord] = [:]
-    var gates: [String] = []
+    var gates: [Gate] = []
+    var earliestStart: WallTime?
+    var wouldRunIf: [String] = []
+    var overrides: [Conditions: Bool] = [:]
+    var forecast: Forecast?
+    var tasks: [TaskActivity] = []
+    var counters = HostCounters()
+    var payloads: [RequestID: [UInt8]] = [:]
     var plugins: [PluginStatus] = []
     var sandbox: [String] = []
     var phase = HostPhase.launched
@@ -21,9 +28,9 @@ public final class MemoryHost: ControlledHost {
     var ended = false
   }
 
-  private let state = Mutex(State())
+  let state = Mutex(State())
   private let script: Script
-  private let now = WallTime(unixMilliseconds: 1_700_000_000_000)
+  let now = WallTime(unixMilliseconds: 1_700_000_000_000)
 
   /// A host that does `script` with every submission.
   public init(script: @escaping Script = { _, _ in }) { self.script = script }
@@ -32,8 +39,18 @@ public final class MemoryHost: ControlledHost {
   public var submitted: [TaskRequest] { state.withLock { $0.submitted } }
   /// How many streams are read.
   public var readers: Int { state.withLock { $0.readers.count } }
-  /// What `gates(of:)` answers.
-  public func setGates(_ gates: [String]) { state.withLock { $0.gates = gates } }
+  /// What `explanation(of:)` answers.
+  public func setGates(_ gates: [Gate], earliestStart: WallTime? = nil, wouldRunIf: [String] = []) {
+    state.withLock { ($0.gates, $0.earliestStart, $0.wouldRunIf) = (gates, earliestStart, wouldRunIf) }
+  }
+  /// What `forecast(hours:limit:)` answers; it is cut to the limit.
+  public func setForecast(_ forecast: Forecast) { state.withLock { $0.forecast = forecast } }
+  /// What `status()` says of the identifiers, and has counted.
+  public func setTasks(_ tasks: [TaskActivity], counters: HostCounters = HostCounters()) {
+    state.withLock { ($0.tasks, $0.counters) = (tasks, counters) }
+  }
+  /// The payload that the last event brought for a request; nil: none did.
+  public func eventPayload(of id: RequestID) -> [UInt8]? { state.withLock { $0.payloads[id] } }
   /// What `plugins()` answers.
   public func setPlugins(_ plugins: [PluginStatus]) { state.withLock { $0.plugins = plugins } }
   /// What `status()` says the machine lacks.
@@ -123,17 +140,27 @@ public final class MemoryHost: ControlledHost {
     }
     var answers: [Submission] = []
     for request in requests {
+      if let key = request.idempotencyKey, let known = requestWith(idempotencyKey: key) {
+        answers.append(
+          Submission(
+            id: known.id, disposition: .created, nextStart: known.due, isRepeated: true, effective: EffectiveSchedule(known)))
+        continue
+      }
       if let key = request.uniqueKey, let holder = holder(of: key, identifier: request.identifier) {
         await script(self, holder.id)
         answers.append(Submission(id: holder.id, disposition: .kept, nextStart: holder.due))
         continue
       }
       let id = RequestID(sequence: newSequence(), origin: 1)
-      let due = request.earliestBegin ?? now
-      put(RequestRecord(id: id, request: request, state: .pending, due: due, submitted: now))
+      let due = request.event == nil ? request.earliestBegin ?? now : .distantFuture
+      let record = RequestRecord(id: id, request: request, state: .pending, due: due, submitted: now)
+      put(record)
       state.withLock { $0.submitted.append(request) }
       await script(self, id)
-      answers.append(Submission(id: id, disposition: .created, nextStart: due, notes: request.priority == 10 ? ["a note"] : []))
+      answers.append(
+        Submission(
+          id: id, disposition: .created, nextStart: due, notes: request.priority == 10 ? ["a note"] : [],
+          effective: EffectiveSchedule(record)))
     }
     return answers
   }
@@ -157,12 +184,6 @@ public final class MemoryHost: ControlledHost {
   public func request(_ id: RequestID) async throws(ControlError) -> RequestRecord {
     guard let record = state.withLock({ $0.requests[id] }) else { throw ControlError(.notFound, "there is no request \(id)", field: "id") }
     return record
-  }
-
-  /// As the protocol says.
-  public func gates(of id: RequestID) async throws(ControlError) -> [String] {
-    _ = try await request(id)
-    return state.withLock { $0.gates }
   }
 
   /// As the protocol says.
@@ -231,7 +252,7 @@ public final class MemoryHost: ControlledHost {
       HostStatus(
         version: "0.1.0", processID: 42, phase: state.phase, started: now, stateDirectory: "/var/lib/taskhost",
         requests: [.pending: 2, .claimed: 1, .failed: 3], running: 0, maxConcurrentRuns: 16, pluginsRegistered: 1, pluginsRefused: 0,
-        nextDue: nil, warnings: [], sandbox: state.sandbox)
+        nextDue: nil, warnings: [], sandbox: state.sandbox, tasks: state.tasks, counters: state.counters)
     }
   }
 
@@ -258,6 +279,10 @@ public final class MemoryHost: ControlledHost {
     state.withLock { state in
       state.requests.values.first { $0.request.uniqueKey == key && $0.request.identifier == identifier && !$0.state.isFinal }
     }
+  }
+
+  private func requestWith(idempotencyKey key: String) -> RequestRecord? {
+    state.withLock { state in state.requests.values.first { $0.request.idempotencyKey == key } }
   }
 
   private func drop(_ reader: Int) {

@@ -54,7 +54,7 @@ struct HostileClientTests {
         ("POST", "/v1/requests", "{\"identifier\": \"test.script\", \"priority\": 1e999}", 400),
         ("POST", "/v1/requests", "{\"identifier\": \"test.script\", \"delay_ms\": -1}", 400),
         ("POST", "/v1/requests", "{\"identifier\": \"test.script\", \"payload_base64\": \"%%%\"}", 400),
-        ("POST", "/v1/requests", "{\"identifier\": \"test.script\", \"cron\": \"* * * * *\"}", 501),
+        ("POST", "/v1/requests", "{\"identifier\": \"test.script\", \"cron\": 5}", 400),
         ("POST", "/v1/requests", "{\"identifier\": \"test.nobody\"}", 422),
         ("DELETE", "/v1/requests/nonsense", nil, 404), ("GET", "/v1/requests/../../etc/passwd", nil, 404), ("GET", "/nowhere", nil, 404),
         ("PATCH", "/v1/requests", nil, 405), ("GET", "/v1/requests?limit=99999999999", nil, 400),

@@ -38,6 +38,10 @@ struct HTTPTestClient: Sendable {
   func send(_ method: String, _ path: String, bytes: [UInt8]?) async throws -> Answer {
     var request = request(method, path)
     if let bytes { request.body = .bytes(bytes) }
+    return try await answer(to: request)
+  }
+
+  func answer(to request: HTTPClientRequest) async throws -> Answer {
     let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
     let answer = Array(try await response.body.collect(upTo: 1 << 28).readableBytesView)
     return Answer(

@@ -20,7 +20,9 @@ private struct SeededGenerator: RandomNumberGenerator {
   private static let seedText = Array(
     """
     [{"identifier":"org.example.a","payload":{"a":[1,2.5e3,null,true],"é":"\\u00e9\\n"},"priority":-3,"tags":["x","y"],
-    "retry":{"attempts":3,"backoff":"linear"},"delay_ms":1500,"unique_key":"\\ud83d\\ude00"}]
+    "retry":{"attempts":3,"backoff":"linear"},"delay_ms":1500,"unique_key":"\\ud83d\\ude00"},
+    {"identifier":"b","cron":"0 8 * * *","time_zone":"UTC","missed":"all","missed_limit":3,"resources":{"gpu":1},"deadline_unix_ms":9},
+    {"identifier":"c","event":"e","every_event":true,"debounce_ms":5},{"identifier":"d","after":["@0",{"request":"@1","on_failure":"fail"}]}]
     """.utf8)
   private static let interesting = Array("{}[]\",:\\u0e-+.tfn \n\u{1F600}".utf8) + [0, 0x80, 0xC0, 0xED, 0xFF]
 
@@ -34,6 +36,11 @@ private struct SeededGenerator: RandomNumberGenerator {
       #expect(JSONReader.isValid(bytes), "seed \(seed)")
       if let requests = try? SubmissionReader.read(bytes, now: WallTime(unixMilliseconds: 0)).requests {
         #expect(requests.allSatisfy { Limits.priorities.contains($0.priority) }, "seed \(seed)")
+        for (index, request) in requests.enumerated() {
+          for edge in request.after {
+            if case .position(let position) = edge.predecessor { #expect(0..<index ~= position, "seed \(seed)") }
+          }
+        }
       }
       check(node, in: bytes, seed: seed)
     }

@@ -12,7 +12,9 @@ import Testing
       ("POST", "/v1/requests"), ("GET", "/v1/requests"), ("GET", "/v1/requests/\(id)"), ("DELETE", "/v1/requests/\(id)"),
       ("GET", "/v1/requests/\(id)/why"), ("POST", "/v1/requests/\(id)/retry"), ("GET", "/v1/runs"), ("GET", "/v1/runs/\(id)"),
       ("GET", "/v1/runs/\(id)/logs"), ("GET", "/v1/plugins"), ("POST", "/v1/plugins/a/release"), ("POST", "/v1/simulate/launch"),
-      ("POST", "/v1/simulate/expire"), ("PUT", "/v1/conditions"), ("POST", "/v1/events/x"), ("GET", "/v1/status"), ("GET", "/v1/forecast"),
+      ("POST", "/v1/simulate/expire"), ("POST", "/v1/requests/\(id)/snooze"), ("DELETE", "/v1/requests"), ("GET", "/v1/conditions"),
+      ("PUT", "/v1/conditions"),
+      ("DELETE", "/v1/conditions"), ("POST", "/v1/events/x"), ("GET", "/v1/status"), ("GET", "/v1/forecast"),
       ("POST", "/v1/reload"), ("POST", "/v1/shutdown"), ("GET", "/v1/stream"), ("GET", "/metrics"), ("GET", "/healthz"), ("GET", "/"),
       ("GET", "/openapi.json"),
     ])
@@ -35,6 +37,6 @@ import Testing
   func wrongMethod() {
     let failure = #expect(throws: HTTPFailure.self) { try Route.find(method: "PUT", path: "/v1/requests") }
     #expect(failure?.status.code == 405)
-    #expect(failure?.allowed == ["GET", "POST"])
+    #expect(failure?.allowed == ["GET", "POST", "DELETE"])
   }
 }

@@ -85,9 +85,6 @@ import Testing
     ("{\"identifier\":\"a\",\"payload_base64\":\"x\"}", .invalid, "payload_base64"),
     ("{\"identifier\":\"a\",\"priorty\":1}", .invalid, "priorty"),
     ("{\"identifier\":\"a\",\"identifier\":\"b\"}", .invalid, nil),
-    ("{\"identifier\":\"a\",\"deadline\":\"x\"}", .unsupported, "deadline"),
-    ("{\"identifier\":\"a\",\"cron\":\"x\"}", .unsupported, "cron"),
-    ("{\"identifier\":\"a\",\"after\":[]}", .unsupported, "after"),
   ]
 
   @Test("what is malformed is refused, naming the field", arguments: malformed)

@@ -22,7 +22,7 @@ struct WatchedHost: ControlledHost {
   func submit(_ requests: [TaskRequest]) async throws(ControlError) -> [Submission] { try await memory.submit(requests) }
   func requests(_ query: RequestQuery) async throws(ControlError) -> [RequestRecord] { try await memory.requests(query) }
   func request(_ id: RequestID) async throws(ControlError) -> RequestRecord { try await memory.request(id) }
-  func gates(of id: RequestID) async throws(ControlError) -> [String] { try await memory.gates(of: id) }
+  func explanation(of id: RequestID) async throws(ControlError) -> RequestExplanation { try await memory.explanation(of: id) }
   func cancel(_ id: RequestID) async throws(ControlError) -> RequestRecord { try await memory.cancel(id) }
   func retry(_ id: RequestID) async throws(ControlError) -> RequestRecord { try await memory.retry(id) }
   func runs(_ query: RunQuery) async throws(ControlError) -> [RunRecord] { try await memory.runs(query) }
@@ -35,6 +35,19 @@ struct WatchedHost: ControlledHost {
   func simulateExpiration(_ identifier: TaskIdentifier) async throws(ControlError) -> [RunID] {
     try await memory.simulateExpiration(identifier)
   }
+  func cancelAll(tag: String?, identifier: TaskIdentifier?) async throws(ControlError) -> Int {
+    try await memory.cancelAll(tag: tag, identifier: identifier)
+  }
+  func snooze(_ id: RequestID, until time: WallTime) async throws(ControlError) -> SnoozedRecord {
+    try await memory.snooze(id, until: time)
+  }
+  func conditions() async throws(ControlError) -> ConditionReport { try await memory.conditions() }
+  func overrideConditions(_ overrides: [(Conditions, Bool)]) async throws(ControlError) { try await memory.overrideConditions(overrides) }
+  func clearConditions(_ conditions: Conditions) async throws(ControlError) { try await memory.clearConditions(conditions) }
+  func notify(_ event: String, payload: [UInt8]?) async throws(ControlError) -> EventReceipt {
+    try await memory.notify(event, payload: payload)
+  }
+  func forecast(hours: Int, limit: Int) async throws(ControlError) -> Forecast { try await memory.forecast(hours: hours, limit: limit) }
   func status() async -> HostStatus { await memory.status() }
   func shutdown() async { await memory.shutdown() }
 }

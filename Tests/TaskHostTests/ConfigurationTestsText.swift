@@ -34,7 +34,8 @@ import Testing
   func schedules() throws {
     #expect(try PluginSchedule("every 6h") == .every(.seconds(21_600)))
     #expect(try PluginSchedule("cron 0 8 * * 1-5 Europe/Berlin") == .cron(expression: "0 8 * * 1-5", zone: "Europe/Berlin"))
-    #expect(try PluginSchedule("cron */15 0,12 1 JAN ?") == .cron(expression: "*/15 0,12 1 JAN ?", zone: nil))
+    #expect(try PluginSchedule("cron @daily UTC") == .cron(expression: "@daily", zone: "UTC"))
+    #expect(try PluginSchedule("cron */15 0,12 1 JAN *") == .cron(expression: "*/15 0,12 1 JAN *", zone: nil))
   }
 
   @Test("keys are found behind strings, comments, lists and tables that look like keys")

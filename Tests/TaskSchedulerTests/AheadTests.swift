@@ -32,7 +32,7 @@ import Testing
     let world = try World(Self.policy)
     let id = try world.submit(.sample(begin: .ms(100))).id
     #expect(!world.isRunning(id))
-    #expect(world.core.nextStart == .ms(95))
+    #expect(world.core.nextStart(now: world.now) == .ms(95))
     try world.advance(.milliseconds(94))
     #expect(!world.isRunning(id))
     try world.advance(.milliseconds(1))
@@ -141,7 +141,7 @@ import Testing
     let soon = try world.submit(.sample(begin: .ms(3))).id
     #expect(world.isRunning(running))
     #expect(!world.isRunning(soon))
-    #expect(world.core.nextStart == .ms(3))
+    #expect(world.core.nextStart(now: world.now) == .ms(3))
     try world.advance(.milliseconds(3))
     #expect(world.begun == [first, running, soon])
   }

@@ -32,5 +32,7 @@ final class FailingStore: RequestStore {
   func counts() throws(StoreError) -> [RequestState: Int] { try base.counts() }
   func stateValue(_ key: String, of identifier: TaskIdentifier) throws(StoreError) -> [UInt8]? { try base.stateValue(key, of: identifier) }
   func checkpoint(of request: RequestID) throws(StoreError) -> [UInt8]? { try base.checkpoint(of: request) }
+  func edges(of id: RequestID) throws(StoreError) -> [DependencyRecord] { try base.edges(of: id) }
+  func lastRuns() throws(StoreError) -> [TaskIdentifier: RunRecord] { try base.lastRuns() }
   func highestSequence() throws(StoreError) -> Int64 { try base.highestSequence() }
 }

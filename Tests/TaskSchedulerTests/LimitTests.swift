@@ -39,7 +39,7 @@ import Testing
     world.core.handlers[.sample()]?.suspension = "a thread is still in its hands"
     let id = try world.submit().id
     #expect(!world.isRunning(id))
-    #expect(world.core.nextStart == nil)
+    #expect(world.core.nextStart(now: world.now) == nil)
     #expect(world.core.gates(of: try world.record(id), now: world.now) == ["the plugin is suspended: a thread is still in its hands"])
     let second = try world.submit(.sample(other)).id
     #expect(world.isRunning(second))
@@ -142,10 +142,8 @@ import Testing
     tooBig.payload = Array(repeating: 0, count: Limits.payloadBytes + 1)
     var tooManyTags = TaskRequest.sample()
     tooManyTags.tags = (0...Limits.tags).map { "t\($0)" }
-    var conditional = TaskRequest.sample()
-    conditional.conditions = [.network]
     for (request, field) in [
-      (tooBig, "payload"), (tooManyTags, "tags"), (conditional, "conditions"), (.sample(priority: 11), "priority"),
+      (tooBig, "payload"), (tooManyTags, "tags"), (.sample(priority: 11), "priority"),
       (.sample(key: String(repeating: "k", count: 257), onConflict: .keep), "unique_key"),
     ] {
       let refusal = #expect(throws: RequestRefusal.self) { try world.submit(request) }
@@ -162,6 +160,6 @@ import Testing
     #expect(refusal?.code == .unavailable)
     try world.advance(.seconds(2))
     #expect(!world.isRunning(id))
-    #expect(world.core.nextStart == nil)
+    #expect(world.core.nextStart(now: world.now) == nil)
   }
 }

@@ -86,7 +86,7 @@ struct RandomWalk {
         world.now = max(world.now, world.held[id] ?? world.now)
         if expected[id]?.isRepeating == true { try world.cancel(id) }
         try world.finish(id, .success)
-      } else if let next = world.core.nextStart {
+      } else if let next = world.core.nextTurn(now: world.now) {
         world.now = max(world.now, next)
       } else {
         break
@@ -306,6 +306,6 @@ struct RandomWalk {
         handler.freeSlots == 0 || handler.isHeld(at: world.now) || core.occupiedSlots == Self.hostSlots,
         "\(place): \(record.id) is due and waits")
     }
-    if let next = core.nextStart { #expect(next > world.now, "\(place)") }
+    if let next = core.nextStart(now: world.now) { #expect(next > world.now, "\(place)") }
   }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import TaskScheduler
 
 @Suite("A schedule of the configuration") struct ScheduleTests {
-  private let hourly: [TaskIdentifier: RepeatRule] = [.sample(): RepeatRule(every: .seconds(3600))]
+  private let hourly: [TaskIdentifier: ScheduledRequest] = [.sample(): ScheduledRequest(every: .seconds(3600))]
 
   private func only(_ world: World) throws -> RequestRecord {
     var query = RequestQuery()
@@ -27,7 +27,7 @@ import Testing
   @Test("its interval is taken as the operator wrote it, and no cap refuses it")
   func trusted() throws {
     let world = try World(SchedulingPolicy(maxPending: 0))
-    try world.restart(schedules: [.sample(): RepeatRule(every: .seconds(5))])
+    try world.restart(schedules: [.sample(): ScheduledRequest(every: .seconds(5))])
     #expect(try only(world).request.repetition?.interval == .seconds(5))
   }
 
@@ -50,13 +50,13 @@ import Testing
     try world.restart(schedules: hourly)
     let id = try only(world).id
     try world.finish(id, .success)
-    try world.restart(schedules: [.sample(): RepeatRule(every: .seconds(600))])
+    try world.restart(schedules: [.sample(): ScheduledRequest(every: .seconds(600))])
     #expect(try only(world).id == id)
     #expect(try only(world).due == .ms(600_000))
     try world.advance(.seconds(600))
     try world.finish(id, .success)
     #expect(try world.record(id).due == .ms(1_200_000))
-    try world.restart(schedules: [.sample(): RepeatRule(every: .seconds(7200))])
+    try world.restart(schedules: [.sample(): ScheduledRequest(every: .seconds(7200))])
     #expect(try world.record(id).due == .ms(1_200_000))
     try world.advance(to: .ms(1_200_000))
     try world.finish(id, .success)

@@ -28,7 +28,7 @@ final class World {
     directory = try TemporaryDirectory()
     self.policy = policy
     store = FailingStore(try SQLiteRequestStore(path: directory.file("requests.sqlite")))
-    core = SchedulerCore(policy: policy, origin: store.origin, lastSequence: 0, random: SeededGenerator(seed: 1))
+    core = SchedulerCore(policy: policy, origin: store.origin, lastSequence: 0, now: now, random: SeededGenerator(seed: 1))
     core.register(handlers)
   }
 
@@ -44,6 +44,7 @@ final class World {
       result = try store.commit { transaction in
         let result = try settle(transaction, change)
         try core.dispatch(transaction, now: now)
+        try core.findWatches(transaction)
         return result
       }
     } catch {
@@ -89,11 +90,12 @@ final class World {
   ///
   /// - Returns: How many runs were lost.
   @discardableResult func restart(
-    handlers: [HandlerContract] = [.sample()], schedules: [TaskIdentifier: RepeatRule] = [:], crashed: [RunID: String] = [:]
+    handlers: [HandlerContract] = [.sample()], schedules: [TaskIdentifier: ScheduledRequest] = [:], crashed: [RunID: String] = [:]
   ) throws -> Int {
     orders = [:]
     held = [:]
-    core = SchedulerCore(policy: policy, origin: store.origin, lastSequence: try store.highestSequence(), random: SeededGenerator(seed: 2))
+    core = SchedulerCore(
+      policy: policy, origin: store.origin, lastSequence: try store.highestSequence(), now: now, random: SeededGenerator(seed: 2))
     core.register(handlers)
     return try turn { core, transaction in
       let lost = try core.recover(transaction, crashed: crashed, now: now)

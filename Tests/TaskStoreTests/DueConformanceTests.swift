@@ -20,9 +20,9 @@ import Testing
     #expect(try store.due(by: .ms(10)) == [2, 4])
     #expect(try store.due(by: .ms(29)) == [2, 4, 3])
     #expect(try store.due(by: .ms(30), limit: 3) == [2, 4, 3])
-    #expect(try store.commit { try $0.nextDue(of: .sample()) } == .ms(10))
+    #expect(try store.commit { try $0.nextDue(in: Lane(.sample())) } == .ms(10))
     #expect(try store.commit { try $0.firstPending(of: .sample())?.id } == store.id(2))
-    #expect(try store.commit { try $0.nextDue(of: .sample("org.example.unknown")) } == nil)
+    #expect(try store.commit { try $0.nextDue(in: Lane(.sample("org.example.unknown"))) } == nil)
   }
 
   @Test("a step of priority is a head start of five minutes", arguments: StoreUnderTest.allCases)
@@ -37,7 +37,7 @@ import Testing
     // By rank: 4 is due latest of all and has the longest start of them; 5 has waited longer than its place behind.
     #expect(try store.due(by: .ms(20 * step)) == [5, 2, 1, 3, 4].sorted { rank($0, step) < rank($1, step) })
     #expect(try store.due(by: .ms(20 * step), limit: 1).count == 1)
-    #expect(try store.commit { try $0.nextDue(of: .sample()) } == .ms(-11 * step))
+    #expect(try store.commit { try $0.nextDue(in: Lane(.sample())) } == .ms(-11 * step))
     #expect(try store.commit { try $0.firstPending(of: .sample())?.id } == store.id(5))
   }
 
@@ -70,7 +70,7 @@ import Testing
         .sorted { ($0.rank, $0.id) < ($1.rank, $1.id) }.prefix(limit)
       #expect(try store.due(by: now, limit: limit) == expected.map(\.id.sequence), "seed \(seed)")
     }
-    #expect(try store.commit { try $0.nextDue(of: .sample()) } == records.map(\.due).min())
+    #expect(try store.commit { try $0.nextDue(in: Lane(.sample())) } == records.map(\.due).min())
   }
 
   @Test("an offer says how many attempts are spent and whether it repeats", arguments: StoreUnderTest.allCases)
@@ -79,7 +79,7 @@ import Testing
     var record = RequestRecord.sample(1, origin: store.origin, priority: 3, every: .seconds(900))
     record.attemptsSpent = 2
     try store.add(record)
-    let offers = try store.commit { try $0.due(of: .sample(), by: .ms(0), limit: 5) }
+    let offers = try store.commit { try $0.due(in: Lane(.sample()), by: .ms(0), limit: 5) }
     #expect(offers == [DueRequest(id: store.id(1), due: .ms(0), priority: 3, attemptsSpent: 2, isRepeating: true)])
   }
 }

@@ -9,24 +9,21 @@ import Testing
 
   @Test("a request comes back as it went in, also after the store was opened anew", arguments: StoreUnderTest.allCases)
   func roundTrip(_ kind: StoreUnderTest) throws {
-    var record: RequestRecord
-    do {
-      let store = try open(kind)
-      record = .sample(
-        10, origin: store.origin, due: .ms(5), priority: -10, key: "a\0b\u{1F600}'\"", payload: [0, 255, 1], tags: ["x", "ü\u{0}"],
-        every: .seconds(900))
-      record.request.earliestBegin = .ms(5)
-      record.request.conditions = .all
-      record.request.retry = RetryPolicy(attempts: 3, backoff: .linear, initial: .milliseconds(1500), maximum: .milliseconds(Int64.max))
-      record.attemptsSpent = 2
-      record.losses = 1
-      record.lastOutcome = .crashed
-      record.lastMessage = ""
-      record.started = .ms(1)
-      try store.add(record)
-      #expect(try store.known(10) == record)
-    }
-    let store = try open(kind)
+    var store = try open(kind)
+    var record = RequestRecord.sample(
+      10, origin: store.origin, due: .ms(5), priority: -10, key: "a\0b\u{1F600}'\"", payload: [0, 255, 1], tags: ["x", "ü\u{0}"],
+      every: .seconds(900))
+    record.request.earliestBegin = .ms(5)
+    record.request.conditions = .all
+    record.request.retry = RetryPolicy(attempts: 3, backoff: .linear, initial: .milliseconds(1500), maximum: .milliseconds(Int64.max))
+    record.attemptsSpent = 2
+    record.losses = 1
+    record.lastOutcome = .crashed
+    record.lastMessage = ""
+    record.started = .ms(1)
+    try store.add(record)
+    #expect(try store.known(10) == record)
+    store = try kind.reopen(store, in: directory.get())
     #expect(try store.known(10) == record)
     #expect(try store.commit { try $0.payload(of: record.id) } == [0, 255, 1])
     #expect(try store.commit { try $0.request(record.id)?.request.payload } == [])
@@ -160,11 +157,18 @@ import Testing
       .sample(3, origin: store.origin, state: .blocked, blockedBy: store.id(9)), .sample(4, origin: store.origin),
       .sample(5, origin: store.origin, state: .failed), .sample(6, origin: store.origin, identifier: .sample("org.example.other")))
     try store.commit { transaction throws in
-      #expect(try transaction.blocked(by: store.id(1)).map(\.id) == [store.id(2)])
+      try transaction.insert([DependencyRecord(predecessor: store.id(1), onFailure: .fail)], of: store.id(2))
+      try transaction.insert([DependencyRecord(predecessor: store.id(9), onFailure: .ignore)], of: store.id(3))
+      #expect(try transaction.awaitedPredecessors() == [store.id(1), store.id(9)])
+      #expect(try transaction.settleEdges(from: store.id(1), ended: .succeeded, output: [7]) == [store.id(2)])
+      #expect(try transaction.settleEdges(from: store.id(1), ended: .succeeded, output: []).isEmpty)
+      #expect(
+        try transaction.edges(of: store.id(2))
+          == [DependencyRecord(predecessor: store.id(1), onFailure: .fail, ended: .succeeded, output: [7])])
       #expect(try transaction.liveCount(of: .sample()) == 4)
       #expect(try transaction.liveCount(of: .sample("org.example.unknown")) == 0)
       #expect(try transaction.running().map(\.id) == [store.id(1)])
-      #expect(try Set(transaction.identifiersWithPending()) == [.sample(), .sample("org.example.other")])
+      #expect(try Set(transaction.lanesWithPending()) == [Lane(.sample()), Lane(.sample("org.example.other"))])
     }
   }
 

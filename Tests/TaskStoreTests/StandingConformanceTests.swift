@@ -26,15 +26,12 @@ import Testing
   @Test("a standing comes back as it went in, also after the store was opened anew", arguments: StoreUnderTest.allCases)
   func roundTrip(_ kind: StoreUnderTest) throws {
     let expected = [TaskIdentifier.sample("org.example.a"): Self.quarantined, .sample("org.example.b"): Self.held]
-    do {
-      let store = try open(kind)
-      #expect(try store.commit { try $0.standings() } == [:])
-      try store.commit { transaction in
-        for (identifier, standing) in expected { try transaction.setStanding(standing, of: identifier) }
-      }
-      store.close()
+    var store = try open(kind)
+    #expect(try store.commit { try $0.standings() } == [:])
+    try store.commit { transaction in
+      for (identifier, standing) in expected { try transaction.setStanding(standing, of: identifier) }
     }
-    let store = try open(kind)
+    store = try kind.reopen(store, in: directory.get())
     #expect(try store.commit { try $0.standings() } == expected)
   }
 

@@ -1,3 +1,4 @@
+import MemoryStore
 import StoreTestSupport
 import TaskModel
 import TaskStore
@@ -7,13 +8,26 @@ import Testing
 enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
   /// SQLite in a file.
   case sqlite
+  /// In memory.
+  case memory
 
   var testDescription: String { rawValue }
 
-  /// A new store in `directory`, or the one that was made there before, opened once more.
+  /// A new store in `directory`.
   func open(in directory: TemporaryDirectory) throws -> any RequestStore {
     switch self {
     case .sqlite: try SQLiteRequestStore(path: directory.file("requests.sqlite"))
+    case .memory: MemoryRequestStore()
+    }
+  }
+
+  /// The store as another host finds it; one that does not outlive its host is the same.
+  func reopen(_ store: any RequestStore, in directory: TemporaryDirectory) throws -> any RequestStore {
+    switch self {
+    case .sqlite:
+      store.close()
+      return try open(in: directory)
+    case .memory: return store
     }
   }
 }
@@ -34,7 +48,9 @@ extension RequestStore {
   func known(_ sequence: Int64) throws -> RequestRecord { try #require(try request(id(sequence))) }
 
   /// The ids' sequences of what is due, best first.
-  func due(_ identifier: TaskIdentifier = .sample(), by now: WallTime, limit: Int = 100) throws(StoreError) -> [Int64] {
-    try commit { try $0.due(of: identifier, by: now, limit: limit).map(\.id.sequence) }
+  func due(_ identifier: TaskIdentifier = .sample(), _ gates: LaneGates = .none, by now: WallTime, limit: Int = 100) throws(StoreError)
+    -> [Int64]
+  {
+    try commit { try $0.due(in: Lane(identifier, gates), by: now, limit: limit).map(\.id.sequence) }
   }
 }

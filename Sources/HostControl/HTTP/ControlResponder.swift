@@ -49,15 +49,19 @@ struct ControlResponder: Sendable {
       let parameters = try QueryParameters(query, known: ["request"])
       let stream = EventStream(host: host, filter: EventFilter(request: try parameters.request()), writeLimit: eventWriteLimit)
       return await stream.response(to: request, on: channel)
+    case .cancelAll: return try await cancelAll(query)
+    case .clearConditions: return try await clearConditions(query)
+    case .forecast: return try await forecast(query)
     default: _ = try QueryParameters(query, known: [])
     }
     switch route {
-    case .listRequests, .listRuns, .stream: throw ControlError(.internal, "unreachable")
+    case .listRequests, .listRuns, .stream, .cancelAll, .clearConditions, .forecast: throw ControlError(.internal, "unreachable")
     case .submit: return try await submit(request, on: channel)
     case .request(let id): return try await one(host.request(id)) { $0.request($1) }
     case .cancel(let id): return try await one(host.cancel(id)) { $0.request($1) }
     case .retry(let id): return try await one(host.retry(id)) { $0.request($1) }
-    case .gates(let id): return try await gates(of: id)
+    case .why(let id): return try await one(host.explanation(of: id)) { $0.explanation($1) }
+    case .snooze(let id): return try await snooze(id, request, on: channel)
     case .run(let id): return try await one(host.run(id)) { $0.run($1) }
     case .logs(let id): return try await logs(of: id)
     case .plugins: return list("plugins", await host.plugins()) { $0.plugin($1) }
@@ -68,6 +72,9 @@ struct ControlResponder: Sendable {
     case .simulateExpiration:
       let runs = try await host.simulateExpiration(try await identifier(in: request, on: channel))
       return list("runs", runs) { $0.value($1.description) }
+    case .conditions: return try await one(host.conditions()) { $0.conditions($1) }
+    case .overrideConditions: return try await overrideConditions(request, on: channel)
+    case .notify(let name): return try await notify(name, request, on: channel)
     case .status: return one(await host.status()) { $0.status($1) }
     case .shutdown:
       await host.shutdown()
@@ -80,7 +87,7 @@ struct ControlResponder: Sendable {
 
   // MARK: Answers
 
-  private func one<Value>(
+  func one<Value>(
     _ value: Value, status: HTTPResponse.Status = .ok, _ write: (inout JSONWriter, Value) -> Void
   ) -> Response {
     var writer = JSONWriter()
@@ -101,7 +108,8 @@ struct ControlResponder: Sendable {
 
   private func submit(_ request: Request, on channel: any Channel) async throws -> Response {
     try await bodies.withBody(of: request, on: channel, limit: BodyReader.submissionBytes) { bytes in
-      let (requests, isArray) = try SubmissionReader.read(bytes, now: now())
+      let (requests, isArray) = try SubmissionReader.read(
+        bytes, now: now(), idempotencyKey: HTTPField.Name.idempotencyKey.flatMap { request.headers[$0] })
       let submissions = try await host.submit(requests)
       var writer = JSONWriter(reservingCapacity: 64 + submissions.count * 160)
       if isArray {
@@ -115,15 +123,6 @@ struct ControlResponder: Sendable {
         writer.endObject()
       }
       return .json(writer, status: .created)
-    }
-  }
-
-  private func gates(of id: RequestID) async throws -> Response {
-    one(try await host.gates(of: id)) { writer, gates in
-      writer.beginObject()
-      writer.member("id", id.description)
-      writer.member("gates", gates)
-      writer.endObject()
     }
   }
 
@@ -180,6 +179,11 @@ struct ControlResponder: Sendable {
       }
     }
   }
+}
+
+extension HTTPField.Name {
+  /// - Source: draft-ietf-httpapi-idempotency-key-header; the key is the text as it is sent, quoted or not.
+  fileprivate static let idempotencyKey = HTTPField.Name(parsed: "idempotency-key")
 }
 
 extension JSONWriter {

@@ -5,6 +5,8 @@ import TaskModel
 struct QueryParameters {
   /// The most that a listing shows.
   static let maximumLimit = 10_000
+  /// The longest forecast: a year.
+  static let maximumHours = 366 * 24
 
   private var items: [(name: String, value: String)] = []
 
@@ -59,6 +61,22 @@ struct QueryParameters {
     return limit
   }
 
+  /// `hours`; `preset` when it is not there.
+  func hours(preset: Int) throws(ControlError) -> Int {
+    guard let text = try one("hours") else { return preset }
+    guard let hours = Int(text), (1...Self.maximumHours).contains(hours) else {
+      throw ControlError(.invalid, "hours must be a whole number from 1 to \(Self.maximumHours), a year", field: "hours")
+    }
+    return hours
+  }
+
+  /// `name`, repeated: the conditions with these names; nil: none is named.
+  func conditions() throws(ControlError) -> Conditions? {
+    var conditions: Conditions?
+    for name in all("name") { conditions = (conditions ?? []).union(try Conditions(known: name, field: "name")) }
+    return conditions
+  }
+
   /// `state`, repeated; asking for pending includes claimed, which is shown as pending.
   func states() throws(ControlError) -> [RequestState] {
     var states: [RequestState] = []
@@ -74,7 +92,8 @@ struct QueryParameters {
     return states
   }
 
-  private static func decode(_ text: Substring) throws(ControlError) -> String {
+  /// Resolves `%41`.
+  static func decode(_ text: Substring) throws(ControlError) -> String {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
     var bytes: [UInt8] = []
     var rest = text.utf8[...]
@@ -85,10 +104,22 @@ struct QueryParameters {
       }
       guard let high = rest.popFirst().flatMap({ Character(UnicodeScalar($0)).hexDigitValue }),
         let low = rest.popFirst().flatMap({ Character(UnicodeScalar($0)).hexDigitValue })
-      else { throw ControlError(.invalid, "the query has a % that is not followed by two hexadecimal digits") }
+      else { throw ControlError(.invalid, "the address has a % that is not followed by two hexadecimal digits") }
       bytes.append(UInt8(high << 4 | low))
     }
-    guard let decoded = String(validating: bytes, as: UTF8.self) else { throw ControlError(.invalid, "the query is not UTF-8") }
+    guard let decoded = String(validating: bytes, as: UTF8.self) else { throw ControlError(.invalid, "the address is not UTF-8") }
     return decoded
+  }
+}
+
+extension Conditions {
+  /// The condition with that name.
+  init(known name: String, field: String) throws(ControlError) {
+    guard let condition = Conditions(name: name) else {
+      let hint = NearestName.hint(for: name, among: Conditions.named.map(\.name))
+      throw ControlError(
+        .invalid, "there is no condition \"\(String(name.prefix(80)).escapingControlCharacters)\"\(hint)", field: field)
+    }
+    self = condition
   }
 }

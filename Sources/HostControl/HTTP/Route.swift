@@ -6,9 +6,11 @@ enum Route: Hashable {
   case submit
   case listRequests
   case request(RequestID)
-  case gates(RequestID)
+  case why(RequestID)
   case retry(RequestID)
+  case snooze(RequestID)
   case cancel(RequestID)
+  case cancelAll
   case listRuns
   case run(RunID)
   case logs(RunID)
@@ -16,6 +18,12 @@ enum Route: Hashable {
   case release(TaskIdentifier)
   case simulateLaunch
   case simulateExpiration
+  case conditions
+  case overrideConditions
+  case clearConditions
+  /// The event's name as the path has it, percent-encoded.
+  case notify(String)
+  case forecast
   case status
   case shutdown
   case stream
@@ -60,14 +68,14 @@ enum Route: Hashable {
 
   private static func collection(_ name: String) -> [Entry]? {
     switch name {
-    case "requests": [("GET", .listRequests), ("POST", .submit)]
+    case "requests": [("GET", .listRequests), ("POST", .submit), ("DELETE", .cancelAll)]
     case "runs": [("GET", .listRuns)]
     case "plugins": [("GET", .plugins)]
     case "status": [("GET", .status)]
     case "shutdown": [("POST", .shutdown)]
     case "stream": [("GET", .stream)]
-    case "conditions": ["GET", "PUT", "DELETE"].map { ($0, .later("conditions")) }
-    case "forecast": [("GET", .later("the forecast"))]
+    case "conditions": [("GET", .conditions), ("PUT", .overrideConditions), ("DELETE", .clearConditions)]
+    case "forecast": [("GET", .forecast)]
     case "reload": [("POST", .later("reloading"))]
     default: nil
     }
@@ -81,14 +89,15 @@ enum Route: Hashable {
     case ("runs", _): return [("GET", .run(try runID(name)))]
     case ("simulate", "launch"): return [("POST", .simulateLaunch)]
     case ("simulate", "expire"): return [("POST", .simulateExpiration)]
-    case ("events", _) where !name.isEmpty: return [("POST", .later("events"))]
+    case ("events", _) where !name.isEmpty: return [("POST", .notify(name))]
     default: return nil
     }
   }
 
   private static func detail(_ collection: String, _ name: String, _ part: String) throws(HTTPFailure) -> [Entry]? {
     switch (collection, part) {
-    case ("requests", "why"): return [("GET", .gates(try requestID(name)))]
+    case ("requests", "why"): return [("GET", .why(try requestID(name)))]
+    case ("requests", "snooze"): return [("POST", .snooze(try requestID(name)))]
     case ("requests", "retry"): return [("POST", .retry(try requestID(name)))]
     case ("runs", "logs"): return [("GET", .logs(try runID(name)))]
     case ("plugins", "release") where !name.isEmpty: return [("POST", .release(try identifier(name)))]

@@ -90,6 +90,12 @@ public struct JSONWriter {
     value(truth)
   }
 
+  /// A member that is null.
+  public mutating func nullMember(_ name: String) {
+    self.name(name)
+    raw("null".utf8)
+  }
+
   /// A member with an array of strings.
   public mutating func member(_ name: String, _ texts: [String]) {
     self.name(name)

@@ -1,3 +1,5 @@
+import HostConditions
+import StrictText
 import TaskModel
 
 extension HostConfiguration {
@@ -27,6 +29,7 @@ extension HostConfiguration {
     if pluginDirectories.contains(stateDirectory) {
       reader.report(["state_directory"], "state_directory is also one of plugin_directories: plugins must not be where the host writes")
     }
+    for problem in conditions.problems { reader.report(["conditions"], problem) }
     for (identifier, plugin) in plugins { reportContradictions(of: plugin, identifier, to: reader) }
   }
 
@@ -43,6 +46,13 @@ extension HostConfiguration {
     if case .every(let interval) = plugin.schedule, interval < minimumInterval {
       let texts = (DurationText.format(interval), DurationText.format(minimumInterval))
       report("schedule", message: "every \(texts.0) is more often than minimum_interval (\(texts.1)) allows")
+    }
+    if let window = plugin.window, windows[window] == nil {
+      report("window", message: "there is no [windows.\(window)]\(NearestName.hint(for: window, among: Array(windows.keys)))")
+    }
+    for (name, count) in plugin.resources where count > resources[name] ?? 0 {
+      report(
+        "resources", message: "resources.\(name): a run takes \(count) and the host has \(resources[name] ?? 0): it would wait for ever")
     }
     if has("requires"), !has("schedule") {
       report("requires", message: "requires is about the schedule's runs, and there is no schedule")

@@ -22,7 +22,7 @@ extension HostConfiguration {
       TOMLField("plugin") { root, value, path, reader in
         root.plugins = PluginConfiguration.readAll(value, at: path, reader)
       },
-    ]
+    ] + schedulingFields
   }
 }
 

@@ -1,3 +1,5 @@
+public import HostConditions
+public import SchedulingLimits
 public import TaskModel
 
 /// Everything an operator decides about a host: the content of `taskhost.toml`, with a default for every key.
@@ -39,6 +41,21 @@ public struct HostConfiguration: Sendable, Equatable {
 
   /// `metered_interfaces`: names of network interfaces that cost money.
   public var meteredInterfaces: [String] = []
+
+  /// `rate_limit`: how often runs of the whole host may begin; nil: as often as they are due.
+  public var rateLimit: Rate?
+
+  /// `event_quota`: how often events may wake the requests of one identifier; nil: each time.
+  public var eventQuota: Rate?
+
+  /// `[resources]`: how many tokens there are of each named resource.
+  public var resources: [String: Int] = [:]
+
+  /// `[windows.NAME]`: maintenance windows.
+  public var windows: [String: Window] = [:]
+
+  /// `[conditions]`: when the machine's conditions count as held.
+  public var conditions = ConditionSettings()
 
   /// `[control]`: how clients reach the host.
   public var control: Control

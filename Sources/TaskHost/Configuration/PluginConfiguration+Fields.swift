@@ -11,14 +11,12 @@ extension PluginConfiguration {
       TOMLField("budget", optional: \.budget, .duration(.milliseconds(1) ... .days(30))),
       TOMLField("grace", optional: \.grace, .duration(.zero ... .seconds(3600))),
       TOMLField("max_concurrent_runs", optional: \.maxConcurrentRuns, .integer(1...10_000)),
-      TOMLField("schedule", optional: \.schedule, .schedule),
-      TOMLField("requires", \.requires, .set(.choice())),
       TOMLField("may_submit", \.maySubmit, .list(.pattern)),
       TOMLField("environment", \.environment, .list(.variableName)),
       TOMLField("limits", \.limits, table: Limits.fields),
       TOMLField("entitlements", \.entitlements, table: Entitlements.fields),
       TOMLField("settings", \.settings, .json),
-    ]
+    ] + schedulingFields
   }
 
   /// The table `plugin`: a table for each identifier.

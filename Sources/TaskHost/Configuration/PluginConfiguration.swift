@@ -1,3 +1,4 @@
+public import SchedulingLimits
 public import TaskModel
 
 /// `[plugin."ID"]`: what the operator decides about one identifier. A nil leaves the decision to the plugin or its kind.
@@ -46,6 +47,27 @@ public struct PluginConfiguration: Sendable, Equatable {
 
   /// `requires`: conditions of the ``schedule``'s request.
   public var requires: Set<Requirement> = []
+
+  /// `on_lost_condition`: what its runs do when a condition is lost and their request does not say; nil: they stop.
+  public var onLostCondition: LostConditionPolicy?
+
+  /// `window`: the maintenance window that its requests wait for unless they name another.
+  public var window: String?
+
+  /// `rate_limit`: how often its runs may begin; nil: as often as they are due.
+  public var rateLimit: Rate?
+
+  /// `rate_limit_per_key`: how often runs of one concurrency key may begin.
+  public var rateLimitPerKey: Rate?
+
+  /// `runs_per_key`: how many runs of one concurrency key may go on at once; 1 by default.
+  public var runsPerKey = 1
+
+  /// `resources`: what each of its runs takes of the host's resources.
+  public var resources: [String: Int] = [:]
+
+  /// `quota`: how much run time it has in a period; nil: no quota.
+  public var quota: RunQuota?
 
   /// `may_submit`: identifiers of others that its runs may submit to.
   public var maySubmit: [IdentifierPattern] = []

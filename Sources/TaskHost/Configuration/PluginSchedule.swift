@@ -1,10 +1,12 @@
+import CalendarTime
+
 /// `schedule` of a plugin: when the host's own request for it repeats.
 public enum PluginSchedule: Sendable, Equatable {
   /// `every 6h`: at this interval.
   case every(Duration)
 
-  /// `cron 0 8 * * * Europe/Berlin`: at the times of a five-field expression, in a time zone by its IANA name; nil is the host's. Only the
-  /// form is checked here.
+  /// `cron 0 8 * * * Europe/Berlin`: at the times of a five-field expression, in a time zone by its IANA name; nil is the
+  /// host's.
   case cron(expression: String, zone: String?)
 
   /// Reads a schedule.
@@ -16,28 +18,23 @@ public enum PluginSchedule: Sendable, Equatable {
     case "every" where words.count == 2:
       self = .every(try DurationText.parse(words[1]))
     case "cron":
-      let fields = words.dropFirst().prefix(5)
-      guard fields.count == 5, words.count <= 7 else {
+      let isNamed = words.count > 1 && words[1].hasPrefix("@")
+      let fields = words.dropFirst().prefix(isNamed ? 1 : 5)
+      guard isNamed || fields.count == 5, words.count <= fields.count + 2 else {
         throw TextProblem("a cron schedule has five fields and, if wanted, a time zone: \"cron 0 8 * * * Europe/Berlin\"")
       }
-      if let wrong = fields.first(where: { !Self.isText($0, Self.fieldCharacters) }) {
-        throw TextProblem("\"\(wrong)\" is no field of a cron expression")
+      let expression = fields.joined(separator: " ")
+      do { _ = try CronExpression(expression) } catch { throw TextProblem(error.observed) }
+      let zone = words.count > fields.count + 1 ? words[words.count - 1] : nil
+      if let zone {
+        do { _ = try ZoneDirectory().rules(of: zone) } catch { throw TextProblem(error.description) }
       }
-      let zone = words.count == 7 ? words[6] : nil
-      if let zone, !Self.isText(zone, Self.zoneCharacters) || zone.utf8.first == UInt8(ascii: "/") {
-        throw TextProblem("\"\(zone)\" is no name of a time zone, such as Europe/Berlin")
-      }
-      self = .cron(expression: fields.joined(separator: " "), zone: zone)
+      self = .cron(expression: expression, zone: zone)
     default:
+      if words.count >= 5, (try? CronExpression(words.prefix(5).joined(separator: " "))) != nil {
+        throw TextProblem("\"\(text)\": a cron schedule begins with the word cron: \"cron \(text)\"")
+      }
       throw TextProblem("expected \"every 6h\" or \"cron 0 8 * * * Europe/Berlin\", found \"\(text)\"")
     }
-  }
-
-  private static let alphanumerics = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-  private static let fieldCharacters = Set((alphanumerics + "*/,-?#").utf8)
-  private static let zoneCharacters = Set((alphanumerics + "/_+-").utf8)
-
-  private static func isText(_ text: String, _ characters: Set<UInt8>) -> Bool {
-    text.utf8.allSatisfy { characters.contains($0) }
   }
 }

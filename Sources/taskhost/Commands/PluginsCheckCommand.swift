@@ -13,14 +13,18 @@ struct PluginsCheckCommand: ParsableCommand {
     discussion: """
       Each case runs in a process of its own, with the real runtime and a host around it that expires, refuses, drains and jumps in time.
       The plugin's code runs as you, without a sandbox: check what you trust.
-      A handler may refuse a payload that is not its own; only crashes, hangs and broken rules fail. Exits 1 when a case has failed.
+      A handler may refuse a payload that is not its own; only crashes, hangs and broken rules fail.
 
       EXAMPLES
         taskhost plugins check ./hello-c.so
-        taskhost plugins check libSync.so --payload '{"account": "a"}' --settings settings.json
+        taskhost plugins check libSync.so --payload '{"id": 7}' --settings sync.json
         taskhost plugins check libSync.so --case expire-in-run --seed 42
         taskhost plugins check crc32.task.toml --payload '{"data": "MTIz"}'
         taskhost plugins check --list
+
+      EXIT CODES
+        0 all cases passed, 1 a case failed or the file was refused,
+        2 the command line was not understood
       """)
 
   @Argument(help: "The plugin's file, or a manifest NAME.task.toml that adopts a library.")

@@ -21,16 +21,28 @@ struct PluginsListCommand: AsyncParsableCommand {
     let answer = try await socketOptions.client().get("/v1/plugins")
     if json { return Terminal.print(answer.bytes) }
     let now = ControlServer.systemTime().unixMilliseconds
-    var table = TextTable("FILE", "IDENTIFIER", "KIND", "STANDING", "ISOLATION", "RUNNING", "REASON")
-    for plugin in answer.node["plugins"]?.array ?? [] {
+    let plugins = answer.node["plugins"]?.array ?? []
+    let hasLimits = plugins.contains { $0["quota"] != nil || $0["rate"] != nil }
+    var table = TextTable(
+      columns: ["FILE", "IDENTIFIER", "KIND", "STANDING", "ISOLATION", "RUNNING", "REASON"] + (hasLimits ? ["LIMITS"] : []))
+    for plugin in plugins {
       let file = plugin["file"]?.string ?? ""
       let running = plugin["running"]?.integer ?? 0
-      table.add(
+      var row = [
         file.split(separator: "/").last.map(String.init) ?? file, plugin["identifier"]?.string ?? "-", plugin["kind"]?.string ?? "-",
         plugin["standing"]?.string ?? "", plugin["isolation"]?.string ?? "-",
-        plugin["max_concurrent_runs"]?.integer.map { "\(running) of \($0)" } ?? "-", Self.reason(of: plugin, now: now))
+        plugin["max_concurrent_runs"]?.integer.map { "\(running) of \($0)" } ?? "-", Self.reason(of: plugin, now: now),
+      ]
+      if hasLimits { row.append(Self.limits(of: plugin)) }
+      table.add(row: row)
     }
     table.print(empty: "no plugin files were found")
+  }
+
+  /// How often and how long it may run.
+  private static func limits(of plugin: JSONNode) -> String {
+    [("rate", plugin["rate"]?.string), ("quota", plugin["quota"]?.string)]
+      .compactMap { name, text in text.map { "\(name): \($0)" } }.joined(separator: "; ")
   }
 
   /// Why a plugin takes no runs, or what counted against it last.

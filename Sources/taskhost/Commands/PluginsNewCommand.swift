@@ -14,7 +14,7 @@ struct PluginsNewCommand: ParsableCommand {
 
       EXAMPLES
         taskhost plugins new --language c hello-sync
-        taskhost plugins new --language swift notes --identifier org.example.notes --kind processing
+        taskhost plugins new --language swift notes --identifier org.example.notes
         taskhost plugins new --language rust hello-sync --directory ~/src/hello-sync
       """)
 

@@ -13,7 +13,7 @@ struct PluginsSignCommand: ParsableCommand {
 
       EXAMPLES
         taskhost plugins sign libVendor.so --key vendor.key
-        taskhost plugins sign build/libVendor.so --key vendor.key --output release/libVendor.so.sig
+        taskhost plugins sign libVendor.so --key vendor.key --output libVendor.so.sig
       """)
 
   @Argument(help: "The plugin's file.")

@@ -6,6 +6,11 @@ struct SimulateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "simulate",
     abstract: "Launch or expire a task at once, while developing.",
+    discussion: """
+      EXAMPLES
+        taskhost simulate launch org.taskhost.cleanup --wait
+        taskhost simulate expire org.taskhost.cleanup
+      """,
     subcommands: [SimulateLaunchCommand.self, SimulateExpireCommand.self])
 
   /// The body `{"identifier": …}`.

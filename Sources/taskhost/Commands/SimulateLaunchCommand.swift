@@ -27,7 +27,7 @@ struct SimulateLaunchCommand: AsyncParsableCommand {
       return Terminal.print(json ? answer.bytes : Array((answer.node["id"]?.string ?? "").utf8))
     }
     let session = FollowSession(
-      client: client, request: id, isRepeating: answer.node["every_ms"] != nil, json: json ? answer : nil)
+      client: client, request: id, isRepeating: ScheduleText.isRepeating(answer.node), json: json ? answer : nil)
     try await session.follow(events)
   }
 }

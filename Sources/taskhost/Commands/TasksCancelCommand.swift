@@ -1,5 +1,5 @@
-import HostControl
 import ArgumentParser
+import HostControl
 
 /// `taskhost tasks cancel`
 struct TasksCancelCommand: AsyncParsableCommand {
@@ -8,37 +8,43 @@ struct TasksCancelCommand: AsyncParsableCommand {
     abstract: "Cancel requests.",
     discussion: """
       A request that runs is asked to stop; it is cancelled when its run has ended.
-      All ids are tried; the exit code is that of the first that was refused.
+      All ids are tried; the exit code is that of the first that was refused. With
+      --tag, --identifier or both, all requests that match are cancelled.
 
       EXAMPLES
         taskhost tasks cancel 01976c1e-0000-7000-8000-000000000000
+        taskhost tasks cancel --tag nightly
+        taskhost tasks cancel --identifier org.taskhost.cleanup --tag nightly
       """)
 
   @Argument(help: "The requests' ids.")
-  var ids: [String]
+  var ids: [String] = []
+  @Option(help: ArgumentHelp("All with this tag.", valueName: "tag"))
+  var tag: String?
+  @Option(help: ArgumentHelp("All of this identifier.", valueName: "identifier"))
+  var identifier: String?
   @Flag(help: "Print the host's answers as JSON, one a line.")
   var json = false
   @OptionGroup var socketOptions: SocketOptions
 
   func validate() throws {
-    guard !ids.isEmpty else { throw ValidationError("Name the requests to cancel.") }
+    let isMatch = tag != nil || identifier != nil
+    guard !ids.isEmpty || isMatch else { throw ValidationError("Name the requests to cancel: ids, --tag or --identifier.") }
+    guard ids.isEmpty || !isMatch else { throw ValidationError("Ids and --tag or --identifier exclude each other.") }
   }
 
   func run() async throws {
     let client = socketOptions.client()
-    var first: CommandFailure?
-    for id in ids {
-      do {
+    guard ids.isEmpty else {
+      return try await ManyRequests.each(ids) { id in
         let answer = try await client.send("DELETE", "/v1/requests/\(ControlClient.escape(id))")
         if json { Terminal.print(answer.bytes) } else { Terminal.print("\(id) \(Self.describe(answer))") }
-      } catch let failure as CommandFailure where failure.status == .refused {
-        if ids.count > 1 { Terminal.note(failure.description) }
-        first = first ?? failure
       }
     }
-    guard let first else { return }
-    if ids.count > 1 { throw ExitCode(first.status.rawValue) }
-    throw first
+    let answer = try await client.send("DELETE", "/v1/requests?\(ManyRequests.query(tag: tag, identifier: identifier))")
+    if json { return Terminal.print(answer.bytes) }
+    let count = answer.node["cancelled"]?.integer ?? 0
+    Terminal.print(count == 1 ? "1 request cancelled" : "\(count) requests cancelled")
   }
 
   private static func describe(_ answer: ControlClient.Answer) -> String {

@@ -1,6 +1,6 @@
-import TaskModel
 import ArgumentParser
 import HostControl
+import TaskModel
 
 /// `taskhost tasks list`
 struct TasksListCommand: AsyncParsableCommand {
@@ -36,23 +36,14 @@ struct TasksListCommand: AsyncParsableCommand {
     let answer = try await socketOptions.client().get("/v1/requests?\(query)")
     if json { return Terminal.print(answer.bytes) }
     let now = ControlServer.systemTime().unixMilliseconds
-    var table = TextTable("ID", "IDENTIFIER", "STATE", "WHEN", "ATTEMPT", "LAST")
+    var table = TextTable("ID", "IDENTIFIER", "STATE", "WHEN", "REPEATS", "ATTEMPT", "LAST", "TAGS")
     for request in answer.node["requests"]?.array ?? [] {
-      let moment = request[Self.moment(of: request["state"]?.string)]?.integer
       table.add(
         request["id"]?.string ?? "", request["identifier"]?.string ?? "", request["state"]?.string ?? "",
-        moment.map { MomentText.relative($0, now: now) } ?? "", request["attempt"]?.integer.map(String.init) ?? "",
-        request["last_outcome"]?.string ?? "")
+        ScheduleText.when(request, now: now), ScheduleText.repetition(request) ?? "-",
+        request["attempt"]?.integer.map(String.init) ?? "", request["last_outcome"]?.string ?? "-",
+        (request["tags"]?.array ?? []).compactMap(\.string).joined(separator: ","))
     }
     table.print(empty: "no requests")
-  }
-
-  /// The time that matters to a request in that state: when it ended, when it started, when it is due.
-  private static func moment(of state: String?) -> String {
-    switch state {
-    case "succeeded", "failed", "cancelled": "ended_unix_ms"
-    case "running": "started_unix_ms"
-    default: "due_unix_ms"
-    }
   }
 }

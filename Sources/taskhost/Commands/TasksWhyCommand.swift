@@ -1,5 +1,5 @@
-import HostControl
 import ArgumentParser
+import HostControl
 import TaskModel
 
 /// `taskhost tasks why`
@@ -8,8 +8,12 @@ struct TasksWhyCommand: AsyncParsableCommand {
     commandName: "why",
     abstract: "Say why a request is not running now.",
     discussion: """
+      Shows every gate that holds it: since when, until when as far as is known, who
+      holds it, and what would change it; then when it could start at the earliest.
+
       EXAMPLES
         taskhost tasks why 01976c1e-0000-7000-8000-000000000000
+        taskhost tasks why 01976c1e-0000-7000-8000-000000000000 --json
       """)
 
   @Argument(help: "The request's id.")
@@ -21,8 +25,45 @@ struct TasksWhyCommand: AsyncParsableCommand {
   func run() async throws {
     let answer = try await socketOptions.client().get("/v1/requests/\(ControlClient.escape(id))/why")
     if json { return Terminal.print(answer.bytes) }
-    let gates = answer.node["gates"]?.array ?? []
-    if gates.isEmpty { return Terminal.print("nothing holds it") }
-    for gate in gates { Terminal.print((gate.string ?? "").escapingControlCharacters) }
+    for line in Self.lines(answer.node, now: ControlServer.systemTime().unixMilliseconds) { Terminal.print(line) }
+  }
+
+  /// What is told to a person.
+  static func lines(_ node: JSONNode, now: Int64) -> [String] {
+    let gates = node["details"]?.array ?? []
+    guard !gates.isEmpty else { return ["nothing holds it"] }
+    var lines = gates.flatMap { Self.lines(gate: $0, now: now) }
+    // What runs or has ended has no start to come.
+    if gates.contains(where: { ["running", "ended"].contains($0["gate"]?.string) }) { return lines }
+    lines.append("earliest possible start: \(earliest(node, gates, now: now))")
+    let remedies = gates.map { $0["remedy"]?.string }
+    for wish in (node["would_run_if"]?.array ?? []).compactMap(\.string) where !remedies.contains(wish) {
+      lines.append("it would run if \(wish.escapingControlCharacters)")
+    }
+    return lines
+  }
+
+  private static func lines(gate: JSONNode, now: Int64) -> [String] {
+    let holders = (gate["held_by"]?.array ?? []).compactMap(\.string)
+    let facts = [
+      ("since", time(gate["since_unix_ms"]?.integer, now: now)), ("until", time(gate["until_unix_ms"]?.integer, now: now)),
+      ("held by", holders.isEmpty ? nil : holders.joined(separator: ", ")), ("remedy", gate["remedy"]?.string),
+    ]
+    let sentence = "\(gate["gate"]?.string ?? ""): \(gate["sentence"]?.string ?? "")".escapingControlCharacters
+    return [sentence]
+      + facts.compactMap { name, text in
+        text.map { "  \(name)\(String(repeating: " ", count: 9 - name.count))\($0.escapingControlCharacters)" }
+      }
+  }
+
+  /// Where nobody knows, at least what is known of single gates.
+  private static func earliest(_ node: JSONNode, _ gates: [JSONNode], now: Int64) -> String {
+    if let start = time(node["earliest_start_unix_ms"]?.integer, now: now) { return start }
+    let last = time(gates.compactMap { $0["until_unix_ms"]?.integer }.max(), now: now)
+    return "nobody knows" + (last.map { ", but not before \($0)" } ?? "")
+  }
+
+  private static func time(_ moment: Int64?, now: Int64) -> String? {
+    moment.map { "\(MomentText.local($0)) (\(MomentText.relative($0, now: now)))" }
   }
 }

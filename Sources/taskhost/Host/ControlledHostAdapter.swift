@@ -22,8 +22,8 @@ struct ControlledHostAdapter: ControlledHost {
     do { return try host.request(id) } catch { throw ControlError(error) }
   }
 
-  func gates(of id: RequestID) async throws(ControlError) -> [String] {
-    do { return try await host.gates(of: id) } catch { throw ControlError(error) }
+  func explanation(of id: RequestID) async throws(ControlError) -> RequestExplanation {
+    do { return try await host.explanation(of: id) } catch { throw ControlError(error) }
   }
 
   func cancel(_ id: RequestID) async throws(ControlError) -> RequestRecord {
@@ -50,7 +50,7 @@ struct ControlledHostAdapter: ControlledHost {
         reasonMessage: plugin.obstacle, workerProcessID: plugin.worker, strikes: plugin.standing.strikes,
         heldUntil: plugin.standing.heldUntil.flatMap { $0 > SystemClock().wallTime ? $0 : nil },
         isQuarantined: plugin.standing.isQuarantined, lastTrouble: plugin.standing.lastTrouble, signature: plugin.signature,
-        digest: plugin.digest, sandbox: plugin.sandbox)
+        digest: plugin.digest, sandbox: plugin.sandbox, quota: plugin.quota, rate: plugin.rate)
     }
   }
 
@@ -68,12 +68,18 @@ struct ControlledHostAdapter: ControlledHost {
 
   func status() async -> HostStatus {
     let overview = await host.overview()
+    let events = await host.eventCounts()
+    var warnings = overview.warnings
+    var tasks: [TaskActivity] = []
+    do { tasks = try await host.activity() } catch { warnings.append("what ran last cannot be read: \(error.message)") }
     return HostStatus(
       version: Version.text, processID: getpid(), phase: overview.phase, started: host.started, stateDirectory: host.stateDirectory,
       requests: overview.requests, running: overview.running, maxConcurrentRuns: host.configuration.maxConcurrentRuns,
       pluginsRegistered: overview.plugins.filter { $0.contract != nil }.count,
-      pluginsRefused: overview.plugins.filter { $0.contract == nil }.count, nextDue: overview.nextDue, warnings: overview.warnings,
-      sandbox: overview.sandbox)
+      pluginsRefused: overview.plugins.filter { $0.contract == nil }.count, nextDue: overview.nextDue, warnings: warnings,
+      sandbox: overview.sandbox, tasks: tasks,
+      counters: HostCounters(
+        eventsReceived: events.received, eventsWoken: events.woken, eventsMerged: events.merged, eventsDropped: events.dropped))
   }
 
   func shutdown() async { await service.shutDown() }
@@ -87,6 +93,39 @@ struct ControlledHostAdapter: ControlledHost {
     }
     continuation.onTermination = { _ in task.cancel() }
     return stream
+  }
+}
+
+extension ControlledHostAdapter {
+  func cancelAll(tag: String?, identifier: TaskIdentifier?) async throws(ControlError) -> Int {
+    do { return try await host.cancelAll(tag: tag, identifier: identifier) } catch { throw ControlError(error) }
+  }
+
+  func snooze(_ id: RequestID, until time: WallTime) async throws(ControlError) -> SnoozedRecord {
+    do {
+      let snoozed = try await host.snooze(id, until: time)
+      return SnoozedRecord(snoozed.record, notes: snoozed.notes)
+    } catch { throw ControlError(error) }
+  }
+
+  func conditions() async throws(ControlError) -> ConditionReport {
+    do { return try await host.conditions() } catch { throw ControlError(error) }
+  }
+
+  func overrideConditions(_ overrides: [(Conditions, Bool)]) async throws(ControlError) {
+    do { _ = try await host.overrideConditions(overrides.map { (condition: $0, holds: $1) }) } catch { throw ControlError(error) }
+  }
+
+  func clearConditions(_ conditions: Conditions) async throws(ControlError) {
+    do { _ = try await host.clearConditions(conditions) } catch { throw ControlError(error) }
+  }
+
+  func notify(_ event: String, payload: [UInt8]?) async throws(ControlError) -> EventReceipt {
+    do { return try await host.notify(event, payload: payload) } catch { throw ControlError(error) }
+  }
+
+  func forecast(hours: Int, limit: Int) async throws(ControlError) -> Forecast {
+    do { return try await host.forecast(hours: hours, limit: limit) } catch { throw ControlError(error) }
   }
 }
 

@@ -1,3 +1,4 @@
+import Failpoints
 import Glibc
 import HostControl
 import Logging
@@ -16,6 +17,14 @@ func runHost(_ options: RunOptions) async throws -> Int32 {
     return HostFailure.ExitCode.configuration.rawValue
   }
   let log = HostLog.logger(configuration.log)
+  do {
+    if let failpoint = try FailpointTrigger.armFromEnvironment() {
+      log.warning("\(FailpointTrigger.variable)=\(failpoint): this host ends itself by SIGKILL there")
+    }
+  } catch {
+    Terminal.note("taskhost: \(error)")
+    return HostFailure.ExitCode.configuration.rawValue
+  }
   let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
   let host: Host
   do { host = try Host.launch(configuration, allowMissing: options.allowMissing, log: log) } catch {

@@ -9,11 +9,11 @@ enum Colour: Int {
   /// What a state, an outcome or a standing looks like; nil: plain.
   init?(of word: String) {
     switch word {
-    case "succeeded", "noop", "registered": self = .green
+    case "succeeded", "noop", "registered", "nothing to do", "yes": self = .green
     case "failed", "crashed", "refused", "expired", "quarantined": self = .red
     case "running", "launched": self = .blue
-    case "retried", "snoozed", "stopped", "lost", "suspended", "held", "blocked", "draining": self = .yellow
-    case "cancelled": self = .grey
+    case "retried", "snoozed", "stopped", "lost", "suspended", "held", "blocked", "draining", "no": self = .yellow
+    case "cancelled", "never ran": self = .grey
     default: return nil
     }
   }

@@ -4,10 +4,15 @@ import TaskModel
 /// An answer's members, one a line, for people.
 struct FieldList {
   private let answer: ControlClient.Answer
+  private let omitted: [String]
   private let now: Int64
 
-  init(_ answer: ControlClient.Answer, now: Int64 = ControlServer.systemTime().unixMilliseconds) {
+  /// The members of an answer but those in `omitted`.
+  init(
+    _ answer: ControlClient.Answer, omitting omitted: [String] = [], now: Int64 = ControlServer.systemTime().unixMilliseconds
+  ) {
     self.answer = answer
+    self.omitted = omitted
     self.now = now
   }
 
@@ -15,10 +20,9 @@ struct FieldList {
   func render() -> [String] {
     guard case .object(let members) = answer.node.value else { return [] }
     var fields: [(name: String, lines: [String])] = []
-    for member in members where !member.name.hasSuffix("_unix_ms") {
+    for member in members where !member.name.hasSuffix("_unix_ms") && !omitted.contains(member.name) {
       guard let lines = lines(of: member, among: answer.node) else { continue }
-      let name = Self.units.first { member.name.hasSuffix($0) }.map { String(member.name.dropLast($0.count)) } ?? member.name
-      fields.append((name.split(separator: "_").joined(separator: " "), lines))
+      fields.append((Self.title(of: member), lines))
     }
     let width = fields.map(\.name.count).max() ?? 0
     return fields.flatMap { field in
@@ -31,6 +35,11 @@ struct FieldList {
 
   /// Ends of names that say what a number counts; what is shown says it instead.
   private static let units = ["_ms", "_bytes"]
+
+  private static func title(of member: JSONMember) -> String {
+    let name = units.first { member.name.hasSuffix($0) }.map { String(member.name.dropLast($0.count)) } ?? member.name
+    return name.split(separator: "_").joined(separator: " ")
+  }
 
   /// Writes the lines to standard output.
   func print() {
@@ -51,6 +60,12 @@ struct FieldList {
     }
     if member.name.hasSuffix("_ms"), let length = member.node.integer { return DurationText.format(milliseconds: length) }
     if member.name.hasSuffix("_bytes"), let count = member.node.integer { return ByteCountText.format(count) }
+    // The names of resources are the operator's.
+    if case .object(let members) = member.node.value, member.name != "resources" {
+      return members.filter { !$0.name.hasSuffix("_unix_ms") }.compactMap { inner in
+        text(of: inner, among: member.node).map { "\(Self.title(of: inner)) \($0)" }
+      }.joined(separator: ", ")
+    }
     return text(of: member.node)
   }
 

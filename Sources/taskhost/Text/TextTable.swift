@@ -6,10 +6,16 @@ struct TextTable {
   private var rows: [[String]] = []
 
   /// A table with these headings.
-  init(_ header: String...) { self.header = header }
+  init(_ header: String...) { self.init(columns: header) }
+
+  /// The same.
+  init(columns: [String]) { header = columns }
 
   /// Adds a row; control characters are escaped.
-  mutating func add(_ cells: String...) { rows.append(cells.map(\.escapingControlCharacters)) }
+  mutating func add(_ cells: String...) { add(row: cells) }
+
+  /// The same; a cell for each column.
+  mutating func add(row: [String]) { rows.append(row.map(\.escapingControlCharacters)) }
 
   /// The lines. Cells that are a state are coloured where `colours` is set.
   func render(colours: Bool) -> [String] {

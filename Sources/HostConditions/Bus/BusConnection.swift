@@ -1,0 +1,117 @@
+import Glibc
+import HostThreads
+import TaskModel
+
+/// A connection to a bus, as one that says who it is by its user. Everything ends at a deadline.
+final class BusConnection {
+  /// What is waited for with poll.
+  let descriptor: Int32
+  private var received: [UInt8] = []
+  private var serial: UInt32 = 0
+
+  /// Why there is no connection or no answer any more.
+  struct Failure: Error, Hashable {
+    /// What was seen, in a sentence without a full stop.
+    var reason: String
+  }
+
+  /// Connects to the socket at `path` and is let in.
+  init(_ path: String, until deadline: MonotonicTime) throws(Failure) {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+    guard descriptor >= 0 else { throw Failure(reason: "socket: \(TextFile.reason(errno))") }
+    self.descriptor = descriptor
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(path.utf8)
+    guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { throw Failure(reason: "\(path) is too long for a socket") }
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+    let connected = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+    }
+    guard connected == 0 else { throw Failure(reason: "\(path): \(TextFile.reason(errno))") }
+    try introduce(until: deadline)
+  }
+
+  deinit { close(descriptor) }
+
+  /// Sends a call; its number, by which the answer is known.
+  @discardableResult func send(_ message: BusMessage, until deadline: MonotonicTime) throws(Failure) -> UInt32 {
+    serial += 1
+    var message = message
+    message.serial = serial
+    try write(message.encoded, until: deadline)
+    return serial
+  }
+
+  /// The next message; nil: none came by `deadline`.
+  func next(until deadline: MonotonicTime) throws(Failure) -> BusMessage? {
+    while true {
+      switch BusParser.parse(received) {
+      case .message(let message, let length):
+        received.removeFirst(length)
+        if let message { return message }
+      case .malformed: throw Failure(reason: "the bus sent what is no message")
+      case .incomplete: guard try read(until: deadline) else { return nil }
+      }
+    }
+  }
+
+  /// Says by which user it is, and has that accepted.
+  private func introduce(until deadline: MonotonicTime) throws(Failure) {
+    // Without a number: the bus sees the user itself, by the number that it knows it by, which in a user namespace is another.
+    try write([0] + Array("AUTH EXTERNAL\r\nDATA\r\n".utf8), until: deadline)
+    var answer = try line(until: deadline)
+    if answer.hasPrefix("DATA") { answer = try line(until: deadline) }
+    guard answer.hasPrefix("OK ") else { throw Failure(reason: "the bus refused this user") }
+    try write(Array("BEGIN\r\n".utf8), until: deadline)
+  }
+
+  /// The next line of what is said before there are messages.
+  private func line(until deadline: MonotonicTime) throws(Failure) -> String {
+    while !received.contains(10) {
+      guard received.count < 4096, try read(until: deadline) else { throw Failure(reason: "the bus did not answer in time") }
+    }
+    let end = received.firstIndex(of: 10) ?? 0
+    defer { received.removeFirst(end + 1) }
+    return String(decoding: received[..<end], as: UTF8.self)
+  }
+
+  private func write(_ bytes: [UInt8], until deadline: MonotonicTime) throws(Failure) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+      if count >= 0 {
+        rest = rest.dropFirst(count)
+      } else if errno == EAGAIN {
+        guard wait(POLLOUT, until: deadline) else { throw Failure(reason: "the bus took nothing in time") }
+      } else if errno != EINTR {
+        throw Failure(reason: "send: \(TextFile.reason(errno))")
+      }
+    }
+  }
+
+  /// Reads what is there; false: nothing came by `deadline`.
+  private func read(until deadline: MonotonicTime) throws(Failure) -> Bool {
+    var buffer = [UInt8](repeating: 0, count: 16_384)
+    while true {
+      let count = recv(descriptor, &buffer, buffer.count, 0)
+      if count > 0 {
+        received += buffer.prefix(count)
+        return true
+      }
+      if count == 0 { throw Failure(reason: "the bus closed the connection") }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN: guard wait(POLLIN, until: deadline) else { return false }
+      default: throw Failure(reason: "receive: \(TextFile.reason(errno))")
+      }
+    }
+  }
+
+  private func wait(_ event: Int32, until deadline: MonotonicTime) -> Bool {
+    let left = deadline - SystemClock.now
+    guard left > .zero else { return false }
+    var entry = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+    return poll(&entry, 1, Int32(clamping: (left.wholeNanoseconds - 1) / 1_000_000 + 1)) > 0
+  }
+}

@@ -1,0 +1,70 @@
+/// A message of D-Bus, as far as it matters here: a call that is sent, an answer or a signal that comes.
+struct BusMessage: Sendable, Hashable {
+  /// What it is.
+  var kind: Kind
+  /// Its number, from 1.
+  var serial: UInt32
+  /// The number of the call that it answers; nil: it answers none.
+  var replyTo: UInt32?
+  /// Whose object, and of what: only what is set is sent.
+  var path: String?
+  var interface: String?
+  var member: String?
+  var errorName: String?
+  var destination: String?
+  /// Who sent it, as the bus says.
+  var sender: String?
+  /// The types in the body.
+  var signature = ""
+  var body: [UInt8] = []
+  /// Whether the body's numbers are in the order of this format's sender with the highest byte first.
+  var isBigEndian = false
+
+  /// The kinds of the protocol.
+  enum Kind: UInt8, Sendable, Hashable {
+    case call = 1
+    case answer = 2
+    case error = 3
+    case signal = 4
+  }
+
+  /// The unsigned number within the one variant of the body, as `Properties.Get` answers it; nil: it is something else.
+  var variantNumber: UInt32? {
+    // The variant's signature: its length, its letter, a zero; the number is aligned to four bytes.
+    guard kind == .answer, signature == "v", body.count >= 8, body[0] == 1, body[1] == UInt8(ascii: "u"), body[2] == 0 else { return nil }
+    return BusReader(body, isBigEndian: isBigEndian).number(at: 4)
+  }
+
+  /// The body of a call with strings as arguments.
+  static func body(_ strings: [String]) -> [UInt8] {
+    var writer = BusWriter()
+    for string in strings { writer.append(string: string) }
+    return writer.bytes
+  }
+
+  /// Its bytes, lowest byte first. A call does not start the service it is for.
+  var encoded: [UInt8] {
+    var writer = BusWriter()
+    writer.bytes = [UInt8(ascii: "l"), kind.rawValue, kind == .call ? 0x2 : 0x1, 1]
+    writer.append(number: UInt32(body.count))
+    writer.append(number: serial)
+    var fields = BusWriter()
+    func field(_ code: BusField, _ type: Unicode.Scalar, _ body: (inout BusWriter) -> Void) {
+      fields.align(8)
+      fields.bytes += [code.rawValue, 1, UInt8(truncatingIfNeeded: type.value), 0]
+      body(&fields)
+    }
+    if let path { field(.path, "o") { $0.append(string: path) } }
+    if let interface { field(.interface, "s") { $0.append(string: interface) } }
+    if let member { field(.member, "s") { $0.append(string: member) } }
+    if let errorName { field(.errorName, "s") { $0.append(string: errorName) } }
+    if let replyTo { field(.replyTo, "u") { $0.append(number: replyTo) } }
+    if let destination { field(.destination, "s") { $0.append(string: destination) } }
+    if !signature.isEmpty { field(.signature, "g") { $0.append(signature: signature) } }
+    writer.append(number: UInt32(fields.bytes.count))
+    // The fields begin at byte 16, so they are aligned in the whole as they are by themselves.
+    writer.bytes += fields.bytes
+    writer.align(8)
+    return writer.bytes + body
+  }
+}

@@ -1,0 +1,78 @@
+/// Cuts the bytes of a connection into messages.
+enum BusParser {
+  /// Bytes. The protocol allows 128 MiB; nothing that is heard here has a thousandth of it.
+  static let limit = 1 << 20
+
+  /// What the bytes begin with.
+  enum Result: Hashable {
+    /// A message of so many bytes; nil: one of a kind that means nothing here.
+    case message(BusMessage?, length: Int)
+    /// The beginning of one.
+    case incomplete
+    /// No message of D-Bus.
+    case malformed
+  }
+
+  static func parse(_ bytes: [UInt8]) -> Result {
+    guard let order = bytes.first else { return .incomplete }
+    guard order == UInt8(ascii: "l") || order == UInt8(ascii: "B") else { return .malformed }
+    let isBigEndian = order == UInt8(ascii: "B")
+    let reader = BusReader(bytes, isBigEndian: isBigEndian)
+    guard bytes.count >= 16, let bodyLength = reader.number(at: 4), let serial = reader.number(at: 8),
+      let fieldsLength = reader.number(at: 12)
+    else { return .incomplete }
+    guard bytes[3] == 1, bodyLength <= limit, fieldsLength <= limit else { return .malformed }
+    let fieldsEnd = 16 + Int(fieldsLength)
+    let bodyStart = (fieldsEnd + 7) & ~7
+    let end = bodyStart + Int(bodyLength)
+    guard bytes.count >= end else { return .incomplete }
+    // Kinds that are not known are to be passed over.
+    guard let kind = BusMessage.Kind(rawValue: bytes[1]) else { return .message(nil, length: end) }
+    var message = BusMessage(kind: kind, serial: serial, isBigEndian: isBigEndian)
+    message.body = Array(bytes[bodyStart..<end])
+    guard readFields(reader, 16..<fieldsEnd, into: &message) else { return .malformed }
+    return .message(message, length: end)
+  }
+
+  /// Reads the header's fields; false: they are not what the protocol allows.
+  private static func readFields(_ reader: BusReader, _ range: Range<Int>, into message: inout BusMessage) -> Bool {
+    var offset = range.lowerBound
+    while offset < range.upperBound {
+      offset = (offset + 7) & ~7
+      // Each is its number and a variant, whose signature has one letter.
+      guard let code = reader.byte(at: offset), reader.byte(at: offset + 1) == 1, let type = reader.byte(at: offset + 2),
+        reader.byte(at: offset + 3) == 0
+      else { return false }
+      offset += 4
+      var text = ""
+      var number: UInt32 = 0
+      switch type {
+      case UInt8(ascii: "s"), UInt8(ascii: "o"):
+        guard let length = reader.number(at: offset), let read = reader.text(at: offset + 4, length: Int(length)) else { return false }
+        text = read
+        offset += 4 + Int(length) + 1
+      case UInt8(ascii: "g"):
+        guard let length = reader.byte(at: offset), let read = reader.text(at: offset + 1, length: Int(length)) else { return false }
+        text = read
+        offset += 1 + Int(length) + 1
+      case UInt8(ascii: "u"):
+        guard let read = reader.number(at: offset) else { return false }
+        number = read
+        offset += 4
+      default: return false
+      }
+      switch BusField(rawValue: code) {
+      case .path: message.path = text
+      case .interface: message.interface = text
+      case .member: message.member = text
+      case .errorName: message.errorName = text
+      case .replyTo: message.replyTo = number
+      case .destination: message.destination = text
+      case .sender: message.sender = text
+      case .signature: message.signature = text
+      case nil: break
+      }
+    }
+    return offset == range.upperBound
+  }
+}

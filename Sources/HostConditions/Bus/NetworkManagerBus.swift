@@ -1,0 +1,103 @@
+import HostThreads
+import TaskModel
+
+/// Asks NetworkManager whether the connection is metered, and hears of changes.
+///
+/// A machine without a bus or without NetworkManager has no answer; nothing is started for it, and nothing is asked again until the network
+/// changes.
+final class NetworkManagerBus {
+  private let path: String?
+  private var connection: BusConnection?
+  /// What NetworkManager said; nil: it says nothing.
+  private(set) var metered: ManagerMetered?
+
+  private static let service = "org.freedesktop.NetworkManager"
+  private static let object = "/org/freedesktop/NetworkManager"
+  private static let bus = "org.freedesktop.DBus"
+  private static let properties = "org.freedesktop.DBus.Properties"
+  /// For each exchange with the bus, while the monitor observes nothing else.
+  private static let patience = Duration.milliseconds(500)
+  /// How often it is asked again at once when it tells of changes meanwhile.
+  private static let rounds = 16
+
+  /// - Parameter path: The bus's socket; nil: nothing is asked.
+  init(path: String?) { self.path = path }
+
+  /// What is waited for with poll; nil: nothing is.
+  var descriptor: Int32? { connection?.descriptor }
+
+  /// Does not listen any more.
+  func close() {
+    connection = nil
+    metered = nil
+  }
+
+  /// Connects if it is not connected, and asks.
+  func ask() {
+    do throws(BusConnection.Failure) {
+      if connection == nil { connection = try open() }
+      try update()
+    } catch { close() }
+  }
+
+  /// Takes what the bus sent; true: what NetworkManager says may have changed.
+  func receive() -> Bool {
+    let before = metered
+    do throws(BusConnection.Failure) {
+      guard let connection else { return false }
+      if try Self.takeSignals(connection) { try update() }
+    } catch { close() }
+    return metered != before
+  }
+
+  private func open() throws(BusConnection.Failure) -> BusConnection? {
+    guard let path else { return nil }
+    let deadline = SystemClock.now + Self.patience
+    let connection = try BusConnection(path, until: deadline)
+    _ = try Self.call(connection, Self.ofBus("Hello"), until: deadline)
+    for rule in [
+      "type='signal',sender='\(Self.service)',path='\(Self.object)',interface='\(Self.properties)',member='PropertiesChanged'",
+      "type='signal',sender='\(Self.bus)',interface='\(Self.bus)',member='NameOwnerChanged',arg0='\(Self.service)'",
+    ] {
+      _ = try Self.call(connection, Self.ofBus("AddMatch", rule), until: deadline)
+    }
+    return connection
+  }
+
+  private func update() throws(BusConnection.Failure) {
+    guard let connection else { return }
+    let get = BusMessage(
+      kind: .call, serial: 0, path: Self.object, interface: Self.properties, member: "Get", destination: Self.service, signature: "ss",
+      body: BusMessage.body([Self.service, "Metered"]))
+    for _ in 0..<Self.rounds {
+      let answer = try Self.call(connection, get, until: SystemClock.now + Self.patience)
+      metered = answer.variantNumber.flatMap(ManagerMetered.init)
+      // What was read from the socket together with the answer wakes nobody.
+      guard try Self.takeSignals(connection) else { return }
+    }
+  }
+
+  /// Takes all messages that are there; whether one of them was a signal.
+  private static func takeSignals(_ connection: BusConnection) throws(BusConnection.Failure) -> Bool {
+    var isTold = false
+    while let message = try connection.next(until: SystemClock.now) { isTold = isTold || message.kind == .signal }
+    return isTold
+  }
+
+  /// The answer to a call, be it an error. Signals that come before it are passed over: what they tell is asked for by this call or the next.
+  private static func call(
+    _ connection: BusConnection, _ message: BusMessage, until deadline: MonotonicTime
+  ) throws(BusConnection.Failure) -> BusMessage {
+    let serial = try connection.send(message, until: deadline)
+    while let answer = try connection.next(until: deadline) {
+      if answer.replyTo == serial, answer.kind == .answer || answer.kind == .error { return answer }
+    }
+    throw BusConnection.Failure(reason: "\(message.member ?? "a call") was not answered in time")
+  }
+
+  private static func ofBus(_ member: String, _ arguments: String...) -> BusMessage {
+    BusMessage(
+      kind: .call, serial: 0, path: "/org/freedesktop/DBus", interface: bus, member: member, destination: bus,
+      signature: String(repeating: "s", count: arguments.count), body: BusMessage.body(arguments))
+  }
+}

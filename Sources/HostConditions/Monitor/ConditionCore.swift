@@ -1,0 +1,86 @@
+import TaskModel
+
+/// What is known of all conditions: pure, over interest, overrides, readings and time.
+struct ConditionCore: Sendable {
+  private var trackers: [ConditionTracker]
+  /// What something waits for or runs by.
+  private(set) var interest: Conditions = []
+
+  init(settings: ConditionSettings, at wall: WallTime) {
+    let network = Settling(holdsAfter: settings.networkHoldsAfter, lostAfter: settings.networkLostAfter)
+    let level = Settling(holdsAfter: .zero, lostAfter: .zero)
+    trackers = [
+      ConditionTracker(.network, settling: network, at: wall),
+      ConditionTracker(.unmetered, settling: network, at: wall),
+      ConditionTracker(
+        .power, settling: Settling(holdsAfter: settings.powerHoldsAfter, lostAfter: settings.powerLostAfter), every: settings.powerEvery,
+        at: wall),
+      ConditionTracker(
+        .idle, settling: Settling(holdsAfter: settings.idleHoldsAfter, lostAfter: settings.idleLostAfter, first: .startsLost),
+        every: settings.idleEvery, at: wall),
+      ConditionTracker(.batteryNotLow, settling: level, every: settings.powerEvery, at: wall),
+      ConditionTracker(.storageNotLow, settling: level, every: settings.storageEvery, at: wall),
+    ]
+  }
+
+  /// What is known now.
+  var report: ConditionReport {
+    let isDenied = isNetworkDenied
+    return ConditionReport(states: trackers.map { $0.report(isNetworkDenied: isDenied) })
+  }
+
+  /// When a reading is wanted next; nil: none is.
+  var nextDue: MonotonicTime? { trackers.compactMap(\.due).min() }
+
+  /// The conditions of which a reading is wanted at `now`.
+  func due(at now: MonotonicTime) -> Conditions {
+    Conditions(trackers.filter { tracker in tracker.due.map { $0 <= now } ?? false }.map(\.condition))
+  }
+
+  /// Says what something waits for; the rest is not observed any more.
+  mutating func setInterest(_ wanted: Conditions, at wall: WallTime) {
+    interest = wanted
+    let isDenied = isNetworkDenied
+    for index in trackers.indices {
+      trackers[index].watch(wanted.contains(trackers[index].condition), isNetworkDenied: isDenied, at: wall)
+    }
+  }
+
+  /// Takes an operator's word about each of `conditions`; nil takes it back.
+  mutating func override(_ conditions: Conditions, holds: Bool?, at wall: WallTime) {
+    let isDenied = conditions.contains(.network) ? holds == false : isNetworkDenied
+    for index in trackers.indices {
+      if conditions.contains(trackers[index].condition) {
+        trackers[index].override(holds, isNetworkDenied: isDenied, at: wall)
+      } else {
+        trackers[index].settle(isNetworkDenied: isDenied, at: wall)
+      }
+    }
+  }
+
+  /// Takes readings made at `now`.
+  mutating func observe(_ readings: [(condition: Conditions, reading: Reading)], at now: MonotonicTime, wall: WallTime) {
+    let isDenied = isNetworkDenied
+    for (condition, reading) in readings {
+      guard let index = trackers.firstIndex(where: { $0.condition == condition }) else { continue }
+      trackers[index].observe(reading, isNetworkDenied: isDenied, at: now, wall: wall)
+    }
+  }
+
+  /// What a look at what is not observed adds to the report: `readings` as they are, without time's say.
+  func report(lookingAt readings: [(condition: Conditions, reading: Reading)], at now: MonotonicTime, wall: WallTime) -> ConditionReport {
+    var looking = self
+    looking.setInterest(.all, at: wall)
+    looking.observe(readings, at: now, wall: wall)
+    var report = report
+    for (index, state) in looking.report.states.enumerated() where !interest.contains(state.condition) {
+      report.states[index] = state
+      report.states[index].isWatched = false
+      report.states[index].settlesAt = nil
+      if !state.isOverridden { report.states[index].since = wall }
+    }
+    return report
+  }
+
+  private var isNetworkDenied: Bool { trackers.first { $0.condition == .network }?.isOverriddenToNotHold ?? false }
+}

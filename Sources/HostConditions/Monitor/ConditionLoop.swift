@@ -1,0 +1,175 @@
+import Glibc
+import HostThreads
+import TaskModel
+
+/// The monitor's thread: waits for the machine to change, and reads what is due.
+///
+/// Everything in it is touched by that thread only.
+final class ConditionLoop {
+  private let shared: ConditionShared
+  private let clock: any HostClock
+  private let changed: @Sendable (ConditionReport) -> Void
+  private let network: NetworkProbe
+  private let manager: NetworkManagerBus
+  /// Whether NetworkManager was asked since the network changed last.
+  private var isManagerAsked = false
+  private let systemBus: String?
+  private let powerEvents = PowerEvents()
+  private let powerRule: PowerRule
+  private let powerSupplies: String
+  private let idle: IdleProbe
+  private let triggers: PressureTriggers
+  private let storage: StorageProbe
+  /// What was told last.
+  private var published: ConditionReport
+  /// What an event calls to be read, whether due or not.
+  private var called: Conditions = []
+
+  private static let ofNetwork: Conditions = [.network, .unmetered]
+  private static let ofPower: Conditions = [.power, .batteryNotLow]
+
+  /// - Parameter published: What is known to whoever made the monitor.
+  init(
+    shared: ConditionShared, published: ConditionReport, settings: ConditionSettings, sources: ConditionSources, clock: any HostClock,
+    changed: @escaping @Sendable (ConditionReport) -> Void
+  ) {
+    self.shared = shared
+    self.clock = clock
+    self.changed = changed
+    network = NetworkProbe(rule: NetworkRule(meteredInterfaces: settings.meteredInterfaces), receiveBuffer: sources.routeBuffer)
+    manager = NetworkManagerBus(path: sources.systemBus)
+    systemBus = sources.systemBus
+    powerRule = PowerRule(low: settings.batteryLow, okay: settings.batteryOK)
+    powerSupplies = sources.powerSupplies
+    idle = IdleProbe(sources: sources, rule: IdleRule(settings))
+    triggers = PressureTriggers(directory: sources.pressure, percent: settings.busyPressure)
+    storage = StorageProbe(path: sources.storage, rule: StorageRule(settings))
+    self.published = published
+  }
+
+  /// Runs until the monitor is stopped.
+  func run() {
+    while true {
+      let orders = shared.takeOrders()
+      observe(orders.interest)
+      if !orders.isStopping {
+        read()
+        publish()
+      }
+      for waiting in orders.looks { waiting.answer(look(at: orders.interest)) }
+      if orders.isStopping { break }
+      wait()
+    }
+    observe([])
+    triggers.watch(false)
+    shared.ended()
+  }
+
+  /// Opens and closes what tells of changes.
+  private func observe(_ interest: Conditions) {
+    network.watch(!interest.isDisjoint(with: Self.ofNetwork))
+    powerEvents.watch(!interest.isDisjoint(with: Self.ofPower))
+    guard !interest.contains(.unmetered) else { return }
+    manager.close()
+    isManagerAsked = false
+  }
+
+  /// Reads what is due.
+  private func read() {
+    let now = clock.monotonicTime
+    let due = shared.core { $0.due(at: now) }
+    // What settles does so by what is, not by what is about to be read again.
+    if let refresh = network.due, refresh <= now || !due.isDisjoint(with: Self.ofNetwork) {
+      network.refresh(at: now)
+      called.formUnion(Self.ofNetwork)
+      isManagerAsked = false
+    }
+    let wanted = shared.core { due.union(called).intersection($0.interest) }
+    called = []
+    guard !wanted.isEmpty else { return }
+    if wanted.contains(.unmetered), !isManagerAsked {
+      manager.ask()
+      isManagerAsked = true
+    }
+    let readings = readings(of: wanted, manager: manager.metered)
+    // The time after the reading: what began while it was made must not count as having been there before.
+    let (seen, wall) = (clock.monotonicTime, clock.wallTime)
+    shared.core { $0.observe(readings, at: seen, wall: wall) }
+    shared.count {
+      $0.readings += readings.count
+      $0.dumps = network.dumps
+      $0.overruns = network.overruns
+    }
+  }
+
+  private func readings(of wanted: Conditions, manager: ManagerMetered?) -> [(condition: Conditions, reading: Reading)] {
+    var found: [(condition: Conditions, reading: Reading)] = []
+    if !wanted.isDisjoint(with: Self.ofNetwork) {
+      let (network, unmetered) = network.readings(manager: manager)
+      found += [(.network, network), (.unmetered, unmetered)]
+    }
+    if !wanted.isDisjoint(with: Self.ofPower) {
+      do {
+        let supplies = try PowerSupplyReader.read(powerSupplies)
+        found += [(.power, powerRule.power(supplies)), (.batteryNotLow, powerRule.battery(supplies))]
+      } catch {
+        found += [.power, .batteryNotLow].map { ($0, .unknown("not known, which counts as held: \(error.reason)")) }
+      }
+    }
+    if wanted.contains(.idle) { found.append((.idle, idle.read())) }
+    if wanted.contains(.storageNotLow) { found.append((.storageNotLow, storage.read())) }
+    return found.filter { wanted.contains($0.condition) }
+  }
+
+  /// Tells what changed, without a lock held.
+  private func publish() {
+    let report = shared.core { $0.report }
+    let idle = report[.idle]
+    triggers.watch(idle?.isWatched == true && idle?.holds == true && idle?.isOverridden == false)
+    guard !report.decides(as: published) else { return }
+    published = report
+    changed(report)
+  }
+
+  /// What is known of what is of interest, and what a look at the rest shows.
+  private func look(at interest: Conditions) -> ConditionReport {
+    let now = clock.monotonicTime
+    let wall = clock.wallTime
+    let others = Conditions.all.subtracting(interest)
+    let asked = NetworkManagerBus(path: others.contains(.unmetered) ? systemBus : nil)
+    asked.ask()
+    let readings = readings(of: others, manager: asked.metered)
+    return shared.core { $0.report(lookingAt: readings, at: now, wall: wall) }
+  }
+
+  /// Sleeps until something is due, something happens, or somebody calls.
+  private func wait() {
+    var entries = [pollfd(fd: shared.event, events: Int16(POLLIN), revents: 0)]
+    for descriptor in [network.descriptor, powerEvents.descriptor, manager.descriptor] {
+      // A negative descriptor is passed over.
+      entries.append(pollfd(fd: descriptor ?? -1, events: Int16(POLLIN), revents: 0))
+    }
+    for descriptor in triggers.descriptors { entries.append(pollfd(fd: descriptor, events: Int16(POLLPRI), revents: 0)) }
+    guard poll(&entries, nfds_t(entries.count), timeout()) >= 0 else { return }
+    shared.count { $0.wakeUps += 1 }
+    if entries[0].revents != 0 { clearEvent() }
+    if entries[1].revents != 0 { network.receive(at: clock.monotonicTime) }
+    if entries[2].revents != 0, powerEvents.receive() { called.formUnion(Self.ofPower) }
+    if entries[3].revents != 0, manager.receive() { called.insert(.unmetered) }
+    let told = entries[4...].reduce(Int32(0)) { $0 | Int32($1.revents) }
+    if told != 0 { called.insert(.idle) }
+    if told & (POLLERR | POLLNVAL) != 0 { triggers.giveUp() }
+  }
+
+  /// Milliseconds until something is due, rounded up; negative: for ever.
+  private func timeout() -> Int32 {
+    guard let due = [shared.core { $0.nextDue }, network.due].compactMap({ $0 }).min() else { return -1 }
+    let left = due - clock.monotonicTime
+    return left <= .zero ? 0 : Int32(clamping: (left.wholeNanoseconds - 1) / 1_000_000 + 1)
+  }
+
+  private func clearEvent() {
+    var count: UInt64 = 0
+    _ = Glibc.read(shared.event, &count, MemoryLayout<UInt64>.size)
+  }
+}

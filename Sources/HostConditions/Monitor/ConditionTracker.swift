@@ -1,0 +1,96 @@
+import TaskModel
+
+/// One condition as it is observed: its hysteresis, its override, and what it comes to.
+struct ConditionTracker: Sendable {
+  /// The one it is about.
+  let condition: Conditions
+  private let fresh: Settling
+  private let every: Duration?
+  private var settling: Settling
+  private var override: Bool?
+  private var isSampled = false
+  private var nextSample: MonotonicTime?
+  private var seen: String
+  private var state: ConditionState
+
+  /// - Parameters:
+  ///   - settling: As it is before the first reading.
+  ///   - every: How often it is to be read while it is observed; nil: it tells by itself.
+  init(_ condition: Conditions, settling: Settling, every: Duration? = nil, at wall: WallTime) {
+    self.condition = condition
+    self.fresh = settling
+    self.every = every
+    self.settling = settling
+    seen = Self.unobserved
+    state = ConditionState(condition: condition, holds: false, since: wall, observed: seen, isWatched: false)
+  }
+
+  private static let unobserved = "not observed: nothing waits for it"
+
+  /// What it comes to; `isNetworkDenied` if an operator said that there is no network at all.
+  func report(isNetworkDenied: Bool) -> ConditionState {
+    var state = state
+    if let override {
+      state.observed = "overridden to \(override ? "hold" : "not hold"); \(seen)"
+    } else if isDenied(isNetworkDenied) {
+      state.observed = "network is overridden to not hold; \(seen)"
+    } else {
+      state.observed = seen
+    }
+    return state
+  }
+
+  /// When it wants to be read next; nil: not by itself.
+  var due: MonotonicTime? {
+    guard state.isWatched else { return nil }
+    guard isSampled else { return MonotonicTime(nanoseconds: .min) }
+    let times = [nextSample, settling.settlesAt].compactMap { $0 }
+    return times.min()
+  }
+
+  /// Whether an operator said that it does not hold.
+  var isOverriddenToNotHold: Bool { override == false }
+
+  /// Begins or ends to be observed. What was seen before is forgotten: it may be long ago.
+  mutating func watch(_ wanted: Bool, isNetworkDenied: Bool, at wall: WallTime) {
+    guard wanted != state.isWatched else { return }
+    state.isWatched = wanted
+    settling = fresh
+    isSampled = false
+    nextSample = nil
+    state.isKnown = true
+    seen = wanted ? "not looked at yet" : Self.unobserved
+    settle(isNetworkDenied: isNetworkDenied, at: wall)
+  }
+
+  /// Takes an operator's word; nil takes it back.
+  mutating func override(_ holds: Bool?, isNetworkDenied: Bool, at wall: WallTime) {
+    override = holds
+    settle(isNetworkDenied: isNetworkDenied, at: wall)
+  }
+
+  /// Takes a reading made at `now`, if it is being observed.
+  mutating func observe(_ reading: Reading, isNetworkDenied: Bool, at now: MonotonicTime, wall: WallTime) {
+    guard state.isWatched else { return }
+    isSampled = true
+    nextSample = every.map { now + $0 }
+    seen = reading.observed
+    let before = settling.settlesAt
+    settling.observe(reading.leaning, at: now)
+    state.isKnown = settling.isKnown
+    if settling.settlesAt != before || settling.settlesAt == nil { state.settlesAt = settling.settlesAt.map { wall + ($0 - now) } }
+    settle(isNetworkDenied: isNetworkDenied, at: wall)
+  }
+
+  /// Follows an operator's word about the network.
+  mutating func settle(isNetworkDenied: Bool, at wall: WallTime) {
+    state.isOverridden = override != nil
+    if !isSampled { state.settlesAt = nil }
+    let holds = override ?? (isSampled && settling.holds && !isDenied(isNetworkDenied))
+    guard holds != state.holds else { return }
+    state.holds = holds
+    state.since = wall
+  }
+
+  private func isDenied(_ isNetworkDenied: Bool) -> Bool { isNetworkDenied && condition == .unmetered }
+}

@@ -1,0 +1,83 @@
+import Glibc
+
+/// A socket to the kernel, closed with this value's owner.
+package final class NetlinkSocket {
+  /// What is waited for with poll.
+  let descriptor: Int32
+  /// Bytes; the kernel fills at most 32 KiB of a dump at once.
+  private var buffer = [UInt8](repeating: 0, count: 65_536)
+
+  /// What came from the socket.
+  enum Received: Hashable {
+    /// One datagram of the kernel's.
+    case datagram([UInt8])
+    /// Nothing is there now, or nothing came in time.
+    case nothing
+    /// More was sent than the socket could keep: something is lost.
+    case lost
+    /// The socket is of no more use: `errno`.
+    case failed(Int32)
+  }
+
+  /// Why there is no socket.
+  package struct Failure: Error, Hashable {
+    /// `errno`.
+    package var code: Int32
+    /// What failed: "socket", "bind".
+    package var call: String
+  }
+
+  /// Opens a non-blocking socket of the protocol that gets what is sent to `groups`.
+  ///
+  /// - Parameter receiveBuffer: Its size in bytes; nil: the kernel's default.
+  package init(protocol number: Int32, groups: UInt32, receiveBuffer: Int32? = nil) throws(Failure) {
+    let descriptor = socket(AF_NETLINK, Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), number)
+    guard descriptor >= 0 else { throw Failure(code: errno, call: "socket") }
+    if var size = receiveBuffer { setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size)) }
+    var address = NetlinkAddress(groups: groups)
+    let bound = address.withSocketAddress { pointer, length in bind(descriptor, pointer, length) }
+    guard bound == 0 else {
+      let code = errno
+      close(descriptor)
+      throw Failure(code: code, call: "bind")
+    }
+    self.descriptor = descriptor
+  }
+
+  deinit { close(descriptor) }
+
+  /// Sends a request to the kernel; `errno` if that fails.
+  package func send(_ bytes: [UInt8]) -> Int32? {
+    var address = NetlinkAddress(groups: 0)
+    let sent = address.withSocketAddress { pointer, length in sendto(descriptor, bytes, bytes.count, 0, pointer, length) }
+    return sent == bytes.count ? nil : errno
+  }
+
+  /// The next datagram. Datagrams of others than the kernel are thrown away.
+  func receive() -> Received {
+    while true {
+      var address = NetlinkAddress(groups: 0)
+      let count = address.withSocketAddress { pointer, length in
+        var length = length
+        // MSG_TRUNC: the length of the datagram, even if it is larger than the buffer.
+        return recvfrom(descriptor, &buffer, buffer.count, Int32(MSG_TRUNC), pointer, &length)
+      }
+      if count >= 0 {
+        guard address.port == 0 else { continue }
+        return count > buffer.count ? .lost : .datagram(Array(buffer.prefix(count)))
+      }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN: return .nothing
+      case ENOBUFS: return .lost
+      default: return .failed(errno)
+      }
+    }
+  }
+
+  /// Waits until something can be received, at most so many milliseconds; false: nothing came.
+  func wait(milliseconds: Int32) -> Bool {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&entry, 1, milliseconds) > 0
+  }
+}

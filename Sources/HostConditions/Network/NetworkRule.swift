@@ -1,0 +1,25 @@
+/// What the machine's network means for `network` and `unmetered`.
+struct NetworkRule: Sendable, Hashable {
+  /// Names of interfaces that count as metered.
+  var meteredInterfaces: Set<String>
+
+  /// Whether there is a network.
+  func network(_ table: NetworkTable) -> Reading {
+    guard let connection = table.connection else { return Reading(leaning: .lost, observed: table.obstacle) }
+    return Reading(leaning: .holds, observed: "\(connection.name) is up with a default route")
+  }
+
+  /// Whether there is one that is not metered. `manager` is what NetworkManager says, nil if it says nothing.
+  func unmetered(_ table: NetworkTable, manager: ManagerMetered?) -> Reading {
+    guard let connection = table.connection else { return Reading(leaning: .lost, observed: table.obstacle) }
+    if let metered = connection.links.first(where: meteredInterfaces.contains) {
+      return Reading(leaning: .lost, observed: "\(metered) is up with a default route and named in metered_interfaces")
+    }
+    switch manager {
+    case .yes: return Reading(leaning: .lost, observed: "NetworkManager says that \(connection.name) is metered")
+    case .guessYes: return Reading(leaning: .lost, observed: "NetworkManager guesses that \(connection.name) is metered")
+    case .no, .guessNo: return Reading(leaning: .holds, observed: "\(connection.name) is up, and not metered as NetworkManager says")
+    case .unknown, nil: return Reading(leaning: .holds, observed: "\(connection.name) is up, and nothing says that it is metered")
+    }
+  }
+}

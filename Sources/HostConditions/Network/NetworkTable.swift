@@ -1,0 +1,67 @@
+/// The interfaces of the machine and its routes to everywhere.
+struct NetworkTable: Sendable, Hashable {
+  /// By their numbers.
+  private(set) var links: [Int32: NetworkLink] = [:]
+  /// In the order in which the kernel named them.
+  private(set) var routes: [DefaultRoute] = []
+
+  /// A machine with those.
+  init(links: [NetworkLink] = [], routes: [DefaultRoute] = []) {
+    for link in links { self.links[link.index] = link }
+    self.routes = routes
+  }
+
+  /// Takes a message of a dump.
+  mutating func add(_ message: RouteMessage) {
+    switch message {
+    case .link(let link): links[link.index] = link
+    case .route(let route): routes.append(route)
+    default: break
+    }
+  }
+
+  /// Whether the table is no more to be trusted after that message.
+  ///
+  /// Routes that go with an interface or an address go without a message, so each of those is a reason to ask again. Messages that tell
+  /// nothing new (a wireless interface sends them at each scan) are not.
+  func isStale(after message: RouteMessage) -> Bool {
+    switch message {
+    case .link(let link): links[link.index] != link
+    case .linkGone(let index): links[index] != nil
+    case .route(let route): !routes.contains(route)
+    case .routeGone, .address, .overrun: true
+    case .done, .refused, .other: false
+    }
+  }
+
+  /// The route that is taken and the interface it leads through: the first, by table and metric, whose interface is up.
+  var connection: Connection? {
+    let usable = routes.sorted { $0.comesBefore($1) }
+    for route in usable {
+      let through = route.links.compactMap { links[$0] }.filter { $0.isUp && !$0.isLoopback }
+      if let first = through.first { return Connection(links: through.map(\.name), name: first.name) }
+      if route.links.isEmpty, let any = links.values.filter({ $0.isUp && !$0.isLoopback }).min(by: { $0.index < $1.index }) {
+        return Connection(links: [any.name], name: any.name)
+      }
+    }
+    return nil
+  }
+
+  /// What leads to everywhere.
+  struct Connection: Sendable, Hashable {
+    /// The names of the interfaces over which its traffic is spread.
+    var links: [String]
+    /// The first of them.
+    var name: String
+  }
+
+  /// Why there is no connection: the interface that is nearest to being one.
+  var obstacle: String {
+    let others = links.values.filter { !$0.isLoopback }
+    if let down = routes.flatMap(\.links).compactMap({ links[$0] }).first(where: { !$0.isUp && !$0.isLoopback }) {
+      return "\(down.name) has a default route but is down"
+    }
+    if let up = others.filter(\.isUp).min(by: { $0.index < $1.index }) { return "\(up.name) is up but there is no default route" }
+    return others.isEmpty ? "there is no network interface but the loopback" : "no network interface is up"
+  }
+}

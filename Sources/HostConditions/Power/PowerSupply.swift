@@ -1,0 +1,25 @@
+/// A power supply as the kernel describes it.
+struct PowerSupply: Sendable, Hashable {
+  /// The name of its directory: "BAT0".
+  var name: String
+  /// What it is.
+  var kind: Kind
+  /// Whether it gives power; nil: it does not say.
+  var isOnline: Bool?
+  /// Charge in percent; nil: it does not say.
+  var capacity: Double?
+  /// The charge in words, if there is no number: "Low".
+  var capacityLevel: String?
+  /// "Charging", "Discharging", "Full", "Not charging", "Unknown".
+  var status: String?
+  /// How much it holds when full, in any unit; nil: it does not say.
+  var fullCharge: Double?
+
+  /// What a supply is.
+  enum Kind: Sendable, Hashable {
+    /// Power from outside.
+    case external
+    /// What the machine runs on without it.
+    case battery
+  }
+}

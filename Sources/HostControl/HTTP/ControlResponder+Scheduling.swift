@@ -1,0 +1,67 @@
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+import StrictText
+import TaskModel
+
+/// Conditions, events, the forecast, and what is done to many requests.
+extension ControlResponder {
+  /// Hours of a forecast, and its runs, where the query names none.
+  private static let forecastPresets = (hours: 24, limit: 1000)
+
+  /// `DELETE /v1/requests?tag=T&identifier=I`
+  func cancelAll(_ query: String?) async throws -> Response {
+    let parameters = try QueryParameters(query, known: ["tag", "identifier"])
+    let (tag, identifier) = (try parameters.one("tag"), try parameters.identifier())
+    guard tag != nil || identifier != nil else {
+      throw ControlError(.invalid, "all requests would be cancelled: send tag, identifier or both", field: "tag")
+    }
+    return one(try await host.cancelAll(tag: tag, identifier: identifier)) { writer, count in
+      writer.beginObject()
+      writer.member("cancelled", count)
+      writer.endObject()
+    }
+  }
+
+  /// `POST /v1/requests/ID/snooze` with `{"delay_ms": …}`
+  func snooze(_ id: RequestID, _ request: Request, on channel: any Channel) async throws -> Response {
+    let delay = try await bodies.withBody(of: request, on: channel, limit: BodyReader.otherBytes) { bytes in
+      try SchedulingReader.delay(in: bytes)
+    }
+    return try await one(host.snooze(id, until: now() + delay)) { $0.request($1.record, notes: $1.notes) }
+  }
+
+  /// `PUT /v1/conditions` with `{"network": "none", …}`; the answer shows all.
+  func overrideConditions(_ request: Request, on channel: any Channel) async throws -> Response {
+    let overrides = try await bodies.withBody(of: request, on: channel, limit: BodyReader.otherBytes) { bytes in
+      try SchedulingReader.overrides(in: bytes)
+    }
+    try await host.overrideConditions(overrides)
+    return try await one(host.conditions()) { $0.conditions($1) }
+  }
+
+  /// `DELETE /v1/conditions?name=…`; without a name all of them.
+  func clearConditions(_ query: String?) async throws -> Response {
+    let parameters = try QueryParameters(query, known: ["name"])
+    try await host.clearConditions(try parameters.conditions() ?? .all)
+    return try await one(host.conditions()) { $0.conditions($1) }
+  }
+
+  /// `POST /v1/events/NAME` with `{"payload": …}`, `{"payload_base64": …}` or nothing.
+  func notify(_ name: String, _ request: Request, on channel: any Channel) async throws -> Response {
+    let event = try QueryParameters.decode(name[...])
+    if let flaw = EventName.flaw(of: event) { throw ControlError(.invalid, "event: \(flaw)", field: "event") }
+    let payload = try await bodies.withBody(of: request, on: channel, limit: SchedulingReader.eventBytes) { bytes in
+      try SchedulingReader.eventPayload(in: bytes)
+    }
+    return try await one(host.notify(event, payload: payload)) { $0.receipt($1) }
+  }
+
+  /// `GET /v1/forecast?hours=24&limit=1000`
+  func forecast(_ query: String?) async throws -> Response {
+    let parameters = try QueryParameters(query, known: ["hours", "limit"])
+    let hours = try parameters.hours(preset: Self.forecastPresets.hours)
+    let limit = try parameters.limit(preset: Self.forecastPresets.limit)
+    return try await one(host.forecast(hours: hours, limit: limit)) { $0.forecast($1) }
+  }
+}

@@ -1,0 +1,105 @@
+import TaskModel
+
+/// A host and its plugins.
+extension JSONWriter {
+  /// A plugin file.
+  mutating func plugin(_ plugin: PluginStatus) {
+    beginObject()
+    member("file", plugin.file)
+    member("standing", plugin.standing.rawValue)
+    if let contract = plugin.contract {
+      member("identifier", contract.identifier.rawValue)
+      member("kind", contract.kind.rawValue)
+      member("budget_ms", contract.budget?.wholeMilliseconds)
+      member("grace_ms", contract.grace.wholeMilliseconds)
+      member("max_concurrent_runs", contract.maxConcurrentRuns)
+      member("display_name", contract.displayName)
+      member("version", contract.version)
+      member("function_signature", contract.typed?.signature)
+      member("success", contract.typed?.success.rawValue)
+    }
+    member("isolation", plugin.isolation)
+    if let id = plugin.workerProcessID {
+      name("worker")
+      beginObject()
+      member("process_id", id)
+      member("state", plugin.workerState)
+      endObject()
+    }
+    member("running", plugin.running)
+    member("strikes", plugin.strikes)
+    moment("held_until", plugin.heldUntil)
+    member("quarantined", plugin.isQuarantined)
+    member("last_trouble", plugin.lastTrouble)
+    member("signature", plugin.signature)
+    member("digest", plugin.digest)
+    if !plugin.sandbox.isEmpty { member("sandbox", plugin.sandbox) }
+    member("quota", plugin.quota)
+    member("rate", plugin.rate)
+    if let code = plugin.reasonCode {
+      name("reason")
+      beginObject()
+      member("code", code)
+      member("message", plugin.reasonMessage ?? "")
+      endObject()
+    }
+    endObject()
+  }
+
+  /// A host.
+  mutating func status(_ status: HostStatus) {
+    beginObject()
+    member("version", status.version)
+    member("process_id", status.processID)
+    member("phase", status.phase.rawValue)
+    moment("started", status.started)
+    member("state_directory", status.stateDirectory)
+    name("requests")
+    beginObject()
+    for state in RequestState.allCases where state != .claimed {
+      let claimed = state == .pending ? status.requests[.claimed] ?? 0 : 0
+      member(state.rawValue, (status.requests[state] ?? 0) + claimed)
+    }
+    endObject()
+    member("running", status.running)
+    member("max_concurrent_runs", status.maxConcurrentRuns)
+    member("plugins_registered", status.pluginsRegistered)
+    member("plugins_refused", status.pluginsRefused)
+    moment("next_due", status.nextDue)
+    array("tasks", status.tasks) { $0.activity($1) }
+    name("counters")
+    beginObject()
+    member("events_received", status.counters.eventsReceived)
+    member("events_woken", status.counters.eventsWoken)
+    member("events_merged", status.counters.eventsMerged)
+    member("events_dropped", status.counters.eventsDropped)
+    endObject()
+    member("warnings", status.warnings)
+    member("sandbox", status.sandbox)
+    endObject()
+  }
+
+  /// What an identifier did last: never, or how its last run ended.
+  private mutating func activity(_ activity: TaskActivity) {
+    beginObject()
+    member("identifier", activity.identifier.rawValue)
+    member("last", activity.lastOutcome?.rawValue ?? "never")
+    if activity.lastOutcome != nil { member("expired", activity.expired) }
+    moment("last_ended", activity.lastEnded)
+    member("last_message", activity.lastMessage)
+    if let next = activity.nextStart { momentOrNull("next_start", next) }
+    endObject()
+  }
+
+  /// What was held against a plugin that has been released.
+  mutating func release(_ identifier: TaskIdentifier, _ standing: Standing) {
+    beginObject()
+    member("identifier", identifier.rawValue)
+    member("strikes", standing.strikes)
+    member("host_crashes", standing.hostCrashes)
+    moment("held_until", standing.heldUntil)
+    moment("quarantined_since", standing.quarantinedSince)
+    member("last_trouble", standing.lastTrouble)
+    endObject()
+  }
+}

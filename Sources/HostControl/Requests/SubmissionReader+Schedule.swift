@@ -1,0 +1,120 @@
+import StrictText
+import TaskModel
+
+/// When a request runs, and what wakes it.
+extension SubmissionReader {
+  /// Members that say when.
+  static let scheduleMembers = [
+    "earliest_begin", "earliest_begin_unix_ms", "delay_ms", "deadline", "deadline_unix_ms", "every_ms", "cron", "time_zone", "daylight_gap",
+    "daylight_repeat", "missed", "missed_limit", "missed_spread_ms", "event", "watch", "every_event", "debounce_ms",
+  ]
+  /// How many missed occurrences `all` runs where `missed_limit` does not say.
+  static let presetMissedLimit = 10
+  /// How far apart `all` runs them where `missed_spread_ms` does not say.
+  static let presetMissedSpread = Duration.seconds(60)
+  /// The most that `missed_limit` may say.
+  private static let maximumMissed: Int64 = 10_000
+
+  /// Reads the members that say when; at least one of them is there.
+  func readSchedule(_ node: JSONNode, into request: inout TaskRequest, hostTimeZone: () -> String) throws(ControlError) {
+    try readBegin(node, into: &request)
+    if let name = try oneOf(["deadline", "deadline_unix_ms"], in: node), let value = node[name] {
+      request.deadline = try moment(name, value)
+    }
+    try readEvent(node, into: &request)
+    try readRepetition(node, into: &request, hostTimeZone: hostTimeZone)
+  }
+
+  /// A delay follows the boot clock, a moment the calendar.
+  private func readBegin(_ node: JSONNode, into request: inout TaskRequest) throws(ControlError) {
+    guard let name = try oneOf(["delay_ms", "earliest_begin_unix_ms", "earliest_begin"], in: node), let value = node[name] else { return }
+    if name == "delay_ms" {
+      request.earliestBegin = now + (try milliseconds(value, name))
+      request.clock = .boot
+    } else {
+      request.earliestBegin = try moment(name, value)
+      request.clock = .wall
+    }
+  }
+
+  private func readEvent(_ node: JSONNode, into request: inout TaskRequest) throws(ControlError) {
+    guard let name = try oneOf(["event", "watch"], in: node), let value = node[name] else {
+      return try refuse(["debounce_ms", "every_event"], in: node, because: "is about an event: name one, or a file to watch")
+    }
+    let event = name == "watch" ? EventTrigger.filePrefix + (try path(value, name)) : try eventName(value, name)
+    request.event = EventTrigger(event)
+    if let debounce = node["debounce_ms"] { request.event?.debounce = try milliseconds(debounce, "debounce_ms") }
+  }
+
+  private func eventName(_ node: JSONNode, _ field: String) throws(ControlError) -> String {
+    let name = try text(node, field)
+    if let flaw = EventName.flaw(of: name) { throw failure(field, flaw) }
+    return name
+  }
+
+  private func path(_ node: JSONNode, _ field: String) throws(ControlError) -> String {
+    let path = try text(node, field)
+    if let flaw = EventName.flaw(ofPath: path) { throw failure(field, flaw) }
+    return path
+  }
+
+  private func readRepetition(_ node: JSONNode, into request: inout TaskRequest, hostTimeZone: () -> String) throws(ControlError) {
+    let everyEvent = try node["every_event"].map { value throws(ControlError) in try truth(value, "every_event") } ?? false
+    guard let name = try oneOf(["every_ms", "cron"] + (everyEvent ? ["every_event"] : []), in: node), let value = node[name] else {
+      return try refuse(
+        ["time_zone", "daylight_gap", "daylight_repeat", "missed", "missed_limit", "missed_spread_ms"], in: node,
+        because: "is about a request that repeats: send every_ms or cron")
+    }
+    if name != "cron" {
+      try refuse(["time_zone", "daylight_gap", "daylight_repeat"], in: node, because: "is about the calendar: send cron, not \(name)")
+    }
+    switch name {
+    case "every_event":
+      try refuse(["missed", "missed_limit", "missed_spread_ms"], in: node, because: "is about times that were missed: an event has none")
+      request.repetition = RepeatRule(.event)
+      return
+    case "every_ms": request.repetition = RepeatRule(every: try milliseconds(value, name, atLeast: 1))
+    default: request.repetition = RepeatRule(.cron(try cron(value, of: node, hostTimeZone: hostTimeZone)))
+    }
+    if request.event != nil {
+      throw failure(name, "a request waits for its times or for an event: send every_event to run at every event")
+    }
+    request.repetition?.missed = try missed(node)
+  }
+
+  private func cron(_ value: JSONNode, of node: JSONNode, hostTimeZone: () -> String) throws(ControlError) -> CronRule {
+    var rule = CronRule(try key(value, "cron"), timeZone: "")
+    if let zone = node["time_zone"] { rule.timeZone = try key(zone, "time_zone") } else { rule.timeZone = hostTimeZone() }
+    if let gap = node["daylight_gap"] { rule.daylight.gap = try named(gap, "daylight_gap", DaylightPolicy.Gap.self) }
+    if let repeated = node["daylight_repeat"] {
+      rule.daylight.repeated = try named(repeated, "daylight_repeat", DaylightPolicy.Repeated.self)
+    }
+    return rule
+  }
+
+  private func missed(_ node: JSONNode) throws(ControlError) -> MissedPolicy {
+    let name = try node["missed"].map { value throws(ControlError) in try text(value, "missed") } ?? "latest"
+    guard MissedPolicy.names.contains(name) else { throw failure("missed", noSuchName(name, among: MissedPolicy.names)) }
+    guard name == "all" else {
+      try refuse(["missed_limit", "missed_spread_ms"], in: node, because: "is about \"missed\": \"all\"")
+      return name == "skip" ? .skip : .latest
+    }
+    var limit = Self.presetMissedLimit
+    var spread = Self.presetMissedSpread
+    if let value = node["missed_limit"] { limit = Int(try integer(value, "missed_limit", in: 1...Self.maximumMissed)) }
+    if let value = node["missed_spread_ms"] { spread = try milliseconds(value, "missed_spread_ms") }
+    return .all(limit: limit, spread: spread)
+  }
+
+  /// The one of several members that is there; nil: none is.
+  private func oneOf(_ names: [String], in node: JSONNode) throws(ControlError) -> String? {
+    let given = names.filter { node[$0] != nil }
+    guard given.count < 2 else { throw failure(given[1], "\(given.joined(separator: " and ")) exclude each other: send one") }
+    return given.first
+  }
+
+  /// Refuses the first of the members that is there.
+  private func refuse(_ names: [String], in node: JSONNode, because reason: String) throws(ControlError) {
+    if let name = names.first(where: { node[$0] != nil }) { throw failure(name, reason) }
+  }
+}

@@ -1,0 +1,61 @@
+import Glibc
+
+/// How far the calendar is ahead of the time since the machine was started, suspends included: it changes only when the calendar is set.
+public struct ClockOffset: Sendable, Hashable {
+  /// CLOCK_REALTIME less CLOCK_BOOTTIME, in whole milliseconds.
+  public let wallLessBoot: Duration
+  /// Of this start of the machine; empty: not known.
+  public let bootID: String
+
+  /// An offset as stored.
+  public init(wallLessBoot: Duration, bootID: String) {
+    self.wallLessBoot = wallLessBoot
+    self.bootID = bootID
+  }
+
+  /// The offset now, to about a millisecond.
+  ///
+  /// - Parameter bootIDFile: Where the kernel tells it.
+  public static func now(bootIDFile: String = "/proc/sys/kernel/random/boot_id") -> ClockOffset {
+    ClockOffset(wallLessBoot: .milliseconds(measured()), bootID: firstLine(of: bootIDFile))
+  }
+
+  /// By how much the calendar was set since `earlier` (forward: positive), slewing included: a millisecond or two may be of the measuring.
+  ///
+  /// - Returns: nil if the machine was started anew since, or that is not known: the calendar alone can tell then.
+  public func moved(since earlier: ClockOffset) -> Duration? {
+    guard !bootID.isEmpty, bootID == earlier.bootID else { return nil }
+    return wallLessBoot - earlier.wallLessBoot
+  }
+
+  /// The calendar before and after the other clock, so that a pause between does not count; the closest of a few.
+  private static func measured() -> Int64 {
+    var best: (width: Int64, offset: Int64)?
+    for _ in 0..<8 {
+      let before = nanoseconds(CLOCK_REALTIME)
+      let boot = nanoseconds(CLOCK_BOOTTIME)
+      let width = nanoseconds(CLOCK_REALTIME) - before
+      guard width >= 0, width < best?.width ?? .max else { continue }
+      best = (width, before + width / 2 - boot)
+      if width < 100_000 { break }
+    }
+    let offset = best?.offset ?? nanoseconds(CLOCK_REALTIME) - nanoseconds(CLOCK_BOOTTIME)
+    return offset / 1_000_000
+  }
+
+  private static func nanoseconds(_ clock: clockid_t) -> Int64 {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+
+  private static func firstLine(of path: String) -> String {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return "" }
+    defer { close(descriptor) }
+    let bytes = [UInt8](unsafeUninitializedCapacity: 64) { buffer, count in
+      count = max(0, read(descriptor, buffer.baseAddress, buffer.count))
+    }
+    return String(decoding: bytes.prefix { $0 != 10 }, as: UTF8.self)
+  }
+}

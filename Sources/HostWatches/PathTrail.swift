@@ -1,0 +1,116 @@
+import Glibc
+
+/// The way that a path goes through the file system, links followed, for as far as it exists.
+struct PathTrail: Sendable, Hashable {
+  /// Something on the way.
+  struct Step: Sendable, Hashable {
+    /// Its path without links in front of it.
+    let location: String
+    let identity: FileIdentity
+    var role: WatchRole
+    /// Whether the path cannot be watched without it.
+    var isNeeded = false
+  }
+
+  /// In the order in which they are passed.
+  private(set) var steps: [Step] = []
+  /// Where it ends.
+  private(set) var target = WatchTarget.missing
+  /// Why it cannot be followed, if that is so.
+  private(set) var problem: String?
+
+  /// As the kernel follows them.
+  private static let mostLinks = 40
+
+  /// Follows `path`, which is absolute. Reads the file system.
+  init(_ path: String) {
+    // What is still to be passed, the next one last.
+    var rest = Self.names(path)
+    /// Places in `steps` of the directories that lead here, from the root.
+    var directories: [Int] = []
+    var links = 0
+    guard let root = status("/") else { return }
+    directories.append(pass("/", root, .passage))
+    while let name = rest.popLast() {
+      if name == ".." {
+        if directories.count > 1 { directories.removeLast() }
+        continue
+      }
+      let here = steps[directories[directories.count - 1]].location
+      let location = here == "/" ? "/\(name)" : "\(here)/\(name)"
+      guard let found = status(location) else {
+        hold(name, in: directories, isLast: rest.isEmpty)
+        return
+      }
+      switch found.st_mode & S_IFMT {
+      case S_IFDIR: directories.append(pass(location, found, .passage))
+      case S_IFLNK:
+        pass(location, found, .object)
+        links += 1
+        guard links <= Self.mostLinks, let destination = Self.destination(of: location) else {
+          if links > Self.mostLinks { problem = "it goes through more than \(Self.mostLinks) symbolic links, or in a circle" }
+          return
+        }
+        if destination.hasPrefix("/") { directories.removeLast(directories.count - 1) }
+        rest += Self.names(destination)
+      default:
+        let step = pass(location, found, rest.isEmpty ? .file : .object)
+        steps[step].isNeeded = true
+        if rest.isEmpty { target = .file(FileIdentity(found)) }
+        return
+      }
+    }
+    let last = directories[directories.count - 1]
+    steps[last].role = .directory
+    steps[last].isNeeded = true
+    target = .directory(steps[last].identity)
+    holdLast(of: directories, isLast: true)
+  }
+
+  /// The names of a path, the first one last.
+  private static func names(_ path: String) -> [String] {
+    path.split(separator: "/").reversed().filter { $0 != "." }.map(String.init)
+  }
+
+  @discardableResult private mutating func pass(_ location: String, _ status: stat, _ role: WatchRole) -> Int {
+    steps.append(Step(location: location, identity: FileIdentity(status), role: role))
+    return steps.count - 1
+  }
+
+  /// The name is missing in the last of the directories.
+  private mutating func hold(_ name: String, in directories: [Int], isLast: Bool) {
+    let last = directories[directories.count - 1]
+    steps[last].role = .holder(of: name, isLast: isLast)
+    steps[last].isNeeded = true
+    holdLast(of: directories, isLast: false)
+  }
+
+  /// The last of the directories is held by the one before.
+  private mutating func holdLast(of directories: [Int], isLast: Bool) {
+    guard directories.count > 1 else { return }
+    let location = steps[directories[directories.count - 1]].location
+    let name = location.split(separator: "/").last.map(String.init) ?? ""
+    steps[directories[directories.count - 2]].role = .holder(of: name, isLast: isLast)
+  }
+
+  /// nil: there is nothing, or `problem` says why that is not known.
+  private mutating func status(_ location: String) -> stat? {
+    var found = stat()
+    if lstat(location, &found) == 0 { return found }
+    // Gone in this moment, or not there.
+    guard errno != ENOENT, errno != ENOTDIR else { return nil }
+    problem = "\(location): \(String(cString: strerror(errno)))" + (errno == EACCES ? "; let the host's user search its directory" : "")
+    return nil
+  }
+
+  /// Where a link leads; nil: it is gone.
+  private static func destination(of location: String) -> String? {
+    let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+      let length = buffer.withMemoryRebound(to: CChar.self) { text in
+        text.baseAddress.map { readlink(location, $0, text.count) } ?? 0
+      }
+      count = max(0, length)
+    }
+    return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+  }
+}

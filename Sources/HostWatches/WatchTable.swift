@@ -1,0 +1,170 @@
+import Glibc
+
+/// Which objects are watched for which paths. Not thread-safe: whoever has it guards it.
+struct WatchTable: Sendable {
+  private struct Entry: Sendable {
+    var watches: Set<Int32> = []
+    var target = WatchTarget.missing
+    var problem: String?
+  }
+
+  /// The queue of events; nil once it is closed.
+  private var queue: Int32?
+  private var nodes: [Int32: WatchNode] = [:]
+  private var entries: [String: Entry] = [:]
+
+  /// How often a path is followed that changes meanwhile; what still comes then is told by events.
+  private static let mostTries = 10
+
+  /// A table over a queue of inotify, which it owns.
+  init(queue: Int32) { self.queue = queue }
+
+  /// Closes the queue: nothing is watched from here on.
+  mutating func end() {
+    if let queue { close(queue) }
+    queue = nil
+    nodes = [:]
+    for path in entries.keys { entries[path] = Entry(problem: Self.ended) }
+  }
+
+  /// What is the matter with paths that cannot be watched, or not any more.
+  var problems: [String: String] { entries.compactMapValues(\.problem) }
+
+  /// Watches these paths and no others.
+  mutating func watch(_ paths: Set<String>) {
+    var loose: Set<Int32> = []
+    for path in entries.keys where !paths.contains(path) {
+      loose.formUnion(entries[path]?.watches ?? [])
+      release(path)
+      entries[path] = nil
+    }
+    // Before others are added: there may be only so many.
+    tidy(loose)
+    loose = []
+    for path in paths where entries[path].map({ $0.problem != nil }) ?? true {
+      if entries[path] == nil { entries[path] = Entry() }
+      loose.formUnion(follow(path))
+    }
+    tidy(loose)
+  }
+
+  /// - Returns: The paths that are not what they were.
+  mutating func take(_ events: [FileEvent]) -> Set<String> {
+    var changed: Set<String> = []
+    var stale: Set<String> = []
+    for event in events {
+      if event.isOverflow {
+        changed = Set(entries.keys)
+        stale = changed
+      }
+      for (path, effect) in nodes[event.watch]?.effects(of: event) ?? [] {
+        if effect.contains(.isChanged) { changed.insert(path) }
+        if effect.contains(.isStale) { stale.insert(path) }
+      }
+      if event.isEnd { nodes[event.watch] = nil }
+    }
+    var loose: Set<Int32> = []
+    for path in stale {
+      let before = entries[path]
+      loose.formUnion(follow(path))
+      if let after = entries[path], after.target != before?.target || after.problem != before?.problem { changed.insert(path) }
+    }
+    tidy(loose)
+    return changed
+  }
+
+  /// Follows a path and watches what it passes, until both agree. Nothing is let go before what takes its place is watched.
+  ///
+  /// - Returns: Watches that may not be needed as they are any more.
+  private mutating func follow(_ path: String) -> Set<Int32> {
+    if let problem = Self.refusal(path) ?? (queue == nil ? Self.ended : nil) {
+      entries[path] = Entry(problem: problem)
+      return []
+    }
+    var loose = entries[path]?.watches ?? []
+    for attempt in 1...Self.mostTries {
+      let trail = PathTrail(path)
+      let (roles, problem, isGone) = watch(trail)
+      loose.formUnion(roles.keys)
+      guard attempt == Self.mostTries || !isGone && PathTrail(path) == trail else { continue }
+      release(path)
+      for (watch, roles) in roles { nodes[watch]?.set(roles, for: path) }
+      entries[path] = Entry(watches: Set(roles.keys), target: trail.target, problem: problem)
+      break
+    }
+    return loose
+  }
+
+  /// Asks the kernel for what a trail passes; `isGone`: some of it is not there any more.
+  private mutating func watch(_ trail: PathTrail) -> (roles: [Int32: Set<WatchRole>], problem: String?, isGone: Bool) {
+    var roles: [Int32: Set<WatchRole>] = [:]
+    var problem = trail.problem
+    for step in trail.steps {
+      let watch = add(step.location, step.role.mask | UInt32(IN_MASK_ADD))
+      guard watch >= 0 else {
+        if errno == ENOENT || errno == ENOTDIR { return (roles, problem, true) }
+        if step.isNeeded || errno != EACCES { problem = problem ?? Self.sentence(errno, step.location) }
+        continue
+      }
+      nodes[watch, default: WatchNode(location: step.location)].mask |= step.role.mask
+      nodes[watch]?.location = step.location
+      roles[watch, default: []].insert(step.role)
+    }
+    return (roles, problem, false)
+  }
+
+  /// Watches nothing for a path any more.
+  private mutating func release(_ path: String) {
+    for watch in entries[path]?.watches ?? [] { nodes[watch]?.remove(path) }
+  }
+
+  /// Lets go what nothing needs, and asks for no more of the rest than is needed.
+  private mutating func tidy(_ watches: Set<Int32>) {
+    guard let queue else { return }
+    for watch in watches {
+      guard let node = nodes[watch] else { continue }
+      guard !node.isLoose else {
+        inotify_rm_watch(queue, watch)
+        nodes[watch] = nil
+        continue
+      }
+      let wanted = node.wanted
+      guard wanted != node.mask else { continue }
+      let narrowed = add(node.location, wanted)
+      if narrowed == watch {
+        nodes[watch]?.mask = wanted
+      } else if narrowed >= 0 {
+        // Something else has this name now, which an event tells; it is left as it was.
+        if let other = nodes[narrowed] {
+          nodes[narrowed]?.mask |= wanted
+          _ = add(node.location, other.mask | UInt32(IN_MASK_ADD))
+        } else {
+          inotify_rm_watch(queue, narrowed)
+        }
+      }
+    }
+  }
+
+  private func add(_ location: String, _ mask: UInt32) -> Int32 {
+    guard let queue else { return -1 }
+    return inotify_add_watch(queue, location, mask | UInt32(IN_DONT_FOLLOW) | UInt32(IN_EXCL_UNLINK))
+  }
+
+  private static let ended = "nothing is watched any more: the watches were stopped"
+
+  private static func refusal(_ path: String) -> String? {
+    guard path.hasPrefix("/") else { return "it is no absolute path: begin it with /" }
+    guard !path.utf8.contains(0) else { return "it contains a zero byte" }
+    guard path.utf8.count < Int(PATH_MAX) else { return "it is longer than \(PATH_MAX - 1) bytes" }
+    return nil
+  }
+
+  private static func sentence(_ code: Int32, _ location: String) -> String {
+    switch code {
+    case ENOSPC: "\(location): the limit of watches is reached; raise fs.inotify.max_user_watches (sysctl)"
+    case EACCES: "\(location): it may not be read, so it cannot be watched; let the host's user read it"
+    case ENOMEM: "\(location): the kernel has no memory for another watch"
+    default: "\(location): it cannot be watched: \(String(cString: strerror(code)))"
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import TaskModel
+
+/// A text that equals another with the same bytes only. `String` also takes different spellings of a letter for the same.
+struct ExactText: Hashable, Comparable {
+  let text: String
+
+  init(_ text: String) { self.text = text }
+
+  static func == (left: ExactText, right: ExactText) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+
+  static func < (left: ExactText, right: ExactText) -> Bool { left.text.utf8.lexicographicallyPrecedes(right.text.utf8) }
+
+  func hash(into hasher: inout Hasher) {
+    var text = text
+    text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+  }
+}
+
+/// A key of an identifier.
+struct OwnedKey: Hashable {
+  let identifier: TaskIdentifier
+  let key: ExactText
+
+  init(_ key: String, of identifier: TaskIdentifier) {
+    self.identifier = identifier
+    self.key = ExactText(key)
+  }
+}

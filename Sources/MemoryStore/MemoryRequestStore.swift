@@ -1,0 +1,178 @@
+import HostThreads
+public import TaskModel
+
+/// The store in memory: all of the contract but durability. For simulations and tests.
+///
+/// One thread at a time is in it. The body of a commit reaches the store through its transaction only: reading from the store itself there
+/// waits for ever.
+public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // reason: the tables are touched with `monitor` held only
+  /// As given, or drawn when the store was made.
+  public let origin: UInt64
+  private let monitor = Monitor()
+  private let tables: MemoryTransaction
+  private var isClosed = false
+
+  /// An empty store.
+  ///
+  /// - Parameter origin: The 62 bits that all ids of it share; nil: random ones.
+  public init(origin: UInt64? = nil) {
+    self.origin = (origin ?? UInt64.random(in: .min ... .max)) & 0x3FFF_FFFF_FFFF_FFFF
+    tables = MemoryTransaction(origin: self.origin)
+  }
+
+  /// On the calling thread; others wait meanwhile.
+  public func commit<Value>(_ body: (any StoreTransaction) throws -> Value) throws(StoreError) -> Value {
+    try access { tables in
+      do {
+        let value = try body(tables)
+        tables.commit()
+        return value
+      } catch {
+        tables.rollBack()
+        throw error
+      }
+    }
+  }
+
+  /// Ends the store; what was in it is gone with the last reference to it.
+  public func close() { monitor.locked { isClosed = true } }
+
+  // MARK: Reading
+
+  /// Looks at every request.
+  public func requests(_ query: RequestQuery) throws(StoreError) -> [RequestRecord] {
+    try access { tables in
+      let found = tables.rows.values.filter { Self.matches($0.record, query) }
+      let sorted = found.sorted {
+        query.dueBy == nil ? $0.sequence > $1.sequence : ($0.record.due, $0.sequence) < ($1.record.due, $1.sequence)
+      }
+      return sorted.prefix(max(1, query.limit)).map(\.record)
+    }
+  }
+
+  private static func matches(_ record: RequestRecord, _ query: RequestQuery) -> Bool {
+    if let identifier = query.identifier, identifier != record.request.identifier { return false }
+    if !query.states.isEmpty, !query.states.contains(record.state) { return false }
+    if let dueBy = query.dueBy, record.due > dueBy { return false }
+    if query.waitsForEvent, record.request.event == nil || record.state.isFinal { return false }
+    guard let tag = query.tag else { return true }
+    return record.request.tags.contains { $0.utf8.elementsEqual(tag.utf8) }
+  }
+
+  /// With its payload.
+  public func request(_ id: RequestID) throws(StoreError) -> RequestRecord? {
+    try access { tables in
+      guard let row = tables.row(id) else { return nil }
+      var record = row.record
+      record.request.payload = row.payload
+      return record
+    }
+  }
+
+  /// Sorts what is waiting.
+  public func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(StoreError) -> PendingPage {
+    try access { tables in
+      let rows = Set(identifiers).flatMap { tables.waitingRows(of: $0) }.filter { row in request.map { row.record.id > $0 } ?? true }
+        .sorted { $0.sequence < $1.sequence }.prefix(PendingPage.requestLimit)
+      var page = PendingPage(next: rows.count < PendingPage.requestLimit ? nil : rows.last?.record.id)
+      var bytes = 0
+      for row in rows where !row.record.request.isSchedule {
+        var record = row.record
+        record.request.payload = row.payload
+        bytes += row.payload.count
+        page.requests.append(PendingRequest(record))
+        guard bytes < PendingPage.payloadLimit else {
+          page.next = record.id
+          break
+        }
+      }
+      return page
+    }
+  }
+
+  /// Looks at the runs from the newest on until there are enough.
+  public func runs(_ query: RunQuery) throws(StoreError) -> [RunRecord] {
+    try access { tables in
+      var found: [RunRecord] = []
+      tables.runOrder.visitReversed { key in
+        guard let run = tables.runs[key.id] else { return true }
+        if let identifier = query.identifier, identifier != run.identifier { return true }
+        if let request = query.request {
+          // A run is made after its request, and ids rise.
+          guard key.id > request.sequence else { return false }
+          guard run.request == request else { return true }
+        }
+        found.append(Self.listed(run))
+        return found.count < max(1, query.limit)
+      }
+      return found
+    }
+  }
+
+  /// Looks it up by its id.
+  public func run(_ id: RunID) throws(StoreError) -> RunRecord? {
+    try access { id.origin == origin ? $0.runs[id.sequence] : nil }
+  }
+
+  /// Looks them up by the request.
+  public func edges(of id: RequestID) throws(StoreError) -> [DependencyRecord] {
+    try access { $0.edges[id.sequence] ?? [] }
+  }
+
+  /// Looks at every run.
+  public func lastRuns() throws(StoreError) -> [TaskIdentifier: RunRecord] {
+    try access { tables in
+      var last: [TaskIdentifier: RunRecord] = [:]
+      for run in tables.runs.values where last[run.identifier].map({ $0.id < run.id }) ?? true { last[run.identifier] = Self.listed(run) }
+      return last
+    }
+  }
+
+  /// The run as a listing shows it.
+  private static func listed(_ run: RunRecord) -> RunRecord {
+    var run = run
+    (run.report.output, run.report.log, run.report.trouble) = ([], [], nil)
+    return run
+  }
+
+  /// Looks at every request.
+  public func counts() throws(StoreError) -> [RequestState: Int] {
+    try access { tables in tables.rows.values.reduce(into: [:]) { $0[$1.record.state, default: 0] += 1 } }
+  }
+
+  /// Looks it up by its key.
+  public func stateValue(_ key: String, of identifier: TaskIdentifier) throws(StoreError) -> [UInt8]? {
+    try access { $0.owners[identifier]?.state[ExactText(key)] }
+  }
+
+  /// Looks it up by its request.
+  public func checkpoint(of request: RequestID) throws(StoreError) -> [UInt8]? {
+    try access { $0.checkpoints[request.sequence] }
+  }
+
+  /// Looks at every request.
+  public func highestSequence() throws(StoreError) -> Int64 {
+    try access { tables in
+      var highest: Int64 = 0
+      tables.runOrder.visitReversed { key in
+        highest = key.id
+        return false
+      }
+      for row in tables.rows.values { highest = max(highest, row.sequence, row.record.run?.sequence ?? 0) }
+      return highest
+    }
+  }
+
+  private func access<Value>(_ body: (MemoryTransaction) throws -> Value) throws(StoreError) -> Value {
+    do {
+      return try monitor.locked {
+        guard !isClosed else { throw StoreError.other("the store is closed") }
+        return try body(tables)
+      }
+    } catch let error as StoreError {
+      throw error
+    } catch {
+      throw StoreError.other("\(error)")
+    }
+  }
+}

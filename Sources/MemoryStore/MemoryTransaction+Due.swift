@@ -1,0 +1,60 @@
+import TaskModel
+
+extension MemoryTransaction {
+  func due(in lane: Lane, by now: WallTime, limit: Int) throws -> [DueRequest] {
+    guard let memory = lanes[lane], memory.count > 0 else { return [] }
+    var offers: [DueRequest] = []
+    memory.due(by: now.unixMilliseconds, limit: limit) { key, priority in
+      guard let record = rows[key.id]?.record else { return }
+      offers.append(
+        DueRequest(
+          id: record.id, due: record.due, priority: priority, attemptsSpent: record.attemptsSpent, isRepeating: record.isRepeating))
+    }
+    guard offers.contains(where: { $0.priority != offers[0].priority }) else { return offers }
+    return Array(offers.sorted { ($0.rank, $0.id) < ($1.rank, $1.id) }.prefix(max(0, limit)))
+  }
+
+  func nextDue(in lane: Lane) throws -> WallTime? {
+    guard let first = lanes[lane]?.first, first.rank < WallTime.distantFuture.unixMilliseconds else { return nil }
+    return WallTime(unixMilliseconds: first.rank)
+  }
+
+  // MARK: Deadlines
+
+  func pastDeadline(by now: WallTime, limit: Int) throws -> [RequestRecord] {
+    deadlines.prefix(through: now.unixMilliseconds, limit: limit).compactMap { rows[$0.id]?.record }
+  }
+
+  func nextDeadline() throws -> WallTime? { deadlines.first.map { WallTime(unixMilliseconds: $0.rank) } }
+
+  // MARK: Clocks
+
+  func clockReference() throws -> ClockReference? { clock }
+
+  func setClockReference(_ reference: ClockReference) throws {
+    let before = clock
+    clock = reference
+    undo { [unowned self] in clock = before }
+  }
+
+  func shiftBootTimes(by distance: Duration) throws {
+    // Only the ends of the range are near an overflow, and "never" stays never.
+    let range = -(Int64(1) << 62)...(Int64(1) << 62)
+    for row in Array(rows.values) where !row.record.state.isFinal && row.record.request.clock == .boot {
+      guard range.contains(row.record.due.unixMilliseconds) else { continue }
+      var new = row.record
+      new.due = new.due + distance
+      new.request.earliestBegin = new.request.earliestBegin.map { $0 + distance }
+      new.started = new.started.map { $0 + distance }
+      new.occurrence = new.occurrence.map { range.contains($0.unixMilliseconds) ? $0 + distance : $0 }
+      try change(row, to: new, lane: nil)
+    }
+  }
+
+  func pendingByCalendar() throws -> [RequestRecord] {
+    rows.values.filter { row in
+      guard row.record.state == .pending, case .cron = row.record.request.repetition?.schedule else { return false }
+      return true
+    }.sorted { $0.sequence < $1.sequence }.map(\.record)
+  }
+}

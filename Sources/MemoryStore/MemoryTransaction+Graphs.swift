@@ -1,0 +1,97 @@
+import TaskModel
+
+extension MemoryTransaction {
+  func insert(_ added: [DependencyRecord], of id: RequestID) throws {
+    var list = edges[id.sequence] ?? []
+    for edge in added {
+      list.removeAll { $0.predecessor == edge.predecessor }
+      list.append(edge)
+    }
+    setEdges(list, of: id.sequence)
+  }
+
+  func awaitedPredecessors() throws -> Set<RequestID> { Set(openEdges.keys.map { RequestID(sequence: $0, origin: origin) }) }
+
+  func edges(of id: RequestID) throws -> [DependencyRecord] { edges[id.sequence] ?? [] }
+
+  func dependants(of predecessor: RequestID) throws -> [RequestID] {
+    (openEdges[predecessor.sequence] ?? []).sorted().map { RequestID(sequence: $0, origin: origin) }
+  }
+
+  /// Looks at the runs from the newest back to the request.
+  func output(of id: RequestID) throws -> [UInt8]? {
+    var output: [UInt8]?
+    runOrder.visitReversed { key in
+      guard key.id > id.sequence, output == nil else { return false }
+      if let run = runs[key.id], run.request == id { output = run.report.output }
+      return true
+    }
+    return output
+  }
+
+  func settleEdges(from predecessor: RequestID, ended: RequestState, output: [UInt8]) throws -> [RequestID] {
+    let dependants = try dependants(of: predecessor)
+    for dependant in dependants {
+      guard var list = edges[dependant.sequence] else { continue }
+      for position in list.indices where list[position].predecessor == predecessor && list[position].ended == nil {
+        list[position].ended = ended
+        list[position].output = output
+      }
+      setEdges(list, of: dependant.sequence)
+    }
+    return dependants
+  }
+
+  /// Writes the edges of a request; nil: it has none.
+  func setEdges(_ list: [DependencyRecord]?, of id: Int64) {
+    let before = edges[id]
+    putEdges(list, of: id)
+    undo { [unowned self] in putEdges(before, of: id) }
+  }
+
+  private func putEdges(_ list: [DependencyRecord]?, of id: Int64) {
+    for edge in edges[id] ?? [] where edge.ended == nil {
+      openEdges[edge.predecessor.sequence]?.remove(id)
+      if openEdges[edge.predecessor.sequence]?.isEmpty == true { openEdges[edge.predecessor.sequence] = nil }
+    }
+    edges[id] = list
+    for edge in list ?? [] where edge.ended == nil { openEdges[edge.predecessor.sequence, default: []].insert(id) }
+  }
+
+  // MARK: Keys
+
+  func submission(withKey key: String) throws -> KnownSubmission? { submissions[ExactText(key)] }
+
+  func remember(_ submission: KnownSubmission, key: String) throws { setSubmission(submission, ExactText(key)) }
+
+  /// Writes or forgets the answer to a submission.
+  func setSubmission(_ submission: KnownSubmission?, _ key: ExactText) {
+    let before = submissions[key]
+    submissions[key] = submission
+    undo { [unowned self] in submissions[key] = before }
+  }
+
+  func windowHolder(of key: String, identifier: TaskIdentifier, now: WallTime) throws -> RequestID? {
+    guard let window = windows[OwnedKey(key, of: identifier)], window.until > now else { return nil }
+    return window.request
+  }
+
+  func hold(_ key: String, identifier: TaskIdentifier, for id: RequestID, until time: WallTime) throws {
+    setWindow((id, time), OwnedKey(key, of: identifier))
+  }
+
+  /// Writes or forgets for whom a key is held.
+  func setWindow(_ window: (request: RequestID, until: WallTime)?, _ key: OwnedKey) {
+    let before = windows[key]
+    windows[key] = window
+    undo { [unowned self] in windows[key] = before }
+  }
+
+  // MARK: Events
+
+  func waiting(forEvent name: String) throws -> [RequestRecord] {
+    (events[ExactText(name)] ?? []).sorted().compactMap { rows[$0]?.record }
+  }
+
+  func awaitedEvents() throws -> [String] { events.keys.sorted().map(\.text) }
+}

@@ -1,0 +1,297 @@
+import TaskModel
+
+/// The tables of the store, and the work of one commit on them. Every change notes how it is taken back.
+final class MemoryTransaction: StoreTransaction {
+  let origin: UInt64
+  var rows: [Int64: MemoryRow] = [:]
+  var owners: [TaskIdentifier: MemoryOwner] = [:]
+  private(set) var lanes: [Lane: MemoryLane] = [:]
+  private var lanesWhenTidied = 1024
+  private var runningRows: Set<Int64> = []
+  /// Which live request holds a unique key.
+  private(set) var holders: [OwnedKey: Int64] = [:]
+  /// Ended requests by the time they ended.
+  private(set) var ended = SortedKeys()
+  /// Pending requests by a deadline that still counts.
+  private(set) var deadlines = SortedKeys()
+  /// The live requests that wait for an event.
+  private(set) var events: [ExactText: Set<Int64>] = [:]
+  var edges: [Int64: [DependencyRecord]] = [:]
+  /// By predecessor, the dependants whose edges it has not settled.
+  var openEdges: [Int64: Set<Int64>] = [:]
+  var submissions: [ExactText: KnownSubmission] = [:]
+  var windows: [OwnedKey: (request: RequestID, until: WallTime)] = [:]
+  var clock: ClockReference?
+  var checkpoints: [Int64: [UInt8]] = [:]
+  var standingOf: [TaskIdentifier: Standing] = [:]
+  var runs: [Int64: RunRecord] = [:]
+  var runOrder = SortedKeys()
+  private var changes: [() -> Void] = []
+
+  init(origin: UInt64) { self.origin = origin }
+
+  // MARK: Taking back
+
+  /// Notes how a change that was made is taken back.
+  func undo(_ change: @escaping () -> Void) { changes.append(change) }
+
+  func commit() { changes.removeAll(keepingCapacity: changes.count < 10_000) }
+
+  func rollBack() { rollBack(to: 0) }
+
+  private func rollBack(to mark: Int) { while changes.count > mark { changes.removeLast()() } }
+
+  func savepoint<Value>(_ body: () throws -> Value) throws -> Value {
+    let mark = changes.count
+    do { return try body() } catch {
+      rollBack(to: mark)
+      throw error
+    }
+  }
+
+  // MARK: Requests
+
+  func insert(_ record: RequestRecord) throws {
+    guard rows[record.id.sequence] == nil else { throw StoreError.other("there is a request \(record.id) already") }
+    try claimKey(record)
+    let row = MemoryRow(record)
+    rows[row.sequence] = row
+    index(row)
+    undo { [unowned self] in remove(row) }
+  }
+
+  func update(_ record: RequestRecord) throws {
+    let row = try known(record)
+    // What was submitted stays, but for what changes as a request lives.
+    var new = record
+    new.request = row.record.request
+    new.request.priority = record.request.priority
+    new.request.uniqueKey = record.request.uniqueKey
+    if let interval = record.request.repetition?.interval, new.request.repetition?.interval != nil {
+      new.request.repetition?.interval = interval
+    }
+    try change(row, to: new, lane: record.lane)
+    if record.state.isFinal { removeCheckpoint(of: row.sequence) }
+  }
+
+  func rewrite(_ record: RequestRecord) throws {
+    let row = try known(record)
+    let before = row.payload
+    row.payload = record.request.payload
+    undo { row.payload = before }
+    var new = MemoryRow.kept(record)
+    new.submitted = row.record.submitted
+    try change(row, to: new, lane: record.lane)
+    if record.state.isFinal { removeCheckpoint(of: row.sequence) }
+  }
+
+  func request(_ id: RequestID) throws -> RequestRecord? { row(id)?.record }
+
+  func payload(of id: RequestID) throws -> [UInt8] { row(id).map { $0.eventPayload ?? $0.payload } ?? [] }
+
+  func submittedPayload(of id: RequestID) throws -> [UInt8] { row(id)?.payload ?? [] }
+
+  func setEventPayload(_ payload: [UInt8]?, of id: RequestID) throws {
+    guard let row = row(id) else { return }
+    let before = row.eventPayload
+    row.eventPayload = payload
+    undo { row.eventPayload = before }
+  }
+
+  func holder(of key: String, identifier: TaskIdentifier) throws -> RequestRecord? {
+    holders[OwnedKey(key, of: identifier)].flatMap { rows[$0]?.record }
+  }
+
+  func liveCount(of identifier: TaskIdentifier) throws -> Int {
+    owners[identifier].map { $0.pendingCount + $0.runningCount + $0.blocked.count } ?? 0
+  }
+
+  func lanesWithPending() throws -> [Lane] { lanes.values.filter { $0.count > 0 }.map(\.lane) }
+
+  func running() throws -> [RequestRecord] { runningRows.sorted().compactMap { rows[$0]?.record } }
+
+  func holders(ofKeysBeginningWith prefix: String) throws -> [RequestRecord] {
+    holders.filter { $0.key.key.text.utf8.starts(with: prefix.utf8) }.values.sorted().compactMap { rows[$0]?.record }
+  }
+
+  func waiting(of identifier: TaskIdentifier) throws -> [RequestRecord] {
+    waitingRows(of: identifier).sorted { $0.sequence < $1.sequence }.map(\.record)
+  }
+
+  /// Looks at every request.
+  func live(tagged tag: String, identifier: TaskIdentifier?, after request: RequestID?, limit: Int) throws -> [RequestID] {
+    let found = rows.values.lazy.map(\.record).filter { record in
+      guard !record.state.isFinal, identifier.map({ $0 == record.request.identifier }) ?? true else { return false }
+      guard request.map({ $0 < record.id }) ?? true else { return false }
+      return record.request.tags.contains { $0.utf8.elementsEqual(tag.utf8) }
+    }
+    return Array(found.map(\.id).sorted().prefix(max(0, limit)))
+  }
+
+  /// Looks at every request.
+  func failed(of identifier: TaskIdentifier?) throws -> [RequestID] {
+    rows.values.lazy.map(\.record).filter { record in
+      record.state == .failed && identifier.map { $0 == record.request.identifier } ?? true
+    }.map(\.id).sorted()
+  }
+
+  func firstPending(of identifier: TaskIdentifier) throws -> RequestRecord? {
+    owners[identifier]?.lanes.compactMap(\.first).min().flatMap { rows[$0.id]?.record }
+  }
+
+  // MARK: Runs
+
+  func start(_ id: RequestID, run: RunID, at now: WallTime) throws {
+    guard let row = row(id), row.record.state == .pending else { throw StoreError.other("request \(id) is not pending") }
+    var new = row.record
+    new.state = .running
+    new.run = run
+    new.started = now
+    try change(row, to: new, lane: nil)
+  }
+
+  func succeed(_ id: RequestID, run: RunID, outcome: RunOutcome, message: String?, at now: WallTime) throws {
+    guard let row = row(id), row.record.run == run else { throw StoreError.fenced }
+    var new = row.record
+    new.state = .succeeded
+    new.attemptsSpent = 0
+    new.losses = 0
+    new.run = nil
+    new.ended = now
+    new.lastOutcome = outcome
+    new.lastMessage = message
+    try change(row, to: new, lane: nil)
+    removeCheckpoint(of: id.sequence)
+  }
+
+  func requestRunning(as run: RunID, of request: RequestID) throws -> RequestRecord {
+    guard let record = row(request)?.record, record.state == .running, record.run == run else { throw StoreError.fenced }
+    return record
+  }
+
+  // MARK: Rows and where they are found
+
+  /// The row of a request; nil if there is none.
+  func row(_ id: RequestID) -> MemoryRow? { id.origin == origin ? rows[id.sequence] : nil }
+
+  /// The requests of `identifier` that wait for their run, in no order.
+  func waitingRows(of identifier: TaskIdentifier) -> [MemoryRow] {
+    guard let owner = owners[identifier] else { return [] }
+    return (owner.lanes.flatMap(\.ids) + owner.blocked).compactMap { rows[$0] }
+  }
+
+  private func known(_ record: RequestRecord) throws -> MemoryRow {
+    guard let row = row(record.id) else { throw StoreError.other("request \(record.id) is not there") }
+    return row
+  }
+
+  /// Takes a request out. Notes nothing.
+  func remove(_ row: MemoryRow) {
+    unindex(row)
+    rows[row.sequence] = nil
+  }
+
+  /// Puts a request back that was taken out. Notes nothing.
+  func restore(_ row: MemoryRow) {
+    rows[row.sequence] = row
+    index(row)
+  }
+
+  /// Writes a record.
+  ///
+  /// - Parameter lane: Where it is to wait; nil: where it waits or waited.
+  func change(_ row: MemoryRow, to new: RequestRecord, lane: Lane?) throws {
+    if new.request.uniqueKey != nil { try claimKey(new) }
+    let (old, oldLane) = (row.record, row.lane)
+    unindex(row)
+    row.record = new
+    if let lane, row.lane?.lane != lane { row.lane = nil }
+    index(row, lane: lane)
+    undo { [unowned self] in
+      unindex(row)
+      (row.record, row.lane) = (old, oldLane)
+      index(row)
+    }
+  }
+
+  /// Throws when another live request holds the record's key.
+  private func claimKey(_ record: RequestRecord) throws {
+    guard let key = record.request.uniqueKey, !record.state.isFinal,
+      let holder = holders[OwnedKey(key, of: record.request.identifier)], holder != record.id.sequence
+    else { return }
+    throw StoreError.other("a live request of \(record.request.identifier) holds the unique key \"\(key)\"")
+  }
+
+  private func owner(of identifier: TaskIdentifier) -> MemoryOwner {
+    if let owner = owners[identifier] { return owner }
+    let owner = MemoryOwner()
+    owners[identifier] = owner
+    return owner
+  }
+
+  private func index(_ row: MemoryRow, lane: Lane? = nil) {
+    let record = row.record
+    let owner = owner(of: record.request.identifier)
+    switch record.state {
+    case .pending:
+      // One in which nobody waits may have been forgotten.
+      let memory = row.lane.flatMap { $0.count > 0 ? $0 : nil } ?? self.lane(row.lane?.lane ?? lane ?? record.lane)
+      row.lane = memory
+      if memory.count == 0 { owner.lanes.append(memory) }
+      memory.insert(row.sequence, due: record.due.unixMilliseconds, priority: record.request.priority)
+      owner.pendingCount += 1
+      if let deadline = record.request.deadline, !record.isRelaxed { deadlines.insert(key(deadline, row)) }
+    case .running:
+      runningRows.insert(row.sequence)
+      owner.runningCount += 1
+    case .blocked: owner.blocked.insert(row.sequence)
+    case .claimed: break
+    case .succeeded, .failed, .cancelled:
+      if let time = record.ended { ended.insert(key(time, row)) }
+      return
+    }
+    if let key = record.request.uniqueKey { holders[OwnedKey(key, of: record.request.identifier)] = row.sequence }
+    if let event = record.request.event { events[ExactText(event.name), default: []].insert(row.sequence) }
+  }
+
+  private func unindex(_ row: MemoryRow) {
+    let record = row.record
+    let owner = owner(of: record.request.identifier)
+    switch record.state {
+    case .pending:
+      guard let memory = row.lane else { break }
+      memory.remove(row.sequence, due: record.due.unixMilliseconds, priority: record.request.priority)
+      if memory.count == 0, let position = owner.lanes.firstIndex(where: { $0 === memory }) { owner.lanes.remove(at: position) }
+      owner.pendingCount -= 1
+      if let deadline = record.request.deadline, !record.isRelaxed { deadlines.remove(key(deadline, row)) }
+    case .running:
+      runningRows.remove(row.sequence)
+      owner.runningCount -= 1
+    case .blocked: owner.blocked.remove(row.sequence)
+    case .claimed: break
+    case .succeeded, .failed, .cancelled:
+      if let time = record.ended { ended.remove(key(time, row)) }
+      return
+    }
+    if let key = record.request.uniqueKey { holders[OwnedKey(key, of: record.request.identifier)] = nil }
+    if let event = record.request.event {
+      let name = ExactText(event.name)
+      events[name]?.remove(row.sequence)
+      if events[name]?.isEmpty == true { events[name] = nil }
+    }
+  }
+
+  private func key(_ time: WallTime, _ row: MemoryRow) -> SortedKeys.Key { SortedKeys.Key(rank: time.unixMilliseconds, id: row.sequence) }
+
+  /// The lane, made if it is not there. Keys come and go: lanes in which nobody waits are forgotten when there are many.
+  private func lane(_ lane: Lane) -> MemoryLane {
+    if let known = lanes[lane] { return known }
+    if lanes.count >= lanesWhenTidied {
+      lanes = lanes.filter { $0.value.count > 0 }
+      lanesWhenTidied = max(1024, lanes.count * 2)
+    }
+    let made = MemoryLane(lane)
+    lanes[lane] = made
+    return made
+  }
+}

@@ -1,0 +1,76 @@
+public import TaskModel
+
+/// What share of a ``RunQuota`` somebody has, by how useful the last runs were.
+///
+/// - Source: Android's app standby buckets (`active`, `working_set`, `frequent`, `rare`, `restricted`), which go by how an app is used; a
+///   host without a screen goes by what runs come to.
+public enum BehaviourBucket: String, Sendable, Hashable, CaseIterable {
+  /// At least 80 % useful: the whole quota.
+  case active
+  /// At least 50 %: half of it.
+  case working
+  /// At least 20 %: a quarter.
+  case rare
+  /// Less: a tenth.
+  case restricted
+
+  /// How many runs are looked at.
+  public static let runs = 20
+  /// With fewer runs than that, nobody is judged: ``active``.
+  public static let fewestRuns = 5
+  /// For how long a run is held for or against somebody.
+  public static let memory: Duration = .seconds(30 * 86_400)
+
+  /// What the quota is divided by.
+  public var divisor: Int {
+    switch self {
+    case .active: 1
+    case .working: 2
+    case .rare: 4
+    case .restricted: 10
+    }
+  }
+
+  /// The share in words.
+  var share: String {
+    switch self {
+    case .active: "all"
+    case .working: "half"
+    case .rare: "a quarter"
+    case .restricted: "a tenth"
+    }
+  }
+
+  /// What a run's outcome says about whose run it was.
+  public enum Merit: Int, Sendable, Hashable {
+    /// It failed, crashed, asked to be tried again or used up its budget.
+    case none = 0
+    /// It was right to look, but had nothing to do, or only a part: half as useful as a success.
+    case half = 1
+    /// It succeeded.
+    case full = 2
+
+    /// nil: the run says nothing, because somebody else ended it.
+    public init?(_ outcome: RunOutcome) {
+      switch outcome {
+      case .succeeded: self = .full
+      case .noop, .snoozed: self = .half
+      case .retried, .failed, .expired, .crashed: self = .none
+      case .cancelled, .stopped, .lost: return nil
+      }
+    }
+  }
+
+  /// The bucket for the merits of the last runs, ``runs`` at most.
+  public init(_ merits: some Collection<Merit>) {
+    let reached = merits.reduce(0) { $0 + $1.rawValue } * 100
+    let possible = merits.count * Merit.full.rawValue
+    switch merits.count {
+    case ..<Self.fewestRuns: self = .active
+    case _ where reached >= 80 * possible: self = .active
+    case _ where reached >= 50 * possible: self = .working
+    case _ where reached >= 20 * possible: self = .rare
+    default: self = .restricted
+    }
+  }
+}

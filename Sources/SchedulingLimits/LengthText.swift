@@ -1,0 +1,51 @@
+import TaskModel
+
+/// Lengths of time as operators write them (`90s`, `1h30m`), and as sentences say them (`1 h 30 min`).
+enum LengthText {
+  /// Units from the largest, in milliseconds.
+  private static let units: [(text: String, word: String, milliseconds: Int64)] = [
+    ("d", "d", 86_400_000), ("h", "h", 3_600_000), ("m", "min", 60_000), ("s", "s", 1000), ("ms", "ms", 1),
+  ]
+
+  /// Numbers with units, the larger units first and each at most once; nil: it is none.
+  static func parse(_ text: Substring) -> Duration? {
+    var rest = text
+    var total: Int64 = 0
+    var next = 0
+    repeat {
+      let digits = rest.prefix { $0.isASCII && $0.isNumber }
+      rest = rest.dropFirst(digits.count)
+      let name = rest.prefix { $0.isASCII && $0.isLetter }
+      rest = rest.dropFirst(name.count)
+      guard let number = Int64(digits), let unit = units[next...].firstIndex(where: { $0.text == name }) else { return nil }
+      next = unit + 1
+      let (part, partOverflow) = number.multipliedReportingOverflow(by: units[unit].milliseconds)
+      let (sum, sumOverflow) = total.addingReportingOverflow(part)
+      guard !partOverflow, !sumOverflow else { return nil }
+      total = sum
+    } while !rest.isEmpty
+    return .milliseconds(total)
+  }
+
+  /// The text that ``parse(_:)`` reads, to the millisecond.
+  static func text(_ length: Duration) -> String {
+    let text = parts(length).map { "\($0.number)\(units[$0.unit].text)" }.joined()
+    return text.isEmpty ? "0s" : text
+  }
+
+  /// For a sentence: the two largest units at most, rounded down.
+  static func words(_ length: Duration) -> String {
+    let parts = parts(length)
+    guard let first = parts.first else { return "0 s" }
+    return parts.prefix(2).filter { $0.unit <= first.unit + 1 }.map { "\($0.number) \(units[$0.unit].word)" }.joined(separator: " ")
+  }
+
+  private static func parts(_ length: Duration) -> [(number: Int64, unit: Int)] {
+    var rest = max(0, length.wholeMilliseconds)
+    return units.indices.compactMap { unit in
+      let number = rest / units[unit].milliseconds
+      rest %= units[unit].milliseconds
+      return number > 0 ? (number, unit) : nil
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import TaskModel
+
+/// So much run time in a sliding period: `30m/1d`. Runs that go on at once count each.
+public struct RunQuota: Sendable, Hashable, CustomStringConvertible {
+  /// How much a quota may allow: 1 s … 30 d.
+  public static let times: ClosedRange<Duration> = .seconds(1) ... .seconds(30 * 86_400)
+  /// Over how long: 1 min … 30 d.
+  public static let periods: ClosedRange<Duration> = .seconds(60) ... .seconds(30 * 86_400)
+
+  /// The run time that ``BehaviourBucket/active`` has; whole milliseconds.
+  public let time: Duration
+  /// Whole milliseconds.
+  public let period: Duration
+
+  /// As configurations write it; ``init(_:)`` reads it.
+  public var description: String { "\(LengthText.text(time))/\(LengthText.text(period))" }
+
+  /// Reads two lengths of time with a slash between.
+  ///
+  /// - Throws: What of it is wrong, and how a quota is written.
+  public init(_ text: String) throws(LimitSyntaxError) {
+    func problem(_ observed: String) -> LimitSyntaxError { LimitSyntaxError(kind: "quota", text: text, observed: observed) }
+    let halves = text.split(separator: "/", omittingEmptySubsequences: false)
+    guard halves.count == 2, let time = LengthText.parse(halves[0]), let period = LengthText.parse(halves[1]) else {
+      throw problem("is not written as a run time and the period it is for, as \"30m/1d\"")
+    }
+    guard Self.times.contains(time) else {
+      let (shortest, longest) = (LengthText.text(Self.times.lowerBound), LengthText.text(Self.times.upperBound))
+      throw problem("the run time is not from \(shortest) to \(longest)")
+    }
+    guard Self.periods.contains(period) else {
+      let (shortest, longest) = (LengthText.text(Self.periods.lowerBound), LengthText.text(Self.periods.upperBound))
+      throw problem("the period is not from \(shortest) to \(longest)")
+    }
+    self.time = time
+    self.period = period
+  }
+
+  /// A quota as given; nil: a part of it is out of range.
+  public init?(time: Duration, period: Duration) {
+    guard Self.times.contains(time), Self.periods.contains(period) else { return nil }
+    self.time = .milliseconds(time.wholeMilliseconds)
+    self.period = .milliseconds(period.wholeMilliseconds)
+  }
+}

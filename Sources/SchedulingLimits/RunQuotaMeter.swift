@@ -1,0 +1,142 @@
+public import TaskModel
+
+/// Measures run time against a ``RunQuota`` that slides with the clock.
+///
+/// Run time is that of ended runs, and of live ones if the caller names them. A run is let in while less than the allowance is used, so the
+/// last one may go beyond it. Needs at most 1,024 entries, however many runs there are: beyond that neighbours are counted together, evenly
+/// over the time they span.
+public struct RunQuotaMeter: Sendable, Hashable {
+  /// What it measures against.
+  public let quota: RunQuota
+  /// Ascending by their ends.
+  private var spans: [Span] = []
+  /// The last runs that say something, the oldest first.
+  private var judged: [Judged] = []
+
+  private static let mostSpans = 1024
+
+  private struct Judged: Sendable, Hashable {
+    var start: WallTime
+    let merit: BehaviourBucket.Merit
+  }
+
+  /// Run time, evenly over the time from `start` to `end`, in milliseconds since 1970.
+  private struct Span: Sendable, Hashable {
+    var start: Int64
+    var end: Int64
+    var time: Int64
+
+    /// The part of the run time that lies between two moments.
+    func time(from: Int64, to: Int64) -> Int64 {
+      let overlap = min(end, to) - max(start, from)
+      guard overlap > 0 else { return 0 }
+      return overlap == end - start ? time : Int64(Int128(time) * Int128(overlap) / Int128(end - start))
+    }
+  }
+
+  /// A meter that has seen no runs.
+  public init(_ quota: RunQuota) { self.quota = quota }
+
+  /// Counts a run that has ended; runs may come in any order.
+  public mutating func record(start: WallTime, duration: Duration, outcome: RunOutcome) {
+    if let merit = BehaviourBucket.Merit(outcome) { judge(Judged(start: start, merit: merit)) }
+    let end = Self.moment(start + duration)
+    // What lies a period before its end is never asked for.
+    let begin = max(Self.moment(start), end - quota.period.wholeMilliseconds)
+    guard begin < end else { return }
+    let span = Span(start: begin, end: end, time: end - begin)
+    spans.insert(span, at: (spans.lastIndex { $0.end <= end } ?? -1) + 1)
+    if let newest = spans.last?.end { spans.removeFirst(spans.prefix { $0.end <= newest - quota.period.wholeMilliseconds }.count) }
+    if spans.count > Self.mostSpans { merge() }
+  }
+
+  /// Forgets how useful runs were, as after an update or a release from quarantine; their time is still used.
+  public mutating func forgetBehaviour() { judged = [] }
+
+  /// The run time of the last period, ended runs and those that are live since `live`.
+  public func used(at now: WallTime, live: [WallTime] = []) -> Duration {
+    let to = Self.moment(now)
+    let from = to - quota.period.wholeMilliseconds
+    return .milliseconds(
+      spans.reduce(0) { $0 + $1.time(from: from, to: to) } + live.reduce(0) { $0 + max(0, to - max(from, Self.moment($1))) })
+  }
+
+  /// The bucket by the last runs, not counting those that are too long ago at `now`.
+  public func bucket(at now: WallTime) -> BehaviourBucket { BehaviourBucket(merits(at: now)) }
+
+  /// The share of the quota that the bucket has.
+  public func allowance(at now: WallTime) -> Duration {
+    .milliseconds(quota.time.wholeMilliseconds / Int64(bucket(at: now).divisor))
+  }
+
+  /// The first moment, not before `now`, at which less than the allowance is used: `now` itself while there is some left.
+  ///
+  /// Live runs are taken to end now: for as long as they go on, it may move.
+  public func opensAt(_ now: WallTime, live: [WallTime] = []) -> WallTime {
+    let allowance = allowance(at: now)
+    guard used(at: now, live: live) >= allowance else { return now }
+    var ended = self
+    for start in live where start < now { ended.record(start: start, duration: now - start, outcome: .stopped) }
+    // From here on it only gets less, and after one period nothing is left of it.
+    var (low, high) = (Self.moment(now), Self.moment(now) + quota.period.wholeMilliseconds)
+    while low < high {
+      let middle = low + (high - low) / 2
+      if ended.used(at: WallTime(unixMilliseconds: middle)) < allowance { high = middle } else { low = middle + 1 }
+    }
+    return WallTime(unixMilliseconds: low)
+  }
+
+  /// The same after the wall clock was set by `amount` (forward: positive).
+  public func shifted(by amount: Duration) -> RunQuotaMeter {
+    var meter = self
+    for index in spans.indices {
+      let start = Self.moment(WallTime(unixMilliseconds: spans[index].start) + amount)
+      meter.spans[index].end = start + (spans[index].end - spans[index].start)
+      meter.spans[index].start = start
+    }
+    for index in judged.indices { meter.judged[index].start = judged[index].start + amount }
+    return meter
+  }
+
+  /// What is used, of how much, and why it is that much, as a clause for a sentence.
+  public func explain(at now: WallTime, live: [WallTime] = []) -> String {
+    let bucket = bucket(at: now)
+    let share = bucket == .active ? "" : " (\(bucket.share) of \(LengthText.words(quota.time)))"
+    let used = LengthText.words(used(at: now, live: live))
+    return "used \(used) of \(LengthText.words(allowance(at: now)))\(share) in the last \(LengthText.words(quota.period)); "
+      + "bucket \(bucket.rawValue) because \(reason(at: now))"
+  }
+
+  /// In milliseconds since 1970, not further than 30 million years: what is reckoned with it does not overflow.
+  private static func moment(_ time: WallTime) -> Int64 {
+    min(max(time.unixMilliseconds, -1_000_000_000_000_000_000), 1_000_000_000_000_000_000)
+  }
+
+  private func reason(at now: WallTime) -> String {
+    let merits = merits(at: now)
+    guard merits.count >= BehaviourBucket.fewestRuns else {
+      return "fewer than \(BehaviourBucket.fewestRuns) runs are known to judge by (\(merits.count))"
+    }
+    let half = merits.count { $0 == .half }
+    let idle = half == 0 ? "" : ", and \(half) had nothing to do or left a rest, which counts half"
+    return "\(merits.count { $0 == .full }) of the last \(merits.count) runs succeeded\(idle)"
+  }
+
+  private func merits(at now: WallTime) -> [BehaviourBucket.Merit] {
+    judged.filter { now - $0.start <= BehaviourBucket.memory }.map(\.merit)
+  }
+
+  private mutating func judge(_ run: Judged) {
+    judged.insert(run, at: (judged.lastIndex { $0.start <= run.start } ?? -1) + 1)
+    if judged.count > BehaviourBucket.runs { judged.removeFirst() }
+  }
+
+  /// Halves the number of entries.
+  private mutating func merge() {
+    spans = stride(from: 0, to: spans.count, by: 2).map { index in
+      guard index + 1 < spans.count else { return spans[index] }
+      let (left, right) = (spans[index], spans[index + 1])
+      return Span(start: min(left.start, right.start), end: right.end, time: left.time + right.time)
+    }
+  }
+}

@@ -1,0 +1,164 @@
+import CalendarTime
+import HostConditions
+import SchedulingLimits
+
+// The keys about when what runs.
+
+extension HostConfiguration {
+  /// `[windows.NAME]`: when requests may run that wait for the window.
+  public struct Window: Sendable, Equatable {
+    /// `from`, the time of day at which it opens: `"01:00"`.
+    public var from = ""
+
+    /// `to`, the time of day at which it closes; not after `from`: on the next day.
+    public var to = ""
+
+    /// `days` on which it opens; none: every day.
+    public var days: [String] = []
+
+    /// `time_zone`, an IANA name; the machine's by default.
+    public var timeZone = HostTimeZone.name
+
+    /// The window for the scheduler. Reads the file of the time zone.
+    func made() throws -> MaintenanceWindow {
+      try MaintenanceWindow(from: from, to: to, days: days, zone: try ZoneDirectory().rules(of: timeZone))
+    }
+
+    static var fields: [TOMLField<Self>] {
+      [
+        TOMLField("from", \.from, .string), TOMLField("to", \.to, .string), TOMLField("days", \.days, .list(.string)),
+        TOMLField("time_zone", \.timeZone, .string),
+      ]
+    }
+  }
+
+  static var schedulingFields: [TOMLField<HostConfiguration>] {
+    [
+      TOMLField("rate_limit", optional: \.rateLimit, .rate),
+      TOMLField("event_quota", optional: \.eventQuota, .rate),
+      TOMLField("resources", \.resources, .counts(1...1_000_000)),
+      TOMLField("conditions", \.conditions, table: ConditionSettings.fields),
+      TOMLField("windows") { root, value, path, reader in
+        guard let tables = reader.table(value, at: path) else { return }
+        for (name, value) in tables.sorted(by: { $0.key < $1.key }) {
+          let path = path.appending(name)
+          guard let table = reader.table(value, at: path) else { continue }
+          var window = Window()
+          for key in ["from", "to"] where table[key] == nil { reader.report(path, "\(path) has no \"\(key)\"") }
+          reader.read(table, Window.fields, into: &window, at: path)
+          guard table["from"] != nil, table["to"] != nil else { continue }
+          do { _ = try window.made() } catch { reader.report(path, "\(path): \(error)") }
+          root.windows[name] = window
+        }
+      },
+    ]
+  }
+}
+
+extension ConditionSettings {
+  static var fields: [TOMLField<Self>] {
+    let wait = TOMLConverter<Duration>.duration(.zero ... .days(1))
+    let every = TOMLConverter<Duration>.duration(.seconds(1) ... .days(1))
+    return [
+      TOMLField("network_holds_after", \.networkHoldsAfter, wait), TOMLField("network_lost_after", \.networkLostAfter, wait),
+      TOMLField("power_holds_after", \.powerHoldsAfter, wait), TOMLField("power_lost_after", \.powerLostAfter, wait),
+      TOMLField("power_every", \.powerEvery, every),
+      TOMLField("battery_low", \.batteryLow, .percent), TOMLField("battery_ok", \.batteryOK, .percent),
+      TOMLField("idle_load", \.idleLoad, .number(0...1000)), TOMLField("busy_load", \.busyLoad, .number(0...1000)),
+      TOMLField("idle_pressure", \.idlePressure, .percent), TOMLField("busy_pressure", \.busyPressure, .percent),
+      TOMLField("idle_holds_after", \.idleHoldsAfter, wait), TOMLField("idle_lost_after", \.idleLostAfter, wait),
+      TOMLField("idle_every", \.idleEvery, every),
+      TOMLField("storage_low", \.storageLow, .percent), TOMLField("storage_ok", \.storageOK, .percent),
+      TOMLField("storage_low_bytes", \.storageLowBytes, .storage), TOMLField("storage_ok_bytes", \.storageOKBytes, .storage),
+      TOMLField("storage_every", \.storageEvery, every),
+    ]
+  }
+}
+
+extension PluginConfiguration {
+  static var schedulingFields: [TOMLField<PluginConfiguration>] {
+    [
+      TOMLField("schedule", optional: \.schedule, .schedule),
+      TOMLField("requires", \.requires, .set(.choice())),
+      TOMLField("on_lost_condition", optional: \.onLostCondition, .choice()),
+      TOMLField("window", optional: \.window, .string),
+      TOMLField("rate_limit", optional: \.rateLimit, .rate),
+      TOMLField("rate_limit_per_key", optional: \.rateLimitPerKey, .rate),
+      TOMLField("runs_per_key", \.runsPerKey, .integer(1...10_000)),
+      TOMLField("resources", \.resources, .counts(1...1_000_000)),
+      TOMLField("quota", optional: \.quota, .quota),
+    ]
+  }
+}
+
+extension TOMLConverter<Rate> {
+  /// `"100/1m"`.
+  static var rate: Self {
+    .text("a rate such as \"100/1m\"") { text, _ throws(TextProblem) in
+      do { return try Rate(text) } catch { throw TextProblem("\(error)") }
+    }
+  }
+}
+
+extension TOMLConverter<RunQuota> {
+  /// `"30m/1d"`.
+  static var quota: Self {
+    .text("a quota of run time such as \"30m/1d\"") { text, _ throws(TextProblem) in
+      do { return try RunQuota(text) } catch { throw TextProblem("\(error)") }
+    }
+  }
+}
+
+extension TOMLConverter<Double> {
+  static func number(_ range: ClosedRange<Double>) -> Self {
+    Self { value, path, reader in
+      let number: Double
+      switch value {
+      case .integer(let integer): number = Double(integer)
+      case .number(let float): number = float
+      default:
+        reader.reportType(value, at: path, expected: "a number")
+        return nil
+      }
+      guard range.contains(number) else {
+        reader.report(path, "\(path): \(number) is not in \(range.lowerBound) to \(range.upperBound)")
+        return nil
+      }
+      return number
+    }
+  }
+
+  /// A number from 0 to 100, or a string such as `"5%"`.
+  static var percent: Self {
+    let number = Self.number(0...100)
+    return Self { value, path, reader in
+      guard case .string(let text) = value else { return number.convert(value, path, reader) }
+      guard text.hasSuffix("%"), let percent = Double(text.dropLast()), (0...100).contains(percent) else {
+        reader.report(path, "\(path): expected a share such as \"5%\" or 5, found \"\(text)\"")
+        return nil
+      }
+      return percent
+    }
+  }
+}
+
+extension TOMLConverter<UInt64> {
+  /// A size of storage.
+  static var storage: Self {
+    let bytes = TOMLConverter<Int>.byteCount(0...(1 << 50))
+    return Self { value, path, reader in bytes.convert(value, path, reader).map { UInt64($0) } }
+  }
+}
+
+extension TOMLConverter<[String: Int]> {
+  /// A table of whole numbers by names of 1 to 256 bytes.
+  static func counts(_ range: ClosedRange<Int>) -> Self {
+    let count = TOMLConverter<Int>.integer(range)
+    return Self { value, path, reader in
+      guard let table = reader.table(value, at: path) else { return nil }
+      var counts: [String: Int] = [:]
+      for (name, value) in table { counts[name] = count.convert(value, path.appending(name), reader) }
+      return counts
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import HostConditions
+import HostThreads
+import Logging
+public import TaskModel
+public import TaskScheduler
+
+// When what runs, and why not: what operators ask and decide.
+
+extension Host {
+  /// Why a request is not running now.
+  public func explanation(of id: RequestID) async throws(RequestRefusal) -> RequestExplanation {
+    let record = try request(id)
+    let edges: [DependencyRecord]
+    do { edges = record.request.after.isEmpty && record.blockedBy == nil ? [] : try store.edges(of: id) } catch {
+      throw RequestRefusal(error)
+    }
+    return await withCheckedContinuation { continuation in
+      scheduler.explanation(of: record, edges: edges) { continuation.resume(returning: $0) }
+    }
+  }
+
+  /// The conditions of the machine, those included that nobody waits for: they are read for it.
+  public func conditions() async throws(RequestRefusal) -> ConditionReport {
+    try await onThread { [surroundings] in .success(surroundings.conditions.look()) }
+  }
+
+  /// Decides what counts as held, whatever the machine says, until it is cleared or the host ends.
+  public func overrideConditions(_ conditions: [(condition: Conditions, holds: Bool)]) async throws(RequestRefusal) -> ConditionReport {
+    for (condition, holds) in conditions {
+      surroundings.conditions.override(condition, holds: holds)
+      log.notice("condition \(condition.names.joined(separator: ", ")) is set to \(holds ? "hold" : "not hold") by an operator")
+    }
+    return try await self.conditions()
+  }
+
+  /// Lets the machine decide again.
+  public func clearConditions(_ conditions: Conditions) async throws(RequestRefusal) -> ConditionReport {
+    surroundings.conditions.clearOverride(conditions)
+    log.notice("condition \(conditions.names.joined(separator: ", ")) is the machine's again")
+    return try await self.conditions()
+  }
+
+  /// An event has come: the requests that wait for it are due.
+  ///
+  /// - Parameter payload: What their runs are given instead of what was submitted; nil: what was submitted.
+  public func notify(_ event: String, payload: [UInt8]?) async throws(RequestRefusal) -> EventReceipt {
+    guard !event.isEmpty, event.utf8.count <= Limits.keyBytes, !event.hasPrefix(EventTrigger.filePrefix) else {
+      throw RequestRefusal(
+        .invalid, "an event's name has 1 to \(Limits.keyBytes) bytes and does not begin with \(EventTrigger.filePrefix)", field: "event")
+    }
+    guard payload?.count ?? 0 <= Limits.payloadBytes else {
+      throw RequestRefusal(.tooBig, "the payload has \(payload?.count ?? 0) bytes, more than \(Limits.payloadBytes)", field: "payload")
+    }
+    return try await ask { self.scheduler.notify(event, payload: payload, completion: $0) }
+  }
+
+  /// Makes a pending request due at `time`, or later if it is due later.
+  public func snooze(_ id: RequestID, until time: WallTime) async throws(RequestRefusal) -> SnoozedRequest {
+    try await ask { self.scheduler.snooze(id, until: time, completion: $0) }
+  }
+
+  /// Cancels the live requests with a tag, of an identifier, or both; those of a `schedule` stay. Returns how many.
+  public func cancelAll(tag: String?, identifier: TaskIdentifier?) async throws(RequestRefusal) -> Int {
+    switch (tag, identifier) {
+    case (let tag?, _): return try await ask { self.scheduler.cancelAll(tag: tag, identifier: identifier, completion: $0) }
+    case (nil, let identifier?): return try await ask { self.scheduler.cancelAll(of: identifier, completion: $0) }
+    case (nil, nil): throw RequestRefusal(.invalid, "name a tag, an identifier or both: everything at once is not cancelled")
+    }
+  }
+
+  /// Makes the dead letters of an identifier, or with nil all, pending again. Returns how many.
+  public func retryAll(_ identifier: TaskIdentifier?) async throws(RequestRefusal) -> Int {
+    try await ask { self.scheduler.reviveAll(identifier: identifier, completion: $0) }
+  }
+
+  /// What would run in the hours to come, if everything stayed as it is.
+  ///
+  /// - Parameters:
+  ///   - hours: 1 to 24 × 366.
+  ///   - limit: At most so many runs.
+  public func forecast(hours: Int, limit: Int) async throws(RequestRefusal) -> Forecast {
+    let basis = await withCheckedContinuation { continuation in scheduler.forecastBasis { continuation.resume(returning: $0) } }
+    let to = basis.from + .seconds(hours * 3600)
+    return try await onThread { [store, lastRuns] in
+      do {
+        var query = RequestQuery()
+        query.states = [.blocked, .pending, .claimed, .running]
+        query.dueBy = to
+        query.limit = Self.forecastRequests
+        var requests = try store.requests(query)
+        // Those that wait for an event are told of: that nobody knows when they run.
+        query.dueBy = nil
+        query.waitsForEvent = true
+        requests += try store.requests(query).filter { $0.due > to }
+        let durations = try lastRuns.current(store).compactMapValues { run in run.ended.map { $0 - run.started } }
+        var edges: [RequestID: [DependencyRecord]] = [:]
+        for request in requests where request.state == .blocked { edges[request.id] = try store.edges(of: request.id) }
+        var forecast = basis.forecast(of: ForecastQueue(requests, edges: edges, durations: durations), to: to, limit: limit)
+        if requests.count >= Self.forecastRequests {
+          forecast.notes.append("more than \(requests.count) requests are due in that time: the newest are foreseen")
+          forecast.isTruncated = true
+        }
+        return .success(forecast)
+      } catch { return .failure(RequestRefusal(error as? StoreError ?? .other("\(error)"))) }
+    }
+  }
+
+  private static let forecastRequests = 20_000
+
+  /// Calls `body`, which blocks for a while, on a thread of its own.
+  private func onThread<Value: Sendable>(
+    _ body: @escaping @Sendable () -> Result<Value, RequestRefusal>
+  ) async throws(RequestRefusal) -> Value {
+    let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<Value, RequestRefusal>, Never>) in
+      do { try HostThread.start("question") { continuation.resume(returning: body()) } } catch {
+        continuation.resume(returning: .failure(RequestRefusal(.unavailable, "\(error)")))
+      }
+    }
+    return try result.get()
+  }
+
+  /// What each identifier's handler did last, in the order of identifiers.
+  public func activity() async throws(RequestRefusal) -> [TaskActivity] {
+    let (_, handlers) = await withCheckedContinuation { continuation in
+      scheduler.standing { continuation.resume(returning: ($0, $1)) }
+    }
+    let last: [TaskIdentifier: RunRecord]
+    do { last = try lastRuns.current(store) } catch { throw RequestRefusal(error) }
+    return handlers.sorted { $0.key < $1.key }.map { identifier, handler in
+      guard let run = last[identifier] else { return TaskActivity(identifier: identifier, nextStart: handler.nextDue) }
+      let expired = run.outcome == .expired || run.report.stopReason == .budget || run.report.stopReason == .stalled
+      return TaskActivity(
+        identifier: identifier, lastOutcome: run.outcome, expired: expired, lastEnded: run.ended, lastMessage: run.report.message,
+        nextStart: handler.nextDue)
+    }
+  }
+
+  /// What became of events since the host began.
+  public func eventCounts() async -> EventCounts {
+    await withCheckedContinuation { continuation in scheduler.eventCounts { continuation.resume(returning: $0) } }
+  }
+}

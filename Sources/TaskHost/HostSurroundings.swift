@@ -1,0 +1,125 @@
+import HostConditions
+import HostThreads
+import HostWatches
+import Logging
+import TaskModel
+import TaskScheduler
+
+/// What the host learns of the machine by itself: its conditions, its clocks, the files that requests wait for.
+final class HostSurroundings: Sendable {
+  private struct Parts {
+    var clocks: ClockWatch?
+    var files: FileWatches?
+    var isOver = false
+  }
+
+  let conditions: ConditionMonitor
+  private let log: Logger
+  private let parts = Guarded(Parts())
+  private let worker: WatchQueue
+
+  /// Begins to watch the machine; nothing is told before ``connect(_:)``.
+  ///
+  /// - Parameter busy: How many of the host's threads are at work for runs: their load does not count against `idle`.
+  init(
+    _ configuration: HostConfiguration, clock: any HostClock, log: Logger, busy: @escaping @Sendable () -> Double,
+    changed: @escaping @Sendable (ConditionReport) -> Void
+  ) throws(HostFailure) {
+    self.log = log
+    var settings = configuration.conditions
+    settings.meteredInterfaces = Set(configuration.meteredInterfaces)
+    var sources = ConditionSources(storage: configuration.stateDirectory)
+    sources.ownLoad = busy
+    do { conditions = try ConditionMonitor(settings: settings, sources: sources, clock: clock, changed: changed) } catch {
+      throw HostFailure(.temporary, error.description)
+    }
+    do { worker = try WatchQueue() } catch { throw HostFailure(.temporary, error.description) }
+  }
+
+  /// What the clocks are to each other now.
+  static var clockReference: ClockReference {
+    let offset = ClockOffset.now()
+    return ClockReference(boot: offset.bootID, offset: offset.wallLessBoot.wholeMilliseconds)
+  }
+
+  /// Tells the scheduler from now on when the calendar is set, the machine wakes up, or a watched file changes.
+  func connect(_ scheduler: Scheduler) {
+    let log = log
+    do {
+      let clocks = try ClockWatch(
+        changed: {
+          log.notice("the clock was set, or the machine slept: planning anew")
+          scheduler.clockChanged(Self.clockReference)
+        }, failed: { log.error("a clock that is set goes unnoticed from now on: \($0)") })
+      parts.withLock { $0.clocks = clocks }
+    } catch { log.error("a clock that is set goes unnoticed: \(error)") }
+    do {
+      let files = try FileWatches(
+        changed: { path in scheduler.notify(EventTrigger.filePrefix + path, payload: nil) { _ in } },
+        failed: { log.error("files are not watched from now on: \($0)") })
+      parts.withLock { $0.files = files }
+    } catch { log.error("files are not watched: \(error)") }
+  }
+
+  /// Requests wait for changes of these files now. Returns at once.
+  func watch(_ paths: Set<String>) {
+    let log = log
+    worker.set(paths) { [parts] paths in
+      guard let files = parts.withLock({ $0.files }) else { return }
+      for (path, problem) in files.watch(paths).sorted(by: { $0.key < $1.key }) { log.warning("\(path) is not watched: \(problem)") }
+    }
+  }
+
+  /// Ends all watching; nothing is told afterwards.
+  func stop() {
+    let ended = parts.withLock { parts in
+      defer { parts = Parts(isOver: true) }
+      return parts
+    }
+    worker.stop()
+    ended.clocks?.stop()
+    ended.files?.stop()
+    conditions.stop()
+  }
+}
+
+/// Carries out the latest wish of which files to watch on a thread of its own: looking for them may block.
+private final class WatchQueue: @unchecked Sendable {  // reason: everything is touched with `monitor` held
+  private let monitor = Monitor()
+  private var wanted: (paths: Set<String>, body: @Sendable (Set<String>) -> Void)?
+  private var isOver = false
+  private var hasEnded = false
+
+  init() throws(HostThread.Failure) {
+    try HostThread.start("file-watches") { [self] in
+      while let next = next() { next.body(next.paths) }
+      monitor.locked {
+        hasEnded = true
+        monitor.broadcast()
+      }
+    }
+  }
+
+  func set(_ paths: Set<String>, body: @escaping @Sendable (Set<String>) -> Void) {
+    monitor.locked {
+      wanted = (paths, body)
+      monitor.broadcast()
+    }
+  }
+
+  func stop() {
+    monitor.locked {
+      isOver = true
+      monitor.broadcast()
+      while !hasEnded { monitor.wait() }
+    }
+  }
+
+  private func next() -> (paths: Set<String>, body: @Sendable (Set<String>) -> Void)? {
+    monitor.locked {
+      while wanted == nil, !isOver { monitor.wait() }
+      defer { wanted = nil }
+      return isOver ? nil : wanted
+    }
+  }
+}

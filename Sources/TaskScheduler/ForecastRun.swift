@@ -1,0 +1,194 @@
+import MemoryStore
+import TaskModel
+
+/// A forecast in the making.
+final class ForecastRun {
+  private let basis: ForecastBasis
+  private let queue: ForecastQueue
+  private let to: WallTime
+  private let limit: Int
+  private let store: MemoryRequestStore
+  private let core: SchedulerCore
+  private var now: WallTime
+  private var ends = ForecastEnds()
+  private var entries: [Forecast.Entry] = []
+  /// The requests that ran, or were running when it began.
+  private var served: Set<RequestID> = []
+  /// Their runs rest on an assumption.
+  private var assumed: Set<RequestID> = []
+  private var isTruncated = false
+  private var notes: [String] = []
+  /// Steps that may still be taken: lanes looked at. A queue of very many lanes would take minutes.
+  private var steps = 20_000_000
+  private var turns = 0
+  /// How many lanes there are, about.
+  private var lanes = 1
+
+  init(_ basis: ForecastBasis, _ queue: ForecastQueue, to: WallTime, limit: Int) throws {
+    (self.basis, self.queue, self.to, self.limit) = (basis, queue, to, limit)
+    now = basis.from
+    store = MemoryRequestStore(origin: queue.requests.first?.id.origin)
+    let highest = queue.requests.reduce(0) { max($0, $1.id.sequence, $1.run?.sequence ?? 0) }
+    var policy = basis.policy
+    policy.claimAhead = .zero
+    core = SchedulerCore(
+      policy: policy, origin: store.origin, lastSequence: highest, now: basis.awakeSince, random: SystemRandomNumberGenerator())
+    core.register(basis.contracts)
+    core.limits = basis.limits
+    core.isDraining = basis.isDraining
+    core.load(basis.standings, now: now)
+    for (identifier, reason) in basis.suspensions { core.handlers[identifier]?.suspension = reason }
+    core.conditions = basis.conditions.map(assume)
+    try fill()
+  }
+
+  /// A condition that nobody observes says nothing: it counts as held.
+  private func assume(_ report: ConditionReport) -> ConditionReport {
+    var report = report
+    for index in report.states.indices where !report.states[index].isWatched && !report.states[index].isOverridden {
+      report.states[index].holds = true
+    }
+    return report
+  }
+
+  private func fill() throws {
+    let there = Set(queue.requests.map(\.id))
+    try store.commit { transaction in
+      for record in queue.requests where !record.state.isFinal {
+        var record = record
+        if record.state == .claimed { record.state = .pending }
+        // Listings are read while the scheduler goes on: what contradicts itself is left out.
+        guard (try? transaction.savepoint { try transaction.insert(record) }) != nil else { continue }
+        switch record.state {
+        case .running: begin(record)
+        case .blocked:
+          assumed.insert(record.id)
+          try transaction.insert(edges(of: record, there), of: record.id)
+        default: break
+        }
+        if !record.gates.conditions.isEmpty { assumed.insert(record.id) }
+      }
+      for lane in try transaction.lanesWithPending() { _ = core.handlers[lane.identifier]?.lane(lane.gates) }
+    }
+  }
+
+  /// What a blocked request waits for.
+  private func edges(of record: RequestRecord, _ there: Set<RequestID>) -> [DependencyRecord] {
+    if let edges = queue.edges[record.id] { return edges }
+    var edges: [DependencyRecord] = record.request.after.compactMap { dependency in
+      guard case .request(let id) = dependency.predecessor, there.contains(id) || id == record.blockedBy else { return nil }
+      return DependencyRecord(predecessor: id, onFailure: dependency.onFailure)
+    }
+    if let predecessor = record.blockedBy, !edges.contains(where: { $0.predecessor == predecessor }) {
+      edges.append(DependencyRecord(predecessor: predecessor, onFailure: .ignore))
+    }
+    return edges
+  }
+
+  /// A run that goes on when the forecast begins.
+  private func begin(_ record: RequestRecord) {
+    guard let run = record.run else { return }
+    let identifier = record.request.identifier
+    let started = record.started ?? now
+    let entry = LiveRunEntry(
+      run: run, request: record.id, identifier: identifier, attempt: record.attempt, started: started, isRepeating: record.isRepeating,
+      gates: record.gates, stopRequested: record.stopRequested)
+    core.live[run] = entry
+    core.slotTaken(entry)
+    served.insert(record.id)
+    ends.insert(run, at: max(now + .milliseconds(1), started + queue.duration(identifier)))
+  }
+
+  // MARK: The time that passes
+
+  func go() throws {
+    try turn([])
+    while let next = [core.nextTurn(now: now), ends.first].compactMap({ $0 }).min(), next < to {
+      guard entries.count < limit, steps > 0 else {
+        isTruncated = true
+        return
+      }
+      // Never twice the same moment: each turn starts all that it can.
+      now = max(now + .milliseconds(1), next)
+      try turn(ends.remove(by: now))
+    }
+    now = max(now, to)
+  }
+
+  private func turn(_ ended: [RunID]) throws {
+    core.beginTurn()
+    try store.commit { transaction in
+      for run in ended {
+        let stop = core.live[run]?.stopRequested
+        try core.end(run, .returned(.success, stop: stop), RunReport(), transaction, now: now)
+      }
+      if now < to { try core.dispatch(transaction, now: now) }
+      for entry in core.turn.started { try note(entry, transaction) }
+    }
+    core.committed(core.turn)
+    if turns.isMultiple(of: 256) { lanes = core.handlers.values.reduce(1) { $0 + 1 + $1.lanes.count } }
+    turns += 1
+    steps -= lanes
+  }
+
+  private func note(_ entry: LiveRunEntry, _ transaction: any StoreTransaction) throws {
+    let record = entry.isRepeating ? try transaction.request(entry.request) : nil
+    // What comes by an event came once; nobody knows when the next one comes.
+    entries.append(
+      Forecast.Entry(
+        at: entry.started, identifier: entry.identifier, request: entry.request, occurrence: record?.occurrence,
+        duration: queue.durations[entry.identifier], assumed: assumed.contains(entry.request)))
+    served.insert(entry.request)
+    ends.insert(entry.run, at: entry.started + queue.duration(entry.identifier))
+  }
+
+  // MARK: What came of it
+
+  func result() throws -> Forecast {
+    if entries.count > limit {
+      entries.removeLast(entries.count - limit)
+      isTruncated = true
+    }
+    let held = try store.commit { transaction throws -> [Forecast.Held] in try self.held(transaction) }
+    addNotes()
+    return Forecast(from: basis.from, to: to, entries: entries, held: held, notes: notes, isTruncated: isTruncated)
+  }
+
+  private func held(_ transaction: any StoreTransaction) throws -> [Forecast.Held] {
+    var held: [Forecast.Held] = []
+    for old in queue.requests where !served.contains(old.id) {
+      guard let record = try transaction.request(old.id), !record.state.isFinal, record.state != .running else { continue }
+      let gates = core.explanation(of: record, edges: try transaction.edges(of: record.id), now: now).gates
+      // What is only due later is not held.
+      let kinds = Set(gates.map(\.kind))
+      guard !kinds.isEmpty, !(record.due > now && record.due < .distantFuture && kinds.isSubset(of: ["time", "backoff"])) else { continue }
+      let reasons = gates.filter { $0.kind != "time" && $0.kind != "backoff" }.map(\.sentence)
+      held.append(
+        Forecast.Held(request: record.id, identifier: record.request.identifier, reason: reasons.joined(separator: "; ")))
+    }
+    return held
+  }
+
+  private func addNotes() {
+    if !entries.isEmpty { notes.append("runs are assumed to take their usual time and to succeed") }
+    if let report = basis.conditions, !assumed.isEmpty {
+      notes.append("conditions are assumed to stay as they are")
+      let needed = queue.requests.reduce(into: Conditions()) { $0.formUnion($1.gates.conditions) }
+      let unknown = report.states.filter { !$0.isWatched && !$0.isOverridden && needed.contains($0.condition) }.flatMap(\.condition.names)
+      if !unknown.isEmpty {
+        notes.append("\(unknown.joined(separator: " and ")) \(unknown.count == 1 ? "is" : "are") not observed now and assumed to hold")
+      }
+    }
+    let unmeasured = Set(entries.map(\.identifier)).subtracting(queue.durations.keys).count
+    if unmeasured > 0 {
+      notes.append(
+        "nothing is known of how long \(unmeasured == 1 ? "one identifier's" : "\(unmeasured) identifiers'") runs take: 1 s is assumed")
+    }
+    if queue.requests.contains(where: { $0.request.event != nil }) { notes.append("no events are assumed to come") }
+    if isTruncated {
+      notes.append(
+        entries.count >= limit
+          ? "it ends with the first \(limit) runs" : "it ends early: there are too many different gates and keys to look further")
+    }
+  }
+}

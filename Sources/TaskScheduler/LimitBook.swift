@@ -1,0 +1,172 @@
+import SchedulingLimits
+import TaskModel
+
+/// What is taken of the operator's limits now. All of it can be rebuilt from the live runs and the history.
+struct LimitBook {
+  private let limits: [TaskIdentifier: PluginLimits]
+  private(set) var resources: ResourcePool
+  private var hostRate: RateLimiter?
+  private var rates: [TaskIdentifier: RateLimiter] = [:]
+  private var keyRates: [TaskIdentifier: [String: RateLimiter]] = [:]
+  private var keyRuns: [TaskIdentifier: [String: Int]] = [:]
+  private(set) var quotas: [TaskIdentifier: RunQuotaMeter] = [:]
+  /// How often events woke the requests of an identifier.
+  private var wakes: [TaskIdentifier: RateLimiter] = [:]
+  private let wakeRate: Rate?
+
+  init(_ policy: SchedulingPolicy) {
+    limits = policy.limits
+    resources = ResourcePool(policy.resources)
+    hostRate = policy.rate.map { RateLimiter($0) }
+    wakeRate = policy.eventQuota
+    for (identifier, limits) in policy.limits {
+      rates[identifier] = limits.rate.map { RateLimiter($0) }
+      quotas[identifier] = limits.quota.map { RunQuotaMeter($0) }
+    }
+  }
+
+  /// Whether any limit could hold the identifier's lane.
+  func concerns(_ lane: LaneState, of identifier: TaskIdentifier) -> Bool {
+    hostRate != nil || !lane.gates.resources.isEmpty || lane.gates.concurrencyKey != nil || limits[identifier] != nil
+  }
+
+  /// What a run of the lane takes of the host's resources.
+  func tokens(_ gates: LaneGates, _ identifier: TaskIdentifier) -> [String: Int] {
+    guard let more = limits[identifier]?.resources, !more.isEmpty else { return gates.resources }
+    return gates.resources.merging(more, uniquingKeysWith: max)
+  }
+
+  /// How many runs of one key the identifier may have at once.
+  func runsPerKey(_ identifier: TaskIdentifier) -> Int { limits[identifier]?.runsPerKey ?? 1 }
+
+  /// Calls `body` with every limit that holds the lane until it returns false; returns false when it did.
+  func visitHolds(on lane: LaneState, of identifier: TaskIdentifier, live: [WallTime], now: WallTime, _ body: (Hold) -> Bool) -> Bool {
+    if let key = lane.gates.concurrencyKey {
+      if keyRuns[identifier]?[key] ?? 0 >= runsPerKey(identifier), !body(Hold(gate: .key)) { return false }
+      if let limiter = keyRates[identifier]?[key], let until = Self.closed(limiter, now), !body(Hold(gate: .rate, until: until)) {
+        return false
+      }
+    }
+    let tokens = tokens(lane.gates, identifier)
+    if !tokens.isEmpty, !resources.canTake(tokens), !body(Hold(gate: .resource)) { return false }
+    if let until = hostRate.flatMap({ Self.closed($0, now) }), !body(Hold(gate: .rate, until: until)) { return false }
+    if let until = rates[identifier].flatMap({ Self.closed($0, now) }), !body(Hold(gate: .rate, until: until)) { return false }
+    if let meter = quotas[identifier] {
+      let opens = meter.opensAt(now, live: live)
+      if opens > now, !body(Hold(gate: .quota, until: opens)) { return false }
+    }
+    return true
+  }
+
+  /// A run begins, or one that had ended is taken back.
+  mutating func take(_ entry: LiveRunEntry) {
+    _ = resources.take(tokens(entry.gates, entry.identifier))
+    if let key = entry.gates.concurrencyKey { keyRuns[entry.identifier, default: [:]][key, default: 0] += 1 }
+  }
+
+  /// A run has ended, or one that had begun is taken back.
+  mutating func give(_ entry: LiveRunEntry) {
+    resources.give(tokens(entry.gates, entry.identifier))
+    guard let key = entry.gates.concurrencyKey, let count = keyRuns[entry.identifier]?[key] else { return }
+    keyRuns[entry.identifier]?[key] = count > 1 ? count - 1 : nil
+  }
+
+  /// Counts a start.
+  mutating func began(_ entry: LiveRunEntry, now: WallTime) {
+    hostRate?.record(now)
+    rates[entry.identifier]?.record(now)
+    guard let key = entry.gates.concurrencyKey, let rate = limits[entry.identifier]?.ratePerKey else { return }
+    // Keys come and go: those whose starts are long ago are forgotten.
+    if keyRates[entry.identifier]?.count ?? 0 >= 4096 {
+      keyRates[entry.identifier] = keyRates[entry.identifier]?.filter { $0.value.available(at: now) < rate.count }
+    }
+    keyRates[entry.identifier, default: [:]][key, default: RateLimiter(rate)].record(now)
+  }
+
+  /// A start that was counted did not take place.
+  mutating func takeBackBegin(_ entry: LiveRunEntry) {
+    hostRate?.giveBack()
+    rates[entry.identifier]?.giveBack()
+    if let key = entry.gates.concurrencyKey { keyRates[entry.identifier]?[key]?.giveBack() }
+  }
+
+  /// A run's end is durable.
+  mutating func note(_ run: RunRecord) {
+    guard quotas[run.identifier] != nil, let outcome = run.outcome, let ended = run.ended else { return }
+    quotas[run.identifier]?.record(start: run.started, duration: ended - run.started, outcome: outcome)
+  }
+
+  /// The runs that began before this host: what they used counts.
+  ///
+  /// - Parameter key: The concurrency key of a run; asked only where it counts.
+  mutating func restore(_ runs: [RunRecord], key: (RunRecord) -> String?) {
+    let oldestFirst = runs.sorted { $0.started < $1.started }
+    for run in oldestFirst {
+      hostRate?.record(run.started)
+      rates[run.identifier]?.record(run.started)
+      if let rate = limits[run.identifier]?.ratePerKey, let key = key(run) {
+        keyRates[run.identifier, default: [:]][key, default: RateLimiter(rate)].record(run.started)
+      }
+      note(run)
+    }
+  }
+
+  /// Whether anything of the history counts.
+  var needsHistory: Bool { hostRate != nil || !rates.isEmpty || !quotas.isEmpty || limits.values.contains { $0.ratePerKey != nil } }
+
+  /// The calendar was set by that much.
+  mutating func shift(by distance: Duration) {
+    hostRate = hostRate?.shifted(by: distance)
+    rates = rates.mapValues { $0.shifted(by: distance) }
+    keyRates = keyRates.mapValues { $0.mapValues { $0.shifted(by: distance) } }
+    quotas = quotas.mapValues { $0.shifted(by: distance) }
+    wakes = wakes.mapValues { $0.shifted(by: distance) }
+  }
+
+  /// When an event may wake a request of the identifier; counts it.
+  mutating func wake(_ identifier: TaskIdentifier, now: WallTime) -> WallTime {
+    guard let wakeRate else { return now }
+    var limiter = wakes[identifier] ?? RateLimiter(wakeRate)
+    let time = limiter.nextPermit(after: now)
+    limiter.record(time)
+    wakes[identifier] = limiter
+    return time
+  }
+
+  // MARK: For people
+
+  /// The sentence of a limit that holds a lane.
+  func sentence(_ gate: GateKind, lane: LaneState, _ identifier: TaskIdentifier, live: [WallTime], now: WallTime) -> String? {
+    switch gate {
+    case .key:
+      "\(keyRuns[identifier]?[lane.gates.concurrencyKey ?? ""] ?? 0) of \(runsPerKey(identifier)) runs with the concurrency key \"\(lane.gates.concurrencyKey ?? "")\" go on"
+    case .resource: resources.missing(for: tokens(lane.gates, identifier)).map(\.description).joined(separator: ", ")
+    case .rate: rateSentence(lane, identifier, now)
+    case .quota: quotas[identifier].map { "the run time quota: \($0.explain(at: now, live: live))" }
+    default: nil
+    }
+  }
+
+  private func rateSentence(_ lane: LaneState, _ identifier: TaskIdentifier, _ now: WallTime) -> String {
+    var closed: [String] = []
+    if let hostRate, Self.closed(hostRate, now) != nil { closed.append("the host's rate limit of \(hostRate.rate)") }
+    if let limiter = rates[identifier], Self.closed(limiter, now) != nil { closed.append("the plugin's rate limit of \(limiter.rate)") }
+    if let key = lane.gates.concurrencyKey, let limiter = keyRates[identifier]?[key], Self.closed(limiter, now) != nil {
+      closed.append("the rate limit of \(limiter.rate) of the concurrency key \"\(key)\"")
+    }
+    return closed.joined(separator: " and ") + " is used up"
+  }
+
+  /// How an identifier stands to its rate and its quota, for people; nil: it has none.
+  func description(of identifier: TaskIdentifier, live: [WallTime], now: WallTime) -> (rate: String?, quota: String?) {
+    (
+      rates[identifier].map { "\($0.available(at: now)) of \($0.rate) left" },
+      quotas[identifier].map { $0.explain(at: now, live: live) }
+    )
+  }
+
+  private static func closed(_ limiter: RateLimiter, _ now: WallTime) -> WallTime? {
+    let permit = limiter.nextPermit(after: now)
+    return permit > now ? permit : nil
+  }
+}

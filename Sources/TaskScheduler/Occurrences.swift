@@ -1,0 +1,95 @@
+import CalendarTime
+import TaskModel
+
+/// Finds the times of repeating requests. Remembers what it has read of cron expressions and time zones.
+final class Occurrences {
+  private let zones: @Sendable (String) throws(ZoneDirectory.Failure) -> TimeZoneRules
+  private var schedules: [CronRule: Result<CronSchedule, RequestRefusal>] = [:]
+
+  init(zones: @escaping @Sendable (String) throws(ZoneDirectory.Failure) -> TimeZoneRules) { self.zones = zones }
+
+  /// Throws when the expression or the zone of a rule says nothing.
+  func check(_ rule: RepeatRule) throws(RequestRefusal) {
+    guard case .cron(let cron) = rule.schedule else { return }
+    if try schedule(of: cron).get().next(after: 0) == nil {
+      throw RequestRefusal(.invalid, "cron \"\(cron.expression)\": it names no day that ever comes", field: "cron")
+    }
+  }
+
+  /// The first occurrence after `now` of a schedule that `occurrence` is one of; that one if it is still to come. Never: it waits for an
+  /// event, or its time zone cannot be read.
+  func next(_ rule: RepeatRule, after occurrence: WallTime, now: WallTime) -> WallTime {
+    switch rule.schedule {
+    case .every(let interval): RepeatRule.next(every: interval, after: occurrence, now: now)
+    case .cron: occurrence > now ? occurrence : following(rule, now)
+    case .event: .distantFuture
+    }
+  }
+
+  /// The occurrence that comes right after `occurrence`, itself one of the schedule's, or a moment for a schedule of the calendar.
+  func following(_ rule: RepeatRule, _ occurrence: WallTime) -> WallTime {
+    switch rule.schedule {
+    case .every(let interval): return occurrence + max(.milliseconds(1), interval)
+    case .event: return .distantFuture
+    case .cron(let cron):
+      guard let schedule = try? schedule(of: cron).get(), let next = schedule.next(after: seconds(occurrence)) else {
+        return .distantFuture
+      }
+      return WallTime(unixMilliseconds: Int64(next) * 1000)
+    }
+  }
+
+  /// The latest occurrence by `now`, from `occurrence` on, which has passed.
+  func latest(_ rule: RepeatRule, from occurrence: WallTime, by now: WallTime) -> WallTime {
+    latest(rule, from: occurrence, by: now, count: 1)[0]
+  }
+
+  /// The latest `count` occurrences by `now`, from `occurrence` on, which has passed; at least one, the earliest first.
+  func latest(_ rule: RepeatRule, from occurrence: WallTime, by now: WallTime, count: Int) -> [WallTime] {
+    switch rule.schedule {
+    case .event: return [occurrence]
+    case .every(let interval):
+      let step = max(1, interval.wholeMilliseconds)
+      let last = RepeatRule.next(every: interval, after: occurrence, now: now) + .milliseconds(-step)
+      guard last > occurrence else { return [occurrence] }
+      let steps = (last.unixMilliseconds - occurrence.unixMilliseconds) / step
+      let first = max(0, steps - Int64(count) + 1)
+      return (first...steps).map { occurrence + .milliseconds($0 * step) }
+    case .cron:
+      // Looks back further and further until there are enough.
+      var window = Duration.seconds(3600)
+      while true {
+        let begin = max(occurrence, now + (.zero - window))
+        var found: [WallTime] = begin == occurrence ? [occurrence] : []
+        var time = following(rule, begin)
+        while time <= now {
+          found.append(time)
+          time = following(rule, time)
+        }
+        if begin == occurrence || found.count >= count { return Array(found.suffix(max(1, count))) }
+        window = window * 8
+      }
+    }
+  }
+
+  private func seconds(_ time: WallTime) -> Int {
+    Int(clamping: Int64((Double(time.unixMilliseconds) / 1000).rounded(.down)))
+  }
+
+  private func schedule(of cron: CronRule) -> Result<CronSchedule, RequestRefusal> {
+    if let known = schedules[cron] { return known }
+    let made = Result { () throws(RequestRefusal) -> CronSchedule in
+      do {
+        return CronSchedule(try CronExpression(cron.expression), in: try zones(cron.timeZone), daylight: cron.daylight)
+      } catch let error as CronSyntaxError {
+        throw RequestRefusal(.invalid, error.description, field: "cron")
+      } catch {
+        throw RequestRefusal(.invalid, "\(error)", field: "time_zone")
+      }
+    }
+    // A zone that could not be read may be there another time.
+    if schedules.count > 1000 { schedules.removeAll() }
+    if case .success = made { schedules[cron] = made }
+    return made
+  }
+}

@@ -1,0 +1,88 @@
+import TaskModel
+
+/// A number for the content of a submission: the same for the same content, on every machine and in every version.
+///
+/// - Source: FNV-1a of 64 bits (RFC 9923). Each field is written with its number and its length, so that no two contents write the same
+///   bytes. It tells mistakes apart, not malice.
+struct RequestFingerprint {
+  /// The number.
+  private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
+
+  /// Of all that was submitted but the idempotency key. A delay counts from the moment of its submission, so that the time it leads to
+  /// is another with each: such a time is left out.
+  init(of request: TaskRequest) {
+    add(1, request.identifier.rawValue)
+    add(2, request.payload)
+    if request.clock == .wall { add(3, request.earliestBegin?.unixMilliseconds) }
+    add(4, request.clock.rawValue)
+    add(5, Int64(request.priority))
+    add(6, request.uniqueKey)
+    add(7, request.onConflict.rawValue)
+    add(8, request.uniqueWindow?.wholeMilliseconds)
+    add(9, request.deadline?.unixMilliseconds)
+    add(request.gates)
+    if let retry = request.retry {
+      add(20, Int64(retry.attempts))
+      add(21, retry.backoff.rawValue)
+      add(22, retry.initial.wholeMilliseconds)
+      add(23, retry.maximum.wholeMilliseconds)
+    }
+    if let rule = request.repetition { add(rule) }
+    if let event = request.event {
+      add(40, event.name)
+      add(41, event.debounce.wholeMilliseconds)
+    }
+    for dependency in request.after {
+      switch dependency.predecessor {
+      case .request(let id): add(50, id.description)
+      case .position(let position): add(51, Int64(position))
+      }
+      add(52, dependency.onFailure.rawValue)
+    }
+    for tag in request.tags { add(60, tag) }
+  }
+
+  private mutating func add(_ gates: LaneGates) {
+    add(10, Int64(gates.conditions.rawValue))
+    add(11, gates.onLostCondition.rawValue)
+    add(12, gates.window)
+    add(13, gates.concurrencyKey)
+    for (name, amount) in gates.resources.sorted(by: { $0.key < $1.key }) {
+      add(14, name)
+      add(15, Int64(amount))
+    }
+    add(16, gates.flex.wholeMilliseconds)
+  }
+
+  private mutating func add(_ rule: RepeatRule) {
+    switch rule.schedule {
+    case .every(let interval): add(30, interval.wholeMilliseconds)
+    case .event: add(31, "event")
+    case .cron(let cron):
+      add(32, cron.expression)
+      add(33, cron.timeZone)
+      add(34, cron.daylight.gap.rawValue)
+      add(35, cron.daylight.repeated.rawValue)
+    }
+    add(36, rule.missed.name)
+    if case .all(let limit, let spread) = rule.missed {
+      add(37, Int64(limit))
+      add(38, spread.wholeMilliseconds)
+    }
+  }
+
+  private mutating func add(_ field: UInt8, _ text: String?) { if let text { add(field, Array(text.utf8)) } }
+
+  private mutating func add(_ field: UInt8, _ number: Int64?) {
+    guard let number else { return }
+    add(field, withUnsafeBytes(of: number.littleEndian) { Array($0) })
+  }
+
+  private mutating func add(_ field: UInt8, _ bytes: [UInt8]) {
+    mix(field)
+    withUnsafeBytes(of: UInt32(truncatingIfNeeded: bytes.count).littleEndian) { for byte in $0 { mix(byte) } }
+    for byte in bytes { mix(byte) }
+  }
+
+  private mutating func mix(_ byte: UInt8) { value = (value ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+}

@@ -1,0 +1,101 @@
+import Failpoints
+import SchedulingLimits
+import TaskModel
+
+/// What became of events.
+public struct EventCounts: Sendable, Hashable {
+  /// Events that were told to the host.
+  public var received: UInt64 = 0
+  /// Requests they made due.
+  public var woken: UInt64 = 0
+  /// Requests whose wait they were merged into: one run stands for several events.
+  public var merged: UInt64 = 0
+  /// Events that no request waited for.
+  public var dropped: UInt64 = 0
+
+  /// None yet.
+  public init() {}
+}
+
+extension SchedulerCore {
+  /// An event has come: the requests that wait for it are due, after their time of quiet and within the quota of wake-ups.
+  ///
+  /// - Parameter payload: What their runs are given instead of what was submitted; nil: what was submitted.
+  func notify(_ event: String, payload: [UInt8]?, _ transaction: any StoreTransaction, now: WallTime) throws -> EventReceipt {
+    var receipt = EventReceipt(event: event)
+    for var record in try transaction.waiting(forEvent: event) {
+      guard let trigger = record.request.event else { continue }
+      receipt.waiting += 1
+      // A request that comes only once is not woken again by what happens while it runs.
+      if record.state == .running, record.request.repetition == nil { continue }
+      if let payload { try transaction.setEventPayload(payload, of: record.id) }
+      let known = record.state == .running ? record.eventDue : (record.due < .distantFuture ? record.due : nil)
+      if let known {
+        receipt.merged += 1
+        // Within the time of quiet each event puts the run off, but not for ever.
+        guard trigger.debounce > .zero, known > now, let since = record.eventSince else { continue }
+        set(&record, due: max(known, min(now + trigger.debounce, since + trigger.debounce * Debounce.mostWaits)))
+      } else {
+        receipt.woken += 1
+        record.eventSince = now
+        set(&record, due: max(now + trigger.debounce, limits.wake(record.request.identifier, now: now)))
+      }
+      if let earliest = record.request.earliestBegin { set(&record, due: max(earliest, due(of: record))) }
+      try transaction.update(record)
+      turn.changes += 1
+      if record.state == .pending { becamePending(record) }
+      note(record)
+    }
+    if receipt.waiting > 0 { Failpoint.eventRecorded.hit() }
+    eventCounts.received += 1
+    eventCounts.woken += UInt64(receipt.woken)
+    eventCounts.merged += UInt64(receipt.merged)
+    if receipt.waiting == 0 {
+      receipt.dropped = 1
+      eventCounts.dropped += 1
+    }
+    return receipt
+  }
+
+  /// Which files requests wait for, if that may have changed in this turn.
+  func findWatches(_ transaction: any StoreTransaction) throws {
+    guard turn.changedWatches else { return }
+    let paths = Set(try transaction.awaitedEvents().compactMap { EventTrigger($0).path })
+    turn.watches = paths
+    watchesFiles = !paths.isEmpty
+  }
+
+  private func set(_ record: inout RequestRecord, due: WallTime) {
+    if record.state == .running {
+      record.eventDue = due
+    } else {
+      record.due = due
+      if record.request.repetition != nil { record.occurrence = due }
+    }
+  }
+
+  private func due(of record: RequestRecord) -> WallTime { record.state == .running ? record.eventDue ?? .distantFuture : record.due }
+
+  /// What the operator's configuration says about requests that do not say it themselves; throws for what it does not know.
+  func applyOperatorsGates(to request: inout TaskRequest) throws(RequestRefusal) {
+    let limits = policy.limits[request.identifier]
+    if request.gates.window == nil { request.gates.window = limits?.window }
+    if let window = request.gates.window, !windows.has(window) {
+      throw RequestRefusal(
+        .invalid,
+        "there is no maintenance window \"\(window)\": \(windows.names.isEmpty ? "the configuration has none; add [windows.\(window)]" : "the configuration has \(windows.names.joined(separator: ", "))")",
+        field: "window")
+    }
+    // Printable ASCII: two spellings of one letter would be one key here and two in a database.
+    for (text, field) in [(request.gates.concurrencyKey, "concurrency_key")] + request.gates.resources.keys.map({ ($0, "resources") }) {
+      guard let text, !(1...Limits.keyBytes).contains(text.utf8.count) || !text.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) else {
+        continue
+      }
+      throw RequestRefusal(
+        .invalid, "\(field): 1 to \(Limits.keyBytes) printable ASCII characters are allowed", field: field)
+    }
+    for shortage in self.limits.resources.missing(for: self.limits.tokens(request.gates, request.identifier)) where shortage.isForever {
+      throw RequestRefusal(.invalid, "\(shortage): it would wait for ever; see [resources] of the configuration", field: "resources")
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import TaskModel
+
+/// What may hold a lane besides the times of its requests.
+enum GateKind: String, Sendable, CaseIterable {
+  case standing, suspended, plugin = "plugin_busy", conditions, window, key = "key_busy", resource, rate, quota, host = "host_busy"
+}
+
+/// One gate that is closed.
+struct Hold {
+  let gate: GateKind
+  /// When it opens by itself; nil: when something happens.
+  var until: WallTime?
+}
+
+extension SchedulerCore {
+  /// Whether requests of the lane may begin at `now` if they are due. What ``holds(on:of:now:)`` says, fast.
+  func isOpen(_ lane: LaneState, of handler: HandlerState, now: WallTime) -> Bool {
+    var isOpen = true
+    visitHolds(on: lane, of: handler, now: now) { _ in
+      isOpen = false
+      return false
+    }
+    return isOpen
+  }
+
+  /// When the lane opens by itself as far as is known at `now`: the latest of its closed gates; nil: something must happen first.
+  func opening(of lane: LaneState, _ handler: HandlerState, now: WallTime) -> WallTime? {
+    var opening: WallTime? = now
+    visitHolds(on: lane, of: handler, now: now) { hold in
+      if hold.gate == .plugin || hold.gate == .host { return true }
+      guard let until = hold.until else {
+        opening = nil
+        return false
+      }
+      opening = max(opening ?? until, until)
+      return true
+    }
+    return opening
+  }
+
+  /// Every gate that is closed for the lane.
+  func holds(on lane: LaneState, of handler: HandlerState, now: WallTime) -> [Hold] {
+    var holds: [Hold] = []
+    visitHolds(on: lane, of: handler, now: now) {
+      holds.append($0)
+      return true
+    }
+    return holds
+  }
+
+  /// Calls `body` with each gate that is closed until it returns false. The one place that knows what holds a lane: dispatch and "why" ask
+  /// here, so they agree.
+  private func visitHolds(on lane: LaneState, of handler: HandlerState, now: WallTime, _ body: (Hold) -> Bool) {
+    if let until = handler.heldUntil, now < until {
+      guard body(Hold(gate: .standing, until: until < .distantFuture ? until : nil)) else { return }
+    }
+    if handler.suspension != nil { guard body(Hold(gate: .suspended)) else { return } }
+    if !lane.gates.conditions.isEmpty, let conditions, !conditions.held.isSuperset(of: lane.gates.conditions) {
+      guard body(Hold(gate: .conditions)) else { return }
+    }
+    if let window = lane.gates.window, let opening = windows.opening(of: window, now: now) {
+      guard body(Hold(gate: .window, until: opening < .distantFuture ? opening : nil)) else { return }
+    }
+    let identifier = handler.contract.identifier
+    if limits.concerns(lane, of: identifier) {
+      let live = limits.quotas[identifier] == nil ? [] : liveStarts(of: identifier)
+      guard limits.visitHolds(on: lane, of: identifier, live: live, now: now, body) else { return }
+    }
+    guard handler.suspension == nil else { return }
+    if handler.freeSlots > 0 ? freeHostSlots <= 0 : handler.slotsAhead <= 0 {
+      guard body(Hold(gate: handler.freeSlots > 0 ? .host : .plugin)) else { return }
+    }
+  }
+
+  /// When the live runs of an identifier began.
+  func liveStarts(of identifier: TaskIdentifier) -> [WallTime] { live.values.filter { $0.identifier == identifier }.map(\.started) }
+
+  /// The conditions that somebody waits for, or runs by.
+  func awaitedConditions(now: WallTime) -> Conditions {
+    var awaited: Conditions = []
+    for handler in handlers.values {
+      for lane in handler.lanes.values where !lane.gates.conditions.isEmpty && lane.isDue(by: now) {
+        awaited.formUnion(lane.gates.conditions)
+      }
+    }
+    for entry in live.values where entry.gates.onLostCondition == .stop { awaited.formUnion(entry.gates.conditions) }
+    return awaited
+  }
+
+  /// The runs that must stop because a condition they require does not hold any more.
+  func runsThatLost(_ report: ConditionReport) -> [RunID] {
+    let held = report.held
+    return live.values.filter { entry in
+      entry.gates.onLostCondition == .stop && !entry.gates.conditions.isEmpty && !held.isSuperset(of: entry.gates.conditions)
+    }.map(\.run).sorted()
+  }
+}

@@ -1,0 +1,136 @@
+import Failpoints
+import TaskModel
+
+// Requests that wait for others. An edge always leads from a request to one that was there before it: `after` names requests that exist, or
+// earlier positions of the same submission; what replaces or is appended comes after the holder of its key; an update keeps the edges of
+// the holder. So ids fall along every path, and there are no cycles.
+
+extension SchedulerCore {
+  /// What the predecessors are that a request names, and how those ended that have. `request.after` then names them by their ids.
+  ///
+  /// - Parameter earlier: What stands for the requests before it in the same submission.
+  func predecessors(
+    of request: inout TaskRequest, earlier: [RequestID], notes: inout [String], _ transaction: any StoreTransaction
+  ) throws -> [DependencyRecord] {
+    func refusal(_ message: String) -> RequestRefusal { RequestRefusal(.invalid, message, field: "after") }
+    var edges: [DependencyRecord] = []
+    for dependency in request.after {
+      let id: RequestID
+      switch dependency.predecessor {
+      case .request(let named): id = named
+      case .position(let position):
+        guard earlier.indices.contains(position) else {
+          throw refusal("@\(position) is no earlier request of this submission, which are counted from @0: only those can be waited for")
+        }
+        id = earlier[position]
+      }
+      // Two positions may stand for one request, whose key was held.
+      if let known = edges.firstIndex(where: { $0.predecessor == id }) {
+        if dependency.onFailure == .fail { edges[known].onFailure = .fail }
+        continue
+      }
+      guard let record = try transaction.request(id) else {
+        throw refusal("there is no request \(id) to wait for: it may have ended so long ago that it is no longer on record")
+      }
+      guard !record.isRepeating else {
+        throw refusal("\(id) repeats and never ends, so nothing can wait for it: submit the request it runs by itself")
+      }
+      var edge = DependencyRecord(predecessor: id, onFailure: dependency.onFailure)
+      if record.state.isFinal {
+        edge.ended = record.state
+        guard record.state == .succeeded || edge.onFailure == .ignore else {
+          throw refusal(
+            "\(id) \(Self.ending(record.state)), so what waits for its success would never run: "
+              + "\(record.state == .failed ? "retry it first (taskhost tasks retry \(id)), or " : "")wait with on_failure \"ignore\"")
+        }
+        if record.state == .succeeded {
+          let output = try transaction.output(of: id)
+          if output == nil { notes.append("\(id) has succeeded, but its run is no longer on record: its output is not passed on") }
+          edge.output = output ?? []
+        }
+      }
+      edges.append(edge)
+    }
+    request.after = edges.map { Dependency(.request($0.predecessor), onFailure: $0.onFailure) }
+    return edges
+  }
+
+  /// A live request that waits for `predecessor`; nil: none does.
+  func liveDependant(of predecessor: RequestID, _ transaction: any StoreTransaction) throws -> RequestID? {
+    try transaction.dependants(of: predecessor).first { try transaction.request($0)?.state == .blocked }
+  }
+
+  // MARK: Outputs
+
+  /// The payload of a request with the outputs of its predecessors; throws a refusal where there is none, or where it does not fit the
+  /// handler.
+  func fittingPayload(of request: TaskRequest, _ edges: [DependencyRecord]) throws(RequestRefusal) -> [UInt8] {
+    let payload: [UInt8]
+    do { payload = try MergedPayload.of(request.payload, edges) } catch {
+      throw RequestRefusal(error.isTooBig ? .tooBig : .invalid, error.message, field: "payload")
+    }
+    // What an event brings may take its place.
+    if payload.isEmpty, request.event != nil { return payload }
+    if let objection = objection(payload, request.identifier) {
+      throw RequestRefusal(.invalid, "the payload does not fit the handler of \(request.identifier): \(objection)", field: "payload")
+    }
+    return payload
+  }
+
+  // MARK: Ends
+
+  /// A request has ended for good: those that wait for it may go on, or end as their edges say, and so on.
+  func settleDependants(
+    of predecessor: RequestID, ended: RequestState, output: [UInt8], _ transaction: any StoreTransaction, now: WallTime
+  ) throws {
+    // A list, since a chain may be longer than a stack is deep.
+    var ends = [(id: predecessor, state: ended, output: output)]
+    while let end = ends.popLast() {
+      if awaited == nil { awaited = try transaction.awaitedPredecessors() }
+      guard awaited?.remove(end.id) != nil else { continue }
+      turn.changes += 1
+      var broken: [(id: RequestID, state: RequestState, output: [UInt8])] = []
+      for dependant in try transaction.settleEdges(from: end.id, ended: end.state, output: end.output) {
+        if let state = try settle(dependant, transaction, now: now) { broken.append((dependant, state, [])) }
+      }
+      ends += broken.reversed()
+    }
+  }
+
+  /// One of the predecessors of a request has ended.
+  ///
+  /// - Returns: How the request itself has ended by that; nil: it has not.
+  private func settle(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws -> RequestState? {
+    guard var record = try transaction.request(id), record.state == .blocked else { return nil }
+    let edges = try transaction.edges(of: id)
+    if let broken = edges.first(where: { $0.onFailure == .fail && $0.ended != nil && $0.ended != .succeeded }), let ended = broken.ended {
+      let message = "\(broken.predecessor), which must succeed first, \(Self.ending(ended))"
+      try endWaiting(&record, as: ended, message: message, transaction, now: now)
+      return ended
+    }
+    if let open = edges.first(where: { $0.ended == nil }) {
+      record.blockedBy = open.predecessor
+      try transaction.update(record)
+      return nil
+    }
+    record.request.payload = try transaction.submittedPayload(of: id)
+    let payload: [UInt8]
+    do { payload = try fittingPayload(of: record.request, edges) } catch {
+      try endWaiting(&record, as: .failed, message: error.message, transaction, now: now)
+      return .failed
+    }
+    record.state = try record.state.transition(on: .unblocked, guards: RequestGuards()).state
+    record.blockedBy = nil
+    record.due = max(record.due, now)
+    if payload == record.request.payload {
+      try transaction.update(record)
+    } else {
+      record.request.payload = payload
+      try transaction.rewrite(record)
+    }
+    Failpoint.chainResolved.hit()
+    becamePending(record)
+    note(record)
+    return nil
+  }
+}

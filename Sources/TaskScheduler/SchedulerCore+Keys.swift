@@ -1,0 +1,182 @@
+import TaskModel
+
+extension SchedulerCore {
+  // MARK: Idempotency
+
+  /// The answer that an earlier submission with the same idempotency key was given; nil: there was none, as far as records are kept.
+  ///
+  /// - Throws: A refusal if that submission was another one.
+  func answer(to submitted: TaskRequest, again key: String, _ transaction: any StoreTransaction) throws -> Submission? {
+    try Self.checkSize(of: key, "idempotency_key")
+    guard let known = try transaction.submission(withKey: key) else { return nil }
+    guard known.fingerprint == RequestFingerprint(of: submitted).value else {
+      throw RequestRefusal(
+        .conflict,
+        "the idempotency key \"\(key)\" belongs to another submission, which request \(known.request) stands for: send what was sent then, "
+          + "or take a new key",
+        field: "idempotency_key")
+    }
+    var submission: Submission
+    if let record = try transaction.request(known.request) {
+      submission = answer(record, known.disposition, ["this was submitted before; its request is \(record.state.rawValue)"])
+    } else {
+      submission = Submission(
+        id: known.request, disposition: known.disposition, nextStart: .distantFuture,
+        notes: ["this was submitted before; its request has ended and is no longer on record"])
+    }
+    submission.isRepeated = true
+    return submission
+  }
+
+  // MARK: Unique keys
+
+  /// Adds a request, or does what its conflict policy says where its unique key is held.
+  func place(_ arrival: Arrival, _ transaction: any StoreTransaction, now: WallTime) throws -> Submission {
+    let request = arrival.request
+    guard let key = request.uniqueKey else { return try add(arrival, transaction, now: now) }
+    if let holder = try transaction.holder(of: key, identifier: request.identifier) {
+      return try settleConflict(with: holder, arrival, transaction, now: now)
+    }
+    guard let past = try transaction.windowHolder(of: key, identifier: request.identifier, now: now) else {
+      return try add(arrival, transaction, now: now)
+    }
+    var arrival = arrival
+    let record = try transaction.request(past)
+    let ended = "\(past), which \(record.map { Self.ending($0.state) } ?? "has ended"), holds the key by its unique_window"
+    if request.onConflict == .keep {
+      arrival.notes.append("\(ended): this submission is dropped")
+      return record.map { answer($0, .kept, arrival.notes) }
+        ?? Submission(id: past, disposition: .kept, nextStart: .distantFuture, notes: arrival.notes)
+    }
+    arrival.notes.append(
+      "\(ended); it cannot be \(request.onConflict.rawValue)d any more: this is a new request, which holds it from now on")
+    if request.uniqueWindow == nil { try transaction.hold(key, identifier: request.identifier, for: past, until: now) }
+    return try add(arrival, transaction, now: now)
+  }
+
+  private func settleConflict(
+    with holder: RequestRecord, _ arrival: Arrival, _ transaction: any StoreTransaction, now: WallTime
+  ) throws -> Submission {
+    var arrival = arrival
+    switch arrival.request.onConflict {
+    case .none: return try add(arrival, transaction, now: now)
+    case .keep:
+      arrival.notes.append(
+        holder.state == .running
+          ? "the holder of the key is running: this trigger is dropped"
+          : "the holder of the key is \(holder.state.rawValue): it stays, and this submission is dropped")
+      return answer(holder, .kept, arrival.notes)
+    case .update where holder.stopRequested == nil: return try update(holder, with: arrival, transaction, now: now)
+    case .append where holder.stopRequested == nil: return try append(arrival, to: holder, transaction, now: now)
+    case .update, .append:
+      arrival.notes.append("the holder of the key, \(holder.id), is being cancelled: this is a new request, which starts after its run")
+    case .replace: break
+    }
+    let (waits, cancelled) = try makeWay(holder, transaction, now: now)
+    if cancelled > 0 { arrival.notes.append("cancelled, with the key: \(Self.count(cancelled, "waiting request"))") }
+    if let running = waits.first, arrival.request.onConflict == .replace {
+      arrival.notes.append("\(running) is running and was asked to stop: this one starts when its run has ended")
+    }
+    try endWindow(of: holder, unlessFor: arrival.request, transaction, now: now)
+    arrival.waits = waits
+    try lookAgain(at: &arrival.edges, waits: waits, transaction)
+    arrival.disposition = .replaced
+    return try add(arrival, transaction, now: now)
+  }
+
+  /// Adds a request behind the holder of its key, and passes the key on to it: who appends next comes after it.
+  ///
+  /// - Source: androidx.work `ExistingWorkPolicy.APPEND`: what is appended to work that fails or is cancelled ends as that does, and is
+  ///   given its output.
+  private func append(
+    _ arrival: Arrival, to holder: RequestRecord, _ transaction: any StoreTransaction, now: WallTime
+  ) throws -> Submission {
+    guard !holder.isRepeating else {
+      throw RequestRefusal(
+        .conflict, "the holder of the key, \(holder.id), repeats and never ends: cancel it first, or use on_conflict replace or update",
+        field: "on_conflict")
+    }
+    var (arrival, holder) = (arrival, holder)
+    holder.request.uniqueKey = nil
+    try transaction.update(holder)
+    turn.changes += 1
+    note(holder)
+    try endWindow(of: holder, unlessFor: arrival.request, transaction, now: now)
+    // The edge of the chain is the one that `after` does not name.
+    arrival.request.after.removeAll { $0.predecessor == .request(holder.id) }
+    arrival.edges.removeAll { $0.predecessor == holder.id }
+    arrival.edges.insert(DependencyRecord(predecessor: holder.id, onFailure: .fail), at: 0)
+    arrival.disposition = .appended
+    arrival.notes.append("it starts when \(holder.id), which held the key, has succeeded")
+    return try add(arrival, transaction, now: now)
+  }
+
+  /// Takes the key from its holder and ends it, and the chain of requests that it was appended to.
+  ///
+  /// - Returns: The requests whose runs the successor has to wait for, and how many were cancelled.
+  private func makeWay(
+    _ holder: RequestRecord, _ transaction: any StoreTransaction, now: WallTime
+  ) throws -> (waits: [RequestID], cancelled: Int) {
+    var chain = [holder]
+    var waits: [RequestID] = []
+    var cancelled = 0
+    // From the tail on, so that each is cancelled by this and not because the one before it was.
+    while var record = chain.popLast() {
+      record.request.uniqueKey = nil
+      if record.state == .running {
+        waits.append(record.id)
+        if record.stopRequested == nil { try requestStop(&record, .replaced, transaction) } else { try transaction.update(record) }
+        continue
+      }
+      if record.state == .blocked {
+        for edge in try chainEdges(of: record, transaction) {
+          if let member = try transaction.request(edge.predecessor), !member.state.isFinal { chain.append(member) }
+        }
+      }
+      try cancelWaiting(&record, message: "replaced by a newer request", transaction, now: now)
+      cancelled += 1
+    }
+    return (waits, cancelled)
+  }
+
+  /// What a request is to wait for may have been cancelled to make way for it.
+  private func lookAgain(at edges: inout [DependencyRecord], waits: [RequestID], _ transaction: any StoreTransaction) throws {
+    for index in edges.indices where edges[index].ended == nil {
+      let id = edges[index].predecessor
+      let state = try transaction.request(id)?.state ?? .cancelled
+      if state.isFinal { edges[index].ended = state }
+      guard edges[index].onFailure == .fail, state == .cancelled || waits.contains(id) else { continue }
+      throw RequestRefusal(
+        .conflict,
+        "it is to wait for \(id), which it would cancel by taking the unique key: leave that out of after, or use on_conflict append",
+        field: "after")
+    }
+    // What its run is waited for by the key is waited for once.
+    edges.removeAll { waits.contains($0.predecessor) }
+  }
+
+  /// The open edges that a request has by its key: to the one it was appended to, or to one whose run it waits for.
+  func chainEdges(of record: RequestRecord, _ transaction: any StoreTransaction) throws -> [DependencyRecord] {
+    let named = Set(record.request.after.map(\.predecessor))
+    return try transaction.edges(of: record.id).filter { $0.ended == nil && !named.contains(.request($0.predecessor)) }
+  }
+
+  /// The window of a holder that hands its key on ends, unless the successor's takes its place.
+  private func endWindow(
+    of holder: RequestRecord, unlessFor request: TaskRequest, _ transaction: any StoreTransaction, now: WallTime
+  ) throws {
+    guard holder.request.uniqueWindow != nil, request.uniqueWindow == nil, let key = request.uniqueKey else { return }
+    try transaction.hold(key, identifier: request.identifier, for: holder.id, until: now)
+  }
+
+  /// "has succeeded", "was cancelled", …
+  static func ending(_ state: RequestState) -> String {
+    switch state {
+    case .succeeded, .failed: "has \(state.rawValue)"
+    case .cancelled: "was cancelled"
+    case .blocked, .pending, .claimed, .running: "is \(state.rawValue)"
+    }
+  }
+
+  static func count(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+}

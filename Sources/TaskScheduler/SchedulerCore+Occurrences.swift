@@ -1,0 +1,124 @@
+import Failpoints
+import TaskModel
+
+extension SchedulerCore {
+  /// An occurrence that has fallen due supersedes a pending retry of the one before; of those that were missed, the request's policy says
+  /// which run.
+  ///
+  /// - Returns: The attempts spent on the occurrence that starts; nil: none starts now.
+  func settleOccurrence(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws -> Int? {
+    guard var record = try transaction.request(id), let rule = record.request.repetition, let occurrence = record.occurrence,
+      rule.schedule != .event
+    else { return try transaction.request(id)?.attemptsSpent ?? 0 }
+    if occurrence < awakeSince, record.missedLeft == 0, record.attemptsSpent == 0 {
+      switch rule.missed {
+      case .latest: break
+      case .skip where occurrence + record.gates.flex < awakeSince:
+        record.occurrence = occurrences.next(rule, after: occurrence, now: now)
+        record.due = record.occurrence ?? now
+        try transaction.update(record)
+        handlers[record.request.identifier]?.becamePending(record)
+        note(record)
+        return nil
+      case .skip: break
+      case .all(let limit, _):
+        // The missed ones run from the earliest that is within the limit.
+        let missed = occurrences.latest(rule, from: occurrence, by: now, count: max(1, limit))
+        record.missedLeft = missed.count - 1
+        record.occurrence = missed.first ?? occurrence
+        try transaction.update(record)
+        return 0
+      }
+    }
+    guard record.missedLeft == 0 else { return record.attemptsSpent }
+    let latest = occurrence <= now ? occurrences.latest(rule, from: occurrence, by: now) : occurrence
+    let isSuperseding = latest > occurrence
+    // A run that was launched early spent attempts before its occurrence had begun.
+    let wasEarly = record.attemptsSpent > 0 && occurrence <= now && record.started.map { $0 < occurrence } ?? false
+    guard isSuperseding || wasEarly else { return record.attemptsSpent }
+    if isSuperseding { record.occurrence = latest }
+    record.attemptsSpent = 0
+    try transaction.update(record)
+    return 0
+  }
+
+  /// The next occurrence of a request whose present one has ended.
+  func advance(_ record: inout RequestRecord, now: WallTime) {
+    guard let rule = record.request.repetition else { return }
+    switch rule.schedule {
+    case .event:
+      record.due = record.eventDue ?? .distantFuture
+      if record.eventDue == nil { record.eventSince = nil }
+      record.eventDue = nil
+      record.occurrence = record.due
+    case .every, .cron:
+      let occurrence = record.occurrence ?? record.due
+      if record.missedLeft > 0, case .all(_, let spread) = rule.missed {
+        record.missedLeft -= 1
+        record.occurrence = occurrences.following(rule, occurrence)
+        record.due = now + spread
+      } else {
+        record.due = occurrences.next(rule, after: occurrence, now: now)
+        record.occurrence = record.due
+      }
+    }
+  }
+
+  // MARK: Deadlines
+
+  /// Requests whose deadline has passed wait for network and power only.
+  func relaxPastDeadlines(_ transaction: any StoreTransaction, now: WallTime) throws {
+    if case .at(let time) = nextDeadline, time > now { return }
+    if case .never = nextDeadline { return }
+    while true {
+      let late = try transaction.pastDeadline(by: now, limit: 500)
+      for var record in late {
+        record.isRelaxed = true
+        try transaction.update(record)
+        handlers[record.request.identifier]?.becamePending(record)
+        note(record)
+      }
+      if late.count < 500 { break }
+    }
+    nextDeadline = try transaction.nextDeadline().map { .at($0) } ?? .never
+  }
+
+  // MARK: Clocks
+
+  /// Milliseconds by which the wall clock may differ without having been set.
+  private static let clockTolerance = 50
+
+  /// The wall clock was set, or the machine slept: what follows the boot clock keeps its distance, what follows the calendar is planned
+  /// anew.
+  func clockChanged(_ reference: ClockReference, _ transaction: any StoreTransaction, now: WallTime) throws {
+    Failpoint.clockChanged.hit()
+    let known = try transaction.clockReference()
+    turn.changes += 1
+    awakeSince = now
+    defer { forgetAll() }
+    // After a boot the boot clock says nothing about times of another boot: the calendar decides.
+    guard let known, known.boot == reference.boot else { return try transaction.setClockReference(reference) }
+    // What is less than that is of the measuring, or of a clock that is slewed; it adds up in the reference that is kept.
+    guard abs(reference.offset - known.offset) >= Self.clockTolerance else { return }
+    try transaction.setClockReference(reference)
+    let distance = Duration.milliseconds(reference.offset - known.offset)
+    try transaction.shiftBootTimes(by: distance)
+    limits.shift(by: distance)
+    for (identifier, var standing) in standings {
+      guard let until = standing.heldUntil else { continue }
+      standing.heldUntil = until + distance
+      try change(identifier, to: standing, incident: incidents[identifier], transaction)
+    }
+    guard distance < .zero else { return }
+    // Set back: a time of day that lies between now and the next occurrence comes once more.
+    for var record in try transaction.pendingByCalendar() where record.attemptsSpent == 0 {
+      guard let rule = record.request.repetition else { continue }
+      let next = occurrences.next(rule, after: now, now: now)
+      guard next < record.due else { continue }
+      record.due = next
+      record.occurrence = next
+      try transaction.update(record)
+      note(record)
+    }
+  }
+}

@@ -1,0 +1,70 @@
+public import TaskModel
+
+/// A request that the operator's configuration asks for.
+public struct ScheduledRequest: Sendable, Hashable {
+  /// When it comes again.
+  public var repetition: RepeatRule
+  /// What it needs besides its time.
+  public var gates: LaneGates
+
+  /// A request as given.
+  public init(_ repetition: RepeatRule, gates: LaneGates = .none) {
+    self.repetition = repetition
+    self.gates = gates
+  }
+
+  /// Every `interval`.
+  public init(every interval: Duration) { self.init(RepeatRule(every: interval)) }
+}
+
+extension SchedulerCore {
+  /// Brings the requests that the configuration's `schedule` lines stand for in line with it.
+  func reconcile(_ schedules: [TaskIdentifier: ScheduledRequest], _ transaction: any StoreTransaction, now: WallTime) throws {
+    var missing = schedules
+    for var record in try transaction.holders(ofKeysBeginningWith: TaskRequest.scheduleKeyPrefix) {
+      let identifier = record.request.identifier
+      guard record.request.isSchedule else { continue }
+      guard let schedule = missing.removeValue(forKey: identifier) else {
+        if record.state == .running {
+          try requestStop(&record, .cancelled, transaction)
+        } else {
+          try cancelWaiting(&record, message: "its schedule is no longer in the configuration", transaction, now: now)
+        }
+        continue
+      }
+      try bring(&record, inLineWith: schedule, transaction, now: now)
+    }
+    // A plugin that is not there now finds its schedule as it was when it is back.
+    for (identifier, schedule) in missing where handlers[identifier] != nil {
+      var request = TaskRequest(
+        identifier: identifier, uniqueKey: TaskRequest.scheduleKeyPrefix + identifier.rawValue, onConflict: .keep,
+        repetition: schedule.repetition)
+      request.gates = schedule.gates
+      _ = try submit(request, by: .operatorsConfiguration, transaction, now: now)
+    }
+  }
+
+  private func bring(
+    _ record: inout RequestRecord, inLineWith schedule: ScheduledRequest, _ transaction: any StoreTransaction, now: WallTime
+  ) throws {
+    let rule = schedule.repetition
+    guard record.request.repetition != rule || record.request.gates != schedule.gates else { return }
+    try occurrences.check(rule)
+    if record.request.repetition != rule {
+      if let interval = rule.interval {
+        record.due = min(record.due, now + interval)
+      } else {
+        record.due = occurrences.following(rule, now)
+      }
+      record.occurrence = record.due
+      record.missedLeft = 0
+    }
+    record.request.repetition = rule
+    record.request.clock = rule.clock
+    record.request.gates = schedule.gates
+    try transaction.rewrite(record)
+    turn.changes += 1
+    if record.state == .pending { becamePending(record) }
+    note(record)
+  }
+}

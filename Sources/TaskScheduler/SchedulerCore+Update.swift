@@ -1,0 +1,133 @@
+import TaskModel
+
+extension SchedulerCore {
+  /// The holder of a unique key takes the fields of a submission and keeps its id, and its place among those that wait for each other.
+  ///
+  /// - Source: androidx.work `WorkManager.updateWork`: a run in progress goes on with what it began with.
+  func update(
+    _ holder: RequestRecord, with arrival: Arrival, _ transaction: any StoreTransaction, now: WallTime
+  ) throws -> Submission {
+    var request = arrival.request
+    var notes = arrival.notes
+    try checkUpdate(of: holder, with: request, transaction)
+    if holder.state != .blocked { request.payload = try fittingPayload(of: request, transaction.edges(of: holder.id)) }
+    let old = holder.request
+    request.after = old.after
+    request.idempotencyKey = request.idempotencyKey ?? old.idempotencyKey
+    var record = holder
+    record.request = request
+    record.isRelaxed = request.deadline.map { $0 <= now } ?? false
+    retime(&record, after: old, notes: &notes, now: now)
+    if request.event?.name != old.event?.name {
+      record.eventDue = nil
+      record.eventSince = nil
+      try transaction.setEventPayload(nil, of: record.id)
+    }
+    let changed =
+      Self.changes(from: old, to: request) + (try transaction.submittedPayload(of: holder.id) == request.payload ? [] : ["payload"])
+    notes.append(
+      changed.isEmpty ? "the holder of the key has these fields already" : "the holder of the key takes: \(changed.joined(separator: ", "))"
+    )
+    try transaction.rewrite(record)
+    turn.changes += 1
+    if let key = request.uniqueKey, request.uniqueWindow != nil || old.uniqueWindow != nil {
+      try transaction.hold(key, identifier: request.identifier, for: record.id, until: now + (request.uniqueWindow ?? .zero))
+    }
+    if record.state == .pending {
+      handlers[request.identifier]?.forgetDue(of: holder)
+      becamePending(record)
+    }
+    if record.state == .running {
+      notes.append("it is running: its present run goes on as it was, this is for what comes after it")
+      // Its run ends an occurrence then. That holds if this turn is undone too: it only means that the record is asked.
+      if record.isRepeating, let run = record.run, let entry = live[run] { live[run] = entry.ofRepeating }
+    }
+    note(record)
+    return answer(record, .updated, notes)
+  }
+
+  private func checkUpdate(of holder: RequestRecord, with request: TaskRequest, _ transaction: any StoreTransaction) throws {
+    guard request.after.isEmpty else {
+      throw RequestRefusal(
+        .conflict,
+        "the holder of the key, \(holder.id), keeps what it waits for when it is updated: leave after out, or use on_conflict replace",
+        field: "after")
+    }
+    guard request.repetition != nil else { return }
+    if holder.state == .blocked {
+      throw RequestRefusal(
+        .conflict, "the holder of the key, \(holder.id), waits for \(holder.blockedBy?.description ?? "another"), so it cannot repeat",
+        field: "every_ms")
+    }
+    if !holder.isRepeating, let dependant = try liveDependant(of: holder.id, transaction) {
+      throw RequestRefusal(
+        .conflict, "\(dependant) waits for the holder of the key, \(holder.id), to end, so it cannot repeat: cancel \(dependant) first",
+        field: "every_ms")
+    }
+  }
+
+  /// When an updated request is due.
+  private func retime(_ record: inout RequestRecord, after old: TaskRequest, notes: inout [String], now: WallTime) {
+    let request = record.request
+    // What waits for the same event, or repeats as before, stays where it is in its course.
+    if let event = request.event, event.name == old.event?.name, request.repetition?.schedule == old.repetition?.schedule { return }
+    let isSameRule = request.repetition != nil && request.repetition?.schedule == old.repetition?.schedule && request.event == nil
+    if isSameRule, request.earliestBegin == old.earliestBegin || request.earliestBegin == nil { return }
+    record.missedLeft = 0
+    var due = firstDue(of: request, now: now)
+    if let interval = request.repetition?.interval, old.repetition != nil, request.earliestBegin == nil {
+      // The next one comes after the new interval at the latest, not at once.
+      due = min(record.due > now ? record.due : .distantFuture, now + interval)
+    }
+    if record.state == .running {
+      // Its present run was for an occurrence; the next one comes by the new rule.
+      record.occurrence = request.repetition == nil ? nil : (request.event == nil ? due : record.due)
+      if request.repetition == nil, request.event == nil { record.due = max(record.due, due) }
+      return
+    }
+    record.occurrence = request.repetition == nil ? nil : due
+    if record.attemptsSpent > 0, record.due > due, record.due < .distantFuture {
+      notes.append("it is in its backoff after attempt \(record.attemptsSpent): that lasts until its time")
+      due = record.due
+    }
+    record.due = due
+  }
+
+  /// The names of the members that differ, as JSON has them.
+  private static func changes(from old: TaskRequest, to new: TaskRequest) -> [String] {
+    var names: [String] = []
+    func compare<Value: Equatable>(_ name: String, _ value: KeyPath<TaskRequest, Value>) {
+      if old[keyPath: value] != new[keyPath: value] { names.append(name) }
+    }
+    compare("earliest_begin", \.earliestBegin)
+    compare("deadline", \.deadline)
+    switch (new.repetition ?? old.repetition)?.schedule {
+    case .cron: compare("cron", \.repetition?.schedule)
+    case .event: compare("event", \.repetition?.schedule)
+    case .every, nil: compare("every_ms", \.repetition?.schedule)
+    }
+    compare("missed", \.repetition?.missed)
+    compare("event", \.event?.name)
+    compare("debounce_ms", \.event?.debounce)
+    compare("conditions", \.gates.conditions)
+    compare("on_lost_condition", \.gates.onLostCondition)
+    compare("window", \.gates.window)
+    compare("concurrency_key", \.gates.concurrencyKey)
+    compare("resources", \.gates.resources)
+    compare("flex_ms", \.gates.flex)
+    compare("priority", \.priority)
+    compare("retry", \.retry)
+    compare("tags", \.tags)
+    compare("unique_window_ms", \.uniqueWindow)
+    return names
+  }
+}
+
+extension LiveRunEntry {
+  /// The same run, now of a request that has occurrences to come.
+  fileprivate var ofRepeating: LiveRunEntry {
+    LiveRunEntry(
+      run: run, request: request, identifier: identifier, attempt: attempt, started: started, isRepeating: true, gates: gates,
+      stopRequested: stopRequested)
+  }
+}

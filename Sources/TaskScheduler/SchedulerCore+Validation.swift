@@ -1,0 +1,236 @@
+import TaskModel
+
+extension SchedulerCore {
+  /// How much of everything a request may have, besides what the plugin contract fixes in `Limits`.
+  enum RequestLimits {
+    /// Requests that one may wait for.
+    static let after = 100
+    /// Named resources of a request.
+    static let resources = 16
+    /// Lanes of an identifier in which requests wait: each is looked at by itself.
+    static let lanes = 4096
+    /// The longest interval, flex, quiet, delay and window.
+    static let duration = Duration.seconds(3660 * 86_400)
+    /// The last moment of the year 9999: later ones cannot be written down.
+    static let lastMoment = WallTime(unixMilliseconds: 253_402_300_799_999)
+    /// The most missed occurrences that one request runs.
+    static let missed = 10_000
+  }
+
+  /// What is wrong with a request is said before anything is written. Notes say what is taken otherwise than it was sent.
+  func check(
+    _ submitted: TaskRequest, by submitter: Submitter, notes: inout [String], now: WallTime
+  ) throws(RequestRefusal) -> TaskRequest {
+    var request = submitted
+    guard !isDraining else { throw RequestRefusal(.unavailable, "the host is draining: submit again when it is back") }
+    try checkHandler(of: request, by: submitter, notes: &notes)
+    guard request.payload.count <= Limits.payloadBytes else {
+      throw RequestRefusal(
+        .tooBig, "the payload has \(request.payload.count) bytes, more than \(Limits.payloadBytes): keep it elsewhere and send where",
+        field: "payload")
+    }
+    guard Limits.priorities.contains(request.priority) else {
+      throw RequestRefusal(.invalid, "priority \(request.priority) is not in −10 … 10", field: "priority")
+    }
+    try checkKeys(&request, by: submitter, notes: &notes)
+    guard request.tags.count <= Limits.tags, request.tags.allSatisfy({ !$0.isEmpty && $0.utf8.count <= Limits.keyBytes }) else {
+      throw RequestRefusal(.invalid, "at most \(Limits.tags) tags of 1 to \(Limits.keyBytes) bytes each are allowed", field: "tags")
+    }
+    guard request.after.count <= RequestLimits.after else {
+      throw RequestRefusal(
+        .limit,
+        "it waits for \(request.after.count) requests, more than \(RequestLimits.after): gather them behind one that waits for them",
+        field: "after")
+    }
+    try checkGates(&request, notes: &notes)
+    try checkRepetition(&request, by: submitter, notes: &notes)
+    try checkTimes(&request, notes: &notes, now: now)
+    try checkRetry(request.retry)
+    request.retry = request.retry ?? policy.retry
+    try applyOperatorsGates(to: &request)
+    try checkLane(of: request)
+    return request
+  }
+
+  private func checkHandler(of request: TaskRequest, by submitter: Submitter, notes: inout [String]) throws(RequestRefusal) {
+    if handlers[request.identifier] == nil {
+      guard submitter == .operatorsConfiguration || policy.permitted?.contains(where: { $0.exact == request.identifier }) == true else {
+        throw RequestRefusal(
+          .unknownIdentifier,
+          "no plugin registered \(request.identifier): see taskhost plugins list, or permit it by its full name to park requests for it",
+          field: "identifier")
+      }
+      notes.append("no plugin has registered \(request.identifier): the request is parked until one does")
+    }
+    if standings[request.identifier]?.isQuarantined == true {
+      notes.append("the plugin is quarantined: the request waits for taskhost plugins release \(request.identifier)")
+    }
+  }
+
+  // MARK: Keys
+
+  /// A key has 1 to ``Limits/keyBytes`` bytes.
+  static func checkSize(of key: String, _ field: String) throws(RequestRefusal) {
+    guard !key.isEmpty, key.utf8.count <= Limits.keyBytes else {
+      throw RequestRefusal(
+        .invalid, "\(field) has \(key.utf8.count) bytes; 1 to \(Limits.keyBytes) are allowed: send a hash of it if it is longer",
+        field: field)
+    }
+  }
+
+  private func checkKeys(_ request: inout TaskRequest, by submitter: Submitter, notes: inout [String]) throws(RequestRefusal) {
+    if let key = request.uniqueKey {
+      try Self.checkSize(of: key, "unique_key")
+      if submitter == .user, request.isSchedule {
+        throw RequestRefusal(
+          .conflict, "the unique key \"\(key)\" is that of the schedule in the configuration: change it there, or take another key",
+          field: "unique_key")
+      }
+    } else if request.onConflict != .none {
+      throw RequestRefusal(
+        .invalid, "on_conflict \(request.onConflict.rawValue) needs a unique key: send unique_key", field: "unique_key")
+    }
+    if let window = request.uniqueWindow {
+      guard request.uniqueKey != nil, request.onConflict != .none else {
+        throw RequestRefusal(
+          .invalid, "unique_window_ms is about a key that is held: send unique_key and on_conflict too", field: "unique_window_ms")
+      }
+      try Self.checkLength(window, atLeast: .milliseconds(1), "unique_window_ms")
+    }
+    // Without a policy every submission is its own request, so it holds no key.
+    if request.onConflict == .none, request.uniqueKey != nil {
+      request.uniqueKey = nil
+      notes.append("without on_conflict every submission is its own request: its unique key is not held")
+    }
+  }
+
+  // MARK: Gates
+
+  private func checkGates(_ request: inout TaskRequest, notes: inout [String]) throws(RequestRefusal) {
+    let gates = request.gates
+    guard Conditions.all.isSuperset(of: gates.conditions) else {
+      throw RequestRefusal(
+        .invalid,
+        "condition bits \(gates.conditions.subtracting(.all).rawValue) are not known: \(Conditions.all.names.joined(separator: ", ")) are",
+        field: "conditions")
+    }
+    if let window = gates.window { try Self.checkSize(of: window, "window") }
+    if let key = gates.concurrencyKey { try Self.checkSize(of: key, "concurrency_key") }
+    guard gates.resources.count <= RequestLimits.resources else {
+      throw RequestRefusal(
+        .limit, "it names \(gates.resources.count) resources, more than \(RequestLimits.resources)", field: "resources")
+    }
+    for (name, amount) in gates.resources.sorted(by: { $0.key < $1.key }) {
+      try Self.checkSize(of: name, "resources")
+      guard amount > 0 else {
+        throw RequestRefusal(.invalid, "resource \(name): \(amount) is not 1 or more: leave it out if it takes none", field: "resources")
+      }
+    }
+    try Self.checkLength(gates.flex, atLeast: .zero, "flex_ms")
+    // As it is stored, so that a lane is the same lane after a restart.
+    request.gates.flex = .milliseconds(gates.flex.wholeMilliseconds)
+  }
+
+  private func checkLane(of request: TaskRequest) throws(RequestRefusal) {
+    guard let lanes = handlers[request.identifier]?.lanes, lanes.count >= RequestLimits.lanes, lanes[request.gates] == nil else { return }
+    let used = lanes.values.count { if case .never = $0.nextDue { false } else { true } }
+    guard used >= RequestLimits.lanes else { return }
+    throw RequestRefusal(
+      .limit,
+      "requests of \(request.identifier) wait in \(used) lanes, the most there may be: a lane is a set of conditions, window, concurrency "
+        + "key, resources and flex; use fewer different concurrency keys, or submit again when some have run",
+      field: request.gates.concurrencyKey == nil ? nil : "concurrency_key")
+  }
+
+  // MARK: Times
+
+  private func checkRepetition(_ request: inout TaskRequest, by submitter: Submitter, notes: inout [String]) throws(RequestRefusal) {
+    try checkEvent(of: request)
+    guard let rule = request.repetition else { return }
+    try occurrences.check(rule)
+    guard request.after.isEmpty else {
+      throw RequestRefusal(
+        .invalid, "a request that repeats cannot wait for others: submit it once they have succeeded, or leave the repetition out",
+        field: "after")
+    }
+    guard request.onConflict != .append else {
+      throw RequestRefusal(
+        .invalid,
+        "a request that repeats cannot be appended, and nothing to it, since it never ends: use on_conflict keep, replace or update",
+        field: "on_conflict")
+    }
+    if case .cron = rule.schedule { request.clock = .wall }
+    if request.earliestBegin == nil, rule.interval != nil { request.clock = .boot }
+    if case .all(let limit, let spread) = rule.missed {
+      guard (1...RequestLimits.missed).contains(limit) else {
+        throw RequestRefusal(.invalid, "missed_limit \(limit) is not in 1 … \(RequestLimits.missed)", field: "missed_limit")
+      }
+      try Self.checkLength(spread, atLeast: .zero, "missed_spread_ms")
+    }
+    guard let interval = rule.interval else { return }
+    try Self.checkLength(interval, atLeast: .milliseconds(1), "every_ms")
+    if submitter == .user, interval < policy.minimumInterval {
+      request.repetition?.interval = policy.minimumInterval
+      notes.append("the interval was raised to minimum_interval, \(policy.minimumInterval.wholeMilliseconds / 1000) s")
+    }
+    if let interval = request.repetition?.interval, request.gates.flex > interval {
+      request.gates.flex = interval
+      notes.append("flex_ms was lowered to the interval, \(interval.wholeMilliseconds) ms")
+    }
+  }
+
+  private func checkEvent(of request: TaskRequest) throws(RequestRefusal) {
+    guard let event = request.event else {
+      guard request.repetition?.schedule == .event else { return }
+      throw RequestRefusal(.invalid, "it is to repeat with every event, but names none: send event or watch", field: "event")
+    }
+    if let rule = request.repetition, rule.schedule != .event {
+      throw RequestRefusal(
+        .invalid, "a request waits for its times or for an event, not for both: leave one out, or submit two",
+        field: rule.interval == nil ? "cron" : "every_ms")
+    }
+    if let path = event.path {
+      guard path.hasPrefix("/"), path.utf8.count <= 4095, !path.utf8.contains(0) else {
+        throw RequestRefusal(.invalid, "watch: an absolute path of at most 4095 bytes is expected", field: "watch")
+      }
+    } else {
+      try Self.checkSize(of: event.name, "event")
+    }
+    try Self.checkLength(event.debounce, atLeast: .zero, "debounce_ms")
+  }
+
+  private func checkTimes(_ request: inout TaskRequest, notes: inout [String], now: WallTime) throws(RequestRefusal) {
+    for (time, field) in [(request.earliestBegin, "earliest_begin"), (request.deadline, "deadline")] {
+      guard let time, time > RequestLimits.lastMoment else { continue }
+      throw RequestRefusal(.invalid, "\(field) lies after the year 9999", field: field)
+    }
+    if let deadline = request.deadline {
+      if let begin = request.earliestBegin, deadline < begin {
+        throw RequestRefusal(
+          .invalid,
+          "the deadline lies \(Self.text(begin - deadline)) before the earliest begin: from the deadline on it should run at once",
+          field: "deadline")
+      }
+      if deadline <= now { notes.append("the deadline has passed already: only network and power count") }
+    }
+    // What took a moment to get here was not meant to lie in the past.
+    if let begin = request.earliestBegin, begin + .seconds(1) < now {
+      notes.append("earliest_begin lies \(Self.text(now - begin)) in the past: it counts as now")
+    }
+  }
+
+  private func checkRetry(_ retry: RetryPolicy?) throws(RequestRefusal) {
+    guard let retry else { return }
+    try Self.checkLength(retry.initial, atLeast: .zero, "retry")
+    try Self.checkLength(retry.maximum, atLeast: .zero, "retry")
+  }
+
+  private static func checkLength(_ duration: Duration, atLeast: Duration, _ field: String) throws(RequestRefusal) {
+    guard duration >= atLeast, duration <= RequestLimits.duration else {
+      throw RequestRefusal(
+        .invalid,
+        "\(field): \(duration.wholeMilliseconds) ms is not in \(atLeast.wholeMilliseconds) … "
+          + "\(RequestLimits.duration.wholeMilliseconds) ms (ten years)", field: field)
+    }
+  }
+}

@@ -1,0 +1,20 @@
+public import SchedulingLimits
+
+/// What the operator allows the runs of one plugin's identifier, besides their number at once.
+public struct PluginLimits: Sendable, Hashable {
+  /// How often runs may begin; nil: as often as they are due.
+  public var rate: Rate?
+  /// How often runs of one concurrency key may begin.
+  public var ratePerKey: Rate?
+  /// How many runs of one concurrency key may go on at once.
+  public var runsPerKey = 1
+  /// What each run takes of the host's resources, besides what its request names.
+  public var resources: [String: Int] = [:]
+  /// The maintenance window that requests wait for that name none.
+  public var window: String?
+  /// How much run time it has in a period; nil: no quota.
+  public var quota: RunQuota?
+
+  /// No limits but one run a key.
+  public init() {}
+}

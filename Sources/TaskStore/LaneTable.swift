@@ -1,0 +1,59 @@
+import GRDB
+import HostThreads
+import TaskModel
+
+/// The short numbers that stand for lanes. Rows are added and never changed, so what is known stays true.
+final class LaneTable: Sendable {
+  private struct Known {
+    var numbers: [Lane: Int64] = [:]
+    var lanes: [Int64: Lane] = [:]
+  }
+
+  private let known = Guarded(Known())
+  private let identifiers: IdentifierTable
+
+  init(_ identifiers: IdentifierTable) { self.identifiers = identifiers }
+
+  /// The number of a lane, made if it has none. In a transaction of the writer: `forget` what a rolled back one made.
+  func number(of lane: Lane, in database: Database) throws -> Int64 {
+    if let number = try existingNumber(of: lane, in: database) { return number }
+    let identifier = try identifiers.number(of: lane.identifier, in: database)
+    try database.execute(
+      sql: "INSERT INTO lanes (identifier, gates) VALUES (?, ?)", arguments: [identifier, try StoredGates.text(of: lane.gates)])
+    let number = database.lastInsertedRowID
+    learn(number, lane)
+    return number
+  }
+
+  /// The number of a lane; nil if it has none.
+  func existingNumber(of lane: Lane, in database: Database) throws -> Int64? {
+    if let number = known.withLock({ $0.numbers[lane] }) { return number }
+    guard let identifier = try identifiers.existingNumber(of: lane.identifier, in: database) else { return nil }
+    let number = try Int64.fetchOne(
+      database, sql: "SELECT id FROM lanes WHERE identifier = ? AND gates = ?",
+      arguments: [identifier, try StoredGates.text(of: lane.gates)])
+    if let number { learn(number, lane) }
+    return number
+  }
+
+  /// The lane that `number` stands for.
+  func lane(of number: Int64, in database: Database) throws -> Lane {
+    if let lane = known.withLock({ $0.lanes[number] }) { return lane }
+    guard let row = try Row.fetchOne(database, sql: "SELECT identifier, gates FROM lanes WHERE id = ?", arguments: [number]) else {
+      throw UnknownStoredValue(type: "lane", value: number)
+    }
+    let lane = Lane(try identifiers.name(of: row[0], in: database), try StoredGates.gates(row[1]))
+    learn(number, lane)
+    return lane
+  }
+
+  /// After a rollback: what it had added is gone.
+  func forget() { known.withLock { $0 = Known() } }
+
+  private func learn(_ number: Int64, _ lane: Lane) {
+    known.withLock { known in
+      known.numbers[lane] = number
+      known.lanes[number] = lane
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import GRDB
+import TaskModel
+
+extension SQLiteTransaction {
+  func due(in lane: Lane, by now: WallTime, limit: Int) throws -> [DueRequest] {
+    guard let number = try lanes.existingNumber(of: lane, in: database) else { return [] }
+    var offers: [DueRequest] = []
+    var priority = Int64(Limits.priorities.upperBound) + 1
+    // Few priorities are in use at a time; each is one step in the index.
+    while let next = try statements.nextPriority.rows(.integer(number), .integer(priority), read: { $0.integer(0) }).first {
+      priority = next
+      offers += try statements.due.rows(.integer(number), .integer(next), .integer(now.unixMilliseconds), .integer(Int64(limit))) {
+        DueRequest(
+          id: RequestID(sequence: $0.integer(0), origin: origin), due: WallTime(unixMilliseconds: $0.integer(1)), priority: Int(next),
+          attemptsSpent: Int($0.integer(2)), isRepeating: $0.integer(3) != 0)
+      }
+    }
+    guard offers.contains(where: { $0.priority != offers[0].priority }) else { return offers }
+    return Array(offers.sorted { ($0.rank, $0.id) < ($1.rank, $1.id) }.prefix(limit))
+  }
+
+  func nextDue(in lane: Lane) throws -> WallTime? {
+    guard let number = try lanes.existingNumber(of: lane, in: database), let first = try firstDue(in: number) else { return nil }
+    return first.due < .distantFuture ? first.due : nil
+  }
+
+  func firstPending(of identifier: TaskIdentifier) throws -> RequestRecord? {
+    guard let number = try identifiers.existingNumber(of: identifier, in: database) else { return nil }
+    var first: (id: RequestID, due: WallTime)?
+    for lane in try Int64.fetchAll(database, sql: "SELECT id FROM lanes WHERE identifier = ?", arguments: [number]) {
+      guard let offer = try firstDue(in: lane) else { continue }
+      if first.map({ offer.due < $0.due }) ?? true { first = offer }
+    }
+    return try first.flatMap { try request($0.id) }
+  }
+
+  private func firstDue(in lane: Int64) throws -> (id: RequestID, due: WallTime)? {
+    var first: (id: RequestID, due: WallTime)?
+    var priority = Int64(Limits.priorities.upperBound) + 1
+    while let next = try statements.nextPriority.rows(.integer(lane), .integer(priority), read: { $0.integer(0) }).first {
+      priority = next
+      let offer = try statements.firstDue.rows(.integer(lane), .integer(next)) {
+        (id: RequestID(sequence: $0.integer(0), origin: origin), due: WallTime(unixMilliseconds: $0.integer(1)))
+      }.first
+      if let offer, first.map({ offer.due < $0.due }) ?? true { first = offer }
+    }
+    return first
+  }
+
+  // MARK: Deadlines
+
+  func pastDeadline(by now: WallTime, limit: Int) throws -> [RequestRecord] {
+    let sql = """
+      SELECT \(RequestColumns.list) FROM requests INDEXED BY requests_deadline
+      WHERE deadline_ms IS NOT NULL AND relaxed = 0 AND state = 20 AND deadline_ms <= ? ORDER BY deadline_ms LIMIT ?
+      """
+    return try PreparedStatement(database, sql).rows(.integer(now.unixMilliseconds), .integer(Int64(limit)), read: record)
+  }
+
+  func nextDeadline() throws -> WallTime? {
+    try statements.nextDeadline.rows { WallTime(unixMilliseconds: $0.integer(0)) }.first
+  }
+
+  // MARK: Clocks
+
+  func clockReference() throws -> ClockReference? {
+    try PreparedStatement(database, "SELECT boot, offset_ms FROM clock").rows { ClockReference(boot: $0.text(0), offset: $0.integer(1)) }
+      .first
+  }
+
+  func setClockReference(_ reference: ClockReference) throws {
+    try PreparedStatement(database, "INSERT OR REPLACE INTO clock (id, boot, offset_ms) VALUES (1, ?, ?)").run(
+      .text(reference.boot), .integer(reference.offset))
+  }
+
+  func shiftBootTimes(by distance: Duration) throws {
+    // Only the ends of the range are near an overflow, and "never" stays never.
+    try PreparedStatement(
+      database,
+      """
+      UPDATE requests SET due_ms = due_ms + ?1, earliest_begin_ms = earliest_begin_ms + ?1,
+        started_ms = started_ms + ?1, occurrence_ms = CASE
+        WHEN occurrence_ms BETWEEN -4611686018427387904 AND 4611686018427387904 THEN occurrence_ms + ?1 ELSE occurrence_ms END
+      WHERE state < 50 AND clock = 10 AND due_ms BETWEEN -4611686018427387904 AND 4611686018427387904
+      """
+    ).run(.integer(distance.wholeMilliseconds))
+  }
+
+  func pendingByCalendar() throws -> [RequestRecord] {
+    // Looks at every pending request; only a clock that was set asks.
+    try PreparedStatement(database, "SELECT \(RequestColumns.list) FROM requests WHERE state = 20 AND repeats = 20").rows(read: record)
+  }
+}

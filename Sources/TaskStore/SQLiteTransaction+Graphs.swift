@@ -1,0 +1,110 @@
+import Foundation
+import GRDB
+import TaskModel
+
+extension SQLiteTransaction {
+  // MARK: Graphs
+
+  func insert(_ edges: [DependencyRecord], of id: RequestID) throws {
+    let add = try PreparedStatement(
+      database, "INSERT OR REPLACE INTO edges (request, predecessor, on_failure, ended, output) VALUES (?, ?, ?, ?, ?)")
+    for edge in edges {
+      try add.run(
+        .integer(id.sequence), .integer(edge.predecessor.sequence), .integer(edge.onFailure.stored), .integer(edge.ended?.stored),
+        edge.output.isEmpty ? .null : .blob(edge.output))
+    }
+  }
+
+  func awaitedPredecessors() throws -> Set<RequestID> {
+    Set(
+      try PreparedStatement(database, "SELECT DISTINCT predecessor FROM edges INDEXED BY edges_open WHERE ended IS NULL").rows {
+        RequestID(sequence: $0.integer(0), origin: origin)
+      })
+  }
+
+  func edges(of id: RequestID) throws -> [DependencyRecord] {
+    try statements.edges.rows(.integer(id.sequence)) { row in
+      DependencyRecord(
+        predecessor: RequestID(sequence: row.integer(0), origin: origin),
+        onFailure: try Dependency.FailurePolicy(stored: row.integer(1)), ended: try RequestState.optional(row.optionalInteger(2)),
+        output: row.blob(3))
+    }
+  }
+
+  func dependants(of predecessor: RequestID) throws -> [RequestID] {
+    try statements.openEdges.rows(.integer(predecessor.sequence)) { RequestID(sequence: $0.integer(0), origin: origin) }
+  }
+
+  func output(of id: RequestID) throws -> [UInt8]? {
+    // A run has a higher id than its request, and one that was made before its request ended; ids begin with the time. Only where the
+    // clock was set back, runs may be named later than that.
+    let select = try PreparedStatement(
+      database, "SELECT output FROM runs WHERE request = ?1 AND id > ?1 AND id <= ?2 ORDER BY id DESC LIMIT 1")
+    let ended = try request(id)?.ended?.unixMilliseconds ?? 0
+    let last = max(0, min(ended, Int64.max >> 13) + 1) << 12
+    return try select.rows(.integer(id.sequence), .integer(last)) { $0.blob(0) }.first
+      ?? select.rows(.integer(id.sequence), .integer(.max)) { $0.blob(0) }.first
+  }
+
+  func settleEdges(from predecessor: RequestID, ended: RequestState, output: [UInt8]) throws -> [RequestID] {
+    let dependants = try dependants(of: predecessor)
+    guard !dependants.isEmpty else { return [] }
+    try statements.settleEdges.run(
+      .integer(ended.stored), output.isEmpty ? .null : .blob(output), .integer(predecessor.sequence))
+    return dependants
+  }
+
+  // MARK: Keys
+
+  func submission(withKey key: String) throws -> KnownSubmission? {
+    try PreparedStatement(database, "SELECT fingerprint, request, disposition, submitted_ms FROM submissions WHERE key = ?")
+      .rows(.text(key)) { row in
+        KnownSubmission(
+          fingerprint: UInt64(bitPattern: row.integer(0)), request: RequestID(sequence: row.integer(1), origin: origin),
+          disposition: try Disposition(stored: row.integer(2)), submitted: WallTime(unixMilliseconds: row.integer(3)))
+      }.first
+  }
+
+  func remember(_ submission: KnownSubmission, key: String) throws {
+    try PreparedStatement(
+      database, "INSERT OR REPLACE INTO submissions (key, fingerprint, request, disposition, submitted_ms) VALUES (?, ?, ?, ?, ?)"
+    ).run(
+      .text(key), .integer(Int64(bitPattern: submission.fingerprint)), .integer(submission.request.sequence),
+      .integer(submission.disposition.stored), .integer(submission.submitted.unixMilliseconds))
+  }
+
+  func windowHolder(of key: String, identifier: TaskIdentifier, now: WallTime) throws -> RequestID? {
+    guard let number = try identifiers.existingNumber(of: identifier, in: database) else { return nil }
+    return try PreparedStatement(database, "SELECT request FROM unique_windows WHERE identifier = ? AND key = ? AND until_ms > ?")
+      .rows(.integer(number), .text(key), .integer(now.unixMilliseconds)) { RequestID(sequence: $0.integer(0), origin: origin) }.first
+  }
+
+  func hold(_ key: String, identifier: TaskIdentifier, for id: RequestID, until time: WallTime) throws {
+    try PreparedStatement(database, "INSERT OR REPLACE INTO unique_windows (identifier, key, request, until_ms) VALUES (?, ?, ?, ?)").run(
+      .integer(try identifiers.number(of: identifier, in: database)), .text(key), .integer(id.sequence), .integer(time.unixMilliseconds))
+  }
+
+  // MARK: Events
+
+  func waiting(forEvent name: String) throws -> [RequestRecord] {
+    let sql = """
+      SELECT \(RequestColumns.list) FROM requests INDEXED BY requests_event
+      WHERE event IS NOT NULL AND state < 50 AND event = ? ORDER BY id
+      """
+    return try PreparedStatement(database, sql).rows(.text(name), read: record)
+  }
+
+  func awaitedEvents() throws -> [String] {
+    try String.fetchAll(
+      database, sql: "SELECT DISTINCT event FROM requests INDEXED BY requests_event WHERE event IS NOT NULL AND state < 50 ORDER BY event")
+  }
+
+  func setEventPayload(_ payload: [UInt8]?, of id: RequestID) throws {
+    guard let payload else {
+      try database.execute(sql: "DELETE FROM event_payloads WHERE request = ?", arguments: [id.sequence])
+      return
+    }
+    try database.execute(
+      sql: "INSERT OR REPLACE INTO event_payloads (request, bytes) VALUES (?, ?)", arguments: [id.sequence, Data(payload)])
+  }
+}

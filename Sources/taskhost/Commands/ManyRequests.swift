@@ -1,0 +1,30 @@
+import ArgumentParser
+import HostControl
+
+/// What commands about several requests share.
+enum ManyRequests {
+  /// Does something to each; what is refused is told, and keeps no other from its turn.
+  ///
+  /// - Throws: The first refusal; `ExitCode` with its status when it has been told already.
+  static func each(_ ids: [String], _ body: (String) async throws -> Void) async throws {
+    var first: CommandFailure?
+    for id in ids {
+      do {
+        try await body(id)
+      } catch let failure as CommandFailure where failure.status == .refused {
+        if ids.count > 1 { Terminal.note(failure.description) }
+        first = first ?? failure
+      }
+    }
+    guard let first else { return }
+    if ids.count > 1 { throw ExitCode(first.status.rawValue) }
+    throw first
+  }
+
+  /// A query for the requests that match both.
+  static func query(tag: String?, identifier: String?) -> String {
+    [("tag", tag), ("identifier", identifier)].compactMap { name, value in
+      value.map { "\(name)=\(ControlClient.escape($0))" }
+    }.joined(separator: "&")
+  }
+}

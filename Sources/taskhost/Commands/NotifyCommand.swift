@@ -1,0 +1,49 @@
+import ArgumentParser
+import HostControl
+import TaskModel
+
+/// `taskhost notify`
+struct NotifyCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "notify",
+    abstract: "Wake the requests that wait for an event.",
+    discussion: """
+      Says how many requests it woke, and for how many it was merged into a run that
+      was to come anyway. That nothing waits for it is no error.
+
+      EXAMPLES
+        taskhost notify deploy
+        taskhost notify deploy --payload '{"version": 7}'
+      """)
+
+  @Argument(help: "The event's name.")
+  var event: String
+  @Option(help: ArgumentHelp("What the runs get as their payload: JSON, @FILE with any bytes, or @-.", valueName: "json"))
+  var payload: String?
+  @Flag(help: "Print the host's answer as JSON.")
+  var json = false
+  @OptionGroup var socketOptions: SocketOptions
+
+  func run() async throws {
+    var body: [UInt8]?
+    if let payload {
+      var writer = JSONWriter()
+      writer.beginObject()
+      try PayloadArgument.read(payload, into: &writer)
+      writer.endObject()
+      body = writer.bytes
+    }
+    let answer = try await socketOptions.client().post("/v1/events/\(ControlClient.escape(event))", body)
+    if json { return Terminal.print(answer.bytes) }
+    Terminal.print(Self.sentence(answer.node))
+  }
+
+  /// What the event did.
+  static func sentence(_ node: JSONNode) -> String {
+    let event = (node["event"]?.string ?? "").escapingControlCharacters
+    let (woken, merged) = (node["woken"]?.integer ?? 0, node["merged"]?.integer ?? 0)
+    let waiting = node["waiting"]?.integer ?? 0
+    guard woken + merged > 0 else { return waiting == 0 ? "\(event): nothing waits for it" : "\(event): woke none of \(waiting)" }
+    return "\(event): woke \(woken)" + (merged > 0 ? ", merged \(merged)" : "")
+  }
+}

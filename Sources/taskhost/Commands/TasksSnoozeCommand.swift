@@ -1,0 +1,35 @@
+import TaskModel
+import ArgumentParser
+import HostControl
+
+/// `taskhost tasks snooze`
+struct TasksSnoozeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "snooze",
+    abstract: "Put a request off that waits for its run.",
+    discussion: """
+      It costs no attempt, and moves no later occurrence of a request that repeats.
+
+      EXAMPLES
+        taskhost tasks snooze 01976c1e-0000-7000-8000-000000000000 --for 15m
+      """)
+
+  @Argument(help: "The request's id.")
+  var id: String
+  @Option(name: .customLong("for"), help: ArgumentHelp("How long from now: 90s, 15m, 1h30m.", valueName: "duration"))
+  var length: String
+  @Flag(help: "Print the host's answer as JSON.")
+  var json = false
+  @OptionGroup var socketOptions: SocketOptions
+
+  func run() async throws {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("delay_ms", try TimeArgument.duration(length, "--for"))
+    writer.endObject()
+    let answer = try await socketOptions.client().post("/v1/requests/\(ControlClient.escape(id))/snooze", writer.bytes)
+    for note in answer.node["notes"]?.array ?? [] { Terminal.note("note: \((note.string ?? "").escapingControlCharacters)") }
+    if json { return Terminal.print(answer.bytes) }
+    Terminal.print("\(id) \(ScheduleText.when(answer.node, now: ControlServer.systemTime().unixMilliseconds))")
+  }
+}

@@ -1,0 +1,79 @@
+import ArgumentParser
+import HostControl
+
+/// What a request needs before it may run: options of `submit`.
+struct NeedOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "What it needs of the machine: network, unmetered, power, idle, battery_not_low, storage_not_low.", valueName: "names"))
+  var requires: String?
+  @Option(help: ArgumentHelp("What its run does when one of them is lost: stop (default) or finish.", valueName: "policy"))
+  var onLostCondition: String?
+  @Option(help: ArgumentHelp("Only in that maintenance window of the configuration.", valueName: "name"))
+  var window: String?
+  @Option(
+    name: .customLong("follows"),
+    help: ArgumentHelp("After that request has succeeded; ID:ignore: after it has ended. May be repeated.", valueName: "id"))
+  var predecessors: [String] = []
+  @Option(help: ArgumentHelp("Runs with the same key share a limit.", valueName: "key"))
+  var concurrencyKey: String?
+  @Option(
+    name: .customLong("resource"),
+    help: ArgumentHelp("A token of that resource of the configuration, or NAME=N of them; may be repeated.", valueName: "name"))
+  var resources: [String] = []
+
+  /// What a request with these options waits for, in words; nil: nothing but its time.
+  var sentence: String? {
+    switch predecessors.count {
+    case 0: nil
+    case 1: "the request \(Self.edge(predecessors[0]).request)"
+    default: "\(predecessors.count) requests"
+    }
+  }
+
+  /// Writes the members of a request.
+  func write(into writer: inout JSONWriter) throws {
+    if let requires { writer.member("conditions", requires.split(separator: ",").map(String.init)) }
+    writer.member("on_lost_condition", onLostCondition)
+    writer.member("window", window)
+    if !predecessors.isEmpty {
+      writer.name("after")
+      writer.beginArray()
+      for text in predecessors {
+        let edge = Self.edge(text)
+        writer.beginObject()
+        writer.member("request", edge.request)
+        writer.member("on_failure", edge.onFailure)
+        writer.endObject()
+      }
+      writer.endArray()
+    }
+    writer.member("concurrency_key", concurrencyKey)
+    guard !resources.isEmpty else { return }
+    let tokens = try resources.map { try Self.tokens($0) }
+    if let twice = tokens.first(where: { token in tokens.filter { $0.name == token.name }.count > 1 }) {
+      throw ValidationError("--resource \(twice.name) comes twice: write \(twice.name)=N for several tokens of it.")
+    }
+    writer.name("resources")
+    writer.beginObject()
+    for token in tokens { writer.member(token.name, token.count) }
+    writer.endObject()
+  }
+
+  /// `ID`, `ID:ignore`
+  private static func edge(_ text: String) -> (request: String, onFailure: String?) {
+    guard let colon = text.firstIndex(of: ":") else { return (text, nil) }
+    return (String(text[..<colon]), String(text[text.index(after: colon)...]))
+  }
+
+  /// `gpu`, `gpu=2`
+  private static func tokens(_ text: String) throws -> (name: String, count: Int64) {
+    let halves = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    guard !halves[0].isEmpty else { throw ValidationError("--resource: '\(text)' has no name: write gpu or gpu=2.") }
+    guard halves.count == 2 else { return (text, 1) }
+    guard let count = Int64(halves[1]), count > 0 else {
+      throw ValidationError("--resource: '\(text)' names no number of tokens: write \(halves[0])=2.")
+    }
+    return (String(halves[0]), count)
+  }
+}

@@ -1,0 +1,75 @@
+public import HostControl
+import Synchronization
+public import TaskModel
+
+/// Why, conditions, events and the forecast.
+extension MemoryHost {
+  /// As the protocol says.
+  public func explanation(of id: RequestID) async throws(ControlError) -> RequestExplanation {
+    _ = try await request(id)
+    return state.withLock { state in
+      RequestExplanation(id: id, gates: state.gates, earliestStart: state.earliestStart, wouldRunIf: state.wouldRunIf)
+    }
+  }
+
+  /// As the protocol says.
+  public func cancelAll(tag: String?, identifier: TaskIdentifier?) async throws(ControlError) -> Int {
+    var query = RequestQuery()
+    (query.tag, query.identifier, query.limit) = (tag, identifier, .max)
+    let matching = try await requests(query).filter { !$0.state.isFinal }
+    for record in matching { _ = try await cancel(record.id) }
+    return matching.count
+  }
+
+  /// As the protocol says.
+  public func snooze(_ id: RequestID, until time: WallTime) async throws(ControlError) -> SnoozedRecord {
+    guard try await request(id).state == .pending else { throw ControlError(.conflict, "only a pending request can be put off") }
+    let isLater = try await request(id).due > time
+    if !isLater { change(id) { $0.due = time } }
+    return SnoozedRecord(try await request(id), notes: isLater ? ["its own time is later"] : [])
+  }
+
+  /// As the protocol says: every condition holds unless it is overridden.
+  public func conditions() async throws(ControlError) -> ConditionReport {
+    state.withLock { state in
+      ConditionReport(
+        states: Conditions.named.map { name, condition in
+          ConditionState(
+            condition: condition, holds: state.overrides[condition] ?? true, since: now, observed: "\(name) as it should be",
+            isKnown: condition != .idle, isWatched: condition != .power, isOverridden: state.overrides[condition] != nil)
+        })
+    }
+  }
+
+  /// As the protocol says.
+  public func overrideConditions(_ overrides: [(Conditions, Bool)]) async throws(ControlError) {
+    state.withLock { state in for (condition, holds) in overrides { state.overrides[condition] = holds } }
+  }
+
+  /// As the protocol says.
+  public func clearConditions(_ conditions: Conditions) async throws(ControlError) {
+    state.withLock { state in state.overrides = state.overrides.filter { !conditions.contains($0.key) } }
+  }
+
+  /// As the protocol says; nothing is merged.
+  public func notify(_ event: String, payload: [UInt8]?) async throws(ControlError) -> EventReceipt {
+    let waiting = state.withLock { state in
+      state.requests.values.filter { $0.request.event?.name == event && $0.state == .pending }.map(\.id)
+    }
+    for id in waiting {
+      state.withLock { $0.payloads[id] = payload }
+      change(id) { [now] in $0.due = now }
+    }
+    return EventReceipt(event: event, woken: waiting.count, dropped: waiting.isEmpty ? 1 : 0, waiting: waiting.count)
+  }
+
+  /// As the protocol says.
+  public func forecast(hours: Int, limit: Int) async throws(ControlError) -> Forecast {
+    state.withLock { state in
+      var forecast = state.forecast ?? Forecast(from: now, to: now + .seconds(hours * 3600))
+      forecast.isTruncated = forecast.isTruncated || forecast.entries.count > limit
+      forecast.entries = Array(forecast.entries.prefix(limit))
+      return forecast
+    }
+  }
+}

@@ -1,0 +1,6 @@
+/// What kept a test from being made.
+struct TestFailure: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+}

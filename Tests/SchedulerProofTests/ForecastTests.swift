@@ -1,0 +1,192 @@
+import SchedulingLimits
+import StoreTestSupport
+import TaskModel
+import Testing
+
+@testable import TaskScheduler
+
+@Suite("A forecast") struct ForecastTests {
+  private static let now = WallTime.testStart
+  private static let origin: UInt64 = 9
+  private static let other = TaskIdentifier.sample("org.example.other")
+
+  private static func contract(_ identifier: TaskIdentifier = .sample(), runs: Int = 1) -> HandlerContract {
+    HandlerContract(identifier: identifier, kind: .refresh, budget: .seconds(30), grace: .seconds(5), maxConcurrentRuns: runs)
+  }
+
+  private static func basis(
+    _ contracts: [HandlerContract] = [contract(), contract(other)], held: Conditions = .all,
+    _ change: (inout SchedulingPolicy) -> Void = { _ in }
+  ) -> ForecastBasis {
+    var policy = SchedulingPolicy()
+    policy.timeZones = ProofWorld.zone
+    change(&policy)
+    return ForecastBasis(policy: policy, contracts: contracts, conditions: ProofWorld.report(held, now: now), from: now)
+  }
+
+  private static func record(
+    _ sequence: Int64, _ identifier: TaskIdentifier = .sample(), due: Duration = .zero, every: Duration? = nil,
+    _ change: (inout RequestRecord) -> Void = { _ in }
+  ) -> RequestRecord {
+    var record = RequestRecord.sample(sequence, origin: origin, identifier: identifier, due: now + due, every: every)
+    change(&record)
+    return record
+  }
+
+  private static func seconds(_ forecast: Forecast) -> [Int64] { forecast.entries.map { ($0.at - now).wholeMilliseconds / 1000 } }
+
+  @Test("tells each run of a day of a request that comes every minute, at its times")
+  func everyMinute() {
+    let forecast = Self.basis().forecast(
+      of: ForecastQueue([Self.record(1, due: .seconds(60), every: .seconds(60))]), to: Self.now + .seconds(86_401))
+    #expect(forecast.entries.count == 1440)
+    #expect(Self.seconds(forecast) == (1...1440).map { $0 * 60 })
+    #expect(forecast.entries.allSatisfy { $0.occurrence == $0.at && $0.identifier == .sample() && $0.duration == nil && !$0.assumed })
+    #expect(forecast.held.isEmpty && !forecast.isTruncated)
+    #expect(forecast.notes.contains { $0.contains("1 s is assumed") })
+  }
+
+  @Test("lets requests wait for each other's runs, which take their usual time")
+  func busy() {
+    let queue = ForecastQueue((1...3).map { Self.record($0) }, durations: [.sample(): .seconds(100)])
+    let forecast = Self.basis().forecast(of: queue, to: Self.now + .seconds(250))
+    #expect(Self.seconds(forecast) == [0, 100, 200])
+    #expect(forecast.entries.map(\.duration) == [.seconds(100), .seconds(100), .seconds(100)])
+  }
+
+  @Test("goes on with the runs that there are")
+  func running() {
+    let running = Self.record(1) { record in
+      (record.state, record.run, record.started) = (.running, RunID(sequence: 5, origin: Self.origin), Self.now + .seconds(-30))
+    }
+    let queue = ForecastQueue([running, Self.record(2)], durations: [.sample(): .seconds(40)])
+    let forecast = Self.basis().forecast(of: queue, to: Self.now + .seconds(250))
+    #expect(Self.seconds(forecast) == [10])
+    #expect(forecast.entries.map(\.request.sequence) == [2])
+  }
+
+  @Test("names what is held, and why: conditions, quarantine, a missing plugin, an event; what is only due later is not")
+  func held() {
+    let absent = TaskIdentifier.sample("org.example.absent")
+    var basis = Self.basis(held: Conditions.all.subtracting(.network))
+    var standing = Standing()
+    standing.quarantinedSince = Self.now
+    basis.standings = [Self.other: standing]
+    let forecast = basis.forecast(
+      of: ForecastQueue([
+        Self.record(1) { $0.request.gates.conditions = .network }, Self.record(2, Self.other), Self.record(3, absent),
+        Self.record(4) { ($0.request.event, $0.due) = (EventTrigger("mail"), .distantFuture) }, Self.record(5, due: .seconds(90_000)),
+        Self.record(6) { $0.request.gates.conditions = .power },
+      ]), to: Self.now + .seconds(86_400))
+    #expect(forecast.entries.map(\.request.sequence) == [6])
+    #expect(forecast.entries.first?.assumed == true)
+    #expect(forecast.held.map(\.request.sequence) == [1, 2, 3, 4])
+    for (held, words) in zip(
+      forecast.held, ["network does not hold", "quarantined", "no plugin has registered", "waits for the event mail"])
+    {
+      #expect(held.reason.contains(words), "\(held)")
+    }
+  }
+
+  @Test("counts a condition that nobody observes as held, and says so")
+  func unwatched() {
+    var report = ProofWorld.report([], now: Self.now)
+    for index in report.states.indices { report.states[index].isWatched = false }
+    var basis = Self.basis()
+    basis.conditions = report
+    let forecast = basis.forecast(of: ForecastQueue([Self.record(1) { $0.request.gates.conditions = .idle }]), to: Self.now + .seconds(60))
+    #expect(forecast.entries.map(\.assumed) == [true])
+    #expect(forecast.notes.contains { $0.contains("idle is not observed") })
+  }
+
+  @Test("lets a chain go on when what it waits for has succeeded")
+  func chain() {
+    func blocked(_ sequence: Int64, after: Int64) -> RequestRecord {
+      Self.record(sequence, Self.other) { record in
+        let predecessor = RequestID(sequence: after, origin: Self.origin)
+        (record.state, record.blockedBy) = (.blocked, predecessor)
+        record.request.after = [Dependency(.request(predecessor))]
+      }
+    }
+    let queue = ForecastQueue(
+      [Self.record(1), blocked(2, after: 1), blocked(3, after: 2), blocked(4, after: 99)], durations: [.sample(): .seconds(10)])
+    let forecast = Self.basis().forecast(of: queue, to: Self.now + .seconds(60))
+    #expect(Self.seconds(forecast) == [0, 10, 11])
+    #expect(forecast.entries.map(\.assumed) == [false, true, true])
+    #expect(forecast.held.map(\.request.sequence) == [4])
+  }
+
+  @Test("keeps the operator's limits: a rate, a key, a window, a hold that ends")
+  func limits() throws {
+    let window = try MaintenanceWindow(from: "02:00", to: "03:00", zone: ProofWorld.zone("UTC"))
+    var basis = Self.basis([Self.contract(runs: 5), Self.contract(Self.other)]) { policy in
+      policy.windows = ["night": window]
+      var limits = PluginLimits()
+      limits.rate = Rate(count: 1, period: .seconds(60))
+      policy.limits = [Self.other: limits]
+    }
+    var standing = Standing()
+    standing.heldUntil = Self.now + .seconds(100)
+    basis.standings = [Self.other: standing]
+    let forecast = basis.forecast(
+      of: ForecastQueue([
+        Self.record(1) { $0.request.gates.window = "night" }, Self.record(2) { $0.request.gates.concurrencyKey = "k" },
+        Self.record(3) { $0.request.gates.concurrencyKey = "k" }, Self.record(4, Self.other), Self.record(5, Self.other),
+      ]), to: Self.now + .seconds(86_400))
+    let at = Dictionary(uniqueKeysWithValues: zip(forecast.entries.map(\.request.sequence), Self.seconds(forecast)))
+    #expect(at == [1: 7200, 2: 0, 3: 1, 4: 100, 5: 160])
+  }
+
+  @Test("ends with as many runs as are asked for, and says so")
+  func truncated() {
+    let forecast = Self.basis().forecast(
+      of: ForecastQueue([Self.record(1, every: .seconds(60))]), to: Self.now + .seconds(86_400), limit: 100)
+    #expect(forecast.entries.count == 100)
+    #expect(forecast.isTruncated)
+    #expect(forecast.notes.contains { $0.contains("the first 100 runs") })
+  }
+
+  @Test("of a draining host has no runs")
+  func draining() {
+    var basis = Self.basis()
+    basis.isDraining = true
+    let forecast = basis.forecast(of: ForecastQueue([Self.record(1)]), to: Self.now + .seconds(60))
+    #expect(forecast.entries.isEmpty)
+    #expect(forecast.held.first?.reason.contains("draining") == true)
+  }
+
+  @Test("of no time or no requests is empty")
+  func nothing() {
+    #expect(Self.basis().forecast(of: ForecastQueue([]), to: Self.now + .seconds(60)).entries.isEmpty)
+    let past = Self.basis().forecast(of: ForecastQueue([Self.record(1)]), to: Self.now + .seconds(-60))
+    #expect(past.from == past.to && past.entries.isEmpty && past.held.isEmpty)
+  }
+
+  @Test("of a day of a busy host takes no longer than a second")
+  func busyDay() {
+    let identifiers = (0..<200).map { TaskIdentifier.sample("org.example.n\($0)") }
+    var requests: [RequestRecord] = []
+    for (index, identifier) in identifiers.enumerated() {
+      requests.append(Self.record(Int64(requests.count + 1), identifier, due: .seconds(index), every: .seconds(900 + index * 60)))
+    }
+    while requests.count < 20_000 {
+      let index = requests.count
+      requests.append(Self.record(Int64(index + 1), identifiers[index % 200], due: .seconds(index * 5 % 100_000)))
+    }
+    let basis = Self.basis(identifiers.map { Self.contract($0, runs: 3) }) { $0.maxConcurrentRuns = 100 }
+    // Unoptimized code takes half a minute for all of it.
+    #if DEBUG
+      let limit = 1000
+    #else
+      let limit = 20_000
+    #endif
+    let clock = ContinuousClock()
+    var forecast = Forecast(from: Self.now, to: Self.now)
+    let time = clock.measure { forecast = basis.forecast(of: ForecastQueue(requests), to: Self.now + .seconds(86_400), limit: limit) }
+    print("a forecast of \(forecast.entries.count) runs of \(requests.count) requests took \(time)")
+    #expect(forecast.entries.count >= min(limit, 10_000))
+    #if !DEBUG
+      #expect(time < .seconds(1))
+    #endif
+  }
+}

@@ -1,0 +1,197 @@
+import CalendarTime
+import MemoryStore
+import StoreTestSupport
+import TaskModel
+
+@testable import TaskScheduler
+
+/// The scheduler's core on a store in memory, with clocks that the test sets. Does with a turn what the scheduler's thread does with it.
+final class ProofHost {
+  let store: any RequestStore = MemoryRequestStore(origin: 7)
+  let policy: SchedulingPolicy
+  let contracts: [HandlerContract]
+  private(set) var core: SchedulerCore
+  /// What the calendar shows.
+  private(set) var now: WallTime
+  /// What the calendar shows less what the boot clock shows.
+  private(set) var offset: Int64 = 0
+  private var boot = 1
+  /// The runs that the launcher has or that are held.
+  private(set) var orders: [RunID: RunOrder] = [:]
+  /// When held runs are to begin.
+  private(set) var held: [RunID: WallTime] = [:]
+  /// The runs that were asked to stop.
+  private(set) var expirations: [RunID: StopReason] = [:]
+  /// Told of each run with when it begins, once that is durable.
+  var began: (RunOrder, WallTime) throws -> Void = { _, _ in }
+  /// Told of each run that has ended, once that is durable.
+  var ended: (RunRecord) throws -> Void = { _ in }
+  private var given: [(RunID, StopReason)] = []
+
+  init(_ policy: SchedulingPolicy, _ contracts: [HandlerContract], now: WallTime) throws {
+    self.policy = policy
+    self.contracts = contracts
+    self.now = now
+    core = SchedulerCore(policy: policy, origin: store.origin, lastSequence: 0, now: now, random: SeededGenerator(seed: 1))
+    try open(crashed: [:])
+  }
+
+  private func open(crashed: [RunID: String]) throws {
+    core.register(contracts)
+    core.beginTurn()
+    try store.commit { transaction in
+      try core.clockChanged(reference, transaction, now: now)
+      _ = try core.recover(transaction, crashed: crashed, now: now)
+      try core.reconcile([:], transaction, now: now)
+    }
+    core.committed(core.turn)
+    if core.limits.needsHistory {
+      var query = RunQuery()
+      query.limit = 20_000
+      core.limits.restore(try store.runs(query)) { [store] run in (try? store.request(run.request))?.request.gates.concurrencyKey }
+    }
+    for run in core.turn.history { try ended(run) }
+  }
+
+  private var reference: ClockReference { ClockReference(boot: "\(boot)", offset: offset) }
+
+  // MARK: Turns
+
+  /// One turn: the change, and what can be started then, in one commit. A refusal undoes the change alone. A commit that fails undoes all.
+  @discardableResult func turn<Value>(fails: Bool = false, _ change: (SchedulerCore, any StoreTransaction) throws -> Value) throws -> Value
+  {
+    try beginHeld()
+    core.storeTrouble = nil
+    core.beginTurn()
+    let result: Result<Value, RequestRefusal>
+    do {
+      result = try store.commit { transaction in
+        let result = try settle(transaction, change)
+        try core.dispatch(transaction, now: now)
+        try core.findWatches(transaction)
+        if fails { throw StoreError.full("as the test wishes") }
+        return result
+      }
+    } catch {
+      core.undoTurn()
+      core.storeTrouble = error
+      throw error
+    }
+    core.committed(core.turn)
+    try carryOut(core.turn)
+    while let (run, reason) = given.popLast() { try end(run, .returned(.retry, stop: reason)) }
+    return try result.get()
+  }
+
+  /// A turn that changes nothing but starts what can be started.
+  func turn() throws { try turn { _, _ in } }
+
+  private func settle<Value>(
+    _ transaction: any StoreTransaction, _ change: (SchedulerCore, any StoreTransaction) throws -> Value
+  ) throws -> Result<Value, RequestRefusal> {
+    let before = core.turn.mark
+    do { return .success(try transaction.savepoint { try change(core, transaction) }) } catch let refusal as RequestRefusal {
+      core.takeBack(to: before)
+      return .failure(refusal)
+    }
+  }
+
+  private func carryOut(_ turn: Turn) throws {
+    for entry in turn.ended {
+      orders[entry.run] = nil
+      held[entry.run] = nil
+      expirations[entry.run] = nil
+    }
+    for record in turn.history { try ended(record) }
+    for order in turn.orders {
+      orders[order.run] = order
+      try began(order, now)
+    }
+    for hold in turn.held {
+      orders[hold.order.run] = hold.order
+      held[hold.order.run] = hold.due
+      try began(hold.order, hold.due)
+    }
+    for (run, reason) in turn.expirations { stop(run, reason) }
+    for change in turn.standings where change.standing?.isHeld(at: now) == true {
+      for run in held.keys.sorted() where orders[run]?.contract.identifier == change.identifier { stop(run, .conditions) }
+    }
+  }
+
+  /// One that is held is given back; the others are asked to stop.
+  private func stop(_ run: RunID, _ reason: StopReason) {
+    if held.removeValue(forKey: run) != nil {
+      given.append((run, reason))
+    } else if orders[run] != nil, expirations[run] == nil {
+      expirations[run] = reason
+    }
+  }
+
+  private func beginHeld() throws { held = held.filter { $0.value > now } }
+
+  // MARK: What happens
+
+  /// Ends a run.
+  func end(_ run: RunID, _ ending: RunEnding, _ report: RunReport = RunReport(), fails: Bool = false) throws {
+    try turn(fails: fails) { core, transaction in try core.end(run, ending, report, transaction, now: now) }
+  }
+
+  /// Ends runs in one turn.
+  func end(_ ends: [(run: RunID, ending: RunEnding, report: RunReport)]) throws {
+    try turn { core, transaction in for end in ends { try core.end(end.run, end.ending, end.report, transaction, now: now) } }
+  }
+
+  /// Time passes.
+  func pass(_ duration: Duration) { now = now + duration }
+
+  /// Time passes until then.
+  func pass(to time: WallTime) { now = max(now, time) }
+
+  /// The calendar is set, or with `slept` the machine has slept that long.
+  func setCalendar(by distance: Duration, slept: Bool) throws {
+    now = now + distance
+    // What is held begins at its time on a clock that nobody sets.
+    held = [:]
+    if !slept { offset += distance.wholeMilliseconds }
+    try turn { core, transaction in try core.clockChanged(reference, transaction, now: now) }
+  }
+
+  /// The machine is as the report says.
+  func set(_ report: ConditionReport) throws {
+    core.conditions = report
+    for run in core.runsThatLost(report) { stop(run, .conditions) }
+    try turn()
+  }
+
+  /// The host begins no more runs; what is held is given back.
+  func drain() throws {
+    core.isDraining = true
+    for run in held.keys.sorted() { stop(run, .draining) }
+    for run in orders.keys where held[run] == nil { stop(run, .draining) }
+    try turn()
+  }
+
+  /// The host dies, or has stopped, and another opens its books.
+  func restart(crashed: [RunID: String] = [:], reboot: Bool = false) throws {
+    (orders, held, expirations) = ([:], [:], [:])
+    if reboot {
+      boot += 1
+      offset &+= 12_345
+    }
+    let conditions = core.conditions
+    core = SchedulerCore(
+      policy: policy, origin: store.origin, lastSequence: try store.highestSequence(), now: now,
+      random: SeededGenerator(seed: UInt64(boot)))
+    core.conditions = conditions
+    try open(crashed: crashed)
+    try turn()
+  }
+
+  // MARK: What is there
+
+  /// A request as stored.
+  func record(_ id: RequestID) throws -> RequestRecord {
+    guard let record = try store.request(id) else { throw ProofFailure("request \(id) is gone") }
+    return record
+  }
+}

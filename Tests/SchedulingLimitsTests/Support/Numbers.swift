@@ -1,0 +1,19 @@
+import TaskModel
+
+/// Numbers that look random and are the same each time: SplitMix64.
+struct Numbers: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: Int) { state = UInt64(truncatingIfNeeded: seed) &* 0x9E37_79B9_7F4A_7C15 }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var value = state
+    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+    return value ^ (value >> 31)
+  }
+}
+
+/// So many milliseconds after a moment that means nothing.
+func at(_ milliseconds: Int64) -> WallTime { WallTime(unixMilliseconds: 1_790_000_000_000 + milliseconds) }

@@ -1,0 +1,179 @@
+import StoreTestSupport
+import TaskModel
+import Testing
+
+@testable import TaskScheduler
+
+@Suite("A request that repeats by the calendar") struct CalendarRuleTests {
+  private func cron(_ expression: String, _ zone: String = "UTC", _ daylight: DaylightPolicy = DaylightPolicy()) -> TaskRequest {
+    TaskRequest(identifier: .sample(), repetition: RepeatRule(.cron(CronRule(expression, timeZone: zone, daylight: daylight))))
+  }
+
+  @Test("first runs at its first time, and the answer says when that is")
+  func first() throws {
+    let world = try World()
+    let submission = try world.submit(cron("30 8 * * *"))
+    #expect(submission.nextStart == .utc("2026-01-01T08:30:00Z"))
+    #expect(submission.effective?.nextStart == submission.nextStart)
+    #expect(submission.effective?.clock == .wall)
+    #expect(world.begun.isEmpty)
+    try world.advance(to: submission.nextStart)
+    #expect(world.begun == [submission.id])
+  }
+
+  @Test("a time that is now counts")
+  func now() throws {
+    let world = try World()
+    #expect(try world.submit(cron("0 0 * * *")).nextStart == world.now)
+  }
+
+  @Test("runs of every length stay on its times, which follow the clocks of the place over a change")
+  func daylight() throws {
+    let world = try World()
+    world.now = .utc("2026-03-28T00:00:00Z")
+    let id = try world.submit(cron("30 2 * * *", "Europe/Berlin")).id
+    var starts: [WallTime] = []
+    for _ in 0..<3 {
+      try world.advance(to: try world.record(id).due)
+      starts.append(world.now)
+      world.now = world.now + .seconds(7200)
+      try world.finish(id, .success)
+    }
+    // On the 29th 02:30 is skipped and shifts to 03:30, which is 01:30 UTC.
+    #expect(starts == [.utc("2026-03-28T01:30:00Z"), .utc("2026-03-29T01:30:00Z"), .utc("2026-03-30T00:30:00Z")])
+  }
+
+  @Test("a retry does not outlast its occurrence, and a run past the next time passes that over")
+  func retries() throws {
+    let world = try World()
+    let id = try world.submit(cron("0 * * * *")).id
+    try world.finish(id, .retry, retryAfter: .seconds(86_400))
+    #expect(try world.record(id).due == .utc("2026-01-01T01:00:00Z"))
+    try world.advance(to: .utc("2026-01-01T01:00:00Z"))
+    #expect(world.orders[id]?.attempt == 1)
+    world.now = .utc("2026-01-01T04:10:00Z")
+    try world.finish(id, .success)
+    #expect(try world.record(id).due == .utc("2026-01-01T05:00:00Z"))
+  }
+
+  @Test("survives a restart with everything it says")
+  func restart() throws {
+    let world = try World()
+    let request = cron("15 3 * * 1-5", "Pacific/Apia", DaylightPolicy(gap: .skip, repeated: .both))
+    let id = try world.submit(request).id
+    try world.restart()
+    #expect(try world.record(id).request.repetition == request.repetition)
+  }
+
+  private static let wrong = [
+    ("61 * * * *", "UTC", "cron"), ("* * *", "UTC", "cron"), ("0 0 31 2 *", "UTC", "cron"), ("0 0 * * *", "Europe/Berlim", "time_zone"),
+    ("0 0 * * *", "../etc/passwd", "time_zone"),
+  ]
+
+  @Test("an expression or a zone that says nothing is refused, naming the field", arguments: wrong)
+  func refused(_ expression: String, _ zone: String, _ field: String) throws {
+    let world = try World()
+    let refusal = #expect(throws: RequestRefusal.self) { try world.submit(cron(expression, zone)) }
+    #expect(refusal?.field == field)
+    #expect(try world.store.counts().isEmpty)
+  }
+
+  @Test("when the calendar is set back, a time that comes again runs again; set forward, what it passed runs once")
+  func calendarSet() throws {
+    let world = try World()
+    try world.tellClocks(boot: "first", offset: 0)
+    let id = try world.submit(cron("0 12 * * *")).id
+    try world.advance(to: .utc("2026-01-01T12:00:00Z"))
+    try world.finish(id, .success)
+    #expect(try world.record(id).due == .utc("2026-01-02T12:00:00Z"))
+    try world.moveCalendar(.seconds(-7200))
+    #expect(try world.record(id).due == .utc("2026-01-01T12:00:00Z"))
+    try world.moveCalendar(.seconds(5 * 86_400))
+    #expect(world.begun == [id, id])
+    try world.finish(id, .success)
+    #expect(try world.record(id).due == .utc("2026-01-06T12:00:00Z"))
+  }
+}
+
+@Suite("Occurrences that were missed") struct MissedTests {
+  private func hourly(_ missed: MissedPolicy) -> TaskRequest {
+    TaskRequest(identifier: .sample(), repetition: RepeatRule(.cron(CronRule("0 * * * *", timeZone: "UTC")), missed: missed))
+  }
+
+  /// The host is down from a minute after the first occurrence until half past five.
+  private func downtime(_ world: World, _ request: TaskRequest) throws -> RequestID {
+    let id = try world.submit(request).id
+    try world.finish(id, .success)
+    world.now = .utc("2026-01-01T05:30:00Z")
+    try world.restart()
+    try world.turn()
+    return id
+  }
+
+  @Test("latest: one run stands for all, and is that of the latest")
+  func latest() throws {
+    let world = try World()
+    let id = try downtime(world, hourly(.latest))
+    #expect(world.isRunning(id))
+    #expect(try world.record(id).occurrence == .utc("2026-01-01T05:00:00Z"))
+    try world.finish(id, .success)
+    #expect(try world.record(id).due == .utc("2026-01-01T06:00:00Z"))
+  }
+
+  @Test("skip: none runs")
+  func skip() throws {
+    let world = try World()
+    let id = try downtime(world, hourly(.skip))
+    #expect(!world.isRunning(id))
+    #expect(try world.record(id).due == .utc("2026-01-01T06:00:00Z"))
+    try world.advance(to: .utc("2026-01-01T06:00:00Z"))
+    #expect(world.isRunning(id))
+  }
+
+  @Test("all: each runs, the latest so many, one every so often, in their order")
+  func all() throws {
+    let world = try World()
+    let id = try downtime(world, hourly(.all(limit: 3, spread: .seconds(60))))
+    var occurrences: [WallTime?] = []
+    var starts: [WallTime] = []
+    for _ in 0..<3 {
+      #expect(world.isRunning(id))
+      occurrences.append(try world.record(id).occurrence)
+      starts.append(world.now)
+      try world.finish(id, .success)
+      try world.advance(.seconds(59))
+      #expect(!world.isRunning(id))
+      try world.advance(.seconds(1))
+    }
+    #expect(occurrences == [.utc("2026-01-01T03:00:00Z"), .utc("2026-01-01T04:00:00Z"), .utc("2026-01-01T05:00:00Z")])
+    #expect(starts[1] - starts[0] == .seconds(60))
+    #expect(!world.isRunning(id))
+    #expect(try world.record(id).due == .utc("2026-01-01T06:00:00Z"))
+  }
+
+  @Test("all: a retry of a missed occurrence is still of that occurrence")
+  func retryOfMissed() throws {
+    let world = try World()
+    let id = try downtime(world, hourly(.all(limit: 2, spread: .seconds(60))))
+    try world.finish(id, .retry, retryAfter: .seconds(5))
+    try world.advance(.seconds(5))
+    #expect(world.orders[id]?.attempt == 2)
+    #expect(try world.record(id).occurrence == .utc("2026-01-01T04:00:00Z"))
+    try world.finish(id, .success)
+    try world.advance(.seconds(60))
+    #expect(try world.record(id).occurrence == .utc("2026-01-01T05:00:00Z"))
+  }
+
+  @Test("an occurrence that is late because the plugin was busy is not missed")
+  func late() throws {
+    let world = try World()
+    let id = try world.submit(hourly(.skip)).id
+    world.now = .utc("2026-01-01T01:20:00Z")
+    try world.finish(id, .success)
+    let blocker = try world.submit().id
+    #expect(world.isRunning(blocker))
+    world.now = .utc("2026-01-01T02:30:00Z")
+    try world.finish(blocker, .success)
+    #expect(world.isRunning(id))
+  }
+}

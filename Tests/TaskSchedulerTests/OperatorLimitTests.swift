@@ -1,0 +1,135 @@
+import SchedulingLimits
+import StoreTestSupport
+import TaskModel
+import Testing
+
+@testable import TaskScheduler
+
+@Suite("Limits of the operator") struct OperatorLimitTests {
+  private static let other = TaskIdentifier.sample("org.example.other")
+
+  private func world(_ change: (inout SchedulingPolicy, inout PluginLimits) throws -> Void) throws -> World {
+    var policy = SchedulingPolicy()
+    var limits = PluginLimits()
+    try change(&policy, &limits)
+    policy.limits[.sample()] = limits
+    return try World(policy, handlers: [.sample(runs: 8), .sample(Self.other, runs: 8)])
+  }
+
+  private func request(key: String? = nil, _ resources: [String: Int] = [:], _ identifier: TaskIdentifier = .sample()) -> TaskRequest {
+    var request = TaskRequest(identifier: identifier)
+    request.gates.concurrencyKey = key
+    request.gates.resources = resources
+    return request
+  }
+
+  @Test("runs of one key go on one at a time, of several keys side by side")
+  func keys() throws {
+    let world = try world { _, _ in }
+    let first = try world.submit(request(key: "a")).id
+    let second = try world.submit(request(key: "a")).id
+    let third = try world.submit(request(key: "b")).id
+    #expect(world.begun == [first, third])
+    let gate = try #require(world.core.explanation(of: try world.record(second), now: world.now).gates.first)
+    #expect(gate.kind == "key_busy")
+    #expect(gate.heldBy == [try #require(world.orders[first]?.run).description])
+    try world.finish(first, .success)
+    #expect(world.isRunning(second))
+  }
+
+  @Test("a key's limit is the operator's")
+  func runsPerKey() throws {
+    let world = try world { _, limits in limits.runsPerKey = 3 }
+    for _ in 0..<5 { _ = try world.submit(request(key: "a")) }
+    #expect(world.begun.count == 3)
+  }
+
+  @Test("resources are counted over all plugins, and given back")
+  func resources() throws {
+    let world = try world { policy, _ in policy.resources = ["gpu": 2] }
+    let first = try world.submit(request(["gpu": 1])).id
+    let second = try world.submit(request(["gpu": 1], Self.other)).id
+    let third = try world.submit(request(["gpu": 1])).id
+    #expect(world.begun == [first, second])
+    let gate = try #require(world.core.explanation(of: try world.record(third), now: world.now).gates.first)
+    #expect(gate.kind == "resource" && gate.heldBy.count == 2)
+    try world.finish(second, .failure)
+    #expect(world.isRunning(third))
+    #expect(throws: RequestRefusal.self) { try world.submit(request(["gpu": 3])) }
+    #expect(throws: RequestRefusal.self) { try world.submit(request(["licence": 1])) }
+  }
+
+  @Test("a plugin's resources count for each of its runs")
+  func pluginResources() throws {
+    let world = try world { policy, limits in
+      policy.resources = ["disk": 1]
+      limits.resources = ["disk": 1]
+    }
+    _ = try world.submit(request())
+    _ = try world.submit(request())
+    #expect(world.begun.count == 1)
+  }
+
+  @Test("a rate holds runs until the next permit, and why says until when")
+  func rate() throws {
+    let world = try world { _, limits in limits.rate = try Rate("2/10s") }
+    for _ in 0..<4 { _ = try world.submit(request()) }
+    let free = try world.submit(request([:], Self.other)).id
+    #expect(world.begun.count == 3)
+    #expect(world.isRunning(free))
+    let next = try #require(world.core.nextStart(now: world.now))
+    #expect(next > world.now && next <= world.now + .seconds(10))
+    var starts = 2
+    while starts < 4 {
+      let time = try #require(world.core.nextStart(now: world.now))
+      try world.advance(to: time)
+      starts += 1
+      #expect(world.begun.count == starts + 1)
+    }
+  }
+
+  @Test("a turn that was not committed took nothing")
+  func undone() throws {
+    let world = try world { policy, limits in
+      policy.resources = ["gpu": 1]
+      limits.rate = try Rate("1/1h")
+    }
+    world.store.fail(with: .full("the test says so"))
+    #expect(throws: (any Error).self) { try world.submit(request(key: "a", ["gpu": 1])) }
+    world.store.fail(with: nil)
+    let id = try world.submit(request(key: "a", ["gpu": 1])).id
+    #expect(world.isRunning(id))
+  }
+
+  @Test("a quota of run time holds what is beyond it, and explains itself")
+  func quota() throws {
+    let world = try world { _, limits in limits.quota = try RunQuota("10s/1h") }
+    let first = try world.submit(request()).id
+    world.now = world.now + .seconds(12)
+    try world.turn { core, transaction in
+      try core.end(try #require(world.orders[first]).run, .returned(.success, stop: nil), RunReport(), transaction, now: world.now)
+    }
+    world.core.committed(world.core.turn)
+    let second = try world.submit(request()).id
+    #expect(!world.isRunning(second))
+    let gate = try #require(world.core.explanation(of: try world.record(second), now: world.now).gates.first)
+    #expect(gate.kind == "quota")
+    #expect(gate.sentence.contains("12"))
+    let opens = try #require(gate.until)
+    try world.advance(to: opens)
+    #expect(world.isRunning(second))
+  }
+
+  @Test("a low priority goes first once it has waited long enough")
+  func ageing() throws {
+    let world = try World()
+    let blocker = try world.submit().id
+    let low = try world.submit(.sample(priority: -10)).id
+    world.now = world.now + .seconds(20 * 300 + 1)
+    let high = try world.submit(.sample(priority: 10)).id
+    try world.finish(blocker, .success)
+    #expect(world.isRunning(low))
+    try world.finish(low, .success)
+    #expect(world.isRunning(high))
+  }
+}
