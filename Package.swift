@@ -248,6 +248,7 @@ let package = Package(
     .testTarget(
       name: "HostConditionsTests", dependencies: ["HostConditions", "HostThreads", "TaskModel"], exclude: ["Probe"],
       swiftSettings: settings),
+    .testTarget(name: "MemoryStoreTests", dependencies: ["MemoryStore", "StoreTestSupport", "TaskModel"], swiftSettings: settings),
     .testTarget(
       name: "SchedulerProofTests",
       dependencies: ["CalendarTime", "HostThreads", "MemoryStore", "SchedulingLimits", "StoreTestSupport", "TaskModel", "TaskScheduler"],

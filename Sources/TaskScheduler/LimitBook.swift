@@ -99,8 +99,9 @@ struct LimitBook {
   /// The runs that began before this host: what they used counts.
   ///
   /// - Parameter key: The concurrency key of a run; asked only where it counts.
-  mutating func restore(_ runs: [RunRecord], key: (RunRecord) -> String?) {
-    let oldestFirst = runs.sorted { $0.started < $1.started }
+  mutating func restore(_ runs: [RunRecord], now: WallTime, key: (RunRecord) -> String?) {
+    // One that ended later than now is of a calendar that was set back since: what it used is not known any more.
+    let oldestFirst = runs.filter { ($0.ended ?? $0.started) <= now }.sorted { $0.started < $1.started }
     for run in oldestFirst {
       hostRate?.record(run.started)
       rates[run.identifier]?.record(run.started)

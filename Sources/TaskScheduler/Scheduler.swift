@@ -109,7 +109,8 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     if core.limits.needsHistory {
       var query = RunQuery()
       query.limit = Self.historyForLimits
-      core.limits.restore(try store.runs(query)) { [store] run in (try? store.request(run.request))?.request.gates.concurrencyKey }
+      core.limits.restore(try store.runs(query), now: now) { [store] run in (try? store.request(run.request))?.request.gates.concurrencyKey
+      }
     }
     monitor.locked { isServing = true }
     do { try HostThread.start("scheduler", precise: true) { [self] in serve() } } catch {

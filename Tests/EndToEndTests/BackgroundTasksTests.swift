@@ -174,13 +174,21 @@ struct BackgroundTasksTests {
     }
   }
 
-  @Test("conditions that the host does not observe cost a warning and not the request", arguments: modes)
+  @Test("conditions are the request's, and hold it when its time has come", arguments: modes)
   func conditions(_ mode: String) async throws {
     try await with("FieldApp", mode) { host in
       let answer = try await submit(host, "test.field.renewal")
       #expect(answer["outcome"]?.string == "succeeded", "\(answer)")
-      #expect(try await requests(host, "test.field.renewal", "pending").count == 1)
-      try await host.current.line(with: "test.field.renewal: this host does not observe the conditions")
+      let pending = try await requests(host, "test.field.renewal", "pending")
+      #expect(pending.count == 1)
+      #expect(pending.first?["conditions"]?.array.map(\.string) == ["network"])
+      _ = try await host.json("conditions", "set", "network=none")
+      let request = try await host.json("simulate", "launch", "test.field.renewal")
+      let id = try #require(request["id"]?.string)
+      let why = try await host.json("tasks", "why", id)
+      #expect(why["details"]?.array.contains { $0["gate"]?.string == "conditions" } == true, "\(why)")
+      _ = try await host.json("conditions", "set", "network=held")
+      try await host.request(id, is: "succeeded")
     }
   }
 

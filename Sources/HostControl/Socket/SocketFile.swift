@@ -35,6 +35,16 @@ public enum SocketFile {
     return .live
   }
 
+  /// Waits until the socket's queue of connections has room, at most so many seconds. Blocks the calling thread; the kernel wakes it.
+  public static func waitForRoom(at path: String, seconds: Int) {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
+    var limit = timeval(tv_sec: seconds, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    _ = connects(descriptor, to: path)
+  }
+
   private static func connects(_ descriptor: Int32, to path: String) -> Bool {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Glibc
 import HostControl
+import HostThreads
 import NIOCore
 import NIOHTTP1
 
@@ -68,7 +69,7 @@ struct ControlClient: Sendable {
     let bytes: [UInt8]
     let status: Int
     do {
-      let response = try await Self.http.execute(request, deadline: .now() + Self.timeout)
+      let response = try await execute(request, deadline: .now() + Self.timeout)
       status = Int(response.status.code)
       bytes = Array(try await response.body.collect(upTo: Self.answerBytes).readableBytesView)
     } catch {
@@ -85,7 +86,7 @@ struct ControlClient: Sendable {
   func subscribe(request: String? = nil) async throws -> AsyncThrowingStream<ServerSentEvent, any Error> {
     let response: HTTPClientResponse
     do {
-      response = try await Self.http.execute(
+      response = try await execute(
         self.request("GET", "/v1/stream" + (request.map { "?request=\(Self.escape($0))" } ?? "")), deadline: .distantFuture)
     } catch {
       throw unreachable(error)
@@ -112,6 +113,26 @@ struct ControlClient: Sendable {
     }
     throw CommandFailure(.noHost, socket, "the host went away", remedy: "start it again: taskhost run")
   }
+
+  /// A host that has more connections waiting than its queue holds is busy, not gone: there will be room.
+  private func execute(_ request: HTTPClientRequest, deadline: NIODeadline) async throws -> HTTPClientResponse {
+    for _ in 0..<Self.attempts {
+      do { return try await Self.http.execute(request, deadline: deadline) } catch let error as IOError where error.errnoCode == EAGAIN {
+        let address = address
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+          do {
+            try HostThread.start("room") {
+              SocketFile.waitForRoom(at: address, seconds: 5)
+              continuation.resume()
+            }
+          } catch { continuation.resume() }
+        }
+      }
+    }
+    return try await Self.http.execute(request, deadline: deadline)
+  }
+
+  private static let attempts = 10
 
   /// Reads the data of an event.
   func answer(_ bytes: [UInt8]) throws -> Answer {
