@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -109,3 +110,5 @@ ssize_t taskhost_system_receive(int socket, void *bytes, size_t capacity, int *d
   }
   return received;
 }
+
+void taskhost_system_trim_memory(void) { malloc_trim(0); }

@@ -9,14 +9,14 @@ public import TaskModel
 /// Submissions, outcomes, claims and what plugins keep that wait at the same moment share one commit and its sync; answers, runs and
 /// events follow when that is durable. The thread sleeps until the next request is due or something is sent to it.
 public final class Scheduler: @unchecked Sendable {  // reason: the core belongs to the thread, the rest is touched with `monitor` held
-  private let store: any RequestStore
+  let store: any RequestStore
   let clock: any HostClock
   let launcher: any Launcher
   private let observe: @Sendable (Notice) -> Void
   private let standingChanged: @Sendable (TaskIdentifier, Standing) -> Void
-  private let monitor = Monitor()
-  private let core: SchedulerCore
-  private let policy: SchedulingPolicy
+  let monitor = Monitor()
+  let core: SchedulerCore
+  let policy: SchedulingPolicy
 
   private let liveRuns = Atomic(0)
 
@@ -24,7 +24,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   public var liveRunCount: Int { liveRuns.load(ordering: .relaxed) }
 
   // With `monitor` held.
-  private var commands = Deque<Command>()
+  var commands = Deque<Command>()
   private var isOver = false
   private var isServing = false
   private var hasEnded = false
@@ -32,17 +32,19 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   private let afterwards = Monitor()
 
   // The thread's own.
-  private var unrecorded: [Command] = []
-  private var retryAt: MonotonicTime?
+  var unrecorded: [Command] = []
+  var retryAt: MonotonicTime?
   private var retryDelay = Duration.seconds(1)
-  private var drainDeadline: MonotonicTime?
+  var drainDeadline: MonotonicTime?
   /// Recorded as started, to begin at their time; the last first.
   private(set) var held: [(begin: MonotonicTime, order: RunOrder)] = []
-  private var drained: [@Sendable () -> Void] = []
-  private var endedSincePruning = 0
-  private var prunedAt: MonotonicTime
-  private var isPruning = true
+  var drained: [@Sendable () -> Void] = []
+  var endedSincePruning = 0
+  var prunedAt: MonotonicTime
+  var isPruning = true
   private var awaitedConditions: Conditions = []
+  /// When memory that large turns have left unused is given back; nil: there is none.
+  var trimAt: MonotonicTime?
 
   /// Opens the books: requests whose runs were lost with the host before become pending again. Nothing runs before ``start()``.
   ///
@@ -167,6 +169,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
       liveRuns.store(core.live.count, ordering: .relaxed)
       endDrainIfDue()
       pruneIfIdle()
+      trimIfDue()
     }
     let left = monitor.locked {
       hasEnded = true
@@ -199,6 +202,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     if core.mayDispatch(now: clock.wallTime) || (isPruning && retryAt == nil) { return MonotonicTime(nanoseconds: 0) }
     var wake = core.nextTurn(now: clock.wallTime).map(clock.monotonicTime(at:)) ?? .distantFuture
     if let retryAt { wake = min(wake, retryAt) }
+    if let trimAt { wake = min(wake, trimAt) }
     if let drainDeadline { wake = min(wake, drainDeadline) }
     if let next = held.last { wake = min(wake, next.begin) }
     return wake
@@ -247,6 +251,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     unrecorded.removeAll()
     if retryAt != nil || retryDelay > .seconds(1) { recovered() }
     core.committed(core.turn)
+    noteSize(of: core.turn)
     carryOut(core.turn)
   }
 
@@ -372,44 +377,6 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     core.storeTrouble = nil
     observe(.storeRecovered)
   }
-
-  // MARK: Draining and housekeeping
-
-  private func endDrainIfDue() {
-    guard core.isDraining else { return }
-    if let deadline = drainDeadline, clock.monotonicTime >= deadline {
-      drainDeadline = nil
-      for run in core.live.keys { launcher.expire(run, reason: .draining) }
-    }
-    guard (core.live.isEmpty && unrecorded.isEmpty) || (drainDeadline == nil && everyLiveRunHasEnded) else { return }
-    for completion in drained { completion() }
-    drained.removeAll()
-    drainDeadline = nil
-  }
-
-  /// Whether nothing but the store is waited for. A host that leaves then finds those runs lost when it is back.
-  private var everyLiveRunHasEnded: Bool {
-    let ended = unrecorded.compactMap { if case .ended(let run, _, _) = $0 { run } else { nil } }
-    return Set(core.live.keys).isSubset(of: ended)
-  }
-
-  /// Old runs are removed a few at a time, while nobody waits: after many have ended, and when some ended a while ago.
-  private func pruneIfIdle() {
-    if endedSincePruning >= 5000 || (endedSincePruning > 0 && clock.monotonicTime - prunedAt > .seconds(600)) { isPruning = true }
-    guard isPruning, retryAt == nil, monitor.locked({ commands.isEmpty }), !core.mayDispatch(now: clock.wallTime) else { return }
-    endedSincePruning = 0
-    prunedAt = clock.monotonicTime
-    let horizon = clock.wallTime - policy.historyAge
-    do {
-      isPruning = try store.commit { try $0.prune(before: horizon, keeping: policy.historyCount, limit: 500) }
-    } catch {
-      isPruning = false
-    }
-  }
-}
-
-extension WallTime {
-  fileprivate static func - (time: WallTime, duration: Duration) -> WallTime { time + (.zero - duration) }
 }
 
 extension StoreError {

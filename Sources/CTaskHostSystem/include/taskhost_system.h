@@ -8,6 +8,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* Gives memory that was freed and that the allocator keeps back to the system (malloc_trim). */
+void taskhost_system_trim_memory(void);
+
 /* How late the kernel may wake the calling thread, in nanoseconds (prctl PR_SET_TIMERSLACK; the default is 50,000). */
 int taskhost_system_set_timer_slack(unsigned long nanoseconds);
 

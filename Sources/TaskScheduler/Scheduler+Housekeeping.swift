@@ -1,0 +1,53 @@
+import HostThreads
+import TaskModel
+
+// Draining, old records, memory; on the scheduler's thread.
+
+extension Scheduler {
+  func endDrainIfDue() {
+    guard core.isDraining else { return }
+    if let deadline = drainDeadline, clock.monotonicTime >= deadline {
+      drainDeadline = nil
+      for run in core.live.keys { launcher.expire(run, reason: .draining) }
+    }
+    guard (core.live.isEmpty && unrecorded.isEmpty) || (drainDeadline == nil && everyLiveRunHasEnded) else { return }
+    for completion in drained { completion() }
+    drained.removeAll()
+    drainDeadline = nil
+  }
+
+  /// Whether nothing but the store is waited for. A host that leaves then finds those runs lost when it is back.
+  private var everyLiveRunHasEnded: Bool {
+    let ended = unrecorded.compactMap { if case .ended(let run, _, _) = $0 { run } else { nil } }
+    return Set(core.live.keys).isSubset(of: ended)
+  }
+
+  /// Old runs are removed a few at a time, while nobody waits: after many have ended, and when some ended a while ago.
+  func pruneIfIdle() {
+    if endedSincePruning >= 5000 || (endedSincePruning > 0 && clock.monotonicTime - prunedAt > .seconds(600)) { isPruning = true }
+    guard isPruning, retryAt == nil, monitor.locked({ commands.isEmpty }), !core.mayDispatch(now: clock.wallTime) else { return }
+    endedSincePruning = 0
+    prunedAt = clock.monotonicTime
+    let horizon = clock.wallTime + (.zero - policy.historyAge)
+    do {
+      isPruning = try store.commit { try $0.prune(before: horizon, keeping: policy.historyCount, limit: 500) }
+    } catch {
+      isPruning = false
+    }
+  }
+
+  /// Changes of a turn from which on it leaves memory behind that is worth giving back.
+  private static let largeTurn = 1000
+
+  /// A large submission, its answer and what the store kept to undo it are garbage soon.
+  func noteSize(of turn: Turn) {
+    if turn.changes >= Self.largeTurn { trimAt = clock.monotonicTime + .seconds(1) }
+  }
+
+  /// The allocator keeps what was freed; an idle host should not.
+  func trimIfDue() {
+    guard let due = trimAt, clock.monotonicTime >= due else { return }
+    trimAt = nil
+    FreedMemory.giveBack()
+  }
+}
