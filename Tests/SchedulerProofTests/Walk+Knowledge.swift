@@ -26,7 +26,7 @@ extension Walk {
       knowledge.occurrence = record.occurrence
       knowledge.spent = 0
     }
-    if knowledge.wasLaunched, order.attempt == 1 { knowledge.spent = 0 }
+    if knowledge.wasLaunched || knowledge.wasSetBack, order.attempt == 1 { knowledge.spent = 0 }
     // An update keeps the attempts spent, allows others, and may move the occurrence.
     if knowledge.wasUpdated {
       knowledge.spent = record.attemptsSpent

@@ -317,12 +317,19 @@ final class Walk {
         if knowledge.floor < .distantFuture { known[id]?.floor = knowledge.floor + distance }
         known[id]?.occurrence = knowledge.occurrence.map { $0 < .distantFuture ? $0 + distance : $0 }
       } else if distance < .zero, knowledge.isRepeating {
-        // What repeats by the calendar is planned anew.
+        // What repeats by the calendar is planned anew, and a time that comes once more is an occurrence with all its attempts.
         known[id]?.floor = WallTime(unixMilliseconds: .min)
+        known[id]?.wasSetBack = true
       }
+    }
+    let heldBefore = standings
+    if !slept {
+      // A hold is a delay: over before, it is over now.
+      for (identifier, standing) in standings { standings[identifier]?.heldUntil = standing.heldUntil.map { $0 + distance } }
     }
     do { try host.setCalendar(by: distance, slept: slept) } catch {
       known = before
+      standings = heldBefore
       throw error
     }
   }

@@ -19,6 +19,8 @@ struct WalkKnowledge {
   var eventCame = false
   /// It was launched ahead of its time.
   var wasLaunched = false
+  /// The calendar it repeats by was set back.
+  var wasSetBack = false
   /// It was changed by a submission with its unique key, so that its course is not known any more.
   var wasUpdated = false
   /// Which clock its times follow.
