@@ -13,7 +13,7 @@ SHELL := /bin/bash
 .PHONY: help deps build samples apple-code stage run test sanitize proofs cycles states docs lint format bench clean clean-state
 
 # What the build needs beyond git, make and the Swift toolchain.
-PACKAGES := gcc g++ libc6-dev libffi-dev libseccomp-dev libsqlite3-dev pkg-config python3-croniter tzdata util-linux
+PACKAGES := dbus-daemon gcc g++ libc6-dev libffi-dev libseccomp-dev libsqlite3-dev pkg-config python3-croniter tzdata util-linux
 STATE := state
 BUILD := .build/release
 SAMPLE_SCRATCH := .build-samples

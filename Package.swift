@@ -121,7 +121,7 @@ let package = Package(
       name: "HostWatches", dependencies: ["CHostWatches", "CTaskHostSystem", "HostThreads"], exclude: ["System"], swiftSettings: settings),
     // timerfd is not in Swift's Glibc module.
     .target(name: "CHostWatches", path: "Sources/HostWatches/System"),
-    .target(name: "SchedulingLimits", dependencies: ["CalendarTime", "TaskModel"], swiftSettings: settings),
+    .target(name: "SchedulingLimits", dependencies: ["CalendarTime", "StrictText", "TaskModel"], swiftSettings: settings),
     .target(name: "TaskStore", dependencies: ["Failpoints", "HostThreads", "TaskModel", grdb, grdbSQLite], swiftSettings: settings),
     .target(
       name: "PluginRuntime",

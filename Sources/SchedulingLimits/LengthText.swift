@@ -1,3 +1,4 @@
+import StrictText
 import TaskModel
 
 /// Lengths of time as operators write them (`90s`, `1h30m`), and as sentences say them (`1 h 30 min`).
@@ -9,22 +10,7 @@ enum LengthText {
 
   /// Numbers with units, the larger units first and each at most once; nil: it is none.
   static func parse(_ text: Substring) -> Duration? {
-    var rest = text
-    var total: Int64 = 0
-    var next = 0
-    repeat {
-      let digits = rest.prefix { $0.isASCII && $0.isNumber }
-      rest = rest.dropFirst(digits.count)
-      let name = rest.prefix { $0.isASCII && $0.isLetter }
-      rest = rest.dropFirst(name.count)
-      guard let number = Int64(digits), let unit = units[next...].firstIndex(where: { $0.text == name }) else { return nil }
-      next = unit + 1
-      let (part, partOverflow) = number.multipliedReportingOverflow(by: units[unit].milliseconds)
-      let (sum, sumOverflow) = total.addingReportingOverflow(part)
-      guard !partOverflow, !sumOverflow else { return nil }
-      total = sum
-    } while !rest.isEmpty
-    return .milliseconds(total)
+    (try? LengthOfTime.milliseconds(of: text)).map { .milliseconds($0) }
   }
 
   /// The text that ``parse(_:)`` reads, to the millisecond.

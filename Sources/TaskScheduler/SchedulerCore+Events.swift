@@ -33,8 +33,10 @@ extension SchedulerCore {
       if let known {
         receipt.merged += 1
         // Within the time of quiet each event puts the run off, but not for ever.
-        guard trigger.debounce > .zero, known > now, let since = record.eventSince else { continue }
-        set(&record, due: max(known, min(now + trigger.debounce, since + trigger.debounce * Debounce.mostWaits)))
+        guard trigger.debounce > .zero, known > now, let since = record.eventSince,
+          let quiet = Debounce(quiet: trigger.debounce, first: since, last: now, count: 2).firesAt
+        else { continue }
+        set(&record, due: max(known, quiet))
       } else {
         receipt.woken += 1
         record.eventSince = now

@@ -5,13 +5,7 @@ extension SQLiteRequestStore {
   /// On a reading connection.
   public func edges(of id: RequestID) throws(StoreError) -> [DependencyRecord] {
     try read { database in
-      let sql = "SELECT predecessor, on_failure, ended, output FROM edges WHERE request = ? ORDER BY rowid"
-      return try PreparedStatement(database, sql).rows(.integer(id.sequence)) { row in
-        DependencyRecord(
-          predecessor: RequestID(sequence: row.integer(0), origin: origin),
-          onFailure: try Dependency.FailurePolicy(stored: row.integer(1)), ended: try RequestState.optional(row.optionalInteger(2)),
-          output: row.blob(3))
-      }
+      try PreparedStatement(database, EdgeColumns.ofRequest).rows(.integer(id.sequence)) { try EdgeColumns.record($0, origin: origin) }
     }
   }
 

@@ -23,12 +23,7 @@ extension SQLiteTransaction {
   }
 
   func edges(of id: RequestID) throws -> [DependencyRecord] {
-    try statements.edges.rows(.integer(id.sequence)) { row in
-      DependencyRecord(
-        predecessor: RequestID(sequence: row.integer(0), origin: origin),
-        onFailure: try Dependency.FailurePolicy(stored: row.integer(1)), ended: try RequestState.optional(row.optionalInteger(2)),
-        output: row.blob(3))
-    }
+    try statements.edges.rows(.integer(id.sequence)) { try EdgeColumns.record($0, origin: origin) }
   }
 
   func dependants(of predecessor: RequestID) throws -> [RequestID] {

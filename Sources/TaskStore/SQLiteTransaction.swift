@@ -90,7 +90,7 @@ final class SQLiteTransaction: StoreTransaction {
       // By the tag, which the table is sorted by.
       deleteTag = try prepare("DELETE FROM request_tags WHERE tag = ? AND request = ?")
       deleteCheckpoint = try prepare("DELETE FROM checkpoints WHERE request = ?")
-      edges = try prepare("SELECT predecessor, on_failure, ended, output FROM edges WHERE request = ? ORDER BY rowid")
+      edges = try prepare(EdgeColumns.ofRequest)
       openEdges = try prepare("SELECT request FROM edges WHERE predecessor = ? AND ended IS NULL ORDER BY request")
       settleEdges = try prepare("UPDATE edges SET ended = ?, output = ? WHERE predecessor = ? AND ended IS NULL")
     }

@@ -9,7 +9,7 @@ import Testing
     "Sources/TaskModel": [],
     "Sources/CalendarTime": ["Glibc", "TaskModel"],
     "Sources/Failpoints": ["Glibc", "Synchronization"],
-    "Sources/SchedulingLimits": ["CalendarTime", "TaskModel"],
+    "Sources/SchedulingLimits": ["CalendarTime", "StrictText", "TaskModel"],
     "Sources/MemoryStore": ["HostThreads", "TaskModel"],
     "Sources/HostConditions": ["CTaskHostSystem", "Glibc", "HostThreads", "TaskModel"],
     "Sources/HostWatches": ["CHostWatches", "CTaskHostSystem", "Glibc", "HostThreads"],

@@ -14,15 +14,10 @@ struct NetlinkAddress {
   mutating func withSocketAddress<Value>(_ body: (UnsafeMutablePointer<sockaddr>, socklen_t) -> Value) -> Value {
     withUnsafeMutableBytes(of: &self) { bytes in
       // A sockaddr of 16 bytes is not touched beyond the length that goes with it.
-      var whole = [UInt8](repeating: 0, count: MemoryLayout<sockaddr>.size)
-      for (index, byte) in bytes.enumerated() { whole[index] = byte }
-      defer { for index in bytes.indices { bytes[index] = whole[index] } }
-      return whole.withUnsafeMutableBytes { whole in
-        whole.withMemoryRebound(to: sockaddr.self) { rebound in
-          guard let base = rebound.baseAddress else { preconditionFailure("an array of 16 bytes has an address") }
-          return body(base, socklen_t(bytes.count))
-        }
-      }
+      var whole = sockaddr()
+      withUnsafeMutableBytes(of: &whole) { $0.copyBytes(from: bytes) }
+      defer { withUnsafeBytes(of: &whole) { bytes.copyBytes(from: $0.prefix(bytes.count)) } }
+      return body(&whole, socklen_t(bytes.count))
     }
   }
 }

@@ -1,31 +1,12 @@
+import StrictText
+
 /// Durations as people write them: `15m`, `1h30m`, `500ms`.
 enum DurationText {
-  private static let units: [(name: String, milliseconds: Int64)] = [
-    ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000), ("w", 604_800_000),
-  ]
+  /// From the largest.
+  private static let units: [LengthOfTime.Unit] = [("w", 604_800_000)] + LengthOfTime.units
 
   /// Milliseconds of `text`: whole numbers, each with a unit (ms, s, m, h, d, w), the units from large to small; nil for anything else.
-  static func parse(_ text: String) -> Int64? {
-    var rest = text[...]
-    var total: Int64 = 0
-    var smallest = Int64.max
-    guard !rest.isEmpty else { return nil }
-    while !rest.isEmpty {
-      let digits = rest.prefix { $0.isASCII && $0.isNumber }
-      rest = rest.dropFirst(digits.count)
-      let letters = rest.prefix { $0.isASCII && $0.isLetter }
-      rest = rest.dropFirst(letters.count)
-      guard let number = Int64(digits), let unit = units.first(where: { $0.name == letters }), unit.milliseconds < smallest else {
-        return nil
-      }
-      smallest = unit.milliseconds
-      let (part, overflow) = number.multipliedReportingOverflow(by: unit.milliseconds)
-      let (sum, carried) = total.addingReportingOverflow(part)
-      guard !overflow, !carried else { return nil }
-      total = sum
-    }
-    return total
-  }
+  static func parse(_ text: String) -> Int64? { try? LengthOfTime.milliseconds(of: text[...], units: units) }
 
   /// The two largest units of a duration: `1h 30m`, `4.2s`, `300ms`.
   static func format(milliseconds: Int64) -> String {
@@ -37,7 +18,7 @@ enum DurationText {
       let tenths = length / 100
       return tenths % 10 == 0 ? "\(sign)\(tenths / 10)s" : "\(sign)\(tenths / 10).\(tenths % 10)s"
     default:
-      let parts = units.dropLast().reversed().map { ($0.name, length / UInt64($0.milliseconds), $0.milliseconds) }
+      let parts = LengthOfTime.units.map { ($0.name, length / UInt64($0.milliseconds), $0.milliseconds) }
       guard let first = parts.firstIndex(where: { $0.1 > 0 }) else { return "\(sign)\(length)ms" }
       let (name, count, unit) = parts[first]
       let next = parts[first + 1]

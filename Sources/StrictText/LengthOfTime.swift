@@ -1,0 +1,39 @@
+/// Lengths of time as people write them: `500ms`, `15m`, `1h30m`.
+public enum LengthOfTime {
+  /// What is wrong with a text.
+  public enum Problem: Error, Sendable, Hashable {
+    /// It is no length of time.
+    case malformed
+    /// It is longer than a number of milliseconds can say.
+    case tooLong
+  }
+
+  /// A unit and how many milliseconds it has.
+  public typealias Unit = (name: String, milliseconds: Int64)
+
+  /// Days to milliseconds, from the largest.
+  public static let units: [Unit] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)]
+
+  /// Reads whole numbers with units, the larger units first and each at most once.
+  ///
+  /// - Parameter units: Those that may be used, from the largest.
+  /// - Returns: Milliseconds.
+  public static func milliseconds(of text: Substring, units: [Unit] = units) throws(Problem) -> Int64 {
+    var rest = text
+    var total: Int64 = 0
+    var next = 0
+    repeat {
+      let digits = rest.prefix { $0.isASCII && $0.isNumber }
+      rest = rest.dropFirst(digits.count)
+      let name = rest.prefix { $0.isASCII && $0.isLetter }
+      rest = rest.dropFirst(name.count)
+      guard let number = Int64(digits), let unit = units[next...].firstIndex(where: { $0.name == name }) else { throw .malformed }
+      next = unit + 1
+      let (part, partOverflow) = number.multipliedReportingOverflow(by: units[unit].milliseconds)
+      let (sum, sumOverflow) = total.addingReportingOverflow(part)
+      guard !partOverflow, !sumOverflow else { throw .tooLong }
+      total = sum
+    } while !rest.isEmpty
+    return total
+  }
+}
