@@ -177,6 +177,7 @@ let package = Package(
     .target(name: "CleanupEntry", dependencies: ["Cleanup", "TaskHostSDK"], path: "Plugins/Cleanup/Entry", swiftSettings: settings),
 
     // Tests: a folder a module, and the real binaries end to end.
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
     .target(name: "StoreTestSupport", dependencies: ["TaskModel"], path: "Tests/StoreTestSupport", swiftSettings: settings),
     .target(name: "CPowerLossVFS", path: "Tests/PowerLossVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
     .testTarget(name: "TaskModelTests", dependencies: ["StoreTestSupport", "TaskModel"], swiftSettings: settings),
@@ -186,27 +187,34 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(name: "StrictTextTests", dependencies: ["StrictText"], swiftSettings: settings),
     .testTarget(
-      name: "CalendarTimeTests", dependencies: ["CalendarTime", "TaskModel"], exclude: ["croniter_year.py"], swiftSettings: settings),
+      name: "CalendarTimeTests", dependencies: ["CalendarTime", "TaskModel", "TestSupport"], exclude: ["croniter_year.py"],
+      swiftSettings: settings),
     .testTarget(name: "HostThreadsTests", dependencies: ["CTaskHostSystem", "HostThreads", "TaskModel"], swiftSettings: settings),
     .target(
-      name: "LauncherConformance", dependencies: ["HostThreads", "PluginRuntime", "TaskModel", "WorkerLink", "WorkerProcesses"],
+      name: "LauncherConformance",
+      dependencies: ["HostThreads", "PluginRuntime", "TaskModel", "TestSupport", "WorkerLink", "WorkerProcesses"],
       path: "Tests/LauncherConformance", swiftSettings: settings),
     .executableTarget(
       name: "launcher-probe",
-      dependencies: ["HostThreads", "LauncherConformance", "PluginRuntime", "TaskModel", "WorkerLink", "WorkerProcesses"],
+      dependencies: ["HostThreads", "LauncherConformance", "PluginRuntime", "TaskModel", "TestSupport", "WorkerLink", "WorkerProcesses"],
       path: "Tests/Fixtures/LauncherProbe", swiftSettings: settings),
     .testTarget(
-      name: "PluginRuntimeTests", dependencies: ["CTaskHost", "HostThreads", "LauncherConformance", "PluginRuntime", "TaskModel"],
+      name: "PluginRuntimeTests",
+      dependencies: ["CTaskHost", "HostThreads", "LauncherConformance", "PluginRuntime", "TaskModel", "TestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "WorkerProcessesTests",
-      dependencies: ["CTaskHost", "CTaskHostSystem", "HostThreads", "LauncherConformance", "TaskModel", "WorkerLink", "WorkerProcesses"],
+      dependencies: [
+        "CTaskHost", "CTaskHostSystem", "HostThreads", "LauncherConformance", "TaskModel", "TestSupport", "WorkerLink", "WorkerProcesses",
+      ],
       swiftSettings: settings),
-    .testTarget(name: "PluginTrustTests", dependencies: ["PluginTrust", "TaskModel", crypto], swiftSettings: settings),
-    .testTarget(name: "WorkerLinkTests", dependencies: ["CTaskHostSystem", "TaskModel", "WorkerLink"], swiftSettings: settings),
-    .testTarget(name: "WorkerSandboxTests", dependencies: ["TaskModel", "WorkerSandbox"], swiftSettings: settings),
     .testTarget(
-      name: "WorkerCgroupTests", dependencies: ["HostThreads", "TaskModel", "WorkerLink", "WorkerProcesses"], swiftSettings: settings),
+      name: "PluginTrustTests", dependencies: ["PluginTrust", "TaskModel", "TestSupport", crypto], swiftSettings: settings),
+    .testTarget(name: "WorkerLinkTests", dependencies: ["CTaskHostSystem", "TaskModel", "WorkerLink"], swiftSettings: settings),
+    .testTarget(name: "WorkerSandboxTests", dependencies: ["TaskModel", "TestSupport", "WorkerSandbox"], swiftSettings: settings),
+    .testTarget(
+      name: "WorkerCgroupTests", dependencies: ["HostThreads", "TaskModel", "TestSupport", "WorkerLink", "WorkerProcesses"],
+      swiftSettings: settings),
     // Not a dependency of its tests, which would put its interposed functions into the test binary: they find it beside that.
     .executableTarget(
       name: "sandbox-probe", dependencies: ["CWorkerDenials", "CWorkerSandbox", "TaskModel", "WorkerSandbox"],
@@ -220,33 +228,44 @@ let package = Package(
       dependencies: ["ControlTestSupport", "HostControl", "StrictText", "TaskModel", asyncHTTPClient, httpTypes, nioCore, nioHTTP1],
       swiftSettings: settings),
     .testTarget(
-      name: "CommandLineTests", dependencies: ["ControlTestSupport", "HostControl", "TaskModel", "taskhost"], swiftSettings: settings),
+      name: "CommandLineTests", dependencies: ["ControlTestSupport", "HostControl", "TaskModel", "TestSupport", "taskhost"],
+      swiftSettings: settings),
     .target(name: "CTypedFixtures", path: "Tests/Fixtures/TypedFunctions"),
     .testTarget(name: "TypedCallsTests", dependencies: ["CTypedFixtures", "TaskModel", "TypedCalls"], swiftSettings: settings),
-    .testTarget(name: "PluginCheckTests", dependencies: ["PluginCheck", "PluginTrust", "TaskModel", "taskhost"], swiftSettings: settings),
-    .testTarget(name: "BackgroundTasksTests", dependencies: ["BackgroundTasks", "CTaskHost"], swiftSettings: settings),
     .testTarget(
-      name: "TaskHostTestingTests", dependencies: ["CTaskHost", "TaskHostSDK", "TaskHostTesting", logging], swiftSettings: settings),
+      name: "PluginCheckTests", dependencies: ["PluginCheck", "PluginTrust", "TaskModel", "TestSupport", "taskhost"],
+      swiftSettings: settings),
+    .testTarget(name: "BackgroundTasksTests", dependencies: ["BackgroundTasks", "CTaskHost", "TestSupport"], swiftSettings: settings),
+    .testTarget(
+      name: "TaskHostTestingTests", dependencies: ["CTaskHost", "TaskHostSDK", "TaskHostTesting", "TestSupport", logging],
+      swiftSettings: settings),
     // The kit from XCTest: a target of its own, as authors have it.
     .testTarget(name: "TaskHostTestingXCTests", dependencies: ["TaskHostSDK", "TaskHostTesting"], swiftSettings: settings),
-    .testTarget(name: "TaskHostSDKTests", dependencies: ["CTaskHost", "TaskHostSDK", logging], swiftSettings: settings),
     .testTarget(
-      name: "TokenRefreshTests", dependencies: ["TokenRefresh", logging, nioCore, nioHTTP1, nioPosix], swiftSettings: settings),
-    .testTarget(name: "EndToEndTests", dependencies: ["Failpoints"], swiftSettings: settings),
-    .testTarget(name: "FailpointsTests", dependencies: ["Failpoints"], swiftSettings: settings),
+      name: "TaskHostSDKTests", dependencies: ["CTaskHost", "TaskHostSDK", "TestSupport", logging], swiftSettings: settings),
+    .testTarget(
+      name: "TokenRefreshTests", dependencies: ["TestSupport", "TokenRefresh", logging, nioCore, nioHTTP1, nioPosix],
+      swiftSettings: settings),
+    .testTarget(name: "EndToEndTests", dependencies: ["Failpoints", "TestSupport"], swiftSettings: settings),
+    .executableTarget(
+      name: "failpoint-probe", dependencies: ["Failpoints"], path: "Tests/FailpointsTests/Probe", swiftSettings: settings),
+    .testTarget(
+      name: "FailpointsTests", dependencies: ["Failpoints", "TestSupport", "failpoint-probe"], exclude: ["Probe"],
+      swiftSettings: settings),
     .testTarget(name: "SchedulingLimitsTests", dependencies: ["CalendarTime", "SchedulingLimits", "TaskModel"], swiftSettings: settings),
     // A process of its own, so that the calendar can be preloaded and the limits of the kernel lowered.
     .executableTarget(
       name: "watch-probe", dependencies: ["HostWatches"], path: "Tests/HostWatchesTests/Probe", swiftSettings: settings),
     .testTarget(
-      name: "HostWatchesTests", dependencies: ["HostThreads", "HostWatches", "TaskModel", "watch-probe"], exclude: ["Probe"],
+      name: "HostWatchesTests", dependencies: ["HostThreads", "HostWatches", "TaskModel", "TestSupport", "watch-probe"],
+      exclude: ["Probe"],
       swiftSettings: settings),
     // Not a dependency of its tests: they start it in a network namespace of its own, and find it beside their binary.
     .executableTarget(
       name: "conditions-probe", dependencies: ["HostConditions", "HostThreads", "TaskModel"],
       path: "Tests/HostConditionsTests/Probe", swiftSettings: settings),
     .testTarget(
-      name: "HostConditionsTests", dependencies: ["HostConditions", "HostThreads", "TaskModel"], exclude: ["Probe"],
+      name: "HostConditionsTests", dependencies: ["HostConditions", "HostThreads", "TaskModel", "TestSupport"], exclude: ["Probe"],
       swiftSettings: settings),
     .testTarget(name: "MemoryStoreTests", dependencies: ["MemoryStore", "StoreTestSupport", "TaskModel"], swiftSettings: settings),
     .testTarget(
@@ -254,11 +273,12 @@ let package = Package(
       dependencies: ["CalendarTime", "HostThreads", "MemoryStore", "SchedulingLimits", "StoreTestSupport", "TaskModel", "TaskScheduler"],
       swiftSettings: settings),
     .testTarget(name: "ArchitectureTests", swiftSettings: settings),
-    .testTarget(name: "CTaskHostTests", swiftSettings: settings),
+    .testTarget(name: "CTaskHostTests", dependencies: ["TestSupport"], swiftSettings: settings),
     .testTarget(
       name: "TaskSchedulerTests",
       dependencies: ["HostThreads", "SchedulingLimits", "StoreTestSupport", "TaskModel", "TaskScheduler", "TaskStore"],
       swiftSettings: settings),
-    .testTarget(name: "CleanupTests", dependencies: ["CTaskHost", "Cleanup", "TaskHostSDK"], swiftSettings: settings),
+    .testTarget(
+      name: "CleanupTests", dependencies: ["CTaskHost", "Cleanup", "TaskHostSDK", "TestSupport"], swiftSettings: settings),
   ]
 )

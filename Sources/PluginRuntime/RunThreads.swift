@@ -32,7 +32,7 @@ final class RunThreads: @unchecked Sendable {  // reason: everything that change
 
   private let name: String
   private let limit: Int
-  private let idleTime: Duration
+  private let idleness: IdleAllowance
   private let execute: @Sendable (LiveRun) -> Bool
   private let refuse: @Sendable (LiveRun, String) -> Void
   private let monitor = Monitor()
@@ -45,16 +45,16 @@ final class RunThreads: @unchecked Sendable {  // reason: everything that change
 
   /// - Parameters:
   ///   - limit: How many threads serve at once. A run beyond it waits for one that is about to be free.
-  ///   - idleTime: How long a thread without a run is kept.
+  ///   - idleness: How long a thread without a run is kept.
   ///   - execute: Serves a run on the calling thread; false: the thread is not to be used again.
   ///   - refuse: Ends a run that no thread could be made for.
   init(
-    name: String, limit: Int, idleTime: Duration = .seconds(10), execute: @escaping @Sendable (LiveRun) -> Bool,
+    name: String, limit: Int, idleness: IdleAllowance, execute: @escaping @Sendable (LiveRun) -> Bool,
     refuse: @escaping @Sendable (LiveRun, String) -> Void
   ) {
     self.name = name
     self.limit = limit
-    self.idleTime = idleTime
+    self.idleness = idleness
     self.execute = execute
     self.refuse = refuse
   }
@@ -123,7 +123,9 @@ final class RunThreads: @unchecked Sendable {  // reason: everything that change
     }
     idle.append(seat)
     monitor.unlock()
-    if let run = seat.take(by: SystemClock.now + idleTime) { return run }
+    let time = idleness.enter()
+    defer { idleness.leave() }
+    if let run = seat.take(by: SystemClock.now + time) { return run }
     let isFree = monitor.locked { () -> Bool in
       guard let position = idle.firstIndex(where: { $0 === seat }) else { return false }
       idle.remove(at: position)

@@ -34,6 +34,7 @@ public final class ThreadLauncher: Launcher {
   /// Held while suspension or its end is told, so that the sink learns of them in the order they came about.
   private let telling = Monitor()
   private let deadlines: DeadlineThreads
+  private let idleness = IdleAllowance()
 
   /// What the process is that the threads are in.
   public enum Role: Sendable {
@@ -73,7 +74,7 @@ public final class ThreadLauncher: Launcher {
     for handler in plugin.handlers {
       guard let contract = contracts.first(where: { $0.identifier == handler.registered.identifier }) else { continue }
       let threads = RunThreads(
-        name: HostThread.name(for: contract.identifier.rawValue), limit: contract.maxConcurrentRuns,
+        name: HostThread.name(for: contract.identifier.rawValue), limit: contract.maxConcurrentRuns, idleness: idleness,
         execute: { [self] run in execute(run, with: handler) },
         refuse: { [self] run, reason in if let end = run.abandonStart(reason) { finish(run, end) } })
       state.withLock { $0.plugins[contract.identifier] = Plugin(handler: handler, kinds: kinds, threads: threads) }

@@ -24,7 +24,8 @@ import Testing
       "WorkerSandbox",
     ],
     "Sources/PluginRuntime": [
-      "CCrashCell", "CTaskHost", "CTaskHostSystem", "DequeModule", "Glibc", "HeapModule", "HostThreads", "TaskModel", "TypedCalls",
+      "CCrashCell", "CTaskHost", "CTaskHostSystem", "DequeModule", "Glibc", "HeapModule", "HostThreads", "Synchronization", "TaskModel",
+      "TypedCalls",
     ],
     "Sources/TaskStore": ["Failpoints", "Foundation", "GRDB", "GRDBSQLite", "HostThreads", "TaskModel"],
     "Sources/TaskScheduler": [

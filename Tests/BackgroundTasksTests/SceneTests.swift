@@ -1,3 +1,4 @@
+import TestSupport
 import BackgroundTasks
 import CTaskHost
 import Foundation

@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import Testing
 
@@ -35,19 +36,8 @@ import Testing
   }
 
   private static func compile(_ source: String, with command: [String]) throws {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = command + ["-I", root.appending(path: "SDK/CTaskHost/include").path(), "-"]
-    let input = Pipe()
-    let output = Pipe()
-    process.standardInput = input
-    process.standardOutput = output
-    process.standardError = output
-    try process.run()
-    try input.fileHandleForWriting.write(contentsOf: Data(source.utf8))
-    try input.fileHandleForWriting.close()
-    let said = try output.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw CompilerError(output: String(decoding: said, as: UTF8.self)) }
+    let command = command + ["-I", root.appending(path: "SDK/CTaskHost/include").path(), "-"]
+    let compiled = try Program.finish(command, input: Data(source.utf8))
+    guard compiled.status == 0 else { throw CompilerError(output: compiled.output + compiled.errors) }
   }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import CalendarTime
 import Foundation
 import Testing
@@ -53,19 +54,10 @@ struct CroniterTests {
   /// What croniter says to each line.
   private static func croniter(_ lines: [String]) throws -> [[Int]] {
     let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "croniter_year.py")
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/python3")
-    process.arguments = [script.path]
-    let (input, output) = (Pipe(), Pipe())
-    process.standardInput = input
-    process.standardOutput = output
-    try process.run()
-    try input.fileHandleForWriting.write(contentsOf: Data((lines.joined(separator: "\n") + "\n").utf8))
-    try input.fileHandleForWriting.close()
-    let answer = try output.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0, "make deps installs python3-croniter")
-    return String(decoding: answer, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false).dropLast().map {
+    let answer = try Program.finish(
+      ["/usr/bin/python3", script.path], input: Data((lines.joined(separator: "\n") + "\n").utf8), within: .seconds(300))
+    try #require(answer.status == 0, "make deps installs python3-croniter")
+    return answer.output.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map {
       $0.split(separator: " ").compactMap { Int($0) }
     }
   }

@@ -1,3 +1,4 @@
+import TestSupport
 import Logging
 
 @testable import Cleanup

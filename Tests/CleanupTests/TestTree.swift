@@ -1,3 +1,4 @@
+import TestSupport
 import Glibc
 
 /// A directory of its own below /tmp, removed with everything in it when the test is over.

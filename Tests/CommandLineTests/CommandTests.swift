@@ -1,3 +1,4 @@
+import TestSupport
 import ControlTestSupport
 import Foundation
 import HostControl
@@ -8,7 +9,7 @@ import Testing
 @Suite("Commands") struct CommandTests {
   private func run(
     _ host: MemoryHost, _ arguments: [String], input: String = "", environment: [String: String] = [:],
-    _ check: @escaping @Sendable (TaskHostProcess.Result) throws -> Void
+    _ check: @escaping @Sendable (Program.Result) throws -> Void
   ) async throws {
     try await ControlFixture.with(host) { fixture in
       let environment = environment.merging(["TASKHOST_SOCKET": fixture.socket]) { $1 }

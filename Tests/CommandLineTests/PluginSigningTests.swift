@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import Testing
 
@@ -14,7 +15,7 @@ import Testing
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    func run(_ arguments: String...) async throws -> TaskHostProcess.Result {
+    func run(_ arguments: String...) async throws -> Program.Result {
       try await TaskHostProcess.run(["plugins"] + arguments, directory: path)
     }
 

@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import Testing
 
@@ -16,7 +17,7 @@ struct PluginsNewTests {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    func new(_ arguments: String...) async throws -> TaskHostProcess.Result {
+    func new(_ arguments: String...) async throws -> Program.Result {
       try await TaskHostProcess.run(["plugins", "new"] + arguments, directory: path)
     }
 
@@ -33,17 +34,8 @@ struct PluginsNewTests {
   }
 
   private static func make(_ arguments: [String], in folder: String) throws -> (status: Int32, output: String) {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["make"] + arguments
-    process.currentDirectoryURL = URL(filePath: folder)
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardError = output
-    try process.run()
-    let said = try output.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    return (process.terminationStatus, String(decoding: said, as: UTF8.self))
+    let made = try Program.finish(["make"] + arguments, directory: folder, within: .seconds(120))
+    return (made.status, made.output + made.errors)
   }
 
   private static func finds(_ program: String) -> Bool {
@@ -67,7 +59,7 @@ struct PluginsNewTests {
     #expect(!built.output.contains("warning:"), "\(built.output)")
     let inspected = try await TaskHostProcess.run(["plugins", "inspect", "hello-new/hello-new.so", "--json"], directory: place.path)
     #expect(inspected.output.contains("\"note\":{\"identifier\":\"org.example.new_1\",\"kind\":\"\(kind)\""), "\(inspected.output)")
-    let checked = try Self.make(["check", "TASKHOST=\(try TaskHostProcess.path)"], in: folder)
+    let checked = try Self.make(["check", "TASKHOST=\(try BuiltProgram.taskhost)"], in: folder)
     #expect(checked.status == 0, "\(checked.output)")
     #expect(checked.output.contains("The check has passed"))
   }
@@ -80,7 +72,7 @@ struct PluginsNewTests {
     #expect(made.output.contains("cd 'a b'\\''s'\n"), "\(made.output)")
     let built = try Self.make([], in: place.path + "/a b's")
     #expect(built.status == 0 && !built.output.contains("warning:"), "\(built.output)")
-    let checked = try Self.make(["check", "TASKHOST=\(try TaskHostProcess.path)"], in: place.path + "/a b's")
+    let checked = try Self.make(["check", "TASKHOST=\(try BuiltProgram.taskhost)"], in: place.path + "/a b's")
     #expect(checked.status == 0, "\(checked.output)")
   }
 
@@ -148,11 +140,7 @@ struct PluginsNewTests {
 
   @Test("the files in the program are those of Packaging/templates and taskhost.h; else run Packaging/templates/embed.sh")
   func embedded() throws {
-    let process = Process()
-    process.executableURL = Self.root.appending(path: "Packaging/templates/embed.sh")
-    process.arguments = ["--check"]
-    try process.run()
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 0)
+    let script = Self.root.appending(path: "Packaging/templates/embed.sh").path
+    #expect(try Program.finish([script, "--check"]).status == 0)
   }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import ControlTestSupport
 import Foundation
 import HostControl
@@ -10,7 +11,7 @@ import Testing
   private struct Shell: Sendable {
     let fixture: ControlFixture
 
-    func callAsFunction(_ arguments: String...) async throws -> TaskHostProcess.Result {
+    func callAsFunction(_ arguments: String...) async throws -> Program.Result {
       try await TaskHostProcess.run(arguments, environment: ["TASKHOST_SOCKET": fixture.socket], directory: fixture.directory)
     }
   }

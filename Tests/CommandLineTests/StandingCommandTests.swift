@@ -1,3 +1,4 @@
+import TestSupport
 import ControlTestSupport
 import Foundation
 import HostControl
@@ -26,7 +27,7 @@ import Testing
         lastTrouble: "it crashed: signal 8"),
     ])
     try await ControlFixture.with(host) { fixture in
-      func run(_ arguments: String...) async throws -> TaskHostProcess.Result {
+      func run(_ arguments: String...) async throws -> Program.Result {
         try await TaskHostProcess.run(arguments + ["--socket", fixture.socket])
       }
       let list = try await run("plugins", "list").output

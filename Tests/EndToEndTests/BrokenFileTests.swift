@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import Glibc
 import Testing
@@ -49,7 +50,7 @@ struct BrokenFileTests {
   func builtInPlugins() async throws {
     try await HostProcess.prepare { host in
       for name in ["libCleanup.so", "libTokenRefresh.so"] {
-        try FileManager.default.copyItem(atPath: try TaskHostBinary.plugin(name), toPath: host.plugins + "/" + name)
+        try FileManager.default.copyItem(atPath: try BuiltProgram.besideTaskhost(name), toPath: host.plugins + "/" + name)
       }
       try await host.addTwin()
       try host.configure("")

@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import Testing
 
@@ -369,7 +370,7 @@ struct CommandLineTests {
   @Test("the socket is found by --socket, TASKHOST_SOCKET, the configuration and state/control.sock")
   func findsSocket() async throws {
     try await HostProcess.run { host in
-      let binary = try TaskHostBinary.path
+      let binary = try BuiltProgram.taskhost
       let byOption = try await Program.run(binary, ["status", "--socket", host.socket], directory: "/")
       let byEnvironment = try await Program.run(binary, ["status"], environment: ["TASKHOST_SOCKET": host.socket], directory: "/")
       let byConfiguration = try await Program.run(binary, ["status", "--config", host.directory("taskhost.toml")], directory: "/")

@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import Glibc
 import Testing
@@ -63,7 +64,7 @@ struct ConfigurationTests {
       try host.configure("")
       let log = HostLog()
       let program = try Program(
-        try TaskHostBinary.path, ["run", "--config", host.directory("taskhost.toml")], directory: "/", onErrorLine: { log.add($0) })
+        try BuiltProgram.taskhost, ["run", "--config", host.directory("taskhost.toml")], directory: "/", onErrorLine: { log.add($0) })
       defer { program.send(SIGKILL) }
       try await log.line(with: "control socket open")
       try await expectStatus(host)

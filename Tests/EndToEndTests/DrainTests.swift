@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import Glibc
 import Testing
@@ -129,7 +130,7 @@ struct DrainTests {
     try await HostProcess.run("drain_timeout = \"0s\"\n") { host in
       let gate = try host.directory.fifo("gate")
       let socket = host.socket
-      let events = try await onOwnThread {
+      let events = try await onThread {
         let events = Held(try SocketClient(socket))
         try events.client.send("GET /v1/stream HTTP/1.1\r\nhost: x\r\n\r\n")
         _ = try events.client.read(until: ": subscribed\n\n")
@@ -137,7 +138,7 @@ struct DrainTests {
       }
       let later = try host.startCLI("submit", "test.script", "--after", "1h", "--wait")
       // The client has subscribed before it submits, so it follows by now.
-      try await onOwnThread { _ = try events.client.read(until: "event: request\n") }
+      try await onThread { _ = try events.client.read(until: "event: request\n") }
       let waiting = try host.startCLI("submit", "test.script", "--payload", "\"on-expire;gate \(gate.path);result 3\"", "--wait")
       try await gate.arrival()
       let ids = try await host.json("tasks", "list")["requests"]?.array.compactMap { $0["id"]?.string } ?? []

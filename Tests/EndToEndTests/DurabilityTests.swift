@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import Glibc
 import Synchronization
@@ -49,7 +50,7 @@ struct DurabilityTests {
         // Four clients submit as fast as they can until the host is gone.
         let clients = (0..<4).map { client in
           Task {
-            try? await onOwnThread {
+            try? await onThread {
               let connection = try SocketClient(socket, limit: .seconds(20))
               for number in 0... {
                 let steps = number % 5 == 0 ? "sleep 3;note \(notes)" : number % 7 == 0 ? "result-until 2 3;note \(notes)" : "note \(notes)"
@@ -162,7 +163,7 @@ struct DurabilityTests {
   func batch() async throws {
     try await HostProcess.run { host in
       let socket = host.socket
-      let answers = try await onOwnThread {
+      let answers = try await onThread {
         let client = try SocketClient(socket)
         let good = "{\"identifier\": \"test.script\", \"delay_ms\": 3600000}"
         let bad = "{\"identifier\": \"test.nobody\"}"

@@ -1,3 +1,4 @@
+import TestSupport
 import Failpoints
 import Foundation
 import Glibc
@@ -114,14 +115,14 @@ func expectKept(_ host: HostProcess, _ ledger: Ledger, sourceLocation: SourceLoc
     case "succeeded": succeeded.insert(id)
     case "failed":
       // One that was running at each of five kills in a row is given up.
-      let runs = try await onOwnThread { try SocketClient(socket).request("GET", "/v1/runs?request=\(id)").json()["runs"]?.array ?? [] }
+      let runs = try await onThread { try SocketClient(socket).request("GET", "/v1/runs?request=\(id)").json()["runs"]?.array ?? [] }
       let lost = runs.prefix { $0["outcome"]?.string == "lost" }.count
       #expect(lost >= 5, "\(record), runs: \(runs)", sourceLocation: sourceLocation)
     default: #expect(ledger.mayBeCancelled.contains(id), "\(record)", sourceLocation: sourceLocation)
     }
   }
   // What was committed and not acknowledged ends as well; only what the configuration repeats goes on.
-  let all = try await onOwnThread { try SocketClient(socket).request("GET", "/v1/requests?limit=10000").json()["requests"]?.array ?? [] }
+  let all = try await onThread { try SocketClient(socket).request("GET", "/v1/requests?limit=10000").json()["requests"]?.array ?? [] }
   for record in all where !isFinal(record) && record["unique_key"]?.string?.hasPrefix("config:") != true {
     guard let id = record["id"]?.string else { throw TestFailure("a request without an id: \(record)") }
     _ = try await host.request(id, within: .seconds(60), until: isFinal)

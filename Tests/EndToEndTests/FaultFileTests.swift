@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import Glibc
 import Synchronization
@@ -73,7 +74,7 @@ struct FaultFileTests {
       let isOver = Mutex(false)
       let (directory, target) = (host.directory.path, host.plugins + "/fault.so")
       let swapping = Task {
-        try await onOwnThread {
+        try await onThread {
           var count = 0
           while !isOver.withLock({ $0 }) {
             for name in ["intruder", "good"] {

@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import Glibc
 import Testing
@@ -158,7 +159,7 @@ struct FaultHostTests {
       try await host.current.line(with: "control socket open")
       try await host.current.line(with: "launched:")
       let socket = host.socket
-      let clients = try await onOwnThread {
+      let clients = try await onThread {
         let clients = Clients()
         // Some are refused, or wait: both are right.
         for _ in 0..<300 { if let client = try? SocketClient(socket, limit: .seconds(5)) { clients.all.append(client) } }

@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import Glibc
 import Testing
@@ -27,7 +28,7 @@ struct HostileClientTests {
         Array("\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}".utf8), [0], [],
       ]
       for bytes in table {
-        let answer = try await onOwnThread {
+        let answer = try await onThread {
           let client = try SocketClient(socket, limit: .seconds(5))
           // A host that has hung up already is as good as one that hangs up later.
           try? client.send(bytes)
@@ -62,12 +63,12 @@ struct HostileClientTests {
         ("GET", "/v1/requests?state=%zz", nil, 400), ("POST", "/v1/simulate/launch", "[]", 400), ("GET", "/metrics", nil, 501),
       ]
       for row in table {
-        let answer = try await onOwnThread { try SocketClient(socket).request(row.method, row.path, body: row.body) }
+        let answer = try await onThread { try SocketClient(socket).request(row.method, row.path, body: row.body) }
         #expect(answer.status == row.status, "\(row.method) \(row.path) \(row.body ?? ""): \(answer.body)")
         let error = try answer.json()["error"]
         #expect(error?["code"]?.string?.isEmpty == false && error?["message"]?.string?.isEmpty == false, "\(answer.body)")
       }
-      let nested = try await onOwnThread { try SocketClient(socket).request("POST", "/v1/requests", body: deep) }
+      let nested = try await onThread { try SocketClient(socket).request("POST", "/v1/requests", body: deep) }
       #expect([400, 413].contains(nested.status), "\(nested.body.prefix(200))")
       #expect(try await host.json("tasks", "list")["requests"]?.array.isEmpty == true)
       try await expectAlive(host)
@@ -78,14 +79,14 @@ struct HostileClientTests {
   func hugeBody() async throws {
     try await HostProcess.run { host in
       let socket = host.socket
-      let announced = try await onOwnThread {
+      let announced = try await onThread {
         let client = try SocketClient(socket)
         try client.send("POST /v1/requests HTTP/1.1\r\nhost: x\r\ncontent-length: 104857600\r\n\r\n")
         return try client.answer()
       }
       #expect(announced.status == 413)
       #expect(try announced.json()["error"]?["code"]?.string == "too_big")
-      let chunked = try await onOwnThread {
+      let chunked = try await onThread {
         let client = try SocketClient(socket)
         try client.send("POST /v1/requests HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n")
         let chunk = Array("100000\r\n".utf8) + [UInt8](repeating: UInt8(ascii: " "), count: 1 << 20) + Array("\r\n".utf8)
@@ -105,7 +106,7 @@ struct HostileClientTests {
   func slowClients() async throws {
     try await HostProcess.run { host in
       let socket = host.socket
-      let slow = try await onOwnThread {
+      let slow = try await onThread {
         try Held(
           (0..<30).map { index in
             let client = try SocketClient(socket)
@@ -134,7 +135,7 @@ struct HostileClientTests {
     try await HostProcess.run { host in
       let socket = host.socket
       let before = Self.descriptors(of: host.processID)
-      try await onOwnThread {
+      try await onThread {
         for index in 0..<200 {
           let client = try SocketClient(socket)
           let body = "{\"identifier\": \"test.script\"}"
@@ -158,7 +159,7 @@ struct HostileClientTests {
       let ids = try await withThrowingTaskGroup(of: [String].self) { group in
         for client in 0..<100 {
           group.addTask {
-            try await onOwnThread {
+            try await onThread {
               let connection = try SocketClient(socket)
               return try (0..<100).map { _ in
                 let answer = try connection.request(
@@ -186,11 +187,11 @@ struct HostileClientTests {
       let socket = host.socket
       let one = "{\"identifier\":\"test.script\",\"delay_ms\":3600000}"
       let most = "[" + Array(repeating: one, count: 10_000).joined(separator: ",") + "]"
-      let taken = try await onOwnThread { try SocketClient(socket).request("POST", "/v1/requests", body: most) }
+      let taken = try await onThread { try SocketClient(socket).request("POST", "/v1/requests", body: most) }
       #expect(taken.status == 201)
       #expect(try taken.json()["requests"]?.array.count == 10_000)
       let more = "[" + Array(repeating: one, count: 10_001).joined(separator: ",") + "]"
-      let refused = try await onOwnThread { try SocketClient(socket).request("POST", "/v1/requests", body: more) }
+      let refused = try await onThread { try SocketClient(socket).request("POST", "/v1/requests", body: more) }
       #expect(refused.status == 413)
       #expect(try await host.json("status")["requests"]?["pending"]?.integer == 10_000)
       try await expectAlive(host)

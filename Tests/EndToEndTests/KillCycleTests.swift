@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import Glibc
 import Testing
@@ -45,7 +46,7 @@ struct KillCycleTests {
   /// A client that submits until the host is gone.
   private func submit(to socket: String, _ ledger: Ledger, _ notes: String, _ seed: UInt64) -> Task<Void, Never> {
     Task {
-      try? await onOwnThread {
+      try? await onThread {
         var chance = SplitMix(state: seed)
         let connection = try SocketClient(socket, limit: .seconds(20))
         while true {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// `permitted_identifiers`: who may register, and who must.

@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import Testing
 
@@ -110,7 +111,8 @@ struct SampleTests {
   @Test("the cleanup plugin removes what its rule says, and nothing the second time")
   func cleanup() async throws {
     try await HostProcess.prepare { host in
-      try host.directory.file("plugins/libCleanup.so", try Data(contentsOf: URL(filePath: try TaskHostBinary.plugin("libCleanup.so"))))
+      try host.directory.file(
+        "plugins/libCleanup.so", try Data(contentsOf: URL(filePath: try BuiltProgram.besideTaskhost("libCleanup.so"))))
       try host.directory.folder("litter")
       for number in 0..<5 { try host.directory.file("litter/\(number).log", "x") }
       try host.directory.file("litter/keep.txt", "x")

@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import Glibc
 import Testing
@@ -30,13 +31,13 @@ struct StateDirectoryTests {
     try await HostProcess.run { host in
       let log = HostLog()
       let other = try Program(
-        try TaskHostBinary.path, ["run", "--plugins", host.plugins, "--state", host.directory("other")], directory: host.plugins,
+        try BuiltProgram.taskhost, ["run", "--plugins", host.plugins, "--state", host.directory("other")], directory: host.plugins,
         onErrorLine: { log.add($0) })
       defer { other.send(SIGKILL) }
       #expect(try await host.run("result 0")["outcome"]?.string == "succeeded")
       let socket = host.directory("other/control.sock")
       try await log.line(with: "control socket open")
-      let status = try await Program.run(try TaskHostBinary.path, ["status", "--json", "--socket", socket]).json()
+      let status = try await Program.run(try BuiltProgram.taskhost, ["status", "--json", "--socket", socket]).json()
       #expect(status["process_id"]?.integer == Int64(other.processID))
       #expect(status["state_directory"]?.string == host.directory("other"))
       other.send(SIGTERM)
@@ -51,7 +52,7 @@ struct StateDirectoryTests {
         "other.toml",
         "plugin_directories = [\"plugins\"]\nstate_directory = \"other\"\n[control]\nsocket = \"state/control.sock\"\n")
       let other = try await Program.run(
-        try TaskHostBinary.path, ["run", "--config", host.directory("other.toml")], directory: host.directory.path)
+        try BuiltProgram.taskhost, ["run", "--config", host.directory("other.toml")], directory: host.directory.path)
       #expect(other.status == 78)
       #expect(other.errors.contains("taskhost: ") && other.errors.contains("state/control.sock"), "\(other.errors)")
       #expect(try await host.json("status")["process_id"]?.integer == Int64(host.processID))

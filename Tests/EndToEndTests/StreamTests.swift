@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import Testing
 
@@ -10,7 +11,7 @@ struct StreamTests {
       let socket = host.socket
       // A run that ends at about the moment of the subscription: the record read afterwards shows its end, or an event does.
       for round in 0..<150 {
-        try await onOwnThread {
+        try await onThread {
           let client = try SocketClient(socket)
           let body = "{\"identifier\": \"test.script\", \"payload\": \"sleep \(round % 4)\"}"
           let id = try client.request("POST", "/v1/requests", body: body).json()["id"]?.string ?? ""
@@ -35,7 +36,7 @@ struct StreamTests {
       try await gate.arrival()
       let socket = host.socket
       let reading = Task {
-        try await onOwnThread {
+        try await onThread {
           let events = try SocketClient(socket)
           try events.send("GET /v1/stream?request=\(id) HTTP/1.1\r\nhost: x\r\n\r\n")
           _ = try events.read(until: ": subscribed\n\n")

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import Synchronization
+import TestSupport
 import Testing
 
 @testable import Failpoints
@@ -41,37 +41,23 @@ struct FailpointTests {
     for point in Failpoint.allCases { point.hit() }
   }
 
-  /// A process of its own, which this test is to outlive.
-  @Test("an armed point ends the process by SIGKILL at the hit that was asked for, and at no other point")
-  func killed() async {
-    let result = await #expect(processExitsWith: .signal(SIGKILL)) {
-      FailpointTrigger.arm(.beforeCommit, hit: 3)
-      for point in Failpoint.allCases where point != .beforeCommit { point.hit() }
-      for _ in 1...2 { Failpoint.beforeCommit.hit() }
-      // An exit status tells that it lived until here; a signal, that the next hit ended it.
-      Failpoint.beforeCommit.hit()
-      exit(3)
-    }
-    #expect(result != nil)
-  }
-
-  @Test("before that hit the process lives")
-  func lives() async {
-    await #expect(processExitsWith: .exitCode(3)) {
-      FailpointTrigger.arm(.beforeCommit, hit: 3)
-      for _ in 1...2 { for point in Failpoint.allCases { point.hit() } }
-      exit(3)
-    }
+  @Test("an armed point ends the process by SIGKILL at the hit that was asked for, and neither before nor at another point")
+  func killed() async throws {
+    #expect(try await status(armed: "before-commit:3", ["before-commit", "2"]) == 3)
+    #expect(try await status(armed: "before-commit:3", ["before-commit", "3"]) == -SIGKILL)
+    #expect(try await status(armed: "before-commit", ["after-commit", "0"]) == 3)
+    #expect(try await status(armed: "before-commit", ["after-commit", "1"]) == -SIGKILL)
   }
 
   @Test("of many threads that hit it at once, one ends the process, and the others do not go on")
-  func threads() async {
-    await #expect(processExitsWith: .signal(SIGKILL)) {
-      FailpointTrigger.arm(.afterCommit, hit: 1000)
-      for _ in 1...8 {
-        Thread.detachNewThread { while true { Failpoint.afterCommit.hit() } }
-      }
-      while true { pause() }
-    }
+  func threads() async throws {
+    #expect(try await status(armed: "after-commit:1000", ["after-commit", "1000000000", "8"]) == -SIGKILL)
+  }
+
+  /// How a process ends that hits points.
+  private func status(armed: String, _ arguments: [String]) async throws -> Int32 {
+    try await Program.run(
+      try BuiltProgram.path("failpoint-probe"), arguments, environment: [FailpointTrigger.variable: armed, "SWIFT_BACKTRACE": "enable=no"]
+    ).status
   }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import HostThreads
 import HostWatches
@@ -14,7 +15,7 @@ struct ClockWatchTests {
       let fixtures = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(path: "Fixtures/Plugins")
       for name in ["clock_shift", "clock_set"] {
         let source = fixtures.appending(path: "\(name).c").path
-        let status = Command.status(["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", directory(name), source])
+        let status = Program.status(["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", directory(name), source])
         guard status == 0 else { throw TestFailure("cc \(source): \(status)") }
       }
       try Data(count: 8).write(to: URL(filePath: directory("calendar")))
@@ -88,17 +89,11 @@ struct ClockWatchTests {
   }
 
   @Test("a process without descriptors is told so, and nothing is left behind")
-  func withoutDescriptors() async {
-    await #expect(processExitsWith: .success) {
-      var limit = rlimit(rlim_cur: 3, rlim_max: 3)
-      // Those of the test's own are open already, whatever their numbers.
-      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-      let clock = #expect(throws: WatchFailure.self) { try ClockWatch(changed: {}, failed: { _ in }) }
-      let files = #expect(throws: WatchFailure.self) { try FileWatches(changed: { _ in }, failed: { _ in }) }
-      let sentences = [clock, files].map { $0?.description ?? "" }
-      let isSaid = sentences.allSatisfy { $0.contains("limit of open files") }
-      exit(isSaid ? 0 : 1)
-    }
+  func withoutDescriptors() throws {
+    let (lines, status) = try LineProgram([try BuiltProgram.path("watch-probe"), "no-descriptors"]).end()
+    #expect(status == 0)
+    #expect(lines.map { String($0.prefix(6)) } == ["clock ", "files "], "\(lines)")
+    #expect(lines.allSatisfy { $0.contains("limit of open files") }, "\(lines)")
   }
 }
 

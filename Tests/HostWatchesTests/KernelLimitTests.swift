@@ -1,8 +1,9 @@
+import TestSupport
 import Foundation
 import Testing
 
 /// Watches in a user namespace, whose limits and rights are less than those of the tests.
-@Suite("Watches and the kernel's limits", .enabled(if: Command.status(["unshare", "-Ur", "true"]) == 0, "user namespaces are allowed"))
+@Suite("Watches and the kernel's limits", .enabled(if: Program.status(["unshare", "-Ur", "true"]) == 0, "user namespaces are allowed"))
 struct KernelLimitTests {
   let directory: TestDirectory
 

@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import HostThreads
 public import PluginRuntime
@@ -69,7 +70,7 @@ public final class Bench: Sendable {
     _ plugin: String, budget: Duration = .seconds(60), exec: Bool = false, handlerLimit: Int = 1
   ) throws -> WorkerSpec {
     WorkerSpec(
-      executable: try BuiltProgram.path(), name: URL(filePath: plugin).lastPathComponent,
+      executable: try BuiltProgram.worker, name: URL(filePath: plugin).lastPathComponent,
       confinement: Confinement(
         plugin: plugin, dataDirectory: TestFolder.data, memory: 4 << 30, processes: 512, write: [TestFolder.shared], exec: exec),
       identifier: nil, handlerLimit: handlerLimit, launchBudget: budget, environment: ["PATH=/usr/bin:/bin"])

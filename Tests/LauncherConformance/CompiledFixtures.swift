@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import HostThreads
 
@@ -34,15 +35,8 @@ public enum CompiledFixtures {
     let headers = tests.deletingLastPathComponent().appendingPathComponent("SDK/CTaskHost/include").path
     let stem = path.split(separator: "/").last?.split(separator: ".").first ?? "fixture"
     let output = "\(TestFolder.programs)/\(stem)-\(name)"
-    let compiler = Process()
-    let errors = Pipe()
-    compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    compiler.arguments = ["cc", "-O1", "-g", "-pthread", "-I", headers, "-o", output] + options + [path]
-    compiler.standardError = errors
-    try compiler.run()
-    let message = errors.fileHandleForReading.readDataToEndOfFile()
-    compiler.waitUntilExit()
-    guard compiler.terminationStatus == 0 else { throw TestFailure("cc \(source): \(String(decoding: message, as: UTF8.self))") }
+    let compiled = try Program.finish(["cc", "-O1", "-g", "-pthread", "-I", headers, "-o", output] + options + [path])
+    guard compiled.status == 0 else { throw TestFailure("cc \(source): \(compiled.errors)") }
     return output
   }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Glibc
 
 /// What a test shares with the plugin it runs: the `runtime_probe` of runtime_fixture.h, in a file that both map.

@@ -1,3 +1,4 @@
+import TestSupport
 import HostThreads
 public import TaskModel
 

@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 
 /// A plugin of Tests/Fixtures/Plugins/Check, compiled into a folder of its own, which is removed with it.
@@ -41,7 +42,7 @@ final class CheckFixture {
   }
 
   /// `taskhost plugins check` of it, with `arguments`.
-  func check(_ arguments: [String] = []) async throws -> CheckProcess.Result { try await CheckProcess.check([file] + arguments) }
+  func check(_ arguments: [String] = []) async throws -> Program.Result { try await CheckProcess.check([file] + arguments) }
 
   deinit { try? FileManager.default.removeItem(at: folder) }
 }

@@ -1,10 +1,11 @@
+import TestSupport
 import Foundation
 import Testing
 
 @Suite("plugins inspect", .timeLimit(.minutes(5)))
 struct InspectTests {
-  private static func inspect(_ fixture: CheckFixture, _ arguments: String...) async throws -> CheckProcess.Result {
-    try await CheckProcess.run(try CheckProcess.path, ["plugins", "inspect", fixture.file] + arguments)
+  private static func inspect(_ fixture: CheckFixture, _ arguments: String...) async throws -> Program.Result {
+    try await CheckProcess.run(try BuiltProgram.taskhost, ["plugins", "inspect", fixture.file] + arguments)
   }
 
   private static func rows(_ output: String) -> [String: String] {
@@ -44,7 +45,7 @@ struct InspectTests {
   func signature() async throws {
     let fixture = try await CheckFixture("note", ["WELL_BEHAVED"])
     let key = try fixture.write("", to: "unused") + "-vendor"
-    let program = try CheckProcess.path
+    let program = try BuiltProgram.taskhost
     let made = try await CheckProcess.run(program, ["plugins", "keygen", key, "--json"])
     let id = try #require(try made.report()["id"] as? String)
     #expect(try await CheckProcess.run(program, ["plugins", "sign", fixture.file, "--key", key + ".key"]).status == 0)

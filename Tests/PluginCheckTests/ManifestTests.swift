@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import Testing
 
@@ -27,8 +28,8 @@ struct ManifestTests {
 
     private var path: String { folder.appending(path: "crc32.task.toml").path }
 
-    func plugins(_ command: String, _ arguments: String...) async throws -> CheckProcess.Result {
-      try await CheckProcess.run(try CheckProcess.path, ["plugins", command, path] + arguments)
+    func plugins(_ command: String, _ arguments: String...) async throws -> Program.Result {
+      try await CheckProcess.run(try BuiltProgram.taskhost, ["plugins", command, path] + arguments)
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }

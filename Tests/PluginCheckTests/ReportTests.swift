@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import Testing
 
@@ -101,24 +102,16 @@ struct ReportTests {
     let fixture = try await CheckFixture("ignores_expiration")
     let folder = try fixture.write("", to: "unused") + "-tmp"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-    let process = Process()
-    process.executableURL = URL(filePath: try CheckProcess.path)
-    process.arguments = ["plugins", "check", fixture.file, "--case", "expire-in-run", "--grace", "60s"]
-    process.environment = ["PATH": "/usr/bin:/bin", "TMPDIR": folder]
-    let output = Pipe()
-    process.standardOutput = output
-    let (ended, signal) = AsyncStream<Void>.makeStream()
-    process.terminationHandler = { _ in signal.finish() }
-    try process.run()
+    let check = try LineProgram(
+      [try BuiltProgram.taskhost, "plugins", "check", fixture.file, "--case", "expire-in-run", "--grace", "60s"],
+      environment: ["TMPDIR": folder])
     // The head of the report is printed before the cases begin.
-    _ = try output.fileHandleForReading.read(upToCount: 1)
-    kill(process.processIdentifier, number)
-    for await _ in ended {}
-    let rest = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-    #expect(
-      process.terminationReason == .uncaughtSignal && process.terminationStatus == number,
-      "\(process.terminationReason.rawValue) \(process.terminationStatus): \(rest)")
-    try output.fileHandleForReading.close()
+    let status = try await onThread {
+      try check.line()
+      check.send(number)
+      return try check.end().status
+    }
+    #expect(status == -number)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
   }
 
@@ -141,7 +134,7 @@ struct ReportTests {
 
   @Test("a case process refuses to be started by hand")
   func byHand() async throws {
-    let result = try await CheckProcess.run(try CheckProcess.path, ["plugins-check-case"])
+    let result = try await CheckProcess.run(try BuiltProgram.taskhost, ["plugins-check-case"])
     #expect(result.status == 2)
     #expect(result.errors.contains("started by `taskhost plugins check` only"))
   }

@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import Testing
 
@@ -150,7 +151,7 @@ struct RuleTests {
     #expect(findings.contains { ($0["detail"] as? String)?.contains("lib\(fixture).so") == true }, "\(findings)")
   }
 
-  private static func check(_ fixture: CheckFixture, _ tried: String, _ more: String...) async throws -> CheckProcess.Result {
+  private static func check(_ fixture: CheckFixture, _ tried: String, _ more: String...) async throws -> Program.Result {
     try await fixture.check(["--case", tried, "--grace", "700ms", "--timeout", "60s", "--seed", "7", "--json"] + more)
   }
 }

@@ -10,7 +10,7 @@ import Testing
     let contract = HandlerContract(identifier: try TaskIdentifier("idle"), kind: .refresh, budget: nil, grace: .zero)
     let served = Recorder()
     let threads = RunThreads(
-      name: "idle", limit: 1, idleTime: .milliseconds(1),
+      name: "idle", limit: 1, idleness: IdleAllowance(time: .milliseconds(1)),
       execute: { run in
         served.receive(.resumed(run.order.contract.identifier))
         return true
@@ -21,5 +21,15 @@ import Testing
       try await served.until("run \(number)") { $0.count == number }
       if number % 3 == 0 { try await Task.sleep(for: .milliseconds(1)) }
     }
+  }
+
+  @Test("a few threads are kept for a while, those beyond them for a moment, whichever plugin's they are") func allowance() {
+    let idleness = IdleAllowance(count: 2, time: .seconds(10), beyond: .milliseconds(200))
+    #expect([idleness.enter(), idleness.enter(), idleness.enter()] == [.seconds(10), .seconds(10), .milliseconds(200)])
+    idleness.leave()
+    #expect(idleness.enter() == .milliseconds(200))
+    for _ in 1...2 { idleness.leave() }
+    #expect(idleness.enter() == .seconds(10))
+    #expect(IdleAllowance(count: 0, time: .milliseconds(1)).enter() == .milliseconds(1))
   }
 }

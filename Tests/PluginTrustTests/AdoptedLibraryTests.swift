@@ -1,3 +1,4 @@
+import TestSupport
 import Glibc
 import Testing
 
@@ -73,7 +74,7 @@ import Testing
     #expect(code("/etc/passwd", "f") == .notElf)
     let program = directory.file("program")
     try directory.write(Array("int main(void) { return 0; }".utf8), to: "program.c")
-    try #require(Command.run(["cc", "-pie", "-fPIE", "-rdynamic", "-o", program, directory.file("program.c")]) == 0)
+    try #require(Program.status(["cc", "-pie", "-fPIE", "-rdynamic", "-o", program, directory.file("program.c")]) == 0)
     try #require(chmod(program, 0o755) == 0)
     #expect(code(program, "main") == .executable)
     #expect(code("libnothing.so.7", "f") == .libraryMissing)

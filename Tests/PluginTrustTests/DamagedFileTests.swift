@@ -1,3 +1,4 @@
+import TestSupport
 import PluginTrust
 import Testing
 
@@ -29,7 +30,7 @@ import Testing
   func program(_ kind: String) throws {
     let directory = try PluginDirectory()
     try directory.write(Array((SamplePlugin.source + "\nint main(void) { return 0; }").utf8), to: "main.c")
-    try #require(Command.run(["cc", kind, "-rdynamic", "-o", directory.file("program.so"), directory.file("main.c")]) == 0)
+    try #require(Program.status(["cc", kind, "-rdynamic", "-o", directory.file("program.so"), directory.file("main.c")]) == 0)
     #expect(try directory.scan().refusals == ["program.so": .executable])
   }
 }

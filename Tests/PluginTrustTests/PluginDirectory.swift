@@ -1,3 +1,4 @@
+import TestSupport
 import Glibc
 import PluginTrust
 import Testing
@@ -14,7 +15,7 @@ final class PluginDirectory: Sendable {
     path = try #require(made)
   }
 
-  deinit { _ = Command.run(["rm", "-rf", path]) }
+  deinit { _ = Program.status(["rm", "-rf", path]) }
 
   func file(_ name: String) -> String { "\(path)/\(name)" }
 
@@ -33,7 +34,7 @@ final class PluginDirectory: Sendable {
   func compile(_ source: String, to name: String, flags: [String] = []) throws -> String {
     let sourcePath = file(name + ".c")
     try write(Array(source.utf8), to: name + ".c")
-    let status = Command.run(["cc", "-shared", "-fPIC", "-O1", "-o", file(name), sourcePath] + flags)
+    let status = Program.status(["cc", "-shared", "-fPIC", "-O1", "-o", file(name), sourcePath] + flags)
     try #require(status == 0, "cc \(flags)")
     try #require(chmod(file(name), 0o755) == 0)
     return file(name)

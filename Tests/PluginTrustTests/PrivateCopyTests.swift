@@ -1,3 +1,4 @@
+import TestSupport
 import Crypto
 import Glibc
 import TaskModel
@@ -46,7 +47,7 @@ import Testing
     let other = try fixture.plugin(answering: 43, to: "other.so")
     let plugin = try fixture.copies.take(path)
     let library = try LoadedLibrary(plugin.copy)
-    try #require(Command.run(["sh", "-c", harm, "sh", path, other]) == 0)
+    try #require(Program.status(["sh", "-c", harm, "sh", path, other]) == 0)
     #expect(try library.answer() == 42)
     #expect(try LoadedLibrary(plugin.copy).answer() == 42)
     #expect(Array(SHA256.hash(data: try SamplePlugin.read(plugin.copy))) == plugin.digest)
@@ -67,7 +68,7 @@ import Testing
       case "touch": "touch '\(path)'"
       default: "\(way) '\(other)' '\(path)'"
       }
-    try #require(Command.run(["sh", "-c", command]) == 0)
+    try #require(Program.status(["sh", "-c", command]) == 0)
     #expect(#expect(throws: PluginRefusal.self) { try fixture.copies.take(path, listed: listed) }?.code == .changed)
     #expect(try fixture.copyNames.count == 1)
   }
@@ -125,7 +126,7 @@ import Testing
   func shared() async throws {
     let fixture = try CopyFixture()
     let path = try fixture.plugin(answering: 42)
-    try #require(Command.run(["cp", path, fixture.plugins.file("second.so")]) == 0)
+    try #require(Program.status(["cp", path, fixture.plugins.file("second.so")]) == 0)
     let other = try fixture.plugin(answering: 43, to: "other.so")
     let (copies, second) = (fixture.copies, fixture.plugins.file("second.so"))
     let taken = try await withThrowingTaskGroup(of: String.self) { group in
@@ -154,7 +155,7 @@ import Testing
       "rm \"$1\"; mkfifo -m 500 \"$1\"",
     ]
     for harm in harms {
-      try #require(Command.run(["sh", "-c", harm, "sh", first.copy]) == 0)
+      try #require(Program.status(["sh", "-c", harm, "sh", first.copy]) == 0)
       #expect(fixture.copies.copy(of: known) == nil, "\(harm)")
       #expect(#expect(throws: PluginRefusal.self) { try fixture.copies.reopen(known) }?.code == .copyFailed, "\(harm)")
       #expect(try fixture.copies.take(path).copy == first.copy)
@@ -163,7 +164,7 @@ import Testing
     }
     // Its marks cannot show this one; reading does.
     let flip = "chmod 700 \"$1\" && printf X | dd of=\"$1\" bs=1 seek=5000 conv=notrunc 2>/dev/null && chmod 500 \"$1\""
-    try #require(Command.run(["sh", "-c", flip, "sh", first.copy]) == 0)
+    try #require(Program.status(["sh", "-c", flip, "sh", first.copy]) == 0)
     #expect(Array(SHA256.hash(data: try SamplePlugin.read(first.copy))) != first.digest)
     _ = try fixture.copies.take(path)
     #expect(Array(SHA256.hash(data: try SamplePlugin.read(first.copy))) == first.digest)

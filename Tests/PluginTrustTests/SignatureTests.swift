@@ -1,3 +1,4 @@
+import TestSupport
 import Glibc
 import PluginTrust
 import TaskModel
@@ -107,7 +108,7 @@ import Testing
     let path = fixture.base.plugins.file("lib.so.sig")
     func expectRefusal(_ words: String) throws {
       #expect(try fixture.refusal(required: false)?.observed.contains(words) == true)
-      try #require(Command.run(["rm", "-r", path]) == 0)
+      try #require(Program.status(["rm", "-r", path]) == 0)
     }
     try fixture.write(text, mode: 0o666)
     try expectRefusal("its signature lib.so.sig can be written by group or others (mode 0666)")

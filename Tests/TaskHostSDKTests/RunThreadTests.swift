@@ -1,3 +1,4 @@
+import TestSupport
 import CTaskHost
 import FoundationEssentials
 import Glibc

@@ -1,3 +1,4 @@
+import TestSupport
 import TaskHostSDK
 import TaskHostTesting
 import Testing

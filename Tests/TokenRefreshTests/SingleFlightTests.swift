@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import Testing
 
@@ -31,21 +32,16 @@ import Testing
   func twoProcesses() async throws {
     let fixture = try Fixture()
     try fixture.signIn()
-    let (input, output) = (Pipe(), Pipe())
-    let holder = Process()
-    holder.executableURL = URL(fileURLWithPath: "/usr/bin/flock")
-    holder.arguments = [fixture.path(".tokens.json.lock"), "/bin/sh", "-c", "echo locked; exec cat"]
-    holder.standardInput = input
-    holder.standardOutput = output
-    try holder.run()
-    #expect(String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) == "locked\n")
+    let holder = try LineProgram(["/usr/bin/flock", fixture.path(".tokens.json.lock"), "/bin/sh", "-c", "echo locked; exec cat"])
+    #expect(try holder.line() == "locked")
 
     try await TestServer.serving({ _ in .json(Fixture.rotation) }) { server in
       let accounts = [fixture.account(endpoint: server.address)]
       #expect(try await fixture.run(accounts).only?.result == .inProgress)
       #expect(server.requests.isEmpty)
-      try input.fileHandleForWriting.close()
-      holder.waitUntilExit()
+      holder.closeInput()
+      let ended = try holder.end()
+      #expect(ended.status == 0)
       #expect(try await fixture.run(accounts).outcome == .success)
     }
   }

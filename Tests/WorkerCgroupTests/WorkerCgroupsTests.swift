@@ -25,7 +25,7 @@ struct WorkerCgroupsTests {
     #expect(!placed.remove(), "somebody is in it")
 
     kill(worker.process, SIGKILL)
-    _ = worker.end()
+    _ = try worker.end()
     groups.discard(placed)
     #expect(tree.groups == ["host"])
   }
@@ -40,9 +40,9 @@ struct WorkerCgroupsTests {
     let stray = try Idler()
     try CgroupFile.write("\(stray.process)", to: "\(tree.path)/worker-\(host.process)-1/cgroup.procs")
     kill(worker.process, SIGKILL)
-    _ = worker.end()
+    _ = try worker.end()
     groups.discard(group)
-    #expect(stray.end() == SIGKILL)
+    #expect(try stray.end() == SIGKILL)
     // If it was still in the group a moment ago, the group goes with the next occasion.
     groups.sweep()
     #expect(tree.groups == ["host"])
@@ -55,7 +55,7 @@ struct WorkerCgroupsTests {
     let tree = try GroupTree()
     let killed = try Idler()
     kill(killed.process, SIGKILL)
-    _ = killed.end()
+    _ = try killed.end()
     let other = try Idler()
     let (left, kept) = ("worker-\(killed.process)-1", "worker-\(other.process)-1")
     for name in [left, kept, "worker-x", "other"] { #expect(mkdir("\(tree.path)/\(name)", 0o755) == 0) }
@@ -63,12 +63,12 @@ struct WorkerCgroupsTests {
     try CgroupFile.write("\(stray.process)", to: "\(tree.path)/\(left)/cgroup.procs")
     try CgroupFile.write("\(worker.process)", to: "\(tree.path)/\(kept)/cgroup.procs")
     let groups = try divided(tree, try Idler())
-    #expect(stray.end() == SIGKILL)
+    #expect(try stray.end() == SIGKILL)
     groups.sweep()
     #expect(tree.groups == ["host", "other", kept, "worker-x"].sorted())
     #expect(tree.processes(in: kept) == [worker.process])
     kill(worker.process, SIGKILL)
-    _ = worker.end()
+    _ = try worker.end()
   }
 
   @Test("a worker that has ended before it was placed costs a sentence, and no group stays")
@@ -78,7 +78,7 @@ struct WorkerCgroupsTests {
     let groups = try divided(tree, host)
     let worker = try Idler()
     kill(worker.process, SIGKILL)
-    _ = worker.end()
+    _ = try worker.end()
     let (group, missing) = groups.place(worker.process, number: 1, memory: 64 << 20, processes: 4)
     #expect(group == nil && missing.count == 1 && missing.first?.contains("it has no control group of its own") == true)
     #expect(tree.groups == ["host"])

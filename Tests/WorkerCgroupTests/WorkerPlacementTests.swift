@@ -1,3 +1,4 @@
+import TestSupport
 import Glibc
 import HostThreads
 import TaskModel
@@ -37,7 +38,7 @@ struct WorkerPlacementTests {
   private func program() throws -> String {
     var path = Array("/tmp/taskhost-cgroup-test-XXXXXX".utf8CString)
     let descriptor = mkstemp(&path)
-    guard descriptor >= 0 else { throw TestObstacle("no file: \(errno)") }
+    guard descriptor >= 0 else { throw TestFailure("no file: \(errno)") }
     let text = Array("#!/bin/sh\nexec cat <&3\n".utf8)
     _ = write(descriptor, text, text.count)
     fchmod(descriptor, 0o700)

@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import LauncherConformance
 import TaskModel
@@ -59,7 +60,7 @@ import WorkerProcesses
     let folder = TestFolder.newFile()
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
     let program = folder + "/taskhost-worker"
-    try FileManager.default.createSymbolicLink(atPath: program, withDestinationPath: try BuiltProgram.path())
+    try FileManager.default.createSymbolicLink(atPath: program, withDestinationPath: try BuiltProgram.worker)
     let bench = try await WorkerBench { $0.executable = program }
     let watch = try ProcessWatch(try #require(bench.worker.processID))
     try FileManager.default.removeItem(atPath: program)
@@ -71,7 +72,7 @@ import WorkerProcesses
     #expect(
       end.report.message == "its worker could not be started: \(program) could not be started: No such file or directory",
       "\(end.report.message ?? "")")
-    try FileManager.default.createSymbolicLink(atPath: program, withDestinationPath: try BuiltProgram.path())
+    try FileManager.default.createSymbolicLink(atPath: program, withDestinationPath: try BuiltProgram.worker)
     _ = try await bench.processOfNextRun()
   }
 

@@ -19,4 +19,13 @@ int taskhost_check_may_execute(const char *path);
 /* Removes a folder and everything in it, as far as it can be; links are not followed. */
 void taskhost_check_remove_tree(const char *path);
 
+/*
+ * From now on SIGINT, SIGTERM and SIGHUP end nobody: each is a byte, its number, in a pipe, whichever thread it comes to. Answers the end to
+ * read from, which is the caller's to close, or -1 with errno. Once at a time in a process.
+ */
+int taskhost_check_catch_signals(void);
+
+/* The signals do again what they did before; a read of the pipe finds its end. */
+void taskhost_check_release_signals(void);
+
 #endif

@@ -60,6 +60,11 @@ struct CheckFolder: Sendable {
   /// Removes everything.
   func remove() { taskhost_check_remove_tree(path) }
 
+  /// Removes everything, also what is made in it meanwhile: once the folder itself is gone nothing can be.
+  func removeWhileUsed() {
+    for _ in 0..<100 where access(path, F_OK) == 0 { remove() }
+  }
+
   private static func make(in parent: String) throws(CheckFailure) -> String {
     guard let template = strdup(parent + "/taskhost-check.XXXXXX") else { throw CheckFailure("out of memory") }
     defer { free(template) }

@@ -6,20 +6,24 @@ import HostThreads
 final class Interruption: @unchecked Sendable {  // reason: what changes is touched with `monitor` held
   private let monitor = Monitor()
   private var processes: Set<pid_t> = []
-  private let folder: CheckFolder
-  private var before = sigset_t()
-  private static let signals = [SIGINT, SIGTERM, SIGHUP]
+  private let signals: Int32
 
-  /// Takes the signals away from the calling thread and those it starts, until ``end()`` on the same thread.
-  init(removing folder: CheckFolder) throws(HostThread.Failure) {
-    self.folder = folder
-    let awaited = Self.set
-    withUnsafePointer(to: awaited) { _ = pthread_sigmask(SIG_BLOCK, $0, &before) }
+  /// Takes the signals away from whichever thread they come to, until ``end()``. One that comes is kept until it is known what is to be
+  /// removed.
+  init() throws(CheckFailure) {
+    signals = taskhost_check_catch_signals()
+    guard signals >= 0 else { throw CheckFailure("no signal can be waited for: \(String(cString: strerror(errno)))") }
+  }
+
+  deinit { close(signals) }
+
+  /// From now on a signal ends the process, and `folder` with it.
+  func watch(removing folder: CheckFolder) throws(HostThread.Failure) {
     try HostThread.start("interruption") { [self] in
-      var awaited = awaited
-      var number: Int32 = 0
-      guard sigwait(&awaited, &number) == 0 else { return }
-      leave(by: number)
+      var number: UInt8 = 0
+      var count = read(signals, &number, 1)
+      while count < 0, errno == EINTR { count = read(signals, &number, 1) }
+      if count == 1 { leave(by: Int32(number), removing: folder) }
     }
   }
 
@@ -29,24 +33,25 @@ final class Interruption: @unchecked Sendable {  // reason: what changes is touc
   /// A case process has ended, with its group.
   func ended(_ process: pid_t) { monitor.locked { _ = processes.remove(process) } }
 
-  /// The check is over, and its folder removed.
-  func end() { pthread_sigmask(SIG_SETMASK, &before, nil) }
-
-  private static var set: sigset_t {
-    var set = sigset_t()
-    sigemptyset(&set)
-    for number in signals { sigaddset(&set, number) }
-    return set
-  }
+  /// The check is over, and its folder removed. Does not return where it was interrupted: what it says then, without its folder, is no result.
+  func end() { monitor.locked { taskhost_check_release_signals() } }
 
   /// Dies of the signal, as who sent it expects.
-  private func leave(by number: Int32) {
+  private func leave(by number: Int32, removing folder: CheckFolder) {
     // The lock is kept: nothing is started any more.
     monitor.lock()
     for process in processes { kill(-process, SIGKILL) }
-    folder.remove()
+    // What is killed may finish the call it is in, and another thread of this process makes the folder of a case.
+    for process in processes {
+      var information = siginfo_t()
+      while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+    }
+    folder.removeWhileUsed()
     signal(number, SIG_DFL)
-    var set = Self.set
+    // The threads of the host's kind have it blocked.
+    var set = sigset_t()
+    sigemptyset(&set)
+    sigaddset(&set, number)
     pthread_sigmask(SIG_UNBLOCK, &set, nil)
     raise(number)
   }

@@ -41,11 +41,11 @@ public struct PluginChecker: Sendable {
     // For the case processes: what malloc gives out and takes back is filled: a plugin that uses what it has freed, or has not written, does not get by with it.
     if getenv("MALLOC_PERTURB_") == nil { setenv("MALLOC_PERTURB_", "165", 1) }
     let begin = SystemClock.now
+    let interruption = try Interruption()
+    defer { interruption.end() }
     let folder = try CheckFolder()
     defer { folder.remove() }
-    let interruption: Interruption
-    do throws(HostThread.Failure) { interruption = try Interruption(removing: folder) } catch { throw CheckFailure(error.description) }
-    defer { interruption.end() }
+    do throws(HostThread.Failure) { try interruption.watch(removing: folder) } catch { throw CheckFailure(error.description) }
     // A plugin is a single file: a host may load it from a copy of its own, so it is tried from one.
     let place = Place(folder: folder, interruption: interruption, file: subject.isSystem ? subject.file : try folder.copy(of: subject.file))
     var results: [CheckResult] = []

@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import Glibc
 
@@ -57,7 +58,7 @@ struct FailpointWorkload {
   /// Notes the successes that the list of runs shows.
   private func look() async throws {
     let socket = host.socket
-    let runs = try await onOwnThread { try SocketClient(socket).request("GET", "/v1/runs?limit=100").json()["runs"]?.array ?? [] }
+    let runs = try await onThread { try SocketClient(socket).request("GET", "/v1/runs?limit=100").json()["runs"]?.array ?? [] }
     for run in runs where run["outcome"]?.string == "succeeded" { ledger.sawSuccess(of: run["request"]?.string ?? "") }
   }
 
@@ -96,7 +97,7 @@ struct FailpointWorkload {
 
   private func fillLog() async throws {
     let (socket, ledger, note) = (host.socket, ledger, note)
-    try await onOwnThread {
+    try await onThread {
       let client = try SocketClient(socket)
       let body = "{\"identifier\": \"test.script\", \"payload\": \"\(note)\"}"
       for _ in 1...4000 {
@@ -118,6 +119,6 @@ struct FailpointWorkload {
 
   private func send(_ method: String, _ path: String, _ body: String? = nil) async throws {
     let socket = host.socket
-    _ = try await onOwnThread { try SocketClient(socket).request(method, path, body: body) }
+    _ = try await onThread { try SocketClient(socket).request(method, path, body: body) }
   }
 }

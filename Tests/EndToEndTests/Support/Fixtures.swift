@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 
 /// Compiles the plugins of `Tests/Fixtures/Plugins`, each variant once.

@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import Glibc
 import Synchronization
@@ -21,7 +22,7 @@ final class Gate: Sendable {
       isLate.withLock { $0 = true }
       return open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     }
-    let descriptor = try await onOwnThread { open(path, O_WRONLY | O_CLOEXEC) }
+    let descriptor = try await onThread { open(path, O_WRONLY | O_CLOEXEC) }
     late.cancel()
     // The one before is let go only now: a run that comes while it is still held must not slip through as that is given up.
     held.withLock { held in
@@ -52,12 +53,12 @@ final class Gate: Sendable {
   /// Reads what a thread of a plugin writes to the FIFO, to the end.
   func read() async throws -> String {
     let path = path
-    return try await onOwnThread {
+    return try await onThread {
       let descriptor = open(path, O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else { throw TestFailure("\(path): errno \(errno)") }
       defer { close(descriptor) }
       var all: [UInt8] = []
-      try Program.readAll(descriptor) { all += $0 }
+      try Channel.readAll(descriptor) { all += $0 }
       return String(decoding: all, as: UTF8.self)
     }
   }

@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import Glibc
 import Testing
@@ -49,7 +50,7 @@ extension HostProcess {
       Glibc.kill(process, SIGKILL)
     }
     defer { late.cancel() }
-    try await onOwnThread {
+    try await onThread {
       var information = siginfo_t()
       guard waitid(P_PID, id_t(process), &information, WSTOPPED | WNOWAIT | WEXITED) == 0, information.si_code == CLD_STOPPED else {
         throw TestFailure("the host was not stopped")

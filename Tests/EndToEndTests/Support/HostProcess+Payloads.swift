@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 
 extension HostProcess {
@@ -13,6 +14,6 @@ extension HostProcess {
   /// Sends a body to the control API.
   func post(_ path: String, _ body: String) async throws -> SocketClient.Answer {
     let socket = socket
-    return try await onOwnThread { try SocketClient(socket).request("POST", path, body: body) }
+    return try await onThread { try SocketClient(socket).request("POST", path, body: body) }
   }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import Glibc
 import Synchronization
@@ -99,7 +100,7 @@ final class HostProcess: Sendable {
   func spawn(_ arguments: [String] = [], through wrapper: [String] = []) throws {
     let log = HostLog()
     self.log.withLock { $0 = log }
-    let command = wrapper + [try TaskHostBinary.path, "run", "--config", directory("taskhost.toml")] + arguments
+    let command = wrapper + [try BuiltProgram.taskhost, "run", "--config", directory("taskhost.toml")] + arguments
     let started = try Program(
       command[0], Array(command.dropFirst()), environment: environment, directory: directory.path, onErrorLine: { log.add($0) })
     program.withLock { $0 = started }
@@ -112,7 +113,7 @@ final class HostProcess: Sendable {
   /// Starts a host that is to fail, and waits for its end.
   func failure(_ arguments: [String] = []) async throws -> Program.Result {
     try await Program.run(
-      try TaskHostBinary.path, ["run", "--config", directory("taskhost.toml")] + arguments, environment: environment,
+      try BuiltProgram.taskhost, ["run", "--config", directory("taskhost.toml")] + arguments, environment: environment,
       directory: directory.path)
   }
 
@@ -149,12 +150,12 @@ final class HostProcess: Sendable {
 
   func cli(_ arguments: [String], input: Data = Data()) async throws -> Program.Result {
     try await Program.run(
-      try TaskHostBinary.path, arguments, input: input, environment: ["TASKHOST_SOCKET": socket], directory: directory.path)
+      try BuiltProgram.taskhost, arguments, input: input, environment: ["TASKHOST_SOCKET": socket], directory: directory.path)
   }
 
   /// Starts a command and does not wait for it.
   func startCLI(_ arguments: String...) throws -> Program {
-    try Program(try TaskHostBinary.path, arguments, environment: ["TASKHOST_SOCKET": socket], directory: directory.path)
+    try Program(try BuiltProgram.taskhost, arguments, environment: ["TASKHOST_SOCKET": socket], directory: directory.path)
   }
 
   /// Runs a command with `--json` that is to succeed.
@@ -190,7 +191,7 @@ final class HostProcess: Sendable {
     -> JSON
   {
     let socket = socket
-    return try await onOwnThread {
+    return try await onThread {
       let events = try SocketClient(socket, limit: limit)
       try events.send("GET /v1/stream?request=\(id) HTTP/1.1\r\nhost: x\r\n\r\n")
       _ = try events.read(until: ": subscribed\n\n")

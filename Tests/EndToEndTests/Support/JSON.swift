@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 
 /// JSON that a test looks into; what is not there reads as nil.

@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import Synchronization
 
@@ -103,14 +104,14 @@ final class Ledger: Sendable {
   ///
   /// - Returns: When the host has confirmed the subscription; the task ends with the host.
   func follow(_ socket: String) async throws -> Task<Void, Never> {
-    let stream = try await onOwnThread {
+    let stream = try await onThread {
       let stream = Stream(try SocketClient(socket, limit: .seconds(60)))
       try stream.client.send("GET /v1/stream HTTP/1.1\r\nhost: x\r\n\r\n")
       _ = try stream.client.read(until: ": subscribed\n\n")
       return stream
     }
     return Task {
-      try? await onOwnThread {
+      try? await onThread {
         while true {
           _ = try stream.client.read(until: "event: run\ndata: ")
           let run = try JSON(parsing: try stream.client.read(until: "\n\n"))

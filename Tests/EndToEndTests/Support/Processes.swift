@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import Glibc
 
@@ -38,7 +39,7 @@ enum Processes {
     let descriptor = open(process, 0)
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
-    let ended = try await onOwnThread {
+    let ended = try await onThread {
       var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       return poll(&waited, 1, Int32(limit.components.seconds * 1000)) == 1
     }

@@ -1,3 +1,4 @@
+import TestSupport
 import Glibc
 import HostThreads
 import TaskModel
@@ -60,7 +61,7 @@ import Testing
       let bus = NetworkManagerBus(path: daemon.socket)
       bus.ask()
       let before = bus.metered
-      daemon.end()
+      try daemon.end()
       #expect(bus.receive())
       #expect(bus.descriptor == nil)
       return (before, bus.metered)

@@ -1,3 +1,4 @@
+import TestSupport
 import TaskModel
 import Testing
 

@@ -1,3 +1,4 @@
+import TestSupport
 import HostConditions
 import TaskModel
 import Testing

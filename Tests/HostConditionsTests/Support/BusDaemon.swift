@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 @testable import HostConditions
 
@@ -6,7 +7,7 @@ import Foundation
 final class BusDaemon: Sendable {
   let folder: Folder
   let socket: String
-  private let process: Process
+  private let program: LineProgram
 
   static let isPossible = FileManager.default.isExecutableFile(atPath: "/usr/bin/dbus-daemon")
 
@@ -23,23 +24,15 @@ final class BusDaemon: Sendable {
         <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy>
       </busconfig>
       """, to: "bus.conf")
-    process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/dbus-daemon")
-    process.arguments = ["--config-file=\(folder.path)/bus.conf", "--nofork", "--nopidfile", "--print-address=1"]
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    try process.run()
+    program = try LineProgram([
+      "/usr/bin/dbus-daemon", "--config-file=\(folder.path)/bus.conf", "--nofork", "--nopidfile", "--print-address=1",
+    ])
     // It prints its address once it listens.
-    guard !output.fileHandleForReading.availableData.isEmpty else { throw TestFailure("dbus-daemon did not start") }
+    try program.line()
   }
 
-  deinit { end() }
-
-  func end() {
-    guard process.isRunning else { return }
-    // Not SIGTERM: a process that a thread of the host's kind starts has that blocked.
-    kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
+  func end() throws {
+    program.send(SIGKILL)
+    _ = try program.end()
   }
 }

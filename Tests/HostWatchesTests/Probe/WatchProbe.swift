@@ -9,7 +9,8 @@ struct WatchProbe {
     switch arguments.first {
     case "clock": try clock()
     case "files": try files(Array(arguments.dropFirst()))
-    default: say("usage: watch-probe clock | watch-probe files")
+    case "no-descriptors": withoutDescriptors()
+    default: say("usage: watch-probe clock | files | no-descriptors")
     }
   }
 
@@ -47,6 +48,14 @@ struct WatchProbe {
     }
     watches.stop()
     say("stopped")
+  }
+
+  /// Says what is said to a process that has no descriptor left.
+  private static func withoutDescriptors() {
+    var limit = rlimit(rlim_cur: 3, rlim_max: 3)
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    do { _ = try ClockWatch(changed: {}, failed: { _ in }) } catch { say("clock \(error)") }
+    do { _ = try FileWatches(changed: { _ in }, failed: { _ in }) } catch { say("files \(error)") }
   }
 
   private static func sentences(_ problems: [String: String]) -> String {

@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 
 /// A directory of its own, removed with the reference.

@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import Testing
 
@@ -29,16 +30,12 @@ struct ReferenceTests {
 
   @Test("the page about the C header has every name of it")
   func header() throws {
-    let process = Process()
-    process.executableURL = Self.root.appending(path: "Documentation/header-page")
     let header = "SDK/CTaskHost/include/taskhost.h"
-    process.arguments = [Self.root.appending(path: header).path]
-    let output = Pipe()
-    process.standardOutput = output
-    try process.run()
-    let page = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 0)
+    let printed = try Program.finish([
+      Self.root.appending(path: "Documentation/header-page").path, Self.root.appending(path: header).path,
+    ])
+    #expect(printed.status == 0)
+    let page = printed.output
     let names = Set(try text(header).matches(of: /\b(?:TASKHOST|taskhost)_\w+/).map { String($0.0) })
     #expect(names.count > 80)
     #expect(names.filter { !page.contains($0) }.sorted() == [])

@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import Synchronization
 
@@ -28,22 +29,14 @@ enum CompiledPlugin {
     let source = tests.appending(path: "Fixtures/\(name).c").path
     let headers = tests.deletingLastPathComponent().appending(path: "SDK/CTaskHost/include").path
     let output = folder.appending(path: "lib\(number).so").path
-    let compiler = Process()
-    let errors = Pipe()
-    compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    compiler.arguments =
+    let command =
       ["cc", "-O1", "-g", "-pthread", "-shared", "-fPIC", "-I", headers, "-o", output] + definitions.map { "-D\($0)" } + [source]
-    compiler.standardError = errors
     do {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       removeAtExit()
-      try compiler.run()
+      let compiled = try Program.finish(command)
+      guard compiled.status == 0 else { throw TestFailure(compiled.errors) }
     } catch { throw Failure(description: "cc \(source): \(error)") }
-    let message = errors.fileHandleForReading.readDataToEndOfFile()
-    compiler.waitUntilExit()
-    guard compiler.terminationStatus == 0 else {
-      throw Failure(description: "cc \(source): \(String(decoding: message, as: UTF8.self))")
-    }
     return output
   }
 

@@ -1,3 +1,4 @@
+import TestSupport
 import CTaskHostSystem
 import Glibc
 import LauncherConformance

@@ -1,3 +1,4 @@
+import TestSupport
 import Glibc
 
 /// A TCP port of this machine that accepts connections, until this goes.

@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 
 /// `sandbox-probe`, and the library of actions it loads as a worker loads a plugin.
@@ -25,24 +26,11 @@ enum Probe {
   /// The library of actions.
   static var plugin: String { get throws { try library.get() } }
 
-  /// Beside the test bundle, where SwiftPM builds both.
-  private static var executable: String {
-    get throws {
-      let executed = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-      let places = [executed, CommandLine.arguments.first].compactMap(\.self)
-        .map { URL(filePath: $0).deletingLastPathComponent().appending(path: "sandbox-probe").path }
-      guard let found = places.first(where: { FileManager.default.isExecutableFile(atPath: $0) }) else {
-        throw TestFailure("there is no sandbox-probe at \(places.joined(separator: " or ")): build it (swift build)")
-      }
-      return found
-    }
-  }
-
   /// Confines a new process and has it try `actions`, a name and an argument each.
   ///
   /// - Parameter options: As the probe's command line takes them.
   static func run(_ options: [String], _ actions: [(String, String)]) throws -> ProbeResult {
-    let ended = try start(executable, [plugin] + options + ["--"] + actions.flatMap { [$0.0, $0.1] })
+    let ended = try start(try BuiltProgram.path("sandbox-probe"), [plugin] + options + ["--"] + actions.flatMap { [$0.0, $0.1] })
     var result = ProbeResult(output: ended.output)
     result.signal = ended.signal
     return result
@@ -64,19 +52,8 @@ enum Probe {
   }
 
   private static func start(_ path: String, _ arguments: [String]) throws -> Ended {
-    let process = Process()
-    let pipe = Pipe()
-    process.executableURL = URL(filePath: path)
-    process.arguments = arguments
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = pipe
-    process.standardError = pipe
-    try process.run()
-    let output = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    let signalled = process.terminationReason == .uncaughtSignal
+    let ended = try Program.finish([path] + arguments)
     return Ended(
-      output: String(decoding: output, as: UTF8.self), status: process.terminationStatus,
-      signal: signalled ? process.terminationStatus : nil)
+      output: ended.output + ended.errors, status: ended.status, signal: ended.status < 0 ? -ended.status : nil)
   }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Glibc
 
 /// A Unix socket with a name that accepts connections, until this goes.

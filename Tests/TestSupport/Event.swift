@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Something that happens once. Any number of tasks may wait for it, before or after.
-final class Event: Sendable {
+public final class Event: Sendable {
   private struct State {
     var isSet = false
     var waiting: [CheckedContinuation<Void, Never>] = []
@@ -9,7 +9,11 @@ final class Event: Sendable {
 
   private let state = Mutex(State())
 
-  func set() {
+  /// It has not happened yet.
+  public init() {}
+
+  /// It happens.
+  public func set() {
     let waiting = state.withLock { state in
       state.isSet = true
       defer { state.waiting = [] }
@@ -18,7 +22,8 @@ final class Event: Sendable {
     for continuation in waiting { continuation.resume() }
   }
 
-  func wait() async {
+  /// Waits until it has happened.
+  public func wait() async {
     await withCheckedContinuation { continuation in
       let isSet = state.withLock { state in
         if !state.isSet { state.waiting.append(continuation) }

@@ -1,6 +1,6 @@
-/// What a test needs and did not get.
+/// Why a test cannot go on, as a sentence.
 public struct TestFailure: Error, CustomStringConvertible {
-  /// A sentence.
+  /// The sentence.
   public let description: String
 
   /// A failure as given.

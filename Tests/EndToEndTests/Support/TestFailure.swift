@@ -1,6 +1,0 @@
-/// Why a test could not go on, as a sentence.
-struct TestFailure: Error, CustomStringConvertible {
-  let description: String
-
-  init(_ description: String) { self.description = description }
-}

@@ -1,8 +1,0 @@
-/// A test cannot be carried out.
-struct TestFailure: Error, CustomStringConvertible {
-  let description: String
-
-  init(_ description: String) {
-    self.description = description
-  }
-}
