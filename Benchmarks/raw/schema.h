@@ -23,7 +23,9 @@ static const char *const bench_schema =
     "CREATE INDEX requests_deadline ON requests (deadline_ms) WHERE deadline_ms IS NOT NULL AND relaxed = 0 AND state = 20;"
     "CREATE INDEX requests_event ON requests (event) WHERE event IS NOT NULL AND state < 50;"
     "CREATE UNIQUE INDEX requests_key ON requests (identifier, unique_key) WHERE unique_key IS NOT NULL AND state < 50;"
-    "CREATE INDEX requests_ended ON requests (ended_ms) WHERE state >= 50;"
+    "CREATE INDEX requests_ended ON requests (state, ended_ms, id, identifier) WHERE state >= 50;"
+    "CREATE TABLE request_counts (identifier INTEGER NOT NULL, state INTEGER NOT NULL, requests INTEGER NOT NULL,"
+    " PRIMARY KEY (identifier, state)) STRICT, WITHOUT ROWID;"
     "CREATE TABLE runs (id INTEGER PRIMARY KEY, request INTEGER NOT NULL, identifier INTEGER NOT NULL, attempt INTEGER NOT NULL,"
     " started_ms INTEGER NOT NULL, ended_ms INTEGER NOT NULL, outcome INTEGER NOT NULL, stop_reason INTEGER, forced INTEGER NOT NULL,"
     " message TEXT, output BLOB, completed INTEGER, total INTEGER, cpu_ns INTEGER, log TEXT) STRICT;";

@@ -63,7 +63,9 @@ public final class ConditionMonitor: ConditionSource {
 
   /// Decides whether each of `conditions` holds, whatever the machine says, until it is cleared. Without network, unmetered does not hold
   /// either, unless it is overridden itself.
-  public func override(_ conditions: Conditions, holds: Bool) { setOverride(conditions, holds) }
+  ///
+  /// - Parameter since: When that was decided, which reports give as the time since when it is so; nil: now.
+  public func override(_ conditions: Conditions, holds: Bool, since: WallTime? = nil) { setOverride(conditions, holds, since: since) }
 
   /// Lets the machine decide again.
   public func clearOverride(_ conditions: Conditions) { setOverride(conditions, nil) }
@@ -95,9 +97,9 @@ public final class ConditionMonitor: ConditionSource {
   /// What the thread did so far.
   package var counters: ConditionCounters { shared.counters }
 
-  private func setOverride(_ conditions: Conditions, _ holds: Bool?) {
+  private func setOverride(_ conditions: Conditions, _ holds: Bool?, since: WallTime? = nil) {
     let wall = clock.wallTime
-    shared.core { $0.override(conditions, holds: holds, at: wall) }
+    shared.core { $0.override(conditions, holds: holds, since: since, at: wall) }
     shared.wake()
   }
 

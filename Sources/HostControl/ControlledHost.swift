@@ -21,6 +21,14 @@ public protocol ControlledHost: Sendable {
   func snooze(_ id: RequestID, until time: WallTime) async throws(ControlError) -> SnoozedRecord
   /// Makes a dead letter pending again.
   func retry(_ id: RequestID) async throws(ControlError) -> RequestRecord
+  /// Makes the dead letters that match both pending again, the oldest first; nil matches all.
+  ///
+  /// - Parameters:
+  ///   - after: Only those after it in the order of ids.
+  ///   - limit: At most so many of the identifier's are looked at.
+  func retryAll(
+    identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
+  ) async throws(ControlError) -> RetriedRequests
   /// The runs that match, the live ones first, then newest first.
   func runs(_ query: RunQuery) async throws(ControlError) -> [RunRecord]
   /// A run, live or ended.
@@ -39,7 +47,7 @@ public protocol ControlledHost: Sendable {
   func simulateExpiration(_ identifier: TaskIdentifier) async throws(ControlError) -> [RunID]
   /// What is known of every condition of the machine.
   func conditions() async throws(ControlError) -> ConditionReport
-  /// Decides whether conditions hold, whatever the machine says, until that is cleared or the host ends.
+  /// Decides whether conditions hold, whatever the machine says, until that is cleared, also after a restart.
   func overrideConditions(_ overrides: [(Conditions, Bool)]) async throws(ControlError)
   /// Lets the machine say again whether these conditions hold.
   func clearConditions(_ conditions: Conditions) async throws(ControlError)

@@ -1,12 +1,12 @@
 /// What a host has counted since it started.
 public struct HostCounters: Sendable, Hashable {
-  /// Events that the host was told of.
+  /// Events that the host was told of, those included that an event socket had to drop.
   public var eventsReceived: UInt64
   /// Requests that events made due.
   public var eventsWoken: UInt64
   /// Requests for which an event was merged into a run that was to come anyway.
   public var eventsMerged: UInt64
-  /// Events that nothing waited for.
+  /// Events that nothing waited for, and datagrams of event sockets that were not recorded: too many at once, or too long.
   public var eventsDropped: UInt64
 
   /// Counters as given.

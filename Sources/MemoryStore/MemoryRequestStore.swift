@@ -135,10 +135,11 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
     return run
   }
 
-  /// Looks at every request.
-  public func counts() throws(StoreError) -> [RequestState: Int] {
-    try access { tables in tables.rows.values.reduce(into: [:]) { $0[$1.record.state, default: 0] += 1 } }
-  }
+  /// Counted as they change.
+  public func counts() throws(StoreError) -> [RequestState: Int] { try access { $0.counts.filter { $0.value > 0 } } }
+
+  /// How many lanes it remembers, those in which nobody waits included.
+  var laneCount: Int { monitor.locked { tables.lanes.count } }
 
   /// Looks it up by its key.
   public func stateValue(_ key: String, of identifier: TaskIdentifier) throws(StoreError) -> [UInt8]? {

@@ -33,8 +33,8 @@ final class MemoryRow {
 final class MemoryOwner {
   /// Where its pending requests wait.
   var lanes: [MemoryLane] = []
-  var pendingCount = 0
-  var runningCount = 0
+  /// Its requests that have not ended.
+  var liveCount = 0
   var blocked: Set<Int64> = []
   /// What its plugin keeps.
   var state: [ExactText: [UInt8]] = [:]

@@ -6,7 +6,10 @@ final class MemoryTransaction: StoreTransaction {
   var rows: [Int64: MemoryRow] = [:]
   var owners: [TaskIdentifier: MemoryOwner] = [:]
   private(set) var lanes: [Lane: MemoryLane] = [:]
-  private var lanesWhenTidied = 1024
+  /// Lanes that have become empty since empty ones were forgotten.
+  private var emptied = 0
+  /// How many requests are in each state.
+  private(set) var counts: [RequestState: Int] = [:]
   private var runningRows: Set<Int64> = []
   /// Which live request holds a unique key.
   private(set) var holders: [OwnedKey: Int64] = [:]
@@ -103,7 +106,7 @@ final class MemoryTransaction: StoreTransaction {
   }
 
   func liveCount(of identifier: TaskIdentifier) throws -> Int {
-    owners[identifier].map { $0.pendingCount + $0.runningCount + $0.blocked.count } ?? 0
+    owners[identifier]?.liveCount ?? 0
   }
 
   func lanesWithPending() throws -> [Lane] { lanes.values.filter { $0.count > 0 }.map(\.lane) }
@@ -232,6 +235,8 @@ final class MemoryTransaction: StoreTransaction {
   private func index(_ row: MemoryRow, lane: Lane? = nil) {
     let record = row.record
     let owner = owner(of: record.request.identifier)
+    counts[record.state, default: 0] += 1
+    if !record.state.isFinal { owner.liveCount += 1 }
     switch record.state {
     case .pending:
       // One in which nobody waits may have been forgotten.
@@ -239,11 +244,9 @@ final class MemoryTransaction: StoreTransaction {
       row.lane = memory
       if memory.count == 0 { owner.lanes.append(memory) }
       memory.insert(row.sequence, due: record.due.unixMilliseconds, priority: record.request.priority)
-      owner.pendingCount += 1
       if let deadline = record.request.deadline, !record.isRelaxed { deadlines.insert(key(deadline, row)) }
     case .running:
       runningRows.insert(row.sequence)
-      owner.runningCount += 1
     case .blocked: owner.blocked.insert(row.sequence)
     case .claimed: break
     case .succeeded, .failed, .cancelled:
@@ -257,16 +260,19 @@ final class MemoryTransaction: StoreTransaction {
   private func unindex(_ row: MemoryRow) {
     let record = row.record
     let owner = owner(of: record.request.identifier)
+    counts[record.state, default: 0] -= 1
+    if !record.state.isFinal { owner.liveCount -= 1 }
     switch record.state {
     case .pending:
       guard let memory = row.lane else { break }
       memory.remove(row.sequence, due: record.due.unixMilliseconds, priority: record.request.priority)
-      if memory.count == 0, let position = owner.lanes.firstIndex(where: { $0 === memory }) { owner.lanes.remove(at: position) }
-      owner.pendingCount -= 1
+      if memory.count == 0 {
+        emptied += 1
+        if let position = owner.lanes.firstIndex(where: { $0 === memory }) { owner.lanes.remove(at: position) }
+      }
       if let deadline = record.request.deadline, !record.isRelaxed { deadlines.remove(key(deadline, row)) }
     case .running:
       runningRows.remove(row.sequence)
-      owner.runningCount -= 1
     case .blocked: owner.blocked.remove(row.sequence)
     case .claimed: break
     case .succeeded, .failed, .cancelled:
@@ -283,15 +289,22 @@ final class MemoryTransaction: StoreTransaction {
 
   private func key(_ time: WallTime, _ row: MemoryRow) -> SortedKeys.Key { SortedKeys.Key(rank: time.unixMilliseconds, id: row.sequence) }
 
-  /// The lane, made if it is not there. Keys come and go: lanes in which nobody waits are forgotten when there are many.
+  /// The lane, made if it is not there.
   private func lane(_ lane: Lane) -> MemoryLane {
     if let known = lanes[lane] { return known }
-    if lanes.count >= lanesWhenTidied {
-      lanes = lanes.filter { $0.value.count > 0 }
-      lanesWhenTidied = max(1024, lanes.count * 2)
-    }
     let made = MemoryLane(lane)
     lanes[lane] = made
     return made
+  }
+
+  // MARK: Lanes
+
+  /// All at once: each is a step in memory.
+  func pruneLanes(limit: Int) throws -> Bool {
+    // Half of them, so that each that becomes empty pays for two at most.
+    guard emptied >= 1024, emptied * 2 >= lanes.count else { return false }
+    emptied = 0
+    lanes = lanes.filter { $0.value.count > 0 }
+    return false
   }
 }

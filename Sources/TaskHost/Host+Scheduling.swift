@@ -24,20 +24,33 @@ extension Host {
     try await onThread { [surroundings] in .success(surroundings.conditions.look()) }
   }
 
-  /// Decides what counts as held, whatever the machine says, until it is cleared or the host ends.
+  /// Decides what counts as held, whatever the machine says, until it is cleared, also after a restart. Refused when it cannot be kept.
   public func overrideConditions(_ conditions: [(condition: Conditions, holds: Bool)]) async throws(RequestRefusal) -> ConditionReport {
+    let now = SystemClock().wallTime
+    try await keeping { surroundings throws(TextProblem) in try surroundings.override(conditions, at: now) }
     for (condition, holds) in conditions {
-      surroundings.conditions.override(condition, holds: holds)
       log.notice("condition \(condition.names.joined(separator: ", ")) is set to \(holds ? "hold" : "not hold") by an operator")
     }
     return try await self.conditions()
   }
 
-  /// Lets the machine decide again.
+  /// Lets the machine decide again. Refused when that cannot be kept.
   public func clearConditions(_ conditions: Conditions) async throws(RequestRefusal) -> ConditionReport {
-    surroundings.conditions.clearOverride(conditions)
+    try await keeping { surroundings throws(TextProblem) in try surroundings.clearOverrides(conditions) }
     log.notice("condition \(conditions.names.joined(separator: ", ")) is the machine's again")
     return try await self.conditions()
+  }
+
+  private func keeping(_ change: @escaping @Sendable (HostSurroundings) throws(TextProblem) -> Void) async throws(RequestRefusal) {
+    try await onThread { [surroundings] () -> Result<Void, RequestRefusal> in
+      do throws(TextProblem) { try change(surroundings) } catch {
+        return .failure(
+          RequestRefusal(
+            .unavailable, "overrides of conditions cannot be kept, so nothing was changed: \(error.message): free some space, or clear all")
+        )
+      }
+      return .success(())
+    }
   }
 
   /// An event has come: the requests that wait for it are due.
@@ -54,6 +67,15 @@ extension Host {
     return try await ask { self.scheduler.notify(event, payload: payload, completion: $0) }
   }
 
+  /// An event has come by a socket of the configuration, which has checked its name and the payload's size. Returns at once.
+  ///
+  /// - Parameter recorded: Called on the scheduler's thread once what it did is durable; false: it could not be recorded.
+  public func notify(_ event: String, payload: [UInt8]?, recorded: @escaping @Sendable (Bool) -> Void) {
+    scheduler.notify(event, payload: payload) { result in
+      if case .success = result { recorded(true) } else { recorded(false) }
+    }
+  }
+
   /// Makes a pending request due at `time`, or later if it is due later.
   public func snooze(_ id: RequestID, until time: WallTime) async throws(RequestRefusal) -> SnoozedRequest {
     try await ask { self.scheduler.snooze(id, until: time, completion: $0) }
@@ -68,9 +90,15 @@ extension Host {
     }
   }
 
-  /// Makes the dead letters of an identifier, or with nil all, pending again. Returns how many.
-  public func retryAll(_ identifier: TaskIdentifier?) async throws(RequestRefusal) -> Int {
-    try await ask { self.scheduler.reviveAll(identifier: identifier, completion: $0) }
+  /// Makes the dead letters that match both pending again, the oldest first; nil matches all.
+  ///
+  /// - Parameters:
+  ///   - after: Only those after it in the order of ids.
+  ///   - limit: At most so many of the identifier's are looked at.
+  public func retryAll(
+    identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
+  ) async throws(RequestRefusal) -> RetriedRequests {
+    try await ask { self.scheduler.reviveAll(identifier: identifier, tag: tag, after: after, limit: limit, completion: $0) }
   }
 
   /// What would run in the hours to come, if everything stayed as it is.

@@ -12,7 +12,7 @@ import TaskStore
 import WorkerProcesses
 import WorkerSandbox
 
-/// A host: its plugins, its requests, its runs. Made by ``launch(_:allowMissing:log:)``, ended by ``drain()`` and ``close()``.
+/// A host: its plugins, its requests, its runs. Made by ``launch(_:allowMissing:claim:log:)``, ended by ``drain()`` and ``close()``.
 ///
 /// Every call may be made from any task. Answers to changes come after they are durable.
 public final class Host: Sendable {
@@ -44,16 +44,18 @@ public final class Host: Sendable {
     var warnings: [String]
   }
 
-  /// Goes through the launch phases: opens the state directory and the store, looks for plugins, lets them register, seals the registry,
+  /// Goes through the launch phases: opens the store, looks for plugins, lets them register, seals the registry,
   /// and begins to run what is due.
   ///
   /// - Parameters:
   ///   - allowMissing: Launch even if an identifier that is permitted by its full name has no handler.
+  ///   - claim: Its state directory, which has been claimed by this configuration.
   ///   - log: Where the host and its runs write.
   /// - Throws: A ``HostFailure`` with the exit code of the process.
-  public static func launch(_ configuration: HostConfiguration, allowMissing: Bool, log: Logger) throws(HostFailure) -> Host {
-    try configuration.checkDemands()
-    let directory = try StateDirectory(configuration.stateDirectory)
+  public static func launch(
+    _ configuration: HostConfiguration, allowMissing: Bool, claim: HostClaim, log: Logger
+  ) throws(HostFailure) -> Host {
+    let directory = claim.directory
     let crashMemory = try CrashMemory(directory.crashMemory)
     Failpoint.directoryLocked.hit()
     let store: SQLiteRequestStore
@@ -93,7 +95,7 @@ public final class Host: Sendable {
     } catch let error as HostFailure { throw error } catch { throw HostFailure(.configuration, "\(error)") }
     let scheduler = self.scheduler
     surroundings = try HostSurroundings(
-      configuration, clock: clock, log: log, busy: { Double(scheduler.liveRunCount) }, changed: { scheduler.receive($0) })
+      configuration, parts.directory, clock: clock, log: log, busy: { Double(scheduler.liveRunCount) }, changed: { scheduler.receive($0) })
     parts.services.connect(scheduler, plugins: registry.registered.map { $0.contracts.map(\.identifier) })
     live = LiveView()
     news = NewsDesk { scheduler.observeEvents($0) }
@@ -237,7 +239,8 @@ public final class Host: Sendable {
     let counts = (try? store.counts()) ?? [:]
     return HostOverview(
       phase: phase, requests: counts, nextDue: nextStart, running: handlers.values.reduce(0) { $0 + $1.running },
-      plugins: registry.overviews(handlers), warnings: warnings + (trouble.map { ["the store: \($0)"] } ?? []),
+      plugins: registry.overviews(handlers),
+      warnings: warnings + surroundings.overrides.all.map(\.warning) + (trouble.map { ["the store: \($0)"] } ?? []),
       sandbox: WorkerSandbox.support(landlockLimit: WorkerSpecs.landlockLimit).missing)
   }
 

@@ -14,15 +14,20 @@ final class HostSurroundings: Sendable {
   }
 
   let conditions: ConditionMonitor
+  /// What operators decided about the conditions; to be changed by the functions here alone.
+  let overrides: ConditionOverrides
   private let log: Logger
   private let parts = Guarded(Parts())
   private let worker: WatchQueue
 
   /// Begins to watch the machine; nothing is told before ``connect(_:)``.
   ///
-  /// - Parameter busy: How many of the host's threads are at work for runs: their load does not count against `idle`.
+  /// - Parameters:
+  ///   - directory: Its file of overrides is read; those in it are in force at once, and the log says so.
+  ///   - busy: How many of the host's threads are at work for runs: their load does not count against `idle`.
   init(
-    _ configuration: HostConfiguration, clock: any HostClock, log: Logger, busy: @escaping @Sendable () -> Double,
+    _ configuration: HostConfiguration, _ directory: StateDirectory, clock: any HostClock, log: Logger,
+    busy: @escaping @Sendable () -> Double,
     changed: @escaping @Sendable (ConditionReport) -> Void
   ) throws(HostFailure) {
     self.log = log
@@ -34,6 +39,23 @@ final class HostSurroundings: Sendable {
       throw HostFailure(.temporary, error.description)
     }
     do { worker = try WatchQueue() } catch { throw HostFailure(.temporary, error.description) }
+    overrides = ConditionOverrides(path: directory.conditionOverrides) { log.warning("\($0)") }
+    for override in overrides.all {
+      conditions.override(override.condition, holds: override.holds, since: override.since)
+      log.warning("\(override.warning)", metadata: ["since_unix_ms": "\(override.since.unixMilliseconds)"])
+    }
+  }
+
+  /// Decides what counts as held until it is cleared, also by a later host. Blocks until it is kept.
+  func override(_ decisions: [(condition: Conditions, holds: Bool)], at now: WallTime) throws(TextProblem) {
+    try overrides.set(decisions, at: now) { inForce in
+      for override in inForce { conditions.override(override.condition, holds: override.holds, since: override.since) }
+    }
+  }
+
+  /// Lets the machine decide again. Blocks until it is kept.
+  func clearOverrides(_ cleared: Conditions) throws(TextProblem) {
+    try overrides.clear(cleared) { _ in conditions.clearOverride(cleared) }
   }
 
   /// What the clocks are to each other now.

@@ -37,6 +37,9 @@ final class StateDirectory: Sendable {
   /// The crash memory's file.
   var crashMemory: String { path + "/crash" }
 
+  /// The file with the overrides of conditions.
+  var conditionOverrides: String { path + "/condition-overrides" }
+
   /// A plugin's own folder, made if need be; an absolute path.
   static func dataDirectory(in path: String, for identifier: TaskIdentifier) throws(HostFailure) -> String {
     let folder = path + "/data/" + identifier.rawValue

@@ -225,6 +225,10 @@ public protocol StoreTransaction {
   ///
   /// - Returns: Whether there is more to remove.
   func prune(before horizon: WallTime, keeping count: Int, limit: Int) throws -> Bool
+  /// Forgets lanes in which nobody waits, when there may be many; looks at `limit` of them at most.
+  ///
+  /// - Returns: Whether there are more to look at.
+  func pruneLanes(limit: Int) throws -> Bool
 }
 
 /// What a submission with an idempotency key was, and how it was answered.

@@ -30,7 +30,10 @@ extension Scheduler {
     prunedAt = clock.monotonicTime
     let horizon = clock.wallTime + (.zero - policy.historyAge)
     do {
-      isPruning = try store.commit { try $0.prune(before: horizon, keeping: policy.historyCount, limit: 500) }
+      isPruning = try store.commit { transaction in
+        let isMoreHistory = try transaction.prune(before: horizon, keeping: policy.historyCount, limit: 500)
+        return try transaction.pruneLanes(limit: 500) || isMoreHistory
+      }
     } catch {
       isPruning = false
     }
@@ -39,8 +42,10 @@ extension Scheduler {
   /// Changes of a turn from which on it leaves memory behind that is worth giving back.
   private static let largeTurn = 1000
 
-  /// A large submission, its answer and what the store kept to undo it are garbage soon.
+  /// A large submission, its answer and what the store kept to undo it are garbage soon; so are requests that ended without a run.
   func noteSize(of turn: Turn) {
+    let gone = turn.liveSteps.count { $0.step < 0 }
+    endedSincePruning += max(0, gone - turn.ended.count)
     if turn.changes >= Self.largeTurn { trimAt = clock.monotonicTime + .seconds(1) }
   }
 

@@ -29,12 +29,21 @@ extension Scheduler {
     write(completion) { core, transaction, now in try core.revive(id, transaction, now: now) }
   }
 
-  /// Makes the dead letters of one identifier, or with nil of all, pending again, in one commit; but not those whose unique key another
-  /// request holds by now.
+  /// Makes dead letters pending again, in one commit; but not those whose unique key another request holds by now.
   ///
-  /// - Parameter completion: Gets how many, on the scheduler's thread, once that is durable.
-  public func reviveAll(identifier: TaskIdentifier?, completion: @escaping @Sendable (Result<Int, RequestRefusal>) -> Void) {
-    write(completion) { core, transaction, now in try core.reviveAll(identifier: identifier, transaction, now: now) }
+  /// - Parameters:
+  ///   - identifier: Only those of it; nil: all.
+  ///   - tag: Only those with it; nil: all.
+  ///   - after: Only those after it in the order of ids.
+  ///   - limit: At most so many of the identifier's are looked at, from 1.
+  ///   - completion: Gets what became of them, on the scheduler's thread, once that is durable.
+  public func reviveAll(
+    identifier: TaskIdentifier?, tag: String? = nil, after: RequestID? = nil, limit: Int = .max,
+    completion: @escaping @Sendable (Result<RetriedRequests, RequestRefusal>) -> Void
+  ) {
+    write(completion) { core, transaction, now in
+      try core.reviveAll(identifier: identifier, tag: tag, after: after, limit: limit, transaction, now: now)
+    }
   }
 
   /// Puts a request that waits off until `time`; never to before its own time.

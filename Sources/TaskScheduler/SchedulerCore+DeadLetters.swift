@@ -24,20 +24,31 @@ extension SchedulerCore {
     return record
   }
 
-  /// Makes the dead letters of an identifier, or with nil of all, pending again, but not those whose unique key another holds by now.
+  /// Makes dead letters pending again, but not those whose unique key another holds by now.
   ///
-  /// - Returns: How many.
-  func reviveAll(identifier: TaskIdentifier?, _ transaction: any StoreTransaction, now: WallTime) throws -> Int {
-    var count = 0
-    for id in try transaction.failed(of: identifier) {
+  /// - Parameters:
+  ///   - identifier: Only those of it; nil: all.
+  ///   - tag: Only those with it; nil: all.
+  ///   - after: Only those after it in the order of ids.
+  ///   - limit: At most so many of the identifier's are looked at.
+  func reviveAll(
+    identifier: TaskIdentifier?, tag: String? = nil, after: RequestID? = nil, limit: Int = .max, _ transaction: any StoreTransaction,
+    now: WallTime
+  ) throws -> RetriedRequests {
+    var result = RetriedRequests()
+    let ids = try transaction.failed(of: identifier).filter { id in after.map { $0 < id } ?? true }
+    for id in ids.prefix(limit) {
+      if let tag, try transaction.request(id)?.request.tags.contains(where: { $0.utf8.elementsEqual(tag.utf8) }) != true { continue }
       do {
         _ = try revive(id, transaction, now: now)
-        count += 1
+        result.retried.append(id)
       } catch let refusal as RequestRefusal where refusal.code == .conflict {
         // It was refused before anything was changed.
+        result.refused.append(RetriedRequests.Refused(id: id, message: refusal.message))
       }
     }
-    return count
+    if ids.count > limit { result.last = ids.prefix(limit).last }
+    return result
   }
 
   /// A request that failed with what it waited for runs without that: it is given what is there. Its message says what is not.

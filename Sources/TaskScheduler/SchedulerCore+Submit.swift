@@ -17,9 +17,11 @@ extension SchedulerCore {
     var submissions: [Submission] = []
     var ids: [RequestID] = []
     submissions.reserveCapacity(requests.count)
-    for (index, request) in requests.enumerated() {
+    ids.reserveCapacity(requests.count)
+    // By index: an enumeration would copy each request, which is large.
+    for index in requests.indices {
       do {
-        let submission = try submit(request, earlier: ids, transaction, now: now)
+        let submission = try submit(requests[index], earlier: ids, transaction, now: now)
         submissions.append(submission)
         ids.append(submission.id)
       } catch var refusal as RequestRefusal {
@@ -38,9 +40,12 @@ extension SchedulerCore {
   ) throws -> Submission {
     if let key = submitted.idempotencyKey, let answer = try answer(to: submitted, again: key, transaction) { return answer }
     var notes: [String] = []
-    var request = try check(submitted, by: submitter, notes: &notes, now: now)
+    // A request is large: it is copied here, and from then on passed along.
+    var request = submitted
+    try check(&request, by: submitter, notes: &notes, now: now)
     let edges = request.after.isEmpty ? [] : try predecessors(of: &request, earlier: earlier, notes: &notes, transaction)
-    let submission = try place(Arrival(request: request, edges: edges, submitter: submitter, notes: notes), transaction, now: now)
+    let arrival = Arrival(request: request, edges: edges, submitter: submitter, notes: notes)
+    let submission = try submitted.uniqueKey == nil ? add(arrival, transaction, now: now) : place(arrival, transaction, now: now)
     if let key = submitted.idempotencyKey {
       try transaction.remember(
         KnownSubmission(
@@ -64,36 +69,40 @@ extension SchedulerCore {
   }
 
   /// Adds a request that is new.
-  func add(_ arrival: Arrival, _ transaction: any StoreTransaction, now: WallTime) throws -> Submission {
-    var request = arrival.request
-    let count = try liveCount(of: request.identifier, transaction)
+  func add(_ arrival: consuming Arrival, _ transaction: any StoreTransaction, now: WallTime) throws -> Submission {
+    let identifier = arrival.request.identifier
+    let count = try liveCount(of: identifier, transaction)
     guard count < policy.maxPending || arrival.submitter == .operatorsConfiguration else {
       throw RequestRefusal(
-        .limit, "\(request.identifier) has \(count) live requests, the most there may be (max_pending): cancel some, or raise it")
+        .limit, "\(identifier) has \(count) live requests, the most there may be (max_pending): cancel some, or raise it")
     }
     // What is not complete yet is looked at when it is.
-    if arrival.edges.allSatisfy({ $0.ended != nil }) { request.payload = try fittingPayload(of: request, arrival.edges) }
+    if arrival.edges.allSatisfy({ $0.ended != nil }) {
+      arrival.request.payload = try fittingPayload(of: arrival.request, arrival.edges)
+    }
     let open = arrival.waits + arrival.edges.filter { $0.ended == nil }.map(\.predecessor)
-    let due = firstDue(of: request, now: now)
+    let due = firstDue(of: arrival.request, now: now)
+    let occurrence = arrival.request.repetition == nil ? nil : due
+    let isRelaxed = arrival.request.deadline.map { $0 <= now } ?? false
+    let (disposition, notes) = (arrival.disposition, arrival.notes)
+    let edges = arrival.waits.map { DependencyRecord(predecessor: $0, onFailure: .ignore) } + arrival.edges
     let record = RequestRecord(
-      id: nextID(now), request: request, state: open.isEmpty ? .pending : .blocked, due: due,
-      occurrence: request.repetition == nil ? nil : due, submitted: now, blockedBy: open.first,
-      isRelaxed: request.deadline.map { $0 <= now } ?? false)
+      id: nextID(now), request: arrival.request, state: open.isEmpty ? .pending : .blocked, due: due, occurrence: occurrence,
+      submitted: now, blockedBy: open.first, isRelaxed: isRelaxed)
     try transaction.insert(record)
     Failpoint.requestInserted.hit()
-    let edges = arrival.waits.map { DependencyRecord(predecessor: $0, onFailure: .ignore) } + arrival.edges
     if !edges.isEmpty {
       try transaction.insert(edges, of: record.id)
       awaited?.formUnion(open)
     }
-    if let key = request.uniqueKey, let window = request.uniqueWindow {
-      try transaction.hold(key, identifier: request.identifier, for: record.id, until: now + window)
+    if let key = record.request.uniqueKey, let window = record.request.uniqueWindow {
+      try transaction.hold(key, identifier: identifier, for: record.id, until: now + window)
     }
     turn.changes += 1
-    countLive(request.identifier, by: 1)
+    countLive(identifier, by: 1)
     if open.isEmpty { becamePending(record) }
     note(record)
-    return answer(record, arrival.disposition, arrival.notes)
+    return answer(record, disposition, notes)
   }
 
   /// What the submitter of a request learns of it.

@@ -18,12 +18,13 @@ extension SchedulerCore {
   }
 
   /// What is wrong with a request is said before anything is written. Notes say what is taken otherwise than it was sent.
-  func check(
-    _ submitted: TaskRequest, by submitter: Submitter, notes: inout [String], now: WallTime
-  ) throws(RequestRefusal) -> TaskRequest {
-    var request = submitted
+  func check(_ request: inout TaskRequest, by submitter: Submitter, notes: inout [String], now: WallTime) throws(RequestRefusal) {
     guard !isDraining else { throw RequestRefusal(.unavailable, "the host is draining: submit again when it is back") }
-    try checkHandler(of: request, by: submitter, notes: &notes)
+    let handler = handlers[request.identifier]
+    if handler == nil { try checkParking(of: request, by: submitter, notes: &notes) }
+    if standings[request.identifier]?.isQuarantined == true {
+      notes.append("the plugin is quarantined: the request waits for taskhost plugins release \(request.identifier)")
+    }
     guard request.payload.count <= Limits.payloadBytes else {
       throw RequestRefusal(
         .tooBig, "the payload has \(request.payload.count) bytes, more than \(Limits.payloadBytes): keep it elsewhere and send where",
@@ -46,25 +47,25 @@ extension SchedulerCore {
     try checkRepetition(&request, by: submitter, notes: &notes)
     try checkTimes(&request, notes: &notes, now: now)
     try checkRetry(request.retry)
-    request.retry = request.retry ?? policy.retry
-    try applyOperatorsGates(to: &request)
-    try checkLane(of: request)
-    return request
+    if request.retry == nil { request.retry = policy.retry }
+    if isLimited(request) { try applyOperatorsGates(to: &request) }
+    if let handler { try checkLane(of: request, handler) }
   }
 
-  private func checkHandler(of request: TaskRequest, by submitter: Submitter, notes: inout [String]) throws(RequestRefusal) {
-    if handlers[request.identifier] == nil {
-      guard submitter == .operatorsConfiguration || policy.permitted?.contains(where: { $0.exact == request.identifier }) == true else {
-        throw RequestRefusal(
-          .unknownIdentifier,
-          "no plugin registered \(request.identifier): see taskhost plugins list, or permit it by its full name to park requests for it",
-          field: "identifier")
-      }
-      notes.append("no plugin has registered \(request.identifier): the request is parked until one does")
+  /// Whether the operator's configuration may have a say in what it names, or for its handler.
+  private func isLimited(_ request: TaskRequest) -> Bool {
+    request.gates.window != nil || request.gates.concurrencyKey != nil || !request.gates.resources.isEmpty
+      || policy.limits[request.identifier] != nil
+  }
+
+  private func checkParking(of request: TaskRequest, by submitter: Submitter, notes: inout [String]) throws(RequestRefusal) {
+    guard submitter == .operatorsConfiguration || policy.permitted?.contains(where: { $0.exact == request.identifier }) == true else {
+      throw RequestRefusal(
+        .unknownIdentifier,
+        "no plugin registered \(request.identifier): see taskhost plugins list, or permit it by its full name to park requests for it",
+        field: "identifier")
     }
-    if standings[request.identifier]?.isQuarantined == true {
-      notes.append("the plugin is quarantined: the request waits for taskhost plugins release \(request.identifier)")
-    }
+    notes.append("no plugin has registered \(request.identifier): the request is parked until one does")
   }
 
   // MARK: Keys
@@ -107,33 +108,36 @@ extension SchedulerCore {
   // MARK: Gates
 
   private func checkGates(_ request: inout TaskRequest, notes: inout [String]) throws(RequestRefusal) {
-    let gates = request.gates
-    guard Conditions.all.isSuperset(of: gates.conditions) else {
+    guard Conditions.all.isSuperset(of: request.gates.conditions) else {
       throw RequestRefusal(
         .invalid,
-        "condition bits \(gates.conditions.subtracting(.all).rawValue) are not known: \(Conditions.all.names.joined(separator: ", ")) are",
+        "condition bits \(request.gates.conditions.subtracting(.all).rawValue) are not known: \(Conditions.all.names.joined(separator: ", ")) are",
         field: "conditions")
     }
-    if let window = gates.window { try Self.checkSize(of: window, "window") }
-    if let key = gates.concurrencyKey { try Self.checkSize(of: key, "concurrency_key") }
-    guard gates.resources.count <= RequestLimits.resources else {
-      throw RequestRefusal(
-        .limit, "it names \(gates.resources.count) resources, more than \(RequestLimits.resources)", field: "resources")
+    if let window = request.gates.window { try Self.checkSize(of: window, "window") }
+    if let key = request.gates.concurrencyKey { try Self.checkSize(of: key, "concurrency_key") }
+    if !request.gates.resources.isEmpty { try Self.check(request.gates.resources) }
+    guard request.gates.flex != .zero else { return }
+    try Self.checkLength(request.gates.flex, atLeast: .zero, "flex_ms")
+    // As it is stored, so that a lane is the same lane after a restart.
+    request.gates.flex = .milliseconds(request.gates.flex.wholeMilliseconds)
+  }
+
+  private static func check(_ resources: [String: Int]) throws(RequestRefusal) {
+    guard resources.count <= RequestLimits.resources else {
+      throw RequestRefusal(.limit, "it names \(resources.count) resources, more than \(RequestLimits.resources)", field: "resources")
     }
-    for (name, amount) in gates.resources.sorted(by: { $0.key < $1.key }) {
-      try Self.checkSize(of: name, "resources")
+    for (name, amount) in resources.sorted(by: { $0.key < $1.key }) {
+      try checkSize(of: name, "resources")
       guard amount > 0 else {
         throw RequestRefusal(.invalid, "resource \(name): \(amount) is not 1 or more: leave it out if it takes none", field: "resources")
       }
     }
-    try Self.checkLength(gates.flex, atLeast: .zero, "flex_ms")
-    // As it is stored, so that a lane is the same lane after a restart.
-    request.gates.flex = .milliseconds(gates.flex.wholeMilliseconds)
   }
 
-  private func checkLane(of request: TaskRequest) throws(RequestRefusal) {
-    guard let lanes = handlers[request.identifier]?.lanes, lanes.count >= RequestLimits.lanes, lanes[request.gates] == nil else { return }
-    let used = lanes.values.count { if case .never = $0.nextDue { false } else { true } }
+  private func checkLane(of request: TaskRequest, _ handler: HandlerState) throws(RequestRefusal) {
+    guard handler.lanes.count >= RequestLimits.lanes, handler.lanes[request.gates] == nil else { return }
+    let used = handler.lanes.values.count { if case .never = $0.nextDue { false } else { true } }
     guard used >= RequestLimits.lanes else { return }
     throw RequestRefusal(
       .limit,
@@ -200,10 +204,8 @@ extension SchedulerCore {
   }
 
   private func checkTimes(_ request: inout TaskRequest, notes: inout [String], now: WallTime) throws(RequestRefusal) {
-    for (time, field) in [(request.earliestBegin, "earliest_begin"), (request.deadline, "deadline")] {
-      guard let time, time > RequestLimits.lastMoment else { continue }
-      throw RequestRefusal(.invalid, "\(field) lies after the year 9999", field: field)
-    }
+    try Self.check(request.earliestBegin, "earliest_begin")
+    try Self.check(request.deadline, "deadline")
     if let deadline = request.deadline {
       if let begin = request.earliestBegin, deadline < begin {
         throw RequestRefusal(
@@ -217,6 +219,11 @@ extension SchedulerCore {
     if let begin = request.earliestBegin, begin + .seconds(1) < now {
       notes.append("earliest_begin lies \(Self.text(now - begin)) in the past: it counts as now")
     }
+  }
+
+  private static func check(_ time: WallTime?, _ field: String) throws(RequestRefusal) {
+    guard let time, time > RequestLimits.lastMoment else { return }
+    throw RequestRefusal(.invalid, "\(field) lies after the year 9999", field: field)
   }
 
   private func checkRetry(_ retry: RetryPolicy?) throws(RequestRefusal) {

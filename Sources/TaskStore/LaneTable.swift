@@ -2,7 +2,8 @@ import GRDB
 import HostThreads
 import TaskModel
 
-/// The short numbers that stand for lanes. Rows are added and never changed, so what is known stays true.
+/// The short numbers that stand for lanes. Used by the writing connection only, which adds and removes rows and never changes one: so what
+/// is known stays true until it is told otherwise.
 final class LaneTable: Sendable {
   private struct Known {
     var numbers: [Lane: Int64] = [:]
@@ -49,6 +50,27 @@ final class LaneTable: Sendable {
 
   /// After a rollback: what it had added is gone.
   func forget() { known.withLock { $0 = Known() } }
+
+  /// The lane that `number` stood for is removed.
+  func forget(_ number: Int64) {
+    known.withLock { known in
+      guard let lane = known.lanes.removeValue(forKey: number) else { return }
+      known.numbers[lane] = nil
+    }
+  }
+
+  /// Many may have been removed: the room that they took is given back.
+  func compact() {
+    known.withLock { known in
+      guard known.lanes.capacity > max(1024, known.lanes.count * 4) else { return }
+      known = Known(
+        numbers: Dictionary(known.numbers.map { ($0.key, $0.value) }) { first, _ in first },
+        lanes: Dictionary(known.lanes.map { ($0.key, $0.value) }) { first, _ in first })
+    }
+  }
+
+  /// How many are known.
+  var count: Int { known.withLock { $0.lanes.count } }
 
   private func learn(_ number: Int64, _ lane: Lane) {
     known.withLock { known in

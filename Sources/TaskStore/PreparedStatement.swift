@@ -37,6 +37,52 @@ final class PreparedStatement {
     return Int(sqlite3_changes(connection))
   }
 
+  /// The same with the values bound by `bind`, in the order of the statement's parameters: without a list, for rows that are written by the
+  /// thousand.
+  @discardableResult func run(binding bind: (inout Binder) throws -> Void) throws -> Int {
+    defer { finish() }
+    var binder = Binder(raw: raw)
+    try bind(&binder)
+    guard binder.code == SQLITE_OK else { throw failure(binder.code) }
+    let code = sqlite3_step(raw)
+    guard code == SQLITE_DONE || code == SQLITE_ROW else { throw failure(code) }
+    return Int(sqlite3_changes(connection))
+  }
+
+  /// Binds one parameter after the other. What is not bound, and nil, is NULL.
+  struct Binder: ~Copyable {
+    fileprivate let raw: OpaquePointer
+    private var position: Int32 = 0
+    /// The first error.
+    fileprivate private(set) var code = SQLITE_OK
+
+    fileprivate init(raw: OpaquePointer) { self.raw = raw }
+
+    mutating func integer(_ value: Int64) {
+      position += 1
+      note(sqlite3_bind_int64(raw, position, value))
+    }
+
+    mutating func integer(_ value: Int64?) {
+      guard let value else { return skip() }
+      integer(value)
+    }
+
+    mutating func text(_ value: String?) {
+      guard var value else { return skip() }
+      position += 1
+      note(
+        value.withUTF8 { bytes in
+          bytes.withMemoryRebound(to: CChar.self) { sqlite3_bind_text(raw, position, $0.baseAddress, Int32($0.count), copied) }
+        })
+    }
+
+    /// Leaves a parameter NULL.
+    mutating func skip() { position += 1 }
+
+    private mutating func note(_ result: Int32) { if code == SQLITE_OK { code = result } }
+  }
+
   /// The rows that `read` makes of what the statement gives.
   func rows<Element>(_ values: Value..., read: (borrowing Columns) throws -> Element) throws -> [Element] {
     try rows(values, read: read)
@@ -88,12 +134,12 @@ final class PreparedStatement {
         case .integer(let integer): sqlite3_bind_int64(raw, position, integer)
         case .text(var text):
           text.withUTF8 { bytes in
-            bytes.withMemoryRebound(to: CChar.self) { sqlite3_bind_text(raw, position, $0.baseAddress, Int32($0.count), Self.copied) }
+            bytes.withMemoryRebound(to: CChar.self) { sqlite3_bind_text(raw, position, $0.baseAddress, Int32($0.count), copied) }
           }
         case .blob(let bytes):
           bytes.isEmpty
             ? sqlite3_bind_zeroblob(raw, position, 0)
-            : bytes.withUnsafeBytes { sqlite3_bind_blob(raw, position, $0.baseAddress, Int32($0.count), Self.copied) }
+            : bytes.withUnsafeBytes { sqlite3_bind_blob(raw, position, $0.baseAddress, Int32($0.count), copied) }
         }
       guard code == SQLITE_OK else { throw failure(code) }
     }
@@ -109,7 +155,7 @@ final class PreparedStatement {
       resultCode: ResultCode(rawValue: sqlite3_extended_errcode(connection)),
       message: sqlite3_errmsg(connection).map { String(cString: $0) } ?? "code \(code)")
   }
-
-  /// SQLITE_TRANSIENT: SQLite copies what is bound.
-  private static let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 }
+
+/// SQLITE_TRANSIENT: SQLite copies what is bound.
+private let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)

@@ -2,6 +2,9 @@ import GRDB
 public import TaskModel
 
 extension SQLiteRequestStore {
+  /// On a reading connection; looks at the identifiers, not at the requests.
+  public func counts() throws(StoreError) -> [RequestState: Int] { try read { try RequestCounts.stored($0) } }
+
   /// On a reading connection.
   public func edges(of id: RequestID) throws(StoreError) -> [DependencyRecord] {
     try read { database in

@@ -73,15 +73,17 @@ public final class SQLiteRequestStore: RequestStore {
         var value: Value?
         do {
           try database.inTransaction(.immediate) {
+            transaction.begin()
             value = try body(transaction)
+            try transaction.finish()
             Failpoint.beforeCommit.hit()
             return .commit
           }
         } catch {
-          identifiers.forget()
-          lanes.forget()
+          transaction.end(isUndone: true)
           throw error
         }
+        transaction.end(isUndone: false)
         Failpoint.afterCommit.hit()
         guard let value else { throw StoreError.other("the transaction gave nothing") }
         return value
@@ -102,36 +104,6 @@ public final class SQLiteRequestStore: RequestStore {
   }
 
   // MARK: Reading
-
-  /// On a reading connection.
-  public func requests(_ query: RequestQuery) throws(StoreError) -> [RequestRecord] {
-    try read { database in
-      var conditions = ["1"]
-      var values: [PreparedStatement.Value] = []
-      if let identifier = query.identifier {
-        guard let number = try identifiers.existingNumber(of: identifier, in: database) else { return [] }
-        conditions.append("identifier = ?")
-        values.append(.integer(number))
-      }
-      if !query.states.isEmpty { conditions.append("state IN (\(query.states.map { String($0.stored) }.joined(separator: ", ")))") }
-      if let tag = query.tag {
-        conditions.append("tag = ?")
-        values.append(.text(tag))
-      }
-      if query.waitsForEvent { conditions.append("event IS NOT NULL AND state < 50") }
-      if let dueBy = query.dueBy {
-        conditions.append("due_ms <= ?")
-        values.append(.integer(dueBy.unixMilliseconds))
-      }
-      values.append(.integer(Int64(max(1, query.limit))))
-      // With a tag: along the tag's requests, the newest first, whatever else there is.
-      let (source, order) = query.tag == nil ? ("requests", "id") : ("request_tags CROSS JOIN requests ON id = request", "request")
-      let ordering = query.dueBy == nil ? "\(order) DESC" : "due_ms, id"
-      let sql =
-        "SELECT \(RequestColumns.list) FROM \(source) WHERE \(conditions.joined(separator: " AND ")) ORDER BY \(ordering) LIMIT ?"
-      return try PreparedStatement(database, sql).rows(values) { try record($0, database) }
-    }
-  }
 
   /// On a reading connection.
   public func request(_ id: RequestID) throws(StoreError) -> RequestRecord? {
@@ -182,17 +154,6 @@ public final class SQLiteRequestStore: RequestStore {
         record.report.trouble = row.optionalText(17)
         return record
       }.first
-    }
-  }
-
-  /// On a reading connection; looks at every request.
-  public func counts() throws(StoreError) -> [RequestState: Int] {
-    try read { database in
-      var counts: [RequestState: Int] = [:]
-      for row in try Row.fetchAll(database, sql: "SELECT state, count(*) FROM requests GROUP BY state") {
-        counts[try RequestState(stored: row[0])] = row[1]
-      }
-      return counts
     }
   }
 

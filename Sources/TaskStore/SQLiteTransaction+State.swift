@@ -41,27 +41,26 @@ extension SQLiteTransaction {
     try database.execute(
       sql: "DELETE FROM runs WHERE id IN (SELECT id FROM runs WHERE id < ? AND ended_ms < ? ORDER BY id LIMIT ?)",
       arguments: [RunID(firstAt: horizon, origin: origin).sequence, horizon.unixMilliseconds, limit])
-    var removed = database.changesCount
-    if let last = try Int64.fetchOne(database, sql: "SELECT id FROM runs ORDER BY id DESC LIMIT 1 OFFSET ?", arguments: [count]) {
+    let old = database.changesCount
+    var kept = try runCount.map { $0 - old } ?? Int.fetchOne(database, sql: "SELECT count(*) FROM runs") ?? 0
+    var excess = 0
+    if kept > count {
       try database.execute(
-        sql: "DELETE FROM runs WHERE id IN (SELECT id FROM runs WHERE id <= ? ORDER BY id LIMIT ?)", arguments: [last, limit])
-      removed = max(removed, database.changesCount)
+        sql: "DELETE FROM runs WHERE id IN (SELECT id FROM runs ORDER BY id LIMIT ?)", arguments: [min(limit, kept - count)])
+      excess = database.changesCount
+      kept -= excess
     }
+    runCount = kept
     Failpoint.pruning.hit()
     // A request goes at the same age as a run. Where the count has removed younger runs, so do the requests that ended before the oldest
     // run that is left began: they have no run left.
-    let oldest = try Int64.fetchOne(
-      database, sql: "SELECT started_ms FROM runs ORDER BY id DESC LIMIT 1 OFFSET ?", arguments: [max(count, 1) - 1])
-    let ended = try Int64.fetchAll(
-      database, sql: "SELECT id FROM requests WHERE state >= 50 AND ended_ms < ? ORDER BY ended_ms LIMIT ?",
-      arguments: [max(oldest ?? horizon.unixMilliseconds, horizon.unixMilliseconds), limit])
-    for id in ended {
-      try removeTags(of: id)
-      try database.execute(sql: "DELETE FROM requests WHERE id = ?", arguments: [id])
-      for table in ["payloads", "event_payloads", "edges"] {
-        try database.execute(sql: "DELETE FROM \(table) WHERE request = ?", arguments: [id])
-      }
+    var age = horizon.unixMilliseconds
+    if kept >= max(count, 1) {
+      let oldest = try Int64.fetchOne(
+        database, sql: "SELECT started_ms FROM runs ORDER BY id LIMIT 1 OFFSET ?", arguments: [kept - max(count, 1)])
+      age = max(age, oldest ?? age)
     }
+    let ended = try removeEnded(before: age, limit: limit)
     // What was submitted under a key is known as long as its records are: one that waits for long outlives the horizon.
     try database.execute(
       sql: """
@@ -73,6 +72,32 @@ extension SQLiteTransaction {
     try database.execute(
       sql: "DELETE FROM unique_windows WHERE rowid IN (SELECT rowid FROM unique_windows WHERE until_ms < ? LIMIT ?)",
       arguments: [horizon.unixMilliseconds, limit])
-    return removed == limit || ended.count == limit
+    return max(old, excess) == limit || ended == limit
+  }
+
+  /// Removes requests, those first that ended first. Returns how many.
+  private func removeEnded(before time: Int64, limit: Int) throws -> Int {
+    let first = try PreparedStatement(
+      database,
+      """
+      SELECT id, identifier, ended_ms FROM requests INDEXED BY requests_ended
+      WHERE state >= 50 AND state = ? AND ended_ms < ? ORDER BY ended_ms, id LIMIT ?
+      """)
+    var ended: [(id: Int64, identifier: Int64, state: Int64, time: Int64)] = []
+    for state in RequestState.allCases.filter(\.isFinal).map(\.stored) {
+      ended += try first.rows(.integer(state), .integer(time), .integer(Int64(limit))) {
+        ($0.integer(0), $0.integer(1), state, $0.integer(2))
+      }
+    }
+    ended = Array(ended.sorted { ($0.time, $0.id) < ($1.time, $1.id) }.prefix(limit))
+    let remove = try ["requests WHERE id", "payloads WHERE request", "event_payloads WHERE request", "edges WHERE request"].map {
+      try PreparedStatement(database, "DELETE FROM \($0) = ?")
+    }
+    for request in ended {
+      try removeTags(of: request.id)
+      for statement in remove { try statement.run(.integer(request.id)) }
+      try statements.counts.removed(request.identifier, request.state)
+    }
+    return ended.count
   }
 }

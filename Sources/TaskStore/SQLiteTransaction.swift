@@ -1,4 +1,5 @@
 import GRDB
+import GRDBSQLite
 import TaskModel
 
 /// The work of one commit on the writing connection. One object serves all commits: it keeps the prepared statements.
@@ -7,8 +8,18 @@ final class SQLiteTransaction: StoreTransaction {
   let origin: UInt64
   let identifiers: IdentifierTable
   let lanes: LaneTable
+  /// What lanes there are, as far as removing unused ones needs to know.
+  var laneTidying = LaneTidying()
+  /// The same when the last transaction was committed.
+  private var laneTidyingBefore = LaneTidying()
+  /// How many runs are kept; nil: they must be counted.
+  var runCount: Int?
   /// nil once the store is closed: SQLite keeps a connection that has statements.
   private(set) var prepared: Statements?
+  /// What the connection had changed when the present transaction began.
+  private var changesBefore: Int64 = 0
+  /// The lane that a request was added to last in the present transaction.
+  var recentLane: (lane: Lane, numbers: (lane: Int64, identifier: Int64))?
 
   init(_ database: Database, origin: UInt64, lanes: LaneTable, identifiers: IdentifierTable) throws {
     self.database = database
@@ -28,16 +39,44 @@ final class SQLiteTransaction: StoreTransaction {
   /// The store is about to be closed.
   func close() { prepared = nil }
 
+  /// Writes what goes with the changes of the transaction, which is about to be committed.
+  func finish() throws { laneTidying.left += try statements.counts.write() }
+
+  /// The transaction is over.
+  ///
+  /// - Parameter isUndone: Nothing of it is kept.
+  func end(isUndone: Bool) {
+    prepared?.counts.forget()
+    guard isUndone else {
+      laneTidyingBefore = laneTidying
+      return
+    }
+    forgetUndone()
+    laneTidying = laneTidyingBefore
+  }
+
+  /// What was undone may have made rows that are known.
+  private func forgetUndone() {
+    identifiers.forget()
+    lanes.forget()
+    recentLane = nil
+    runCount = nil
+  }
+
   /// The statements that are run often, prepared once.
   final class Statements {
-    let savepoint, releaseSavepoint, rollbackToSavepoint: PreparedStatement
+    let begin, savepoint, releaseSavepoint, rollbackToSavepoint: PreparedStatement
     let insert, insertPayload, payload, eventPayload, update, rewrite, select, start, succeed, appendRun: PreparedStatement
     let selectRunning, selectHolder, due, nextPriority, firstDue, nextDeadline: PreparedStatement
     let deleteCheckpoint, edges, openEdges, settleEdges: PreparedStatement
-    let insertTag, tags, deleteTag: PreparedStatement
+    let insertTag, tags, deleteTag, identifierAndState: PreparedStatement
+    let counts: RequestCounts
+    let noted: NotedIdentifier
 
     init(_ database: Database) throws {
       func prepare(_ sql: String) throws -> PreparedStatement { try PreparedStatement(database, sql) }
+      noted = try NotedIdentifier(database)
+      begin = try prepare("BEGIN IMMEDIATE")
       savepoint = try prepare("SAVEPOINT submission")
       releaseSavepoint = try prepare("RELEASE submission")
       rollbackToSavepoint = try prepare("ROLLBACK TO submission")
@@ -59,11 +98,11 @@ final class SQLiteTransaction: StoreTransaction {
         retry_initial_ms = ?, retry_maximum_ms = ?, repeats = ?, clock = ?, deadline_ms = ?, event = ?, options = ? WHERE id = ?
         """)
       select = try prepare("SELECT \(columns) FROM requests WHERE id = ?")
-      start = try prepare("UPDATE requests SET state = 40, run = ?, started_ms = ? WHERE id = ? AND state = 20")
+      start = try prepare("UPDATE requests SET state = 40, run = ?, started_ms = ? WHERE id = ? AND state = 20 AND noted(identifier)")
       succeed = try prepare(
         """
         UPDATE requests SET state = 50, attempts_spent = 0, losses = 0, run = NULL, ended_ms = ?, last_outcome = ?, last_message = ?
-        WHERE id = ? AND run = ?
+        WHERE id = ? AND run = ? AND state = 40 AND noted(identifier)
         """)
       appendRun = try prepare(
         """
@@ -89,6 +128,8 @@ final class SQLiteTransaction: StoreTransaction {
       tags = try prepare("SELECT tags FROM requests WHERE id = ? AND tags IS NOT NULL")
       // By the tag, which the table is sorted by.
       deleteTag = try prepare("DELETE FROM request_tags WHERE tag = ? AND request = ?")
+      identifierAndState = try prepare("SELECT identifier, state FROM requests WHERE id = ?")
+      counts = try RequestCounts(database)
       deleteCheckpoint = try prepare("DELETE FROM checkpoints WHERE request = ?")
       edges = try prepare(EdgeColumns.ofRequest)
       openEdges = try prepare("SELECT request FROM edges WHERE predecessor = ? AND ended IS NULL ORDER BY request")
@@ -96,18 +137,37 @@ final class SQLiteTransaction: StoreTransaction {
     }
   }
 
+  /// A commit's transaction has begun.
+  func begin() {
+    changesBefore = sqlite3_total_changes64(database.sqliteConnection)
+    // The transaction before may have been undone.
+    recentLane = nil
+  }
+
+  /// Where nothing was written before, no savepoint is made: SQLite would keep a copy of each page that `body` changes, as many bytes as the
+  /// commit itself writes. The transaction as a whole is begun anew instead if `body` throws.
   func savepoint<Value>(_ body: () throws -> Value) throws -> Value {
-    try statements.savepoint.run()
+    let counts = try statements.counts
+    let mark = counts.savepoint()
+    let tidying = laneTidying
+    let isFirst = sqlite3_total_changes64(database.sqliteConnection) == changesBefore
+    if !isFirst { try statements.savepoint.run() }
     do {
       let value = try body()
-      try statements.releaseSavepoint.run()
+      if !isFirst { try statements.releaseSavepoint.run() }
+      counts.release(mark)
       return value
     } catch {
-      identifiers.forget()
-      lanes.forget()
+      counts.rollBack(mark)
+      forgetUndone()
+      laneTidying = tidying
       do {
-        try statements.rollbackToSavepoint.run()
-        try statements.releaseSavepoint.run()
+        if isFirst {
+          try beginAnew()
+        } else {
+          try statements.rollbackToSavepoint.run()
+          try statements.releaseSavepoint.run()
+        }
       } catch let failure {
         // A full disk rolls the whole transaction back, savepoint and all; then the first error says why, and nothing may be committed.
         throw error is DatabaseError ? error : failure
@@ -116,31 +176,78 @@ final class SQLiteTransaction: StoreTransaction {
     }
   }
 
+  private func beginAnew() throws {
+    try database.rollback()
+    // Not by way of GRDB, to which the transaction would be over.
+    try statements.begin.run()
+    begin()
+  }
+
+  /// The numbers of a lane and its identifier, made if they have none.
+  private func numbers(of lane: Lane) throws -> (lane: Int64, identifier: Int64) {
+    // Arrays are mostly of one lane, and to compare two is cheaper than to look one up.
+    if let recentLane, recentLane.lane == lane { return recentLane.numbers }
+    let numbers = (lane: try lanes.number(of: lane, in: database), identifier: try identifiers.number(of: lane.identifier, in: database))
+    recentLane = (lane, numbers)
+    return numbers
+  }
+
   // MARK: Requests
 
   func insert(_ record: RequestRecord) throws {
     let request = record.request
     let retry = request.retry ?? RetryPolicy()
-    try statements.insert.run(
-      .integer(record.id.sequence), .integer(try identifiers.number(of: request.identifier, in: database)), .integer(record.state.stored),
-      .integer(record.due.unixMilliseconds), .integer(Int64(request.priority)), .integer(record.submitted.unixMilliseconds),
-      .integer(request.earliestBegin?.unixMilliseconds), .integer(Int64(request.conditions.rawValue)), .text(request.uniqueKey),
-      .integer(request.onConflict.stored), .text(request.tags.isEmpty ? nil : try StoredJSON.encode(request.tags)),
-      .integer(Int64(retry.attempts)), .integer(retry.backoff.stored), .integer(retry.initial.wholeMilliseconds),
-      .integer(retry.maximum.wholeMilliseconds), .integer(request.repetition?.interval?.wholeMilliseconds),
-      .integer(record.occurrence?.unixMilliseconds), .integer(Int64(record.attemptsSpent)), .integer(Int64(record.losses)),
-      .integer(record.stopRequested?.stored), .integer(record.blockedBy?.sequence), .integer(record.run?.sequence),
-      .integer(record.started?.unixMilliseconds), .integer(record.ended?.unixMilliseconds), .integer(record.lastOutcome?.stored),
-      .text(record.lastMessage), .integer(try lanes.number(of: record.lane, in: database)),
-      .integer(StoredRepetition(request.repetition).stored), .integer(request.clock.stored), .integer(request.deadline?.unixMilliseconds),
-      .integer(record.isRelaxed ? 1 : 0), .text(request.event?.name), .integer(record.eventDue?.unixMilliseconds),
-      .integer(record.eventSince?.unixMilliseconds), .integer(Int64(record.missedLeft)), .text(try StoredOptions.text(of: request)))
+    let tags = request.tags.isEmpty ? nil : try StoredJSON.encode(request.tags)
+    let options = try StoredOptions.text(of: request)
+    let (lane, identifier) = try numbers(of: record.lane)
+    // In the order of RequestColumns.list.
+    try statements.insert.run { row in
+      row.integer(record.id.sequence)
+      row.integer(identifier)
+      row.integer(record.state.stored)
+      row.integer(record.due.unixMilliseconds)
+      row.integer(Int64(request.priority))
+      row.integer(record.submitted.unixMilliseconds)
+      row.integer(request.earliestBegin?.unixMilliseconds)
+      row.integer(Int64(request.conditions.rawValue))
+      row.text(request.uniqueKey)
+      row.integer(request.onConflict.stored)
+      row.text(tags)
+      row.integer(Int64(retry.attempts))
+      row.integer(retry.backoff.stored)
+      row.integer(retry.initial.wholeMilliseconds)
+      row.integer(retry.maximum.wholeMilliseconds)
+      row.integer(request.repetition?.interval?.wholeMilliseconds)
+      row.integer(record.occurrence?.unixMilliseconds)
+      row.integer(Int64(record.attemptsSpent))
+      row.integer(Int64(record.losses))
+      row.integer(record.stopRequested?.stored)
+      row.integer(record.blockedBy?.sequence)
+      row.integer(record.run?.sequence)
+      row.integer(record.started?.unixMilliseconds)
+      row.integer(record.ended?.unixMilliseconds)
+      row.integer(record.lastOutcome?.stored)
+      row.text(record.lastMessage)
+      row.integer(lane)
+      row.integer(StoredRepetition(request.repetition).stored)
+      row.integer(request.clock.stored)
+      row.integer(request.deadline?.unixMilliseconds)
+      row.integer(record.isRelaxed ? 1 : 0)
+      row.text(request.event?.name)
+      row.integer(record.eventDue?.unixMilliseconds)
+      row.integer(record.eventSince?.unixMilliseconds)
+      row.integer(Int64(record.missedLeft))
+      row.text(options)
+    }
     if !request.payload.isEmpty { try statements.insertPayload.run(.integer(record.id.sequence), .blob(request.payload)) }
     try addTags(of: record)
+    try statements.counts.added(identifier, record.state.stored)
   }
 
   func update(_ record: RequestRecord) throws {
-    let changed = try statements.update.run(
+    let before = try statements.identifierAndState.rows(.integer(record.id.sequence)) { ($0.integer(0), $0.integer(1)) }.first
+    guard let (identifier, state) = before else { throw StoreError.other("request \(record.id) is not there") }
+    try statements.update.run(
       .integer(record.state.stored), .integer(record.due.unixMilliseconds), .integer(Int64(record.request.priority)),
       .text(record.request.uniqueKey), .integer(record.request.repetition?.interval?.wholeMilliseconds),
       .integer(record.occurrence?.unixMilliseconds), .integer(Int64(record.attemptsSpent)), .integer(Int64(record.losses)),
@@ -149,7 +256,7 @@ final class SQLiteTransaction: StoreTransaction {
       .text(record.lastMessage), .integer(try lanes.number(of: record.lane, in: database)), .integer(record.isRelaxed ? 1 : 0),
       .integer(record.eventDue?.unixMilliseconds), .integer(record.eventSince?.unixMilliseconds), .integer(Int64(record.missedLeft)),
       .integer(record.id.sequence))
-    guard changed == 1 else { throw StoreError.other("request \(record.id) is not there") }
+    try statements.counts.changed(identifier, from: state, to: record.state.stored)
     if record.state.isFinal { try statements.deleteCheckpoint.run(.integer(record.id.sequence)) }
   }
 
@@ -190,29 +297,20 @@ final class SQLiteTransaction: StoreTransaction {
 
   func liveCount(of identifier: TaskIdentifier) throws -> Int {
     guard let number = try identifiers.existingNumber(of: identifier, in: database) else { return 0 }
-    return try Int.fetchOne(
-      database,
-      sql: """
-        SELECT (SELECT count(*) FROM requests INDEXED BY requests_pending
-            WHERE state = 20 AND lane IN (SELECT id FROM lanes WHERE identifier = ?))
-          + (SELECT count(*) FROM requests INDEXED BY requests_running WHERE state = 40 AND identifier = ?)
-          + (SELECT count(*) FROM requests INDEXED BY requests_blocked WHERE state = 10 AND identifier = ?)
-        """, arguments: [number, number, number]) ?? 0
-  }
-
-  func lanesWithPending() throws -> [Lane] {
-    try Int64.fetchAll(
-      database, sql: "SELECT id FROM lanes l WHERE EXISTS (SELECT 1 FROM requests r WHERE r.state = 20 AND r.lane = l.id)"
-    )
-    .map { try lanes.lane(of: $0, in: database) }
+    return try statements.counts.live(number)
   }
 
   func running() throws -> [RequestRecord] { try statements.selectRunning.rows(read: record) }
 
   func holders(ofKeysBeginningWith prefix: String) throws -> [RequestRecord] {
+    // A search for each identifier, up to the prefix with the last character that there is.
     try PreparedStatement(
       database,
-      "SELECT \(RequestColumns.list) FROM requests WHERE unique_key IS NOT NULL AND state < 50 AND substr(unique_key, 1, length(?1)) = ?1"
+      """
+      SELECT \(RequestColumns.list) FROM requests INDEXED BY requests_key
+      WHERE identifier IN (SELECT id FROM identifiers) AND unique_key IS NOT NULL AND state < 50
+        AND unique_key >= ?1 AND unique_key <= ?1 || char(1114111) AND substr(unique_key, 1, length(?1)) = ?1
+      """
     ).rows(.text(prefix), read: record)
   }
 
@@ -227,13 +325,21 @@ final class SQLiteTransaction: StoreTransaction {
   func start(_ id: RequestID, run: RunID, at now: WallTime) throws {
     let changed = try statements.start.run(.integer(run.sequence), .integer(now.unixMilliseconds), .integer(id.sequence))
     guard changed == 1 else { throw StoreError.other("request \(id) is not pending") }
+    try noteState(from: .pending, to: .running)
   }
 
   func succeed(_ id: RequestID, run: RunID, outcome: RunOutcome, message: String?, at now: WallTime) throws {
     let changed = try statements.succeed.run(
       .integer(now.unixMilliseconds), .integer(outcome.stored), .text(message), .integer(id.sequence), .integer(run.sequence))
     guard changed == 1 else { throw StoreError.fenced }
+    try noteState(from: .running, to: .succeeded)
     try statements.deleteCheckpoint.run(.integer(id.sequence))
+  }
+
+  /// The request that a statement with `noted` has just changed went from one state to another.
+  private func noteState(from old: RequestState, to new: RequestState) throws {
+    let statements = try statements
+    statements.counts.changed(statements.noted.value, from: old.stored, to: new.stored)
   }
 
   func append(_ run: RunRecord) throws {
@@ -246,6 +352,7 @@ final class SQLiteTransaction: StoreTransaction {
       .integer(report.cpuTime?.wholeNanoseconds), report.output.isEmpty ? .null : .blob(report.output),
       .text(try StoredJSON.encode(report.log)), .integer(report.stopStage?.stored), .integer(report.peakMemory.map { Int64($0) }),
       .text(report.trouble))
+    runCount? += 1
   }
 
   func requestRunning(as run: RunID, of request: RequestID) throws -> RequestRecord {

@@ -123,6 +123,9 @@ enum Schema {
   /// - `options` has as JSON what few requests have. `edges` has a row for each request that another waits or waited for.
   /// - `unique_windows` hold keys beyond the end of their requests, `submissions` the answers to submissions with an idempotency key.
   /// - `request_tags` has a row for each tag of a request that has tags.
+  /// - `lane` says something of pending requests only: a lane in which nobody waits is removed, and its number used again.
+  /// - `request_counts` says how many requests of an identifier are in a state; it is written with them.
+  /// - `requests_ended` has all that a listing looks for among requests that have ended.
   private static let version3 = """
     CREATE TABLE lanes (
       id INTEGER PRIMARY KEY, identifier INTEGER NOT NULL REFERENCES identifiers, gates TEXT NOT NULL, UNIQUE (identifier, gates)
@@ -146,6 +149,12 @@ enum Schema {
     CREATE INDEX requests_blocked ON requests (identifier) WHERE state = 10;
     CREATE INDEX requests_deadline ON requests (deadline_ms) WHERE deadline_ms IS NOT NULL AND relaxed = 0 AND state = 20;
     CREATE INDEX requests_event ON requests (event) WHERE event IS NOT NULL AND state < 50;
+    DROP INDEX requests_ended;
+    CREATE INDEX requests_ended ON requests (state, ended_ms, id, identifier) WHERE state >= 50;
+    CREATE TABLE request_counts (
+      identifier INTEGER NOT NULL, state INTEGER NOT NULL, requests INTEGER NOT NULL, PRIMARY KEY (identifier, state)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO request_counts (identifier, state, requests) SELECT identifier, state, count(*) FROM requests GROUP BY identifier, state;
     CREATE TABLE edges (
       request INTEGER NOT NULL,
       predecessor INTEGER NOT NULL,

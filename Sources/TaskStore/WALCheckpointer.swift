@@ -7,8 +7,14 @@ import TaskModel
 /// Moves committed pages from the write-ahead log into the database, on a thread and a connection of its own, so that no dispatch waits
 /// for it.
 final class WALCheckpointer: Sendable {
-  /// Pages written to the log between two checkpoints, as SQLite's own default.
-  private static let pages = 1000
+  /// Pages written to the log between two checkpoints: as SQLite's own default, or four commits as large as the last, up to 32 MB. A page that
+  /// is changed again before a checkpoint is moved once, and an array of 1,000 requests that are due at random changes as many pages; while
+  /// commits are small, a log that stays small is overwritten in place, which costs a sync less than a file that grows.
+  private static let pages = 1000...8000
+  /// From so many on, 128 MB, who writes waits for a checkpoint: a log that is never wholly in the database is never begun anew.
+  private static let most = 32_768
+  /// For no longer than that.
+  private static let patience = Duration.seconds(2)
   private let progress = Progress()
 
   private final class Progress: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
@@ -16,16 +22,52 @@ final class WALCheckpointer: Sendable {
     /// In the log, and when the last checkpoint began.
     var pages = 0
     var pagesBefore = 0
+    /// Pages between two checkpoints now.
+    private var pagesBetween = WALCheckpointer.pages.lowerBound
     var isOver = false
     var isServing = false
+    /// Whether who writes waits for a checkpoint.
+    private var isPressing = false
+    /// Checkpoints that have begun, and that have ended.
+    private var (begun, ended) = (0, 0)
 
     /// After a commit, on the writing thread; the log has `count` pages now.
     func committed(_ count: Int) {
       monitor.locked {
         // All of the log was in the database, and it was begun anew.
-        if count < pages { pagesBefore = 0 }
+        if count < pages { (pages, pagesBefore) = (0, 0) }
+        let range = WALCheckpointer.pages
+        pagesBetween = min(max(4 * (count - pages), range.lowerBound), range.upperBound)
         pages = count
-        if pages - pagesBefore >= WALCheckpointer.pages { monitor.signal() }
+        if count >= WALCheckpointer.most { waitForCheckpoint() } else if isDue { monitor.broadcast() }
+      }
+    }
+
+    /// With `monitor` held: whether it is time for a checkpoint.
+    var isDue: Bool { isPressing || pages - pagesBefore >= pagesBetween }
+
+    /// With `monitor` held: waits for one that begins now, with nothing written meanwhile.
+    private func waitForCheckpoint() {
+      let awaited = begun + 1
+      let deadline = SystemClock.now + WALCheckpointer.patience
+      isPressing = true
+      monitor.broadcast()
+      while ended < awaited, !isOver, isServing { if !monitor.wait(until: deadline) { break } }
+      isPressing = false
+    }
+
+    /// With `monitor` held: a checkpoint begins.
+    func begin() {
+      pagesBefore = pages
+      begun += 1
+      isPressing = false
+    }
+
+    /// A checkpoint has ended.
+    func end() {
+      monitor.locked {
+        ended += 1
+        monitor.broadcast()
       }
     }
   }
@@ -43,6 +85,7 @@ final class WALCheckpointer: Sendable {
         Failpoint.beforeCheckpoint.hit()
         try? queue.inDatabase { database in _ = try Row.fetchOne(database, sql: "PRAGMA wal_checkpoint(PASSIVE)") }
         Failpoint.afterCheckpoint.hit()
+        progress.end()
       }
       try? queue.close()
       progress.monitor.locked {
@@ -77,9 +120,10 @@ final class WALCheckpointer: Sendable {
   /// Returns whether a checkpoint is due; false: the store is closed.
   private static func wait(_ progress: Progress) -> Bool {
     progress.monitor.locked {
-      while !progress.isOver, progress.pages - progress.pagesBefore < pages { progress.monitor.wait() }
-      progress.pagesBefore = progress.pages
-      return !progress.isOver
+      while !progress.isOver, !progress.isDue { progress.monitor.wait() }
+      guard !progress.isOver else { return false }
+      progress.begin()
+      return true
     }
   }
 }

@@ -21,6 +21,25 @@ extension MemoryHost {
     return matching.count
   }
 
+  /// As the protocol says; one with a unique key is refused.
+  public func retryAll(
+    identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
+  ) async throws(ControlError) -> RetriedRequests {
+    var query = RequestQuery()
+    (query.tag, query.identifier, query.states, query.limit) = (tag, identifier, [.failed], .max)
+    let matching = try await requests(query).reversed().filter { record in after.map { $0 < record.id } ?? true }
+    var result = RetriedRequests()
+    for record in matching.prefix(limit) {
+      if record.request.uniqueKey != nil {
+        result.refused.append(RetriedRequests.Refused(id: record.id, message: "another holds the key"))
+      } else {
+        result.retried.append(try await retry(record.id).id)
+      }
+    }
+    if matching.count > limit { result.last = matching.prefix(limit).last?.id }
+    return result
+  }
+
   /// As the protocol says.
   public func snooze(_ id: RequestID, until time: WallTime) async throws(ControlError) -> SnoozedRecord {
     guard try await request(id).state == .pending else { throw ControlError(.conflict, "only a pending request can be put off") }

@@ -25,6 +25,11 @@ struct WatchedHost: ControlledHost {
   func explanation(of id: RequestID) async throws(ControlError) -> RequestExplanation { try await memory.explanation(of: id) }
   func cancel(_ id: RequestID) async throws(ControlError) -> RequestRecord { try await memory.cancel(id) }
   func retry(_ id: RequestID) async throws(ControlError) -> RequestRecord { try await memory.retry(id) }
+  func retryAll(
+    identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
+  ) async throws(ControlError) -> RetriedRequests {
+    try await memory.retryAll(identifier: identifier, tag: tag, after: after, limit: limit)
+  }
   func runs(_ query: RunQuery) async throws(ControlError) -> [RunRecord] { try await memory.runs(query) }
   func run(_ id: RunID) async throws(ControlError) -> RunRecord { try await memory.run(id) }
   func release(_ identifier: TaskIdentifier) async throws(ControlError) -> Standing { try await memory.release(identifier) }

@@ -10,7 +10,7 @@ import Testing
   private func world() throws -> World { try World(handlers: [.sample(runs: 8), .sample(Self.other, runs: 8)]) }
 
   private func reviveAll(_ world: World, _ identifier: TaskIdentifier?) throws -> Int {
-    try world.turn { core, transaction in try core.reviveAll(identifier: identifier, transaction, now: world.now) }
+    try world.turn { core, transaction in try core.reviveAll(identifier: identifier, transaction, now: world.now).retried.count }
   }
 
   @Test("a dependant that failed with its predecessor runs without it, and says so; the predecessor's retry does not bring it back")
@@ -92,6 +92,32 @@ import Testing
     #expect(try reviveAll(world, nil) == 1)
     #expect(world.isRunning(others))
     #expect(world.core.liveCounts[.sample()] == 4)
+  }
+
+  @Test("those with a tag are retried, some at a time, and those that are refused are named with the reason")
+  func some() throws {
+    let world = try world()
+    var tagged = TaskRequest.sample()
+    tagged.tags = ["nightly"]
+    let first = try world.submit(tagged).id
+    let untagged = try world.submit().id
+    let second = try world.submit(tagged).id
+    var keyed = TaskRequest.sample(key: "k", onConflict: .keep)
+    keyed.tags = ["nightly"]
+    let held = try world.submit(keyed).id
+    for id in [first, untagged, second, held] { try world.finish(id, .failure) }
+    try world.submit(.sample(begin: .ms(60_000), key: "k", onConflict: .keep))
+    func page(after: RequestID?) throws -> RetriedRequests {
+      try world.turn { core, transaction in
+        try core.reviveAll(identifier: .sample(), tag: "nightly", after: after, limit: 2, transaction, now: world.now)
+      }
+    }
+    let one = try page(after: nil)
+    #expect(one.retried == [first] && one.refused.isEmpty && one.last == untagged)
+    let two = try page(after: one.last)
+    #expect(two.retried == [second] && two.refused.map(\.id) == [held] && two.last == nil)
+    #expect(two.refused.first?.message.contains("unique key \"k\"") == true)
+    #expect(try world.record(untagged).state == .failed)
   }
 
   @Test("none is retried when the commit fails")

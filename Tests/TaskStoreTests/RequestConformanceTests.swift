@@ -89,6 +89,39 @@ import Testing
     #expect(try store.requests(RequestQuery()).map(\.id.sequence) == [3, 1])
   }
 
+  @Test("so does one before which nothing was changed, and what comes after it stays", arguments: StoreUnderTest.allCases)
+  func firstSavepoint(_ kind: StoreUnderTest) throws {
+    let store = try open(kind)
+    try store.add(.sample(1, origin: store.origin))
+    try store.commit { transaction in
+      try? transaction.savepoint {
+        try transaction.insert(.sample(2, origin: store.origin))
+        throw Change()
+      }
+      #expect(try transaction.request(store.id(2)) == nil)
+      try? transaction.savepoint {
+        try transaction.insert(.sample(3, origin: store.origin))
+        throw Change()
+      }
+      try transaction.savepoint { try transaction.insert(.sample(4, origin: store.origin)) }
+    }
+    #expect(try store.requests(RequestQuery()).map(\.id.sequence) == [4, 1])
+    #expect(throws: StoreError.self) {
+      try store.commit { transaction in
+        try transaction.savepoint { try transaction.insert(.sample(5, origin: store.origin)) }
+        throw Change()
+      }
+    }
+    try store.commit { transaction in
+      try? transaction.savepoint {
+        try transaction.insert(.sample(6, origin: store.origin))
+        throw Change()
+      }
+    }
+    #expect(try store.requests(RequestQuery()).map(\.id.sequence) == [4, 1])
+    #expect(try store.counts() == [.pending: 2])
+  }
+
   @Test("an identifier first met in a savepoint that was undone is met anew", arguments: StoreUnderTest.allCases)
   func identifiersForgotten(_ kind: StoreUnderTest) throws {
     let store = try open(kind)

@@ -157,7 +157,11 @@ private struct StorePair {
     default:
       // With a lower limit it is each store's choice which keys are forgotten first.
       let (count, limit, age) = (Int(number(0..<6)), Int(number(4..<8)), Duration.milliseconds(number(0..<9000)))
-      return { transaction in "prune \(try transaction.prune(before: now + (.zero - age), keeping: count, limit: limit))" }
+      return { transaction in
+        // Which lanes are looked at, and when, is each store's choice too.
+        _ = try transaction.pruneLanes(limit: limit)
+        return "prune \(try transaction.prune(before: now + (.zero - age), keeping: count, limit: limit))"
+      }
     }
   }
 

@@ -47,11 +47,13 @@ struct ConditionCore: Sendable {
   }
 
   /// Takes an operator's word about each of `conditions`; nil takes it back.
-  mutating func override(_ conditions: Conditions, holds: Bool?, at wall: WallTime) {
+  ///
+  /// - Parameter since: When it was given; nil: now.
+  mutating func override(_ conditions: Conditions, holds: Bool?, since: WallTime? = nil, at wall: WallTime) {
     let isDenied = conditions.contains(.network) ? holds == false : isNetworkDenied
     for index in trackers.indices {
       if conditions.contains(trackers[index].condition) {
-        trackers[index].override(holds, isNetworkDenied: isDenied, at: wall)
+        trackers[index].override(holds, since: since, isNetworkDenied: isDenied, at: wall)
       } else {
         trackers[index].settle(isNetworkDenied: isDenied, at: wall)
       }

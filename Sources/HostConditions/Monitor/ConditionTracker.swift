@@ -7,11 +7,17 @@ struct ConditionTracker: Sendable {
   private let fresh: Settling
   private let every: Duration?
   private var settling: Settling
-  private var override: Bool?
+  private var override: Override?
   private var isSampled = false
   private var nextSample: MonotonicTime?
   private var seen: String
   private var state: ConditionState
+
+  /// An operator's word, and since when it is in force.
+  private struct Override {
+    var holds: Bool
+    var since: WallTime
+  }
 
   /// - Parameters:
   ///   - settling: As it is before the first reading.
@@ -31,7 +37,8 @@ struct ConditionTracker: Sendable {
   func report(isNetworkDenied: Bool) -> ConditionState {
     var state = state
     if let override {
-      state.observed = "overridden to \(override ? "hold" : "not hold"); \(seen)"
+      state.since = override.since
+      state.observed = "overridden to \(override.holds ? "hold" : "not hold"); \(seen)"
     } else if isDenied(isNetworkDenied) {
       state.observed = "network is overridden to not hold; \(seen)"
     } else {
@@ -49,7 +56,7 @@ struct ConditionTracker: Sendable {
   }
 
   /// Whether an operator said that it does not hold.
-  var isOverriddenToNotHold: Bool { override == false }
+  var isOverriddenToNotHold: Bool { override?.holds == false }
 
   /// Begins or ends to be observed. What was seen before is forgotten: it may be long ago.
   mutating func watch(_ wanted: Bool, isNetworkDenied: Bool, at wall: WallTime) {
@@ -63,9 +70,11 @@ struct ConditionTracker: Sendable {
     settle(isNetworkDenied: isNetworkDenied, at: wall)
   }
 
-  /// Takes an operator's word; nil takes it back.
-  mutating func override(_ holds: Bool?, isNetworkDenied: Bool, at wall: WallTime) {
-    override = holds
+  /// Takes an operator's word; nil takes it back. The same word again has been in force since the first time.
+  ///
+  /// - Parameter since: When it was given, if not now.
+  mutating func override(_ holds: Bool?, since: WallTime?, isNetworkDenied: Bool, at wall: WallTime) {
+    if holds != override?.holds || since != nil { override = holds.map { Override(holds: $0, since: since ?? wall) } }
     settle(isNetworkDenied: isNetworkDenied, at: wall)
   }
 
@@ -86,7 +95,7 @@ struct ConditionTracker: Sendable {
   mutating func settle(isNetworkDenied: Bool, at wall: WallTime) {
     state.isOverridden = override != nil
     if !isSampled { state.settlesAt = nil }
-    let holds = override ?? (isSampled && settling.holds && !isDenied(isNetworkDenied))
+    let holds = override?.holds ?? (isSampled && settling.holds && !isDenied(isNetworkDenied))
     guard holds != state.holds else { return }
     state.holds = holds
     state.since = wall

@@ -8,6 +8,8 @@ import TaskModel
 extension ControlResponder {
   /// Hours of a forecast, and its runs, where the query names none.
   private static let forecastPresets = (hours: 24, limit: 1000)
+  /// Dead letters that are looked at in one commit where the query names no limit.
+  private static let retryPreset = 1000
 
   /// `DELETE /v1/requests?tag=T&identifier=I`
   func cancelAll(_ query: String?) async throws -> Response {
@@ -19,6 +21,30 @@ extension ControlResponder {
     return one(try await host.cancelAll(tag: tag, identifier: identifier)) { writer, count in
       writer.beginObject()
       writer.member("cancelled", count)
+      writer.endObject()
+    }
+  }
+
+  /// `POST /v1/requests/retry?identifier=I&tag=T&limit=1000&after=ID`: the dead letters that match are pending again. Where the answer has
+  /// `next`, there are more: send that as `after`.
+  func retryAll(_ query: String?) async throws -> Response {
+    let parameters = try QueryParameters(query, known: ["identifier", "tag", "limit", "after"])
+    let result = try await host.retryAll(
+      identifier: try parameters.identifier(), tag: try parameters.one("tag"), after: try parameters.request("after"),
+      limit: try parameters.limit(preset: Self.retryPreset))
+    return one(result) { writer, result in
+      writer.beginObject()
+      writer.member("retried", result.retried.map(\.description))
+      writer.name("refused")
+      writer.beginArray()
+      for refused in result.refused {
+        writer.beginObject()
+        writer.member("id", refused.id.description)
+        writer.member("message", refused.message)
+        writer.endObject()
+      }
+      writer.endArray()
+      writer.member("next", result.last?.description)
       writer.endObject()
     }
   }

@@ -50,12 +50,13 @@ struct ControlResponder: Sendable {
       let stream = EventStream(host: host, filter: EventFilter(request: try parameters.request()), writeLimit: eventWriteLimit)
       return await stream.response(to: request, on: channel)
     case .cancelAll: return try await cancelAll(query)
+    case .retryAll: return try await retryAll(query)
     case .clearConditions: return try await clearConditions(query)
     case .forecast: return try await forecast(query)
     default: _ = try QueryParameters(query, known: [])
     }
     switch route {
-    case .listRequests, .listRuns, .stream, .cancelAll, .clearConditions, .forecast: throw ControlError(.internal, "unreachable")
+    case .listRequests, .listRuns, .stream, .cancelAll, .retryAll, .clearConditions, .forecast: throw ControlError(.internal, "unreachable")
     case .submit: return try await submit(request, on: channel)
     case .request(let id): return try await one(host.request(id)) { $0.request($1) }
     case .cancel(let id): return try await one(host.cancel(id)) { $0.request($1) }
@@ -111,7 +112,7 @@ struct ControlResponder: Sendable {
       let (requests, isArray) = try SubmissionReader.read(
         bytes, now: now(), idempotencyKey: HTTPField.Name.idempotencyKey.flatMap { request.headers[$0] })
       let submissions = try await host.submit(requests)
-      var writer = JSONWriter(reservingCapacity: 64 + submissions.count * 160)
+      var writer = JSONWriter(reservingCapacity: 64 + submissions.count * 400)
       if isArray {
         writer.beginObject()
         writer.name("requests")

@@ -6,15 +6,20 @@ extension JSONWriter {
   /// A moment as `name` and `name_unix_ms`; nothing when it is nil.
   mutating func moment(_ name: String, _ time: WallTime?) {
     guard let time else { return }
-    member(name, RFC3339.format(time))
-    member("\(name)_unix_ms", time.unixMilliseconds)
+    if let moment = RFC3339.Moment(time) {
+      self.name(name)
+      value(moment)
+    }
+    unixMillisecondsName(name)
+    value(time.unixMilliseconds)
   }
 
   /// A moment as `name` and `name_unix_ms`; both null where there will never be one, or nobody knows when.
   mutating func momentOrNull(_ name: String, _ time: WallTime?) {
     guard let time, time < .distantFuture else {
       nullMember(name)
-      return nullMember("\(name)_unix_ms")
+      unixMillisecondsName(name)
+      return raw("null".utf8)
     }
     moment(name, time)
   }

@@ -43,11 +43,11 @@ struct QueryParameters {
     }
   }
 
-  /// `request`.
-  func request() throws(ControlError) -> RequestID? {
-    guard let text = try one("request") else { return nil }
+  /// The id of a request, `request` by default.
+  func request(_ name: String = "request") throws(ControlError) -> RequestID? {
+    guard let text = try one(name) else { return nil }
     guard let id = RequestID(text) else {
-      throw ControlError(.invalid, "\"\(text.escapingControlCharacters)\" is the id of no request", field: "request")
+      throw ControlError(.invalid, "\"\(text.escapingControlCharacters)\" is the id of no request", field: name)
     }
     return id
   }

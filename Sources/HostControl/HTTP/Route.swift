@@ -8,6 +8,7 @@ enum Route: Hashable {
   case request(RequestID)
   case why(RequestID)
   case retry(RequestID)
+  case retryAll
   case snooze(RequestID)
   case cancel(RequestID)
   case cancelAll
@@ -83,6 +84,7 @@ enum Route: Hashable {
 
   private static func item(_ collection: String, _ name: String) throws(HTTPFailure) -> [Entry]? {
     switch (collection, name) {
+    case ("requests", "retry"): return [("POST", .retryAll)]
     case ("requests", _):
       let id = try requestID(name)
       return [("GET", .request(id)), ("DELETE", .cancel(id))]

@@ -93,6 +93,7 @@ public struct JSONReader {
     var names: Set<String> = []
     scanner.skipBlanks()
     if scanner.take("}") { return .object([]) }
+    if !skipping { members.reserveCapacity(4) }
     while true {
       scanner.skipBlanks()
       guard let first = scanner.next else { throw scanner.failure("the text ends inside of an object") }

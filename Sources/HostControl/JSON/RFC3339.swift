@@ -4,33 +4,51 @@ public import TaskModel
 public enum RFC3339 {
   /// The text of `time` in UTC; nil outside of the years 0 to 9999, which the format cannot write.
   public static func format(_ time: WallTime) -> String? {
-    let (days, inDay) = time.unixMilliseconds.flooredQuotient(by: 86_400_000)
-    guard (-719_528...2_932_896).contains(days) else { return nil }
-    let date = civilDate(fromDays: days)
-    var text = ""
-    text.reserveCapacity(24)
-    func append(_ number: Int64, _ width: Int) {
-      let digits = String(number)
-      for _ in digits.utf8.count..<max(width, digits.utf8.count) { text.append("0") }
-      text.append(digits)
+    guard let moment = Moment(time) else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(24)
+    moment.append(to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// A moment that the format can write.
+  struct Moment {
+    private let date: (year: Int64, month: Int64, day: Int64)
+    /// Milliseconds from midnight.
+    private let inDay: Int64
+
+    /// nil outside of the years 0 to 9999.
+    init?(_ time: WallTime) {
+      let (days, inDay) = time.unixMilliseconds.flooredQuotient(by: 86_400_000)
+      guard (-719_528...2_932_896).contains(days) else { return nil }
+      date = RFC3339.civilDate(fromDays: days)
+      self.inDay = inDay
     }
-    append(date.year, 4)
-    text.append("-")
-    append(date.month, 2)
-    text.append("-")
-    append(date.day, 2)
-    text.append("T")
-    append(inDay / 3_600_000, 2)
-    text.append(":")
-    append(inDay / 60_000 % 60, 2)
-    text.append(":")
-    append(inDay / 1000 % 60, 2)
-    if inDay % 1000 != 0 {
-      text.append(".")
-      append(inDay % 1000, 3)
+
+    /// Appends its text.
+    func append(to bytes: inout [UInt8]) {
+      let milliseconds = inDay % 1000
+      withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 24) { text in
+        var end = 0
+        func put(_ number: Int64, _ width: Int, _ separator: Unicode.Scalar) {
+          var rest = number
+          for position in stride(from: end + width - 1, through: end, by: -1) {
+            text[position] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+          }
+          text[end + width] = UInt8(ascii: separator)
+          end += width + 1
+        }
+        put(date.year, 4, "-")
+        put(date.month, 2, "-")
+        put(date.day, 2, "T")
+        put(inDay / 3_600_000, 2, ":")
+        put(inDay / 60_000 % 60, 2, ":")
+        put(inDay / 1000 % 60, 2, milliseconds == 0 ? "Z" : ".")
+        if milliseconds != 0 { put(milliseconds, 3, "Z") }
+        bytes.append(contentsOf: text[..<end])
+      }
     }
-    text.append("Z")
-    return text
   }
 
   /// The moment that `text` names, digits beyond milliseconds dropped; nil when it is not a date, a time and an offset.

@@ -3,10 +3,22 @@ import TaskModel
 
 /// When a request runs, and what wakes it.
 extension SubmissionReader {
+  /// What a member that says when is about.
+  struct ScheduleParts: OptionSet {
+    let rawValue: UInt8
+
+    static let begin = ScheduleParts(rawValue: 1 << 0)
+    static let deadline = ScheduleParts(rawValue: 1 << 1)
+    static let event = ScheduleParts(rawValue: 1 << 2)
+    static let repetition = ScheduleParts(rawValue: 1 << 3)
+  }
+
   /// Members that say when.
-  static let scheduleMembers = [
-    "earliest_begin", "earliest_begin_unix_ms", "delay_ms", "deadline", "deadline_unix_ms", "every_ms", "cron", "time_zone", "daylight_gap",
-    "daylight_repeat", "missed", "missed_limit", "missed_spread_ms", "event", "watch", "every_event", "debounce_ms",
+  static let scheduleMembers: [String: ScheduleParts] = [
+    "earliest_begin": .begin, "earliest_begin_unix_ms": .begin, "delay_ms": .begin, "deadline": .deadline, "deadline_unix_ms": .deadline,
+    "event": .event, "watch": .event, "debounce_ms": .event, "every_event": [.event, .repetition], "every_ms": .repetition,
+    "cron": .repetition, "time_zone": .repetition, "daylight_gap": .repetition, "daylight_repeat": .repetition, "missed": .repetition,
+    "missed_limit": .repetition, "missed_spread_ms": .repetition,
   ]
   /// How many missed occurrences `all` runs where `missed_limit` does not say.
   static let presetMissedLimit = 10
@@ -15,19 +27,22 @@ extension SubmissionReader {
   /// The most that `missed_limit` may say.
   private static let maximumMissed: Int64 = 10_000
 
-  /// Reads the members that say when; at least one of them is there.
-  func readSchedule(_ node: JSONNode, into request: inout TaskRequest, hostTimeZone: () -> String) throws(ControlError) {
-    try readBegin(node, into: &request)
-    if let name = try oneOf(["deadline", "deadline_unix_ms"], in: node), let value = node[name] {
+  /// Reads the members that say when, which are about `parts`.
+  func readSchedule(_ node: JSONNode, _ parts: ScheduleParts, into request: inout TaskRequest) throws(ControlError) {
+    if parts.contains(.begin) { try readBegin(node, into: &request) }
+    if parts.contains(.deadline), let (name, value) = try oneOf(Self.deadlineMembers, in: node) {
       request.deadline = try moment(name, value)
     }
-    try readEvent(node, into: &request)
-    try readRepetition(node, into: &request, hostTimeZone: hostTimeZone)
+    if parts.contains(.event) { try readEvent(node, into: &request) }
+    if parts.contains(.repetition) { try readRepetition(node, into: &request) }
   }
+
+  private static let beginMembers = ["delay_ms", "earliest_begin_unix_ms", "earliest_begin"]
+  private static let deadlineMembers = ["deadline", "deadline_unix_ms"]
 
   /// A delay follows the boot clock, a moment the calendar.
   private func readBegin(_ node: JSONNode, into request: inout TaskRequest) throws(ControlError) {
-    guard let name = try oneOf(["delay_ms", "earliest_begin_unix_ms", "earliest_begin"], in: node), let value = node[name] else { return }
+    guard let (name, value) = try oneOf(Self.beginMembers, in: node) else { return }
     if name == "delay_ms" {
       request.earliestBegin = now + (try milliseconds(value, name))
       request.clock = .boot
@@ -38,7 +53,7 @@ extension SubmissionReader {
   }
 
   private func readEvent(_ node: JSONNode, into request: inout TaskRequest) throws(ControlError) {
-    guard let name = try oneOf(["event", "watch"], in: node), let value = node[name] else {
+    guard let (name, value) = try oneOf(["event", "watch"], in: node) else {
       return try refuse(["debounce_ms", "every_event"], in: node, because: "is about an event: name one, or a file to watch")
     }
     let event = name == "watch" ? EventTrigger.filePrefix + (try path(value, name)) : try eventName(value, name)
@@ -58,9 +73,9 @@ extension SubmissionReader {
     return path
   }
 
-  private func readRepetition(_ node: JSONNode, into request: inout TaskRequest, hostTimeZone: () -> String) throws(ControlError) {
+  private func readRepetition(_ node: JSONNode, into request: inout TaskRequest) throws(ControlError) {
     let everyEvent = try node["every_event"].map { value throws(ControlError) in try truth(value, "every_event") } ?? false
-    guard let name = try oneOf(["every_ms", "cron"] + (everyEvent ? ["every_event"] : []), in: node), let value = node[name] else {
+    guard let (name, value) = try oneOf(["every_ms", "cron"] + (everyEvent ? ["every_event"] : []), in: node) else {
       return try refuse(
         ["time_zone", "daylight_gap", "daylight_repeat", "missed", "missed_limit", "missed_spread_ms"], in: node,
         because: "is about a request that repeats: send every_ms or cron")
@@ -74,7 +89,7 @@ extension SubmissionReader {
       request.repetition = RepeatRule(.event)
       return
     case "every_ms": request.repetition = RepeatRule(every: try milliseconds(value, name, atLeast: 1))
-    default: request.repetition = RepeatRule(.cron(try cron(value, of: node, hostTimeZone: hostTimeZone)))
+    default: request.repetition = RepeatRule(.cron(try cron(value, of: node)))
     }
     if request.event != nil {
       throw failure(name, "a request waits for its times or for an event: send every_event to run at every event")
@@ -82,7 +97,7 @@ extension SubmissionReader {
     request.repetition?.missed = try missed(node)
   }
 
-  private func cron(_ value: JSONNode, of node: JSONNode, hostTimeZone: () -> String) throws(ControlError) -> CronRule {
+  private func cron(_ value: JSONNode, of node: JSONNode) throws(ControlError) -> CronRule {
     var rule = CronRule(try key(value, "cron"), timeZone: "")
     if let zone = node["time_zone"] { rule.timeZone = try key(zone, "time_zone") } else { rule.timeZone = hostTimeZone() }
     if let gap = node["daylight_gap"] { rule.daylight.gap = try named(gap, "daylight_gap", DaylightPolicy.Gap.self) }
@@ -106,11 +121,14 @@ extension SubmissionReader {
     return .all(limit: limit, spread: spread)
   }
 
-  /// The one of several members that is there; nil: none is.
-  private func oneOf(_ names: [String], in node: JSONNode) throws(ControlError) -> String? {
-    let given = names.filter { node[$0] != nil }
-    guard given.count < 2 else { throw failure(given[1], "\(given.joined(separator: " and ")) exclude each other: send one") }
-    return given.first
+  /// The one of several members that is there, with its value; nil: none is.
+  private func oneOf(_ names: [String], in node: JSONNode) throws(ControlError) -> (name: String, value: JSONNode)? {
+    guard case .object(let members) = node.value, let first = members.firstIndex(where: { names.contains($0.name) }) else { return nil }
+    guard !members[(first + 1)...].contains(where: { names.contains($0.name) }) else {
+      let given = names.filter { node[$0] != nil }
+      throw failure(given[1], "\(given.joined(separator: " and ")) exclude each other: send one")
+    }
+    return (members[first].name, members[first].node)
   }
 
   /// Refuses the first of the members that is there.

@@ -14,13 +14,15 @@ struct SubmissionReader {
     [
       "identifier", "payload", "payload_base64", "flex_ms", "priority", "conditions", "on_lost_condition", "window", "unique_key",
       "on_conflict", "unique_window_ms", "idempotency_key", "after", "concurrency_key", "resources", "retry", "tags",
-    ] + scheduleMembers
+    ] + scheduleMembers.keys.sorted()
 
   let bytes: [UInt8]
   let now: WallTime
-  private let hostTimeZone: () -> String
+  let hostTimeZone: () -> String
   /// Where in the array the present request is; nil: it is alone.
   private(set) var index: Int?
+  /// The identifier of the request before it in the array, which is checked: arrays are mostly of one.
+  private var known: TaskIdentifier?
 
   /// Reads the one request, or the array of them, in `bytes`.
   ///
@@ -71,13 +73,17 @@ struct SubmissionReader {
     self.hostTimeZone = hostTimeZone
   }
 
-  private func request(_ node: JSONNode) throws(ControlError) -> TaskRequest {
+  private mutating func request(_ node: JSONNode) throws(ControlError) -> TaskRequest {
     guard case .object(let members) = node.value else { throw failure(nil, "a request is an object, this is \(node.kind)") }
     guard let identifier = node["identifier"] else { throw failure("identifier", "is missing: say whose handler is to run") }
-    var request = TaskRequest(identifier: try taskIdentifier(identifier))
-    var hasSchedule = false
+    var request = TaskRequest(identifier: try checkedIdentifier(identifier))
+    var schedule: ScheduleParts = []
     for member in members {
       let (name, value) = (member.name, member.node)
+      if let parts = Self.scheduleMembers[name] {
+        schedule.formUnion(parts)
+        continue
+      }
       switch name {
       case "identifier": break
       case "payload", "payload_base64": request.payload = try payload(name, value, of: node)
@@ -97,23 +103,26 @@ struct SubmissionReader {
       case "resources": request.gates.resources = try resources(value)
       case "retry": request.retry = try retry(value)
       case "tags": request.tags = try tags(value)
-      default:
-        guard Self.scheduleMembers.contains(name) else {
-          throw failure(name, "there is no such member\(NearestName.hint(for: name, among: Self.members))")
-        }
-        hasSchedule = true
+      default: throw failure(name, "there is no such member\(NearestName.hint(for: name, among: Self.members))")
       }
     }
-    if hasSchedule { try readSchedule(node, into: &request, hostTimeZone: hostTimeZone) }
+    try readSchedule(node, schedule, into: &request)
     try checkConflict(&request, given: node["on_conflict"] != nil)
     try checkTogether(request)
     return request
   }
 
+  private mutating func checkedIdentifier(_ node: JSONNode) throws(ControlError) -> TaskIdentifier {
+    if let known, node.string == known.rawValue { return known }
+    let identifier = try taskIdentifier(node)
+    known = identifier
+    return identifier
+  }
+
   /// A key without a policy means `keep`; a policy without a key would have no effect.
-  private func checkConflict(_ request: inout TaskRequest, given: Bool) throws(ControlError) {
+  private func checkConflict(_ request: inout TaskRequest, given: @autoclosure () -> Bool) throws(ControlError) {
     switch (request.uniqueKey, request.onConflict) {
-    case (.some, .none) where !given: request.onConflict = .keep
+    case (.some, .none) where !given(): request.onConflict = .keep
     case (.some, .none):
       throw failure("on_conflict", "none with a unique_key: choose keep, replace, update or append, or leave the key out")
     case (nil, .keep), (nil, .replace), (nil, .update), (nil, .append):

@@ -8,7 +8,7 @@ public enum SocketFile {
     case absent
     /// A socket that nobody answers on: its process is gone.
     case stale
-    /// A socket that somebody answers on.
+    /// A socket that somebody answers on, of whatever kind.
     case live
     /// No socket.
     case other
@@ -16,7 +16,7 @@ public enum SocketFile {
     case unknown(String)
   }
 
-  /// What is at `path`. A live socket sees a connection that is closed at once.
+  /// What is at `path`. A live socket sees a connection that is closed at once, one for datagrams sees nothing.
   public static func state(of path: String) -> State {
     var info = stat()
     guard lstat(path, &info) == 0 else { return errno == ENOENT ? .absent : .unknown(lastError()) }
@@ -27,7 +27,8 @@ public enum SocketFile {
     guard connects(descriptor, to: path) else {
       switch errno {
       case ECONNREFUSED: return .stale
-      case EAGAIN: return .live
+      // A queue that is full, and a socket that is bound but takes datagrams, not connections.
+      case EAGAIN, EPROTOTYPE: return .live
       case ENOENT: return .absent
       default: return .unknown(lastError())
       }

@@ -29,8 +29,28 @@ extension HostConfiguration {
     if pluginDirectories.contains(stateDirectory) {
       reader.report(["state_directory"], "state_directory is also one of plugin_directories: plugins must not be where the host writes")
     }
+    reportContradictionsOfEvents(to: reader)
     for problem in conditions.problems { reader.report(["conditions"], problem) }
     for (identifier, plugin) in plugins { reportContradictions(of: plugin, identifier, to: reader) }
+  }
+
+  private func reportContradictionsOfEvents(to reader: TOMLReader) {
+    var names: [EventSocket.Listen: String] = [:]
+    for (name, socket) in events.sorted(by: { $0.key < $1.key }) {
+      let place = ["events", name, "listen"]
+      switch socket.listen {
+      case .unix(let path) where path.utf8.count > Self.socketPathLimit:
+        reader.report(
+          place, "the socket's path \(path) has \(path.utf8.count) bytes, Linux takes \(Self.socketPathLimit): choose a shorter one")
+      case .unix(control.socket): reader.report(place, "\(control.socket) is the control socket: choose another path")
+      case .udp(let address) where address.port == 0: continue
+      default: break
+      }
+      if let other = names[socket.listen] {
+        reader.report(place, "\(socket.listen) is that of the event \"\(other)\" too: one socket brings one event")
+      }
+      names[socket.listen] = name
+    }
   }
 
   private func reportContradictions(of plugin: PluginConfiguration, _ identifier: String, to reader: TOMLReader) {

@@ -18,7 +18,7 @@ extension HostConfiguration {
   }
 
   /// A host name or address, and a port.
-  public struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
+  public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     /// A name, an IPv4 address, or an IPv6 address without its brackets.
     public var host: String
 

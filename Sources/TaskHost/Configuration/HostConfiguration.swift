@@ -54,6 +54,9 @@ public struct HostConfiguration: Sendable, Equatable {
   /// `[windows.NAME]`: maintenance windows.
   public var windows: [String: Window] = [:]
 
+  /// `[events.NAME]`: sockets on which events arrive, by the events' names.
+  public var events: [String: EventSocket] = [:]
+
   /// `[conditions]`: when the machine's conditions count as held.
   public var conditions = ConditionSettings()
 

@@ -38,6 +38,7 @@ extension HostConfiguration {
       TOMLField("event_quota", optional: \.eventQuota, .rate),
       TOMLField("resources", \.resources, .counts(1...1_000_000)),
       TOMLField("conditions", \.conditions, table: ConditionSettings.fields),
+      TOMLField("events") { root, value, path, reader in root.events = EventSocketTable.readAll(value, at: path, reader) },
       TOMLField("windows") { root, value, path, reader in
         guard let tables = reader.table(value, at: path) else { return }
         for (name, value) in tables.sorted(by: { $0.key < $1.key }) {

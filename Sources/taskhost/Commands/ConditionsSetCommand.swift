@@ -9,6 +9,7 @@ struct ConditionsSetCommand: AsyncParsableCommand {
     abstract: "Decide whether conditions hold, whatever the machine says, until that is cleared.",
     discussion: """
       For tests and drills. none or false: it does not hold; held, any or true: it holds.
+      It stays so after a restart of the host, which warns of it.
 
       EXAMPLES
         taskhost conditions set network=none

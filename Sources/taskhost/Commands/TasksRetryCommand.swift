@@ -8,7 +8,8 @@ struct TasksRetryCommand: AsyncParsableCommand {
     abstract: "Make failed requests pending again, with all their attempts.",
     discussion: """
       All ids are tried; the exit code is that of the first that was refused. With
-      --all, all requests that have failed for good, the dead letters, are retried.
+      --all, all requests that have failed for good, the dead letters, are retried,
+      many in one commit; one whose unique key another holds by now stays.
 
       EXAMPLES
         taskhost tasks retry 01976c1e-0000-7000-8000-000000000000
@@ -28,8 +29,8 @@ struct TasksRetryCommand: AsyncParsableCommand {
   var json = false
   @OptionGroup var socketOptions: SocketOptions
 
-  /// As many as the host lists at once.
-  private static let most = 10_000
+  /// Dead letters that the host looks at in one commit: for so long nothing else is done.
+  private static let atOnce = 2000
 
   func validate() throws {
     guard !ids.isEmpty || all else { throw ValidationError("Name the requests to retry: ids, or --all.") }
@@ -39,19 +40,29 @@ struct TasksRetryCommand: AsyncParsableCommand {
 
   func run() async throws {
     let client = socketOptions.client()
-    let ids = all ? try await failed(client) : self.ids
-    if all, ids.isEmpty { return Terminal.note("no request has failed") }
+    if all { return try await retryAll(client) }
     try await ManyRequests.each(ids) { id in
       let answer = try await client.post("/v1/requests/\(ControlClient.escape(id))/retry")
       if json { Terminal.print(answer.bytes) } else { Terminal.print("\(id) \(answer.node["state"]?.string ?? "")") }
     }
-    if all, ids.count == Self.most { Terminal.note("\(ids.count) requests retried, the most at once: there may be more, try again") }
   }
 
-  /// The dead letters that match.
-  private func failed(_ client: ControlClient) async throws -> [String] {
+  /// Retries the dead letters that match, a commit for some at a time.
+  private func retryAll(_ client: ControlClient) async throws {
     let matching = ManyRequests.query(tag: tag, identifier: identifier)
-    let answer = try await client.get("/v1/requests?state=failed&limit=\(Self.most)\(matching.isEmpty ? "" : "&")\(matching)")
-    return (answer.node["requests"]?.array ?? []).compactMap { $0["id"]?.string }
+    var (hasFailed, hasRefused) = (false, false)
+    var next: String?
+    repeat {
+      let query = ["limit=\(Self.atOnce)", matching, next.map { "after=\(ControlClient.escape($0))" } ?? ""].filter { !$0.isEmpty }
+      let answer = try await client.post("/v1/requests/retry?\(query.joined(separator: "&"))")
+      let (retried, refused) = (answer.node["retried"]?.array ?? [], answer.node["refused"]?.array ?? [])
+      if json { Terminal.print(answer.bytes) } else { for id in retried { Terminal.print("\(id.string ?? "") pending") } }
+      for refusal in refused { Terminal.note("taskhost: \(refusal["id"]?.string ?? ""): \(refusal["message"]?.string ?? "")") }
+      hasFailed = hasFailed || !retried.isEmpty || !refused.isEmpty
+      hasRefused = hasRefused || !refused.isEmpty
+      next = answer.node["next"]?.string
+    } while next != nil
+    if !hasFailed { Terminal.note("no request has failed") }
+    if hasRefused { throw ExitCode(ExitStatus.refused.rawValue) }
   }
 }

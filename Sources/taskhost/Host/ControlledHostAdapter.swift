@@ -9,6 +9,8 @@ import TaskScheduler
 struct ControlledHostAdapter: ControlledHost {
   let host: Host
   let service: HostService
+  /// Nil: the configuration has none.
+  let eventSockets: EventSockets?
 
   func submit(_ requests: [TaskRequest]) async throws(ControlError) -> [Submission] {
     do { return try await host.submit(requests) } catch { throw ControlError(error) }
@@ -32,6 +34,12 @@ struct ControlledHostAdapter: ControlledHost {
 
   func retry(_ id: RequestID) async throws(ControlError) -> RequestRecord {
     do { return try await host.retry(id) } catch { throw ControlError(error) }
+  }
+
+  func retryAll(
+    identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
+  ) async throws(ControlError) -> RetriedRequests {
+    do { return try await host.retryAll(identifier: identifier, tag: tag, after: after, limit: limit) } catch { throw ControlError(error) }
   }
 
   func runs(_ query: RunQuery) async throws(ControlError) -> [RunRecord] {
@@ -69,7 +77,9 @@ struct ControlledHostAdapter: ControlledHost {
   func status() async -> HostStatus {
     let overview = await host.overview()
     let events = await host.eventCounts()
-    var warnings = overview.warnings
+    // What was dropped before the scheduler saw it counts as received and dropped too.
+    let lost = eventSockets?.counts.dropped ?? 0
+    var warnings = overview.warnings + (eventSockets?.warnings ?? [])
     var tasks: [TaskActivity] = []
     do { tasks = try await host.activity() } catch { warnings.append("what ran last cannot be read: \(error.message)") }
     return HostStatus(
@@ -79,7 +89,8 @@ struct ControlledHostAdapter: ControlledHost {
       pluginsRefused: overview.plugins.filter { $0.contract == nil }.count, nextDue: overview.nextDue, warnings: warnings,
       sandbox: overview.sandbox, tasks: tasks,
       counters: HostCounters(
-        eventsReceived: events.received, eventsWoken: events.woken, eventsMerged: events.merged, eventsDropped: events.dropped))
+        eventsReceived: events.received + lost, eventsWoken: events.woken, eventsMerged: events.merged,
+        eventsDropped: events.dropped + lost))
   }
 
   func shutdown() async { await service.shutDown() }

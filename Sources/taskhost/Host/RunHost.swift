@@ -27,15 +27,24 @@ func runHost(_ options: RunOptions) async throws -> Int32 {
   }
   let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
   let host: Host
-  do { host = try Host.launch(configuration, allowMissing: options.allowMissing, log: log) } catch {
-    for line in error.message.split(separator: "\n") { Terminal.note("taskhost: \(line)") }
-    return error.exitCode.rawValue
+  var opened: EventSockets?
+  do {
+    let claim = try HostClaim(configuration)
+    opened = try configuration.openEventSockets(log)
+    host = try Host.launch(configuration, allowMissing: options.allowMissing, claim: claim, log: log)
+  } catch {
+    await opened?.close()
+    let failure = error as? HostFailure ?? HostFailure(.configuration, "\(error)")
+    for line in failure.message.split(separator: "\n") { Terminal.note("taskhost: \(line)") }
+    return failure.exitCode.rawValue
   }
+  let eventSockets = opened
+  eventSockets?.start { event, payload, recorded in host.notify(event, payload: payload, recorded: recorded) }
   let service = HostService(host: host, signals: signals, log: log)
   let control = configuration.control
   let socket = ControlSocket(path: control.socket, mode: mode_t(control.mode), group: control.group)
   let server = ControlServer(
-    host: ControlledHostAdapter(host: host, service: service), socket: socket, logger: log,
+    host: ControlledHostAdapter(host: host, service: service, eventSockets: eventSockets), socket: socket, logger: log,
     onListening: { StartUpMemory.giveBack(exceptBelow: configuration.pluginDirectories) })
   // Services are shut down in reverse: clients can watch the host drain.
   let group = ServiceGroup(
@@ -44,9 +53,11 @@ func runHost(_ options: RunOptions) async throws -> Int32 {
   await service.connect(group)
   do { try await group.run() } catch let error as ControlSocketError {
     Terminal.note("taskhost: \(error)")
+    await eventSockets?.close()
     _ = await service.end()
     return HostFailure.ExitCode.configuration.rawValue
   }
+  await eventSockets?.close()
   // A thread that a plugin never gave back may be anywhere: exit handlers and destructors must not run beside it.
   if await service.end() {
     fflush(nil)
@@ -82,4 +93,20 @@ extension HostConfiguration {
 func socketFromConfiguration(_ path: String?) -> String? {
   guard let file = path ?? (access("taskhost.toml", F_OK) == 0 ? "taskhost.toml" : nil) else { return nil }
   return (try? HostConfiguration.load(file: file))?.control.socket
+}
+
+extension HostConfiguration {
+  /// Opens the sockets of `[events]`, all or none; nil: there are none.
+  fileprivate func openEventSockets(_ log: Logger) throws(EventSocketError) -> EventSockets? {
+    guard !events.isEmpty else { return nil }
+    let sockets = events.sorted { $0.key < $1.key }.map { name, socket in
+      let address: HostControl.EventSocket.Address =
+        switch socket.listen {
+        case .unix(let path): .unix(ControlSocket(path: path, mode: socket.mode, group: socket.group))
+        case .udp(let address): .udp(host: address.host, port: address.port)
+        }
+      return HostControl.EventSocket(event: name, address: address)
+    }
+    return try EventSockets(sockets, log: log)
+  }
 }

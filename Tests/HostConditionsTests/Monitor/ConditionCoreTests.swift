@@ -116,6 +116,19 @@ import Testing
     #expect(try it[.idle].holds == false)
   }
 
+  @Test("an override is since it was given: the same word again changes nothing, one from before has its own time")
+  func overriddenSince() throws {
+    var it = Case()
+    it.core.override(.idle, holds: false, at: Self.wall(5))
+    #expect(try it[.idle].since == Self.wall(5))
+    it.core.override(.idle, holds: false, at: Self.wall(9))
+    #expect(try it[.idle].since == Self.wall(5))
+    it.core.override(.idle, holds: false, since: Self.wall(2), at: Self.wall(10))
+    #expect(try it[.idle].since == Self.wall(2))
+    it.core.override(.idle, holds: true, at: Self.wall(11))
+    #expect(try it[.idle].since == Self.wall(11))
+  }
+
   @Test("without network nothing is unmetered, unless that is overridden itself") func denied() throws {
     var it = Case()
     it.interest([.network, .unmetered], 0)

@@ -1,0 +1,115 @@
+import Glibc
+
+/// A datagram socket that is bound and does not block, and its file if it has one. Closed with the last reference.
+///
+/// Not one of NIO's: its datagram channels close themselves at the first datagram of a sender without an address, which is what programs
+/// that only send to a Unix socket are.
+final class BoundSocket: Sendable {
+  let descriptor: Int32
+  private let file: PublishedSocket?
+
+  /// Bytes that the kernel is asked to keep for a socket; it gives at most `net.core.rmem_max`.
+  private static let kernelBytes: Int32 = 1 << 20
+  /// `SO_MEMINFO` of asm-generic/socket.h and linux/sock_diag.h: nine numbers, the last how many datagrams there was no room for.
+  private static let memoryOption: Int32 = 55
+
+  /// Binds it; a Unix socket that nobody has any more is replaced.
+  init(_ socket: EventSocket) throws(EventSocketError) {
+    do throws(EventSocketError.Problem) {
+      switch socket.address {
+      case .unix(let path): (descriptor, file) = try Self.open(path)
+      case .udp(let host, let port): (descriptor, file) = (try Self.open(host, port), nil)
+      }
+    } catch { throw EventSocketError(socket: socket, problem: error) }
+    var bytes = Self.kernelBytes
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &bytes, socklen_t(MemoryLayout<Int32>.size))
+  }
+
+  deinit { close(descriptor) }
+
+  /// Removes its file, so that nobody begins to send any more.
+  func unpublish() { file?.remove() }
+
+  // MARK: Unix
+
+  private static func open(_ path: ControlSocket) throws(EventSocketError.Problem) -> (Int32, PublishedSocket) {
+    let folder = path.path.lastIndex(of: "/").map { String(path.path[..<$0]) } ?? ""
+    guard folder.isEmpty || access(folder, F_OK) == 0 || errno != ENOENT else { throw .noDirectory(folder) }
+    do throws(ControlSocketError) {
+      try path.check()
+      let directory = try PrivateSocketDirectory(for: path)
+      var address = sockaddr_un()
+      address.sun_family = sa_family_t(AF_UNIX)
+      withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: directory.bindPath.utf8) }
+      guard let descriptor = bound(AF_UNIX, address) else {
+        throw ControlSocketError(path: path.path, problem: .system(doing: "bind", SocketFile.lastError()))
+      }
+      do throws(ControlSocketError) { return (descriptor, try directory.publish()) } catch {
+        close(descriptor)
+        throw error
+      }
+    } catch { throw .path(error.problem) }
+  }
+
+  // MARK: UDP
+
+  private static func open(_ host: String, _ port: Int) throws(EventSocketError.Problem) -> Int32 {
+    let number = in_port_t(truncatingIfNeeded: port).bigEndian
+    var (four, six) = (sockaddr_in(), sockaddr_in6())
+    let descriptor: Int32?
+    if inet_pton(AF_INET, host, &four.sin_addr) == 1 {
+      (four.sin_family, four.sin_port) = (sa_family_t(AF_INET), number)
+      descriptor = bound(AF_INET, four)
+    } else if inet_pton(AF_INET6, host, &six.sin6_addr) == 1 {
+      (six.sin6_family, six.sin6_port) = (sa_family_t(AF_INET6), number)
+      descriptor = bound(AF_INET6, six)
+    } else {
+      throw .notLocal
+    }
+    if let descriptor { return descriptor }
+    switch errno {
+    case EADDRINUSE: throw .portInUse
+    case EADDRNOTAVAIL: throw .notLocal
+    case EACCES, EPERM: throw .notPermitted
+    default: throw .system(SocketFile.lastError())
+    }
+  }
+
+  /// A socket with that address; nil, and `errno`, if there is none.
+  private static func bound<Address>(_ family: Int32, _ address: Address) -> Int32? {
+    let descriptor = socket(family, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+    guard descriptor >= 0 else { return nil }
+    var yes: Int32 = 1
+    // Without it [::] would take the IPv4 port too.
+    if family == AF_INET6 { setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &yes, socklen_t(MemoryLayout<Int32>.size)) }
+    let isBound = withUnsafeBytes(of: address) { bytes in
+      bytes.baseAddress.map { bind(descriptor, $0.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count)) } == 0
+    }
+    if isBound { return descriptor }
+    let code = errno
+    close(descriptor)
+    errno = code
+    return nil
+  }
+
+  /// The port of a UDP socket; nil for a Unix socket.
+  var port: Int? {
+    var address = sockaddr_in6()
+    var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
+    let isKnown = withUnsafeMutableBytes(of: &address) { bytes in
+      bytes.baseAddress.map { getsockname(descriptor, $0.assumingMemoryBound(to: sockaddr.self), &length) } == 0
+    }
+    // The port is at the same place in both kinds of address.
+    guard isKnown, [AF_INET, AF_INET6].contains(Int32(address.sin6_family)) else { return nil }
+    return Int(in_port_t(bigEndian: address.sin6_port))
+  }
+
+  /// Datagrams that the kernel had no room for. A sender to a Unix socket waits instead.
+  var kernelDrops: UInt64 {
+    guard file == nil else { return 0 }
+    var numbers = [UInt32](repeating: 0, count: 9)
+    var length = socklen_t(numbers.count * MemoryLayout<UInt32>.size)
+    guard getsockopt(descriptor, SOL_SOCKET, Self.memoryOption, &numbers, &length) == 0 else { return 0 }
+    return UInt64(numbers[8])
+  }
+}

@@ -1,0 +1,31 @@
+import NIOCore
+
+/// Datagrams that wait until the scheduler takes them: bounded, and when it is full the oldest go, so that the latest state of things stays.
+struct EventQueue {
+  /// How many may wait.
+  static let maximumCount = 1024
+  /// How many bytes may wait.
+  static let maximumBytes = 1 << 20
+
+  private var waiting = CircularBuffer<[UInt8]>()
+  private var bytes = 0
+
+  /// Whether nothing waits.
+  var isEmpty: Bool { waiting.isEmpty }
+
+  /// Adds a datagram of at most ``maximumBytes``; returns how many older ones had to go.
+  mutating func add(_ datagram: [UInt8]) -> Int {
+    var dropped = 0
+    while waiting.count >= Self.maximumCount || bytes + datagram.count > Self.maximumBytes, next() != nil { dropped += 1 }
+    waiting.append(datagram)
+    bytes += datagram.count
+    return dropped
+  }
+
+  /// Takes the oldest; nil: nothing waits.
+  mutating func next() -> [UInt8]? {
+    guard let datagram = waiting.popFirst() else { return nil }
+    bytes -= datagram.count
+    return datagram
+  }
+}

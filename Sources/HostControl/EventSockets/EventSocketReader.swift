@@ -1,0 +1,97 @@
+import Glibc
+import Logging
+import NIOPosix
+
+/// Reads the event sockets, on a thread of its own that sleeps until something arrives.
+final class EventSocketReader: Sendable {
+  /// A socket, and where its datagrams go.
+  struct Source: Sendable {
+    let name: String
+    let socket: BoundSocket
+    let flow: EventSocketFlow
+  }
+
+  private let sources: [Source]
+  private let log: Logger
+  private let pool = NIOThreadPool(numberOfThreads: 1)
+  /// What is written to one end wakes the thread at the other.
+  private let bell: (inner: Int32, outer: Int32)
+
+  /// Datagrams that are read of a socket before the others have their turn.
+  private static let atOnce = 64
+  /// Datagrams that are read of each at the end: more than the kernel keeps for a Unix socket.
+  private static let atLast = 1024
+
+  /// Nil, and `errno`, if there is no descriptor.
+  init?(_ sources: [Source], log: Logger) {
+    var ends: [Int32] = [-1, -1]
+    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else { return nil }
+    bell = (ends[0], ends[1])
+    self.sources = sources
+    self.log = log
+  }
+
+  deinit {
+    close(bell.inner)
+    close(bell.outer)
+  }
+
+  /// Begins to read. Called once.
+  func start() {
+    pool.start()
+    pool.submit { [self] state in
+      if state == .active { read() }
+    }
+  }
+
+  /// Ends the thread, if it has begun, once it has read what is there; nothing is read afterwards.
+  func stop() async {
+    _ = shutdown(bell.outer, Int32(SHUT_RDWR))
+    try? await pool.shutdownGracefully()
+  }
+
+  private func read() {
+    var buffer = [UInt8](repeating: 0, count: EventSocket.maximumBytes)
+    var entries = [pollfd(fd: bell.inner, events: Int16(POLLIN), revents: 0)]
+    entries += sources.map { pollfd(fd: $0.socket.descriptor, events: Int16(POLLIN), revents: 0) }
+    while true {
+      guard poll(&entries, nfds_t(entries.count), -1) >= 0 else {
+        if errno == EINTR { continue }
+        return log.error("events by sockets are not read any more: poll: \(SocketFile.lastError())")
+      }
+      if entries[0].revents != 0 {
+        for source in sources { _ = receive(from: source, &buffer, atMost: Self.atLast) }
+        return
+      }
+      for (index, source) in sources.enumerated() where entries[index + 1].revents != 0 {
+        guard let code = receive(from: source, &buffer) else { continue }
+        // It is passed over from now on: one that fails again and again would keep the thread awake.
+        entries[index + 1].fd = -1
+        log.error("event \(source.name): its socket is not read any more: \(String(cString: strerror(code))): restart the host")
+      }
+    }
+  }
+
+  /// Takes what is there; returns the error if the socket can be read no more.
+  private func receive(from source: Source, _ buffer: inout [UInt8], atMost limit: Int = atOnce) -> Int32? {
+    for _ in 0..<limit {
+      let count = buffer.withUnsafeMutableBytes { bytes in
+        recv(source.socket.descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT | MSG_TRUNC))
+      }
+      // With MSG_TRUNC the kernel tells how long it was, not how much of it was read.
+      if count > buffer.count {
+        source.flow.tally.add(to: \.tooLong)
+      } else if count >= 0 {
+        source.flow.take(Array(buffer[..<count]))
+      } else {
+        switch errno {
+        case EAGAIN: return nil
+        // What an earlier datagram of this address has met; reading has cleared it.
+        case EINTR, ECONNREFUSED, EHOSTUNREACH, ENETUNREACH: continue
+        case let code: return code
+        }
+      }
+    }
+    return nil
+  }
+}

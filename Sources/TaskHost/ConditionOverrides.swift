@@ -1,0 +1,148 @@
+import Glibc
+import HostThreads
+import TaskModel
+
+/// The overrides of conditions that are in force, kept in a file of the state directory until they are cleared.
+///
+/// The file has mode 0600 and is replaced as a whole, so that a crash leaves the one before or the one after. Its text: a line that names
+/// the format, then a line for each override with the condition's name, `held` or `none`, and the milliseconds since 1970 of the decision.
+final class ConditionOverrides: Sendable {
+  private let path: String
+  private let overrides: Guarded<[ConditionOverride]>
+
+  private static let format = "taskhost condition overrides 1"
+  /// Bytes; six overrides have less than 300.
+  private static let limit = 4096
+
+  /// Reads the file; none is there before the first override.
+  ///
+  /// - Parameters:
+  ///   - path: The file's, in the state directory.
+  ///   - damaged: Called with what was seen when the file cannot be read or is not what was written; nothing is overridden then.
+  init(path: String, damaged: (String) -> Void) {
+    self.path = path
+    var found: [ConditionOverride] = []
+    do throws(TextProblem) { found = try Self.read(path) } catch {
+      damaged(
+        "the overrides of conditions in \(path) are lost: the file \(error.message): the machine decides about all conditions; set again what is needed (taskhost conditions set), which replaces the file"
+      )
+    }
+    overrides = Guarded(found)
+  }
+
+  /// Those in force, in the order of ``TaskModel/Conditions/named``.
+  var all: [ConditionOverride] { overrides.withLock { $0 } }
+
+  /// Keeps decisions; when it returns, they survive a power cut. Blocks.
+  ///
+  /// - Parameter apply: Carries out what is in force then, once it is kept and before another change begins.
+  /// - Throws: Why they could not be kept; nothing has changed then.
+  func set(
+    _ decisions: [(condition: Conditions, holds: Bool)], at now: WallTime, then apply: ([ConditionOverride]) -> Void = { _ in }
+  ) throws(TextProblem) {
+    try change(then: apply) { overrides in
+      for (conditions, holds) in decisions {
+        for (_, condition) in Conditions.named where conditions.contains(condition) {
+          let known = overrides.first { $0.condition == condition }
+          if known?.holds == holds { continue }
+          overrides.removeAll { $0.condition == condition }
+          overrides.append(ConditionOverride(condition: condition, holds: holds, since: now))
+        }
+      }
+    }
+  }
+
+  /// Forgets the overrides of `conditions`. Blocks.
+  ///
+  /// - Parameter apply: Carries it out, as with ``set(_:at:then:)``.
+  /// - Throws: Why that could not be kept; nothing has changed then. To forget the last one needs no space on the disk.
+  func clear(_ conditions: Conditions, then apply: ([ConditionOverride]) -> Void = { _ in }) throws(TextProblem) {
+    try change(then: apply) { overrides in overrides.removeAll { conditions.contains($0.condition) } }
+  }
+
+  private func change(
+    then apply: ([ConditionOverride]) -> Void, _ body: (inout [ConditionOverride]) -> Void
+  ) throws(TextProblem) {
+    let path = path
+    // With the lock held: two changes at once would lose one of them in the file.
+    try overrides.withLock { (overrides: inout [ConditionOverride]) throws(TextProblem) in
+      var changed = overrides
+      body(&changed)
+      changed.sort { $0.condition.rawValue < $1.condition.rawValue }
+      if changed != overrides || changed.isEmpty { try Self.write(changed, to: path) }
+      overrides = changed
+      apply(changed)
+    }
+  }
+
+  // MARK: The file
+
+  private static func read(_ path: String) throws(TextProblem) -> [ConditionOverride] {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return [] }
+      throw TextProblem("cannot be read: \(String(cString: strerror(errno)))")
+    }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: limit + 1)
+    let count = bytes.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+    guard count >= 0 else { throw TextProblem("cannot be read: \(String(cString: strerror(errno)))") }
+    guard count <= limit, let text = String(validating: bytes.prefix(count), as: UTF8.self) else {
+      throw TextProblem("is damaged: it is no text of at most \(limit) bytes")
+    }
+    return try parse(text)
+  }
+
+  /// The overrides in the text of a file.
+  static func parse(_ text: String) throws(TextProblem) -> [ConditionOverride] {
+    var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    guard lines.first.map(String.init) == format else { throw TextProblem("is damaged: its first line is not \"\(format)\"") }
+    // The line end after the last line: without it the rest of the line may be missing too.
+    guard lines.popLast() == "" else { throw TextProblem("is damaged: its last line is not complete") }
+    var overrides: [ConditionOverride] = []
+    for (number, line) in lines.enumerated().dropFirst() {
+      let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+      guard words.count == 3, let condition = Conditions(name: words[0]), ["held", "none"].contains(words[1]), let time = Int64(words[2]),
+        !overrides.contains(where: { $0.condition == condition })
+      else { throw TextProblem("is damaged: line \(number + 1) is no override") }
+      overrides.append(ConditionOverride(condition: condition, holds: words[1] == "held", since: WallTime(unixMilliseconds: time)))
+    }
+    return overrides.sorted { $0.condition.rawValue < $1.condition.rawValue }
+  }
+
+  private static func text(of overrides: [ConditionOverride]) -> String {
+    var text = format + "\n"
+    for override in overrides {
+      text += "\(override.condition.names.joined()) \(override.holds ? "held" : "none") \(override.since.unixMilliseconds)\n"
+    }
+    return text
+  }
+
+  private static func write(_ overrides: [ConditionOverride], to path: String) throws(TextProblem) {
+    if overrides.isEmpty {
+      guard unlink(path) == 0 || errno == ENOENT else { throw failure("cannot be removed", path) }
+    } else {
+      let new = path + ".new"
+      let descriptor = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+      guard descriptor >= 0 else { throw failure("cannot be made", new) }
+      defer { close(descriptor) }
+      let bytes = Array(text(of: overrides).utf8)
+      let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count >= 0, count < bytes.count { errno = ENOSPC }
+      guard fchmod(descriptor, 0o600) == 0, count == bytes.count, fsync(descriptor) == 0, rename(new, path) == 0 else {
+        let problem = failure("cannot be written", new)
+        unlink(new)
+        throw problem
+      }
+    }
+    let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure("cannot be opened", folder) }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw failure("cannot be written", folder) }
+  }
+
+  private static func failure(_ what: String, _ path: String) -> TextProblem {
+    TextProblem("\(path) \(what): \(String(cString: strerror(errno)))")
+  }
+}

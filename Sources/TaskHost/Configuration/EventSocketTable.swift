@@ -1,0 +1,87 @@
+import Glibc
+import StrictText
+import TaskModel
+
+/// `[events.NAME]` as it is read, before it is known to be complete.
+struct EventSocketTable {
+  private var listen: HostConfiguration.EventSocket.Listen?
+  private var mode: UInt32?
+  private var group: String?
+
+  private static var fields: [TOMLField<Self>] {
+    [
+      TOMLField("listen", optional: \.listen, .eventListen), TOMLField("mode", optional: \.mode, .mode),
+      TOMLField("group", \.group, .emptyIsNil(.string)),
+    ]
+  }
+
+  /// Reads `[events]`.
+  static func readAll(
+    _ value: ConfigurationValue, at path: ConfigurationPath, _ reader: TOMLReader
+  ) -> [String: HostConfiguration.EventSocket] {
+    var sockets: [String: HostConfiguration.EventSocket] = [:]
+    for (name, value) in (reader.table(value, at: path) ?? [:]).sorted(by: { $0.key < $1.key }) {
+      let path = path.appending(name)
+      if let flaw = flaw(of: name) { reader.report(path, "\(path): \(flaw)") }
+      guard let table = reader.table(value, at: path) else { continue }
+      if table["listen"] == nil { reader.report(path, "\(path) has no \"listen\"") }
+      var read = EventSocketTable()
+      reader.read(table, fields, into: &read, at: path)
+      guard let listen = read.listen else { continue }
+      var socket = HostConfiguration.EventSocket(listen: listen)
+      socket.mode = read.mode ?? socket.mode
+      socket.group = read.group
+      if case .udp = listen {
+        for key in ["mode", "group"] where table[key] != nil {
+          let place = path.appending(key)
+          reader.report(place, "\(place): only a unix: socket has a \(key); whoever reaches a UDP port may send to it")
+        }
+      }
+      sockets[name] = socket
+    }
+    return sockets
+  }
+
+  /// What is wrong with the name of an event; nil: nothing.
+  private static func flaw(of name: String) -> String? {
+    if !(1...Limits.keyBytes).contains(name.utf8.count) {
+      return "an event's name has 1 to \(Limits.keyBytes) bytes, this has \(name.utf8.count)"
+    }
+    if name.hasPrefix(EventTrigger.filePrefix) {
+      return "an event's name does not begin with \(EventTrigger.filePrefix), which stands for a file"
+    }
+    return name.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7f } ? "an event's name has no control characters" : nil
+  }
+}
+
+extension TOMLConverter<HostConfiguration.EventSocket.Listen> {
+  /// `"unix:PATH"` or `"udp:ADDRESS:PORT"`.
+  static var eventListen: Self {
+    .text("an address such as \"unix:/run/taskhost/push.sock\"") { text, reader throws(TextProblem) in
+      let (kind, rest) = text.firstIndex(of: ":").map { (text[..<$0], String(text[text.index(after: $0)...])) } ?? (text[...], "")
+      switch kind {
+      case "unix":
+        guard !rest.isEmpty else { throw TextProblem("a path is missing after unix:") }
+        guard !rest.hasPrefix("~") else { throw TextProblem("\"~\" is not expanded here: write the directory in full") }
+        return .unix(ConfigurationFile.resolve(rest, in: reader.directory))
+      case "udp":
+        guard let address = HostConfiguration.ListenAddress(rest), address.isNumeric else {
+          throw TextProblem(
+            "expected an address in numbers and a port such as \"udp:127.0.0.1:5140\" or \"udp:[::1]:5140\", found \"\(text)\"")
+        }
+        return .udp(address)
+      default:
+        let hint = NearestName.nearest(to: String(kind), among: ["unix", "udp"]).map { " (did you mean \"\($0):\"?)" } ?? ""
+        throw TextProblem("expected \"unix:PATH\" or \"udp:ADDRESS:PORT\", found \"\(text)\"\(hint)")
+      }
+    }
+  }
+}
+
+extension HostConfiguration.ListenAddress {
+  /// Whether the host is an IPv4 or IPv6 address, not a name.
+  fileprivate var isNumeric: Bool {
+    var (four, six) = (in_addr(), in6_addr())
+    return inet_pton(AF_INET, host, &four) == 1 || inet_pton(AF_INET6, host, &six) == 1
+  }
+}

@@ -1,0 +1,142 @@
+import GRDB
+import TaskModel
+
+/// One listing of requests: what it shows, and where that is looked for.
+struct RequestListing {
+  /// Where the ids of requests come from, before they are looked at.
+  private enum Source {
+    /// All requests, or those with a tag; with a number: so many of the newest.
+    case newest(Int?)
+    /// An index of those that match in state and identifier.
+    case index
+    /// The index of those that wait for events.
+    case events
+    /// The pending requests by lane and priority, and the other live ones.
+    case dueTimes
+  }
+
+  private let query: RequestQuery
+  private let identifier: Int64?
+  /// The states that are shown and that a request is in.
+  private let states: [RequestState]
+  /// How many requests are in one of them, of the identifier; and how many there are in all.
+  private let matching, total: Int
+
+  /// Looks at the counters.
+  ///
+  /// - Parameter identifier: The number of the query's identifier; nil: it has none.
+  init(_ query: RequestQuery, identifier: Int64?, _ database: Database) throws {
+    self.query = query
+    self.identifier = identifier
+    var counts = try RequestCounts.stored(database)
+    total = counts.values.reduce(0, +)
+    if identifier != nil { counts = try RequestCounts.stored(database, identifier: identifier) }
+    if !query.states.isEmpty { counts = counts.filter { query.states.contains($0.key) } }
+    if query.waitsForEvent { counts = counts.filter { !$0.key.isFinal } }
+    states = counts.keys.sorted { $0.stored < $1.stored }
+    matching = counts.values.reduce(0, +)
+  }
+
+  /// How many of the newest are looked at before anything else is tried.
+  private static let window = 1000
+
+  /// The rows that are shown, in their order.
+  func rows<Element>(_ database: Database, read: (borrowing PreparedStatement.Columns) throws -> Element) throws -> [Element] {
+    guard matching > 0 else { return [] }
+    func rows(_ source: Source) throws -> [Element] {
+      let sql = sql(source)
+      return try PreparedStatement(database, sql).rows(values(in: sql), read: read)
+    }
+    if query.waitsForEvent { return try rows(.events) }
+    if query.dueBy != nil { return try rows(isIndexed && (try fewLanes(database)) ? .dueTimes : .newest(nil)) }
+    let limit = max(1, query.limit)
+    let walked = try query.tag.map { try tagged($0, database, upTo: matching * 2) } ?? total
+    let window = max(Self.window, min(limit, total) * 4)
+    guard walked > window else { return try rows(.newest(nil)) }
+    if matching > Self.window {
+      let found = try rows(.newest(window))
+      if found.count >= limit { return found }
+    }
+    // At worst all others are newer.
+    let others = query.tag == nil ? walked - matching : walked
+    return try rows(isIndexed && matching <= others ? .index : .newest(nil))
+  }
+
+  /// Whether an index has the states.
+  private var isIndexed: Bool { !states.contains(.claimed) }
+
+  /// How many requests have a tag, counted up to a number.
+  private func tagged(_ tag: String, _ database: Database, upTo limit: Int) throws -> Int {
+    let sql = "SELECT count(*) FROM (SELECT 1 FROM request_tags WHERE tag = ? LIMIT ?)"
+    return try PreparedStatement(database, sql).rows(.text(tag), .integer(Int64(limit))) { Int($0.integer(0)) }.first ?? 0
+  }
+
+  /// Whether looking into each lane and priority is less than looking at each request.
+  private func fewLanes(_ database: Database) throws -> Bool {
+    let most = min(4096, total / 100)
+    let sql = "SELECT count(*) FROM (SELECT 1 FROM lanes LIMIT ?)"
+    return try PreparedStatement(database, sql).rows(.integer(Int64(most + 1))) { Int($0.integer(0)) <= most }.first ?? false
+  }
+
+  // MARK: SQL
+
+  /// 1: the limit, 2: the identifier, 3: the tag, 4: the time; those up to the last that `sql` has.
+  private func values(in sql: String) -> [PreparedStatement.Value] {
+    let all: [PreparedStatement.Value] = [
+      .integer(Int64(max(1, query.limit))), .integer(identifier), .text(query.tag), .integer(query.dueBy?.unixMilliseconds),
+    ]
+    return Array(all.prefix((1...all.count).last { sql.contains("?\($0)") } ?? 0))
+  }
+
+  private func sql(_ source: Source) -> String {
+    let order = query.dueBy == nil ? "id DESC" : "due_ms, id"
+    var conditions = query.states.isEmpty ? ["1"] : ["state IN (\(states.map { String($0.stored) }.joined(separator: ", ")))"]
+    if identifier != nil { conditions.append("identifier = ?2") }
+    if query.waitsForEvent { conditions.append("event IS NOT NULL AND state < 50") }
+    if query.dueBy != nil { conditions.append("due_ms <= ?4") }
+    let hasTag = "EXISTS (SELECT 1 FROM request_tags WHERE tag = ?3 AND request = id)"
+    func select(_ table: String, _ conditions: [String], _ order: String) -> String {
+      "SELECT \(RequestColumns.list) FROM \(table) WHERE \(conditions.joined(separator: " AND ")) ORDER BY \(order) LIMIT ?1"
+    }
+    switch source {
+    case .newest(let window) where query.tag != nil && query.dueBy == nil:
+      let ids = "SELECT request FROM request_tags WHERE tag = ?3 ORDER BY request DESC LIMIT \(window ?? -1)"
+      return select("(\(ids)) CROSS JOIN requests ON id = request", conditions, "request DESC")
+    case .newest(let window):
+      if let window { conditions.append("id > (SELECT id FROM requests ORDER BY id DESC LIMIT 1 OFFSET \(window))") }
+      // The ids in their order, whatever the planner makes of the rest.
+      return select("requests NOT INDEXED", conditions + (query.tag == nil ? [] : [hasTag]), order)
+    case .index:
+      var ids = "SELECT id FROM (\(states.map(indexed).joined(separator: " UNION ALL ")))"
+      if query.tag != nil { ids += " WHERE \(hasTag)" }
+      return select("(\(ids) ORDER BY id DESC LIMIT ?1) AS found CROSS JOIN requests USING (id)", ["1"], "id DESC")
+    case .events:
+      return select("requests INDEXED BY requests_event", conditions + (query.tag == nil ? [] : [hasTag]), order)
+    case .dueTimes:
+      let ids = states.map { $0 == .pending ? Self.pendingByTime : indexed($0) }.joined(separator: " UNION ALL ")
+      return select("(\(ids)) AS found CROSS JOIN requests USING (id)", conditions + (query.tag == nil ? [] : [hasTag]), order)
+    }
+  }
+
+  /// Selects the ids of the requests in a state, of the identifier, from an index that has all of this.
+  private func indexed(_ state: RequestState) -> String {
+    let owned = identifier == nil ? "" : " AND identifier = ?2"
+    let lanes = identifier == nil ? "" : " AND lane IN (SELECT id FROM lanes WHERE identifier = ?2)"
+    return switch state {
+    case .blocked: "SELECT id FROM requests INDEXED BY requests_blocked WHERE state = 10\(owned)"
+    case .pending: "SELECT id FROM requests INDEXED BY requests_pending WHERE state = 20\(lanes)"
+    case .claimed, .running: "SELECT id FROM requests INDEXED BY requests_running WHERE state = 40\(owned)"
+    case .succeeded, .failed, .cancelled:
+      "SELECT id FROM requests INDEXED BY requests_ended WHERE state >= 50 AND state = \(state.stored)\(owned)"
+    }
+  }
+
+  /// Selects the ids of the pending requests that are due by a time.
+  private static let pendingByTime: String = {
+    let priorities = Limits.priorities.map { String($0) }.joined(separator: ", ")
+    return """
+      SELECT id FROM requests INDEXED BY requests_pending
+      WHERE state = 20 AND lane IN (SELECT id FROM lanes) AND priority IN (\(priorities)) AND due_ms <= ?4
+      """
+  }()
+}

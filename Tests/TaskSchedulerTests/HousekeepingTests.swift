@@ -1,0 +1,71 @@
+import HostThreads
+import StoreTestSupport
+import TaskModel
+import TaskScheduler
+import Testing
+
+@testable import TaskStore
+
+/// A store that tells after each commit how many lanes it remembers.
+private final class WatchedStore: RequestStore {
+  private let base: SQLiteRequestStore
+  let laneCounts: AsyncStream<Int>
+  private let told: AsyncStream<Int>.Continuation
+
+  init(_ base: SQLiteRequestStore) {
+    self.base = base
+    (laneCounts, told) = AsyncStream.makeStream()
+  }
+
+  var origin: UInt64 { base.origin }
+
+  func commit<Value>(_ body: (any StoreTransaction) throws -> Value) throws(StoreError) -> Value {
+    let value = try base.commit(body)
+    told.yield(base.lanes.count)
+    return value
+  }
+
+  func requests(_ query: RequestQuery) throws(StoreError) -> [RequestRecord] { try base.requests(query) }
+  func request(_ id: RequestID) throws(StoreError) -> RequestRecord? { try base.request(id) }
+  func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(StoreError) -> PendingPage {
+    try base.pendingRequests(of: identifiers, after: request)
+  }
+  func runs(_ query: RunQuery) throws(StoreError) -> [RunRecord] { try base.runs(query) }
+  func run(_ id: RunID) throws(StoreError) -> RunRecord? { try base.run(id) }
+  func close() { base.close() }
+  func counts() throws(StoreError) -> [RequestState: Int] { try base.counts() }
+  func stateValue(_ key: String, of identifier: TaskIdentifier) throws(StoreError) -> [UInt8]? { try base.stateValue(key, of: identifier) }
+  func checkpoint(of request: RequestID) throws(StoreError) -> [UInt8]? { try base.checkpoint(of: request) }
+  func edges(of id: RequestID) throws(StoreError) -> [DependencyRecord] { try base.edges(of: id) }
+  func lastRuns() throws(StoreError) -> [TaskIdentifier: RunRecord] { try base.lastRuns() }
+  func highestSequence() throws(StoreError) -> Int64 { try base.highestSequence() }
+}
+
+@Suite("Housekeeping", .timeLimit(.minutes(1))) struct HousekeepingTests {
+  @Test("removes the lanes of keys that have come and gone, while nothing else is to do")
+  func lanes() async throws {
+    let directory = try TemporaryDirectory()
+    let base = try SQLiteRequestStore(path: directory.file("requests.sqlite"))
+    let store = WatchedStore(base)
+    defer { store.close() }
+    try store.commit { transaction in
+      for number in 1...3000 as ClosedRange<Int64> {
+        var record = RequestRecord.sample(number, origin: store.origin, due: number == 7 ? .distantFuture : .testStart)
+        record.request.gates = LaneGates(concurrencyKey: "k\(number)")
+        try transaction.insert(record)
+        guard number != 7 else { continue }
+        let (id, run) = (record.id, RunID(sequence: 10_000 + number, origin: store.origin))
+        try transaction.start(id, run: run, at: .testStart)
+        try transaction.succeed(id, run: run, outcome: .succeeded, message: nil, at: SystemClock().wallTime)
+      }
+    }
+    #expect(base.lanes.count == 3000)
+    let launcher = RecordingLauncher(ending: nil)
+    let scheduler = try Scheduler(policy: SchedulingPolicy(), store: store, launcher: launcher, clock: SystemClock()) { _ in }
+    _ = try scheduler.start(contracts: [.sample()], schedules: [:])
+    defer { scheduler.stop() }
+    for await count in store.laneCounts where count <= 1 { break }
+    #expect(try store.counts() == [.succeeded: 2999, .pending: 1])
+    #expect(base.lanes.count == 1)
+  }
+}
