@@ -94,7 +94,8 @@ let package = Package(
     .target(
       name: "PluginCheck",
       dependencies: [
-        "CCrashCell", "CPluginCheck", "CTaskHost", "CTaskHostSystem", "HostThreads", "PluginRuntime", "PluginTrust", "TaskModel",
+        "CCrashCell", "CPluginCheck", "CTaskHost", "CTaskHostSystem", "HostProcesses", "HostThreads", "PluginRuntime", "PluginTrust",
+        "TaskModel",
         "TypedCalls",
       ],
       swiftSettings: settings),
@@ -131,8 +132,10 @@ let package = Package(
     .systemLibrary(name: "CLibFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"])]),
     .target(name: "PluginTrust", dependencies: ["StrictText", "TaskModel", crypto], swiftSettings: settings),
     .target(
-      name: "WorkerProcesses", dependencies: ["CCrashCell", "CTaskHostSystem", "HostThreads", "TaskModel", "WorkerLink", deque],
+      name: "WorkerProcesses",
+      dependencies: ["CCrashCell", "CTaskHostSystem", "HostProcesses", "HostThreads", "TaskModel", "WorkerLink", deque],
       swiftSettings: settings),
+    .target(name: "HostProcesses", dependencies: ["CCrashCell", "CTaskHostSystem"], swiftSettings: settings),
     .target(name: "WorkerLink", dependencies: ["CTaskHostSystem", "TaskModel"], swiftSettings: settings),
     .target(name: "WorkerSandbox", dependencies: ["CWorkerSandbox", "TaskModel"], swiftSettings: settings),
     .target(name: "CWorkerSandbox", dependencies: ["CSeccomp"]),
@@ -189,6 +192,7 @@ let package = Package(
     .testTarget(
       name: "CalendarTimeTests", dependencies: ["CalendarTime", "TaskModel", "TestSupport"], exclude: ["croniter_year.py"],
       swiftSettings: settings),
+    .testTarget(name: "HostProcessesTests", dependencies: ["CCrashCell", "HostProcesses"], swiftSettings: settings),
     .testTarget(name: "HostThreadsTests", dependencies: ["CTaskHostSystem", "HostThreads", "TaskModel"], swiftSettings: settings),
     .target(
       name: "LauncherConformance",

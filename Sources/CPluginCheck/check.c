@@ -15,10 +15,6 @@ uint64_t taskhost_check_memory_in_use(void) {
   return (uint64_t)info.uordblks + (uint64_t)info.hblkhd;
 }
 
-int taskhost_check_begin_in(posix_spawn_file_actions_t *actions, const char *directory) {
-  return posix_spawn_file_actions_addchdir_np(actions, directory);
-}
-
 int taskhost_check_may_execute(const char *path) {
   struct statvfs system;
   return statvfs(path, &system) != 0 || (system.f_flag & ST_NOEXEC) == 0;

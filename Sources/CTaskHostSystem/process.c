@@ -136,6 +136,10 @@ int taskhost_set_nonblocking(int descriptor) {
 
 int taskhost_system_seal_size(int descriptor) { return fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL); }
 
+int taskhost_process_begin_in(posix_spawn_file_actions_t *actions, const char *directory) {
+  return posix_spawn_file_actions_addchdir_np(actions, directory);
+}
+
 int taskhost_process_close_from(posix_spawn_file_actions_t *actions, int first) {
   return posix_spawn_file_actions_addclosefrom_np(actions, first);
 }

@@ -16,9 +16,12 @@ import Testing
     "Sources/StrictText": [],
     "Sources/HostThreads": ["CTaskHostSystem", "Glibc", "TaskModel"],
     "Sources/PluginTrust": ["Crypto", "Glibc", "StrictText", "Synchronization", "TaskModel"],
+    "Sources/HostProcesses": ["CCrashCell", "CTaskHostSystem", "Glibc"],
     "Sources/WorkerLink": ["CTaskHostSystem", "Glibc", "TaskModel"],
     "Sources/WorkerSandbox": ["CWorkerSandbox", "Glibc", "Synchronization", "TaskModel"],
-    "Sources/WorkerProcesses": ["CCrashCell", "CTaskHostSystem", "DequeModule", "Glibc", "HostThreads", "TaskModel", "WorkerLink"],
+    "Sources/WorkerProcesses": [
+      "CCrashCell", "CTaskHostSystem", "DequeModule", "Glibc", "HostProcesses", "HostThreads", "TaskModel", "WorkerLink",
+    ],
     "Sources/taskhost-worker": [
       "CCrashCell", "CTaskHostSystem", "CWorkerDenials", "DequeModule", "Glibc", "HostThreads", "PluginRuntime", "TaskModel", "WorkerLink",
       "WorkerSandbox",
@@ -45,7 +48,7 @@ import Testing
     ],
     "Sources/TypedCalls": ["CLibFFI", "Glibc", "StrictText", "TaskModel"],
     "Sources/PluginCheck": [
-      "CCrashCell", "CPluginCheck", "CTaskHost", "CTaskHostSystem", "Glibc", "HostThreads", "PluginRuntime", "PluginTrust",
+      "CCrashCell", "CPluginCheck", "CTaskHost", "CTaskHostSystem", "Glibc", "HostProcesses", "HostThreads", "PluginRuntime", "PluginTrust",
       "Synchronization", "TaskModel", "TypedCalls",
     ],
     "SDK/BackgroundTasks": ["CTaskHost", "CTaskHostPlugin", "CBackgroundTasks", "Dispatch", "Foundation", "Glibc", "Synchronization"],

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BackgroundTasks
 
-@Suite("Continued tasks", .timeLimit(.minutes(1)))
+@Suite("Continued tasks", .timeLimit(.minutes(10)))
 struct ContinuedTaskTests {
   private static let payload = #"{"background_task":"continued","identifier":"w.1","subtitle":"s","title":"t"}"#
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BackgroundTasks
 
-@Suite("Expiration", .timeLimit(.minutes(1)))
+@Suite("Expiration", .timeLimit(.minutes(10)))
 struct ExpirationTests {
   @Test("calls the handler once, also while the launch handler blocks its queue, and then has none")
   func calls() async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BackgroundTasks
 
-@Suite("Pending requests", .timeLimit(.minutes(1)))
+@Suite("Pending requests", .timeLimit(.minutes(10)))
 struct PendingRequestTests {
   /// A host that has launched an app, with a run of `a` that lasts until the test lets it go on.
   private func withRun(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BackgroundTasks
 
-@Suite("Registration", .timeLimit(.minutes(1)))
+@Suite("Registration", .timeLimit(.minutes(10)))
 struct RegistrationTests {
   @Test("during launch registers with the host, as processing where the kind is not given, as given where it is")
   func kinds() {

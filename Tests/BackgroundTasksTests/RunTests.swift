@@ -6,7 +6,7 @@ import Testing
 
 @testable import BackgroundTasks
 
-@Suite("Runs", .timeLimit(.minutes(1)))
+@Suite("Runs", .timeLimit(.minutes(10)))
 struct RunTests {
   private static let payloads: [TaskType: String] = [
     .refresh: #"{"background_task":"refresh"}"#, .processing: #"{"background_task":"processing"}"#,

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BackgroundTasks
 
-@Suite("Scenes", .timeLimit(.minutes(1)))
+@Suite("Scenes", .timeLimit(.minutes(10)))
 struct SceneTests {
   @Test("register an app refresh for each task; returning is completion")
   func returns() async throws {

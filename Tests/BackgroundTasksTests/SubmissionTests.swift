@@ -6,7 +6,7 @@ import Testing
 
 @testable import BackgroundTasks
 
-@Suite("Submission", .timeLimit(.minutes(1)))
+@Suite("Submission", .timeLimit(.minutes(10)))
 struct SubmissionTests {
   /// Launches an app with the identifiers; `body` is executed in a run of `a`.
   private func inRun(

@@ -2,7 +2,7 @@ import TestSupport
 import Foundation
 import Testing
 
-@Suite("plugins inspect", .timeLimit(.minutes(5)))
+@Suite("plugins inspect", .timeLimit(.minutes(10)))
 struct InspectTests {
   private static func inspect(_ fixture: CheckFixture, _ arguments: String...) async throws -> Program.Result {
     try await CheckProcess.run(try BuiltProgram.taskhost, ["plugins", "inspect", fixture.file] + arguments)

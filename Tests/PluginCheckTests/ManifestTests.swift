@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// `plugins check` and `plugins inspect` of a manifest that adopts a library.
-@Suite("Manifests as plugins check and inspect see them", .timeLimit(.minutes(5)))
+@Suite("Manifests as plugins check and inspect see them", .timeLimit(.minutes(10)))
 struct ManifestTests {
   /// A manifest in a folder of its own, which is removed with it.
   private final class Manifest {

@@ -4,7 +4,7 @@ import PluginTrust
 import Testing
 
 /// The note that the macros of taskhost.h write, as the host reads it.
-@Suite("Note macro of taskhost.h", .timeLimit(.minutes(5)))
+@Suite("Note macro of taskhost.h", .timeLimit(.minutes(10)))
 struct NoteTests {
   struct Compiler: Sendable, CustomTestStringConvertible {
     let command: [String]

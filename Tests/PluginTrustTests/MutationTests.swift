@@ -18,7 +18,7 @@ import Testing
     0, 1, 0x7f, 0xff, 0xffff, 0x7fff_ffff, 0xffff_ffff, 1 << 40, UInt64(Int64.max), UInt64.max - 7, .max,
   ]
 
-  @Test("no mutation crashes the checks or keeps them longer than a moment", .timeLimit(.minutes(2)), arguments: ["gnu", "sysv"])
+  @Test("no mutation crashes the checks or keeps them longer than a moment", .timeLimit(.minutes(10)), arguments: ["gnu", "sysv"])
   func mutations(_ hashStyle: String) throws {
     let directory = try PluginDirectory()
     let note = SamplePlugin.note(lines: ["format=1", "abi=1", "identifier=a.b", "kind=refresh"])

@@ -4,7 +4,7 @@ import Synchronization
 import TaskHostSDK
 import Testing
 
-@Suite("Exchange with the host", .timeLimit(.minutes(1)))
+@Suite("Exchange with the host", .timeLimit(.minutes(10)))
 struct ExchangeTests {
   struct Cursor: Codable, Equatable {
     var page: Int

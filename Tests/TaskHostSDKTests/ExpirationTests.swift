@@ -5,7 +5,7 @@ import Synchronization
 import TaskHostSDK
 import Testing
 
-@Suite("Expiration", .timeLimit(.minutes(1)))
+@Suite("Expiration", .timeLimit(.minutes(10)))
 struct ExpirationTests {
   @Test("cancels the run's task and its children; CancellationError is a retry without a message of the SDK's own")
   func cancels() async throws {

@@ -4,7 +4,7 @@ import Synchronization
 import TaskHostSDK
 import Testing
 
-@Suite("Launch", .timeLimit(.minutes(1)))
+@Suite("Launch", .timeLimit(.minutes(10)))
 struct LaunchTests {
   @Test("registers what the type says, and leaves out what it does not")
   func defaults() throws {

@@ -3,7 +3,7 @@ import FoundationEssentials
 import TaskHostSDK
 import Testing
 
-@Suite("Outcome", .timeLimit(.minutes(1)))
+@Suite("Outcome", .timeLimit(.minutes(10)))
 struct OutcomeTests {
   @Test(
     "a result becomes the host's, with its delay rounded up to milliseconds",

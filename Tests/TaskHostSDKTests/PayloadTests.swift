@@ -3,7 +3,7 @@ import FoundationEssentials
 import TaskHostSDK
 import Testing
 
-@Suite("Payload", .timeLimit(.minutes(1)))
+@Suite("Payload", .timeLimit(.minutes(10)))
 struct PayloadTests {
   struct Order: Decodable, Equatable {
     struct Item: Decodable, Equatable { let name: String }

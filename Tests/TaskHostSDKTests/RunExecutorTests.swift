@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskHostSDK
 
-@Suite("Run executor", .timeLimit(.minutes(1)))
+@Suite("Run executor", .timeLimit(.minutes(10)))
 struct RunExecutorTests {
   @Test("jobs that come after the run, or are left in its queue, run on the global executor")
   func lateJobs() async {

@@ -6,7 +6,7 @@ import Synchronization
 import TaskHostSDK
 import Testing
 
-@Suite("Run thread", .timeLimit(.minutes(1)))
+@Suite("Run thread", .timeLimit(.minutes(10)))
 struct RunThreadTests {
   @Test("run starts on the run's thread and comes back to it after a sleep, a yield, an event and an actor")
   func staysOnThread() async throws {

@@ -4,7 +4,7 @@ import TaskHostTesting
 import Testing
 
 /// The plugins with which the real host's own tests check its answers to odd calls, here in the test host: both answer alike.
-@Suite("Agreement with the host", .timeLimit(.minutes(2)))
+@Suite("Agreement with the host", .timeLimit(.minutes(10)))
 struct AgreementTests {
   @Test("NULL, wrong sizes and numbers out of range are answered as by the host")
   func null() async throws {

@@ -4,7 +4,7 @@ import TaskHostTesting
 import Testing
 
 /// The examples of Documentation/testing-plugins.md.
-@Suite("Examples of the page about testing", .timeLimit(.minutes(1)))
+@Suite("Examples of the page about testing", .timeLimit(.minutes(10)))
 struct ExampleTests {
   /// Uploads files, a minute each.
   struct Uploader: BackgroundTask {

@@ -3,7 +3,7 @@ import TaskHostSDK
 import TaskHostTesting
 import Testing
 
-@Suite("Expiration and force", .timeLimit(.minutes(1)))
+@Suite("Expiration and force", .timeLimit(.minutes(10)))
 struct ExpirationTests {
   @Test(
     "a run expires at a moment, for each reason",

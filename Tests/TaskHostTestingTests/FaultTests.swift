@@ -4,7 +4,7 @@ import TaskHostSDK
 import TaskHostTesting
 import Testing
 
-@Suite("Faults", .timeLimit(.minutes(1)))
+@Suite("Faults", .timeLimit(.minutes(10)))
 struct FaultTests {
   /// Writes three values and tells how many it could.
   private func writer() throws -> TestHost {

@@ -3,7 +3,7 @@ import TaskHostSDK
 import TaskHostTesting
 import Testing
 
-@Suite("Killed runs", .timeLimit(.minutes(1)))
+@Suite("Killed runs", .timeLimit(.minutes(10)))
 struct KillTests {
   /// Copies ten items, each with a checkpoint and an entry in the state.
   final class Copier: BackgroundTask {

@@ -3,7 +3,7 @@ import TaskHostSDK
 import TaskHostTesting
 import Testing
 
-@Suite("Launching in a test host", .timeLimit(.minutes(1)))
+@Suite("Launching in a test host", .timeLimit(.minutes(10)))
 struct LaunchTests {
   /// As in Plugins/Samples/hello-swift.
   struct Hello: BackgroundTask {

@@ -4,7 +4,7 @@ import TaskHostSDK
 import TaskHostTesting
 import Testing
 
-@Suite("Built plugins", .timeLimit(.minutes(2)))
+@Suite("Built plugins", .timeLimit(.minutes(10)))
 struct PluginFileTests {
   private func stepper(_ definitions: [String] = [], options: TestHostOptions = TestHostOptions()) throws -> TestHost {
     try TestHost(plugin: CompiledPlugin.path("Testing/stepper", definitions), options: options)

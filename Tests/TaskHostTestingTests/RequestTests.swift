@@ -3,7 +3,7 @@ import TaskHostSDK
 import TaskHostTesting
 import Testing
 
-@Suite("Requests", .timeLimit(.minutes(1)))
+@Suite("Requests", .timeLimit(.minutes(10)))
 struct RequestTests {
   @Test("a request that retries is run again after the backoff, until it is done")
   func backoff() async throws {

@@ -4,7 +4,7 @@ import TaskHostSDK
 import TaskHostTesting
 import Testing
 
-@Suite("The test host's table", .timeLimit(.minutes(1)))
+@Suite("The test host's table", .timeLimit(.minutes(10)))
 struct TableTests {
   @Test("is complete, and knows two extensions and no others")
   func complete() throws {

@@ -33,7 +33,7 @@ import Testing
     nested = [{ a = [1, 2] }, { b = "\\u00e9" }]
     """
 
-  @Test("no mutation crashes the reader", .timeLimit(.minutes(2)))
+  @Test("no mutation crashes the reader", .timeLimit(.minutes(10)))
   func mutations() {
     var random = SplitMix(state: 0x636f_6e66)
     let pieces = Array("[]{}\"'=.,#\n\\\0 \tu0a-é_+:TZ\r\u{85}\u{2028}\u{1}\u{7f}\u{c}\u{a0}\u{feff}xob".unicodeScalars)

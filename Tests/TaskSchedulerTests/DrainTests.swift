@@ -4,7 +4,7 @@ import TaskModel
 import TaskScheduler
 import Testing
 
-@Suite("Draining", .timeLimit(.minutes(1))) struct DrainTests {
+@Suite("Draining", .timeLimit(.minutes(10))) struct DrainTests {
   @Test("a host without live runs has drained at once, and takes nothing more")
   func idle() async throws {
     let host = try ScheduledHost()

@@ -41,7 +41,7 @@ private final class WatchedStore: RequestStore {
   func highestSequence() throws(StoreError) -> Int64 { try base.highestSequence() }
 }
 
-@Suite("Housekeeping", .timeLimit(.minutes(1))) struct HousekeepingTests {
+@Suite("Housekeeping", .timeLimit(.minutes(10))) struct HousekeepingTests {
   @Test("removes the lanes of keys that have come and gone, while nothing else is to do")
   func lanes() async throws {
     let directory = try TemporaryDirectory()

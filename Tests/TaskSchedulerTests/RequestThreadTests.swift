@@ -4,7 +4,7 @@ import TaskModel
 import TaskScheduler
 import Testing
 
-@Suite("Keys, graphs and tags on the scheduler's thread", .timeLimit(.minutes(1))) struct RequestThreadTests {
+@Suite("Keys, graphs and tags on the scheduler's thread", .timeLimit(.minutes(10))) struct RequestThreadTests {
   private let hour = SystemClock().wallTime + .seconds(3600)
 
   private func ask<Value: Sendable>(

@@ -3,7 +3,7 @@ import TaskModel
 import TaskScheduler
 import Testing
 
-@Suite("A plugin's standing, on the scheduler's thread", .timeLimit(.minutes(2))) struct StandingThreadTests {
+@Suite("A plugin's standing, on the scheduler's thread", .timeLimit(.minutes(10))) struct StandingThreadTests {
   @Test("a run that is recorded ahead of its time is given back when its plugin is held back, and costs no attempt")
   func recordedAhead() async throws {
     var policy = SchedulingPolicy()

@@ -4,7 +4,7 @@ import TaskModel
 import TaskScheduler
 import Testing
 
-@Suite("A store that fails", .timeLimit(.minutes(1))) struct StoreFailureTests {
+@Suite("A store that fails", .timeLimit(.minutes(10))) struct StoreFailureTests {
   private let full = StoreError.full("no space left")
   private let hour = WallTime(unixMilliseconds: SystemClock().wallTime.unixMilliseconds + 3_600_000)
 

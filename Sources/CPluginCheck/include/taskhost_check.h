@@ -4,14 +4,10 @@
 #ifndef TASKHOST_CHECK_H
 #define TASKHOST_CHECK_H
 
-#include <spawn.h>
 #include <stdint.h>
 
 /* The bytes that malloc has given out in this process and not got back (mallinfo2). */
 uint64_t taskhost_check_memory_in_use(void);
-
-/* A child that is spawned with these actions begins in `directory`. Answers as posix_spawn_file_actions_addchdir_np. */
-int taskhost_check_begin_in(posix_spawn_file_actions_t *actions, const char *directory);
 
 /* 0: the file system of `path` is mounted so that nothing on it can be executed (noexec). Else 1. */
 int taskhost_check_may_execute(const char *path);

@@ -19,6 +19,9 @@ int taskhost_process_guard_group(void);
 /* A child that is spawned with these actions has no descriptor from `first` on. */
 int taskhost_process_close_from(posix_spawn_file_actions_t *actions, int first);
 
+/* A child that is spawned with these actions begins in `directory`. */
+int taskhost_process_begin_in(posix_spawn_file_actions_t *actions, const char *directory);
+
 /* A descriptor that poll finds readable when the child has ended (pidfd_open; close-on-exec). */
 int taskhost_process_descriptor(pid_t process);
 

@@ -3,7 +3,7 @@ import HostConditions
 import TaskModel
 import Testing
 
-@Suite("Condition monitor", .timeLimit(.minutes(2))) struct ConditionMonitorTests {
+@Suite("Condition monitor", .timeLimit(.minutes(10))) struct ConditionMonitorTests {
   @Test("without interest it does not wake, whatever changes") func asleep() async throws {
     let scene = try Scene()
     _ = try await scene.settled()

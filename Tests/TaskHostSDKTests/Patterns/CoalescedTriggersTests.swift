@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskHostSDK
 
-@Suite("Coalesced triggers", .timeLimit(.minutes(1)))
+@Suite("Coalesced triggers", .timeLimit(.minutes(10)))
 struct CoalescedTriggersTests {
   private let host = PatternHost()
   private let key = "taskhost.triggers.notes"

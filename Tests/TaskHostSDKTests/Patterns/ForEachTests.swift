@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskHostSDK
 
-@Suite("Checkpointed iteration", .timeLimit(.minutes(1)))
+@Suite("Checkpointed iteration", .timeLimit(.minutes(10)))
 struct ForEachTests {
   @Test("a run that spends its budget snoozes; the next goes on behind the last element, and the end empties the checkpoint")
   func budget() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskHostSDK
 
-@Suite("Prepare and execute", .timeLimit(.minutes(1)))
+@Suite("Prepare and execute", .timeLimit(.minutes(10)))
 struct PlanTests {
   private let host = PatternHost()
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TaskHostSDK
 
-@Suite("Sync now", .timeLimit(.minutes(1)))
+@Suite("Sync now", .timeLimit(.minutes(10)))
 struct SyncNowTests {
   @Test("submits at once; what waits for later is replaced, what is due is kept")
   func coalesces() async throws {

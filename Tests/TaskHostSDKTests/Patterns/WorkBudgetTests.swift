@@ -3,7 +3,7 @@ import Testing
 
 @testable import TaskHostSDK
 
-@Suite("Work budget", .timeLimit(.minutes(1)))
+@Suite("Work budget", .timeLimit(.minutes(10)))
 struct WorkBudgetTests {
   @Test("each limit stops the work, and says which it was")
   func limits() async throws {
