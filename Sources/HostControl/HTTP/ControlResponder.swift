@@ -38,6 +38,7 @@ struct ControlResponder: Sendable {
 
   private func answer(_ route: Route, to request: Request, on channel: any Channel) async throws -> Response {
     let query = request.uri.query
+    if !route.readsQuery { _ = try QueryParameters(query, known: []) }
     switch route {
     case .listRequests:
       let found = try await host.requests(try requestQuery(query))
@@ -53,10 +54,6 @@ struct ControlResponder: Sendable {
     case .retryAll: return try await retryAll(query)
     case .clearConditions: return try await clearConditions(query)
     case .forecast: return try await forecast(query)
-    default: _ = try QueryParameters(query, known: [])
-    }
-    switch route {
-    case .listRequests, .listRuns, .stream, .cancelAll, .retryAll, .clearConditions, .forecast: throw ControlError(.internal, "unreachable")
     case .submit: return try await submit(request, on: channel)
     case .request(let id): return try await one(host.request(id)) { $0.request($1) }
     case .cancel(let id): return try await one(host.cancel(id)) { $0.request($1) }

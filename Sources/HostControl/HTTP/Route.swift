@@ -32,6 +32,14 @@ enum Route: Hashable {
   /// In the design, not in this version.
   case later(String)
 
+  /// Whether it takes parameters behind the path; others refuse all.
+  var readsQuery: Bool {
+    switch self {
+    case .listRequests, .listRuns, .stream, .cancelAll, .retryAll, .clearConditions, .forecast: true
+    default: false
+    }
+  }
+
   /// The route of `method` and `path`.
   static func find(method: String, path: String) throws(HTTPFailure) -> Route {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(String.init)

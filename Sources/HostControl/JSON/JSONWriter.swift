@@ -159,8 +159,8 @@ public struct JSONWriter {
 }
 
 extension [UInt8] {
-  /// The digits of a number, with zeros before them where it has fewer than `width`; at most 20.
-  mutating func appendDecimal(_ number: UInt64, width: Int = 1) {
+  /// The digits of a number.
+  fileprivate mutating func appendDecimal(_ number: UInt64) {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
       var first = 20
       var rest = number
@@ -168,7 +168,7 @@ extension [UInt8] {
         first -= 1
         digits[first] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
         rest /= 10
-      } while rest > 0 || 20 - first < width
+      } while rest > 0
       append(contentsOf: digits[first...])
     }
   }
