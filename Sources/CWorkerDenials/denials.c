@@ -69,6 +69,27 @@ bool denials_permitted_in_folder(int directory, const char *path) {
     return denials_permitted(directory, folder, W_OK | X_OK);
 }
 
+void denials_folder(char *path) {
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/') path[--length] = 0;
+    char *slash = strrchr(path, '/');
+    if (slash != NULL) slash[slash == path ? 1 : 0] = 0;
+}
+
+void denials_tell_path(const char *verb, const char *path, const char *purpose, bool folder, const char *advice) {
+    char named[DENIALS_PATH];
+    snprintf(named, sizeof named, "%s", path);
+    if (taskhost_sandbox_advice(named) == TASKHOST_SANDBOX_NOTHING) return;
+    if (folder) denials_folder(named);
+    switch (taskhost_sandbox_advice(named)) {
+    case TASKHOST_SANDBOX_ENTITLEMENT: denials_tell("denied: %s %s%s: %s", verb, path, purpose, advice); break;
+    case TASKHOST_SANDBOX_NEVER:
+        denials_tell("denied: %s %s%s: the host's own files are there: no entitlement allows it", verb, path, purpose);
+        break;
+    case TASKHOST_SANDBOX_NOTHING: break;
+    }
+}
+
 void denials_tell(const char *format, ...) {
     int error = errno;
     char sentence[DENIALS_SENTENCE];

@@ -59,6 +59,15 @@ bool denials_permitted(int directory, const char *path, int mode);
 /* The same for making or removing an entry in the folder that `path` is in. */
 bool denials_permitted_in_folder(int directory, const char *path);
 
+/* Cuts an absolute path down to the folder it is in. */
+void denials_folder(char *path);
+
+/*
+ * Tells that `verb` was denied on `path` (absolute), with `advice`, unless what an entitlement would have to name is the host's own (then
+ * that), or is where libraries look on their own account (then nothing). `folder` true: that is the folder `path` is in, else `path`.
+ */
+void denials_tell_path(const char *verb, const char *path, const char *purpose, bool folder, const char *advice);
+
 /* Tells a sentence, made as printf does. Keeps errno. */
 void denials_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -24,8 +24,8 @@ int __open64_2(const char *path, int flags);
 
 #define FUNCTIONS(X) \
     X(open) X(open64) X(openat) X(openat64) X(__open_2) X(__open64_2) X(creat) X(creat64) X(fopen) X(fopen64) \
-    X(freopen) X(freopen64) X(opendir) X(mkdir) X(mkdirat) X(mkfifo) X(symlink) X(unlink) X(unlinkat) X(rmdir) \
-    X(remove) X(rename) X(renameat) X(renameat2) X(link) X(truncate) X(truncate64) X(chmod) X(fchmodat) \
+    X(freopen) X(freopen64) X(opendir) X(scandir) X(scandir64) X(scandirat) X(scandirat64) X(mkdir) X(mkdirat) X(mkfifo) X(symlink) X(unlink) X(unlinkat) X(rmdir) \
+    X(remove) X(rename) X(renameat) X(renameat2) X(link) X(truncate) X(truncate64) X(chmod) X(fchmod) X(fchmodat) \
     X(chown)
 INTERPOSE(files)
 
@@ -43,10 +43,10 @@ static void opened(int directory, const char *path, int flags) {
             denials_tell("denied: open %s for truncating: open it for writing too", denials_absolute(directory, path, text));
         }
     } else if (denials_permitted(directory, path, mode)) {
-        denials_tell("denied: open %s for %s: add it to entitlements.%s", denials_absolute(directory, path, text),
-            writing ? "writing" : "reading", writing ? "write" : "read");
+        denials_tell_path("open", denials_absolute(directory, path, text), writing ? " for writing" : " for reading", false,
+            writing ? "add it to entitlements.write" : "add it to entitlements.read");
     } else if (errno == ENOENT && (flags & O_CREAT) != 0 && denials_permitted_in_folder(directory, path)) {
-        denials_tell("denied: create %s: add its folder to entitlements.write", denials_absolute(directory, path, text));
+        denials_tell_path("create", denials_absolute(directory, path, text), "", true, "add its folder to entitlements.write");
     }
     errno = error;
 }
@@ -57,9 +57,23 @@ static void changed(const char *verb, int directory, const char *path) {
     if (denials_suspect(EACCES, EACCES) == NULL || path == NULL) return;
     char text[DENIALS_PATH];
     if (denials_permitted_in_folder(directory, path)) {
-        denials_tell("denied: %s %s: add its folder to entitlements.write", verb, denials_absolute(directory, path, text));
+        denials_tell_path(verb, denials_absolute(directory, path, text), "", true, "add its folder to entitlements.write");
     }
     errno = error;
+}
+
+/* Two absolute paths, of which both folders would have to be entitled. */
+static void told_of_both(const char *verb, const char *from, const char *to) {
+    char folders[2][DENIALS_PATH];
+    enum taskhost_sandbox_advice worst = TASKHOST_SANDBOX_ENTITLEMENT;
+    for (int index = 0; index < 2; index++) {
+        snprintf(folders[index], DENIALS_PATH, "%s", index == 0 ? from : to);
+        denials_folder(folders[index]);
+        if (taskhost_sandbox_advice(folders[index]) == TASKHOST_SANDBOX_NEVER) worst = TASKHOST_SANDBOX_NEVER;
+    }
+    denials_tell("denied: %s %s to %s: %s", verb, from, to,
+        worst == TASKHOST_SANDBOX_NEVER ? "the host's own files are there: no entitlement allows it"
+                                        : "add the folders of both to entitlements.write");
 }
 
 /* After a failed call that moves or links `from` to `to`. */
@@ -68,8 +82,7 @@ static void moved(const char *verb, int from_directory, const char *from, int to
     if (denials_suspect(EACCES, EACCES) == NULL || from == NULL || to == NULL) return;
     char text[DENIALS_PATH], target[DENIALS_PATH];
     if (denials_permitted_in_folder(from_directory, from) && denials_permitted_in_folder(to_directory, to)) {
-        denials_tell("denied: %s %s to %s: add the folders of both to entitlements.write", verb,
-            denials_absolute(from_directory, from, text), denials_absolute(to_directory, to, target));
+        told_of_both(verb, denials_absolute(from_directory, from, text), denials_absolute(to_directory, to, target));
     }
     errno = error;
 }
@@ -82,7 +95,7 @@ static void truncated(const char *path) {
     char text[DENIALS_PATH];
     if (denials_permitted(AT_FDCWD, path, W_OK)) {
         if (error == EACCES) {
-            denials_tell("denied: truncate %s: add it to entitlements.write", denials_absolute(AT_FDCWD, path, text));
+            denials_tell_path("truncate", denials_absolute(AT_FDCWD, path, text), "", false, "add it to entitlements.write");
         } else if (confined->landlock_abi < 3) {
             denials_tell("denied: truncate %s by its path: this kernel cannot confine that; open it and use ftruncate",
                 denials_absolute(AT_FDCWD, path, text));
@@ -91,18 +104,41 @@ static void truncated(const char *path) {
     errno = error;
 }
 
-/* After a failed chmod or chown: refused to the owner of a file, who may do either by the ordinary rules. */
-static void owner_changed(const char *verb, int directory, const char *path, bool by_entitlement) {
+/* What no plugin may give a file. */
+enum { REFUSED_MODES = S_ISUID | S_ISGID | S_IWGRP | S_IWOTH };
+static const char refused_modes[] = "no entitlement allows setuid, setgid, or writing by the group or others";
+
+/* Whether the caller owns the file, and so may change it by the ordinary rules. */
+static bool is_owned(int directory, const char *path) {
+    struct stat status;
+    return fstatat(directory, path, &status, 0) == 0 && status.st_uid == geteuid();
+}
+
+/* After a failed chmod. */
+static void mode_changed(int directory, const char *path, mode_t mode) {
     int error = errno;
     const struct taskhost_sandbox_filter *confined = denials_suspect(EPERM, EPERM);
-    struct stat status;
     if (confined == NULL || path == NULL) return;
     char text[DENIALS_PATH];
-    if (!(by_entitlement && confined->change_modes) && fstatat(directory, path, &status, 0) == 0 && status.st_uid == geteuid()) {
-        denials_tell("denied: %s %s: %s", verb, denials_absolute(directory, path, text),
-            by_entitlement ? "add its folder to entitlements.write, or use fchmod on the open file"
-                           : "no entitlement allows it");
+    if (!is_owned(directory, path)) {
+        errno = error;
+        return;
     }
+    denials_absolute(directory, path, text);
+    if ((mode & REFUSED_MODES) != 0) {
+        denials_tell("denied: chmod %s to %04o: %s", text, (unsigned)mode, refused_modes);
+    } else if (!confined->change_modes) {
+        denials_tell_path("chmod", text, "", true, "add its folder to entitlements.write, or use fchmod on the open file");
+    }
+    errno = error;
+}
+
+/* After a failed chown. */
+static void owner_changed(const char *path) {
+    int error = errno;
+    if (denials_suspect(EPERM, EPERM) == NULL || path == NULL) return;
+    char text[DENIALS_PATH];
+    if (is_owned(AT_FDCWD, path)) denials_tell("denied: chown %s: no entitlement allows it", denials_absolute(AT_FDCWD, path, text));
     errno = error;
 }
 
@@ -230,6 +266,26 @@ EXPORTED DIR *opendir(const char *path) {
     return result;
 }
 
+/* They open the folder inside of the C library, where nothing can stand before that. */
+#define SCAN(name, entry)                                                                                                     \
+    EXPORTED int name(const char *path, struct entry ***list, int (*wanted)(const struct entry *),                           \
+        int (*order)(const struct entry **, const struct entry **)) {                                                        \
+        int result = REAL(name)(path, list, wanted, order);                                                                   \
+        if (result < 0) opened(AT_FDCWD, path, O_RDONLY);                                                                     \
+        return result;                                                                                                        \
+    }
+#define SCAN_AT(name, entry)                                                                                                  \
+    EXPORTED int name(int directory, const char *path, struct entry ***list, int (*wanted)(const struct entry *),            \
+        int (*order)(const struct entry **, const struct entry **)) {                                                        \
+        int result = REAL(name)(directory, path, list, wanted, order);                                                        \
+        if (result < 0) opened(directory, path, O_RDONLY);                                                                    \
+        return result;                                                                                                        \
+    }
+SCAN(scandir, dirent)
+SCAN(scandir64, dirent64)
+SCAN_AT(scandirat, dirent)
+SCAN_AT(scandirat64, dirent64)
+
 EXPORTED int mkdir(const char *path, mode_t mode) {
     int result = REAL(mkdir)(path, mode);
     if (result < 0) changed("make the folder", AT_FDCWD, path);
@@ -316,19 +372,27 @@ EXPORTED int truncate64(const char *path, off64_t length) {
 
 EXPORTED int chmod(const char *path, mode_t mode) {
     int result = REAL(chmod)(path, mode);
-    if (result < 0) owner_changed("chmod", AT_FDCWD, path, true);
+    if (result < 0) mode_changed(AT_FDCWD, path, mode);
     return result;
 }
 
 EXPORTED int fchmodat(int directory, const char *path, mode_t mode, int flags) {
     int result = REAL(fchmodat)(directory, path, mode, flags);
-    if (result < 0) owner_changed("chmod", directory, path, true);
+    if (result < 0) mode_changed(directory, path, mode);
+    return result;
+}
+
+EXPORTED int fchmod(int descriptor, mode_t mode) {
+    int result = REAL(fchmod)(descriptor, mode);
+    if (result < 0 && (mode & REFUSED_MODES) != 0 && denials_suspect(EPERM, EPERM) != NULL) {
+        denials_tell("denied: fchmod to %04o: %s", (unsigned)mode, refused_modes);
+    }
     return result;
 }
 
 EXPORTED int chown(const char *path, uid_t owner, gid_t group) {
     int result = REAL(chown)(path, owner, group);
-    if (result < 0) owner_changed("chown", AT_FDCWD, path, false);
+    if (result < 0) owner_changed(path);
     return result;
 }
 

@@ -76,9 +76,8 @@ EXPORTED int connect(int descriptor, const struct sockaddr *address, socklen_t l
 EXPORTED int bind(int descriptor, const struct sockaddr *address, socklen_t length) {
     int result = REAL(bind)(descriptor, address, length);
     if (result == 0) return 0;
-    const struct taskhost_sandbox_filter *confined = denials_suspect(EACCES, EACCES);
     unsigned port;
-    if (confined != NULL && confined->landlock_abi >= 4 && port_of(address, length, &port) && is_stream(descriptor)) {
+    if (denials_suspect(EPERM, EPERM) != NULL && port_of(address, length, &port)) {
         denials_tell("denied: bind to port %u: no entitlement allows a plugin to serve", port);
     }
     return result;

@@ -38,6 +38,22 @@ enum { TYPE_BITS = 0xf };                /* the kind of a socket; above are SOCK
 enum { SET_FAST_OPEN = 0x20000000 };     /* MSG_FASTOPEN */
 enum { FIO_SET_OWNER = 0x8901, SIO_SET_GROUP = 0x8902, TERMINAL_INPUT = 0x5412, TERMINAL_LINUX = 0x541c };
 enum { GET_PERSONALITY_ONLY = 0xffffffff };
+enum { LOCAL_PORT_RANGE = 51 };          /* IP_LOCAL_PORT_RANGE: which port a socket gets that asks for none */
+enum { NETLINK_ADDRESS = 12 };           /* sizeof(struct sockaddr_nl); the least that the kernel takes as an internet address is 16 */
+
+/*
+ * Commands that change a file, or a folder, which is open for reading only. Landlock knows none of them.
+ * Numbers as in linux/fs.h, fsverity.h, fscrypt.h and btrfs.h; of the first two, as 32-bit programs have them too.
+ */
+static const uint64_t changing_commands[] = {
+    0x40086602, 0x40046602, /* FS_IOC_SETFLAGS */
+    0x40087602, 0x40047602, /* FS_IOC_SETVERSION */
+    0x401c5820,             /* FS_IOC_FSSETXATTR */
+    0x40806685,             /* FS_IOC_ENABLE_VERITY */
+    0x800c6613, 0xc0506617, 0xc0406618, 0xc0406619, /* FS_IOC_SET_ENCRYPTION_POLICY, ADD, REMOVE, REMOVE_..._ALL_USERS */
+    0x50009401, 0x50009417, 0x5000940e, 0x50009418, /* BTRFS_IOC_SNAP_CREATE, _V2, SUBVOL_CREATE, _V2 */
+    0x5000940f, 0x5000943f, 0x4008941a, 0xc0c89425, /* BTRFS_IOC_SNAP_DESTROY, _V2, SUBVOL_SETFLAGS, SET_RECEIVED_SUBVOL */
+};
 
 /* Never for a plugin, whatever it is entitled to. */
 static const int always_denied[] = {
@@ -152,6 +168,11 @@ static void sockets(struct builder *builder, enum taskhost_sandbox_network netwo
     deny_if(builder, SCMP_SYS(socketpair), other_than(0, AF_UNIX));
     allow_kinds(builder, SCMP_SYS(socketpair), 0, 1u << SOCK_STREAM | 1u << SOCK_SEQPACKET);
 
+    /*
+     * No port of its own choice, TCP or UDP: the kernel gives one to a socket that connects or sends without. The resolver binds its
+     * netlink sockets, whose addresses are shorter than those the kernel takes for any other socket a plugin may have.
+     */
+    deny_if(builder, SCMP_SYS(bind), other_than(2, NETLINK_ADDRESS));
     if (network == TASKHOST_SANDBOX_NO_NETWORK) {
         deny(builder, SCMP_SYS(socket));
         return;
@@ -171,6 +192,9 @@ static void sockets(struct builder *builder, enum taskhost_sandbox_network netwo
     /* Routes and addresses, which getaddrinfo asks for. */
     allow_kinds(builder, SCMP_SYS(socket), AF_NETLINK, 1u << SOCK_RAW | 1u << SOCK_DGRAM);
     deny_if_both(builder, SCMP_SYS(socket), equal(0, AF_NETLINK), other_than(2, 0));
+
+    /* A socket that asks for no port gets one from a range, and could choose a range of one port. */
+    deny_if_both(builder, SCMP_SYS(setsockopt), masked(1, COMMAND_BITS, SOL_IP), masked(2, COMMAND_BITS, LOCAL_PORT_RANGE));
 
     if (network == TASKHOST_SANDBOX_PORTS) {
         /* Connects without Landlock being asked for the port. */
@@ -220,13 +244,24 @@ static void signals(struct builder *builder, const struct taskhost_sandbox_filte
     deny_if(builder, SCMP_SYS(prctl), masked(0, COMMAND_BITS, PR_SET_PDEATHSIG));
 }
 
-/* No file that runs as its owner or with its group: whoever starts it would be the host's user. */
-static void special_modes(struct builder *builder, bool change_modes) {
+/*
+ * No file that runs as its owner or with its group: whoever starts it would be the host's user. And no file that is there is opened to
+ * the writing of others: fchmod needs no more than a descriptor for reading.
+ */
+static void modes(struct builder *builder, bool change_modes) {
+    static const uint64_t refused[] = {S_ISUID, S_ISGID, S_IWGRP, S_IWOTH};
+    for (size_t index = 0; index < sizeof refused / sizeof refused[0]; index++) {
+        uint64_t bit = refused[index];
+        deny_if(builder, SCMP_SYS(fchmod), masked(1, bit, bit));
+        if (!change_modes) continue;
+        deny_if(builder, SCMP_SYS(chmod), masked(1, bit, bit));
+        deny_if(builder, SCMP_SYS(fchmodat), masked(2, bit, bit));
+        deny_if(builder, NUMBER_fchmodat2, masked(2, bit, bit));
+    }
     static const uint64_t bits[] = {S_ISUID, S_ISGID};
     static const uint64_t making[] = {O_CREAT, O_TMPFILE & ~O_DIRECTORY};
     for (size_t index = 0; index < 2; index++) {
         uint64_t bit = bits[index];
-        deny_if(builder, SCMP_SYS(fchmod), masked(1, bit, bit));
         deny_if(builder, SCMP_SYS(creat), masked(1, bit, bit));
         deny_if(builder, SCMP_SYS(mknod), masked(1, bit, bit));
         deny_if(builder, SCMP_SYS(mknodat), masked(2, bit, bit));
@@ -234,17 +269,19 @@ static void special_modes(struct builder *builder, bool change_modes) {
             deny_if_both(builder, SCMP_SYS(open), masked(1, making[flag], making[flag]), masked(2, bit, bit));
             deny_if_both(builder, SCMP_SYS(openat), masked(2, making[flag], making[flag]), masked(3, bit, bit));
         }
-        if (!change_modes) continue;
-        deny_if(builder, SCMP_SYS(chmod), masked(1, bit, bit));
-        deny_if(builder, SCMP_SYS(fchmodat), masked(2, bit, bit));
-        deny_if(builder, NUMBER_fchmodat2, masked(2, bit, bit));
     }
-    /* Its mode is in memory, where a filter cannot look; programs then take openat. */
+    /*
+     * Its mode, and whether it truncates, are in memory, where a filter cannot look: with it a file could be made that runs as its owner.
+     * Programs then take openat, with O_PATH and O_NOFOLLOW for each step, and statx for the mount that a descriptor is on.
+     */
     answer(builder, ENOSYS, SCMP_SYS(openat2), 0, NULL);
 }
 
 static void files(struct builder *builder, const struct taskhost_sandbox_filter *filter) {
-    special_modes(builder, filter->change_modes);
+    modes(builder, filter->change_modes);
+    for (size_t index = 0; index < sizeof changing_commands / sizeof changing_commands[0]; index++) {
+        deny_if(builder, SCMP_SYS(ioctl), masked(1, COMMAND_BITS, changing_commands[index]));
+    }
     if (!filter->change_modes) {
         deny(builder, SCMP_SYS(chmod));
         deny(builder, SCMP_SYS(fchmodat));

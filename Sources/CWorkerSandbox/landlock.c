@@ -36,6 +36,16 @@ struct port_attributes {
     uint64_t port;
 };
 
+/* openat2 came with Linux 5.6, Landlock with 5.13. */
+#ifndef SYS_openat2
+#define SYS_openat2 437
+#endif
+enum { RESOLVE_WITHOUT_LINKS = 0x04 }; /* RESOLVE_NO_SYMLINKS */
+
+struct open_attributes {
+    uint64_t flags, mode, resolve;
+};
+
 /* Rights that make sense on a file: execute, write_file, read_file, truncate, ioctl_dev. */
 static const uint64_t file_rights = 1u << 0 | 1u << 1 | 1u << 2 | 1u << 14 | 1u << 15;
 
@@ -50,19 +60,22 @@ int taskhost_sandbox_landlock_create(uint64_t files, uint64_t ports, uint64_t sc
     return ruleset < 0 ? -errno : (int)ruleset;
 }
 
-int taskhost_sandbox_landlock_allow_path(int ruleset, const char *path, uint64_t access, bool keep) {
+int taskhost_sandbox_open(const char *path) {
     int descriptor = open(path, O_PATH | O_CLOEXEC);
-    if (descriptor < 0) return -errno;
-    int result = 0;
+    return descriptor < 0 ? -errno : descriptor;
+}
+
+int taskhost_sandbox_open_without_links(const char *path) {
+    struct open_attributes how = {O_PATH | O_CLOEXEC, 0, RESOLVE_WITHOUT_LINKS};
+    long descriptor = syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+    return descriptor < 0 ? -errno : (int)descriptor;
+}
+
+int taskhost_sandbox_landlock_allow(int ruleset, int descriptor, uint64_t access) {
     struct stat status;
-    if (fstat(descriptor, &status) != 0) {
-        result = -errno;
-    } else {
-        struct path_attributes attributes = {S_ISDIR(status.st_mode) ? access : access & file_rights, descriptor};
-        if (syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &attributes, 0) != 0) result = -errno;
-    }
-    if (!keep || result != 0) close(descriptor);
-    return result;
+    if (fstat(descriptor, &status) != 0) return -errno;
+    struct path_attributes attributes = {S_ISDIR(status.st_mode) ? access : access & file_rights, descriptor};
+    return syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &attributes, 0) == 0 ? 0 : -errno;
 }
 
 int taskhost_sandbox_landlock_allow_port(int ruleset, uint64_t access, uint16_t port) {
@@ -74,6 +87,6 @@ int taskhost_sandbox_landlock_restrict(int ruleset) {
     return syscall(SYS_landlock_restrict_self, ruleset, 0) == 0 ? 0 : -errno;
 }
 
-void taskhost_sandbox_close(int ruleset) {
-    close(ruleset);
+void taskhost_sandbox_close(int descriptor) {
+    close(descriptor);
 }

@@ -5,15 +5,25 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <string.h>
 #include <unistd.h>
 
-enum { MOST_SENTENCES = 64 };
+enum { MOST_SENTENCES = 64, MOST_PATHS = 64, PATH_BYTES = 32 << 10, LONGEST_PATH = 4096 };
 
 static _Atomic(taskhost_sandbox_observer) current_observer;
 static struct taskhost_sandbox_filter remembered;
 static atomic_int confined_process; /* 0: none */
 static _Atomic uint64_t told[MOST_SENTENCES]; /* hashes, filled from the front; 0: free */
 static _Thread_local bool telling;
+
+/* Written before there are other threads. */
+static struct {
+    enum taskhost_sandbox_owner owner;
+    const char *path;
+} places[MOST_PATHS];
+static size_t place_count;
+static char path_bytes[PATH_BYTES];
+static size_t path_bytes_used;
 
 void taskhost_sandbox_observe(taskhost_sandbox_observer observer) {
     atomic_store(&current_observer, observer);
@@ -22,6 +32,68 @@ void taskhost_sandbox_observe(taskhost_sandbox_observer observer) {
 void taskhost_sandbox_remember(const struct taskhost_sandbox_filter *filter) {
     remembered = *filter;
     atomic_store(&confined_process, getpid());
+}
+
+void taskhost_sandbox_remember_path(enum taskhost_sandbox_owner owner, const char *path) {
+    size_t size = strlen(path) + 1;
+    if (place_count == MOST_PATHS || size > sizeof path_bytes - path_bytes_used) return;
+    char *copy = path_bytes + path_bytes_used;
+    memcpy(copy, path, size);
+    path_bytes_used += size;
+    places[place_count].owner = owner;
+    places[place_count++].path = copy;
+}
+
+/* Without doubled slashes, `.` and `..`; false: it does not fit. */
+static bool normalize(const char *path, char result[LONGEST_PATH]) {
+    size_t length = 0;
+    while (*path != 0) {
+        path += strspn(path, "/");
+        size_t step = strcspn(path, "/");
+        if (step == 2 && path[0] == '.' && path[1] == '.') {
+            while (length > 0 && result[--length] != '/') {}
+        } else if (step > 0 && !(step == 1 && path[0] == '.')) {
+            if (length + step + 2 > LONGEST_PATH) return false;
+            result[length++] = '/';
+            memcpy(result + length, path, step);
+            length += step;
+        }
+        path += step;
+    }
+    if (length == 0) result[length++] = '/';
+    result[length] = 0;
+    return true;
+}
+
+/* Whether `path` is `folder` or below it. */
+static bool is_in(const char *path, const char *folder) {
+    size_t length = strlen(folder);
+    if (length == 1) return true;
+    return strncmp(path, folder, length) == 0 && (path[length] == 0 || path[length] == '/');
+}
+
+enum taskhost_sandbox_advice taskhost_sandbox_advice(const char *path) {
+    char normal[LONGEST_PATH];
+    if (!normalize(path, normal)) return TASKHOST_SANDBOX_ENTITLEMENT;
+    bool hosts = false, below_hosts = false, around_own = false;
+    for (size_t index = 0; index < place_count; index++) {
+        const char *place = places[index].path;
+        switch (places[index].owner) {
+        case TASKHOST_SANDBOX_LIBRARIES:
+            if (is_in(normal, place)) return TASKHOST_SANDBOX_NOTHING;
+            break;
+        case TASKHOST_SANDBOX_PLUGINS:
+            if (is_in(normal, place)) return TASKHOST_SANDBOX_NOTHING;
+            if (is_in(place, normal)) around_own = true;
+            break;
+        case TASKHOST_SANDBOX_HOSTS:
+            if (is_in(normal, place)) below_hosts = true;
+            if (is_in(place, normal)) hosts = true;
+            break;
+        }
+    }
+    if (below_hosts && around_own) return TASKHOST_SANDBOX_NOTHING;
+    return hosts || below_hosts ? TASKHOST_SANDBOX_NEVER : TASKHOST_SANDBOX_ENTITLEMENT;
 }
 
 const struct taskhost_sandbox_filter *taskhost_sandbox_confinement(void) {

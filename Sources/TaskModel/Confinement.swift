@@ -22,19 +22,25 @@ public struct Confinement: Sendable, Hashable {
   public var dataDirectory: String?
   /// Folders of libraries besides the system's: readable and executable.
   public var libraryDirectories: [String]
-  /// Further paths it may read.
+  /// Further paths it may read. No link on the way there is followed.
   public var read: [String]
-  /// Further paths it may read and write.
+  /// Further paths it may read and write. No link on the way there is followed.
   public var write: [String]
   /// Which connections it may make.
   public var network: Network
   /// Whether it may start programs.
   public var exec: Bool
+  /// What was opened for paths of ``dataDirectory``, ``read`` and ``write``, by path: descriptors of the process that is confined. Such a
+  /// path stands for what was opened, whatever is there by now.
+  public var opened: [String: Int32]
+  /// Paths of the host's own, resolved: no denial advises an entitlement for them.
+  public var hostPaths: [String]
 
   /// A confinement with the configuration's defaults.
   public init(
     plugin: String, dataDirectory: String? = nil, libraryDirectories: [String] = [], memory: Int = 256 << 20, processes: Int = 32,
-    descriptors: Int = 256, read: [String] = [], write: [String] = [], network: Network = .none, exec: Bool = false
+    descriptors: Int = 256, read: [String] = [], write: [String] = [], network: Network = .none, exec: Bool = false,
+    opened: [String: Int32] = [:], hostPaths: [String] = []
   ) {
     self.plugin = plugin
     self.dataDirectory = dataDirectory
@@ -46,5 +52,7 @@ public struct Confinement: Sendable, Hashable {
     self.write = write
     self.network = network
     self.exec = exec
+    self.opened = opened
+    self.hostPaths = hostPaths
   }
 }

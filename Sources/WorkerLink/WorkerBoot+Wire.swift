@@ -39,6 +39,11 @@ extension Confinement: WireValue {
     writer.list(write) { $0.text($1) }
     writer.write(network)
     writer.flag(exec)
+    writer.list(opened.sorted { $0.key < $1.key }) { writer, entry in
+      writer.text(entry.key)
+      writer.integer(entry.value)
+    }
+    writer.list(hostPaths) { $0.text($1) }
   }
 
   init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
@@ -53,7 +58,23 @@ extension Confinement: WireValue {
       read: try reader.list("readable paths", atMost: LinkFormat.confinementEntries, Self.path),
       write: try reader.list("writable paths", atMost: LinkFormat.confinementEntries, Self.path),
       network: try reader.read(Network.self, "network"),
-      exec: try reader.flag("exec"))
+      exec: try reader.flag("exec"),
+      opened: try Self.opened(&reader),
+      hostPaths: try reader.list("the host's paths", atMost: LinkFormat.confinementEntries, Self.path))
+  }
+
+  /// In the order of the paths, each once.
+  private static func opened(_ reader: inout MessageReader) throws(LinkError) -> [String: Int32] {
+    var last: String?
+    let entries = try reader.list("opened paths", atMost: LinkFormat.confinementEntries) { (reader) throws(LinkError) in
+      let path = try path(&reader)
+      let descriptor = try reader.integer(Int32.self, "a descriptor")
+      guard descriptor >= 0 else { throw .malformed(what: "descriptor \(descriptor) of an opened path is none") }
+      if let last, last >= path { throw .malformed(what: "the opened paths are not in order") }
+      last = path
+      return (path, descriptor)
+    }
+    return Dictionary(uniqueKeysWithValues: entries)
   }
 
   private static func path(_ reader: inout MessageReader) throws(LinkError) -> String {

@@ -2,12 +2,14 @@ import TaskModel
 
 /// A path a worker may reach, and how.
 struct FileRule {
-  /// An absolute path; links are followed when the rule is made.
+  /// An absolute path.
   let path: String
   /// What is allowed there and below.
   let access: LandlockFileAccess
   /// The key of the configuration it comes from; nil: everybody gets it, and it does not matter when there is no such path.
   var entitlement: String?
+  /// Whether links are followed when the rule is made. What a plugin may write beside, it could make a link of.
+  var followsLinks = true
   /// Its entry is held: `/proc` may make entries anew, which no rule would then match.
   var held = false
 
@@ -29,6 +31,9 @@ struct FileRule {
     "/etc/crypto-policies", "/usr/share/ca-certificates", "/usr/local/share/ca-certificates", "/usr/share/pki", "/var/lib/ca-certificates",
   ]
 
+  /// Where every worker reads whatever its plugin is entitled to, links followed.
+  static let everybodys = libraries + programs + runtime + sinks + network + ["/proc/self"]
+
   /// Everything that a confinement allows.
   static func rules(of confinement: Confinement) -> [FileRule] {
     // Nothing but a program that is started needs the right to execute: a library is mapped.
@@ -42,10 +47,12 @@ struct FileRule {
     rules.append(FileRule(path: confinement.plugin, access: library, entitlement: "the plugin's file"))
     rules += confinement.libraryDirectories.map { FileRule(path: $0, access: library, entitlement: "its folders of libraries") }
     if let directory = confinement.dataDirectory {
-      rules.append(FileRule(path: directory, access: .readWrite, entitlement: "its data directory"))
+      rules.append(FileRule(path: directory, access: .readWrite, entitlement: "its data directory", followsLinks: false))
     }
-    rules += confinement.read.map { FileRule(path: $0, access: .read, entitlement: "entitlements.read") }
-    rules += confinement.write.map { FileRule(path: $0, access: [.readWrite, .controlDevice], entitlement: "entitlements.write") }
+    rules += confinement.read.map { FileRule(path: $0, access: .read, entitlement: "entitlements.read", followsLinks: false) }
+    rules += confinement.write.map {
+      FileRule(path: $0, access: [.readWrite, .controlDevice], entitlement: "entitlements.write", followsLinks: false)
+    }
     return rules
   }
 }

@@ -41,8 +41,8 @@ struct LandlockRuleset: ~Copyable {
     var ignored: [String] = []
     let known = LandlockFileAccess.known(to: abi)
     for rule in FileRule.rules(of: confinement) {
-      let access = rule.access.intersection(known).rawValue
-      let result = taskhost_sandbox_landlock_allow_path(descriptor, rule.path, access, rule.held)
+      let opened = rule.followsLinks ? nil : confinement.opened[rule.path]
+      let result = allow(rule.access.intersection(known), rule, opened)
       if result < 0, let entitlement = rule.entitlement {
         ignored.append("\(entitlement): \(rule.path): \(systemErrorText(-result)): it has no effect until the worker is started again")
       }
@@ -53,6 +53,16 @@ struct LandlockRuleset: ~Copyable {
       }
     }
     return ignored
+  }
+
+  /// Adds one rule; a negative errno where it cannot be.
+  private func allow(_ access: LandlockFileAccess, _ rule: FileRule, _ opened: Int32?) -> Int32 {
+    if let opened { return taskhost_sandbox_landlock_allow(descriptor, opened, access.rawValue) }
+    let found = rule.followsLinks ? taskhost_sandbox_open(rule.path) : taskhost_sandbox_open_without_links(rule.path)
+    guard found >= 0 else { return found }
+    let result = taskhost_sandbox_landlock_allow(descriptor, found, access.rawValue)
+    if !rule.held || result != 0 { taskhost_sandbox_close(found) }
+    return result
   }
 
   /// From now on the process can do no more than this.

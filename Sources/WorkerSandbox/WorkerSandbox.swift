@@ -1,4 +1,5 @@
 import CWorkerSandbox
+import Glibc
 public import TaskModel
 
 /// Confines the calling process, a plugin's worker, to its limits and entitlements.
@@ -10,7 +11,7 @@ public enum WorkerSandbox {
   /// The oldest ABI of Landlock that limits TCP ports.
   static let abiOfPorts = 4
 
-  /// Confines this process for good, in this order: limits, capabilities, `no_new_privs`, Landlock, seccomp.
+  /// Confines this process for good, in this order: capabilities, `no_new_privs`, Landlock, limits, seccomp.
   ///
   /// Call it while there is a single thread. What the kernel lacks is left out and reported, but what ``objections(to:landlockLimit:)``
   /// names is refused.
@@ -23,7 +24,7 @@ public enum WorkerSandbox {
     }
     let support = support(landlockLimit: landlockLimit)
     var report = SandboxReport(missing: support.missing)
-    try limit(to: confinement, &report)
+    let program = ownProgram()
     try check("giving up capabilities", taskhost_sandbox_drop_capabilities())
     try check("PR_SET_NO_NEW_PRIVS", taskhost_sandbox_no_new_privileges())
     if support.landlockABI > 0 {
@@ -31,12 +32,20 @@ public enum WorkerSandbox {
       report.ignored = try ruleset.allow(confinement)
       try ruleset.apply()
     }
+    for descriptor in confinement.opened.values { taskhost_sandbox_close(descriptor) }
+    // Last: what was opened for it may be more than it may have open.
+    try limit(to: confinement, &report)
     var filter = filter(of: confinement, landlockABI: support.landlockABI)
     if support.seccomp { try check("loading the seccomp filter", taskhost_sandbox_filter(&filter)) }
     taskhost_sandbox_remember(&filter)
+    rememberPaths(of: confinement, program: program)
     report.missing += missing(for: confinement, support)
     return report
   }
+
+  /// Paths that every worker reads, links followed, besides what its plugin is entitled to: who may write beside one of them could have all
+  /// workers read what it links there.
+  public static let everybodysPaths = FileRule.everybodys
 
   /// What this kernel offers. Changes nothing.
   ///
@@ -85,6 +94,26 @@ public enum WorkerSandbox {
       var granted: UInt64 = 0
       try check("limiting \(name)", taskhost_sandbox_set_limit(limit, value, &granted))
       if granted < value { report.missing.append("\(name): \(value) asked for, but this process may have no more than \(granted)") }
+    }
+  }
+
+  /// What the denials of this process take for no ordinary path. Libraries look through `/proc` and beside the program (`Bundle.main`).
+  private static func rememberPaths(of confinement: Confinement, program: String?) {
+    taskhost_sandbox_remember_path(TASKHOST_SANDBOX_LIBRARIES, "/proc")
+    if let folder = program.flatMap({ path in path.lastIndex(of: "/").map { String(path[..<$0]) } }), !folder.isEmpty {
+      taskhost_sandbox_remember_path(TASKHOST_SANDBOX_LIBRARIES, folder)
+    }
+    if let directory = confinement.dataDirectory { taskhost_sandbox_remember_path(TASKHOST_SANDBOX_PLUGINS, directory) }
+    for path in confinement.hostPaths { taskhost_sandbox_remember_path(TASKHOST_SANDBOX_HOSTS, path) }
+  }
+
+  /// The program that this process runs; nil: the system does not say.
+  private static func ownProgram() -> String? {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4096) { buffer in
+      guard let start = buffer.baseAddress else { return nil }
+      let length = readlink("/proc/self/exe", start, buffer.count)
+      guard length > 0, length < buffer.count else { return nil }
+      return String(decoding: buffer[..<length].lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
   }
 

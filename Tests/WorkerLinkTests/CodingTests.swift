@@ -100,6 +100,7 @@ import WorkerLink
       .boot(WorkerBoot(host: 0, confinement: Confinement(plugin: "/p"), launchBudget: .zero)),
       .boot(WorkerBoot(host: 1, confinement: Confinement(plugin: ""), launchBudget: .zero)),
       .boot(WorkerBoot(host: 1, confinement: Confinement(plugin: "/p", memory: -1), launchBudget: .zero)),
+      .boot(WorkerBoot(host: 1, confinement: Confinement(plugin: "/p", opened: ["/x": -1]), launchBudget: .zero)),
       .boot(WorkerBoot(host: 1, confinement: Confinement(plugin: "/p"), handlerLimit: 65, launchBudget: .zero)),
       .boot(
         WorkerBoot(host: 1, confinement: Confinement(plugin: String(repeating: "p", count: LinkFormat.pathBytes + 1)), launchBudget: .zero)),

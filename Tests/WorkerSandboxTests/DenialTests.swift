@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// What a plugin's author reads. The actions are those of a library that the probe loaded: its calls are seen too.
@@ -48,6 +49,71 @@ import Testing
         "denied: bind to port 8080: no entitlement allows a plugin to serve",
         "denied: listen: no entitlement allows a plugin to serve",
       ])
+  }
+
+  @Test("binding a UDP socket is told as serving")
+  func serving() throws {
+    #expect(
+      try Probe.run(["--network", "connect"], [("bind-udp", "5353")]).denials == [
+        "denied: bind to port 5353: no entitlement allows a plugin to serve"
+      ])
+  }
+
+  @Test("a folder that is read with scandir is told as one that is opened")
+  func scandir() throws {
+    let place = try Playground()
+    let result = try Probe.run(["--data", place("own")], [("scan", place("other")), ("scan", place("own"))])
+    #expect(result.answers == [EACCES, 0])
+    #expect(result.denials == ["denied: open \(place("other")) for reading: add it to entitlements.read"])
+  }
+
+  @Test("a mode that no plugin may set is told as such")
+  func modes() throws {
+    let place = try Playground()
+    let file = place("own/file")
+    #expect(
+      try Probe.run(["--data", place("own"), "--write", place("other")], [("widen", "\(file):0666")]).denials == [
+        "denied: fchmod to 0666: no entitlement allows setuid, setgid, or writing by the group or others",
+        "denied: chmod \(file) to 0666: no entitlement allows setuid, setgid, or writing by the group or others",
+      ])
+  }
+
+  @Test("nothing advises entitling what is the host's own, or a folder that it is in")
+  func hostPaths() throws {
+    let place = try Playground()
+    let (file, answer) = (place("other/file"), "the host's own files are there: no entitlement allows it")
+    let result = try Probe.run(
+      ["--data", place("own"), "--host", place("other")],
+      [
+        ("read", file), ("list", place.path), ("write", place("own/sub/../../other/file")), ("unlink", file), ("mkdir", place("new")),
+        ("rename", "\(file):\(place("own/moved"))"), ("truncate", file),
+      ])
+    #expect(
+      result.denials == [
+        "denied: open \(file) for reading: \(answer)",
+        "denied: open \(place.path) for reading: \(answer)",
+        "denied: open \(place("own/sub/../../other/file")) for writing: \(answer)",
+        "denied: remove \(file): \(answer)",
+        "denied: make the folder \(place("new")): \(answer)",
+        "denied: move \(file) to \(place("own/moved")): \(answer)",
+        "denied: truncate \(file): \(answer)",
+      ])
+  }
+
+  @Test("what libraries look into on their own account is denied without a word")
+  func libraries() throws {
+    let place = try Playground()
+    let program = URL(filePath: try BuiltProgram.path("sandbox-probe")).resolvingSymlinksInPath().deletingLastPathComponent().path
+    let result = try Probe.run(
+      // As in a state directory: its own folder is in one of the host's.
+      ["--data", place("own/sub"), "--host", place("own")],
+      [
+        ("read", "/proc/1/cmdline"), ("list", "/proc"), ("list", program), ("read", "\(program)/Info.plist"),
+        ("chmod", place("own/sub/file")),
+        ("list", place("own")), ("read", place("own/file")),
+      ])
+    #expect(result.answers == [EACCES, EACCES, EACCES, ENOENT, EPERM, EACCES, EACCES])
+    #expect(result.denials == ["denied: open \(place("own/file")) for reading: the host's own files are there: no entitlement allows it"])
   }
 
   @Test("a denied process names the entitlement")

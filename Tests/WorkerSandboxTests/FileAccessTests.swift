@@ -177,6 +177,46 @@ import Testing
     #expect(writing.answers == [EPERM, EPERM, EPERM, EPERM, 0])
   }
 
+  @Test("no file that is there is opened to the writing of others", arguments: ["0666", "0660", "0602", "0777"])
+  func writableByOthers(_ mode: String) throws {
+    let place = try Playground()
+    for options in [["--read", place("other")], ["--write", place("other")]] {
+      #expect(try Probe.answer(options, "widen", "\(place("other/file")):\(mode)") == 0)
+    }
+    // The twin: other modes pass.
+    #expect(try Probe.answer(["--read", place("other")], "widen", "\(place("other/file")):0644") == EEXIST)
+  }
+
+  @Test("commands that change a file are refused on a descriptor for reading, others are not")
+  func changingCommands() throws {
+    let place = try Playground()
+    let changing = [
+      "0x40086602", "0x40046602", "0x40087602", "0x401c5820", "0x40806685", "0x800c6613", "0x50009401", "0x50009417", "0x5000940e",
+      "0x50009418", "0x5000940f", "0x5000943f", "0x4008941a", "0x140086602",
+    ]
+    for options in [["--read", place("other")], ["--write", place("other")]] {
+      let result = try Probe.run(options, changing.map { ("command", "\(place("other/file")):\($0)") })
+      #expect(result.answers == changing.map { _ in EPERM })
+    }
+    // The twins: FIGETBSZ without a place for its answer, and FIONBIO likewise.
+    let harmless = try Probe.run(["--read", place("other")], ["0x2", "0x5421"].map { ("command", "\(place("other/file")):\($0)") })
+    #expect(harmless.answers == [EFAULT, EFAULT])
+  }
+
+  @Test("an entitled path that has become a link gives nothing")
+  func replacedByLink() throws {
+    let place = try Playground()
+    let files = FileManager.default
+    try files.createSymbolicLink(atPath: place("own/out"), withDestinationPath: place("other"))
+    try files.createSymbolicLink(atPath: place("linked"), withDestinationPath: place("own"))
+    let result = try Probe.run(
+      ["--write", place("own"), "--write", place("own/out"), "--read", place("own/out"), "--read", place("linked/sub")],
+      [("read", place("own/file")), ("read", place("other/file")), ("write", place("own/out/file")), ("list", place("other"))])
+    #expect(result.answers == [0, EACCES, EACCES, EACCES])
+    #expect(result.ignored.count == 3)
+    #expect(result.ignored.allSatisfy { $0.contains("Too many levels of symbolic links") }, "\(result.ignored)")
+  }
+
   @Test("no file is made that runs as its owner or group", arguments: ["04755", "02755", "06700"])
   func specialModes(_ mode: String) throws {
     let place = try Playground()

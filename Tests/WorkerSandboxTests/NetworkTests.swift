@@ -78,7 +78,22 @@ import Testing
   @Test("serving is refused", arguments: ["connect", "443"])
   func serving(_ network: String) throws {
     let result = try Probe.run(["--network", network], [("bind", "0"), ("bind", "8080"), ("listen", "0")])
-    #expect(result.answers == [EACCES, EACCES, EPERM])
+    #expect(result.answers == [EPERM, EPERM, EPERM])
+  }
+
+  @Test("no socket gets a port of the plugin's choice, and a client still gets one from the kernel", arguments: Kernel.abis)
+  func choosingPorts(_ abi: Int) throws {
+    let result = try Probe.run(
+      ["--network", "connect", "--landlock", "\(abi)"],
+      [
+        ("bind-udp", "0"), ("bind-udp", "5353"), ("bind", "8080"), ("bind-raw", "2:2:16"), ("bind-raw", "10:2:28"),
+        ("bind-raw", "10:1:128"), ("bind-raw", "2:2:0x10000000c"), ("choose-port", "40000"),
+        // The kernel takes no internet address that is as short as netlink's.
+        ("bind-raw", "2:2:12"), ("bind-raw", "10:2:12"),
+        // The twins: as the resolver does.
+        ("bind-raw", "16:3:12"), ("exchange-udp", ""), ("resolve", "localhost"),
+      ])
+    #expect(result.answers == Array(repeating: EPERM, count: 8) + [EINVAL, EINVAL, 0, 0, 0])
   }
 
   @Test("a list of ports: TCP to these and to 53, no UDP")

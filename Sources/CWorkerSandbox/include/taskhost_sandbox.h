@@ -43,18 +43,20 @@ bool taskhost_sandbox_has_seccomp(void);
 /* A new ruleset that denies what is named here and not allowed by a rule: its descriptor (close-on-exec), or a negative errno. */
 int taskhost_sandbox_landlock_create(uint64_t files, uint64_t ports, uint64_t scopes);
 
-/*
- * Allows `access` on `path` and below it. On what is not a directory, rights that only directories have are left out.
- * `keep` true: the descriptor behind the rule stays open, which keeps the entry of a virtual file system from being made anew.
- * -ENOENT, -EACCES and the like: the path cannot be opened.
- */
-int taskhost_sandbox_landlock_allow_path(int ruleset, const char *path, uint64_t access, bool keep);
+/* Opens a path for a rule (O_PATH, close-on-exec), links followed: a descriptor, or a negative errno. */
+int taskhost_sandbox_open(const char *path);
+
+/* The same, but -ELOOP where the path, or a folder on the way, is a link. */
+int taskhost_sandbox_open_without_links(const char *path);
+
+/* Allows `access` on what is open there and below it. On what is not a directory, rights that only directories have are left out. */
+int taskhost_sandbox_landlock_allow(int ruleset, int descriptor, uint64_t access);
 
 /* Allows `access` on a TCP port. */
 int taskhost_sandbox_landlock_allow_port(int ruleset, uint64_t access, uint16_t port);
 
-/* Closes what taskhost_sandbox_landlock_create opened. */
-void taskhost_sandbox_close(int ruleset);
+/* Closes what one of these functions opened. */
+void taskhost_sandbox_close(int descriptor);
 
 /* Applies the ruleset to the process. There is no way back. */
 int taskhost_sandbox_landlock_restrict(int ruleset);
@@ -90,6 +92,26 @@ void taskhost_sandbox_observe(taskhost_sandbox_observer observer);
 
 /* What the process was confined to: what the filter was made from. Remembered so that a denial can name what would allow it. */
 void taskhost_sandbox_remember(const struct taskhost_sandbox_filter *filter);
+
+/* Whose a remembered path is. */
+enum taskhost_sandbox_owner {
+    TASKHOST_SANDBOX_LIBRARIES, /* looked into by libraries on their own account: nothing is said of what is there, or below */
+    TASKHOST_SANDBOX_PLUGINS,   /* the plugin's own folder: the same, and for the folders it is in, as far as these are the host's */
+    TASKHOST_SANDBOX_HOSTS,     /* the host's own: no entitlement gives what is there, below it, or a folder that it is in */
+};
+
+/* Remembers a path (absolute, without links) that a denial must not take for any other. Call it before there are other threads; 64 fit. */
+void taskhost_sandbox_remember_path(enum taskhost_sandbox_owner owner, const char *path);
+
+/* What to say of a denied path. */
+enum taskhost_sandbox_advice {
+    TASKHOST_SANDBOX_ENTITLEMENT, /* which entitlement would allow it */
+    TASKHOST_SANDBOX_NEVER,       /* that none does */
+    TASKHOST_SANDBOX_NOTHING,
+};
+
+/* What to say of an absolute path, whether it exists or not. Any thread. */
+enum taskhost_sandbox_advice taskhost_sandbox_advice(const char *path);
 
 /* What was remembered in this process; NULL: it is not confined, or is a child of the one that is. Any thread. */
 const struct taskhost_sandbox_filter *taskhost_sandbox_confinement(void);

@@ -135,6 +135,32 @@ static int special_mode(const char *argument) {
     return worked ? EEXIST : 0;
 }
 
+/* PATH:MODE, each way to change the mode of a file that is there; 0: none worked, else EEXIST. */
+static int widen(const char *argument) {
+    const char *path = part(argument, 0);
+    mode_t mode = (mode_t)number(argument, 1);
+    int descriptor = open(path, O_RDONLY);
+    if (descriptor < 0) return errno;
+    bool worked = fchmod(descriptor, mode) == 0 || chmod(path, mode) == 0 || fchmodat(AT_FDCWD, path, mode, 0) == 0 ||
+        syscall(452 /* fchmodat2 */, AT_FDCWD, path, mode, 0) == 0;
+    close(descriptor);
+    return worked ? EEXIST : 0;
+}
+
+/* PATH:COMMAND, an ioctl with no argument on a descriptor for reading. */
+static int command(const char *argument) {
+    int descriptor = open(part(argument, 0), O_RDONLY);
+    if (descriptor < 0) return errno;
+    int result = outcome(syscall(SYS_ioctl, descriptor, number(argument, 1), 0));
+    close(descriptor);
+    return result;
+}
+
+static int scan(const char *path) {
+    struct dirent **found = NULL;
+    return outcome(scandir(path, &found, NULL, alphasort));
+}
+
 static int set_open_times(const char *path) {
     int descriptor = open(path, O_RDONLY);
     if (descriptor < 0) return errno;
@@ -194,7 +220,7 @@ static int open_many(const char *count) {
 }
 
 const struct action file_actions[] = {
-    {"read", read_file}, {"read-of-thread", read_of_thread}, {"read-stream", read_stream}, {"list", list}, {"write", write_file}, {"mkdir", make_folder},
+    {"read", read_file}, {"read-of-thread", read_of_thread}, {"read-stream", read_stream}, {"list", list}, {"scan", scan}, {"widen", widen}, {"command", command}, {"write", write_file}, {"mkdir", make_folder},
     {"unlink", remove_file}, {"rmdir", remove_folder}, {"rename", move}, {"link", hard_link}, {"symlink", soft_link},
     {"mkfifo", make_fifo}, {"mknod-char", make_device}, {"mknod-block", make_disk}, {"truncate", truncate_path},
     {"open-read-truncate", open_reading_truncating}, {"open-neither-truncate", open_neither_truncating},

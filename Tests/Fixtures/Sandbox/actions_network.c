@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -58,6 +59,49 @@ static int bind_stream(const char *port) { return on_socket(SOCK_STREAM, port, b
 static int connect_fast(const char *port) { return on_socket(SOCK_STREAM, port, fast_open); }
 static int listen_stream(const char *port) { return on_socket(SOCK_STREAM, port, serve); }
 
+static int bind_datagram(const char *port) { return on_socket(SOCK_DGRAM, port, bind); }
+
+/* FAMILY:TYPE:LENGTH, the length as the kernel gets it, 64 bits. The address is any one with any port. */
+static int bind_raw(const char *argument) {
+    struct sockaddr_storage address;
+    memset(&address, 0, sizeof address);
+    address.ss_family = (sa_family_t)number(argument, 0);
+    int descriptor = socket((int)number(argument, 0), (int)number(argument, 1) | SOCK_CLOEXEC, 0);
+    if (descriptor < 0) return errno;
+    int result = outcome(syscall(SYS_bind, descriptor, &address, number(argument, 2)));
+    close(descriptor);
+    return result;
+}
+
+/* Asks for ports from a range of one (IP_LOCAL_PORT_RANGE), then sends, which gives the socket its port. */
+static int choose_port(const char *port) {
+    unsigned range = (unsigned)number(port, 0) | (unsigned)number(port, 0) << 16;
+    int descriptor = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (descriptor < 0) return errno;
+    int result = outcome(setsockopt(descriptor, SOL_IP, 51, &range, sizeof range));
+    close(descriptor);
+    return result;
+}
+
+/* As a client of a name server: an unbound socket sends, is given a port by that, and receives what is sent there. */
+static int exchange_datagrams(const char *argument) {
+    (void)argument;
+    int asking = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), answering = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in address = local(9);
+    socklen_t length = sizeof address;
+    struct timeval patience = {10, 0};
+    char byte;
+    int result = outcome(sendto(asking, "?", 1, 0, (struct sockaddr *)&address, length));
+    if (result == 0) result = outcome(getsockname(asking, (struct sockaddr *)&address, &length));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (result == 0) result = outcome(sendto(answering, "!", 1, 0, (struct sockaddr *)&address, length));
+    if (result == 0) result = outcome(setsockopt(asking, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience));
+    if (result == 0) result = outcome(recv(asking, &byte, 1, 0));
+    close(asking);
+    close(answering);
+    return result;
+}
+
 /* A pair that passes a descriptor. */
 static int make_pair(const char *argument) {
     int pair[2];
@@ -104,6 +148,7 @@ static int resolve(const char *name) {
 
 const struct action network_actions[] = {
     {"socket", make}, {"socket-raw", make_raw}, {"connect", connect_stream}, {"connect-udp", connect_datagram}, {"bind", bind_stream},
+    {"bind-udp", bind_datagram}, {"bind-raw", bind_raw}, {"choose-port", choose_port}, {"exchange-udp", exchange_datagrams},
     {"fast-open", connect_fast}, {"listen", listen_stream}, {"socketpair", make_pair}, {"pair-to-path", pair_to_path},
     {"resolve", resolve}, {0, 0},
 };

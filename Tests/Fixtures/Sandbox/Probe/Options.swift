@@ -22,6 +22,7 @@ struct Options {
       case "--library": confinement.libraryDirectories.append(value)
       case "--read": confinement.read.append(value)
       case "--write": confinement.write.append(value)
+      case "--host": confinement.hostPaths.append(value)
       case "--memory": confinement.memory = Int(value) ?? 0
       case "--descriptors": confinement.descriptors = Int(value) ?? 0
       case "--exec": confinement.exec = value == "true"
