@@ -53,12 +53,12 @@ apple-code: deps
 
 # Everything the host loads must be writable by its owner alone, so the folders are made with that mode whatever the umask is.
 stage: build samples
-	install -d -m 0755 $(STATE) $(STATE)/plugins $(STATE)/demo
+	install -d -m 0755 $(STATE) $(STATE)/plugins $(STATE)-demo
 	install -m 0755 $(BUILD)/libTokenRefresh.so $(BUILD)/libCleanup.so $(SAMPLE_SCRATCH)/hello-c.so \
 	  $(SAMPLE_SCRATCH)/hello-cpp.so $(SAMPLE_SCRATCH)/hello-rust.so $(SAMPLE_SCRATCH)/hello-swift/release/libHelloSwift.so \
 	  $(SAMPLE_SCRATCH)/notes-sync/release/libNotesSync.so $(STATE)/plugins/
-	[ -e $(STATE)/taskhost.toml ] || sed "s|@DEMO@|$(CURDIR)/$(STATE)/demo|" Packaging/demo/taskhost.toml > $(STATE)/taskhost.toml
-	for number in $$(seq 1 30); do head -c 4096 /dev/zero > $(STATE)/demo/old-$$number.log; touch -d '2 days ago' $(STATE)/demo/old-$$number.log; done
+	[ -e $(STATE)/taskhost.toml ] || sed "s|@DEMO@|$(CURDIR)/$(STATE)-demo|" Packaging/demo/taskhost.toml > $(STATE)/taskhost.toml
+	for number in $$(seq 1 30); do head -c 4096 /dev/zero > $(STATE)-demo/old-$$number.log; touch -d '2 days ago' $(STATE)-demo/old-$$number.log; done
 
 run: stage
 	exec $(BUILD)/taskhost run --config $(STATE)/taskhost.toml
@@ -132,4 +132,4 @@ clean:
 	rm -rf .build .build-tsan .build-fuzz $(SAMPLE_SCRATCH)
 
 clean-state:
-	rm -rf $(STATE)
+	rm -rf $(STATE) $(STATE)-demo

@@ -24,6 +24,16 @@
 
 int taskhost_process_die_with_parent(void) { return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); }
 
+int taskhost_process_close_on_exec(int first) {
+  if (syscall(SYS_close_range, (unsigned)first, ~0u, 1u << 2 /* CLOSE_RANGE_CLOEXEC */) == 0) return 0;
+  /* Before Linux 5.11. */
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return -1;
+  for (rlim_t descriptor = (rlim_t)first; descriptor < limit.rlim_cur && descriptor < 1u << 20; descriptor++)
+    if (fcntl((int)descriptor, F_SETFD, FD_CLOEXEC) != 0 && errno != EBADF) return -1;
+  return 0;
+}
+
 int taskhost_process_descriptor(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 
 

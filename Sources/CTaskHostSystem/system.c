@@ -16,6 +16,8 @@
 
 int taskhost_system_set_timer_slack(unsigned long nanoseconds) { return prctl(PR_SET_TIMERSLACK, nanoseconds, 0, 0, 0); }
 
+int taskhost_system_open_place(int directory, const char *name) { return openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC); }
+
 int taskhost_system_event_create(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 int taskhost_system_event_set(int descriptor) {

@@ -5,9 +5,12 @@ import Glibc
 /// Descriptors for a child: closed when this goes out of use, unless they were taken. One thread uses it.
 public final class ChildDescriptors {
   private var open: [Int32] = []
+  private let first: Int32
 
   /// None yet.
-  public init() {}
+  ///
+  /// - Parameter count: How many descriptors a child gets at most; ``high(_:_:)`` keeps clear of their numbers.
+  public init(atMost count: Int32 = 16) { first = max(16, count) }
 
   deinit { for descriptor in open { close(descriptor) } }
 
@@ -28,7 +31,7 @@ public final class ChildDescriptors {
   /// - Parameter what: What it is of, for the error; -1 as `descriptor` is one, of which `errno` tells.
   public func high(_ descriptor: Int32, _ what: String) throws(SystemFailure) -> Int32 {
     guard descriptor >= 0 else { throw SystemFailure(what) }
-    let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 16)
+    let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, first)
     guard copy >= 0 else { throw SystemFailure(what) }
     close(take(descriptor))
     return own(copy)

@@ -16,7 +16,7 @@ extension PluginWorker: WorkerProcess.Owner {
     process.send(
       .boot(
         WorkerBoot(
-          host: getpid(), confinement: spec.confinement, identifier: spec.identifier, adoption: spec.adoption,
+          host: getpid(), confinement: process.confinement, identifier: spec.identifier, adoption: spec.adoption,
           handlerLimit: spec.handlerLimit,
           launchBudget: spec.launchBudget, landlockLimit: spec.landlockLimit)))
     if isKilled { process.kill() }

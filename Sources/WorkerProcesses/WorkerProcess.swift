@@ -34,8 +34,10 @@ final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {
   private let cgroups: WorkerCgroups?
   /// nil: it has none of its own.
   private let cgroup: WorkerCgroup?
-  /// What its control group should limit and does not, a sentence each.
-  private let unlimited: [String]
+  /// What it is to be confined to.
+  let confinement: Confinement
+  /// What its control group should limit and does not, and entitlements without effect, a sentence each.
+  private let lacking: [String]
 
   // With `monitor` held.
   private let monitor = Monitor()
@@ -66,7 +68,8 @@ final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {
       spawned.process, number: number, memory: spec.confinement.memory, processes: spec.confinement.processes)
     self.cgroups = cgroups
     cgroup = placed?.group
-    unlimited = placed?.missing ?? []
+    confinement = spawned.confinement
+    lacking = (placed?.missing ?? []) + spawned.ignored
     self.number = number
     self.loop = loop
     self.owner = owner
@@ -159,7 +162,7 @@ final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {
   /// What is not enforced on it, of which it said `itself` what it cannot enforce on its own.
   func unenforced(_ itself: [String]) -> [String] {
     let isCounted = cgroup?.limitsProcesses ?? false
-    return (isCounted ? itself.filter { !$0.hasPrefix("limits.processes:") } : itself) + unlimited
+    return (isCounted ? itself.filter { !$0.hasPrefix("limits.processes:") } : itself) + lacking
   }
 
   // MARK: The loop's thread

@@ -17,14 +17,21 @@ enum WorkerSpawn {
     let output: Int32
     let errors: Int32
     let cell: UnsafeMutablePointer<taskhost_crash_cell>
+    /// What it is to be confined to.
+    let confinement: Confinement
+    /// Entitlements that have no effect, a sentence each.
+    let ignored: [String]
   }
 
-  /// The worker's descriptors by number: its link and its crash cell.
+  /// The worker's descriptors by number: its link, its crash cell, then what its entitlements name.
   private static let linkNumber: Int32 = 3
   private static let cellNumber: Int32 = 4
+  private static let firstPathNumber: Int32 = 5
 
   static func start(_ spec: WorkerSpec) throws(Failure) -> Spawned {
-    do throws(SystemFailure) { return try started(spec) } catch {
+    let descriptors = ChildDescriptors(atMost: firstPathNumber + Int32(clamping: spec.entitled.count))
+    let paths = try OpenedPaths(spec, from: firstPathNumber, descriptors)
+    do throws(SystemFailure) { return try started(spec, paths, descriptors) } catch {
       let remedy = error.code == EMFILE || error.code == ENFILE ? ": raise the limit of descriptors" : ""
       throw Failure(
         observed: error.what == spec.executable
@@ -33,8 +40,9 @@ enum WorkerSpawn {
     }
   }
 
-  private static func started(_ spec: WorkerSpec) throws(SystemFailure) -> Spawned {
-    let descriptors = ChildDescriptors()
+  private static func started(
+    _ spec: WorkerSpec, _ paths: OpenedPaths, _ descriptors: ChildDescriptors
+  ) throws(SystemFailure) -> Spawned {
     let pair: (host: Int32, worker: Int32)
     do throws(LinkError) { pair = try LinkSocket.pair() } catch {
       if case .system(_, let code) = error { throw SystemFailure("a link", code) }
@@ -48,12 +56,11 @@ enum WorkerSpawn {
     let cell = try descriptors.crashCell()
     let program = ChildProgram(spec.executable, arguments: ["taskhost-worker", spec.name], environment: spec.environment)
     do throws(SystemFailure) {
-      let child = try program.start([
-        (null, 0), (output.write, 1), (errors.write, 2), (workerLink, linkNumber), (cell.descriptor, cellNumber),
-      ])
+      let child = try program.start(
+        [(null, 0), (output.write, 1), (errors.write, 2), (workerLink, linkNumber), (cell.descriptor, cellNumber)] + paths.transfers)
       return Spawned(
         process: child.process, processDescriptor: child.descriptor, link: descriptors.take(link), output: descriptors.take(output.read),
-        errors: descriptors.take(errors.read), cell: cell.memory)
+        errors: descriptors.take(errors.read), cell: cell.memory, confinement: paths.confinement, ignored: paths.ignored)
     } catch {
       munmap(cell.memory, MemoryLayout<taskhost_crash_cell>.size)
       throw error

@@ -8,6 +8,9 @@ public struct WorkerSpec: Sendable {
   public var name: String
   /// What it may use and reach; names the copy that is loaded.
   public var confinement: Confinement
+  /// What paths of the confinement stood for when the host launched, its data directory with them: opened for each worker, and refused to it
+  /// when something else is there by then. Other paths the worker opens itself, without following links.
+  public var entitled: [EntitledPath]
   /// Who the plugin is, where that is known before it registers.
   public var identifier: TaskIdentifier?
   /// The function of it that is its handler, for a library that is adopted; nil: it is a plugin with a launch function.
@@ -25,13 +28,15 @@ public struct WorkerSpec: Sendable {
 
   /// A specification as given.
   public init(
-    executable: String, name: String, confinement: Confinement, identifier: TaskIdentifier?, adoption: LibraryAdoption? = nil,
+    executable: String, name: String, confinement: Confinement, entitled: [EntitledPath] = [], identifier: TaskIdentifier?,
+    adoption: LibraryAdoption? = nil,
     handlerLimit: Int = 1, launchBudget: Duration,
     environment: [String] = [], landlockLimit: Int? = nil, idleTime: Duration = .seconds(30)
   ) {
     self.executable = executable
     self.name = name
     self.confinement = confinement
+    self.entitled = entitled
     self.identifier = identifier
     self.adoption = adoption
     self.handlerLimit = handlerLimit

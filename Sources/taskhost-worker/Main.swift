@@ -9,8 +9,9 @@ import WorkerSandbox
 
 /// A worker process: confines itself, loads one plugin, runs its handlers as the host orders. It ends when the host ends.
 ///
-/// It is started by the host alone, with its link at descriptor 3 and its crash cell at 4. Its first thread does everything that must
-/// happen before there are others; then it serves the main queue, if the plugin has one.
+/// It is started by the host alone, with its link at descriptor 3, its crash cell at 4, and what its entitlements name from 5 on. Its first
+/// thread does everything that must happen before there are others, loads and launches the plugin, and then serves the plugin's main queue
+/// and main run loop, if it has them.
 @main
 struct Worker {
   private static let linkDescriptor: Int32 = 3
@@ -19,6 +20,8 @@ struct Worker {
   static func main() {
     // From here on the end of the host's thread ends this process; what happened before that is found by comparing the parent.
     guard taskhost_process_die_with_parent() == 0 else { give(up: "it cannot be tied to its host") }
+    // What is opened later is close-on-exec from the beginning: programs that the plugin starts inherit its standard streams alone.
+    guard taskhost_process_close_on_exec(linkDescriptor) == 0 else { give(up: "its descriptors cannot be kept from other programs") }
     let socket = LinkSocket(descriptor: linkDescriptor)
     let boot = receiveBoot(socket)
     guard getppid() == boot.host else { leave(0) }
@@ -28,7 +31,7 @@ struct Worker {
     confine(boot, host)
     let session = WorkerSession(boot, host)
     session.launch()
-    session.serveMainQueue()
+    session.serveMainThread()
   }
 
   private static func receiveBoot(_ socket: LinkSocket) -> WorkerBoot {

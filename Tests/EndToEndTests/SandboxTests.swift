@@ -49,7 +49,7 @@ struct SandboxTests {
       try await host.add("script.so", "script")
       try host.configure("")
       try await host.start()
-      let outside = host.directory("outside")
+      let outside = try host.directory.folder("elsewhere") + "/outside"
       let id = try await host.submit("note \(outside)")
       try await host.current.line(with: "denied: create \(outside): add its folder to entitlements.write")
       try await host.request(id) { ["succeeded", "failed"].contains($0["state"]?.string ?? "") }

@@ -117,6 +117,22 @@ import WorkerProcesses
     try await child.ended("the child of a worker")
   }
 
+  @Test("a program that it starts does not get its link") func inheritance() async throws {
+    let bench = try await WorkerBench(exec: true)
+    let probe = try Probe()
+    let end = try await bench.run("spawn", probe)
+    try #require(end.ending == .returned(.success, stop: nil), "\(end.report.message ?? "")")
+    func sockets(of process: Int64) throws -> Int {
+      let folder = "/proc/\(process)/fd"
+      return try FileManager.default.contentsOfDirectory(atPath: folder).filter {
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: folder + "/" + $0))?.hasPrefix("socket:") == true
+      }.count
+    }
+    #expect(try sockets(of: probe[1]) == 0)
+    // The twin: the worker itself has its link.
+    #expect(try sockets(of: probe[0]) == 1)
+  }
+
   @Test("a worker that must not start programs cannot") func noChildren() async throws {
     let bench = try await WorkerBench()
     let end = try await bench.run("spawn", try Probe())

@@ -12,6 +12,9 @@
 /* The process dies when the thread that spawned it ends (prctl PR_SET_PDEATHSIG, SIGKILL). */
 int taskhost_process_die_with_parent(void);
 
+/* Programs that this process starts have none of its descriptors from `first` on. */
+int taskhost_process_close_on_exec(int first);
+
 /* Makes a process that does nothing but kill this process's group when this process ends, however it ends: the programs that a worker may
  * start do not outlive it. Call it while there is one thread, which must live as long as the process. 0, or -1: errno. */
 int taskhost_process_guard_group(void);

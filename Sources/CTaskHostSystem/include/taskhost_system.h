@@ -21,6 +21,9 @@ int taskhost_system_event_set(int descriptor);
 /* Names the calling thread; the kernel keeps 15 bytes. */
 int taskhost_system_set_thread_name(const char *name);
 
+/* What has that name in `directory`, for naming it alone (O_PATH, O_NOFOLLOW, close-on-exec): a link itself, not what it leads to. */
+int taskhost_system_open_place(int directory, const char *name);
+
 /* The signal that no thread of the host blocks: by it, a thread that hangs is asked for its stack. */
 int taskhost_system_stack_signal(void);
 

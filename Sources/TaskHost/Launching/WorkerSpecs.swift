@@ -10,12 +10,17 @@ struct WorkerSpecs: Sendable {
   let executable: String
   /// What a launch depends on whoever is launched: the build of the worker, the libraries, the budget.
   private let everybody: String
+  private let entitlements: ResolvedEntitlements
 
-  /// - Throws: When the program is not where it is expected.
+  /// Looks at the paths of all entitlements, once.
+  ///
+  /// - Throws: When the program is not where it is expected, or entitlements contradict each other or the host's own places.
   init(_ configuration: HostConfiguration, stateDirectory: String) throws(HostFailure) {
     self.configuration = configuration
     self.stateDirectory = stateDirectory
     executable = try Self.findExecutable()
+    entitlements = try ResolvedEntitlements(
+      configuration, stateDirectory: stateDirectory, programs: [executable] + (Self.ownProgram().map { [$0] } ?? []))
     everybody = [
       Self.build(executable), String(configuration.launchBudget.wholeMilliseconds), String(Self.landlockLimit ?? 0),
       SwiftRuntime.directories.joined(separator: ":"),
@@ -27,19 +32,23 @@ struct WorkerSpecs: Sendable {
     let settings = identifier.map { configuration.plugin($0.rawValue) } ?? PluginConfiguration()
     let data = try identifier.map { identifier throws(HostFailure) in try StateDirectory.dataDirectory(in: stateDirectory, for: identifier)
     }
+    let paths = entitlements.paths(of: identifier?.rawValue ?? "")
+    let own = identifier.map { EntitledPath.own(["data", $0.rawValue], in: stateDirectory, with: [Self.temporaryFolder]) }
     var confinement = Confinement(
       plugin: candidate.copy, dataDirectory: data, libraryDirectories: SwiftRuntime.directories, memory: settings.limits.memory,
-      processes: settings.limits.processes, descriptors: settings.limits.descriptors, read: settings.entitlements.read,
-      write: settings.entitlements.write, network: Confinement.Network(settings.entitlements.network), exec: settings.entitlements.exec)
+      processes: settings.limits.processes, descriptors: settings.limits.descriptors, read: paths.read.map(\.path),
+      write: paths.write.map(\.path), network: Confinement.Network(settings.entitlements.network), exec: settings.entitlements.exec,
+      hostPaths: entitlements.hostPaths)
     // One that will have what the host has is launched in a worker only to see that it survives that.
     if settings.isolation == .thread {
       (confinement.write, confinement.network, confinement.exec) = (["/"], .connect, true)
       (confinement.memory, confinement.descriptors) = (1 << 40, 65_536)
     }
     return WorkerSpec(
-      executable: executable, name: candidate.name, confinement: confinement, identifier: identifier, adoption: candidate.adoption,
-      handlerLimit: handlerLimit,
-      launchBudget: configuration.launchBudget, environment: environment(settings, data), landlockLimit: Self.landlockLimit)
+      executable: executable, name: candidate.name, confinement: confinement,
+      entitled: paths.read + paths.write + (own.map { [$0] } ?? []), identifier: identifier, adoption: candidate.adoption,
+      handlerLimit: handlerLimit, launchBudget: configuration.launchBudget, environment: environment(settings, data),
+      landlockLimit: Self.landlockLimit)
   }
 
   /// Everything else than the content that decides what a launch leads to.
@@ -61,6 +70,9 @@ struct WorkerSpecs: Sendable {
     ].joined(separator: "\u{1}")
   }
 
+  /// What `TMPDIR` is in a plugin's own folder.
+  private static let temporaryFolder = "tmp"
+
   /// `TASKHOST_LANDLOCK_ABI`: as if the kernel had no newer version of Landlock's interface than that; to see what a plugin can do on an
   /// older kernel.
   static let landlockLimit: Int? = getenv("TASKHOST_LANDLOCK_ABI").flatMap { Int(String(cString: $0)) }
@@ -70,7 +82,8 @@ struct WorkerSpecs: Sendable {
     var variables = ["PATH": "/usr/local/bin:/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no"]
     if let data {
       variables["HOME"] = data
-      variables["TMPDIR"] = data
+      variables["CFFIXED_USER_HOME"] = data
+      variables["TMPDIR"] = data + "/" + Self.temporaryFolder
     }
     // Names are asked over TCP where the sandbox lets nothing else through.
     if case .ports = settings.entitlements.network { variables["RES_OPTIONS"] = "use-vc" }
@@ -83,16 +96,20 @@ struct WorkerSpecs: Sendable {
   /// Beside this program, or where the package puts it; `TASKHOST_WORKER` names another.
   private static func findExecutable() throws(HostFailure) -> String {
     if let path = getenv("TASKHOST_WORKER") { return String(cString: path) }
-    let own = realpath("/proc/self/exe", nil).map { path in
-      defer { free(path) }
-      return String(cString: path)
-    }
-    let folder = own.flatMap { path in path.lastIndex(of: "/").map { String(path[..<$0]) } } ?? "/usr/bin"
+    let folder = ownProgram().flatMap { path in path.lastIndex(of: "/").map { String(path[..<$0]) } } ?? "/usr/bin"
     let places = [folder + "/taskhost-worker", folder + "/../libexec/taskhost/taskhost-worker"]
     if let found = places.first(where: { access($0, X_OK) == 0 }) { return found }
     throw HostFailure(
       .configuration,
       "taskhost-worker is not at \(places.joined(separator: " nor at ")): install it beside taskhost, or name it with TASKHOST_WORKER")
+  }
+
+  /// The host's.
+  private static func ownProgram() -> String? {
+    realpath("/proc/self/exe", nil).map { path in
+      defer { free(path) }
+      return String(cString: path)
+    }
   }
 
   /// Tells one build of the worker from another.

@@ -10,6 +10,7 @@
  *   wait-expired            waits for that handler
  *   poll MS                 waits for the expiration descriptor
  *   note FILE               appends "REQUEST ATTEMPT" to a file, with one write
+ *   environment NAME        what a variable of the environment is
  *   facts                   what the host says about the run
  *   snooze-times N          SNOOZE while fewer than N runs of the request have; counts them in the checkpoint
  *   state-set K V, state-get K, checkpoint-set V, checkpoint-get
@@ -208,6 +209,10 @@ static void step(run *self, char *text) {
       fact(self, "note", "%d", write(file, line, (size_t)length) == length);
       close(file);
     }
+  }
+  else if (IS("environment")) {
+    const char *value = getenv(first);
+    fact(self, first, "\"%s\"", value ? value : "");
   }
   else if (IS("facts")) {
     fact(self, "identifier", "\"%s\"", api->identifier(task));

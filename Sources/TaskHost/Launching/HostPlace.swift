@@ -1,0 +1,55 @@
+import WorkerProcesses
+import WorkerSandbox
+
+/// A path that the host, or every worker, relies on.
+struct HostPlace: Sendable {
+  /// What entitlements must leave alone.
+  enum Protection: Sendable {
+    /// Neither read nor written, nor anything below it.
+    case secret
+    /// No plugin reads the folder whole, or writes anything in it.
+    case plugins
+    /// Not replaced and not written.
+    case program
+    /// Not replaced: workers follow links there.
+    case shared
+  }
+
+  /// For sentences, with an article.
+  let what: String
+  /// Without links.
+  let path: String
+  /// The path, and where the links are that lead to it.
+  let steps: [String]
+  let protection: Protection
+
+  private init(_ what: String, _ configured: String, _ protection: Protection) {
+    let found = EntitledPath(configured, source: what)
+    self.what = what
+    path = found.path
+    steps = found.links + [found.path]
+    self.protection = protection
+  }
+
+  /// Everything of that kind.
+  ///
+  /// - Parameter programs: The host's and the worker's.
+  static func all(_ configuration: HostConfiguration, stateDirectory: String, programs: [String]) -> [HostPlace] {
+    var places = [
+      HostPlace("the state directory", stateDirectory, .secret),
+      HostPlace("the state directory", configuration.stateDirectory, .secret),
+      HostPlace("the control socket", configuration.control.socket, .secret),
+    ]
+    if let file = configuration.file { places.append(HostPlace("the configuration", file, .secret)) }
+    if let file = configuration.control.tokenFile { places.append(HostPlace("the file of tokens", file, .secret)) }
+    places += configuration.pluginDirectories.map { HostPlace("the plugin directory", $0, .plugins) }
+    places += configuration.trustedKeys.map { HostPlace("the trusted key", $0.file, .program) }
+    for (name, event) in configuration.events.sorted(by: { $0.key < $1.key }) {
+      if case .unix(let path) = event.listen { places.append(HostPlace("the socket of the event \(name)", path, .program)) }
+    }
+    places += programs.map { HostPlace("the program", $0, .program) }
+    places += SwiftRuntime.directories.map { HostPlace("the folder of libraries", $0, .program) }
+    places += WorkerSandbox.everybodysPaths.map { HostPlace("what every worker reads,", $0, .shared) }
+    return places
+  }
+}
