@@ -49,12 +49,8 @@ final class LaunchAttempt: @unchecked Sendable {  // reason: everything that cha
     }
     let result = try launchKnowing(launch)
     return LaunchedPlugin(
-      handlers: result.handlers, changes: result.changes, shutdown: shutdown, mainQueue: Self.mainQueue(image),
+      handlers: result.handlers, changes: result.changes, shutdown: shutdown, mainQueue: MainQueueServer(of: image),
       askedTooEarly: result.askedTooEarly, askedForRequests: result.askedForRequests)
-  }
-
-  private static func mainQueue(_ image: UnsafeMutableRawPointer) -> MainQueueServer? {
-    dlsym(image, "dispatch_main").map { MainQueueServer(function: unsafeBitCast($0, to: (@convention(c) () -> Void).self)) }
   }
 
   /// Registers the function of a library that knows nothing of taskhost.
@@ -75,7 +71,7 @@ final class LaunchAttempt: @unchecked Sendable {  // reason: everything that cha
       throw LaunchFailure(step: .registration, observed: "its registration was refused: its signature is not in its normal form")
     }
     return LaunchedPlugin(
-      handlers: [handler], changes: [], shutdown: nil, mainQueue: Self.mainQueue(image), askedTooEarly: false, askedForRequests: false)
+      handlers: [handler], changes: [], shutdown: nil, mainQueue: MainQueueServer(of: image), askedTooEarly: false, askedForRequests: false)
   }
 
   /// What a registration that was refused means for the launch.

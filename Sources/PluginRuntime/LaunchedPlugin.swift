@@ -1,3 +1,4 @@
+import Glibc
 public import TaskModel
 
 /// What a launched plugin is to the host.
@@ -16,12 +17,28 @@ public struct LaunchedPlugin: Sendable {
   public let askedForRequests: Bool
 }
 
-/// `dispatch_main` of the libdispatch that a plugin brought along: without it, `@MainActor` code of the plugin would hang.
-public struct MainQueueServer: @unchecked Sendable {  // reason: a function's address, called once, on the main thread
-  let function: @convention(c) () -> Void
+/// What serves the main queue, and the main run loop, of the libdispatch and the Foundation that a plugin brought along: without it,
+/// `@MainActor` code of the plugin would hang.
+public struct MainQueueServer: @unchecked Sendable {  // reason: functions' addresses, called once, on the main thread
+  private typealias Function = @convention(c) () -> Void
 
-  /// Serves the main queue for ever; on the process's first thread only.
-  public func serve() { function() }
+  /// The plugin's own comes first: where it carries Foundation in itself, nobody else finds its functions. The main run loop serves the
+  /// main queue too.
+  private static let names = ["taskhost_plugin_serve_main_thread", "CFRunLoopRun", "dispatch_main"]
+
+  private let functions: [Function]
+
+  /// What a loaded plugin, or a library that it needs, exports; nil: nothing that serves a main queue.
+  init?(of image: UnsafeMutableRawPointer) {
+    // Searched through the plugin's handle, itself before the libraries it needs: another copy's main queue would not be the plugin's.
+    functions = Self.names.compactMap { dlsym(image, $0).map { unsafeBitCast($0, to: Function.self) } }
+    if functions.isEmpty { return nil }
+  }
+
+  /// Serves for ever; on the process's first thread only.
+  ///
+  /// The run loop is the main one where that thread has loaded the plugin; else it returns, and the queue alone is served.
+  public func serve() { for function in functions { function() } }
 }
 
 /// `taskhost_plugin_shutdown` of a plugin.

@@ -1,9 +1,11 @@
+import Glibc
 import HostThreads
 public import TaskModel
 
 /// Loads a plugin into this process and calls its launch function, inside the launch budget.
 ///
-/// The code runs on a thread of its own. When the budget is over, that thread is left behind: a process cannot end one of its threads.
+/// The code runs on a thread of its own, or on the process's main thread. When the budget is over, that thread is left behind: a process
+/// cannot end one of its threads.
 public enum PluginImage {
   /// Plugins launch one at a time. A launch waits for its turn before its budget begins.
   private static let turn = Monitor()
@@ -20,6 +22,28 @@ public enum PluginImage {
   /// - Returns: An outcome for each, in their order.
   public static func launch(_ orders: [LaunchOrder], budget: Duration) -> [Result<LaunchedPlugin, LaunchFailure>] {
     turn.locked { LaunchBatch(orders.map(LaunchAttempt.init), budget: budget).outcomes() }
+  }
+
+  /// Loads the file and calls its launch function on the calling thread, which is the process's first. Libdispatch and Foundation take the
+  /// thread that loads them for the main thread: only there can the plugin's main queue be served as its code expects.
+  ///
+  /// - Parameters:
+  ///   - budget: How long loading and launching may take together.
+  ///   - late: Told when the budget is over, on another thread; this function does not return then.
+  public static func launchOnMainThread(
+    _ order: LaunchOrder, budget: Duration, late: @escaping @Sendable (LaunchFailure) -> Void
+  ) throws(LaunchFailure) -> LaunchedPlugin {
+    let attempt = LaunchAttempt(order)
+    let watch = LaunchWatch()
+    do {
+      try HostThread.start("launch-watch") {
+        guard !watch.ends(by: SystemClock.now + budget) else { return }
+        late(attempt.abandon(budget))
+      }
+    } catch { throw LaunchFailure(step: .load, observed: "\(error)") }
+    let result = attempt.perform()
+    guard watch.end() else { while true { pause() } }
+    return try result.get()
   }
 
   /// Calls each hook on a thread of its own and waits until all have returned, at most 5 s.

@@ -25,16 +25,16 @@ final class WorkerSession: @unchecked Sendable {  // reason: what changes after 
     WorkerSandbox.observeDenials { denial in link.send(LogLine(time: SystemClock().wallTime, level: .warning, message: denial), of: nil) }
   }
 
-  /// Loads the plugin and calls its launch function; a refusal ends the process.
+  /// Loads the plugin and calls its launch function, on the process's first thread; a refusal ends the process.
   func launch() {
     do { try HostThread.start("link") { [self] in serveLink() } } catch { Worker.give(up: "\(error)") }
     do throws(LaunchFailure) {
-      let plugin = try PluginImage.launch(
+      let plugin = try PluginImage.launchOnMainThread(
         LaunchOrder(
           path: boot.confinement.plugin, identifier: boot.identifier, adoption: boot.adoption,
           handlerLimit: boot.handlerLimit,
           policy: HostPolicy(calls: calls, link: link)),
-        budget: boot.launchBudget)
+        budget: boot.launchBudget, late: { [link] in link.send(.refused($0)) })
       self.plugin = plugin
       link.send(
         .launched(
@@ -49,7 +49,7 @@ final class WorkerSession: @unchecked Sendable {  // reason: what changes after 
   }
 
   /// Never returns. Runs never use this thread.
-  func serveMainQueue() -> Never {
+  func serveMainThread() -> Never {
     plugin?.mainQueue?.serve()
     while true { pause() }
   }

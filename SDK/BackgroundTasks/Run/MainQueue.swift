@@ -1,7 +1,8 @@
 import Dispatch
 import Foundation
 
-/// Whether code runs on the main queue. In a worker that queue is served by whichever thread is free, so the thread does not tell.
+/// Whether code runs on the main queue. A worker serves it on its main thread; a host that loads the plugin as a thread may not, so the
+/// thread alone does not tell.
 enum MainQueue {
   private static let key: DispatchSpecificKey<Bool> = {
     let key = DispatchSpecificKey<Bool>()

@@ -881,6 +881,7 @@ enum PluginsNewFiles {
      *     taskhost_status taskhost_plugin_launch(const taskhost_api *, taskhost_launch);   (required)
      *     void            taskhost_plugin_shutdown(void);                    (optional)
      *     const uint32_t  taskhost_plugin_handler_limit;                     (optional; absent: 1)
+     *     void            taskhost_plugin_serve_main_thread(void);           (optional)
      *
      * and registers, during taskhost_plugin_launch, one handler for one task identifier. It needs no
      * linking: everything the host offers is reached through the table of function pointers it is given.
@@ -897,9 +898,9 @@ enum PluginsNewFiles {
      *   idempotent; request_id() is the key to be idempotent with: it stays the same over all attempts.
      *
      * THREADS
-     *   taskhost_plugin_launch    called on a host thread, one launch at a time per process. It may be
-     *                             called more than once (probes, restarted workers), must register the same
-     *                             each time, and does no I/O of consequence.
+     *   taskhost_plugin_launch    called on a host thread, in a worker process on its main thread; one launch
+     *                             at a time per process. It may be called more than once (probes, restarted
+     *                             workers), must register the same each time, and does no I/O of consequence.
      *   the handler               called on a thread that serves this run alone, 8 MiB of stack, asynchronous
      *                             signals blocked, named after the identifier's last label.
      *   the expiration handler    called on a host thread that is not the run's, at most once per run.
@@ -1257,6 +1258,10 @@ enum PluginsNewFiles {
     TASKHOST_EXPORT taskhost_status taskhost_plugin_launch(const taskhost_api *api, taskhost_launch launch);
     /* Optional: the process is about to end and no run is live. 5 s. */
     TASKHOST_EXPORT void taskhost_plugin_shutdown(void);
+    /* Optional: serves the plugin's main queue and main run loop. Called once, in a worker process only, on its main
+     * thread, after the launch; it does not return. The Swift SDK exports it. Absent: CFRunLoopRun, else dispatch_main,
+     * is called, where the plugin or a library that it needs exports one. */
+    TASKHOST_EXPORT void taskhost_plugin_serve_main_thread(void);
 
     /* ---- the note: what a plugin says of itself before any of its code runs ---- */
 

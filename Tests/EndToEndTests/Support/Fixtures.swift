@@ -44,7 +44,9 @@ actor Fixtures {
       let object = FileManager.default.temporaryDirectory.appending(path: "taskhost-fixture-\(UUID()).o")
       defer { try? FileManager.default.removeItem(at: object) }
       let version = folder.appending(path: "\(variant.source).abi.c").path
-      try await run(["cc", "-fPIC", "-c", "-I", include, version, "-o", object.path])
+      let sdk = root.deletingLastPathComponent().appending(path: "SDK/CTaskHostPlugin/include").path
+      try await run(
+        ["cc", "-fPIC", "-c", "-I", include, "-I", sdk, version, "-o", object.path] + variant.arguments.filter { $0.hasPrefix("-D") })
       try await run(
         [
           "swiftc", "-O", "-swift-version", "6", "-emit-library", "-static-stdlib", "-parse-as-library", "-module-name", "Fixture",

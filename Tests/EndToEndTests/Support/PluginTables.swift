@@ -10,6 +10,7 @@ struct PluginTables {
   mutating func add(_ source: String, _ arguments: [String]) {
     let names = [
       "script": "test.script", "faulty_launch": "test.faulty", "faulty_exception": "test.exception", "runtime_null": "test.runtime.null",
+      "main_thread": "test.main-thread",
     ]
     let given = arguments.first { $0.hasPrefix("-DIDENTIFIER=") }?.dropFirst("-DIDENTIFIER=".count).trimmingPrefix("\"")
     var identifier = given.map { String($0.prefix { $0 != "\"" }) } ?? names[source] ?? "test.fault"
