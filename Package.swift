@@ -23,9 +23,12 @@ let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.sw
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioHTTPCompression = Target.Dependency.product(name: "NIOHTTPCompression", package: "swift-nio-extras")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -50,6 +53,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
     .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
@@ -169,7 +174,10 @@ let package = Package(
     // Built-in plugins: ordinary users of the SDK.
     // The exported C function is a target of its own: all test targets end up in one binary, which can have only one.
     .target(
-      name: "TokenRefresh", dependencies: ["TaskHostSDK", asyncHTTPClient, crypto, logging, nioCore, nioHTTP1, nioPosix],
+      name: "TokenRefresh",
+      dependencies: [
+        "TaskHostSDK", asyncHTTPClient, crypto, cryptoExtras, logging, nioCore, nioHTTP1, nioHTTPCompression, nioPosix, nioSSL,
+      ],
       path: "Plugins/TokenRefresh", exclude: ["Entry"], swiftSettings: settings),
     .target(
       name: "TokenRefreshEntry", dependencies: ["TaskHostSDK", "TokenRefresh"], path: "Plugins/TokenRefresh/Entry", swiftSettings: settings),
@@ -248,7 +256,7 @@ let package = Package(
     .testTarget(
       name: "TaskHostSDKTests", dependencies: ["CTaskHost", "TaskHostSDK", "TestSupport", logging], swiftSettings: settings),
     .testTarget(
-      name: "TokenRefreshTests", dependencies: ["TestSupport", "TokenRefresh", logging, nioCore, nioHTTP1, nioPosix],
+      name: "TokenRefreshTests", dependencies: ["TestSupport", "TokenRefresh", crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL],
       swiftSettings: settings),
     .testTarget(name: "EndToEndTests", dependencies: ["Failpoints", "TestSupport"], swiftSettings: settings),
     .executableTarget(

@@ -7,6 +7,8 @@ struct TaskContextHost: RefreshHost {
 
   var now: Date { task.now }
 
+  var remaining: Duration { task.remaining }
+
   var grace: Duration { task.grace }
 
   func log(_ level: Logger.Level, _ message: String) {

@@ -61,17 +61,20 @@ final class Fixture: Sendable {
     get throws { try FileManager.default.contentsOfDirectory(atPath: folder).sorted() }
   }
 
-  /// Settings of one account; members given replace or extend the usual ones, an empty text removes one.
-  func account(_ name: String = "mail", endpoint: String, _ members: [String: String] = [:]) -> [String: String] {
-    var account = [
-      "name": name, "token_file": path(name == "mail" ? "tokens.json" : name + ".json"), "client_id": "client 1",
-      "token_endpoint": endpoint, "timeout": "5m",
+  /// Settings of one account; members and tables given replace or extend the usual ones, an empty text removes one.
+  func account(_ name: String = "mail", endpoint: String, _ members: [String: String] = [:], also tables: [String: JSONValue] = [:])
+    -> [String: JSONValue]
+  {
+    var account: [String: JSONValue] = [
+      "name": .string(name), "token_file": .string(path(name == "mail" ? "tokens.json" : name + ".json")), "client_id": "client 1",
+      "token_endpoint": .string(endpoint), "timeout": "5m",
     ]
-    account.merge(members) { $1 }
-    return account.filter { !$0.value.isEmpty }
+    account.merge(members.mapValues(JSONValue.string)) { $1 }
+    account.merge(tables) { $1 }
+    return account.filter { $0.value != "" }
   }
 
-  func refresher(_ accounts: [[String: String]]) throws -> TokenRefresher {
+  func refresher(_ accounts: [[String: JSONValue]]) throws -> TokenRefresher {
     let settings = try JSONDecoder().decode(TokenRefreshSettings.self, from: try JSONEncoder().encode(["accounts": accounts]))
     return TokenRefresher(
       settings: settings, secrets: ClientSecretReader(environment: { $0 == "TEST_SECRET" ? Self.clientSecret : nil }))
@@ -79,7 +82,7 @@ final class Fixture: Sendable {
 
   /// One run; then no secret is found in anything but the token files.
   @discardableResult
-  func run(_ accounts: [[String: String]], _ payload: RefreshPayload = RefreshPayload()) async throws -> RunReport {
+  func run(_ accounts: [[String: JSONValue]], _ payload: RefreshPayload = RefreshPayload()) async throws -> RunReport {
     let refresher = try refresher(accounts)
     let report = await refresher.run(payload, host: host)
     try expectNoSecrets(report, refresher)
@@ -93,11 +96,16 @@ final class Fixture: Sendable {
     dump(report, to: &dumped)
     let texts = host.log + state + [report.message, String(decoding: try report.output(limit: 65_536), as: UTF8.self), dumped]
     for text in texts {
-      for secret in Self.secrets + Self.secrets.map(FormEncoding.encode) {
+      for secret in Self.secrets + Self.secrets.map({ FormEncoding.encode($0) }) {
         #expect(!text.contains(secret))
       }
     }
   }
+}
+
+extension JSONValue: ExpressibleByStringLiteral {
+  /// A text.
+  public init(stringLiteral value: String) { self = .string(value) }
 }
 
 extension RunReport {

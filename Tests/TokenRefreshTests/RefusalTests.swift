@@ -10,6 +10,8 @@ import Testing
       (400, #"{"error": "invalid_grant", "error_description": "gone: \#(Fixture.refreshToken)"}"#, "invalid_grant"),
       (401, #"{"error": "invalid_client"}"#, "invalid_client"),
       (401, "<html>who are you</html>", "http_401"),
+      (400, "<html>bad request</html>", "http_400"),
+      (400, "", "http_400"),
       (200, #"{"error": "bad_refresh_token"}"#, "bad_refresh_token"),
     ])
   func signedOut(_ status: Int, _ body: String, _ code: String) async throws {
@@ -29,7 +31,7 @@ import Testing
         #expect(server.requests.count == 1)
       }
       #expect(try fixture.text() == before)
-      #expect(try fixture.names == [".tokens.json.lock", "tokens.json"])
+      #expect(try fixture.names == [".tokens.json.lock", "tokens.json", "tokens.json.signed-out"])
 
       try fixture.write(#"{"access_token": "x", "refresh_token": "signed-in-again", "expires_at": 5}"#, to: "tokens.json")
       #expect(try await fixture.run(accounts).outcome == .success)

@@ -25,7 +25,7 @@ import Testing
   func defaults() throws {
     let plain = try #require(try read(account(#""token_endpoint": "https://h/t""#)).accounts.first)
     #expect(plain.margin == .percent(20))
-    #expect(plain.timeout == .seconds(10))
+    #expect(plain.timeout == nil)
     #expect(plain.clientAuthentication == .automatic)
     let settings = try read(
       """

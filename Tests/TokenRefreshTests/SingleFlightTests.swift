@@ -50,7 +50,7 @@ import Testing
   func changedMeanwhile() async throws {
     let fixture = try Fixture()
     try fixture.signIn()
-    let check = AccountCheck(payload: RefreshPayload(), secrets: ClientSecretReader(), host: fixture.host)
+    let check = AccountCheck(payload: RefreshPayload(), secrets: ClientSecretReader(), host: fixture.host, redactor: Redactor())
     let settings = try fixture.refresher([fixture.account(endpoint: "http://127.0.0.1:1/")]).settings
     guard case .due(let due) = check.check(try #require(settings.accounts.first)) else {
       Issue.record("the account is not due")
@@ -58,8 +58,8 @@ import Testing
     }
     try fixture.signIn(expiresIn: 3000)
     let server = TokenServer()
-    var refresh = AccountRefresh(server: server, check: check)
-    let report = await refresh.refresh(due)
+    var refresh = AccountRefresh(server: server, check: check, redactor: Redactor())
+    let report = await refresh.refresh(due, waiting: 0)
     await server.shutDown()
     #expect(report.result == .notDue)
     #expect(report.detail == "refreshed by another process")

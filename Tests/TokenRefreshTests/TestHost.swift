@@ -18,11 +18,13 @@ final class TestHost: RefreshHost {
   static let start = Date(timeIntervalSince1970: 1_767_225_600)
 
   private let record = Mutex(Record(now: start))
+  let remaining: Duration
   let grace: Duration
   private let observe: @Sendable (String) -> Void
 
   /// - Parameter observe: Called at each call of the refresher, with what it is.
-  init(grace: Duration = .seconds(5), observe: @escaping @Sendable (String) -> Void = { _ in }) {
+  init(remaining: Duration = .seconds(30), grace: Duration = .seconds(5), observe: @escaping @Sendable (String) -> Void = { _ in }) {
+    self.remaining = remaining
     self.grace = grace
     self.observe = observe
   }

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NIOSSL
 import Synchronization
 
 /// A real HTTP/1.1 server on a loopback port of its own, with the answers the test gives it.
@@ -43,6 +44,8 @@ final class TestServer: Sendable {
     var status = 200
     var headers: [(String, String)] = []
     var body = ""
+    /// In place of ``body``, for what is no text.
+    var bytes: [UInt8]?
 
     static func json(_ body: String, status: Int = 200, headers: [(String, String)] = []) -> Reply {
       Reply(status: status, headers: [("Content-Type", "application/json")] + headers, body: body)
@@ -52,15 +55,18 @@ final class TestServer: Sendable {
   typealias Answer = @Sendable (Request) async -> Reply
 
   let port: Int
+  private let scheme: String
   private let channel: any Channel
   private let recorded: Recorder
 
-  var address: String { "http://127.0.0.1:\(port)" }
+  var address: String { "\(scheme)://127.0.0.1:\(port)" }
   var requests: [Request] { recorded.requests.withLock { $0 } }
 
   /// Listens while `body` runs.
-  static func serving(_ answer: @escaping Answer, _ body: (TestServer) async throws -> Void) async throws {
-    let server = try await TestServer(answer)
+  ///
+  /// - Parameter secure: Whether it speaks TLS, with the certificate of ``TestAuthority``.
+  static func serving(_ answer: @escaping Answer, secure: Bool = false, _ body: (TestServer) async throws -> Void) async throws {
+    let server = try await TestServer(answer, try secure ? tls() : nil)
     do {
       try await body(server)
     } catch {
@@ -78,13 +84,22 @@ final class TestServer: Sendable {
     return port
   }
 
-  private init(_ answer: @escaping Answer) async throws {
+  private static func tls() throws -> NIOSSLContext {
+    try NIOSSLContext(
+      configuration: .makeServerConfiguration(
+        certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(TestAuthority.serverCertificate.utf8)).map { .certificate($0) },
+        privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(TestAuthority.serverKey.utf8), format: .pem))))
+  }
+
+  private init(_ answer: @escaping Answer, _ tls: NIOSSLContext?) async throws {
+    scheme = tls == nil ? "http" : "https"
     let recorder = Recorder()
     recorded = recorder
     channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
+          if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
           try channel.pipeline.syncOperations.configureHTTPServerPipeline()
           try channel.pipeline.syncOperations.addHandler(Handler(answer, recorder))
         }
@@ -136,11 +151,12 @@ final class TestServer: Sendable {
 
     private static func write(_ reply: Reply, to channel: any Channel) async throws {
       var headers = HTTPHeaders(reply.headers)
-      headers.add(name: "Content-Length", value: "\(reply.body.utf8.count)")
+      let body = reply.bytes ?? Array(reply.body.utf8)
+      headers.add(name: "Content-Length", value: "\(body.count)")
       headers.add(name: "Connection", value: "close")
       let head = HTTPResponseHead(version: .http1_1, status: .init(statusCode: reply.status), headers: headers)
       channel.write(HTTPServerResponsePart.head(head), promise: nil)
-      channel.write(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(string: reply.body))), promise: nil)
+      channel.write(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(bytes: body))), promise: nil)
       try await channel.writeAndFlush(HTTPServerResponsePart.end(nil)).get()
       try await channel.close()
     }

@@ -6,6 +6,7 @@ struct AccountCheck<Host: RefreshHost>: Sendable {
   let payload: RefreshPayload
   let secrets: ClientSecretReader
   let host: Host
+  let redactor: Redactor
 
   enum Verdict: Sendable {
     case settled(AccountReport)
@@ -17,21 +18,32 @@ struct AccountCheck<Host: RefreshHost>: Sendable {
     do {
       let store = try TokenFileStore(path: account.tokenFile)
       let snapshot = try store.read()
+      redactor.learn([snapshot.file.accessToken, snapshot.file.refreshToken])
+      redactor.learn((account.headers + account.parameters).map(\.value))
       let now = host.now
       let dueDate = RefreshPolicy.dueDate(snapshot.file, margin: account.margin, now: now)
       report.expiresAt = snapshot.file.expiresAt
       report.refreshAt = dueDate
       let isDue = payload.force || dueDate <= now
       let record = loadRecord(account)
-      guard isDue || record.refusal != nil else { return .settled(report) }
+      guard isDue || record.refusal != nil else {
+        store.removeSignedOutMark()
+        return .settled(report)
+      }
 
       let clientSecret = try readSecret(account)
       if let refusal = record.refusal {
         let tried = payload.force && payload.account != nil
         let same = refusal.fingerprint == DueAccount.fingerprint(account, snapshot, clientSecret)
-        if same && !tried { return .settled(report.signedOut(refusal)) }
+        if same && !tried {
+          mark(refusal, account, store)
+          return .settled(report.signedOut(refusal))
+        }
         // Somebody signed in again: what was refused is no more.
-        if !isDue { storeRecord(AccountRecord(), account) }
+        if !isDue {
+          storeRecord(AccountRecord(), account)
+          store.removeSignedOutMark()
+        }
       }
       guard isDue else { return .settled(report) }
       if let wait = waitAskedFor(record, now) {
@@ -46,6 +58,15 @@ struct AccountCheck<Host: RefreshHost>: Sendable {
       return .settled(report.with(.failed, "\(problem)"))
     } catch {
       return .settled(report.with(.failed, (error as? ClientSecretReader.Problem)?.reason ?? "\(error)"))
+    }
+  }
+
+  /// Tells whoever reads the token file that it is of no use any more.
+  func mark(_ refusal: AccountRecord.Refusal, _ account: Account, _ store: TokenFileStore) {
+    do {
+      try store.markSignedOut(SignedOutMark(account: account.name, error: refusal.code, detail: refusal.reason, since: refusal.since))
+    } catch {
+      host.log(.warning, "\(account.name): that it is signed out cannot be noted beside its token file: \(error)")
     }
   }
 
@@ -72,6 +93,7 @@ struct AccountCheck<Host: RefreshHost>: Sendable {
   private func readSecret(_ account: Account) throws(ClientSecretReader.Problem) -> Secret? {
     guard let source = account.clientSecret else { return nil }
     let (secret, warning) = try secrets.read(source)
+    redactor.learn(secret)
     if let warning { host.log(.warning, "\(account.name): \(warning)") }
     return secret
   }

@@ -17,5 +17,7 @@ struct AccountRecord: Codable, Sendable, Equatable {
     var fingerprint: String
     var code: String
     var reason: String
+    /// When the server refused; nil in a record of an older version.
+    var since: Date?
   }
 }

@@ -5,25 +5,32 @@ struct AccountRefresh<Host: RefreshHost> {
   /// Of the grace of a run that has to end, what is kept back from a request in flight, to store its answer: 1 s.
   private let reserve = Duration.seconds(1)
 
+  /// Least time for an exchange when other accounts wait for their turn: 10 s.
+  private let leastShare = Duration.seconds(10)
+
   let server: TokenServer
   let check: AccountCheck<Host>
+  let redactor: Redactor
   private var host: Host { check.host }
   /// Metadata fetched in this run.
   private var metadata: [MetadataKey: ServerMetadata] = [:]
 
-  init(server: TokenServer, check: AccountCheck<Host>) {
+  init(server: TokenServer, check: AccountCheck<Host>, redactor: Redactor) {
     self.server = server
     self.check = check
+    self.redactor = redactor
   }
 
   /// Takes the account's lock, looks at the file again, asks the server and stores the answer, in this order.
   ///
   /// Never throws: whatever happens to one account is its report, and the next one's turn comes.
-  mutating func refresh(_ due: DueAccount) async -> AccountReport {
+  ///
+  /// - Parameter waiting: How many accounts come after this one.
+  mutating func refresh(_ due: DueAccount, waiting: Int) async -> AccountReport {
     do {
       guard let lock = try due.store.lock() else { return due.report.with(.inProgress, nil) }
       defer { lock.release() }
-      return try await refreshLocked(due)
+      return try await refreshLocked(due, timeout: due.account.timeout ?? share(waiting: waiting))
     } catch let problem as TokenFileProblem {
       if case .missing = problem { return due.report.with(.signedOut, "\(problem)") }
       return due.report.with(.failed, "\(problem)")
@@ -32,15 +39,22 @@ struct AccountRefresh<Host: RefreshHost> {
     }
   }
 
-  private mutating func refreshLocked(_ due: DueAccount) async throws -> AccountReport {
+  /// The time an account may take that sets no `timeout`: the last one all that is left, grace included, another its share of the budget.
+  func share(waiting: Int) -> Duration {
+    waiting == 0 ? max(leastShare, host.remaining + host.grace) : max(leastShare, host.remaining / (waiting + 1))
+  }
+
+  private mutating func refreshLocked(_ due: DueAccount, timeout: Duration) async throws -> AccountReport {
     let found = try due.store.read()
     let recovered = try due.store.recover(found)
     let current = recovered ?? found
+    redactor.learn([current.file.refreshToken, current.file.accessToken])
     var report = due.report
     report.refreshAt = RefreshPolicy.dueDate(current.file, margin: due.account.margin, now: host.now)
     report.expiresAt = current.file.expiresAt
     if current.digest != due.snapshot.digest, let refreshAt = report.refreshAt, refreshAt > host.now {
       check.storeRecord(AccountRecord(), due.account)
+      due.store.removeSignedOutMark()
       return recovered == nil
         ? report.with(.notDue, "refreshed by another process") : report.with(.refreshed, "taken over from an interrupted run")
     }
@@ -48,15 +62,20 @@ struct AccountRefresh<Host: RefreshHost> {
       return report.with(.failed, "\(due.account.tokenFile): there is no refresh_token in it (sign in again, with offline access)")
     }
 
-    let target: (endpoint: EndpointURL, secretInBody: Bool)
-    do {
-      target = try await findEndpoint(due.account)
+    let trust: TrustedAuthorities
+    let endpoint: EndpointURL
+    let credential: ClientCredential
+    do throws(ExchangeFailure) {
+      trust = try TrustedAuthorities(file: due.account.certificateAuthorities)
+      let target = try await findEndpoint(due.account, trust, timeout)
+      endpoint = target.endpoint
+      credential = try ClientCredential(
+        due.account, secret: due.clientSecret, secretInBody: target.secretInBody, endpoint: endpoint, now: host.now)
     } catch {
       return Task.isCancelled ? report.with(.skipped, nil) : settle(error, due, current, report)
     }
-    let request = TokenRequest(due.account, refreshToken: refreshToken, clientSecret: due.clientSecret, secretInBody: target.secretInBody)
-    let redactor = Redactor(
-      [refreshToken, current.file.accessToken, due.clientSecret, request.authorization.map(Secret.init)].compactMap(\.self))
+    redactor.learn(credential.secrets)
+    let request = TokenRequest(due.account, refreshToken: refreshToken, credential: credential)
     let replacement = try due.store.prepare(replacing: current)
     if Task.isCancelled {
       replacement.discard()
@@ -64,11 +83,14 @@ struct AccountRefresh<Host: RefreshHost> {
     }
 
     let issued = host.now
-    switch await exchange(request, target.endpoint, due.account.timeout, redactor, issued) {
+    let exchange = Exchange(request: request, endpoint: endpoint, trust: trust, timeout: timeout)
+    switch await carryOut(exchange, issued, keepingAnswerIn: replacement) {
     case .success(let grant):
+      redactor.learn(grant.secrets)
       // Nothing may come between the answer and the disk: the old refresh token may be void already.
       let updated = try store(grant, issued: issued, in: current.file, with: replacement)
       if due.record != AccountRecord() { check.storeRecord(AccountRecord(), due.account) }
+      due.store.removeSignedOutMark()
       report.expiresAt = updated.expiresAt
       report.refreshAt = RefreshPolicy.dueDate(updated, margin: due.account.margin, now: host.now)
       return report.with(.refreshed, nil)
@@ -80,13 +102,16 @@ struct AccountRefresh<Host: RefreshHost> {
 
   /// The exchange itself. Once asked, the server may have voided the old refresh token, so a run that has to end still waits for the answer
   /// as long as its grace allows.
-  private func exchange(_ request: TokenRequest, _ endpoint: EndpointURL, _ timeout: Duration, _ redactor: Redactor, _ now: Date) async
+  private func carryOut(_ exchange: Exchange, _ now: Date, keepingAnswerIn replacement: TokenFileReplacement) async
     -> Result<TokenGrant, ExchangeFailure>
   {
     let rest: @Sendable () -> Duration = { [host, reserve] in max(.zero, host.grace - reserve) }
-    return await Deadline.finish(within: rest) { [server] in
+    return await Deadline.finish(within: rest) { [server, redactor] in
       do throws(ExchangeFailure) {
-        return .success(try await server.refresh(request, at: endpoint, timeout: timeout, redactor: redactor, now: now))
+        return .success(
+          try await server.refresh(
+            exchange.request, at: exchange.endpoint, trust: exchange.trust, timeout: exchange.timeout, redactor: redactor, now: now
+          ) { body in replacement.keep(answer: body, asked: now) })
       } catch {
         return .failure(error)
       }
@@ -104,18 +129,21 @@ struct AccountRefresh<Host: RefreshHost> {
     }
   }
 
-  private mutating func findEndpoint(_ account: Account) async throws(ExchangeFailure) -> (endpoint: EndpointURL, secretInBody: Bool) {
+  private mutating func findEndpoint(_ account: Account, _ trust: TrustedAuthorities, _ timeout: Duration)
+    async throws(ExchangeFailure) -> (endpoint: EndpointURL, secretInBody: Bool)
+  {
     switch account.server {
     case .tokenEndpoint(let url):
       return (url, false)
     case .issuer(let issuer):
-      let key = MetadataKey(issuer: issuer, allowInsecureHTTP: account.allowInsecureHTTP)
+      let key = MetadataKey(
+        issuer: issuer, allowInsecureHTTP: account.allowInsecureHTTP, certificateAuthorities: account.certificateAuthorities)
       let known: ServerMetadata
       if let found = metadata[key] {
         known = found
       } else {
         known = try await server.metadata(
-          of: issuer, allowInsecureHTTP: account.allowInsecureHTTP, timeout: account.timeout, now: host.now)
+          of: issuer, allowInsecureHTTP: account.allowInsecureHTTP, trust: trust, timeout: timeout, now: host.now)
         metadata[key] = known
       }
       return (known.tokenEndpoint, known.wantsSecretInBody)
@@ -136,8 +164,9 @@ struct AccountRefresh<Host: RefreshHost> {
       report = report.with(.retry, reason)
     case .rejected(let code, let reason):
       let fingerprint = DueAccount.fingerprint(due.account, current, due.clientSecret)
-      let refusal = AccountRecord.Refusal(fingerprint: fingerprint, code: code, reason: reason)
+      let refusal = AccountRecord.Refusal(fingerprint: fingerprint, code: code, reason: reason, since: host.now)
       record.refusal = refusal
+      check.mark(refusal, due.account, due.store)
       report = report.signedOut(refusal)
     case .misconfigured(let reason):
       report = report.with(.failed, reason)
@@ -149,5 +178,14 @@ struct AccountRefresh<Host: RefreshHost> {
   private struct MetadataKey: Hashable {
     let issuer: EndpointURL
     let allowInsecureHTTP: Bool
+    let certificateAuthorities: String?
+  }
+
+  /// One exchange, ready to be carried out.
+  private struct Exchange: Sendable {
+    let request: TokenRequest
+    let endpoint: EndpointURL
+    let trust: TrustedAuthorities
+    let timeout: Duration
   }
 }

@@ -66,6 +66,13 @@ extension AccountReport {
     return report
   }
 
+  /// The report as it may leave the plugin.
+  func redacted(by redactor: Redactor) -> AccountReport {
+    var report = with(result, detail.map(redactor.redact))
+    report.error = error.map(redactor.redact)
+    return report
+  }
+
   /// The report of an account whose tokens or client the server has refused for good.
   func signedOut(_ refusal: AccountRecord.Refusal) -> AccountReport {
     var report = with(

@@ -26,9 +26,10 @@ struct DueAccount: Sendable {
       case .tokenEndpoint(let url): "token_endpoint " + url.text
       case .issuer(let url): "issuer " + url.text
       }
-    let fields = [
-      snapshot.digest, account.clientID, server, "\(account.clientAuthentication)", account.scope ?? "", clientSecret?.reveal() ?? "",
-    ]
+    let fields =
+      [
+        snapshot.digest, account.clientID, server, "\(account.clientAuthentication)", account.scope ?? "", clientSecret?.reveal() ?? "",
+      ] + (account.parameters + account.headers).flatMap { [$0.name, $0.value.reveal()] }
     for field in fields {
       // With lengths, so that no two lists of fields run together to the same bytes.
       hash.update(data: Array("\(field.utf8.count):\(field)".utf8))

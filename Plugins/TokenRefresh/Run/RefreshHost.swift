@@ -6,6 +6,9 @@ protocol RefreshHost: Sendable {
   /// The host's wall clock.
   var now: Date { get }
 
+  /// Time left until the run is asked to stop; zero or less from then on.
+  var remaining: Duration { get }
+
   /// Time left once the run was asked to stop. Called from any thread.
   var grace: Duration { get }
 

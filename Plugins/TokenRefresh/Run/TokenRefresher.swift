@@ -9,14 +9,20 @@ struct TokenRefresher: Sendable {
   ///
   /// Once its task is cancelled, no further account is begun; a request in flight is given the grace that is left, and its answer is stored.
   func run(_ payload: RefreshPayload, host: some RefreshHost) async -> RunReport {
+    let redactor = Redactor()
+    let report = await run(payload, RedactingHost(host: host, redactor: redactor), redactor)
+    return RunReport(accounts: report.accounts.map { $0.redacted(by: redactor) })
+  }
+
+  private func run(_ payload: RefreshPayload, _ host: some RefreshHost, _ redactor: Redactor) async -> RunReport {
     let chosen = settings.accounts.filter { payload.account == nil || payload.account == $0.name }
     if let name = payload.account, chosen.isEmpty {
       let known = settings.accounts.map(\.name).joined(separator: ", ")
-      let report = AccountReport(name: Redactor([]).clean(name), result: .failed, detail: "there is no such account (there are: \(known))")
+      let report = AccountReport(name: redactor.clean(name), result: .failed, detail: "there is no such account (there are: \(known))")
       return RunReport(accounts: [note(report, host)])
     }
 
-    let check = AccountCheck(payload: payload, secrets: secrets, host: host)
+    let check = AccountCheck(payload: payload, secrets: secrets, host: host, redactor: redactor)
     var reports: [String: AccountReport] = [:]
     var due: [DueAccount] = []
     for account in chosen {
@@ -29,9 +35,10 @@ struct TokenRefresher: Sendable {
     if !due.isEmpty {
       // Made only when needed: a run that has nothing to do starts no thread.
       let server = TokenServer()
-      var refresh = AccountRefresh(server: server, check: check)
-      for account in due.sorted(by: { $0.precedes($1) }) {
-        let report = Task.isCancelled ? account.report.with(.skipped, nil) : await refresh.refresh(account)
+      var refresh = AccountRefresh(server: server, check: check, redactor: redactor)
+      for (position, account) in due.sorted(by: { $0.precedes($1) }).enumerated() {
+        let waiting = due.count - position - 1
+        let report = Task.isCancelled ? account.report.with(.skipped, nil) : await refresh.refresh(account, waiting: waiting)
         reports[report.name] = note(report, host)
         host.progress(reports.values.count { $0.result != .skipped }, of: chosen.count)
       }

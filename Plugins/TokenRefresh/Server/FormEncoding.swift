@@ -1,7 +1,10 @@
 /// `application/x-www-form-urlencoded`, as RFC 6749 appendix B wants it: UTF-8, a space is `+`.
 enum FormEncoding {
   /// One name or value.
-  static func encode(_ text: String) -> String {
+  ///
+  /// - Parameter space: What a space becomes. In Basic credentials, where some servers undo percent-encoding only, it is `%20`, which every
+  ///   server reads.
+  static func encode(_ text: String, space: String = "+") -> String {
     var encoded = ""
     for byte in text.utf8 {
       switch byte {
@@ -9,7 +12,7 @@ enum FormEncoding {
         UInt8(ascii: "*"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
         encoded.unicodeScalars.append(Unicode.Scalar(byte))
       case UInt8(ascii: " "):
-        encoded += "+"
+        encoded += space
       default:
         encoded += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
       }

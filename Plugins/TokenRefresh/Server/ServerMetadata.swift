@@ -14,11 +14,8 @@ struct ServerMetadata: Sendable, Equatable {
   }
 
   /// - Throws: ``ExchangeFailure/misconfigured(reason:)`` when the issuer is another (RFC 8414 §3.3: then nothing of the answer may be used),
-  ///   or the endpoint is missing or not to be trusted; temporary when the answer is no metadata at all.
-  init(_ body: [UInt8]?, issuer: EndpointURL, allowInsecureHTTP: Bool) throws(ExchangeFailure) {
-    guard let members = body.flatMap(TokenAnswer.object) else {
-      throw .temporary(reason: "the metadata of \(issuer.display) is no JSON object of at most \(ServerAnswer.largestBody) bytes")
-    }
+  ///   or the endpoint is missing or not to be trusted.
+  init(_ members: [String: JSONValue], issuer: EndpointURL, allowInsecureHTTP: Bool) throws(ExchangeFailure) {
     guard members["issuer"]?.text == issuer.text else {
       let seen = members["issuer"]?.text.map { "\"\(Redactor([]).clean($0))\"" } ?? "none"
       throw .misconfigured(

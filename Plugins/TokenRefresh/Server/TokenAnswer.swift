@@ -2,8 +2,9 @@ import FoundationEssentials
 
 /// What a token endpoint's answer means (RFC 6749 §5).
 ///
-/// Final is only what cannot pass by itself: an OAuth error that says so, or status 401. An unknown error code, or a 403 or 404 such as a
-/// proxy gives in the middle of an upgrade, is taken for trouble that may pass, so that no hiccup signs anybody out.
+/// Final is only what cannot pass by itself: an OAuth error that says so, status 401, or a 400 without any OAuth error, which some servers
+/// send for a refresh token they no longer know. An unknown error code, or a 403 or 404 such as a proxy gives in the middle of an upgrade,
+/// is taken for trouble that may pass, so that no hiccup signs anybody out.
 enum TokenAnswer {
   /// Error codes that are final: of RFC 6749, of OpenID Connect where a person has to act, and those of servers that have names of their own.
   static let finalErrors: Set<String> = [
@@ -30,6 +31,9 @@ enum TokenAnswer {
     case 401:
       let error = members.flatMap { OAuthError($0, redactor) } ?? OAuthError(code: "http_401", text: "the server answered 401")
       throw .rejected(code: error.code, reason: error.text)
+    case 400:
+      if let error = members.flatMap({ OAuthError($0, redactor) }) { throw refusal(error, answer, now) }
+      throw .rejected(code: "http_400", reason: "the server answered 400 and named no error")
     case 408, 425, 429, 500...:
       let error = members.flatMap { OAuthError($0, redactor) }
       throw temporary("the server answered \(answer.status)\(error.map { ": \($0.text)" } ?? "")", answer, now)

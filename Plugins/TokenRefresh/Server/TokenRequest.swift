@@ -1,30 +1,25 @@
-import FoundationEssentials
-
-/// A refresh request (RFC 6749 §6): the form, and the header that authenticates the client. Printing it shows nothing of its content.
+/// A refresh request (RFC 6749 §6): the form and its headers. Printing it shows nothing of its content.
 struct TokenRequest: Sendable {
   let body: String
-  /// The value of `Authorization`; nil when the client is not authenticated by a header.
-  let authorization: String?
+  /// `Authorization` and what the settings add, in this order.
+  let headers: [(name: String, value: String)]
 
-  /// - Parameter secretInBody: For an automatic choice, whether a secret goes into the form.
-  init(_ account: Account, refreshToken: Secret, clientSecret: Secret?, secretInBody: Bool) {
+  init(_ account: Account, refreshToken: Secret, credential: ClientCredential) {
     var fields = [("grant_type", "refresh_token"), ("refresh_token", refreshToken.reveal())]
+    var headers: [(name: String, value: String)] = []
     if let scope = account.scope { fields.append(("scope", scope)) }
-    let inBody =
-      switch account.clientAuthentication {
-      case .automatic: secretInBody
-      case .post: true
-      case .basic, .none: false
-      }
-    if let clientSecret, account.clientAuthentication != .none, !inBody {
-      let credentials = FormEncoding.encode(account.clientID) + ":" + FormEncoding.encode(clientSecret.reveal())
-      authorization = "Basic " + Data(credentials.utf8).base64EncodedString()
-    } else {
-      fields.append(("client_id", account.clientID))
-      if let clientSecret, inBody { fields.append(("client_secret", clientSecret.reveal())) }
-      authorization = nil
+    switch credential {
+    case .none: fields.append(("client_id", account.clientID))
+    case .header(let value): headers.append(("Authorization", value.reveal()))
+    case .form(let secret): fields += [("client_id", account.clientID), ("client_secret", secret.reveal())]
+    case .assertion(let assertion):
+      fields += [
+        ("client_id", account.clientID), ("client_assertion_type", ClientAssertion.type), ("client_assertion", assertion.reveal()),
+      ]
     }
+    fields += account.parameters.map { ($0.name, $0.value.reveal()) }
     body = FormEncoding.body(fields)
+    self.headers = headers + account.headers.map { ($0.name, $0.value.reveal()) }
   }
 }
 

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import FoundationEssentials
 import NIOCore
 import NIOHTTP1
+import NIOHTTPCompression
 import NIOPosix
 
 /// Speaks HTTP with authorization servers: no redirects, small answers, TLS checked against the system's roots.
@@ -10,6 +11,9 @@ import NIOPosix
 final class TokenServer: Sendable {
   /// Longest time to make a connection. Less than the default grace of a run, which making one must not outlast.
   static let longestConnect = TimeAmount.seconds(4)
+
+  /// Most bytes that are decompressed: enough to see that an answer is too large, too little to hurt.
+  private static let largestDecompressed = 4 * ServerAnswer.largestBody
 
   /// Some servers refuse a request without one.
   private static let userAgent = "taskhost-token-refresh/1"
@@ -22,6 +26,8 @@ final class TokenServer: Sendable {
     // A connection that fails is reported at once; trying again is the host's business.
     configuration.connectionPool.retryConnectionEstablishment = false
     configuration.connectionPool.idleTimeout = .seconds(5)
+    // Some servers compress what nobody asked them to compress.
+    configuration.decompression = .enabled(limit: .size(Self.largestDecompressed))
     threads = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     client = HTTPClient(eventLoopGroup: threads, configuration: configuration)
   }
@@ -33,25 +39,34 @@ final class TokenServer: Sendable {
   }
 
   /// Asks an issuer for its metadata (RFC 8414). Nothing changes at the server, so a cancelled task just stops it.
-  func metadata(of issuer: EndpointURL, allowInsecureHTTP: Bool, timeout: Duration, now: Date) async throws(ExchangeFailure)
-    -> ServerMetadata
+  ///
+  /// A page that is no JSON, such as a web application gives for any address, is no metadata: the next address is tried.
+  func metadata(of issuer: EndpointURL, allowInsecureHTTP: Bool, trust: TrustedAuthorities, timeout: Duration, now: Date)
+    async throws(ExchangeFailure) -> ServerMetadata
   {
     var seen: [String] = []
+    var isUnreadable = false
     for address in ServerMetadata.addresses(of: issuer) {
       var request = HTTPClientRequest(url: address)
+      request.tlsConfiguration = trust.configuration
       request.headers.add(name: "User-Agent", value: Self.userAgent)
       request.headers.add(name: "Accept", value: "application/json")
-      let answer = try await exchange(request, to: issuer.display, timeout: timeout, redactor: Redactor([]))
+      let answer = try await exchange(request, to: issuer.display, timeout: timeout, redactor: Redactor())
       switch answer.status {
-      case 200: return try ServerMetadata(answer.body, issuer: issuer, allowInsecureHTTP: allowInsecureHTTP)
+      case 200:
+        if let members = answer.body.flatMap(TokenAnswer.object) {
+          return try ServerMetadata(members, issuer: issuer, allowInsecureHTTP: allowInsecureHTTP)
+        }
+        isUnreadable = true
+        seen.append("no JSON object of at most \(ServerAnswer.largestBody) bytes at \(address)")
       case 408, 425, 429, 500...:
         let wait = RetryAfter.parse(answer.retryAfter, date: answer.date, now: now)
         throw .temporary(reason: "the metadata of \(issuer.display) cannot be had: the server answered \(answer.status)", retryAfter: wait)
       default: seen.append("\(answer.status) at \(address)")
       }
     }
-    throw .misconfigured(
-      reason: "\(issuer.display) has no metadata (\(seen.joined(separator: ", "))); correct issuer, or set token_endpoint instead")
+    let reason = "\(issuer.display) has no metadata (\(seen.joined(separator: ", "))); correct issuer, or set token_endpoint instead"
+    throw isUnreadable ? .temporary(reason: reason) : .misconfigured(reason: reason)
   }
 
   /// Sends a refresh request and reads the answer.
@@ -59,25 +74,28 @@ final class TokenServer: Sendable {
   /// - Parameters:
   ///   - redactor: Knows every secret of the request and the file.
   ///   - now: The time here, for a `Retry-After` date.
-  func refresh(_ request: TokenRequest, at endpoint: EndpointURL, timeout: Duration, redactor: Redactor, now: Date)
-    async throws(ExchangeFailure)
-    -> TokenGrant
-  {
+  ///   - received: Called with the body of a 2xx answer the moment it is complete, before anything looks at it.
+  func refresh(
+    _ request: TokenRequest, at endpoint: EndpointURL, trust: TrustedAuthorities, timeout: Duration, redactor: Redactor, now: Date,
+    received: @escaping @Sendable ([UInt8]) -> Void
+  ) async throws(ExchangeFailure) -> TokenGrant {
     var post = HTTPClientRequest(url: endpoint.text)
+    post.tlsConfiguration = trust.configuration
     post.method = .POST
     post.headers.add(name: "User-Agent", value: Self.userAgent)
     post.headers.add(name: "Content-Type", value: "application/x-www-form-urlencoded")
     post.headers.add(name: "Accept", value: "application/json")
     post.headers.add(name: "Cache-Control", value: "no-store")
-    if let authorization = request.authorization { post.headers.add(name: "Authorization", value: authorization) }
+    for header in request.headers { post.headers.replaceOrAdd(name: header.name, value: header.value) }
     post.body = .bytes(ByteBuffer(string: request.body))
-    let answer = try await exchange(post, to: endpoint.display, timeout: timeout, redactor: redactor)
+    let answer = try await exchange(post, to: endpoint.display, timeout: timeout, redactor: redactor, received: received)
     return try TokenAnswer.read(answer, redactor: redactor, now: now)
   }
 
-  private func exchange(_ request: HTTPClientRequest, to place: String, timeout: Duration, redactor: Redactor) async throws(ExchangeFailure)
-    -> ServerAnswer
-  {
+  private func exchange(
+    _ request: HTTPClientRequest, to place: String, timeout: Duration, redactor: Redactor,
+    received: @escaping @Sendable ([UInt8]) -> Void = { _ in }
+  ) async throws(ExchangeFailure) -> ServerAnswer {
     do {
       return try await Deadline.limit(timeout) { [client] in
         let response = try await client.execute(request, deadline: .distantFuture)
@@ -87,6 +105,7 @@ final class TokenServer: Sendable {
         } catch is NIOTooManyBytesError {
           body = nil
         }
+        if let body, (200...299).contains(response.status.code) { received(body) }
         return ServerAnswer(
           status: Int(response.status.code), retryAfter: response.headers.first(name: "Retry-After"),
           date: response.headers.first(name: "Date"), location: response.headers.first(name: "Location"), body: body)

@@ -9,10 +9,22 @@ struct Account: Sendable, Equatable {
   let server: Server
   /// Asked for again at each refresh; nil: what was granted before.
   let scope: String?
+  /// What the settings add to the form: `redirect_uri`, `audience`, `resource` and others, in this order.
+  let parameters: [Field]
+  /// HTTP headers that the settings add.
+  let headers: [Field]
+  /// A file of certificates in PEM that are trusted beside the system's; nil: the system's alone.
+  let certificateAuthorities: String?
   let margin: RefreshMargin
-  /// Longest time for one exchange with the server.
-  let timeout: Duration
+  /// Longest time for one exchange with the server; nil: the account's share of the run's budget.
+  let timeout: Duration?
   let allowInsecureHTTP: Bool
+
+  /// A form parameter or header of the settings. Its value may be a key, so it is treated as a secret.
+  struct Field: Sendable, Equatable {
+    let name: String
+    let value: Secret
+  }
 
   /// Where the tokens come from.
   enum Server: Sendable, Equatable {
@@ -21,7 +33,7 @@ struct Account: Sendable, Equatable {
     case issuer(EndpointURL)
   }
 
-  /// Where the client secret is kept. It is read at each run, never at launch.
+  /// Where the client secret, or the private key, is kept. It is read at each run, never at launch.
   enum SecretSource: Sendable, Equatable {
     case file(String)
     case environment(String)
@@ -35,5 +47,7 @@ struct Account: Sendable, Equatable {
     case post
     /// A public client: only its id.
     case none
+    /// An assertion signed with the client's private key, which stands in the place of the secret (RFC 7523).
+    case privateKey(id: String?, audience: String?)
   }
 }

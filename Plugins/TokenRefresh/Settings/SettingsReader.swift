@@ -1,9 +1,10 @@
 /// Turns the settings' JSON into checked accounts, and reports every problem at once.
 enum SettingsReader {
   static let topKeys = ["accounts", "defaults"]
-  static let defaultKeys = ["margin", "timeout", "allow_insecure_http"]
+  static let defaultKeys = ["margin", "timeout", "allow_insecure_http", "ca_file"]
   static let accountKeys = [
-    "name", "token_file", "client_id", "client_secret_file", "client_secret_env", "client_auth", "token_endpoint", "issuer", "scope",
+    "name", "token_file", "client_id", "client_secret_file", "client_secret_env", "client_auth", "private_key_file", "private_key_id",
+    "assertion_audience", "token_endpoint", "issuer", "scope", "redirect_uri", "audience", "resource", "parameters", "headers", "ca_file",
     "margin", "timeout", "allow_insecure_http",
   ]
 
@@ -41,16 +42,19 @@ enum SettingsReader {
     let tokenFile = path(&table, "token_file", required: true)
     let clientID = table.requiredText("client_id")
     let secret = secret(&table)
-    let authentication = authentication(&table, hasSecret: secret != nil)
+    let authentication = authentication(&table)
     let server = server(&table, common)
     let scope = table.text("scope")
+    let parameters = RequestFields.parameters(&table)
+    let headers = RequestFields.headers(&table)
     guard let name, let tokenFile, let clientID, let server else { return nil }
     return Account(
       name: name, tokenFile: tokenFile, clientID: clientID, clientSecret: secret, clientAuthentication: authentication, server: server,
-      scope: scope, margin: common.margin, timeout: common.timeout, allowInsecureHTTP: common.allowInsecureHTTP)
+      scope: scope, parameters: parameters, headers: headers, certificateAuthorities: common.certificateAuthorities, margin: common.margin,
+      timeout: common.timeout, allowInsecureHTTP: common.allowInsecureHTTP)
   }
 
-  private static func path(_ table: inout SettingsTable, _ key: String, required: Bool) -> String? {
+  fileprivate static func path(_ table: inout SettingsTable, _ key: String, required: Bool) -> String? {
     guard let path = required ? table.requiredText(key) : table.text(key) else { return nil }
     guard path.hasPrefix("/"), !path.hasSuffix("/"), !path.utf8.contains(0) else {
       table.report(key, "must be the absolute path of a file")
@@ -66,22 +70,32 @@ enum SettingsReader {
   private static func secret(_ table: inout SettingsTable) -> Account.SecretSource? {
     let file = path(&table, "client_secret_file", required: false)
     let variable = table.text("client_secret_env")
-    if file != nil, variable != nil { table.report("client_secret_env", "stands beside client_secret_file; keep one of them") }
-    return file.map { .file($0) } ?? variable.map { .environment($0) }
+    let key = path(&table, "private_key_file", required: false)
+    let present = ["client_secret_file", "client_secret_env", "private_key_file"].filter { table.value($0) != nil }
+    if present.count > 1 { table.report(present[1], "stands beside \(present[0]); keep one of them") }
+    return (file ?? key).map { .file($0) } ?? variable.map { .environment($0) }
   }
 
-  private static func authentication(_ table: inout SettingsTable, hasSecret: Bool) -> Account.ClientAuthentication {
-    let hasSecret = hasSecret || table.value("client_secret_file") != nil || table.value("client_secret_env") != nil
+  private static func authentication(_ table: inout SettingsTable) -> Account.ClientAuthentication {
+    let hasSecret = table.value("client_secret_file") != nil || table.value("client_secret_env") != nil
+    let hasKey = table.value("private_key_file") != nil
+    let key = Account.ClientAuthentication.privateKey(id: table.text("private_key_id"), audience: table.text("assertion_audience"))
+    if !hasKey {
+      for name in ["private_key_id", "assertion_audience"] where table.value(name) != nil { table.report(name, "needs private_key_file") }
+    }
     switch table.text("client_auth") {
-    case nil: return .automatic
+    case nil: return hasKey ? key : .automatic
     case "none":
-      if hasSecret { table.report("client_auth", "is none, but there is a client secret; leave one of them out") }
+      if hasSecret || hasKey { table.report("client_auth", "is none, but there is a client secret or key; leave one of them out") }
       return .none
     case "client_secret_basic", "client_secret_post":
       if !hasSecret { table.report("client_auth", "needs client_secret_file or client_secret_env") }
       return table.text("client_auth") == "client_secret_basic" ? .basic : .post
+    case "private_key_jwt":
+      if !hasKey { table.report("client_auth", "needs private_key_file") }
+      return key
     case _?:
-      table.report("client_auth", "must be client_secret_basic, client_secret_post or none")
+      table.report("client_auth", "must be client_secret_basic, client_secret_post, private_key_jwt or none")
       return .automatic
     }
   }
@@ -108,8 +122,9 @@ enum SettingsReader {
   /// What may stand in the defaults and in an account.
   private struct Common {
     var margin = RefreshMargin.percent(20)
-    var timeout = Duration.seconds(10)
+    var timeout: Duration?
     var allowInsecureHTTP = false
+    var certificateAuthorities: String?
 
     init() {}
 
@@ -130,6 +145,7 @@ enum SettingsReader {
         }
       }
       if let flag = table.flag("allow_insecure_http") { allowInsecureHTTP = flag }
+      if let file = SettingsReader.path(&table, "ca_file", required: false) { certificateAuthorities = file }
     }
   }
 }

@@ -55,6 +55,22 @@ struct SettingsTable {
     return list
   }
 
+  /// The members of a table whose values are texts, by name; empty when there is none.
+  mutating func texts(_ key: String) -> [(name: String, value: String)] {
+    guard let value = members[key] else { return [] }
+    guard case .object(let table) = value else {
+      report(key, "must be a table of texts")
+      return []
+    }
+    return table.sorted { $0.key < $1.key }.compactMap { name, value in
+      guard let text = value.text else {
+        report("\(key).\(name)", "must be a text that is not empty")
+        return nil
+      }
+      return (name, text)
+    }
+  }
+
   func value(_ key: String) -> JSONValue? { members[key] }
 
   mutating func report(_ key: String, _ problem: String) {

@@ -1,25 +1,63 @@
-/// Makes text that came from elsewhere (a server's error description, a library's error) fit for a log.
+import Synchronization
+
+/// Keeps secrets out of every text that leaves a run: log lines, messages, outputs, state and files beside the token file.
 ///
-/// Servers have been seen to echo the request, so each secret of the exchange is replaced wherever it appears, plain or form-encoded;
-/// control characters become spaces, and the text is cut.
-struct Redactor: Sendable {
-  /// Characters of foreign text that are kept; enough for a sentence, too little for a page.
+/// One redactor serves a run. It learns each secret when the run reads, makes or receives it; ``redact(_:)`` then replaces the secret wherever it
+/// appears, in whatever form a server echoed it. Callable on any thread.
+final class Redactor: Sendable {
+  /// Characters of foreign text that ``clean(_:)`` keeps: enough for a sentence, too little for a page.
   static let limit = 200
 
-  private let needles: [String]
+  private let needles = Mutex<Set<[UInt8]>>([])
 
-  init(_ secrets: [Secret]) {
-    let texts = secrets.map { $0.reveal() }.filter { !$0.isEmpty }
-    // The longest first, so that a secret which contains another is replaced as a whole.
-    needles = Set(texts + texts.map(FormEncoding.encode)).sorted { ($0.utf8.count, $0) > ($1.utf8.count, $1) }
+  init(_ secrets: [Secret] = []) {
+    for secret in secrets { learn(secret) }
   }
 
-  /// The text without secrets and control characters, at most ``limit`` characters and a mark that it was cut.
+  /// Redacts this secret from now on.
+  func learn(_ secret: Secret) {
+    let forms = EchoedForms.needles(of: secret.reveal())
+    needles.withLock { $0.formUnion(forms) }
+  }
+
+  /// Redacts these secrets from now on.
+  func learn(_ secrets: [Secret?]) {
+    for case let secret? in secrets { learn(secret) }
+  }
+
+  /// The text with `[redacted]` in place of every secret, also of one that is percent-encoded, escaped as JSON or HTML, in hexadecimal or in base64.
+  func redact(_ text: String) -> String {
+    let needles = needles.withLock { $0 }
+    guard !needles.isEmpty else { return text }
+    let bytes = Array(text.utf8)
+    var hidden: [Range<Int>] = []
+    var view = DecodedView(bytes)
+    for _ in 0...EchoedForms.deepest {
+      for needle in needles { hidden += view.places(of: needle) }
+      guard let decoded = view.decoded() else { break }
+      view = decoded
+    }
+    guard !hidden.isEmpty else { return text }
+    return Self.hide(hidden, in: bytes)
+  }
+
+  /// Foreign text made fit for a log: redacted, control characters as spaces, at most ``limit`` characters and a mark that it was cut.
   func clean(_ text: String) -> String {
-    var clean = text
-    for needle in needles { clean = clean.replacing(needle, with: "[redacted]") }
-    clean = String(String.UnicodeScalarView(clean.unicodeScalars.map { Self.isPrintable($0) ? $0 : " " }))
-    return clean.count > Self.limit ? clean.prefix(Self.limit) + "…" : clean
+    let printable = String(String.UnicodeScalarView(redact(text).unicodeScalars.map { Self.isPrintable($0) ? $0 : " " }))
+    return printable.count > Self.limit ? printable.prefix(Self.limit) + "…" : printable
+  }
+
+  private static func hide(_ places: [Range<Int>], in bytes: [UInt8]) -> String {
+    var shown: [UInt8] = []
+    var position = 0
+    for place in places.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      if place.lowerBound >= position {
+        shown += bytes[position..<place.lowerBound]
+        shown += "[redacted]".utf8
+      }
+      position = max(position, place.upperBound)
+    }
+    return String(decoding: shown + bytes[position...], as: UTF8.self)
   }
 
   private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {

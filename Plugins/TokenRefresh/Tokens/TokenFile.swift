@@ -1,10 +1,12 @@
 import FoundationEssentials
 
-/// What a token file says: `access_token`, `refresh_token`, `token_type`, `expires_at`, `issued_at`, `scope`, and whatever else it holds.
+/// What a token file says: `access_token`, `refresh_token`, `token_type`, `expires_at`, `issued_at`, `scope`, and whatever else it holds;
+/// see ``TokenFileWords`` for files that say it in other words.
 ///
 /// Printing it shows nothing of its content.
 struct TokenFile: Sendable, Equatable {
   private var members: [String: JSONValue]
+  private let words: TokenFileWords
 
   /// When the access token ends; nil when the file does not say.
   private(set) var expiresAt: Date?
@@ -13,23 +15,25 @@ struct TokenFile: Sendable, Equatable {
 
   /// Reads a file's bytes.
   ///
+  /// - Parameter modified: When the file was written; the access token of a file that another library reads counts as issued then.
   /// - Throws: A sentence saying what is wrong with the content, without any of the content.
-  init(json bytes: [UInt8]) throws(ContentProblem) {
+  init(json bytes: [UInt8], modified: Date? = nil) throws(ContentProblem) {
     guard case .object(let members)? = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)) else {
       throw ContentProblem(observed: "not a JSON object")
     }
     self.members = members
-    expiresAt = try Self.date(members, "expires_at")
-    issuedAt = try Self.date(members, "issued_at")
+    words = TokenFileWords(members)
+    expiresAt = try Self.date(members, words.expiry)
+    issuedAt = try Self.date(members, "issued_at") ?? (words.isForeign ? modified : nil)
   }
 
-  var accessToken: Secret? { members["access_token"]?.text.map(Secret.init) }
+  var accessToken: Secret? { members[words.accessToken]?.text.map(Secret.init) }
   var refreshToken: Secret? { members["refresh_token"]?.text.map(Secret.init) }
 
   /// Takes over a server's answer: its members replace those of the file, members it does not name stay.
   ///
   /// `expires_at` and `issued_at` keep the form they had in the file: RFC 3339 text, else Unix seconds. A refresh token the server did not
-  /// replace stays (RFC 6749 §6).
+  /// replace stays (RFC 6749 §6). A file that another library reads gets no new members.
   ///
   /// - Parameter issued: When the answer was asked for: the lifetime counts from then, so that it is never taken for longer than it is.
   mutating func apply(_ grant: TokenGrant, issued: Date) {
@@ -38,14 +42,18 @@ struct TokenFile: Sendable, Equatable {
     for (key, value) in grant.members where value != .null {
       if key == "refresh_token" && grant.refreshToken == nil { continue }
       if key == "expires_in" && members["expires_in"] == nil { continue }
-      if key == "expires_at" || key == "issued_at" { continue }
-      members[key] = value
+      if key == "expires_at" || key == "issued_at" || key == words.expiry { continue }
+      if key == "access_token" {
+        members[words.accessToken] = value
+      } else if !words.isForeign || key == "refresh_token" || members[key] != nil {
+        members[key] = value
+      }
     }
     expiresAt = grant.lifetime.map { issued + $0.inSeconds }
     if grant.lifetime == nil { members["expires_in"] = nil }
     issuedAt = issued
-    write(expiresAt, as: "expires_at")
-    write(issuedAt, as: "issued_at")
+    write(expiresAt, as: words.expiry)
+    if !words.isForeign || members["issued_at"] != nil { write(issuedAt, as: "issued_at") }
   }
 
   /// The file's bytes: JSON with sorted keys and a final newline.
@@ -61,8 +69,9 @@ struct TokenFile: Sendable, Equatable {
       return
     }
     // A time without a form of its own takes the one of the other.
-    let form = members[key] ?? members["expires_at"]
-    if case .string(let text)? = form, Double(text) == nil {
+    let form = members[key] ?? members[words.expiry]
+    let isText = if case .string(let text)? = form { Double(text) == nil } else { words.isForeign }
+    if isText {
       members[key] = .string(date.formatted(.iso8601))
     } else {
       members[key] = .integer(Int64(date.timeIntervalSince1970))
@@ -80,8 +89,22 @@ struct TokenFile: Sendable, Equatable {
       }
       return Date(timeIntervalSince1970: seconds)
     }
-    if let text = value.text, let date = try? Date(text, strategy: .iso8601) { return date }
+    if let text = value.text, let date = date(rfc3339: text) {
+      // Go writes the year 1 for a token without an end.
+      return date < Date(timeIntervalSince1970: 0) ? nil : date
+    }
     throw ContentProblem(observed: "\(key) is neither Unix seconds nor an RFC 3339 time")
+  }
+
+  /// A time as libraries write it: RFC 3339, with or without a fraction of a second; without a zone it is UTC, as in google-auth.
+  private static func date(rfc3339 text: String) -> Date? {
+    var text = text
+    if let point = text.firstIndex(of: ".") {
+      let fraction = text[text.index(after: point)...].prefix { $0.isASCII && $0.isNumber }
+      text.removeSubrange(point..<fraction.endIndex)
+    }
+    if text.utf8.count == 19 { text += "Z" }
+    return try? Date(text, strategy: .iso8601)
   }
 
   /// What is wrong with a token file's content; never the content itself.

@@ -1,6 +1,8 @@
+import FoundationEssentials
 import Glibc
 
-/// A new content for a token file on its way: an empty temporary file beside it, with room reserved, that ``commit(_:)`` fills and puts in place.
+/// A new content for a token file on its way: two temporary files beside it, with room reserved. One keeps the server's answer the moment it
+/// comes; ``commit(_:)`` fills the other and puts it in place.
 ///
 /// One use: either ``commit(_:)`` or ``discard()``.
 struct TokenFileReplacement: Sendable {
@@ -9,47 +11,58 @@ struct TokenFileReplacement: Sendable {
   /// Room reserved on the disk: what a token file may hold after an answer of the largest size.
   static let reserve: off_t = 327_680
 
+  /// How names of files end that keep a server's answer.
+  static let answerSuffix = ".taskhost-answer"
+  /// Room reserved for an answer: the largest one, and when it was asked for.
+  static let answerReserve: off_t = 81_920
+
   private let folder: OpenFile
   private let name: String
-  private let temporary: String
-  private let file: OpenFile
+  private let temporary: Temporary
+  private let answer: Temporary
 
-  /// Makes the temporary file, 0600, and reserves room for it.
-  init(folder: OpenFile, name: String, temporary: String) throws(SystemError) {
+  /// Makes the temporary files, 0600, and reserves room for them.
+  ///
+  /// - Parameter stem: How the names of the temporary files begin.
+  init(folder: OpenFile, name: String, stem: String) throws(SystemError) {
     self.folder = folder
     self.name = name
-    self.temporary = temporary
-    file = try folder.file(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+    temporary = try Temporary(folder, stem + Self.suffix, room: Self.reserve)
     do throws(SystemError) {
-      // The umask can only have taken bits away; with fewer than 0600 the next read would fail.
-      try SystemError.check("set the mode of \(temporary)") { fchmod(file.descriptor, 0o600) }
-      // It fills the file with zeros, which ``commit(_:)`` cuts off. Where the file system cannot reserve, glibc writes them.
-      let code = posix_fallocate(file.descriptor, 0, Self.reserve)
-      if code != 0 { throw SystemError(action: "reserve room for \(temporary)", code: code) }
+      answer = try Temporary(folder, stem + Self.answerSuffix, room: Self.answerReserve)
     } catch {
-      discard()
+      temporary.remove()
       throw error
     }
   }
 
+  /// Keeps a server's answer as it came, before anything looks at it: once this returns, a process that is killed loses no token.
+  ///
+  /// - Parameter asked: When the answer was asked for.
+  func keep(answer bytes: [UInt8], asked: Date) {
+    // If it cannot be written, the new content that follows may still be.
+    try? answer.file.write(KeptAnswer.encoded(bytes, asked: asked))
+  }
+
   /// Writes the content, puts it in place of the token file and makes both durable.
   ///
-  /// - Throws: What failed. If the content is complete in the temporary file, the file stays and the error names it: it may hold the only
-  ///   valid token, and the next run takes it over.
+  /// - Throws: What failed. If the content is complete in the temporary file, or the server's answer was kept, that file stays and the error
+  ///   names it: it may hold the only valid token, and the next run takes it over.
   func commit(_ bytes: [UInt8]) throws(Failure) {
     do {
-      try file.write(bytes)
-      try SystemError.check("cut \(temporary)") { ftruncate(file.descriptor, off_t(bytes.count)) }
+      try temporary.file.write(bytes)
+      try SystemError.check("cut \(temporary.name)") { ftruncate(temporary.file.descriptor, off_t(bytes.count)) }
     } catch {
-      discard()
-      throw Failure(cause: error, kept: nil)
+      temporary.remove()
+      throw Failure(cause: error, kept: answer.isWritten ? answer.name : nil)
     }
     do {
-      try file.synchronize()
-      try OpenFile.rename(temporary, to: name, in: folder)
+      try temporary.file.synchronize()
+      try OpenFile.rename(temporary.name, to: name, in: folder)
     } catch {
-      throw Failure(cause: error, kept: temporary)
+      throw Failure(cause: error, kept: temporary.name)
     }
+    answer.remove()
     do {
       try folder.synchronize()
     } catch {
@@ -57,9 +70,41 @@ struct TokenFileReplacement: Sendable {
     }
   }
 
-  /// Removes the temporary file.
+  /// Removes the temporary files.
   func discard() {
-    unlinkat(folder.descriptor, temporary, 0)
+    temporary.remove()
+    answer.remove()
+  }
+
+  /// A file of this replacement, made with room on the disk.
+  private struct Temporary {
+    let name: String
+    let file: OpenFile
+    private let folder: OpenFile
+
+    init(_ folder: OpenFile, _ name: String, room: off_t) throws(SystemError) {
+      self.folder = folder
+      self.name = name
+      file = try folder.file(name, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+      do throws(SystemError) {
+        // The umask can only have taken bits away; with fewer than 0600 the next read would fail.
+        try SystemError.check("set the mode of \(name)") { [file] in fchmod(file.descriptor, 0o600) }
+        // It fills the file with zeros, which a commit cuts off. Where the file system cannot reserve, glibc writes them.
+        let code = posix_fallocate(file.descriptor, 0, room)
+        if code != 0 { throw SystemError(action: "reserve room for \(name)", code: code) }
+      } catch {
+        remove()
+        throw error
+      }
+    }
+
+    /// Whether anything but the reserved zeros is in it.
+    var isWritten: Bool {
+      var first: UInt8 = 0
+      return pread(file.descriptor, &first, 1, 0) == 1 && first != 0
+    }
+
+    func remove() { unlinkat(folder.descriptor, name, 0) }
   }
 
   /// Why a new content could not be put in place for good.

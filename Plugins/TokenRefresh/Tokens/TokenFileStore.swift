@@ -1,4 +1,5 @@
 import Crypto
+import FoundationEssentials
 import Glibc
 
 /// Reads one token file and replaces it whole: a reader sees the old content or the new, and a crash at any instruction leaves one of them.
@@ -31,9 +32,9 @@ struct TokenFileStore: Sendable {
   /// Refused: what is no regular file, a symlink, a file of another owner (replacing it would take it away from them), one that others may
   /// read or write (its tokens may be known already), one over ``largestFile``, and content that is no token file.
   func read() throws(TokenFileProblem) -> Snapshot {
-    let bytes = try readBytes()
+    let (bytes, modified) = try readBytes()
     do {
-      return Snapshot(file: try TokenFile(json: bytes), digest: Self.digest(bytes))
+      return Snapshot(file: try TokenFile(json: bytes, modified: modified), digest: Self.digest(bytes))
     } catch {
       throw refuse(error.observed, "repair the file, or sign in again")
     }
@@ -55,35 +56,75 @@ struct TokenFileStore: Sendable {
   /// Call with the lock held.
   func prepare(replacing current: Snapshot) throws(TokenFileProblem) -> TokenFileReplacement {
     do {
-      return try TokenFileReplacement(folder: folder, name: name, temporary: temporaryName(current.digest))
+      return try TokenFileReplacement(folder: folder, name: name, stem: stem(current.digest))
     } catch {
       throw refuse("\(error)", "make room, or let this plugin write the folder of the token file; the server was not asked")
     }
   }
 
-  /// Cleans up after a run that crashed, and takes over what it could no longer put in place.
+  /// Cleans up after a run that was killed, and takes over what it could no longer put in place.
   ///
-  /// A temporary file carries in its name the digest of the content it was to replace. If that is what the token file still holds and the
-  /// temporary one is complete, it has the only valid refresh token: it becomes the token file. Any other is removed. Call with the lock held.
+  /// A temporary file carries in its name the digest of the content it was to replace. If that is what the token file still holds, a complete
+  /// temporary file, or else a server's answer that was kept, has the only valid refresh token: it becomes the token file. All others are
+  /// removed. Call with the lock held.
   ///
   /// - Returns: What was taken over; nil when there was nothing to.
   func recover(_ current: Snapshot) throws(TokenFileProblem) -> Snapshot? {
+    let stem = stem(current.digest)
     do {
-      for leftover in try leftovers() {
-        if leftover == temporaryName(current.digest), let snapshot = complete(leftover) {
-          try OpenFile.rename(leftover, to: name, in: folder)
-          try folder.synchronize()
-          return snapshot
-        }
-        unlinkat(folder.descriptor, leftover, 0)
+      let leftovers = try leftovers()
+      let content = leftovers.first { $0 == stem + TokenFileReplacement.suffix }.flatMap(complete)
+      let answer = leftovers.first { $0 == stem + TokenFileReplacement.answerSuffix }.flatMap(answer)
+      if content != nil {
+        try OpenFile.rename(stem + TokenFileReplacement.suffix, to: name, in: folder)
+        try folder.synchronize()
       }
-      return nil
+      if content == nil, let answer {
+        // Its own file goes only when its content is in place.
+        for leftover in leftovers where leftover != stem + TokenFileReplacement.answerSuffix { remove(leftover) }
+        return try apply(answer, to: current)
+      }
+      for leftover in leftovers where content == nil || leftover != stem + TokenFileReplacement.suffix { remove(leftover) }
+      return content
+    } catch let problem as TokenFileProblem {
+      throw problem
     } catch {
       throw refuse("\(error)", "let this plugin write the folder of the token file")
     }
   }
 
-  private func readBytes() throws(TokenFileProblem) -> [UInt8] {
+  private func apply(_ answer: KeptAnswer, to current: Snapshot) throws -> Snapshot {
+    var file = current.file
+    file.apply(answer.grant, issued: answer.asked)
+    let bytes = try file.encoded()
+    let temporary = stem(current.digest) + TokenFileReplacement.suffix
+    let new = try folder.file(temporary, O_WRONLY | O_CREAT | O_EXCL)
+    try new.write(bytes)
+    try new.synchronize()
+    try OpenFile.rename(temporary, to: name, in: folder)
+    try folder.synchronize()
+    remove(stem(current.digest) + TokenFileReplacement.answerSuffix)
+    return try read()
+  }
+
+  /// Writes `NAME.signed-out` beside the token file, unless it is there.
+  func markSignedOut(_ mark: SignedOutMark) throws {
+    let marker = name + SignedOutMark.suffix
+    guard faccessat(folder.descriptor, marker, F_OK, AT_SYMLINK_NOFOLLOW) != 0 else { return }
+    let temporary = ".\(marker).new"
+    remove(temporary)
+    let file = try folder.file(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
+    try SystemError.check("set the mode of \(temporary)") { fchmod(file.descriptor, 0o644) }
+    try file.write(try mark.encoded())
+    try OpenFile.rename(temporary, to: marker, in: folder)
+  }
+
+  /// Removes `NAME.signed-out`, if it is there.
+  func removeSignedOutMark() { remove(name + SignedOutMark.suffix) }
+
+  private func remove(_ leftover: String) { unlinkat(folder.descriptor, leftover, 0) }
+
+  private func readBytes() throws(TokenFileProblem) -> (bytes: [UInt8], modified: Date) {
     do {
       let file = try folder.file(name, O_RDONLY)
       let status = try file.status()
@@ -99,7 +140,7 @@ struct TokenFileStore: Sendable {
       guard let bytes = try file.contents(limit: Self.largestFile) else {
         throw refuse("larger than \(Self.largestFile) bytes", "name a token file")
       }
-      return bytes
+      return (bytes, status.modified)
     } catch let error as TokenFileProblem {
       throw error
     } catch let error as SystemError where error.code == ENOENT {
@@ -118,7 +159,7 @@ struct TokenFileStore: Sendable {
       let reserved = try? file.contents(limit: Int(TokenFileReplacement.reserve)),
       // What was reserved and not written is zeros, which JSON never ends in.
       case let bytes = Array(reserved.prefix((reserved.lastIndex { $0 != 0 } ?? -1) + 1)),
-      let content = try? TokenFile(json: bytes), content.accessToken != nil, content.refreshToken != nil,
+      let content = try? TokenFile(json: bytes, modified: status.modified), content.accessToken != nil, content.refreshToken != nil,
       ftruncate(file.descriptor, off_t(bytes.count)) == 0, (try? file.synchronize()) != nil
     else { return nil }
     return Snapshot(file: content, digest: Self.digest(bytes))
@@ -138,12 +179,20 @@ struct TokenFileStore: Sendable {
       let entryName = withUnsafePointer(to: &entry.pointee.d_name) {
         $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
       }
-      if entryName.hasPrefix(".\(name)."), entryName.hasSuffix(TokenFileReplacement.suffix) { found.append(entryName) }
+      let suffixes = [TokenFileReplacement.suffix, TokenFileReplacement.answerSuffix]
+      if entryName.hasPrefix(".\(name)."), suffixes.contains(where: entryName.hasSuffix) { found.append(entryName) }
     }
     return found
   }
 
-  private func temporaryName(_ digest: String) -> String { ".\(name).\(digest.prefix(16))\(TokenFileReplacement.suffix)" }
+  private func answer(_ leftover: String) -> KeptAnswer? {
+    guard let file = try? folder.file(leftover, O_RDONLY), let bytes = try? file.contents(limit: Int(TokenFileReplacement.answerReserve))
+    else { return nil }
+    return KeptAnswer(bytes)
+  }
+
+  /// How the names of the temporary files begin that are to replace a content.
+  private func stem(_ digest: String) -> String { ".\(name).\(digest.prefix(16))" }
 
   private func refuse(_ observed: String, _ remedy: String) -> TokenFileProblem {
     .unusable(path: path, observed: observed, remedy: remedy)
@@ -159,4 +208,9 @@ struct TokenFileStore: Sendable {
     /// SHA-256 of the bytes, in hexadecimal.
     let digest: String
   }
+}
+
+extension stat {
+  /// When the content was last changed.
+  fileprivate var modified: Date { Date(timeIntervalSince1970: Double(st_mtim.tv_sec) + Double(st_mtim.tv_nsec) * 1e-9) }
 }

@@ -10,6 +10,11 @@ struct TokenGrant: Sendable, Equatable {
   /// How long the access token is good for, from when it was asked for; nil when the server does not say.
   let lifetime: Duration?
 
+  /// The tokens of the answer.
+  var secrets: [Secret] {
+    ["access_token", "refresh_token", "id_token"].compactMap { members[$0]?.text.map(Secret.init) }
+  }
+
   /// - Returns: nil when the answer has no access token.
   init?(_ members: [String: JSONValue]) {
     guard members["access_token"]?.text != nil else { return nil }

@@ -1,0 +1,99 @@
+import Crypto
+import CryptoExtras
+import FoundationEssentials
+
+/// A signed statement of who the client is, in place of a secret: `private_key_jwt` (RFC 7523 §2.2, OpenID Connect Core §9).
+enum ClientAssertion {
+  /// How long one is good for: 5 minutes, which covers a slow exchange and a clock that is a little off.
+  static let lifetime = 300
+
+  /// The value of `client_assertion_type`.
+  static let type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+
+  /// Signs an assertion.
+  ///
+  /// - Parameters:
+  ///   - key: The client's private key in PEM. Its kind decides the algorithm: RSA of 2048 bits or more RS256, P-256 ES256, P-384 ES384,
+  ///     P-521 ES512.
+  ///   - keyID: The `kid` under which the server knows the key; nil leaves it out.
+  ///   - audience: The server that is to believe it.
+  /// - Throws: ``Unusable`` when the key is none of these.
+  static func make(clientID: String, audience: String, key: Secret, keyID: String?, now: Date) throws -> Secret {
+    let signer = try Signer(pem: key.reveal())
+    let issued = Int64(now.timeIntervalSince1970)
+    let identifier = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
+    var header: [String: JSONValue] = ["alg": .string(signer.algorithm), "typ": .string("JWT")]
+    if let keyID { header["kid"] = .string(keyID) }
+    let claims: [String: JSONValue] = [
+      "iss": .string(clientID), "sub": .string(clientID), "aud": .string(audience), "jti": .string(base64URL(identifier)),
+      "iat": .integer(issued), "exp": .integer(issued + Int64(lifetime)),
+    ]
+    let content = try base64URL(encode(header)) + "." + base64URL(encode(claims))
+    return Secret(content + "." + base64URL(try signer.sign(Array(content.utf8))))
+  }
+
+  private static func encode(_ members: [String: JSONValue]) throws -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return Array(try encoder.encode(JSONValue.object(members)))
+  }
+
+  private static func base64URL(_ bytes: some Sequence<UInt8>) -> String {
+    String(
+      Data(bytes).base64EncodedString().compactMap { character -> Character? in
+        switch character {
+        case "+": "-"
+        case "/": "_"
+        case "=": nil
+        default: character
+        }
+      })
+  }
+
+  /// The key is none that can sign an assertion. Its text says nothing of the key.
+  struct Unusable: Error {
+    let reason =
+      "is no private key in PEM that can sign: give an RSA key of at least 2048 bits, or a P-256, P-384 or P-521 key, without a password"
+  }
+
+  private enum Signer {
+    case rsa(_RSA.Signing.PrivateKey)
+    case p256(P256.Signing.PrivateKey)
+    case p384(P384.Signing.PrivateKey)
+    case p521(P521.Signing.PrivateKey)
+
+    init(pem: String) throws(Unusable) {
+      if let key = try? _RSA.Signing.PrivateKey(pemRepresentation: pem) {
+        self = .rsa(key)
+      } else if let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) {
+        self = .p256(key)
+      } else if let key = try? P384.Signing.PrivateKey(pemRepresentation: pem) {
+        self = .p384(key)
+      } else if let key = try? P521.Signing.PrivateKey(pemRepresentation: pem) {
+        self = .p521(key)
+      } else {
+        throw Unusable()
+      }
+    }
+
+    var algorithm: String {
+      switch self {
+      case .rsa: "RS256"
+      case .p256: "ES256"
+      case .p384: "ES384"
+      case .p521: "ES512"
+      }
+    }
+
+    func sign(_ bytes: [UInt8]) throws -> [UInt8] {
+      switch self {
+      case .rsa(let key):
+        // RS256 is RSASSA-PKCS1-v1_5 with SHA-256 (RFC 7518 §3.3), which every server that takes RSA takes.
+        Array(try key.signature(for: SHA256.hash(data: bytes), padding: .insecurePKCS1v1_5).rawRepresentation)
+      case .p256(let key): Array(try key.signature(for: SHA256.hash(data: bytes)).rawRepresentation)
+      case .p384(let key): Array(try key.signature(for: SHA384.hash(data: bytes)).rawRepresentation)
+      case .p521(let key): Array(try key.signature(for: SHA512.hash(data: bytes)).rawRepresentation)
+      }
+    }
+  }
+}

@@ -1,0 +1,71 @@
+/// What an account's settings add to each request.
+enum RequestFields {
+  /// Parameters that this plugin writes itself, with the key that sets them.
+  private static let owned: [String: String] = [
+    "grant_type": "nothing: it is always refresh_token", "refresh_token": "token_file", "client_id": "client_id",
+    "client_secret": "client_secret_file or client_secret_env", "client_assertion": "private_key_file",
+    "client_assertion_type": "private_key_file", "scope": "scope", "redirect_uri": "redirect_uri", "audience": "audience",
+    "resource": "resource",
+  ]
+
+  /// Headers that this plugin or the HTTP library writes itself.
+  private static let ownedHeaders: Set<String> = [
+    "authorization", "connection", "content-encoding", "content-length", "content-type", "expect", "host", "te", "trailer",
+    "transfer-encoding", "upgrade",
+  ]
+
+  /// Largest number of either.
+  private static let most = 32
+
+  /// `redirect_uri`, `audience`, `resource` (one or a list, RFC 8707), and what `parameters` names.
+  static func parameters(_ table: inout SettingsTable) -> [Account.Field] {
+    var fields: [(name: String, value: String)] = []
+    for key in ["redirect_uri", "audience"] {
+      if let text = table.text(key) { fields.append((key, text)) }
+    }
+    if case .array? = table.value("resource") {
+      for value in table.list("resource") {
+        if let text = value.text {
+          fields.append(("resource", text))
+        } else {
+          table.report("resource", "must be a text or a list of texts")
+        }
+      }
+    } else if let text = table.text("resource") {
+      fields.append(("resource", text))
+    }
+    for field in table.texts("parameters") {
+      if let key = owned[field.name] {
+        table.report("parameters.\(field.name)", "is not for this table; use \(key)")
+      } else {
+        fields.append(field)
+      }
+    }
+    if fields.count > most { table.report("parameters", "are \(fields.count), more than \(most)") }
+    return fields.map { Account.Field(name: $0.name, value: Secret($0.value)) }
+  }
+
+  /// What `headers` names.
+  static func headers(_ table: inout SettingsTable) -> [Account.Field] {
+    let headers = table.texts("headers")
+    for header in headers {
+      if ownedHeaders.contains(header.name.lowercased()) {
+        table.report("headers.\(header.name)", "is set by the plugin itself; leave it out")
+      } else if header.name.isEmpty || !header.name.utf8.allSatisfy(isTokenByte) {
+        table.report("headers.\(header.name)", "is no name of an HTTP header")
+      } else if !header.value.utf8.allSatisfy({ $0 == 0x09 || (0x20...0x7E).contains($0) || $0 >= 0x80 }) {
+        table.report("headers.\(header.name)", "must not hold control characters")
+      }
+    }
+    if headers.count > most { table.report("headers", "are \(headers.count), more than \(most)") }
+    return headers.map { Account.Field(name: $0.name, value: Secret($0.value)) }
+  }
+
+  /// A character of a token (RFC 9110 §5.6.2).
+  private static func isTokenByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+    default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+    }
+  }
+}

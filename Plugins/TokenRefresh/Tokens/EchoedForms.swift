@@ -1,0 +1,49 @@
+import FoundationEssentials
+
+/// The forms in which a server may echo a secret, as bytes to look for in a ``DecodedView``.
+///
+/// Encodings that can be undone (percent, JSON, HTML) are undone in the text. Hexadecimal and base64 cannot be told from other text, so the
+/// secret is encoded instead.
+enum EchoedForms {
+  /// How many layers of encoding are undone: JSON in a form in JSON, and one to spare.
+  static let deepest = 4
+
+  /// Secrets shorter than this are looked for in base64 on their own only: their part of a longer base64 text would match by chance.
+  private static let shortest = 6
+
+  /// Everything to look for, each as ``DecodedView`` shows it.
+  static func needles(of secret: String) -> Set<[UInt8]> {
+    guard !secret.isEmpty else { return [] }
+    let bytes = Array(secret.utf8)
+    var needles: Set<[UInt8]> = [bytes]
+    // A secret that itself looks encoded is decoded together with the text around it.
+    var view = DecodedView(bytes)
+    for _ in 0..<deepest {
+      guard let decoded = view.decoded() else { break }
+      needles.insert(decoded.bytes)
+      view = decoded
+    }
+    needles.insert(Array(bytes.map { hex($0, "0123456789abcdef") }.joined()))
+    needles.insert(Array(bytes.map { hex($0, "0123456789ABCDEF") }.joined()))
+    needles.insert(base64(bytes))
+    if bytes.count >= shortest { for lead in 0...2 { needles.insert(base64(bytes, behind: lead)) } }
+    return Set(needles.map { $0.map(DecodedView.canonical) })
+  }
+
+  private static func hex(_ byte: UInt8, _ digits: StaticString) -> [UInt8] {
+    [Int(byte >> 4), Int(byte & 15)].map { digits.utf8Start[$0] }
+  }
+
+  private static func base64(_ bytes: [UInt8]) -> [UInt8] {
+    let text = Array(Data(bytes).base64EncodedString().utf8)
+    return Array(text.prefix { $0 != UInt8(ascii: "=") })
+  }
+
+  /// The characters that the bytes alone decide when they stand in a longer text, `lead` bytes behind a multiple of three.
+  private static func base64(_ bytes: [UInt8], behind lead: Int) -> [UInt8] {
+    let text = base64([UInt8](repeating: 0, count: lead) + bytes)
+    let first = (lead * 8 + 5) / 6
+    let last = (lead + bytes.count) * 8 / 6
+    return Array(text[first..<last])
+  }
+}

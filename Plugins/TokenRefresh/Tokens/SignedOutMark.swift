@@ -1,0 +1,24 @@
+import FoundationEssentials
+
+/// The file `NAME.signed-out` beside a token file `NAME`: the server has refused its tokens for good, and somebody has to sign in again.
+///
+/// It holds no secret. Programs that read the token file look for it, or watch the folder.
+struct SignedOutMark: Sendable, Encodable {
+  /// How the file's name ends.
+  static let suffix = ".signed-out"
+
+  let account: String
+  /// The OAuth error, or the HTTP status.
+  let error: String
+  let detail: String
+  /// When the server refused; nil if that is not known.
+  let since: Date?
+
+  /// JSON with sorted keys and a final newline.
+  func encoded() throws -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    encoder.dateEncodingStrategy = .iso8601
+    return Array(try encoder.encode(self)) + [UInt8(ascii: "\n")]
+  }
+}

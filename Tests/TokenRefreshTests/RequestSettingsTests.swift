@@ -1,0 +1,126 @@
+import Crypto
+import Foundation
+import Testing
+
+@testable import TokenRefresh
+
+@Suite("What settings add to a request") struct RequestSettingsTests {
+  @Test("redirect_uri, audience, resource, parameters and headers reach the server, and leave the plugin nowhere else")
+  func added() async throws {
+    let fixture = try Fixture()
+    try fixture.signIn()
+    let key = "K3Y-of-the-application"
+    try await TestServer.serving({ request in
+      request.header("trakt-api-key") == [key] ? .json(Fixture.rotation) : .json(#"{"error": "no \#(key)"}"#, status: 403)
+    }) { server in
+      let account = fixture.account(
+        endpoint: server.address, ["redirect_uri": "urn:ietf:wg:oauth:2.0:oob", "audience": "https://api.example.org"],
+        also: [
+          "resource": .array(["https://one.example", "https://two.example"]),
+          "parameters": .object(["tenant": "a b"]), "headers": .object(["trakt-api-version": "2", "trakt-api-key": .string(key)]),
+        ])
+      let outcome = try await fixture.run([account]).outcome
+      #expect(outcome == .success)
+      let request = try #require(server.requests.first)
+      #expect(request.form["redirect_uri"] == "urn:ietf:wg:oauth:2.0:oob")
+      #expect(request.form["audience"] == "https://api.example.org")
+      #expect(request.form["tenant"] == "a b")
+      #expect(request.body.contains("resource=https%3A%2F%2Fone.example&resource=https%3A%2F%2Ftwo.example"))
+      #expect(request.header("trakt-api-version") == ["2"])
+
+      try fixture.signIn()
+      let other = account.merging(["headers": .object(["trakt-api-key": .string(key + "!")])]) { $1 }
+      let report = try await fixture.run([other])
+      #expect(report.only?.result == .retry)
+      #expect(!report.message.contains(key + "!"))
+    }
+  }
+
+  @Test(
+    "what the plugin sets itself is refused, with the key that sets it",
+    arguments: [
+      (#""parameters": {"client_secret": "s"}"#, "parameters.client_secret is not for this table; use client_secret_file"),
+      (#""parameters": {"redirect_uri": "s"}"#, "use redirect_uri"), (#""parameters": {"x": 1}"#, "parameters.x must be a text"),
+      (#""parameters": []"#, "parameters must be a table"), (#""headers": {"Authorization": "x"}"#, "headers.Authorization"),
+      (#""headers": {"a b": "x"}"#, "no name of an HTTP header"), (#""headers": {"a": "x\r\ny: z"}"#, "control characters"),
+      (#""resource": [7]"#, "resource must be"), (#""ca_file": "relative""#, "ca_file must be the absolute path"),
+      (#""private_key_id": "k""#, "private_key_id needs private_key_file"),
+      (#""private_key_file": "/k", "client_secret_file": "/s""#, "private_key_file stands beside client_secret_file"),
+      (#""client_auth": "private_key_jwt""#, "client_auth needs private_key_file"),
+    ])
+  func refused(_ members: String, _ problem: String) {
+    let json = #"{"accounts": [{"name": "a", "token_file": "/t", "client_id": "c", "token_endpoint": "https://h", \#(members)}]}"#
+    #expect {
+      try JSONDecoder().decode(TokenRefreshSettings.self, from: Data(json.utf8))
+    } throws: { error in
+      "\(error)".contains(problem)
+    }
+  }
+
+  @Test(
+    "private_key_jwt sends an assertion that the public key verifies, for the endpoint or the audience that is set",
+    arguments: [nil, "https://issuer.example"])
+  func assertion(_ audience: String?) async throws {
+    let fixture = try Fixture()
+    try fixture.signIn()
+    let key = P256.Signing.PrivateKey()
+    try fixture.write(key.pemRepresentation + "\n", to: "client.pem")
+    try await TestServer.serving({ _ in .json(Fixture.rotation) }) { server in
+      let account = fixture.account(
+        endpoint: server.address,
+        ["private_key_file": fixture.path("client.pem"), "private_key_id": "key-1", "assertion_audience": audience ?? ""])
+      let outcome = try await fixture.run([account]).outcome
+      #expect(outcome == .success)
+      let form = try #require(server.requests.first).form
+      #expect(form["client_assertion_type"] == "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
+      #expect(form["client_secret"] == nil)
+      let parts = try #require(form["client_assertion"]).split(separator: ".").map(String.init)
+      #expect(parts.count == 3)
+      let header = try JSONDecoder().decode([String: String].self, from: Self.decode(parts[0]))
+      #expect(header == ["alg": "ES256", "kid": "key-1", "typ": "JWT"])
+      let claims = try JSONDecoder().decode([String: JSONValue].self, from: Self.decode(parts[1]))
+      #expect(claims["iss"] == "client 1")
+      #expect(claims["sub"] == "client 1")
+      #expect(claims["aud"] == .string(audience ?? server.address))
+      #expect(claims["exp"] == .integer(Int64(TestHost.start.timeIntervalSince1970) + 300))
+      let signature = try P256.Signing.ECDSASignature(rawRepresentation: Self.decode(parts[2]))
+      #expect(key.publicKey.isValidSignature(signature, for: Data((parts[0] + "." + parts[1]).utf8)))
+    }
+  }
+
+  @Test("a key that cannot sign fails the account, and nobody is asked")
+  func wrongKey() async throws {
+    let fixture = try Fixture()
+    try fixture.signIn()
+    try fixture.write("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", to: "client.pem")
+    try await TestServer.serving({ _ in .json(Fixture.rotation) }) { server in
+      let report = try await fixture.run([fixture.account(endpoint: server.address, ["private_key_file": fixture.path("client.pem")])])
+      #expect(report.only?.result == .failed)
+      #expect(report.message.contains("RSA key of at least 2048 bits"))
+      #expect(server.requests.isEmpty)
+    }
+  }
+
+  @Test("ca_file makes a private authority trusted; without it the server is not")
+  func privateAuthority() async throws {
+    let fixture = try Fixture()
+    try fixture.signIn()
+    try fixture.write(TestAuthority.certificate + "\n", to: "ca.pem")
+    try await TestServer.serving({ _ in .json(Fixture.rotation) }, secure: true) { server in
+      let untrusting = try await fixture.run([fixture.account(endpoint: server.address)])
+      #expect(untrusting.only?.result == .retry)
+      #expect(untrusting.message.contains("TLS certificate is not valid"))
+      let account = fixture.account(endpoint: server.address, ["ca_file": fixture.path("ca.pem")])
+      let outcome = try await fixture.run([account]).outcome
+      #expect(outcome == .success)
+      try fixture.signIn()
+      let empty = try await fixture.run([account.merging(["ca_file": .string(fixture.path("tokens.json"))]) { $1 }])
+      #expect(empty.message.contains("holds no certificate in PEM"))
+    }
+  }
+
+  private static func decode(_ text: String) throws -> Data {
+    let standard = text.replacing("-", with: "+").replacing("_", with: "/")
+    return try #require(Data(base64Encoded: standard + String(repeating: "=", count: (4 - standard.count % 4) % 4)))
+  }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import Testing
+
+@testable import TokenRefresh
+
+@Suite("Habits of servers") struct ServerHabitsTests {
+  @Test("an answer that is compressed though nobody asked is read")
+  func gzip() async throws {
+    // Fixture.rotation without the newline, compressed by gzip.
+    let compressed = try #require(
+      Data(
+        base64Encoded:
+          "H4sIAAAAAAACA6tWSkxOTi0uji/Jz07NU7JSUHJ0dnYNDtbNSy3XTUxOSjG0SEkySU42UtJRUCpKTStKLc5AqA1ydQtyDfYAKzY2TzI1TDG0NEk0NwUpBiuKL6ksSAWpdEpNLEotAomnVhRkAk2JzwSZYGxmYFALANqNHK+EAAAA"
+      ))
+    let fixture = try Fixture()
+    try fixture.signIn()
+    try await TestServer.serving({ _ in
+      TestServer.Reply(headers: [("Content-Type", "application/json"), ("Content-Encoding", "gzip")], bytes: Array(compressed))
+    }) { server in
+      let outcome = try await fixture.run([fixture.account(endpoint: server.address)]).outcome
+      #expect(outcome == .success)
+    }
+    #expect(try fixture.members()["access_token"]?.text == Fixture.newAccessToken)
+  }
+
+  @Test("a web page at the first address of the metadata does not end the search")
+  func pageForAnyAddress() async throws {
+    let fixture = try Fixture()
+    try fixture.signIn()
+    try await TestServer.serving({ request in
+      let base = "http://" + (request.header("Host").first ?? "")
+      switch request.path {
+      case "/token": return .json(Fixture.rotation)
+      case "/.well-known/openid-configuration": return .json(#"{"issuer": "\#(base)", "token_endpoint": "\#(base)/token"}"#)
+      default: return TestServer.Reply(headers: [("Content-Type", "text/html")], body: "<!doctype html><title>App</title>")
+      }
+    }) { server in
+      let outcome = try await fixture.run([fixture.account(endpoint: "", ["issuer": server.address])]).outcome
+      #expect(outcome == .success)
+    }
+  }
+
+  @Test("web pages at both addresses are trouble that may pass, and each address is named")
+  func onlyPages() async throws {
+    let fixture = try Fixture()
+    try fixture.signIn()
+    try await TestServer.serving({ _ in TestServer.Reply(headers: [("Content-Type", "text/html")], body: "<html>") }) { server in
+      let report = try await fixture.run([fixture.account(endpoint: "", ["issuer": server.address])])
+      #expect(report.only?.result == .retry)
+      #expect(report.message.contains("/.well-known/openid-configuration"))
+    }
+  }
+
+  @Test("one account may use the whole budget; several share it, 10 s at least")
+  func share() async throws {
+    let fixture = try Fixture(host: TestHost(remaining: .milliseconds(100), grace: .milliseconds(100)))
+    try fixture.signIn()
+    let over = Signal()
+    try await TestServer.serving({ _ in
+      await over.wait()
+      return .json(Fixture.rotation)
+    }) { server in
+      // A test must not wait for 10 s: an account with a timeout of its own keeps it, whatever the budget is.
+      let report = try await fixture.run([fixture.account(endpoint: server.address, ["timeout": "100ms"])])
+      #expect(report.message.contains("did not answer within 0.1 seconds"))
+      over.send()
+    }
+    let check = AccountCheck(payload: RefreshPayload(), secrets: ClientSecretReader(), host: TestHost(), redactor: Redactor())
+    let server = TokenServer()
+    let refresh = AccountRefresh(server: server, check: check, redactor: Redactor())
+    #expect(refresh.share(waiting: 0) == .seconds(35))
+    #expect(refresh.share(waiting: 1) == .seconds(15))
+    #expect(refresh.share(waiting: 9) == .seconds(10))
+    await server.shutDown()
+  }
+
+  @Test("a reader of the folder sees that an account is signed out, until it is not")
+  func signedOutMark() async throws {
+    let fixture = try Fixture()
+    try fixture.signIn()
+    try await TestServer.serving({ request in
+      request.form["refresh_token"] == "again"
+        ? .json(Fixture.rotation) : .json(#"{"error": "invalid_grant", "error_description": "\#(Fixture.refreshToken)"}"#, status: 400)
+    }) { server in
+      let accounts = [fixture.account(endpoint: server.address)]
+      try await fixture.run(accounts)
+      let mark = try fixture.text("tokens.json.signed-out")
+      #expect(mark.contains(#""error" : "invalid_grant""#))
+      #expect(mark.contains(#""since" : "2026-01-01T00:00:00Z""#))
+      #expect(!mark.contains(Fixture.refreshToken))
+      fixture.host.advance(by: 60)
+      try await fixture.run(accounts)
+      #expect(try fixture.text("tokens.json.signed-out") == mark)
+      try fixture.write(#"{"access_token": "x", "refresh_token": "again", "expires_at": 5}"#, to: "tokens.json")
+      try await fixture.run(accounts)
+      #expect(try fixture.names == [".tokens.json.lock", "tokens.json"])
+    }
+  }
+
+  @Test("an answer that was kept before a kill is taken over by the next run")
+  func keptAnswer() async throws {
+    let fixture = try Fixture()
+    try fixture.signIn(extra: #""mine": 7"#)
+    let store = try TokenFileStore(path: fixture.path("tokens.json"))
+    let replacement = try store.prepare(replacing: try store.read())
+    // As a run leaves it that is killed the moment the answer is there.
+    replacement.keep(answer: Array(Fixture.rotation.utf8), asked: TestHost.start)
+
+    let report = try await fixture.run([fixture.account(endpoint: "http://127.0.0.1:1/")])
+    #expect(report.only?.detail == "taken over from an interrupted run")
+    let members = try fixture.members()
+    #expect(members["refresh_token"]?.text == Fixture.newRefreshToken)
+    #expect(members["expires_at"] == .integer(Int64(TestHost.start.timeIntervalSince1970) + 3600))
+    #expect(members["mine"] == .integer(7))
+    #expect(try fixture.names == [".tokens.json.lock", "tokens.json"])
+  }
+
+  @Test(
+    "an answer that was kept in part, or refused, is removed",
+    arguments: [#"{"access_token": "a", "refr"#, #"{"error": "invalid_grant"}"#, ""])
+  func uselessAnswer(_ body: String) async throws {
+    let fixture = try Fixture()
+    try fixture.signIn()
+    let store = try TokenFileStore(path: fixture.path("tokens.json"))
+    try store.prepare(replacing: try store.read()).keep(answer: Array(body.utf8), asked: TestHost.start)
+    try await TestServer.serving({ _ in .json(Fixture.rotation) }) { server in
+      let outcome = try await fixture.run([fixture.account(endpoint: server.address)]).outcome
+      #expect(outcome == .success)
+      #expect(server.requests.count == 1)
+    }
+    #expect(try fixture.names == [".tokens.json.lock", "tokens.json"])
+  }
+}

@@ -1,0 +1,39 @@
+/// A certificate authority of these tests alone, and a server's certificate from it, for 127.0.0.1 and localhost until 2126. Nothing trusts it.
+enum TestAuthority {
+  static let certificate = """
+    -----BEGIN CERTIFICATE-----
+    MIIBrDCCAVGgAwIBAgIUauMVhIyZGPixEqFu4xOR50/7Yc0wCgYIKoZIzj0EAwIw
+    IjEgMB4GA1UEAwwXdGFza2hvc3QgdGVzdCBhdXRob3JpdHkwIBcNMjYxMTIyMTMz
+    ODEwWhgPMjEyNjEwMjkxMzM4MTBaMCIxIDAeBgNVBAMMF3Rhc2tob3N0IHRlc3Qg
+    YXV0aG9yaXR5MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEUGIsNEqSlxqxQyJ4
+    kS3cKQxom4blc75yDPnGtILi0mtmXXull20+KsH5/rHU1U1ao2uYDElsJsJyaYkU
+    UZSaAKNjMGEwHQYDVR0OBBYEFF3Jj/31YjXzSmYYlU9jwAXHAq+JMB8GA1UdIwQY
+    MBaAFF3Jj/31YjXzSmYYlU9jwAXHAq+JMA8GA1UdEwEB/wQFMAMBAf8wDgYDVR0P
+    AQH/BAQDAgIEMAoGCCqGSM49BAMCA0kAMEYCIQCeEAEfxHs3XQ1zR+K9ZC9ctu4T
+    BiAALY5tGuvPgnuLjwIhAJLziD483xgtTDMoI9Jisaq/bpmdbGU1zqI1uBVn+kzd
+    -----END CERTIFICATE-----
+    """
+
+  static let serverCertificate = """
+    -----BEGIN CERTIFICATE-----
+    MIIBtzCCAV6gAwIBAgIUHDpHnHH1cX7CFuWwsbaBDK1IGcswCgYIKoZIzj0EAwIw
+    IjEgMB4GA1UEAwwXdGFza2hvc3QgdGVzdCBhdXRob3JpdHkwIBcNMjYxMTIyMTMz
+    ODEwWhgPMjEyNjEwMjkxMzM4MTBaMBQxEjAQBgNVBAMMCTEyNy4wLjAuMTBZMBMG
+    ByqGSM49AgEGCCqGSM49AwEHA0IABA+VCIWA4vATHZwXVz7tCbcvQfEG40TrQiJc
+    uXO5nVXebToxUjiJnK6tDOxh1cOke/rzHPu0KpZsN6sMhaJjdc6jfjB8MBoGA1Ud
+    EQQTMBGHBH8AAAGCCWxvY2FsaG9zdDAJBgNVHRMEAjAAMBMGA1UdJQQMMAoGCCsG
+    AQUFBwMBMB0GA1UdDgQWBBS5et4shztVAmesPHycX+nSADR/3TAfBgNVHSMEGDAW
+    gBRdyY/99WI180pmGJVPY8AFxwKviTAKBggqhkjOPQQDAgNHADBEAiBeOyw6uwd5
+    WCCmj0jFXcmNhxODbsKQ2nwtxjmrl8qklAIgZlDxAZdzsUqKCNycni6R6XpAudwp
+    L1KCgm/w9FKdyXs=
+    -----END CERTIFICATE-----
+    """
+
+  static let serverKey = """
+    -----BEGIN PRIVATE KEY-----
+    MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgSj+btYCD3KXdIk07
+    tigUxiQAbNzsS1s087pVfA5E62ShRANCAAQPlQiFgOLwEx2cF1c+7Qm3L0HxBuNE
+    60IiXLlzuZ1V3m06MVI4iZyurQzsYdXDpHv68xz7tCqWbDerDIWiY3XO
+    -----END PRIVATE KEY-----
+    """
+}
