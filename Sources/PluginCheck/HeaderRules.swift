@@ -5,6 +5,10 @@ enum HeaderRules {
     "The header: grace_ms() says how long the handler still has. It is stopped by force then: in a process by killing it, in a thread by suspending the plugin. Return soon after is_expired(), expiration_fd() or the expiration handler say so."
   static let launch = "The header: taskhost_plugin_launch registers the handler and does no I/O of consequence."
   static let launchSame = "The header: launch may be called more than once and must register the same each time."
+  static let worker =
+    "A worker has nothing but the C library, the plugin and what that links: no library that the checker happens to have, and of the machine's files the system's libraries and the plugin's own folder."
+  static let workerSwift =
+    "A worker has no Swift of its own to offer: a plugin in Swift brings its own. Build it with `swift build -c release -Xswiftc -static-stdlib`."
   static let late = "The header: launch functions are valid until taskhost_plugin_launch returns."
   static let crash =
     "The header: nothing may cross into the host or end its process; a crash costs the run, and in thread isolation the host."
@@ -24,6 +28,8 @@ enum HeaderRules {
   static let descriptor = "The header: the descriptor of expiration_fd is for poll only: never read it, never close it."
   static let arguments = "The header: EINVAL says that an argument is malformed: NULL, out of range, a bad struct_size or unknown bits."
   static let output = "A plugin's standard output and error end in the host's log, in no run's: use log() of the table."
+  static let brokenPipe =
+    "SIGPIPE is ignored in a host and its workers: with its default disposition a write to a pipe or socket whose reader has gone ends the process."
   static let leak = "A worker process serves runs for days: what each run keeps adds up until a limit ends it."
   static let timeout = "Nothing that a plugin does may last for ever: see --timeout if the plugin is only slow."
 
@@ -31,9 +37,11 @@ enum HeaderRules {
   static let marks: [String: String] = [
     "working directory": "The header: a plugin must not change the working directory.",
     "umask": "The header: a plugin must not change the umask.",
-    "locale": "The header: a plugin must not change the locale.",
+    "locale":
+      "The header: a plugin must not change the locale. In a worker process it is the plugin's alone; with isolation = \"thread\" it is the host's.",
     "standard descriptors": "Descriptors that a plugin did not open are the host's: do not close or replace them.",
     "credentials": "The header: a plugin must not change the credentials.",
-    "signal dispositions": "The header: a plugin must not install signal handlers or change dispositions.",
+    "signal dispositions":
+      "The header: a plugin must not install signal handlers or change dispositions. In a worker process that costs at most the stack of its own crash; with isolation = \"thread\" the signals are the host's.",
   ]
 }

@@ -26,6 +26,8 @@ struct Worker {
     let boot = receiveBoot(socket)
     guard getppid() == boot.host else { leave(0) }
     watchCrashes()
+    // As in a host: a connection whose other end has gone is an error of the call, not the end of the process.
+    signal(SIGPIPE, SIG_IGN)
     if boot.confinement.exec, taskhost_process_guard_group() != 0 { give(up: "the process that guards its group could not be made") }
     let host = HostLink(socket)
     confine(boot, host)

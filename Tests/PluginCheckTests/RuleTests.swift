@@ -33,8 +33,7 @@ struct RuleTests {
     Breach(fixture: "shutdown_hangs", tried: "shutdown", seen: "did not return in 5 s"),
     Breach(fixture: "process_state", definitions: ["WHAT=1"], tried: "run", seen: "left the working directory changed"),
     Breach(fixture: "process_state", definitions: ["WHAT=2"], tried: "run", seen: "left the umask changed: from 00"),
-    Breach(fixture: "process_state", definitions: ["WHAT=3"], tried: "run", seen: "left the locale changed"),
-    Breach(fixture: "process_state", definitions: ["WHAT=4"], tried: "run", seen: "signal 10: default to signal 10: ignored"),
+    Breach(fixture: "process_state", definitions: ["WHAT=5"], tried: "run", seen: "left SIGPIPE to end the process"),
     Breach(fixture: "leak", definitions: ["WHAT=1"], tried: "many", seen: "bytes of memory"),
     Breach(fixture: "leak", definitions: ["WHAT=2"], tried: "many", seen: "descriptors more than before"),
     Breach(fixture: "descriptor", definitions: ["WHAT=1"], tried: "run", seen: "closed the descriptor of expiration_fd"),
@@ -46,7 +45,6 @@ struct RuleTests {
     Breach(fixture: "lent_memory", definitions: ["WHAT=5"], tried: "run", seen: "killed by SIGSEGV"),
     Breach(fixture: "put_back", definitions: ["WHAT=1"], tried: "run", seen: "left the working directory changed"),
     Breach(fixture: "put_back", definitions: ["WHAT=2"], tried: "run", seen: "left the umask changed"),
-    Breach(fixture: "put_back", definitions: ["WHAT=3"], tried: "run", seen: "left the signal dispositions changed"),
     Breach(fixture: "stale_question", definitions: ["WHAT=1"], tried: "run-again", seen: "is_expired() was called with the handle"),
     Breach(fixture: "stale_question", definitions: ["WHAT=2"], tried: "run-again", seen: "grace_ms() was called with the handle"),
     Breach(fixture: "stale_question", definitions: ["WHAT=3"], tried: "run-again", seen: "stop_reason() was called with the handle"),
@@ -67,6 +65,8 @@ struct RuleTests {
     Breach(fixture: "clock", tried: "clock-back", seen: "had not returned when its grace was over"),
     Breach(fixture: "submits", tried: "submit-refused", seen: "killed by SIGABRT"),
     Breach(fixture: "concurrent", tried: "concurrent", seen: "killed by SIGABRT"),
+    Breach(fixture: "counts_on_checker", tried: "worker", seen: "a worker does not take it"),
+    Breach(fixture: "confined", tried: "worker", seen: "a worker does not take it: taskhost_plugin_launch returned -11"),
     Breach(fixture: "launch_differs", tried: "launch-again", seen: "launch 2 registered org.example.fixture"),
     Breach(fixture: "registers_late", tried: "run", seen: "register_handler() was called after the launch was over"),
     Breach(fixture: "launch_hangs", tried: "launch-refused", seen: "did not return once its registration was refused"),
@@ -142,6 +142,21 @@ struct RuleTests {
     let findings = try #require(try result.cases()["run"]?["findings"] as? [[String: Any]])
     #expect(findings.contains { $0["severity"] as? String == "warning" && ($0["seen"] as? String)?.contains(seen) == true }, "\(findings)")
     #expect(try await Self.check(try await CheckFixture(fixture, ["WELL_BEHAVED"]), "run").output.contains("\"findings\":[]"))
+  }
+
+  @Test(
+    "what the header forbids and does no harm in a worker is a remark and does not fail",
+    arguments: [
+      ("process_state", ["WHAT=3"], "left the locale changed"),
+      ("process_state", ["WHAT=4"], "left signal dispositions changed: signal 10 from default to ignored"),
+      ("put_back", ["WHAT=3"], "in the middle of its run, left signal dispositions changed: signal 17"),
+    ])
+  func remarks(_ fixture: String, _ definitions: [String], _ seen: String) async throws {
+    let result = try await Self.check(try await CheckFixture(fixture, definitions), "run")
+    #expect(result.status == 0, "\(result.output)")
+    let findings = try #require(try result.cases()["run"]?["findings"] as? [[String: Any]])
+    #expect(findings.contains { $0["severity"] as? String == "remark" && ($0["seen"] as? String)?.contains(seen) == true }, "\(findings)")
+    #expect(try await Self.check(try await CheckFixture(fixture, definitions + ["WELL_BEHAVED"]), "run").output.contains("\"findings\":[]"))
   }
 
   @Test("a crash and a hang show the stack with the handler in it", arguments: [("submits", "submit-refused"), ("clock", "clock-back")])

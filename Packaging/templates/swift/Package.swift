@@ -9,9 +9,7 @@ let package = Package(
     .target(
       name: "@TYPE@Plugin",
       dependencies: ["@TYPE@Note", .product(name: "TaskHostSDK", package: "taskhost")],
-      swiftSettings: [.swiftLanguageMode(.v6)],
-      // The plugin brings its own Swift: it runs on hosts that have none, or another.
-      linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]),
+      swiftSettings: [.swiftLanguageMode(.v6)]),
     // What the host knows of the plugin before it runs any of it: one line of C.
     .target(name: "@TYPE@Note", dependencies: [.product(name: "CTaskHost", package: "taskhost")]),
   ]

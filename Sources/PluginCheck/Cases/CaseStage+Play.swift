@@ -8,7 +8,7 @@ extension CaseStage {
   /// - Returns: What was seen, a line.
   func play() throws(End) -> String {
     switch order.tried {
-    case .file, .note: throw .skipped("needs no process")
+    case .file, .note, .worker: throw .skipped("needs no case process")
     case .launch: return try playLaunch()
     case .launchAgain: return try playLaunchAgain()
     case .launchRefused: return try playLaunchRefused()

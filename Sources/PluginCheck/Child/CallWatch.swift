@@ -82,7 +82,7 @@ final class CallWatch: @unchecked Sendable {  // reason: what changes is touched
       reporter.breach(
         "the handler returned with its expiration handler set, and the context of that lies on the handler's stack", HeaderRules.context)
     }
-    if uselocale(nil) != run.locale { reporter.breach("the handler left its thread's locale changed", HeaderRules.marks["locale"] ?? "") }
+    if uselocale(nil) != run.locale { reporter.remark("the handler left its thread's locale changed", HeaderRules.marks["locale"] ?? "") }
     if run.descriptor >= 0 { check(descriptor: run.descriptor, isExpired: isExpired, reporter) }
     let credentials = ProcessMarks.credentials(of: "thread-self")
     if credentials != run.credentials {

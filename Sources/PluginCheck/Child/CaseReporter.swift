@@ -19,6 +19,9 @@ final class CaseReporter: @unchecked Sendable {  // reason: what changes is touc
   /// Something worth a look. The same is told once.
   func warn(_ seen: String, _ rule: String, detail: String = "") { find(CheckFinding(.warning, seen: seen, rule: rule, detail: detail)) }
 
+  /// Something that the header forbids and that does no harm in a worker. The same is told once.
+  func remark(_ seen: String, _ rule: String, detail: String = "") { find(CheckFinding(.remark, seen: seen, rule: rule, detail: detail)) }
+
   private func find(_ finding: CheckFinding) {
     let isNew = monitor.locked { told.count < 12 && told.insert(finding.seen).inserted }
     if isNew { tell(.finding(finding)) }

@@ -2,7 +2,16 @@ import Glibc
 
 /// What a plugin must leave as it is in its process.
 struct ProcessMarks {
-  private var marks: [(name: String, value: String)] = []
+  /// Something of the process that can be changed.
+  private struct Mark {
+    let name: String
+    let value: String
+    /// The signal whose disposition it is; 0: it is none.
+    var signal: Int32 = 0
+  }
+
+  private var marks: [Mark] = []
+  private static let asDefault = "default"
 
   /// As it is now.
   init() {
@@ -10,16 +19,16 @@ struct ProcessMarks {
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
     let directory = getcwd(&path, path.count).map { String(cString: $0) } ?? "none"
     marks = [
-      ("working directory", directory),
-      ("umask", ProcFile.value("Umask", in: status)),
-      ("locale", setlocale(LC_ALL, nil).map { String(cString: $0) } ?? "none"),
-      ("credentials", Self.credentials(in: status)),
-      ("standard descriptors", (0..<Int32(3)).map(Self.file).joined(separator: "; ")),
+      Mark(name: "working directory", value: directory),
+      Mark(name: "umask", value: ProcFile.value("Umask", in: status)),
+      Mark(name: "locale", value: setlocale(LC_ALL, nil).map { String(cString: $0) } ?? "none"),
+      Mark(name: "credentials", value: Self.credentials(in: status)),
+      Mark(name: "standard descriptors", value: (0..<Int32(3)).map(Self.file).joined(separator: "; ")),
     ]
     for number in 1..<Int32(65) {
       var action = sigaction()
       guard sigaction(number, nil, &action) == 0 else { continue }
-      marks.append(("signal dispositions", "signal \(number): \(Self.name(of: action))"))
+      marks.append(Mark(name: "signal dispositions", value: Self.name(of: action), signal: number))
     }
   }
 
@@ -38,17 +47,33 @@ struct ProcessMarks {
   private static func name(of action: sigaction) -> String {
     let address = withUnsafeBytes(of: action.__sigaction_handler) { $0.loadUnaligned(as: UInt.self) }
     switch address {
-    case 0: return "default"
+    case 0: return asDefault
     case 1: return "ignored"
     default: return "a handler at 0x\(String(address, radix: 16))"
     }
   }
 
-  /// Tells what is different since `before`.
+  /// Tells what is different since `before`, by the harm it does: the runtimes of some languages set a locale and handlers of their own,
+  /// which in a worker is their own affair.
   func compare(with before: ProcessMarks, after what: String, _ reporter: CaseReporter) {
+    var handlers: [String] = []
     for (old, new) in zip(before.marks, marks) where old.value != new.value {
-      reporter.breach(
-        "\(what) left the \(old.name) changed: from \(old.value) to \(new.value)", HeaderRules.marks[old.name] ?? "")
+      let rule = HeaderRules.marks[old.name] ?? ""
+      if new.signal == SIGPIPE, new.value == Self.asDefault {
+        // The host, too, may close what the plugin writes to.
+        reporter.breach("\(what) left SIGPIPE to end the process: from \(old.value) to \(new.value)", HeaderRules.brokenPipe)
+      } else if new.signal != 0 {
+        handlers.append("signal \(new.signal) from \(old.value) to \(new.value)")
+      } else if old.name == "locale" {
+        reporter.remark("\(what) left the locale changed: from \(old.value) to \(new.value)", rule)
+      } else {
+        reporter.breach("\(what) left the \(old.name) changed: from \(old.value) to \(new.value)", rule)
+      }
     }
+    guard let first = handlers.first else { return }
+    let others = handlers.count == 1 ? "" : " and \(handlers.count - 1) more"
+    reporter.remark(
+      "\(what) left signal dispositions changed: \(first)\(others)", HeaderRules.marks["signal dispositions"] ?? "",
+      detail: handlers.count == 1 ? "" : handlers.joined(separator: "\n"))
   }
 }

@@ -4,7 +4,7 @@ public struct CheckFailure: Error, Sendable, CustomStringConvertible {
   public let observed: String
 
   /// A failure as given.
-  init(_ observed: String) { self.observed = observed }
+  public init(_ observed: String) { self.observed = observed }
 
   /// What was seen.
   public var description: String { observed }

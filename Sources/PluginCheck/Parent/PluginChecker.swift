@@ -5,19 +5,25 @@ import TaskModel
 
 /// Tries a plugin, case by case, each in a process of its own.
 ///
-/// The plugin's code runs as the caller, without a sandbox. Only ``CaseProcess`` loads it, never the process that checks.
+/// The plugin's code runs as the caller, without a sandbox but in one case. Only ``CaseProcess`` loads it, never the process that checks.
 public struct PluginChecker: Sendable {
   private let subject: CheckSubject
   private let options: CheckOptions
+  private let worker: WorkerTrial.Launch
   private let onResult: @Sendable (CheckResult) -> Void
 
   /// - Parameters:
   ///   - subject: What is checked.
   ///   - options: What to try, and how.
+  ///   - worker: Launches it in a worker.
   ///   - onResult: Told of each case as soon as it and all before it are over, on the calling thread of ``run()``.
-  public init(_ subject: CheckSubject, options: CheckOptions, onResult: @escaping @Sendable (CheckResult) -> Void = { _ in }) {
+  public init(
+    _ subject: CheckSubject, options: CheckOptions, worker: @escaping WorkerTrial.Launch,
+    onResult: @escaping @Sendable (CheckResult) -> Void = { _ in }
+  ) {
     self.subject = subject
     self.options = options
+    self.worker = worker
     self.onResult = onResult
   }
 
@@ -58,7 +64,9 @@ public struct PluginChecker: Sendable {
     let (launch, registrations) = try perform(.launch, nil, in: place)
     if wants(.note) { add(noteResult(registrations)) }
     if wants(.launch) || launch.verdict == .failed { add(launch) }
-    let rest = CheckCase.allCases.filter { $0.callsPlugin && $0 != .launch && wants($0) }
+    // Whether it launches here or not: what a worker has differs from what the checker has.
+    if wants(.worker) { add(try workerResult(registrations, in: place)) }
+    let rest = CheckCase.allCases.filter { $0.hasCaseProcess && $0 != .launch && wants($0) }
     if launch.verdict == .failed {
       for tried in rest { add(CheckResult(tried: tried, verdict: .skipped, seen: "it does not launch", findings: [], duration: .zero)) }
     } else {
@@ -125,7 +133,34 @@ public struct PluginChecker: Sendable {
     return result
   }
 
-  // MARK: What does
+  // MARK: What a worker makes of it
+
+  private func workerResult(_ registrations: [HandlerRegistration], in place: Place) throws(CheckFailure) -> CheckResult {
+    let begin = SystemClock.now
+    let places = try place.folder.makeCase()
+    defer { place.folder.remove(places) }
+    let trial = WorkerTrial(
+      file: place.file, path: subject.path,
+      identifier: subject.adoption?.identifier ?? subject.elf?.note.flatMap { try? TaskIdentifier($0.identifier) },
+      adoption: subject.adoption, handlerLimit: subject.handlerLimit, settings: options.settings, directory: places.root)
+    var result = CheckResult(tried: .worker, verdict: .passed, seen: "a worker takes it", findings: [], duration: .zero)
+    switch try worker(trial) {
+    case .failure(let failure):
+      result.findings.append(
+        CheckFinding(
+          .breach, seen: "a worker does not take it: \(failure.observed)",
+          rule: failure.isForWantOfSwift ? HeaderRules.workerSwift : HeaderRules.worker))
+    case .success(let others) where !registrations.isEmpty && others != registrations:
+      result.findings.append(
+        CheckFinding(.breach, seen: "in a worker it registers something else than in the checker", rule: HeaderRules.launchSame))
+    case .success: break
+    }
+    if !result.findings.isEmpty { (result.verdict, result.seen) = (.failed, "") }
+    result.duration = SystemClock.now - begin
+    return result
+  }
+
+  // MARK: What has a case process
 
   /// Where the cases are tried.
   private struct Place {
@@ -185,5 +220,13 @@ public struct PluginChecker: Sendable {
     var results: [CheckResult] = []
     for number in jobs.indices { results.append(try board.wait(for: number).get()) }
     return results
+  }
+}
+
+extension LaunchFailure {
+  /// Whether it could not be loaded because it counts on a Swift that is not there: an undefined symbol of Swift's, or one of its libraries.
+  fileprivate var isForWantOfSwift: Bool {
+    guard step == .load else { return false }
+    return ["undefined symbol: $s", "undefined symbol: swift_", "undefined symbol: _swift", "libswift"].contains { observed.contains($0) }
   }
 }

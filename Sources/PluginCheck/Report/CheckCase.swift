@@ -6,6 +6,8 @@ public enum CheckCase: String, Sendable, CaseIterable {
   case note
   /// Launched once.
   case launch
+  /// Launched in a worker, as a host does.
+  case worker
   /// Launched again, in the same process.
   case launchAgain = "launch-again"
   /// The host refuses the registration.
@@ -79,6 +81,7 @@ public enum CheckCase: String, Sendable, CaseIterable {
     case .file: "the file, as the host inspects it before it loads it"
     case .note: "the ELF note agrees with what is registered"
     case .launch: "a launch registers one handler, within the launch budget"
+    case .worker: "a launch in a worker process, as bare and as confined as a host's"
     case .launchAgain: "a second launch in the same process registers the same"
     case .launchRefused: "the host refuses the registration"
     case .launchSettings: "settings that are not the plugin's"
@@ -115,13 +118,16 @@ public enum CheckCase: String, Sendable, CaseIterable {
     }
   }
 
-  /// Whether it needs a process and calls the plugin.
+  /// Whether it calls the plugin.
   public var callsPlugin: Bool { self != .file && self != .note }
+
+  /// Whether it has a case process.
+  var hasCaseProcess: Bool { callsPlugin && self != .worker }
 
   /// Whether it runs the handler, so that it is tried with each handler of the plugin.
   var runsHandler: Bool {
     switch self {
-    case .file, .note, .launch, .launchAgain, .launchRefused, .launchSettings: false
+    case .file, .note, .launch, .worker, .launchAgain, .launchRefused, .launchSettings: false
     default: true
     }
   }

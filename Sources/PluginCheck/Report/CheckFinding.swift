@@ -6,6 +6,8 @@ public struct CheckFinding: Sendable, Hashable {
     case breach
     /// Not forbidden, or not certain; worth a look.
     case warning
+    /// Against the header's word, and without harm in a worker process, where the plugin is alone.
+    case remark
   }
 
   /// How much it matters.

@@ -19,6 +19,8 @@ public struct CheckReport: Sendable {
   /// How many cases have that verdict.
   public func count(_ verdict: CheckResult.Verdict) -> Int { results.reduce(0) { $0 + ($1.verdict == verdict ? 1 : 0) } }
 
-  /// How many findings are warnings.
-  public var warnings: Int { results.reduce(0) { $0 + $1.findings.reduce(0) { $0 + ($1.severity == .warning ? 1 : 0) } } }
+  /// How many findings are that severe.
+  public func findings(_ severity: CheckFinding.Severity) -> Int {
+    results.reduce(0) { $0 + $1.findings.reduce(0) { $0 + ($1.severity == severity ? 1 : 0) } }
+  }
 }

@@ -4,6 +4,7 @@ import PluginCheck
 import PluginTrust
 import StrictText
 import TaskHost
+import TaskModel
 
 /// `taskhost plugins check`
 struct PluginsCheckCommand: ParsableCommand {
@@ -12,7 +13,7 @@ struct PluginsCheckCommand: ParsableCommand {
     abstract: "Try whether a plugin keeps the rules of taskhost.h. For its author; needs no host.",
     discussion: """
       Each case runs in a process of its own, with the real runtime and a host around it that expires, refuses, drains and jumps in time.
-      The plugin's code runs as you, without a sandbox: check what you trust.
+      The plugin's code runs as you, without a sandbox but in the case `worker`: check what you trust.
       A handler may refuse a payload that is not its own; only crashes, hangs and broken rules fail.
 
       EXAMPLES
@@ -73,7 +74,9 @@ struct PluginsCheckCommand: ParsableCommand {
     do {
       let inspected = try Self.subject(file)
       if !json { printer.printHead(of: options) }
-      let checker = PluginChecker(inspected, options: options) { [json] result in if !json { printer.print(result) } }
+      let checker = PluginChecker(inspected, options: options, worker: Self.launchInWorker) { [json] result in
+        if !json { printer.print(result) }
+      }
       report = try checker.run()
     } catch let refusal as PluginRefusal {
       report = PluginChecker.refused(refusal, options: options)
@@ -83,6 +86,13 @@ struct PluginsCheckCommand: ParsableCommand {
     }
     if json { Terminal.print(PluginsCheckText.json(of: report)) } else { printer.printSummary(of: report) }
     if !report.hasPassed { throw ExitCode(ExitStatus.failed.rawValue) }
+  }
+
+  private static func launchInWorker(_ trial: WorkerTrial) throws(CheckFailure) -> Result<[HandlerRegistration], LaunchFailure> {
+    do throws(HostFailure) {
+      return try PluginTrial(settings: trial.settings, directory: trial.directory).launch(
+        trial.file, path: trial.path, identifier: trial.identifier, adoption: trial.adoption, handlerLimit: trial.handlerLimit)
+    } catch { throw CheckFailure(error.message) }
   }
 
   private static func subject(_ file: String) throws(PluginRefusal) -> CheckSubject {

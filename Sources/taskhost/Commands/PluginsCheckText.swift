@@ -46,7 +46,12 @@ struct PluginsCheckText {
     let seen = result.verdict == .failed && result.seen.isEmpty ? result.tried.summary : result.seen
     Terminal.print("\(mark) \(Self.padded(result.tried.rawValue))  \(whose)\(seen.escapingControlCharacters)")
     for finding in result.findings {
-      let word = finding.severity == .breach ? painted("broken", .red) : painted("warning", .yellow)
+      let word =
+        switch finding.severity {
+        case .breach: painted("broken", .red)
+        case .warning: painted("warning", .yellow)
+        case .remark: "remark"
+        }
       Terminal.print("    \(word): \(finding.seen.escapingControlCharacters)")
       Terminal.print("      \(finding.rule)")
       for line in finding.detail.split(separator: "\n") { Terminal.print("      \(String(line).escapingControlCharacters)") }
@@ -57,7 +62,10 @@ struct PluginsCheckText {
   func printSummary(of report: CheckReport) {
     let failed = report.count(.failed)
     var parts = ["\(report.count(.passed)) passed", "\(failed) failed", "\(report.count(.skipped)) not tried"]
-    if report.warnings > 0 { parts.append("\(report.warnings) warning\(report.warnings == 1 ? "" : "s")") }
+    for (severity, word) in [(CheckFinding.Severity.warning, "warning"), (.remark, "remark")] {
+      let count = report.findings(severity)
+      if count > 0 { parts.append("\(count) \(word)\(count == 1 ? "" : "s")") }
+    }
     let time = DurationText.format(milliseconds: report.duration.wholeMilliseconds)
     let verdict = failed == 0 ? painted("The check has passed", .green) : painted("The check has failed", .red)
     Terminal.print("\(verdict): \(parts.joined(separator: ", ")) in \(time)")

@@ -752,8 +752,10 @@ enum PluginsNewFiles {
       SCRATCH ?= .build
 
       .PHONY: build check install clean
+      # -static-stdlib: the plugin brings its own Swift. It is for the compiler, so that no object asks for a library of Swift's: the linker alone
+      # would leave that in. A worker has no Swift to offer.
       build:
-      	swift build -c release --scratch-path $(SCRATCH) --product @TYPE@
+      	swift build -c release -Xswiftc -static-stdlib --scratch-path $(SCRATCH) --product @TYPE@
       	install -m 0755 $(SCRATCH)/release/lib@TYPE@.so @NAME@.so
 
       check: build
@@ -777,9 +779,7 @@ enum PluginsNewFiles {
           .target(
             name: "@TYPE@Plugin",
             dependencies: ["@TYPE@Note", .product(name: "TaskHostSDK", package: "taskhost")],
-            swiftSettings: [.swiftLanguageMode(.v6)],
-            // The plugin brings its own Swift: it runs on hosts that have none, or another.
-            linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]),
+            swiftSettings: [.swiftLanguageMode(.v6)]),
           // What the host knows of the plugin before it runs any of it: one line of C.
           .target(name: "@TYPE@Note", dependencies: [.product(name: "CTaskHost", package: "taskhost")]),
         ]
@@ -794,6 +794,8 @@ enum PluginsNewFiles {
           make check                            # tries every rule of taskhost.h on it
           taskhost run --plugins .              # runs it; in another terminal:
           taskhost submit @IDENTIFIER@ --wait
+
+      `make` builds with `-Xswiftc -static-stdlib`: the plugin brings its own Swift, since a worker has none to offer.
 
       The work is in `Sources/@TYPE@Plugin/@TYPE@Task.swift`. The package depends on taskhost's, which is at `@SDK@`.
       """#),
@@ -956,7 +958,9 @@ enum PluginsNewFiles {
 
     /* Valid from the moment taskhost_plugin_launch is called until it returns. */
     typedef uint64_t taskhost_launch;
-    /* A run: 16 bits of slot, 48 bits of run counter. Valid until the handler returns or the run is forced. */
+    /* A run: 16 bits of slot, 48 bits of run counter. Valid until the handler returns or the run is forced. Of a run that
+     * expired, submit, cancel, list, cancel_identifier and cancel_all take it until the run's grace would have been over,
+     * also when its handler has returned: the work it stopped may come to its end, and ask for its next run, later. */
     typedef uint64_t taskhost_task;
 
     typedef int32_t taskhost_status;
@@ -1029,6 +1033,11 @@ enum PluginsNewFiles {
       TASKHOST_REQUIRES_STORAGE_NOT_LOW = 32
     };
 
+    /* taskhost_request.earliest_begin_unix_ms: not a time, but minimum_interval of the host's configuration after the identifier's
+     * last run began; now where it has not run since the host was launched. For code that submits its own next request and
+     * names no time for it, which would otherwise run back to back. */
+    enum { TASKHOST_BEGIN_PACED = -1 };
+
     /* taskhost_request.on_conflict: what to do when a live request of the identifier holds the unique key. */
     enum {
       TASKHOST_CONFLICT_NONE = 0,    /* every submission is its own request */
@@ -1084,7 +1093,7 @@ enum PluginsNewFiles {
       const char *identifier;         /* whose handler: the plugin's own identifier, or one in its may_submit */
       const void *payload;            /* bytes, JSON by convention; NULL with length 0 */
       uint64_t payload_length;        /* at most 65,536 */
-      int64_t earliest_begin_unix_ms; /* not before, milliseconds since 1970; 0: now */
+      int64_t earliest_begin_unix_ms; /* not before, milliseconds since 1970; 0: now; or TASKHOST_BEGIN_PACED */
       const char *unique_key;         /* optional, within the identifier; 1-256 bytes */
       uint32_t on_conflict;           /* TASKHOST_CONFLICT_ value; needs unique_key unless NONE */
       uint32_t reserved;              /* 0 */

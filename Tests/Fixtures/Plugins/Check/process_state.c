@@ -1,4 +1,5 @@
-/* Changes what is the whole process's: WHAT is 1 working directory, 2 umask, 3 locale, 4 a signal's disposition. */
+/* Changes what is the whole process's: WHAT is 1 working directory, 2 umask, 3 locale, 4 a signal's disposition,
+ * 5 SIGPIPE's. */
 #include "check_fixture.h"
 
 #include <locale.h>
@@ -15,8 +16,10 @@ static taskhost_result handle(taskhost_task task, void *context) {
   umask(0);
 #elif WHAT == 3
   setlocale(LC_ALL, "C.UTF-8");
-#else
+#elif WHAT == 4
   signal(SIGUSR1, SIG_IGN);
+#else
+  signal(SIGPIPE, SIG_DFL);
 #endif
 #endif
   return TASKHOST_SUCCESS;
