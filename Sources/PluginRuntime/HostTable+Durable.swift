@@ -42,7 +42,7 @@ extension HostTable {
     }
     table.submit = { task, request, submission in
       answer { () throws(CallFailure) in
-        let run = try RunTable.shared.live(task)
+        let run = try RunTable.shared.forRequests(task)
         if let submission { _ = try Borrowed.structure(UnsafePointer(submission), named: "submission", empty: taskhost_submission()) }
         let made = try run.services.submit(try TaskRequest(borrowed: request), for: run.context)
         guard let submission else { return }
@@ -56,7 +56,7 @@ extension HostTable {
     }
     table.cancel = { task, request in
       answer { () throws(CallFailure) in
-        let run = try RunTable.shared.live(task)
+        let run = try RunTable.shared.forRequests(task)
         let text = try Borrowed.text(request, named: "request_id", limit: 256)
         guard let id = RequestID(text) else { throw CallFailure(.invalid, "\"\(text.escapingControlCharacters)\" is no request id") }
         try run.services.cancel(id, for: run.context)

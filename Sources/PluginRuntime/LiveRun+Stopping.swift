@@ -64,6 +64,11 @@ extension LiveRun {
     return .expired(reason, ExpirationCall(handler: expirationHandler, context: expirationContext), next: forceAt)
   }
 
+  /// When the grace would be over of a run that expired and has returned; nil: it is live, did not expire, or was stopped by force.
+  var endOfGrace: MonotonicTime? {
+    monitor.locked { phase == .closed && stop != nil && !report.forced ? forceAt : nil }
+  }
+
   /// Calls the expiration handler; may never return.
   func perform(_ call: ExpirationCall, reason: StopReason) {
     ThreadExit.whileServing(order.run) { call.handler(handle, reason.code, call.context) }

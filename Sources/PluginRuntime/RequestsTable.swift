@@ -20,21 +20,21 @@ enum RequestsTable {
         let visitor = try PendingVisitor(visit, context)
         try visitor.visitAll { (request) throws(CallFailure) in
           // Asked anew for each page: the run may be over by now.
-          let run = try RunTable.shared.live(task)
+          let run = try RunTable.shared.forRequests(task)
           return (try run.services.pendingRequests(after: request, for: run.context), run.kinds)
         }
       }
     }
     table.cancel_identifier = { task, identifier, count in
       answer { () throws(CallFailure) in
-        let run = try RunTable.shared.live(task)
+        let run = try RunTable.shared.forRequests(task)
         let cancelled = try run.services.cancelPending(of: try Borrowed.identifier(identifier), for: run.context)
         count?.pointee = UInt64(clamping: cancelled)
       }
     }
     table.cancel_all = { task, count in
       answer { () throws(CallFailure) in
-        let run = try RunTable.shared.live(task)
+        let run = try RunTable.shared.forRequests(task)
         let cancelled = try run.services.cancelPending(of: nil, for: run.context)
         count?.pointee = UInt64(clamping: cancelled)
       }

@@ -16,9 +16,13 @@ final class RunTable: Sendable {
     var counter: UInt64 = 0x1000_0000_0000
     /// Closed by force while their handlers go on.
     var forced: [taskhost_task: LiveRun] = [:]
+    /// Expired and returned: submissions of them are taken until their grace is over.
+    var graced: [taskhost_task: (run: LiveRun, end: MonotonicTime)] = [:]
   }
 
   private let entries = Guarded(Entries())
+  /// More runs than that are not kept for their submissions.
+  private static let gracedLimit = 1024
 
   /// Enters `run` and sets its handle. False: 65,536 runs are live.
   func enter(_ run: LiveRun) -> Bool {
@@ -69,14 +73,36 @@ final class RunTable: Sendable {
     return found
   }
 
-  /// Makes the run's handle stale. `stillRunning`: it was closed by force; ``forget(_:)`` follows when its handler returns.
+  /// The run that `handle` names, if it may submit and cancel requests: it is live, or it expired, has returned and its grace is not over.
+  func forRequests(_ handle: taskhost_task) throws(CallFailure) -> LiveRun {
+    let slot = Int(handle >> 48)
+    let (run, end) = entries.withLock { entries -> (LiveRun?, MonotonicTime?) in
+      if let run = slot < entries.runs.count ? entries.runs[slot] : nil, run.handle == handle { return (run, nil) }
+      return (entries.graced[handle]?.run, entries.graced[handle]?.end)
+    }
+    guard let run else { throw .stale }
+    // One that ends this moment, on its way out of the table, is asked for its grace itself.
+    guard let end = end ?? run.endOfGrace else {
+      try run.whileLive {}
+      return run
+    }
+    guard SystemClock.now < end else { throw .stale }
+    return run
+  }
+
+  /// Makes the run's handle stale, but for the requests of one that has expired. `stillRunning`: it was closed by force; ``forget(_:)``
+  /// follows when its handler returns.
   func leave(_ run: LiveRun, stillRunning: Bool) {
+    let end = stillRunning ? nil : run.endOfGrace
+    let now = SystemClock.now
     entries.withLock { entries in
       let slot = Int(run.handle >> 48)
       guard slot < entries.runs.count, entries.runs[slot] === run else { return }
       entries.runs[slot] = nil
       entries.free.append(slot)
       if stillRunning { entries.forced[run.handle] = run }
+      if !entries.graced.isEmpty { entries.graced = entries.graced.filter { $0.value.end > now } }
+      if let end, end > now, entries.graced.count < Self.gracedLimit { entries.graced[run.handle] = (run, end) }
     }
   }
 

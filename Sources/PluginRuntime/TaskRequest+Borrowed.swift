@@ -13,16 +13,19 @@ extension TaskRequest {
       throw CallFailure(.invalid, "on_conflict \(raw.on_conflict) is not defined")
     }
     guard raw.reserved == 0 else { throw CallFailure(.invalid, "reserved is \(raw.reserved); it must be 0") }
-    guard raw.earliest_begin_unix_ms >= 0 else { throw CallFailure(.invalid, "earliest_begin_unix_ms is negative") }
+    let begin = raw.earliest_begin_unix_ms
+    let isPaced = begin == Int64(TASKHOST_BEGIN_PACED)
+    guard begin >= 0 || isPaced else { throw CallFailure(.invalid, "earliest_begin_unix_ms is negative") }
     let uniqueKey = try Borrowed.optionalText(raw.unique_key, named: "unique_key", limit: Limits.keyBytes)
     guard uniqueKey?.isEmpty != true else { throw CallFailure(.invalid, "unique_key is empty; pass NULL for none") }
     guard uniqueKey != nil || onConflict == .none else { throw CallFailure(.invalid, "on_conflict needs a unique_key") }
     self.init(
       identifier: try Borrowed.identifier(raw.identifier),
       payload: try Borrowed.bytes(raw.payload, Int(truncatingIfNeeded: raw.payload_length), named: "payload", limit: Limits.payloadBytes),
-      earliestBegin: raw.earliest_begin_unix_ms == 0 ? nil : WallTime(unixMilliseconds: raw.earliest_begin_unix_ms),
+      earliestBegin: begin > 0 ? WallTime(unixMilliseconds: begin) : nil,
       conditions: conditions,
       uniqueKey: uniqueKey,
       onConflict: onConflict)
+    self.isPaced = isPaced
   }
 }

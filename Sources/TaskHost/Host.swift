@@ -317,6 +317,10 @@ public final class Host: Sendable {
       log.critical("\(error); no runs are started until it works again, outcomes are kept and recorded then")
     case .conditionsAwaited(let conditions): surroundings.conditions.setInterest(conditions)
     case .filesAwaited(let paths): surroundings.watch(paths)
+    case .paced(let identifier, let interval):
+      log.notice(
+        "it submits its next request without a date: that waits for minimum_interval, \(DurationText.format(interval)), after its last run began",
+        metadata: ["identifier": "\(identifier)"])
     case .storeRecovered:
       state.withLock { $0.storeTrouble = nil }
       log.notice("the store works again")

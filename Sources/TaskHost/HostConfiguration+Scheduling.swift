@@ -30,6 +30,7 @@ extension HostConfiguration {
       limits.resources = plugin.resources
       limits.window = plugin.window
       limits.quota = plugin.quota
+      limits.minimumInterval = plugin.minimumInterval
       if limits != PluginLimits() { policy.limits[identifier] = limits }
     }
     // Longer than nearly every commit takes, and too short for a person to see.

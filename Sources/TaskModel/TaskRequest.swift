@@ -6,6 +6,9 @@ public struct TaskRequest: Sendable, Hashable {
   public var payload: [UInt8]
   /// Not before; a hint, never a promise. nil: now.
   public var earliestBegin: WallTime?
+  /// Whether it names no time and waits for `minimum_interval` after its identifier's last run began. Only a submission says so: from it
+  /// ``earliestBegin`` is made, which is what is kept.
+  public var isPaced = false
   /// What it needs besides its time: of the machine, of limits.
   public var gates: LaneGates
   /// −10 … 10; higher goes first.

@@ -39,8 +39,14 @@ final class HandlerState {
 
   private static let shortRun: Int64 = 2_000_000
 
+  /// When the last of its runs began, since the host was launched; nil: none has.
+  private(set) var lastBegan: WallTime?
+
   /// A run is given to the launcher.
-  func runBegan() { running += 1 }
+  func runBegan(at time: WallTime) {
+    running += 1
+    lastBegan = max(lastBegan ?? time, time)
+  }
 
   /// A run has ended; `took` is the time of the handler's call, nil where it is not known.
   func runEnded(took: Duration?) {

@@ -15,6 +15,9 @@ public struct PluginLimits: Sendable, Hashable {
   /// How much run time it has in a period; nil: no quota.
   public var quota: RunQuota?
 
+  /// The shortest interval at which a submitted request may repeat; nil: the host's.
+  public var minimumInterval: Duration?
+
   /// No limits but one run a key.
   public init() {}
 }

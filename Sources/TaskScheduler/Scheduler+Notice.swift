@@ -11,6 +11,8 @@ extension Scheduler {
     case storeRecovered
     /// A run ended.
     case ended(RunRecord)
+    /// A submission that names no time was made to wait for `minimum_interval`; said once of an identifier.
+    case paced(TaskIdentifier, interval: Duration)
     /// These conditions of the machine are waited for or run by now.
     case conditionsAwaited(Conditions)
     /// Requests wait for changes of the files at these absolute paths now.

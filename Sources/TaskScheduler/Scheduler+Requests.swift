@@ -96,18 +96,19 @@ extension Scheduler {
     }
   }
 
-  /// Submits on behalf of a run, if that is still its request's present one.
+  /// Submits on behalf of a run, if that is still its request's present one, or has expired and its grace is not over.
   public func submit(
     _ request: TaskRequest, from run: RunID, of parent: RequestID,
     completion: @escaping @Sendable (Result<Submission, RequestRefusal>) -> Void
   ) {
-    write(completion) { core, transaction, now in
-      _ = try transaction.requestRunning(as: run, of: parent)
+    write(completion) { [self] core, transaction, now in
+      try checkMaySubmit(run, of: parent, transaction)
       return try core.submit(request, transaction, now: now)
     }
   }
 
-  /// Cancels the pending requests of these identifiers on behalf of a run, if that is still its request's present one. Runs go on.
+  /// Cancels the pending requests of these identifiers on behalf of a run, if that is still its request's present one, or has expired and
+  /// its grace is not over. Runs go on.
   ///
   /// - Parameter completion: Gets how many, on the scheduler's thread, once that is durable.
   public func cancelPending(
@@ -115,7 +116,7 @@ extension Scheduler {
     completion: @escaping @Sendable (Result<Int, RequestRefusal>) -> Void
   ) {
     write(completion) { [self] core, transaction, now in
-      _ = try transaction.requestRunning(as: run, of: parent)
+      try checkMaySubmit(run, of: parent, transaction)
       return try core.cancelPending(of: identifiers, held: Set(held.map(\.order.run)), transaction, now: now)
     }
   }

@@ -43,6 +43,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   var prunedAt: MonotonicTime
   var isPruning = true
   private var awaitedConditions: Conditions = []
+  private var endedRuns = EndedRuns()
   /// When memory that large turns have left unused is given back; nil: there is none.
   var trimAt: MonotonicTime?
 
@@ -259,7 +260,9 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     switch command {
     case .ended(let run, let ending, let report):
       // A run that is not its request's present one has nothing to say any more.
-      do { try core.end(run, ending, report, transaction, now: now) } catch StoreError.fenced { core.abandon(run) }
+      let entry = core.live[run]
+      do { try core.end(run, ending, report, transaction, now: now) } catch StoreError.fenced { return core.abandon(run) }
+      if let entry, case .returned(_, _?) = ending { noteExpired(entry) }
     case .write(let write):
       let before = core.turn.mark
       do {
@@ -273,6 +276,20 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
       }
     case .inspect, .drain, .force, .conditions: break
     }
+  }
+
+  /// A run that had expired has returned.
+  private func noteExpired(_ entry: LiveRunEntry) {
+    guard let grace = core.handlers[entry.identifier]?.contract.grace else { return }
+    let now = clock.monotonicTime
+    endedRuns.note(entry.run, of: entry.request, until: now + grace, now: now)
+  }
+
+  /// Throws `fenced` unless the run may submit and cancel: it is its request's present one, or it expired, has returned, and its grace is
+  /// not over. On the thread.
+  func checkMaySubmit(_ run: RunID, of request: RequestID, _ transaction: any StoreTransaction) throws {
+    if endedRuns.contains(run, of: request, now: clock.monotonicTime) { return }
+    _ = try transaction.requestRunning(as: run, of: request)
   }
 
   /// The savepoint undid what the change wrote; this undoes what it changed in memory.
@@ -305,6 +322,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
       answer()
       Failpoint.afterAnswer.hit()
     }
+    for (identifier, interval) in turn.paced { observe(.paced(identifier, interval: interval)) }
     for record in turn.history { observe(.ended(record)) }
     for event in turn.events { observe(.event(event)) }
     if let watches = turn.watches { observe(.filesAwaited(watches)) }

@@ -45,6 +45,7 @@ extension SchedulerCore {
     }
     try checkGates(&request, notes: &notes)
     try checkRepetition(&request, by: submitter, notes: &notes)
+    pace(&request, notes: &notes, now: now)
     try checkTimes(&request, notes: &notes, now: now)
     try checkRetry(request.retry)
     if request.retry == nil { request.retry = policy.retry }
@@ -173,14 +174,28 @@ extension SchedulerCore {
     }
     guard let interval = rule.interval else { return }
     try Self.checkLength(interval, atLeast: .milliseconds(1), "every_ms")
-    if submitter == .user, interval < policy.minimumInterval {
-      request.repetition?.interval = policy.minimumInterval
-      notes.append("the interval was raised to minimum_interval, \(policy.minimumInterval.wholeMilliseconds / 1000) s")
+    let minimum = policy.minimumInterval(of: request.identifier)
+    if submitter == .user, interval < minimum {
+      request.repetition?.interval = minimum
+      notes.append("the interval was raised to minimum_interval, \(minimum.wholeMilliseconds / 1000) s")
     }
     if let interval = request.repetition?.interval, request.gates.flex > interval {
       request.gates.flex = interval
       notes.append("flex_ms was lowered to the interval, \(interval.wholeMilliseconds) ms")
     }
+  }
+
+  /// Gives a paced request its time: `minimum_interval` after the last run of its identifier began.
+  private func pace(_ request: inout TaskRequest, notes: inout [String], now: WallTime) {
+    guard request.isPaced else { return }
+    request.isPaced = false
+    let minimum = policy.minimumInterval(of: request.identifier)
+    guard let last = handlers[request.identifier]?.lastBegan, last + minimum > max(now, request.earliestBegin ?? now) else { return }
+    // The wall clock may have been set back since.
+    request.earliestBegin = min(last, now) + minimum
+    request.clock = .boot
+    notes.append("it names no time: it waits for minimum_interval, \(minimum.wholeMilliseconds / 1000) s, after the last run began")
+    if paced.insert(request.identifier).inserted { turn.paced.append((request.identifier, minimum)) }
   }
 
   private func checkEvent(of request: TaskRequest) throws(RequestRefusal) {

@@ -39,6 +39,8 @@ final class SchedulerCore {
   private(set) var liveCounts: [TaskIdentifier: Int] = [:]
   /// Whether requests wait for changes of files.
   var watchesFiles = false
+  /// The identifiers whose submissions without a time were made to wait, and of which that was said.
+  var paced: Set<TaskIdentifier> = []
   /// What became of events since the host began.
   var eventCounts = EventCounts()
   private var ids: RecordIDGenerator
@@ -74,7 +76,7 @@ final class SchedulerCore {
     limits.take(entry)
     guard let handler = handlers[entry.identifier] else { return }
     occupiedSlots -= handler.occupiedSlots
-    handler.runBegan()
+    handler.runBegan(at: entry.started)
     occupiedSlots += handler.occupiedSlots
   }
 

@@ -8,7 +8,8 @@ public struct SchedulingPolicy: Sendable {
   public var maxConcurrentRuns: Int
   /// How many live requests an identifier may have.
   public var maxPending: Int
-  /// The shortest interval at which a submitted request may repeat; shorter ones are raised to it.
+  /// The shortest interval at which a submitted request may repeat, where ``limits`` say nothing else; shorter ones are raised to it. Also
+  /// how long a paced request waits after its identifier's last run began.
   public var minimumInterval: Duration
   /// For requests that say nothing about retries.
   public var retry: RetryPolicy
@@ -51,4 +52,7 @@ public struct SchedulingPolicy: Sendable {
     self.historyAge = historyAge
     self.historyCount = historyCount
   }
+
+  /// The ``minimumInterval`` of an identifier.
+  func minimumInterval(of identifier: TaskIdentifier) -> Duration { limits[identifier]?.minimumInterval ?? minimumInterval }
 }

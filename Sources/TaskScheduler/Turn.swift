@@ -14,6 +14,8 @@ struct Turn {
   var events: [SchedulerEvent] = []
   /// Runs that ended.
   var history: [RunRecord] = []
+  /// The identifiers that were paced for the first time, and how long the pace is.
+  var paced: [(identifier: TaskIdentifier, interval: Duration)] = []
   /// Whether a request that waits for a file has changed.
   var changedWatches = false
   /// The files that requests wait for, if that may have changed.

@@ -5,6 +5,7 @@ extension TaskRequest: WireValue {
     writer.write(identifier)
     writer.blob(payload)
     writer.optional(earliestBegin)
+    writer.flag(isPaced)
     writer.integer(conditions.rawValue)
     writer.integer(Int8(clamping: priority))
     writer.optional(uniqueKey) { $0.text($1) }
@@ -15,10 +16,12 @@ extension TaskRequest: WireValue {
   }
 
   init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
+    let identifier = try reader.identifier("a request's identifier")
+    let payload = try reader.blob("a request's payload", atMost: Limits.payloadBytes)
+    let earliestBegin = try reader.optional(WallTime.self, "earliest begin")
+    let isPaced = try reader.flag("whether it is paced")
     self.init(
-      identifier: try reader.identifier("a request's identifier"),
-      payload: try reader.blob("a request's payload", atMost: Limits.payloadBytes),
-      earliestBegin: try reader.optional(WallTime.self, "earliest begin"),
+      identifier: identifier, payload: payload, earliestBegin: earliestBegin,
       conditions: try reader.read(Conditions.self, "conditions"),
       priority: try Self.priority(&reader),
       uniqueKey: try reader.optional("unique key", Self.key),
@@ -26,6 +29,7 @@ extension TaskRequest: WireValue {
       retry: try reader.optional(RetryPolicy.self, "retry policy"),
       repetition: try reader.optional(Duration.self, "repetition").map(RepeatRule.init(every:)),
       tags: try reader.list("tags", atMost: Limits.tags, Self.key))
+    self.isPaced = isPaced
   }
 
   private static func priority(_ reader: inout MessageReader) throws(LinkError) -> Int {

@@ -12,13 +12,28 @@ extension PluginWorker {
     }
     switch call {
     case .admit, .settings, .dataDirectory, .admitRequest, .launchPending: answer(launchAnswer(call))
-    case .state(let run, _), .setState(let run, _, _), .checkpoint(let run), .setCheckpoint(let run, _), .submit(let run, _),
-      .cancel(let run, _), .pending(let run, _), .cancelPending(let run, _):
-      guard let reference = monitor.locked({ runs[run].flatMap { $0.isSent ? $0.reference : nil } }) else {
-        return answer(.failure(.stale))
-      }
+    case .state(let run, _), .setState(let run, _, _), .checkpoint(let run), .setCheckpoint(let run, _):
+      guard let reference = monitor.locked({ liveReference(run) }) else { return answer(.failure(.stale)) }
+      surroundings.services.serve(call, for: reference, completion: answer)
+    case .submit(let run, _), .cancel(let run, _), .pending(let run, _), .cancelPending(let run, _):
+      guard let reference = monitor.locked({ liveReference(run) ?? gracedReference(run) }) else { return answer(.failure(.stale)) }
       surroundings.services.serve(call, for: reference, completion: answer)
     }
+  }
+
+  /// With the lock held.
+  private func liveReference(_ run: RunID) -> RunReference? { runs[run].flatMap { $0.isSent ? $0.reference : nil } }
+
+  /// With the lock held: of a run that expired and has ended, as long as its grace would have lasted.
+  private func gracedReference(_ run: RunID) -> RunReference? {
+    graced[run].flatMap { SystemClock.now < $0.end ? $0.reference : nil }
+  }
+
+  /// With the lock held: the run has ended; if it had expired, its submissions are taken for a while.
+  func keepForRequests(_ entry: WorkerRun, expired: Bool, at now: MonotonicTime) {
+    if !graced.isEmpty { graced = graced.filter { $0.value.end > now } }
+    guard expired, graced.count < Self.gracedLimit else { return }
+    graced[entry.order.run] = (entry.reference, min(entry.forceAt, now + entry.order.contract.grace))
   }
 
   private func launchAnswer(_ call: WorkerCall) -> CallAnswer {

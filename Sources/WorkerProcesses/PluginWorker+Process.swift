@@ -129,6 +129,7 @@ extension PluginWorker: WorkerProcess.Owner {
       if case .killed(_, .force(let forced)) = phase, forced[ending.run] != nil { continue }
       _ = remove(ending.run, at: now)
       var report = ending.report
+      keepForRequests(entry, expired: entry.stop != nil || report.stopReason != nil, at: now)
       report.log = entry.log
       if report.progress == nil { report.progress = entry.progress }
       if report.stopReason != nil { report.stopStage = .asked }

@@ -71,6 +71,8 @@ public final class PluginWorker: @unchecked Sendable {  // reason: everything th
   /// What every process has to register; nil: the first has not launched yet.
   var expected: [HandlerRegistration]?
   var runs: [RunID: WorkerRun] = [:]
+  /// Runs that expired and have ended: their submissions are taken until their grace is over.
+  var graced: [RunID: (reference: RunReference, end: MonotonicTime)] = [:]
   /// The runs in the order they were given.
   var order: [RunID] = []
   /// How many runs of each identifier count as running.
@@ -92,6 +94,8 @@ public final class PluginWorker: @unchecked Sendable {  // reason: everything th
   static let launchPatience = Duration.seconds(1)
   /// How long a worker may leave what it is sent unread.
   static let readLimit = Duration.seconds(10)
+  /// More runs than that are not kept for their submissions.
+  static let gracedLimit = 1024
 
   /// - Parameter policy: What the host decides while it launches.
   init(_ spec: WorkerSpec, policy: any LaunchPolicy, surroundings: Surroundings) {

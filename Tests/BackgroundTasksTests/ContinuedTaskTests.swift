@@ -1,6 +1,7 @@
 import BackgroundTasks
 import CTaskHost
 import Foundation
+import TestSupport
 import Testing
 
 @testable import BackgroundTasks
@@ -70,6 +71,31 @@ struct ContinuedTaskTests {
       task.setTaskCompleted(success: true)
     }
     #expect(record.progress == [[0, 2], [1, 2]])
+  }
+
+  @Test(
+    "that took too long are not tried again, but those that something else stopped",
+    arguments: [
+      (TASKHOST_STOP_STALLED, TASKHOST_FAILURE), (TASKHOST_STOP_BUDGET, TASKHOST_FAILURE), (TASKHOST_STOP_DRAINING, TASKHOST_RETRY),
+      (TASKHOST_STOP_CONDITIONS, TASKHOST_RETRY),
+    ])
+  func expired(_ reason: Int, _ result: Int) async throws {
+    for setsHandler in [true, false] {
+      let (host, begun, kept) = (FakeHost(), Event(), Box<BGTask?>(nil))
+      host.launch(hints: ["w.*": .continued]) { scheduler in
+        scheduler.register(forTaskWithIdentifier: "w.1", using: nil) { task in
+          if setsHandler { task.expirationHandler = { task.setTaskCompleted(success: false) } }
+          kept.value = task
+          begun.set()
+        }
+      }
+      let run = try host.start("w", payload: Self.payload)
+      await begun.wait()
+      run.expire(reason)
+      let record = await run.end()
+      #expect(record.result == result)
+      kept.value = nil
+    }
   }
 
   @Test("take negative and overlong progress without harm, and progress after the end")

@@ -194,9 +194,90 @@ struct ExpirationTests {
     #expect(host.pending.count == 1)
   }
 
+  /// The interleaving: the host expires the run, its handler has the operation cancelled; much later the operation completes the task and
+  /// only then submits, when the run has ended.
+  @Test("an expired run that has been completed is a way for its next request until its grace is over")
+  func afterCompletion() async throws {
+    let host = FakeHost()
+    host.grace = 60_000
+    let begun = Event()
+    host.launch { scheduler in
+      scheduler.register(forTaskWithIdentifier: "a", using: nil) { task in
+        task.expirationHandler = { task.setTaskCompleted(success: false) }
+        begun.set()
+      }
+    }
+    let run = try host.start("a")
+    await begun.wait()
+    run.expire()
+    #expect(await run.end().result == TASKHOST_RETRY)
+    try host.scheduler.submit(BGProcessingTaskRequest(identifier: "a"))
+    // A second one takes the place of the first.
+    try host.scheduler.submit(BGProcessingTaskRequest(identifier: "a"))
+    #expect(host.pending.count == 1)
+    #expect(await host.scheduler.pendingTaskRequests().count == 1)
+    host.scheduler.cancelAllTaskRequests()
+    #expect(host.pending.isEmpty)
+    #expect(host.lateCalls.isEmpty)
+    run.endGrace()
+    #expect(throws: BGTaskScheduler.Error.self) { try host.scheduler.submit(BGProcessingTaskRequest(identifier: "a")) }
+  }
+
+  @Test("an expired run without a handler is a way for the request that its work submits at its end")
+  func afterOwnCompletion() async throws {
+    let host = FakeHost()
+    host.grace = 60_000
+    let (begun, kept) = (Event(), Box<BGTask?>(nil))
+    host.launch { scheduler in
+      scheduler.register(forTaskWithIdentifier: "a", using: nil) { task in
+        kept.value = task
+        begun.set()
+      }
+    }
+    let run = try host.start("a")
+    await begun.wait()
+    run.expire()
+    _ = await run.end()
+    try host.scheduler.submit(BGProcessingTaskRequest(identifier: "a"))
+    kept.value?.setTaskCompleted(success: false)
+    #expect(host.pending.count == 1)
+    kept.value = nil
+  }
+
+  @Test("a run that did not expire is no way for requests once it has ended")
+  func withoutExpiration() async throws {
+    let host = FakeHost()
+    host.grace = 60_000
+    host.launch { scheduler in
+      scheduler.register(forTaskWithIdentifier: "a", using: nil) { $0.setTaskCompleted(success: true) }
+    }
+    _ = await (try host.start("a")).end()
+    #expect(throws: BGTaskScheduler.Error.self) { try host.scheduler.submit(BGProcessingTaskRequest(identifier: "a")) }
+    #expect(host.lateCalls.isEmpty)
+  }
+
+  @Test("a refresh that this module expires stays for the request that its author submits after completing it")
+  func refreshSuccessor() async throws {
+    let host = FakeHost(timing: Timing(refresh: .milliseconds(20), refreshGrace: .seconds(60), successor: .zero))
+    host.launch { scheduler in
+      scheduler.register(forTaskWithIdentifier: "a", using: nil) { task in
+        task.expirationHandler = {
+          DispatchQueue.global().async {
+            task.setTaskCompleted(success: false)
+            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(50)) {
+              #expect(throws: Never.self) { try scheduler.submit(BGAppRefreshTaskRequest(identifier: "a")) }
+            }
+          }
+        }
+      }
+    }
+    #expect(await (try host.start("a", payload: #"{"background_task":"refresh"}"#)).end().result == TASKHOST_RETRY)
+    #expect(host.pending.count == 1)
+  }
+
   @Test("a refresh is held to its own budget where its identifier has a longer kind")
   func refreshBudget() async throws {
-    let host = FakeHost(timing: Timing(refresh: .milliseconds(20), successor: .zero))
+    let host = FakeHost(timing: Timing(refresh: .milliseconds(20), refreshGrace: .zero, successor: .zero))
     host.launch { scheduler in
       scheduler.register(forTaskWithIdentifier: "a", using: nil) { task in
         task.expirationHandler = { task.setTaskCompleted(success: task is BGAppRefreshTask) }

@@ -34,7 +34,7 @@ struct PendingRequestTests {
   func listed() async throws {
     try await withRun(["a", "b", "c", "w.*"]) { host in
       let refresh = BGAppRefreshTaskRequest(identifier: "a")
-      refresh.earliestBeginDate = Date(timeIntervalSince1970: 12)
+      refresh.earliestBeginDate = Date(timeIntervalSince1970: 4_000_000_012)
       try host.scheduler.submit(refresh)
       let processing = BGProcessingTaskRequest(identifier: "b")
       processing.requiresNetworkConnectivity = true
@@ -50,7 +50,7 @@ struct PendingRequestTests {
       try #require(pending.count == 4)
       #expect(pending.map(\.identifier) == ["a", "b", "c", "w.1"])
       #expect(pending[0] is BGAppRefreshTaskRequest)
-      #expect(pending[0].earliestBeginDate == Date(timeIntervalSince1970: 12))
+      #expect(pending[0].earliestBeginDate == Date(timeIntervalSince1970: 4_000_000_012))
       let second = try #require(pending[1] as? BGProcessingTaskRequest)
       #expect(second.requiresNetworkConnectivity && !second.requiresExternalPower && second.earliestBeginDate == nil)
       let third = try #require(pending[2] as? BGHealthResearchTaskRequest)
@@ -106,13 +106,13 @@ struct PendingRequestTests {
       #expect(throws: BGTaskScheduler.Error.self) { try scheduler.submit(BGAppRefreshTaskRequest(identifier: "b")) }
       for seconds in 1...2 {
         let request = BGAppRefreshTaskRequest(identifier: "a")
-        request.earliestBeginDate = Date(timeIntervalSince1970: Double(seconds))
+        request.earliestBeginDate = Date(timeIntervalSince1970: Double(4_000_000_000 + seconds))
         #expect(throws: Never.self) { try scheduler.submit(request) }
       }
-      #expect(scheduler.core.pendingRequests().map(\.earliestBeginDate) == [Date(timeIntervalSince1970: 2)])
+      #expect(scheduler.core.pendingRequests().map(\.earliestBeginDate) == [Date(timeIntervalSince1970: 4_000_000_002)])
       #expect(host.pending.map(\.id) == ["before"])
     }
-    #expect(host.pending.map(\.earliestBegin) == [2000])
+    #expect(host.pending.map(\.earliestBegin) == [4_000_000_002_000])
   }
 
   @Test("while launching: cancelled by identifier and all, in the order of the calls")

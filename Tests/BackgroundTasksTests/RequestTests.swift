@@ -73,10 +73,10 @@ struct RequestTests {
   }
 
   @Test(
-    "dates become milliseconds, rounded up, never 0 for a date",
-    arguments: [(0.0, 1), (-3.0, 1), (0.1, 100), (1.0001, 1001), (1e300, Int64.max)])
+    "dates become milliseconds, rounded up; one that has come is as none: at the host's pace",
+    arguments: [(0, -1), (-3, -1), (4e9 + 0.1, 4_000_000_000_100), (4e9 + 1.0001, 4_000_000_001_001), (1e300, .max)] as [(Double, Int64)])
   func milliseconds(_ seconds: Double, _ expected: Int64) {
     #expect(Order.milliseconds(Date(timeIntervalSince1970: seconds)) == expected)
-    #expect(Order.milliseconds(nil) == 0)
+    #expect(Order.milliseconds(nil) == Order.paced)
   }
 }

@@ -1,3 +1,4 @@
+import CTaskHost
 import TestSupport
 import Testing
 
@@ -6,13 +7,15 @@ import Testing
 @Suite("Run state")
 struct RunStateTests {
   private enum Event: CaseIterable {
-    case begin, returned, succeed, fail, expire, setHandler, clearHandler, callReturned
+    case begin, returned, succeed, fail, expire, setHandler, clearHandler, callReturned, release
   }
 
   /// What an app and a host can do only after something else.
   private func isPossible(_ event: Event, _ state: RunState) -> Bool {
     switch event {
     case .begin, .expire: true
+    // While its handler is called the task is held.
+    case .release: state.calls == 0
     case .returned: state.handler == .running
     case .succeed, .fail, .setHandler, .clearHandler: state.handler != .waiting
     case .callReturned: state.calls > 0
@@ -34,7 +37,11 @@ struct RunStateTests {
       case .succeed: #expect(next.complete(success: true) == (state.success == nil))
       case .fail: #expect(next.complete(success: false) == (state.success == nil))
       case .expire:
-        if next.expire("Over.", notBegun: "Not begun.") != nil { told += 1 }
+        if next.expire(.host(taskhost_stop_reason(TASKHOST_STOP_BUDGET)), notBegun: "Not begun.") != nil { told += 1 }
+      case .release:
+        let (completes, unused) = next.abandon()
+        #expect(completes == (state.success == nil))
+        #expect((unused != nil) == (completes && state.expiration != nil))
       case .setHandler:
         let late = next.set(ExpirationHandler {})
         #expect((late != nil) == (state.hasExpired && (state.success == nil || state.wasCompletedByExpiry)))

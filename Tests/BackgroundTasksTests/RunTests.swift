@@ -210,6 +210,26 @@ struct RunTests {
     #expect(taken.result == TASKHOST_SUCCESS)
   }
 
+  @Test("end when nobody can complete their task any more, with a message, and wait for a launch handler that has not returned")
+  func nobodyLeft() async throws {
+    let host = FakeHost()
+    let wait = Waiting()
+    host.launch { scheduler in
+      scheduler.register(forTaskWithIdentifier: "a", using: nil) { task in
+        task.expirationHandler = { Issue.record("nobody is left to be told") }
+      }
+      scheduler.register(forTaskWithIdentifier: "b", using: nil) { _ in wait.block() }
+    }
+    let record = await (try host.start("a")).end()
+    #expect(record.result == TASKHOST_RETRY)
+    #expect(record.message?.contains("setTaskCompleted was never called") == true, "\(record)")
+    #expect(record.log.contains { $0.level == TASKHOST_WARNING && $0.text.contains("its task was released") })
+    #expect(record.isCleared)
+    let run = try host.start("b")
+    wait.release()
+    #expect(await run.end().result == TASKHOST_RETRY)
+  }
+
   @Test("leave no task behind")
   func released() async throws {
     let host = FakeHost()

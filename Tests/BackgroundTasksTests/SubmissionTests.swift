@@ -36,16 +36,32 @@ struct SubmissionTests {
     let host = FakeHost()
     try await inRun(of: host) { scheduler in
       let request = BGProcessingTaskRequest(identifier: "b")
-      request.earliestBeginDate = Date(timeIntervalSince1970: 1234.5)
+      request.earliestBeginDate = Date(timeIntervalSince1970: 4_000_001_234.5)
       request.requiresNetworkConnectivity = true
       try scheduler.submit(request)
     }
     let pending = try #require(host.pending.first)
     #expect(pending.identifier == "b")
     #expect(pending.text == #"{"background_task":"processing"}"#)
-    #expect(pending.earliestBegin == 1_234_500)
+    #expect(pending.earliestBegin == 4_000_001_234_500)
     #expect(pending.conditions == TASKHOST_REQUIRES_NETWORK)
     #expect(pending.onConflict == TASKHOST_CONFLICT_NONE)
+  }
+
+  @Test("that names no time, or one that has come, begins at the host's pace; a host that knows none takes it at once")
+  func paced() async throws {
+    let host = FakeHost()
+    try await inRun(of: host) { scheduler in
+      try scheduler.submit(BGProcessingTaskRequest(identifier: "a"))
+      #expect(host.pending.map(\.earliestBegin) == [Int64(TASKHOST_BEGIN_PACED)])
+      let late = BGProcessingTaskRequest(identifier: "a")
+      late.earliestBeginDate = Date(timeIntervalSinceNow: -1)
+      try scheduler.submit(late)
+      #expect(host.pending.map(\.earliestBegin) == [Int64(TASKHOST_BEGIN_PACED)])
+      host.knowsNoPace()
+      try scheduler.submit(late)
+      #expect(host.pending.map(\.earliestBegin) == [0])
+    }
   }
 
   @Test("replaces what is pending for the identifier, and what others have stays")
@@ -55,12 +71,12 @@ struct SubmissionTests {
     try await inRun(of: host) { scheduler in
       for seconds in 1...3 {
         let request = BGProcessingTaskRequest(identifier: "a")
-        request.earliestBeginDate = Date(timeIntervalSince1970: Double(seconds))
+        request.earliestBeginDate = Date(timeIntervalSince1970: Double(4_000_000_000 + seconds))
         try scheduler.submit(request)
       }
     }
     #expect(host.pending.map(\.identifier) == ["b", "a"])
-    #expect(host.pending.last?.earliestBegin == 3000)
+    #expect(host.pending.last?.earliestBegin == 4_000_000_003_000)
   }
 
   @Test("from many threads at once leaves one pending")

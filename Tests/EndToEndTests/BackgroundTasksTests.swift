@@ -193,6 +193,57 @@ struct BackgroundTasksTests {
     }
   }
 
+  // MARK: Chains of requests
+
+  @Test("an app that submits its next request long after an expired run has been completed goes on", arguments: modes)
+  func lateChain(_ mode: String) async throws {
+    try await with("FieldApp", mode, "[retry]\nattempts = 1\n") { host in
+      let id = try await host.submit("", identifier: "test.field.late-chain")
+      try await host.request(id, is: "running")
+      #expect(try await host.cli("simulate", "expire", "test.field.late-chain").status == 0)
+      try await host.request(id, is: "failed")
+      #expect(try await host.records(of: id).first?["forced"]?.bool != true)
+      // Half a second after its run, which has long been recorded.
+      try await host.current.line(with: "the next import is scheduled")
+      let pending = try await requests(host, "test.field.late-chain", "pending")
+      #expect(pending.count == 1 && pending.first?["id"]?.string != id, "\(pending)")
+    }
+  }
+
+  @Test("an app that submits itself without a date runs at the host's pace, which the log says once; simulate launch runs it now")
+  func endless() async throws {
+    try await with("FieldApp", "6") { host in
+      let first = try await submit(host, "test.field.endless")
+      #expect(first["outcome"]?.string == "succeeded", "\(first)")
+      for round in 2...3 {
+        let next = try #require(try await requests(host, "test.field.endless", "pending").first)
+        let start = try #require(next["due_unix_ms"]?.integer)
+        #expect(Double(start) / 1000 > Date().timeIntervalSince1970 + 600, "\(next)")
+        #expect(try await host.json("tasks", "list", "--identifier", "test.field.endless")["requests"]?.array.count == round)
+        let simulated = try await host.json("simulate", "launch", "test.field.endless")
+        try await host.request(try #require(simulated["id"]?.string), is: "succeeded")
+      }
+      try await host.terminate()
+      #expect(host.current.lines.count { $0.contains("waits for minimum_interval, 15m") } == 1)
+    }
+    // As often as the operator says.
+    try await with("FieldApp", "6", "[plugin.\"test.field.endless\"]\nminimum_interval = \"1s\"\n") { host in
+      _ = try await submit(host, "test.field.endless")
+      try await host.current.line(with: "endless round 3")
+    }
+  }
+
+  @Test("a task that nobody can complete any more ends with a message and costs its plugin nothing", arguments: modes)
+  func forgotten(_ mode: String) async throws {
+    try await with("FieldApp", mode, "[retry]\nattempts = 1\n") { host in
+      let answer = try await submit(host, "test.field.forgotten")
+      #expect(answer["outcome"]?.string == "failed", "\(answer)")
+      #expect(answer["run"]?["message"]?.string?.contains("setTaskCompleted was never called") == true, "\(answer)")
+      #expect(try await host.plugin("app.so")["standing"]?.string == "registered")
+      #expect(try await submit(host, "test.field.news")["outcome"]?.string == "succeeded")
+    }
+  }
+
   // MARK: Under stress
 
   @Test("many identifiers at once, some of which expire while they complete: each run ends by itself", arguments: modes)

@@ -1,5 +1,6 @@
 import TestSupport
 import CTaskHost
+import HostThreads
 import LauncherConformance
 import TaskModel
 import Testing
@@ -21,6 +22,43 @@ import Testing
     #expect(try table.findWithForced(runs[0].handle) === runs[0])
     table.forget(runs[0])
     #expect(throws: CallFailure.stale) { try table.findWithForced(runs[0].handle) }
+  }
+
+  @Test("of a run that expired and has returned, requests are taken until its grace is over; nothing else, and of no other run")
+  func graced() throws {
+    let bench = try Bench(.threads)
+    let table = RunTable()
+    func made(budget: Duration, grace: Duration) throws -> LiveRun {
+      let contract = HandlerContract(identifier: try TaskIdentifier("slots"), kind: .refresh, budget: budget, grace: grace)
+      let run = LiveRun(order: bench.order(contract), stallLimit: nil, services: bench.services) { _ in }
+      #expect(table.enter(run))
+      _ = run.begin(on: 0)
+      _ = run.due(at: SystemClock.now)
+      return run
+    }
+    func end(_ run: LiveRun) {
+      _ = run.end(result: taskhost_result(TASKHOST_RETRY), usage: .init(began: SystemClock().wallTime, handlerTime: .zero, cpuTime: .zero))
+    }
+    let expired = try made(budget: .zero, grace: .seconds(600))
+    #expect(try table.forRequests(expired.handle) === expired, "it is live")
+    end(expired)
+    #expect(try table.forRequests(expired.handle) === expired, "it is on its way out of the table")
+    table.leave(expired, stillRunning: false)
+    #expect(try table.forRequests(expired.handle) === expired)
+    #expect(throws: CallFailure.stale) { try table.live(expired.handle) }
+    #expect(throws: CallFailure.stale) { try table.findWithForced(expired.handle) }
+
+    for run in [try made(budget: .seconds(600), grace: .seconds(600)), try made(budget: .zero, grace: .zero)] {
+      end(run)
+      #expect(throws: CallFailure.stale) { try table.forRequests(run.handle) }
+      table.leave(run, stillRunning: false)
+      #expect(throws: CallFailure.stale) { try table.forRequests(run.handle) }
+    }
+    let forced = try made(budget: .zero, grace: .seconds(600))
+    _ = forced.close(byForce: .budget, trouble: nil)
+    table.leave(forced, stillRunning: true)
+    #expect(throws: CallFailure.stale) { try table.forRequests(forced.handle) }
+    table.forget(forced)
   }
 
   @Test("the table holds 65,536 runs and refuses the next until one leaves") func full() throws {

@@ -7,7 +7,7 @@ struct Order: Sendable {
   let hostIdentifier: String
   let record: RequestRecord
   let conditions: UInt32
-  /// Milliseconds since 1970, 0: at once.
+  /// Milliseconds since 1970, 0: at once, ``paced``: when the host says.
   let earliestBegin: Int64
 
   /// The identifier as it was submitted.
@@ -19,6 +19,9 @@ struct Order: Sendable {
     record.ignoredConditions = conditions
     return Order(hostIdentifier: hostIdentifier, record: record, conditions: 0, earliestBegin: earliestBegin)
   }
+
+  /// The same request for a host that knows no pace: at once.
+  var withoutPace: Order { Order(hostIdentifier: hostIdentifier, record: record, conditions: conditions, earliestBegin: 0) }
 
   /// What the order is once the host holds it.
   var pending: PendingRequest {
@@ -44,12 +47,14 @@ struct Order: Sendable {
     }
   }
 
-  /// A date as `earliest_begin_unix_ms` wants it: rounded up, at least 1 because 0 means now; 0 for none.
+  /// The `earliest_begin_unix_ms` of a request that names no time: on iOS the system decides when, and lets a while pass between runs.
+  static let paced = Int64(TASKHOST_BEGIN_PACED)
+
+  /// A date as `earliest_begin_unix_ms` wants it: rounded up, and ``paced`` for none and for one that has come.
   static func milliseconds(_ date: Date?) -> Int64 {
-    guard let date else { return 0 }
+    guard let date, date > Date() else { return paced }
     // Dates are binary fractions of a second: take back what lies under a microsecond, else 0.1 s could round up to 101 ms.
     let milliseconds = (date.timeIntervalSince1970 * 1000 - 0.001).rounded(.up)
-    guard milliseconds >= 1 else { return 1 }
     return Int64(exactly: milliseconds) ?? .max
   }
 }

@@ -22,13 +22,13 @@ struct RunExpiration {
       // EEXPIRED: it has expired already and the handler will never be called. ESTALE: the host has given the run up.
       context.release()
       self.context = nil
-      reference.expire("The run had expired before it began.")
+      reference.expire(.host(run.channel.host.api.pointee.stop_reason(run.channel.task)))
     }
     timer = budget.map { budget in
       // A source and not `asyncAfter`: that would keep the run until its time has come, also when it is cancelled.
       let timer = DispatchSource.makeTimerSource(queue: .global())
       timer.schedule(deadline: .now() + budget.dispatchInterval)
-      timer.setEventHandler { reference.expire("Its \(budget) as an app refresh task are over.") }
+      timer.setEventHandler { reference.expire(.refresh(budget)) }
       timer.resume()
       return timer
     }
@@ -56,24 +56,12 @@ struct RunExpiration {
       self.notBegun = notBegun
     }
 
-    func expire(_ why: String) { run.expire(why, notBegun: notBegun) }
+    func expire(_ cause: ExpirationCause) { run.expire(cause, notBegun: notBegun) }
   }
 
   private static let expired: @convention(c) (taskhost_task, taskhost_stop_reason, UnsafeMutableRawPointer?) -> Void = {
     _, reason, context in
     guard let context else { return }
-    Unmanaged<Context>.fromOpaque(context).takeUnretainedValue().expire(sentence(reason))
-  }
-
-  private static func sentence(_ reason: taskhost_stop_reason) -> String {
-    switch Int(reason) {
-    case TASKHOST_STOP_BUDGET: "Its time is over."
-    case TASKHOST_STOP_CANCELLED: "Its request was cancelled."
-    case TASKHOST_STOP_CONDITIONS: "A condition it requires was lost."
-    case TASKHOST_STOP_DRAINING: "The host is shutting down."
-    case TASKHOST_STOP_REPLACED: "A newer request took its place."
-    case TASKHOST_STOP_STALLED: "Its progress has not risen for too long."
-    default: "The host asked it to stop (reason \(reason))."
-    }
+    Unmanaged<Context>.fromOpaque(context).takeUnretainedValue().expire(.host(reason))
   }
 }

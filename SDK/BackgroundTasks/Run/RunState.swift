@@ -10,7 +10,8 @@ struct RunState {
   private(set) var handler = Handler.waiting
   /// Whether the task was completed, and how.
   private(set) var success: Bool?
-  private(set) var hasExpired = false
+  /// Why the run must end; `nil` while it need not.
+  private(set) var cause: ExpirationCause?
   /// Whether expiry has completed the task, since nobody was there to be told.
   private(set) var wasCompletedByExpiry = false
   /// Calls of the author's expiration handler that have not returned.
@@ -21,6 +22,9 @@ struct RunState {
   private(set) var message: String?
   /// Whether a request for the run's identifier was submitted since it began.
   var hasSuccessor = false
+
+  /// Whether the run must end.
+  var hasExpired: Bool { cause != nil }
 
   /// Whether nothing of the run goes on.
   var isOver: Bool { success != nil && handler != .running && calls == 0 }
@@ -48,13 +52,26 @@ struct RunState {
     return true
   }
 
-  /// The run must end, because of `why`.
+  /// The author has let go of the task without completing it: nobody can any more.
+  ///
+  /// - Returns: Whether that completes the task as a failure, false when it was completed before; and the handler that will not be called,
+  ///   which the caller lets go of when it holds no lock.
+  mutating func abandon() -> (completes: Bool, unused: ExpirationHandler?) {
+    guard success == nil else { return (false, nil) }
+    success = false
+    message = "its task was released and setTaskCompleted was never called: nobody could complete it any more"
+    defer { expiration = nil }
+    return (true, expiration)
+  }
+
+  /// The run must end, because of `cause`.
   ///
   /// - Parameter notBegun: The sentence for a run whose launch handler has not even begun.
   /// - Returns: What is to be called, after which ``callReturned()`` is.
-  mutating func expire(_ why: String, notBegun: String) -> ExpirationHandler? {
+  mutating func expire(_ cause: ExpirationCause, notBegun: String) -> ExpirationHandler? {
     guard !hasExpired, success == nil else { return nil }
-    hasExpired = true
+    self.cause = cause
+    let why = cause.sentence
     if let expiration, handler != .waiting {
       self.expiration = nil
       calls += 1

@@ -40,17 +40,30 @@ final class TaskRun: Sendable {
     while !state.withLock({ $0.isOver }) { changed.wait() }
     waitForSuccessor()
     expiration.clear()
-    let (success, message) = state.withLock { ($0.success == true, $0.message) }
-    if let message { setMessage(message) }
+    let end = state.withLock { $0 }
+    if let message = end.message { setMessage(message) }
+    if case .host = end.cause { core.runs.keepForSubmissions(channel) }
     channel.close()
-    return success ? taskhost_result(TASKHOST_SUCCESS) : taskhost_result(TASKHOST_RETRY)
+    if end.success == true { return taskhost_result(TASKHOST_SUCCESS) }
+    // A person started it and sees that it ended; what took too long is not begun again behind their back.
+    return taskhost_result(type == .continued && end.cause?.isOvertime == true ? TASKHOST_FAILURE : TASKHOST_RETRY)
   }
 
   /// Code for iOS may submit its next request just after it has completed the task; the run is the way to the host, so it stays for that.
+  /// One that the host has expired stays a way after its end, see ``LiveRuns/keepForSubmissions(_:)``.
   private func waitForSuccessor() {
     guard type != .continued else { return }
-    let deadline = DispatchTime.now() + core.timing.successor.dispatchInterval
-    while state.withLock({ !$0.hasSuccessor && !$0.hasExpired }), changed.wait(timeout: deadline) == .success {}
+    let begin = DispatchTime.now()
+    while true {
+      let (hasSuccessor, cause) = state.withLock { ($0.hasSuccessor, $0.cause) }
+      let patience: Duration
+      switch cause {
+      case nil: patience = core.timing.successor
+      case .refresh: patience = core.timing.refreshGrace
+      case .host: patience = .zero
+      }
+      guard !hasSuccessor, patience > .zero, changed.wait(timeout: begin + patience.dispatchInterval) == .success else { break }
+    }
     core.submitting.withLock {}  // one that is under way is finished
   }
 
@@ -82,9 +95,9 @@ final class TaskRun: Sendable {
         : "\(identifier): setTaskCompleted was called more than once; the first call counts")
   }
 
-  /// The run must end, because of `why`, a sentence.
-  func expire(_ why: String, notBegun: String) {
-    let handler = change { $0.expire(why, notBegun: notBegun) }
+  /// The run must end, because of `cause`.
+  func expire(_ cause: ExpirationCause, notBegun: String) {
+    let handler = change { $0.expire(cause, notBegun: notBegun) }
     handler?.call { self.change { $0.callReturned() } }
   }
 
@@ -101,10 +114,11 @@ final class TaskRun: Sendable {
   /// A request for its identifier was submitted.
   func noteSuccessor() { change { $0.hasSuccessor = true } }
 
-  /// The author's task object is gone.
+  /// The author's task object is gone: if nobody has completed it, nobody will, and the run ends.
   func released() {
-    guard state.withLock({ $0.success == nil }) else { return }
-    log(.warning, "\(identifier): its task was released and nobody has called setTaskCompleted: the run lasts until it expires")
+    let (completes, _) = change { $0.abandon() }
+    guard completes else { return }
+    log(.warning, "\(identifier): its task was released and nobody has called setTaskCompleted: it counts as completed with success: false")
   }
 
   @discardableResult

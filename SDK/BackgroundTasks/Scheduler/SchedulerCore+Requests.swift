@@ -27,7 +27,12 @@ extension SchedulerCore {
       if target.hint == nil { state.withLock { $0.lastTypes[order.identifier] = order.record.type } }
       for run in runs.all where run.identifier == order.identifier { run.noteSuccessor() }
     } catch {
-      throw BGTaskScheduler.Error(error)
+      let error = BGTaskScheduler.Error(error)
+      // Apps tend to pass over it, and then run no more.
+      if error.code == .unavailable, state.withLock({ $0.saidUnavailable.insert(request.identifier).inserted }) {
+        log(.warning, "the next request of \(request.identifier) was not submitted: \(error)")
+      }
+      throw error
     }
   }
 
@@ -103,17 +108,20 @@ extension SchedulerCore {
     }
     var record = request.record
     if target.isWildcard { record.identifier = identifier }
-    let begin = request.type == .continued ? nil : request.earliestBeginDate
-    let order = Order(
-      hostIdentifier: target.hostIdentifier, record: record, conditions: request.conditions, earliestBegin: Order.milliseconds(begin))
+    // What a person has started begins at once.
+    let begin = request.type == .continued ? 0 : Order.milliseconds(request.earliestBeginDate)
+    let order = Order(hostIdentifier: target.hostIdentifier, record: record, conditions: request.conditions, earliestBegin: begin)
     return (order, target)
   }
 
-  /// Submits, and where the host does not offer the request's conditions, submits it without them: it is better run early than never.
+  /// Submits, and where the host does not offer the request's conditions or its pace, submits it without them: it is better run early than
+  /// never.
   private func submit(_ order: Order, atOnce: Bool, _ channel: any RequestChannel) throws {
     do { try channel.submit(order, atOnce: atOnce) } catch let error as HostError
-      where error.status == TASKHOST_EUNSUPPORTED && order.conditions != 0
+      where error.status == TASKHOST_EINVAL && order.earliestBegin == Order.paced
     {
+      try submit(order.withoutPace, atOnce: atOnce, channel)
+    } catch let error as HostError where error.status == TASKHOST_EUNSUPPORTED && order.conditions != 0 {
       // Said first: an app that submits just after completing its task may see the run end with the submission.
       if state.withLock({ $0.saidIgnored.insert("\(order.identifier) \(order.conditions)").inserted }) {
         log(
@@ -153,8 +161,8 @@ extension SchedulerCore {
     if let launch = state.withLock({ $0.launch }) {
       do { return try body(launch) } catch let error as HostError where error.isOver {}
     }
-    for run in runs.all {
-      do { return try body(run.channel) } catch let error as HostError where error.isOver {}
+    for channel in runs.channels {
+      do { return try body(channel) } catch let error as HostError where error.isOver {}
     }
     throw Self.unavailable(
       "the launch is over and no run of the plugin is live. Submit while launching, or in a run before it is completed")

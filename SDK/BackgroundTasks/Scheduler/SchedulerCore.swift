@@ -17,6 +17,8 @@ final class SchedulerCore: Sendable {
     var rememberedTypes: [String: TaskType] = [:]
     /// What was submitted without its conditions and said so: identifier and bits.
     var saidIgnored: Set<String> = []
+    /// Whose requests could not be submitted for want of a way to the host, which was said.
+    var saidUnavailable: Set<String> = []
     var dataDirectory: String?
   }
 

@@ -82,7 +82,9 @@ extern "C" {
 
 /* Valid from the moment taskhost_plugin_launch is called until it returns. */
 typedef uint64_t taskhost_launch;
-/* A run: 16 bits of slot, 48 bits of run counter. Valid until the handler returns or the run is forced. */
+/* A run: 16 bits of slot, 48 bits of run counter. Valid until the handler returns or the run is forced. Of a run that
+ * expired, submit, cancel, list, cancel_identifier and cancel_all take it until the run's grace would have been over,
+ * also when its handler has returned: the work it stopped may come to its end, and ask for its next run, later. */
 typedef uint64_t taskhost_task;
 
 typedef int32_t taskhost_status;
@@ -155,6 +157,11 @@ enum {
   TASKHOST_REQUIRES_STORAGE_NOT_LOW = 32
 };
 
+/* taskhost_request.earliest_begin_unix_ms: not a time, but minimum_interval of the host's configuration after the identifier's
+ * last run began; now where it has not run since the host was launched. For code that submits its own next request and
+ * names no time for it, which would otherwise run back to back. */
+enum { TASKHOST_BEGIN_PACED = -1 };
+
 /* taskhost_request.on_conflict: what to do when a live request of the identifier holds the unique key. */
 enum {
   TASKHOST_CONFLICT_NONE = 0,    /* every submission is its own request */
@@ -210,7 +217,7 @@ typedef struct taskhost_request {
   const char *identifier;         /* whose handler: the plugin's own identifier, or one in its may_submit */
   const void *payload;            /* bytes, JSON by convention; NULL with length 0 */
   uint64_t payload_length;        /* at most 65,536 */
-  int64_t earliest_begin_unix_ms; /* not before, milliseconds since 1970; 0: now */
+  int64_t earliest_begin_unix_ms; /* not before, milliseconds since 1970; 0: now; or TASKHOST_BEGIN_PACED */
   const char *unique_key;         /* optional, within the identifier; 1-256 bytes */
   uint32_t on_conflict;           /* TASKHOST_CONFLICT_ value; needs unique_key unless NONE */
   uint32_t reserved;              /* 0 */

@@ -63,8 +63,9 @@ extension HostConfiguration {
     if let runs = plugin.maxConcurrentRuns, runs > maxConcurrentRuns {
       report("max_concurrent_runs", message: "max_concurrent_runs (\(runs)) is more than the host's (\(maxConcurrentRuns))")
     }
-    if case .every(let interval) = plugin.schedule, interval < minimumInterval {
-      let texts = (DurationText.format(interval), DurationText.format(minimumInterval))
+    let minimum = plugin.minimumInterval ?? minimumInterval
+    if case .every(let interval) = plugin.schedule, interval < minimum {
+      let texts = (DurationText.format(interval), DurationText.format(minimum))
       report("schedule", message: "every \(texts.0) is more often than minimum_interval (\(texts.1)) allows")
     }
     if let window = plugin.window, windows[window] == nil {

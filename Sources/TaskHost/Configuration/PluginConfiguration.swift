@@ -42,6 +42,9 @@ public struct PluginConfiguration: Sendable, Equatable {
   /// `max_concurrent_runs`, 1 to the host's; nil: as registered.
   public var maxConcurrentRuns: Int?
 
+  /// `minimum_interval` of its requests, 1 s to 366 days; nil: the host's.
+  public var minimumInterval: Duration?
+
   /// `schedule`: a request the host keeps submitted, if any.
   public var schedule: PluginSchedule?
 

@@ -23,6 +23,8 @@ final class FakeHost: @unchecked Sendable {
   private var failures: [String: Int] = [:]
   private var startDelay: Int64 = 0
   private var late: [String] = []
+  private var graceTime: Int64 = 0
+  private var isWithoutPace = false
 
   /// What an app registered.
   struct Registered {
@@ -92,8 +94,17 @@ final class FakeHost: @unchecked Sendable {
 
   /// Has a function of the table answer `status` from now on, `nil`: work again.
   func fail(_ function: String, with status: Int?) { lock.withLock { failures[function] = status } }
+  /// From now on it takes no negative time, as hosts of before.
+  func knowsNoPace() { lock.withLock { isWithoutPace = true } }
+  var hasPace: Bool { lock.withLock { !isWithoutPace } }
   /// Has submissions answer that they start so many milliseconds later.
   func delayStarts(by milliseconds: Int64) { lock.withLock { startDelay = milliseconds } }
+
+  /// What a run has left of its grace, in milliseconds; also for how long the host takes submissions of one that has ended.
+  var grace: Int64 {
+    get { lock.withLock { graceTime } }
+    set { lock.withLock { graceTime = newValue } }
+  }
 
   /// The calls with the handle of a launch or run that is over, which the contract forbids.
   var lateCalls: [String] { lock.withLock { late } }

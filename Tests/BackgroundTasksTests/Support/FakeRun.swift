@@ -54,6 +54,7 @@ final class FakeRun: @unchecked Sendable {
         record.result = Int(result)
         record.isCleared = expiration == nil
         stale = true
+        if reason != nil, host.grace > 0 { FakeTable.graced.withLock { $0[handle] = self } }
       }
       _ = FakeTable.runs.withLock { $0.removeValue(forKey: handle) }
       FakeTable.ended.withLock { $0[handle] = host }
@@ -93,6 +94,9 @@ final class FakeRun: @unchecked Sendable {
     while waits, callers > 0 { condition.wait() }
   }
 
+  /// Its grace is over: the host takes nothing of it any more.
+  func endGrace() { FakeTable.graced.withLock { _ = $0.removeValue(forKey: handle) } }
+
   /// Gives the run up, as after grace: its handle is stale from now on though its handler has not returned.
   func force() { condition.withLock { stale = true } }
 
@@ -100,6 +104,8 @@ final class FakeRun: @unchecked Sendable {
 
   func change(_ body: (inout Record) -> Void) { condition.withLock { body(&record) } }
   var isStale: Bool { condition.withLock { stale } }
+  var stopReason: Int { condition.withLock { reason ?? TASKHOST_STOP_NONE } }
+  var graceLeft: Int64 { host.grace }
 
   func setExpirationHandler(_ handler: taskhost_expiration_handler?, _ context: UnsafeMutableRawPointer?) -> Int {
     condition.lock()

@@ -46,6 +46,8 @@ extension FakeTable {
       }
     }
     api.now_unix_ms = { _ in FakeTable.now }
+    api.stop_reason = { task in taskhost_stop_reason(FakeTable.runs.withLock { $0[task] }?.stopReason ?? TASKHOST_STOP_NONE) }
+    api.grace_ms = { task in FakeTable.runs.withLock { $0[task] }?.graceLeft ?? 0 }
     api.set_expiration_handler = { task, handler, context in FakeTable.with(task) { $0.setExpirationHandler(handler, context) } }
     api.progress = { task, completed, total in FakeTable.change(task) { $0.progress.append([completed, total]) } }
     api.log = { task, level, message in
@@ -78,6 +80,7 @@ extension FakeTable {
     api.submit = { task, request, submission in
       FakeTable.with(task, "submit") { run in
         guard let request = request?.pointee else { return TASKHOST_EINVAL }
+        if request.earliest_begin_unix_ms < 0, !run.host.hasPace { return TASKHOST_EINVAL }
         if request.conditions != 0, let refusal = run.host.status(of: "conditions") { return refusal }
         let taken = run.host.submit(request)
         submission?.pointee.next_start_unix_ms = FakeTable.now + run.host.delay

@@ -6,6 +6,8 @@ import Synchronization
 enum FakeTable {
   static let launches = Mutex<[taskhost_launch: FakeHost]>([:])
   static let runs = Mutex<[taskhost_task: FakeRun]>([:])
+  /// Runs that expired and have ended, and whose grace is not over: the host takes submissions of them.
+  static let graced = Mutex<[taskhost_task: FakeRun]>([:])
   /// The hosts of the launches and runs that are over, by handle.
   static let ended = Mutex<[UInt64: FakeHost]>([:])
   private static let lastHandle = Atomic<UInt64>(0)
@@ -37,6 +39,9 @@ enum FakeTable {
   // MARK: Handles
 
   static func with(_ task: taskhost_task, _ function: String = "", _ body: (FakeRun) -> Int) -> taskhost_status {
+    if ["submit", "list", "cancel"].contains(function), let run = graced.withLock({ $0[task] }) {
+      return taskhost_status(run.host.status(of: function) ?? body(run))
+    }
     noteLateCall(task, function)
     guard let run = runs.withLock({ $0[task] }), !run.isStale else { return taskhost_status(TASKHOST_ESTALE) }
     return taskhost_status(run.host.status(of: function) ?? body(run))

@@ -23,4 +23,5 @@ private func didFinishLaunching() {
   WrappedTasks(scheduler: SystemScheduler()).register()
   RenderStudio.shared.register()
   ManyTopics.register()
+  LateChains.shared.register()
 }
