@@ -6,6 +6,8 @@ public protocol ControlledHost: Sendable {
   func submit(_ requests: [TaskRequest]) async throws(ControlError) -> [Submission]
   /// The requests that match, newest first, without payload.
   func requests(_ query: RequestQuery) async throws(ControlError) -> [RequestRecord]
+  /// The requests that match and need a person: dead letters, schedules that fail, overdue work; newest first.
+  func requestsWithProblems(_ query: RequestQuery) async throws(ControlError) -> [RequestRecord]
   /// A request with its payload.
   func request(_ id: RequestID) async throws(ControlError) -> RequestRecord
   /// Why a request is not running now: every gate that holds it.
@@ -29,6 +31,16 @@ public protocol ControlledHost: Sendable {
   func retryAll(
     identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
   ) async throws(ControlError) -> RetriedRequests
+  /// Discards a dead letter: nobody will retry it.
+  func discard(_ id: RequestID) async throws(ControlError) -> RequestRecord
+  /// Discards the dead letters that match both, the oldest first; nil matches all.
+  ///
+  /// - Parameters:
+  ///   - after: Only those after it in the order of ids.
+  ///   - limit: At most so many of the identifier's are looked at.
+  func discardAll(
+    identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
+  ) async throws(ControlError) -> DiscardedRequests
   /// The runs that match, the live ones first, then newest first.
   func runs(_ query: RunQuery) async throws(ControlError) -> [RunRecord]
   /// A run, live or ended.

@@ -24,19 +24,19 @@ public struct HostStatus: Sendable, Hashable {
   public var pluginsRefused: Int
   /// When the next pending request is due; nil: none is.
   public var nextDue: WallTime?
-  /// What the operator should know: a store that cannot be written, plugins in thread isolation that wanted a process, …
-  public var warnings: [String]
+  /// What the operator should know or do something about, what needs a person first.
+  public var problems: [Problem]
   /// What the machine lacks of the plugins' sandbox, a sentence each.
   public var sandbox: [String]
-  /// What each identifier did last, in the order of identifiers.
+  /// What each schedule did last, in the order of identifiers.
   public var tasks: [TaskActivity]
   /// What was counted since the host started.
   public var counters: HostCounters
 
-  /// A status as given.
+  /// A status as given; the problems are put into their order.
   public init(
     version: String, processID: Int32, phase: HostPhase, started: WallTime, stateDirectory: String, requests: [RequestState: Int],
-    running: Int, maxConcurrentRuns: Int, pluginsRegistered: Int, pluginsRefused: Int, nextDue: WallTime?, warnings: [String],
+    running: Int, maxConcurrentRuns: Int, pluginsRegistered: Int, pluginsRefused: Int, nextDue: WallTime?, problems: [Problem],
     sandbox: [String] = [], tasks: [TaskActivity] = [], counters: HostCounters = HostCounters()
   ) {
     self.version = version
@@ -50,7 +50,7 @@ public struct HostStatus: Sendable, Hashable {
     self.pluginsRegistered = pluginsRegistered
     self.pluginsRefused = pluginsRefused
     self.nextDue = nextDue
-    self.warnings = warnings
+    self.problems = problems.sorted()
     self.sandbox = sandbox
     self.tasks = tasks
     self.counters = counters

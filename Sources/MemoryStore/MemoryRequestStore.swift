@@ -42,21 +42,12 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
   /// Looks at every request.
   public func requests(_ query: RequestQuery) throws(StoreError) -> [RequestRecord] {
     try access { tables in
-      let found = tables.rows.values.filter { Self.matches($0.record, query) }
+      let found = tables.rows.values.filter { query.matches($0.record) }
       let sorted = found.sorted {
         query.dueBy == nil ? $0.sequence > $1.sequence : ($0.record.due, $0.sequence) < ($1.record.due, $1.sequence)
       }
       return sorted.prefix(max(1, query.limit)).map(\.record)
     }
-  }
-
-  private static func matches(_ record: RequestRecord, _ query: RequestQuery) -> Bool {
-    if let identifier = query.identifier, identifier != record.request.identifier { return false }
-    if !query.states.isEmpty, !query.states.contains(record.state) { return false }
-    if let dueBy = query.dueBy, record.due > dueBy { return false }
-    if query.waitsForEvent, record.request.event == nil || record.state.isFinal { return false }
-    guard let tag = query.tag else { return true }
-    return record.request.tags.contains { $0.utf8.elementsEqual(tag.utf8) }
   }
 
   /// With its payload.
@@ -96,12 +87,9 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
       var found: [RunRecord] = []
       tables.runOrder.visitReversed { key in
         guard let run = tables.runs[key.id] else { return true }
-        if let identifier = query.identifier, identifier != run.identifier { return true }
-        if let request = query.request {
-          // A run is made after its request, and ids rise.
-          guard key.id > request.sequence else { return false }
-          guard run.request == request else { return true }
-        }
+        // A run is made after its request, and ids rise.
+        if let request = query.request, key.id <= request.sequence { return false }
+        guard query.matches(run) else { return true }
         found.append(Self.listed(run))
         return found.count < max(1, query.limit)
       }
@@ -128,11 +116,62 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
     }
   }
 
+  /// Looks at every schedule and every request.
+  public func schedules(limit: Int) throws(StoreError) -> [ScheduleRecord] {
+    try access { tables in
+      let failing = tables.schedules.filter { $0.value.failures > 0 }.keys.sorted().prefix(limit)
+      let others = tables.schedules.keys.sorted().prefix(limit).filter { !failing.contains($0) }
+      var found = (failing + others).prefix(limit).compactMap { key -> ScheduleRecord? in
+        let known = tables.schedules[key] ?? MemorySchedule()
+        let request: RequestRecord? =
+          switch key.subject {
+          case .others: nil
+          case .key(let text): tables.holders[OwnedKey(text.text, of: key.identifier)].flatMap { tables.rows[$0]?.record }
+          case .request(let sequence): tables.rows[sequence]?.record
+          }
+        // Nobody can name a request that repeated and is over.
+        if case .request = key.subject, request?.state.isFinal ?? true { return nil }
+        return ScheduleRecord(
+          identifier: key.identifier, key: key.subject.key, request: request.flatMap { $0.state.isFinal ? nil : $0 },
+          lastRun: known.run.flatMap { tables.runs[$0] }.map(Self.listed), lastSuccess: known.lastSuccess, failures: known.failures,
+          failingSince: known.failingSince)
+      }
+      let shown = Set(found.compactMap(\.request?.id))
+      let repeating = tables.rows.values.map(\.record).filter { !$0.state.isFinal && $0.isRepeating && !shown.contains($0.id) }
+      for record in repeating.sorted(by: { $0.id < $1.id }).prefix(limit) {
+        found.append(ScheduleRecord(identifier: record.request.identifier, key: record.request.uniqueKey, request: record))
+      }
+      return found.sorted(by: ScheduleRecord.isListedBefore)
+    }
+  }
+
+  /// Looks at every lane.
+  public func overdue(by time: WallTime) throws(StoreError) -> [RequestRecord] {
+    try access { tables in
+      tables.lanes.values.compactMap { lane in lane.first.flatMap { tables.rows[$0.id]?.record } }
+        .filter { $0.state == .pending && $0.due <= time }.sorted { ($0.due, $0.id) < ($1.due, $1.id) }
+    }
+  }
+
   /// The run as a listing shows it.
   private static func listed(_ run: RunRecord) -> RunRecord {
     var run = run
     (run.report.output, run.report.log, run.report.trouble) = ([], [], nil)
     return run
+  }
+
+  /// Looks at every request.
+  public func deadLetters() throws(StoreError) -> [DeadLetters] {
+    try access { tables in
+      var letters: [TaskIdentifier: DeadLetters] = [:]
+      for record in tables.rows.values.lazy.map(\.record) where record.state == .failed {
+        let identifier = record.request.identifier
+        let known = letters[identifier]
+        let oldest = [known?.oldest, record.ended].compactMap(\.self).min()
+        letters[identifier] = DeadLetters(identifier: identifier, count: (known?.count ?? 0) + 1, oldest: oldest)
+      }
+      return letters.values.sorted { $0.identifier < $1.identifier }
+    }
   }
 
   /// Counted as they change.
@@ -160,7 +199,7 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
         return false
       }
       for row in tables.rows.values { highest = max(highest, row.sequence, row.record.run?.sequence ?? 0) }
-      return highest
+      return max(highest, tables.highestRemoved)
     }
   }
 

@@ -48,8 +48,11 @@ extension MemoryTransaction {
 
   func append(_ run: RunRecord) throws {
     guard runs[run.id.sequence] == nil else { throw StoreError.other("there is a run \(run.id) already") }
-    put(Self.kept(run))
+    let kept = Self.kept(run)
+    let key = scheduleKey(of: kept)
+    put(kept, key)
     undo { [unowned self] in remove(run.id.sequence) }
+    note(kept, key)
   }
 
   /// The run as it is read again.
@@ -61,54 +64,130 @@ extension MemoryTransaction {
     return kept
   }
 
-  private func put(_ run: RunRecord) {
+  private func put(_ run: RunRecord, _ key: ScheduleKey?) {
     runs[run.id.sequence] = run
+    schedulesOfRuns[run.id.sequence] = key
     runOrder.insert(SortedKeys.Key(rank: run.id.sequence, id: run.id.sequence))
   }
 
   private func remove(_ run: Int64) {
     runs[run] = nil
+    schedulesOfRuns[run] = nil
     runOrder.remove(SortedKeys.Key(rank: run, id: run))
-  }
-
-  func prune(before horizon: WallTime, keeping count: Int, limit: Int) throws -> Bool {
-    var old: [Int64] = []
-    runOrder.visit { key in
-      if let ended = runs[key.id]?.ended, ended < horizon { old.append(key.id) }
-      return old.count < limit
-    }
-    forget(old)
-    let excess = runOrder.prefix(through: .max, limit: min(limit, max(0, runOrder.count - count))).map(\.id)
-    forget(excess)
-    // A request goes at the same age as a run. Where the count has removed younger runs, so do the requests that ended before the oldest
-    // run that is left began: they have no run left.
-    var age = horizon
-    if runOrder.count >= max(count, 1) {
-      var left = max(count, 1)
-      runOrder.visitReversed { key in
-        left -= 1
-        if left == 0, let oldest = runs[key.id] { age = max(age, oldest.started) }
-        return left > 0
-      }
-    }
-    let requests = ended.prefix(through: age.unixMilliseconds - 1, limit: limit).compactMap { rows[$0.id] }
-    for row in requests {
-      setEdges(nil, of: row.sequence)
-      remove(row)
-      undo { [unowned self] in restore(row) }
-    }
-    // What was submitted under a key is known as long as its records are: one that waits for long outlives the horizon.
-    let forgotten = submissions.filter { $0.value.submitted < horizon && row($0.value.request) == nil }
-    for (key, _) in forgotten.prefix(limit) { setSubmission(nil, key) }
-    for (key, _) in windows.filter({ $0.value.until < horizon }).prefix(limit) { setWindow(nil, key) }
-    return max(old.count, excess.count) == limit || requests.count == limit
   }
 
   private func forget(_ sequences: [Int64]) {
     for sequence in sequences {
       guard let run = runs[sequence] else { continue }
+      let key = schedulesOfRuns[sequence]
       remove(sequence)
-      undo { [unowned self] in put(run) }
+      undo { [unowned self] in put(run, key) }
     }
+  }
+
+  // MARK: Schedules
+
+  private func scheduleKey(of run: RunRecord) -> ScheduleKey {
+    let record = row(run.request)?.record
+    let subject: ScheduleKey.Subject =
+      if let key = record?.request.uniqueKey {
+        .key(ExactText(key))
+      } else if record?.isRepeating == true {
+        .request(run.request.sequence)
+      } else {
+        .others
+      }
+    return ScheduleKey(identifier: run.identifier, subject: subject)
+  }
+
+  private func note(_ run: RunRecord, _ key: ScheduleKey) {
+    let before = schedules[key] ?? MemorySchedule()
+    var schedule = before
+    schedule.run = run.id.sequence
+    if run.outcome?.isSuccess == true {
+      (schedule.success, schedule.lastSuccess) = (run.id.sequence, run.ended)
+      (schedule.failures, schedule.failingSince) = (0, nil)
+    } else if run.outcome?.isFailure == true {
+      schedule.failures += 1
+      schedule.failingSince = schedule.failingSince ?? run.ended
+    }
+    set(schedule, key)
+    let dropped = [before.run, before.success].compactMap(\.self).filter { $0 != schedule.run && $0 != schedule.success }
+    forget(Set(dropped).filter { $0 <= pruning.through })
+  }
+
+  private func set(_ schedule: MemorySchedule?, _ key: ScheduleKey) {
+    let before = schedules[key]
+    schedules[key] = schedule
+    undo { [unowned self] in schedules[key] = before }
+  }
+
+  /// A request is removed. What is remembered of one that repeated goes with it, if its identifier has run and succeeded since.
+  private func forgetSchedule(of row: MemoryRow) {
+    let key = ScheduleKey(identifier: row.record.request.identifier, subject: .request(row.sequence))
+    guard let schedule = schedules[key] else { return }
+    let others = schedules.filter { $0.key.identifier == key.identifier && $0.key != key }.values
+    guard others.contains(where: { $0.run ?? 0 > schedule.run ?? 0 }),
+      schedule.success == nil || others.contains(where: { $0.success ?? 0 > schedule.success ?? 0 })
+    else { return }
+    set(nil, key)
+    forget(Set([schedule.run, schedule.success].compactMap(\.self)).filter { $0 <= pruning.through })
+  }
+
+  private func isNeeded(_ run: Int64) -> Bool {
+    guard let schedule = schedulesOfRuns[run].flatMap({ schedules[$0] }) else { return false }
+    return schedule.run == run || schedule.success == run
+  }
+
+  // MARK: Pruning
+
+  func prune(before horizon: WallTime, keeping count: Int, limit: Int) throws -> Bool {
+    let (progress, highest) = (pruning, highestRemoved)
+    undo { [unowned self] in (pruning, highestRemoved) = (progress, highest) }
+    let late = pruning.late.filter { !isNeeded($0) && (runs[$0]?.ended).map { $0 < horizon } ?? true }
+    pruning.late.removeAll { late.contains($0) }
+    forget(late)
+    var behind: [Int64] = []
+    runOrder.visitReversed { key in
+      guard key.id > pruning.through else { return false }
+      behind.append(key.id)
+      return true
+    }
+    let slice = behind.suffix(limit).reversed().map { run in
+      (sequence: run, ended: runs[run]?.ended?.unixMilliseconds ?? 0, isNeeded: isNeeded(run))
+    }
+    let (removed, passed) = pruning.choose(
+      from: slice, excess: max(0, behind.count - count), old: RunID(firstAt: horizon, origin: origin).sequence,
+      horizon: horizon.unixMilliseconds)
+    forget(removed)
+    behind.removeLast(passed)
+    // A request goes at the same age as a run. Where the count has removed younger runs, so do the requests that ended before the oldest
+    // run that is left began: they have no run left.
+    var age = horizon
+    if behind.count >= max(count, 1), let oldest = runs[behind[max(count, 1) - 1]] { age = max(age, oldest.started) }
+    let requests = finished(before: age, limit: limit)
+    for row in requests {
+      setEdges(nil, of: row.sequence)
+      forgetSchedule(of: row)
+      remove(row)
+      undo { [unowned self] in restore(row) }
+    }
+    highestRemoved = max(highestRemoved, removed.max() ?? 0, requests.map(\.sequence).max() ?? 0)
+    // What was submitted under a key is known as long as its records are: one that waits for long outlives the horizon.
+    let forgotten = submissions.filter { $0.value.submitted < horizon && row($0.value.request) == nil }
+    for (key, _) in forgotten.prefix(limit) { setSubmission(nil, key) }
+    for (key, _) in windows.filter({ $0.value.until < horizon }).prefix(limit) { setWindow(nil, key) }
+    return passed == limit || requests.count == limit
+  }
+
+  /// Requests that succeeded or were cancelled, those first that ended first.
+  private func finished(before time: WallTime, limit: Int) -> [MemoryRow] {
+    var found: [MemoryRow] = []
+    ended.visit { key in
+      guard key.rank < time.unixMilliseconds else { return false }
+      if let row = rows[key.id], row.record.state != .failed { found.append(row) }
+      return found.count < limit
+    }
+    return found
   }
 }

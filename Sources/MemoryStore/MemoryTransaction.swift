@@ -29,6 +29,12 @@ final class MemoryTransaction: StoreTransaction {
   var standingOf: [TaskIdentifier: Standing] = [:]
   var runs: [Int64: RunRecord] = [:]
   var runOrder = SortedKeys()
+  var schedules: [ScheduleKey: MemorySchedule] = [:]
+  /// The schedule that each run of the history is of.
+  var schedulesOfRuns: [Int64: ScheduleKey] = [:]
+  var pruning = PruningProgress()
+  /// The highest sequence of what was removed.
+  var highestRemoved: Int64 = 0
   private var changes: [() -> Void] = []
 
   init(origin: UInt64) { self.origin = origin }

@@ -9,10 +9,11 @@ struct ConditionOverride: Sendable, Hashable {
   /// When that was decided first; deciding the same again changes nothing.
   let since: WallTime
 
-  /// For the log and the status: what is in force, and how it ends.
-  var warning: String {
+  /// For the log and the status: what is in force, and how it ends. An operator wished it, so nobody needs to act.
+  var problem: Problem {
     let name = condition.names.joined(separator: ", ")
-    return
-      "the condition \(name) is overridden to \(holds ? "hold" : "not hold"), whatever the machine says: taskhost conditions clear \(name)"
+    return Problem(
+      .override, of: name, "the condition \(name) is overridden to \(holds ? "hold" : "not hold"), whatever the machine says",
+      remedy: "taskhost conditions clear \(name)", since: since, needsAction: false)
   }
 }

@@ -101,6 +101,22 @@ extension Host {
     try await ask { self.scheduler.reviveAll(identifier: identifier, tag: tag, after: after, limit: limit, completion: $0) }
   }
 
+  /// Discards a dead letter.
+  public func discard(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
+    try await ask { self.scheduler.discard(id, completion: $0) }
+  }
+
+  /// Discards the dead letters that match both, the oldest first; nil matches all.
+  ///
+  /// - Parameters:
+  ///   - after: Only those after it in the order of ids.
+  ///   - limit: At most so many of the identifier's are looked at.
+  public func discardAll(
+    identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
+  ) async throws(RequestRefusal) -> DiscardedRequests {
+    try await ask { self.scheduler.discardAll(identifier: identifier, tag: tag, after: after, limit: limit, completion: $0) }
+  }
+
   /// What would run in the hours to come, if everything stayed as it is.
   ///
   /// - Parameters:
@@ -147,21 +163,24 @@ extension Host {
     return try result.get()
   }
 
-  /// What each identifier's handler did last, in the order of identifiers.
+  /// What each schedule did last, in the order of identifiers; of the identifiers with a handler that have none, themselves.
   public func activity() async throws(RequestRefusal) -> [TaskActivity] {
     let (_, handlers) = await withCheckedContinuation { continuation in
       scheduler.standing { continuation.resume(returning: ($0, $1)) }
     }
-    let last: [TaskIdentifier: RunRecord]
-    do { last = try lastRuns.current(store) } catch { throw RequestRefusal(error) }
-    return handlers.sorted { $0.key < $1.key }.map { identifier, handler in
-      guard let run = last[identifier] else { return TaskActivity(identifier: identifier, nextStart: handler.nextDue) }
-      let expired = run.outcome == .expired || run.report.stopReason == .budget || run.report.stopReason == .stalled
-      return TaskActivity(
-        identifier: identifier, lastOutcome: run.outcome, expired: expired, lastEnded: run.ended, lastMessage: run.report.message,
-        nextStart: handler.nextDue)
+    var schedules: [ScheduleRecord]
+    do { schedules = try store.schedules(limit: Self.shownSchedules) } catch { throw RequestRefusal(error) }
+    let known = Dictionary(grouping: schedules, by: \.identifier)
+    for identifier in handlers.keys where known[identifier] == nil { schedules.append(ScheduleRecord(identifier: identifier)) }
+    return schedules.sorted(by: ScheduleRecord.isListedBefore).map { schedule in
+      if let request = schedule.request { return TaskActivity(schedule, nextStart: request.state == .running ? nil : request.due) }
+      let isAlone = (known[schedule.identifier]?.count ?? 0) < 2
+      return TaskActivity(schedule, nextStart: isAlone && schedule.key == nil ? handlers[schedule.identifier]?.nextDue : nil)
     }
   }
+
+  /// Schedules that a status shows; those that fail first.
+  static let shownSchedules = 1000
 
   /// What became of events since the host began.
   public func eventCounts() async -> EventCounts {

@@ -27,6 +27,7 @@ public final class Host: Sendable {
   /// Holds the lock of the state directory as long as the host is there.
   private let directory: StateDirectory
   let store: any RequestStore
+  let launchedFiles: LaunchedFiles
   let scheduler: Scheduler
   let surroundings: HostSurroundings
   let lastRuns = LastRuns()
@@ -36,12 +37,13 @@ public final class Host: Sendable {
   private let registry: PluginLaunching.Result
   private let live: LiveView
   private let news: NewsDesk
-  private let state: Mutex<State>
+  private let state = Mutex(State())
+  /// What parts of the host have reported.
+  let board = ProblemBoard()
 
   private struct State {
     var phase = HostPhase.launched
-    var storeTrouble: StoreError?
-    var warnings: [String]
+    var storeTrouble: (error: StoreError, since: WallTime)?
   }
 
   /// Goes through the launch phases: opens the store, looks for plugins, lets them register, seals the registry,
@@ -49,17 +51,19 @@ public final class Host: Sendable {
   ///
   /// - Parameters:
   ///   - allowMissing: Launch even if an identifier that is permitted by its full name has no handler.
+  ///   - acceptsStoreLoss: Launch even if the store lacks records that it once had.
   ///   - claim: Its state directory, which has been claimed by this configuration.
   ///   - log: Where the host and its runs write.
   /// - Throws: A ``HostFailure`` with the exit code of the process.
   public static func launch(
-    _ configuration: HostConfiguration, allowMissing: Bool, claim: HostClaim, log: Logger
+    _ configuration: HostConfiguration, allowMissing: Bool, acceptsStoreLoss: Bool = false, claim: HostClaim, log: Logger
   ) throws(HostFailure) -> Host {
     let directory = claim.directory
     let crashMemory = try CrashMemory(directory.crashMemory)
     Failpoint.directoryLocked.hit()
     let store: SQLiteRequestStore
-    do { store = try SQLiteRequestStore(path: directory.database) } catch {
+    let marks = [directory.storeMark] + (configuration.storeMark.map { [$0] } ?? [])
+    do { store = try SQLiteRequestStore(path: directory.database, marks: marks, acceptsLoss: acceptsStoreLoss) } catch {
       throw HostFailure(.configuration, "store \(directory.database): \(error)")
     }
     let parts = try HostParts(configuration, directory, store, crashMemory, log)
@@ -99,10 +103,19 @@ public final class Host: Sendable {
     parts.services.connect(scheduler, plugins: registry.registered.map { $0.contracts.map(\.identifier) })
     live = LiveView()
     news = NewsDesk { scheduler.observeEvents($0) }
-    state = Mutex(State(warnings: configuration.warnings(about: contracts)))
     self.configuration = configuration
     directory = parts.directory
     store = parts.store
+    let files = registry.registered.map { ($0.candidate.path, $0.contracts.map(\.identifier)) }
+    launchedFiles = LaunchedFiles(
+      plugins: Dictionary(files) { $0 + $1 }, store: parts.store.files, board: board, log: log)
+    if !parts.store.lossNotes.isEmpty {
+      let problem = Problem(
+        .storeLoss, "the store: \(parts.store.lossNotes.joined(separator: "; "))",
+        remedy: "look for what is missing, and restore it from a copy if there is one", since: clock.wallTime, needsAction: false)
+      board.raise(problem)
+      log.warning("\(problem.text)")
+    }
     copies = parts.copies
     crashMemory = parts.crashMemory
     self.registry = registry
@@ -110,8 +123,12 @@ public final class Host: Sendable {
     stateDirectory = parts.directory.path
     started = clock.wallTime
     relay.connect(self)
-    for warning in state.withLock({ $0.warnings }) { log.warning("\(warning)") }
+    for problem in configuration.problems(with: contracts) {
+      board.raise(problem)
+      log.warning("\(problem.text)")
+    }
     crashMemory.watch()
+    parts.store.beginCheck { [launchedFiles] in launchedFiles.checked($0) }
     Failpoint.launchSealed.hit()
     scheduler.receive(surroundings.conditions.report)
     surroundings.connect(scheduler)
@@ -192,11 +209,12 @@ public final class Host: Sendable {
 
   /// The runs that match: the live ones first, then those that have ended, newest first.
   public func runs(_ query: RunQuery) async throws(RequestRefusal) -> [RunRecord] {
-    let running = await liveRuns().filter {
-      (query.identifier == nil || query.identifier == $0.identifier) && (query.request == nil || query.request == $0.request)
-    }
+    let running = await liveRuns().filter(query.matches)
     do {
-      return Array((running + (try store.runs(query)).filter { ended in !running.contains { $0.id == ended.id } }).prefix(query.limit))
+      let ended = try store.runs(query).filter { ended in !running.contains { $0.id == ended.id } }
+      // Behind a cursor, each has its place among all.
+      let all = query.after == nil ? running + ended : (running + ended).sorted { $0.id > $1.id }
+      return Array(all.prefix(query.limit))
     } catch {
       throw RequestRefusal(error)
     }
@@ -235,14 +253,14 @@ public final class Host: Sendable {
     let (nextStart, handlers) = await withCheckedContinuation { continuation in
       scheduler.standing { continuation.resume(returning: ($0, $1)) }
     }
-    let (phase, trouble, warnings) = state.withLock { ($0.phase, $0.storeTrouble, $0.warnings) }
     let counts = (try? store.counts()) ?? [:]
     return HostOverview(
       phase: phase, requests: counts, nextDue: nextStart, running: handlers.values.reduce(0) { $0 + $1.running },
-      plugins: registry.overviews(handlers),
-      warnings: warnings + surroundings.overrides.all.map(\.warning) + (trouble.map { ["the store: \($0)"] } ?? []),
-      sandbox: WorkerSandbox.support(landlockLimit: WorkerSpecs.landlockLimit).missing)
+      plugins: registry.overviews(handlers), sandbox: WorkerSandbox.support(landlockLimit: WorkerSpecs.landlockLimit).missing)
   }
+
+  /// Why the store does not work, and since when; nil: it does.
+  var storeTrouble: (error: StoreError, since: WallTime)? { state.withLock { $0.storeTrouble } }
 
   /// Begins no more runs and waits until the live ones have ended: they get `drain_timeout`, then expire with `draining`, then their grace.
   public func drain() async {
@@ -266,6 +284,7 @@ public final class Host: Sendable {
     Failpoint.beforeClose.hit()
     CrashMemory.leave()
     let left = launcher.shutdown()
+    launchedFiles.stop()
     surroundings.stop()
     scheduler.stop()
     news.close()
@@ -313,7 +332,8 @@ public final class Host: Sendable {
       lastRuns.note(record)
       logEnd(of: record)
     case .storeFailed(let error):
-      state.withLock { $0.storeTrouble = error }
+      let now = SystemClock().wallTime
+      state.withLock { $0.storeTrouble = (error, now) }
       log.critical("\(error); no runs are started until it works again, outcomes are kept and recorded then")
     case .conditionsAwaited(let conditions): surroundings.conditions.setInterest(conditions)
     case .filesAwaited(let paths): surroundings.watch(paths)

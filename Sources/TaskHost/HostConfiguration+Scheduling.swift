@@ -95,18 +95,24 @@ extension HostConfiguration {
     return SignaturePolicy(isRequired: requireSignatures, keys: keys)
   }
 
-  /// What is configured and not done by this version, for the operator.
-  func warnings(about contracts: [HandlerContract]) -> [String] {
-    var warnings: [String] = []
+  /// What is configured and has no effect.
+  func problems(with contracts: [HandlerContract]) -> [Problem] {
+    var problems: [Problem] = []
     let identifiers = Set(contracts.map(\.identifier.rawValue))
     let idle = identifiers.filter { !plugin($0).requires.isEmpty && plugin($0).schedule == nil }.sorted()
-    if !idle.isEmpty {
-      warnings.append("`requires` is about the request of a `schedule`, and there is none for \(idle.joined(separator: ", "))")
+    for identifier in idle {
+      problems.append(
+        Problem(
+          .configuration, of: identifier, "`requires` is about the request of a `schedule`, and there is none for \(identifier)",
+          remedy: "add `schedule`, or remove `requires`", needsAction: false))
     }
     for identifier in plugins.keys.filter({ !identifiers.contains($0) }).sorted() {
-      warnings.append("the configuration has a section for \(identifier), which no plugin registered")
+      problems.append(
+        Problem(
+          .configuration, of: identifier, "the configuration has a section for \(identifier), which no plugin registered",
+          remedy: "install its plugin, or remove the section", needsAction: false))
     }
-    return warnings
+    return problems
   }
 }
 

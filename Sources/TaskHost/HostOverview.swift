@@ -15,8 +15,6 @@ public struct HostOverview: Sendable, Hashable {
   public let running: Int
   /// Every plugin file that was found, in file-name order.
   public let plugins: [PluginOverview]
-  /// What the operator should know.
-  public let warnings: [String]
   /// What the kernel does not give of the plugins' sandbox.
   public let sandbox: [String]
 }

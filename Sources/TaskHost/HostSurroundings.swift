@@ -42,7 +42,7 @@ final class HostSurroundings: Sendable {
     overrides = ConditionOverrides(path: directory.conditionOverrides) { log.warning("\($0)") }
     for override in overrides.all {
       conditions.override(override.condition, holds: override.holds, since: override.since)
-      log.warning("\(override.warning)", metadata: ["since_unix_ms": "\(override.since.unixMilliseconds)"])
+      log.warning("\(override.problem.text)", metadata: ["since_unix_ms": "\(override.since.unixMilliseconds)"])
     }
   }
 

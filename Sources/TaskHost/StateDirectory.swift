@@ -31,6 +31,9 @@ final class StateDirectory: Sendable {
   /// The store's file.
   var database: String { path + "/taskhost.sqlite" }
 
+  /// What is remembered of the store outside of it.
+  var storeMark: String { path + "/store.mark" }
+
   /// Where the private copies of plugins are.
   var copies: String { path + "/copies" }
 

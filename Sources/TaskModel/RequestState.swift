@@ -42,6 +42,8 @@ public enum RequestEvent: Sendable, Hashable {
   case predecessorFailed
   /// An operator revives a dead letter.
   case revived
+  /// An operator gives a dead letter up.
+  case discarded
 }
 
 /// What a transition depends on besides state and event.
@@ -122,6 +124,7 @@ extension RequestState {
     case (.blocked, .predecessorFailed): return RequestTransition(state: .failed)
     case (.running, .ended(let outcome)): return Self.afterRun(outcome, guards: guards)
     case (.failed, .revived): return RequestTransition(state: .pending, due: .now, attempts: .reset)
+    case (.failed, .discarded): return RequestTransition(state: .cancelled)
     case (let state, let event): throw IllegalTransition(state: state, event: event)
     }
   }

@@ -22,8 +22,15 @@ public protocol RequestStore: Sendable {
   func run(_ id: RunID) throws(StoreError) -> RunRecord?
   /// What a request waits or waited for, in the order in which it was added.
   func edges(of id: RequestID) throws(StoreError) -> [DependencyRecord]
-  /// The last run of each identifier that has ended, without output, log and trouble. Looks at the whole history.
+  /// What is remembered of schedules, in the order of identifiers and keys: those that fail first come in, then at most `limit` in all; and
+  /// the live requests that repeat, those included that never ran.
+  func schedules(limit: Int) throws(StoreError) -> [ScheduleRecord]
+  /// The pending requests that have been due longest, one for each identifier and lane of those that were due by `time`.
+  func overdue(by time: WallTime) throws(StoreError) -> [RequestRecord]
+  /// The last run of each identifier that has ended, without output, log and trouble.
   func lastRuns() throws(StoreError) -> [TaskIdentifier: RunRecord]
+  /// The requests that failed for good, in the order of identifiers.
+  func deadLetters() throws(StoreError) -> [DeadLetters]
   /// Ends the store: nothing is read or written any more. What is durable is in one file then.
   func close()
   /// How many requests are in each state.
@@ -44,6 +51,8 @@ public struct RequestQuery: Sendable, Hashable {
   public var states: [RequestState] = []
   /// Only those with this tag.
   public var tag: String?
+  /// Only those with a smaller id: what comes after it in the listing; not together with ``dueBy``.
+  public var after: RequestID?
   /// Only those that are due by then, the one first that is due first; nil: all, the newest first.
   public var dueBy: WallTime?
   /// Only those that are live and wait for events, again and again or once.
@@ -53,6 +62,17 @@ public struct RequestQuery: Sendable, Hashable {
 
   /// All, up to 100.
   public init() {}
+
+  /// Whether a request is one of those that are asked for, but for the limit.
+  public func matches(_ record: RequestRecord) -> Bool {
+    if let identifier, identifier != record.request.identifier { return false }
+    if !states.isEmpty, !states.contains(record.state) { return false }
+    if let dueBy, record.due > dueBy { return false }
+    if let after, record.id >= after { return false }
+    if waitsForEvent, record.request.event == nil || record.state.isFinal { return false }
+    guard let tag else { return true }
+    return record.request.tags.contains { $0.utf8.elementsEqual(tag.utf8) }
+  }
 }
 
 /// Which runs a listing shows.
@@ -61,11 +81,30 @@ public struct RunQuery: Sendable, Hashable {
   public var identifier: TaskIdentifier?
   /// Only those of this request.
   public var request: RequestID?
+  /// Only those that ended in one of these ways; empty: all.
+  public var outcomes: [RunOutcome] = []
+  /// Only those that started then or later.
+  public var since: WallTime?
+  /// Only those that started before then.
+  public var until: WallTime?
+  /// Only those with a smaller id: what comes after it in the listing.
+  public var after: RunID?
   /// At most so many; 1 or more.
   public var limit = 100
 
   /// All, up to 100.
   public init() {}
+
+  /// Whether a run is one of those that are asked for, but for the limit.
+  public func matches(_ run: RunRecord) -> Bool {
+    if let identifier, identifier != run.identifier { return false }
+    if let request, request != run.request { return false }
+    if !outcomes.isEmpty, !(run.outcome.map { outcomes.contains($0) } ?? false) { return false }
+    if let since, run.started < since { return false }
+    if let until, run.started >= until { return false }
+    if let after, run.id >= after { return false }
+    return true
+  }
 }
 
 /// What a request that is due offers to the scheduler's choice.
@@ -221,7 +260,9 @@ public protocol StoreTransaction {
 
   // MARK: Housekeeping
 
-  /// Removes runs that ended before `horizon` or exceed `count`, and ended requests that have no run left; at most `limit` rows each.
+  /// Removes runs that ended before `horizon` or exceed `count`, and requests that succeeded or were cancelled and have no run left; looks
+  /// at `limit` rows of each at most. What failed for good stays, and so do the last run and the last success of each schedule
+  /// (``ScheduleRecord``), which are not counted once they are older than the others.
   ///
   /// - Returns: Whether there is more to remove.
   func prune(before horizon: WallTime, keeping count: Int, limit: Int) throws -> Bool

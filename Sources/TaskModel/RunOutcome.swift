@@ -20,6 +20,22 @@ public enum RunOutcome: String, Sendable, CaseIterable {
   case crashed
   /// The host, or a neighbour's crash, took it along.
   case lost
+
+  /// Whether the work was done, or there was none.
+  public var isSuccess: Bool {
+    switch self {
+    case .succeeded, .noop: true
+    case .snoozed, .retried, .failed, .expired, .cancelled, .stopped, .crashed, .lost: false
+    }
+  }
+
+  /// Whether the handler is why the work was not done. A run that was put off, cancelled, interrupted or lost is neither this nor a success.
+  public var isFailure: Bool {
+    switch self {
+    case .retried, .failed, .expired, .crashed: true
+    case .succeeded, .noop, .snoozed, .cancelled, .stopped, .lost: false
+    }
+  }
 }
 
 /// The facts from which a run's outcome follows.

@@ -10,6 +10,10 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   case corrupt(String)
   /// It was written by a newer taskhost.
   case futureSchema(found: String)
+  /// Its files were deleted or replaced while it had them open.
+  case replaced(String)
+  /// It lacks records that it once had.
+  case lost(String)
   /// The run that writes is not the request's present one any more.
   case fenced
   /// A limit is reached.
@@ -18,16 +22,35 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   case other(String)
 
   /// What happened and what to do.
-  public var description: String {
+  public var description: String { remedy.map { "\(observed): \($0)" } ?? observed }
+
+  /// What happened.
+  public var observed: String {
     switch self {
-    case .full(let detail): "the disk is full (\(detail)): free some space"
-    case .readOnly(let detail): "the store cannot be written (\(detail)): check the state directory's owner, mode and mount"
-    case .locked(let detail): "another process holds the store (\(detail)): stop it, or use another state directory"
-    case .corrupt(let detail): "the store is damaged (\(detail)): restore it from a copy, or move it away to begin anew"
-    case .futureSchema(let found): "the store was written by a newer taskhost (it has \(found)): install that version"
+    case .full(let detail): "the disk is full (\(detail))"
+    case .readOnly(let detail): "the store cannot be written (\(detail))"
+    case .locked(let detail): "another process holds the store (\(detail))"
+    case .corrupt(let detail): "the store is damaged (\(detail))"
+    case .futureSchema(let found): "the store was written by a newer taskhost (it has \(found))"
+    case .replaced(let detail): "the store's files were deleted or replaced while the host had them open (\(detail))"
+    case .lost(let detail): "the store has lost records (\(detail))"
     case .fenced: "the run is no longer the request's present one: nothing was written"
     case .limit(let detail): detail
     case .other(let detail): "the store failed: \(detail)"
+    }
+  }
+
+  /// What to do; nil if what happened says it.
+  public var remedy: String? {
+    switch self {
+    case .full: "free some space"
+    case .readOnly: "check the state directory's owner, mode and mount"
+    case .locked: "stop it, or use another state directory"
+    case .corrupt: "restore it from a copy, or move it away to begin anew"
+    case .futureSchema: "install that version"
+    case .replaced: "put the same files back, or stop the host, restore the state directory from a copy, and start it again"
+    case .lost: "restore the state directory from a copy, or go on without them: taskhost run --accept-store-loss, once"
+    case .fenced, .limit, .other: nil
     }
   }
 }

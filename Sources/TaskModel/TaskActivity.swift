@@ -1,28 +1,19 @@
-/// What an identifier's handler did last, and when it is to run again.
+/// What one schedule did last, and when it is to run again. An identifier of which nothing was ever submitted has one too.
 public struct TaskActivity: Sendable, Hashable {
-  /// Whose handler.
-  public var identifier: TaskIdentifier
-  /// How its last run ended; nil: it never ran.
-  public var lastOutcome: RunOutcome?
-  /// Whether that run's time was up, or it stalled, whatever it returned then.
-  public var expired: Bool
-  /// When that run ended.
-  public var lastEnded: WallTime?
-  /// What that run said.
-  public var lastMessage: String?
+  /// What is known of the schedule; nothing but the identifier where nothing ran and nothing waits.
+  public var schedule: ScheduleRecord
   /// When its next request is due; nil: none is.
   public var nextStart: WallTime?
 
-  /// An activity as given; by default one of which nothing ran.
-  public init(
-    identifier: TaskIdentifier, lastOutcome: RunOutcome? = nil, expired: Bool = false, lastEnded: WallTime? = nil,
-    lastMessage: String? = nil, nextStart: WallTime? = nil
-  ) {
-    self.identifier = identifier
-    self.lastOutcome = lastOutcome
-    self.expired = expired
-    self.lastEnded = lastEnded
-    self.lastMessage = lastMessage
+  /// An activity as given.
+  public init(_ schedule: ScheduleRecord, nextStart: WallTime? = nil) {
+    self.schedule = schedule
     self.nextStart = nextStart
+  }
+
+  /// Whether the last run's time was up, or it stalled, whatever it returned then.
+  public var hasExpired: Bool {
+    guard let run = schedule.lastRun else { return false }
+    return run.outcome == .expired || run.report.stopReason == .budget || run.report.stopReason == .stalled
   }
 }

@@ -46,6 +46,28 @@ extension Scheduler {
     }
   }
 
+  /// Discards a dead letter: it is cancelled, and goes with the history.
+  public func discard(_ id: RequestID, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void) {
+    write(completion) { core, transaction, _ in try core.discard(id, transaction) }
+  }
+
+  /// Discards dead letters, in one commit.
+  ///
+  /// - Parameters:
+  ///   - identifier: Only those of it; nil: all.
+  ///   - tag: Only those with it; nil: all.
+  ///   - after: Only those after it in the order of ids.
+  ///   - limit: At most so many of the identifier's are looked at, from 1.
+  ///   - completion: Gets those that were discarded, on the scheduler's thread, once that is durable.
+  public func discardAll(
+    identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int,
+    completion: @escaping @Sendable (Result<DiscardedRequests, RequestRefusal>) -> Void
+  ) {
+    write(completion) { core, transaction, _ in
+      try core.discardAll(identifier: identifier, tag: tag, after: after, limit: limit, transaction)
+    }
+  }
+
   /// Puts a request that waits off until `time`; never to before its own time.
   public func snooze(
     _ id: RequestID, until time: WallTime, completion: @escaping @Sendable (Result<SnoozedRequest, RequestRefusal>) -> Void

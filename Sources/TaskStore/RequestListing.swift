@@ -51,6 +51,8 @@ struct RequestListing {
     if query.dueBy != nil { return try rows(isIndexed && (try fewLanes(database)) ? .dueTimes : .newest(nil)) }
     let limit = max(1, query.limit)
     let walked = try query.tag.map { try tagged($0, database, upTo: matching * 2) } ?? total
+    // Behind a cursor the newest are of no help.
+    if query.after != nil { return try rows(isIndexed && query.tag == nil && matching <= total / 2 ? .index : .newest(nil)) }
     let window = max(Self.window, min(limit, total) * 4)
     guard walked > window else { return try rows(.newest(nil)) }
     if matching > Self.window {
@@ -80,10 +82,11 @@ struct RequestListing {
 
   // MARK: SQL
 
-  /// 1: the limit, 2: the identifier, 3: the tag, 4: the time; those up to the last that `sql` has.
+  /// 1: the limit, 2: the identifier, 3: the tag, 4: the time, 5: the cursor; those up to the last that `sql` has.
   private func values(in sql: String) -> [PreparedStatement.Value] {
     let all: [PreparedStatement.Value] = [
       .integer(Int64(max(1, query.limit))), .integer(identifier), .text(query.tag), .integer(query.dueBy?.unixMilliseconds),
+      .integer(query.after?.sequence),
     ]
     return Array(all.prefix((1...all.count).last { sql.contains("?\($0)") } ?? 0))
   }
@@ -94,6 +97,7 @@ struct RequestListing {
     if identifier != nil { conditions.append("identifier = ?2") }
     if query.waitsForEvent { conditions.append("event IS NOT NULL AND state < 50") }
     if query.dueBy != nil { conditions.append("due_ms <= ?4") }
+    if query.after != nil { conditions.append("id < ?5") }
     let hasTag = "EXISTS (SELECT 1 FROM request_tags WHERE tag = ?3 AND request = id)"
     func select(_ table: String, _ conditions: [String], _ order: String) -> String {
       "SELECT \(RequestColumns.list) FROM \(table) WHERE \(conditions.joined(separator: " AND ")) ORDER BY \(order) LIMIT ?1"
@@ -108,7 +112,8 @@ struct RequestListing {
       return select("requests NOT INDEXED", conditions + (query.tag == nil ? [] : [hasTag]), order)
     case .index:
       var ids = "SELECT id FROM (\(states.map(indexed).joined(separator: " UNION ALL ")))"
-      if query.tag != nil { ids += " WHERE \(hasTag)" }
+      let narrowed: [String] = (query.tag == nil ? [] : [hasTag]) + (query.after == nil ? [] : ["id < ?5"])
+      if !narrowed.isEmpty { ids += " WHERE \(narrowed.joined(separator: " AND "))" }
       return select("(\(ids) ORDER BY id DESC LIMIT ?1) AS found CROSS JOIN requests USING (id)", ["1"], "id DESC")
     case .events:
       return select("requests INDEXED BY requests_event", conditions + (query.tag == nil ? [] : [hasTag]), order)

@@ -1,17 +1,26 @@
 import Failpoints
 import Foundation
 import GRDB
+import HostThreads
 public import TaskModel
 
 /// The store on SQLite: one file in WAL mode, every commit synced (`synchronous = FULL`), one writing connection, some reading ones.
 public final class SQLiteRequestStore: RequestStore {
   /// Drawn when the file was made.
   public let origin: UInt64
+  private let path: String
   let pool: DatabasePool
   let identifiers = IdentifierTable()
   let lanes: LaneTable
   private let writer: Writer
   private let checkpointer: WALCheckpointer
+  private let marks: [StoreMark]
+  private let sums: PageSums?
+  private let check = Guarded<StoreCheck?>(nil)
+  /// The files it has open.
+  public let files: StoreFiles
+  /// What should be said of losses, a sentence each: those that were accepted, and those that are possible.
+  public let lossNotes: [String]
 
   /// The transaction object of the writing connection. It never leaves `commit`.
   private struct Writer: @unchecked Sendable {  // reason: used inside the pool's writer access only, which is one thread at a time
@@ -20,9 +29,20 @@ public final class SQLiteRequestStore: RequestStore {
 
   /// Opens the store in `path`, making it if it is not there.
   ///
-  /// - Throws: `locked`, `full`, `readOnly`, `corrupt`, `futureSchema`: nothing was changed.
-  public init(path: String) throws(StoreError) {
+  /// - Parameters:
+  ///   - marks: Files outside of the store that remember what is in it; they are made if they are not there.
+  ///   - acceptsLoss: Go on with what is there, or with a new store, where a mark says that records are missing.
+  /// - Throws: `locked`, `full`, `readOnly`, `corrupt`, `futureSchema`, `lost`: nothing was changed.
+  public init(path: String, marks: [String] = [], acceptsLoss: Bool = false) throws(StoreError) {
+    self.path = path
     do {
+      var recollection = StoreRecollection(path: path, marks: marks)
+      if let loss = recollection.lossBeforeOpening {
+        guard acceptsLoss else { throw StoreError.lost(loss) }
+        try recollection.setAside()
+        recollection.accept(loss)
+      }
+      PageSums.forget(pagesInLogOf: path)
       var configuration = Configuration()
       configuration.label = "taskhost store"
       configuration.maximumReaderCount = 4
@@ -50,8 +70,25 @@ public final class SQLiteRequestStore: RequestStore {
         let origin = try Self.origin(database)
         return (origin, Writer(transaction: try SQLiteTransaction(database, origin: origin, lanes: lanes, identifiers: identifiers)))
       }
-      let checkpointer = try WALCheckpointer(path: path)
+      let highest = try pool.read { try Self.highestSequence($0) }
+      if let loss = recollection.loss(origin: origin, highest: highest) {
+        guard acceptsLoss else {
+          PageSums.forgetAll(of: path)
+          throw StoreError.lost(loss)
+        }
+        PageSums.forgetAll(of: path)
+        recollection.accept(loss)
+      }
+      lossNotes = recollection.notes
+      let content = StoreMark.Content(origin: origin, sequence: highest, isOpen: true)
+      let written = try marks.map { try StoreMark(path: $0, content) }
+      self.marks = written
+      let pageSize = try pool.read { try Int.fetchOne($0, sql: "PRAGMA page_size") } ?? 4096
+      let sums = PageSums(path: path, origin: origin, pageSize: pageSize)
+      self.sums = sums
+      let checkpointer = try WALCheckpointer(path: path, sums: sums) { for mark in written { mark.sync() } }
       self.checkpointer = checkpointer
+      files = StoreFiles(path: path)
       pool.writeWithoutTransaction { checkpointer.observe($0.sqliteConnection) }
     } catch {
       throw StoreError(error)
@@ -68,6 +105,7 @@ public final class SQLiteRequestStore: RequestStore {
   /// One `BEGIN IMMEDIATE … COMMIT` on the writing connection, synced before it returns.
   public func commit<Value>(_ body: (any StoreTransaction) throws -> Value) throws(StoreError) -> Value {
     do {
+      if let error = files.check() { throw error }
       return try pool.writeWithoutTransaction { database in
         let transaction = writer.transaction
         var value: Value?
@@ -83,7 +121,9 @@ public final class SQLiteRequestStore: RequestStore {
           transaction.end(isUndone: true)
           throw error
         }
+        let highest = transaction.highestAdded
         transaction.end(isUndone: false)
+        for mark in marks { mark.note(highest) }
         Failpoint.afterCommit.hit()
         guard let value else { throw StoreError.other("the transaction gave nothing") }
         return value
@@ -95,12 +135,33 @@ public final class SQLiteRequestStore: RequestStore {
 
   /// Moves what is left of the write-ahead log into the file and closes the connections.
   public func close() {
+    check.withLock { $0?.stop() }
     checkpointer.stop()
+    guard files.check() == nil else {
+      // SQLite would remove the log by its name, and that may be another's: the connections end with the process.
+      _ = Unmanaged.passRetained(pool)
+      return
+    }
+    for mark in marks { mark.end() }
     // A reader that is still busy keeps the log; the next start reads it.
-    try? pool.writeWithoutTransaction { database in _ = try Row.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+    try? pool.writeWithoutTransaction { database in
+      // Nobody writes any more: the log has what the checkpoint changes.
+      let changed = WALPages(path + "-wal")?.numbers ?? []
+      sums?.willChange(changed)
+      _ = try Row.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+      sums?.haveChanged(changed)
+    }
     Failpoint.storeSettled.hit()
     writer.transaction.close()
     try? pool.close()
+  }
+
+  /// Begins to look for damage, see ``StoreCheck``. Once.
+  ///
+  /// - Parameter done: Called once on a thread of its own, unless the store is closed before.
+  public func beginCheck(done: @escaping @Sendable (StoreCheck.Result) -> Void) {
+    let begun = StoreCheck(sums, done: done)
+    check.withLock { $0 = begun }
   }
 
   // MARK: Reading
@@ -133,6 +194,15 @@ public final class SQLiteRequestStore: RequestStore {
         // A run is made after its request, and ids rise.
         conditions.append("id > ? AND request = ?")
         values += [.integer(request.sequence), .integer(request.sequence)]
+      }
+      if !query.outcomes.isEmpty { conditions.append("outcome IN (\(query.outcomes.map { "\($0.stored)" }.joined(separator: ", ")))") }
+      for (condition, value) in [
+        ("started_ms >= ?", query.since?.unixMilliseconds), ("started_ms < ?", query.until?.unixMilliseconds),
+        ("id < ?", query.after?.sequence),
+      ] {
+        guard let value else { continue }
+        conditions.append(condition)
+        values.append(.integer(value))
       }
       values.append(.integer(Int64(max(1, query.limit))))
       let sql = "SELECT \(RunColumns.list) FROM runs WHERE \(conditions.joined(separator: " AND ")) ORDER BY id DESC LIMIT ?"
@@ -176,16 +246,21 @@ public final class SQLiteRequestStore: RequestStore {
 
   /// The greatest id of requests, runs and runs that last.
   public func highestSequence() throws(StoreError) -> Int64 {
-    try read { database in
-      try Int64.fetchOne(
-        database,
-        sql:
-          "SELECT max(coalesce((SELECT max(id) FROM requests), 0), coalesce((SELECT max(id) FROM runs), 0), coalesce((SELECT max(run) FROM requests WHERE state = 40), 0))"
-      ) ?? 0
-    }
+    try read { try Self.highestSequence($0) }
+  }
+
+  private static func highestSequence(_ database: Database) throws -> Int64 {
+    try Int64.fetchOne(
+      database,
+      sql: """
+        SELECT max(coalesce((SELECT max(id) FROM requests), 0), coalesce((SELECT max(id) FROM runs), 0),
+          coalesce((SELECT max(run) FROM requests WHERE state = 40), 0), coalesce((SELECT highest FROM origin), 0))
+        """) ?? 0
   }
 
   func read<Value>(_ body: (Database) throws -> Value) throws(StoreError) -> Value {
+    // A connection that is opened now would read another file.
+    if let error = files.check() { throw error }
     do { return try pool.read(body) } catch { throw StoreError(error) }
   }
 

@@ -37,19 +37,19 @@ extension SQLiteTransaction {
   }
 
   func prune(before horizon: WallTime, keeping count: Int, limit: Int) throws -> Bool {
+    try removeLateRuns(before: horizon)
     // Ids rise with time, so the oldest runs are the first rows, none that began later is looked at, and a count is a place in the order.
-    try database.execute(
-      sql: "DELETE FROM runs WHERE id IN (SELECT id FROM runs WHERE id < ? AND ended_ms < ? ORDER BY id LIMIT ?)",
-      arguments: [RunID(firstAt: horizon, origin: origin).sequence, horizon.unixMilliseconds, limit])
-    let old = database.changesCount
-    var kept = try runCount.map { $0 - old } ?? Int.fetchOne(database, sql: "SELECT count(*) FROM runs") ?? 0
-    var excess = 0
-    if kept > count {
-      try database.execute(
-        sql: "DELETE FROM runs WHERE id IN (SELECT id FROM runs ORDER BY id LIMIT ?)", arguments: [min(limit, kept - count)])
-      excess = database.changesCount
-      kept -= excess
-    }
+    let behind = try runCount ?? Int.fetchOne(database, sql: "SELECT count(*) FROM runs WHERE id > ?", arguments: [pruning.through]) ?? 0
+    let schedules = try statements.schedules
+    let slice = try PreparedStatement(database, "SELECT id, ended_ms, schedule FROM runs WHERE id > ? ORDER BY id LIMIT ?")
+      .rows(.integer(pruning.through), .integer(Int64(limit))) {
+        (sequence: $0.integer(0), ended: $0.integer(1), isNeeded: try schedules.needs($0.integer(0), schedule: $0.optionalInteger(2)))
+      }
+    let (removed, passed) = pruning.choose(
+      from: slice, excess: max(0, behind - count), old: RunID(firstAt: horizon, origin: origin).sequence, horizon: horizon.unixMilliseconds)
+    let remove = try PreparedStatement(database, "DELETE FROM runs WHERE id = ?")
+    for run in removed { try remove.run(.integer(run)) }
+    let kept = behind - passed
     runCount = kept
     Failpoint.pruning.hit()
     // A request goes at the same age as a run. Where the count has removed younger runs, so do the requests that ended before the oldest
@@ -57,10 +57,14 @@ extension SQLiteTransaction {
     var age = horizon.unixMilliseconds
     if kept >= max(count, 1) {
       let oldest = try Int64.fetchOne(
-        database, sql: "SELECT started_ms FROM runs ORDER BY id LIMIT 1 OFFSET ?", arguments: [kept - max(count, 1)])
+        database, sql: "SELECT started_ms FROM runs WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?",
+        arguments: [pruning.through, kept - max(count, 1)])
       age = max(age, oldest ?? age)
     }
     let ended = try removeEnded(before: age, limit: limit)
+    if let highest = (removed + ended).max() {
+      try database.execute(sql: "UPDATE origin SET highest = ?1 WHERE highest < ?1", arguments: [highest])
+    }
     // What was submitted under a key is known as long as its records are: one that waits for long outlives the horizon.
     try database.execute(
       sql: """
@@ -72,11 +76,26 @@ extension SQLiteTransaction {
     try database.execute(
       sql: "DELETE FROM unique_windows WHERE rowid IN (SELECT rowid FROM unique_windows WHERE until_ms < ? LIMIT ?)",
       arguments: [horizon.unixMilliseconds, limit])
-    return max(old, excess) == limit || ended == limit
+    return passed == limit || ended.count == limit
   }
 
-  /// Removes requests, those first that ended first. Returns how many.
-  private func removeEnded(before time: Int64, limit: Int) throws -> Int {
+  /// Runs that were passed over because they had ended lately.
+  private func removeLateRuns(before horizon: WallTime) throws {
+    guard !pruning.late.isEmpty else { return }
+    let schedules = try statements.schedules
+    let look = try PreparedStatement(database, "SELECT ended_ms, schedule FROM runs WHERE id = ?")
+    let remove = try PreparedStatement(database, "DELETE FROM runs WHERE id = ?")
+    pruning.late = try pruning.late.filter { run in
+      let found = try look.rows(.integer(run)) { (ended: $0.integer(0), schedule: $0.optionalInteger(1)) }.first
+      guard let found else { return false }
+      guard found.ended < horizon.unixMilliseconds, try !schedules.needs(run, schedule: found.schedule) else { return true }
+      try remove.run(.integer(run))
+      return false
+    }
+  }
+
+  /// Removes requests that succeeded or were cancelled, those first that ended first. Returns their ids.
+  private func removeEnded(before time: Int64, limit: Int) throws -> [Int64] {
     let first = try PreparedStatement(
       database,
       """
@@ -84,7 +103,7 @@ extension SQLiteTransaction {
       WHERE state >= 50 AND state = ? AND ended_ms < ? ORDER BY ended_ms, id LIMIT ?
       """)
     var ended: [(id: Int64, identifier: Int64, state: Int64, time: Int64)] = []
-    for state in RequestState.allCases.filter(\.isFinal).map(\.stored) {
+    for state in [RequestState.succeeded, .cancelled].map(\.stored) {
       ended += try first.rows(.integer(state), .integer(time), .integer(Int64(limit))) {
         ($0.integer(0), $0.integer(1), state, $0.integer(2))
       }
@@ -94,10 +113,11 @@ extension SQLiteTransaction {
       try PreparedStatement(database, "DELETE FROM \($0) = ?")
     }
     for request in ended {
+      try statements.schedules.removed(request: request.id, of: request.identifier, database)
       try removeTags(of: request.id)
       for statement in remove { try statement.run(.integer(request.id)) }
       try statements.counts.removed(request.identifier, request.state)
     }
-    return ended.count
+    return ended.map(\.id)
   }
 }

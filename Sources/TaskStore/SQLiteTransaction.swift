@@ -12,8 +12,14 @@ final class SQLiteTransaction: StoreTransaction {
   var laneTidying = LaneTidying()
   /// The same when the last transaction was committed.
   private var laneTidyingBefore = LaneTidying()
-  /// How many runs are kept; nil: they must be counted.
+  /// The highest sequence of what the present transaction has added.
+  private(set) var highestAdded: Int64 = 0
+  /// How many runs are behind those that were pruned; nil: they must be counted.
   var runCount: Int?
+  /// How far the history was pruned.
+  var pruning = PruningProgress()
+  /// The same when the last transaction was committed.
+  private var pruningBefore = PruningProgress()
   /// nil once the store is closed: SQLite keeps a connection that has statements.
   private(set) var prepared: Statements?
   /// What the connection had changed when the present transaction began.
@@ -40,19 +46,26 @@ final class SQLiteTransaction: StoreTransaction {
   func close() { prepared = nil }
 
   /// Writes what goes with the changes of the transaction, which is about to be committed.
-  func finish() throws { laneTidying.left += try statements.counts.write() }
+  func finish() throws {
+    laneTidying.left += try statements.counts.write()
+    try statements.schedules.finish(prunedThrough: pruning.through)
+  }
 
   /// The transaction is over.
   ///
   /// - Parameter isUndone: Nothing of it is kept.
   func end(isUndone: Bool) {
+    highestAdded = 0
     prepared?.counts.forget()
+    prepared?.schedules.forget()
     guard isUndone else {
       laneTidyingBefore = laneTidying
+      pruningBefore = pruning
       return
     }
     forgetUndone()
     laneTidying = laneTidyingBefore
+    pruning = pruningBefore
   }
 
   /// What was undone may have made rows that are known.
@@ -71,6 +84,7 @@ final class SQLiteTransaction: StoreTransaction {
     let deleteCheckpoint, edges, openEdges, settleEdges: PreparedStatement
     let insertTag, tags, deleteTag, identifierAndState: PreparedStatement
     let counts: RequestCounts
+    let schedules: ScheduleTable
     let noted: NotedIdentifier
 
     init(_ database: Database) throws {
@@ -107,7 +121,8 @@ final class SQLiteTransaction: StoreTransaction {
       appendRun = try prepare(
         """
         INSERT INTO runs (id, request, identifier, attempt, started_ms, ended_ms, outcome, stop_reason, forced, message, completed, total,
-        cpu_ns, output, log, stop_stage, peak_memory_bytes, trouble) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        cpu_ns, output, log, stop_stage, peak_memory_bytes, trouble, schedule)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
       selectRunning = try prepare("SELECT \(columns) FROM requests WHERE state = 40")
       selectHolder = try prepare("SELECT \(columns) FROM requests WHERE identifier = ? AND unique_key = ? AND state < 50")
@@ -130,6 +145,7 @@ final class SQLiteTransaction: StoreTransaction {
       deleteTag = try prepare("DELETE FROM request_tags WHERE tag = ? AND request = ?")
       identifierAndState = try prepare("SELECT identifier, state FROM requests WHERE id = ?")
       counts = try RequestCounts(database)
+      schedules = try ScheduleTable(database)
       deleteCheckpoint = try prepare("DELETE FROM checkpoints WHERE request = ?")
       edges = try prepare(EdgeColumns.ofRequest)
       openEdges = try prepare("SELECT request FROM edges WHERE predecessor = ? AND ended IS NULL ORDER BY request")
@@ -149,7 +165,8 @@ final class SQLiteTransaction: StoreTransaction {
   func savepoint<Value>(_ body: () throws -> Value) throws -> Value {
     let counts = try statements.counts
     let mark = counts.savepoint()
-    let tidying = laneTidying
+    let (tidying, progress, scheduleChanges) = try (laneTidying, pruning, statements.schedules.changes)
+    let added = highestAdded
     let isFirst = sqlite3_total_changes64(database.sqliteConnection) == changesBefore
     if !isFirst { try statements.savepoint.run() }
     do {
@@ -161,6 +178,8 @@ final class SQLiteTransaction: StoreTransaction {
       counts.rollBack(mark)
       forgetUndone()
       laneTidying = tidying
+      (pruning, highestAdded) = (progress, added)
+      try statements.schedules.changes = scheduleChanges
       do {
         if isFirst {
           try beginAnew()
@@ -239,6 +258,7 @@ final class SQLiteTransaction: StoreTransaction {
       row.integer(Int64(record.missedLeft))
       row.text(options)
     }
+    highestAdded = max(highestAdded, record.id.sequence)
     if !request.payload.isEmpty { try statements.insertPayload.run(.integer(record.id.sequence), .blob(request.payload)) }
     try addTags(of: record)
     try statements.counts.added(identifier, record.state.stored)
@@ -344,14 +364,17 @@ final class SQLiteTransaction: StoreTransaction {
 
   func append(_ run: RunRecord) throws {
     let report = run.report
+    let identifier = try identifiers.number(of: run.identifier, in: database)
+    let schedule = try statements.schedules.added(run, identifier)
+    highestAdded = max(highestAdded, run.id.sequence)
     try statements.appendRun.run(
-      .integer(run.id.sequence), .integer(run.request.sequence), .integer(try identifiers.number(of: run.identifier, in: database)),
+      .integer(run.id.sequence), .integer(run.request.sequence), .integer(identifier),
       .integer(Int64(run.attempt)), .integer(run.started.unixMilliseconds), .integer((run.ended ?? run.started).unixMilliseconds),
       .integer((run.outcome ?? .lost).stored), .integer(report.stopReason?.stored), .integer(report.forced ? 1 : 0), .text(report.message),
       .integer(report.progress.map { Int64(bitPattern: $0.completed) }), .integer(report.progress.map { Int64(bitPattern: $0.total) }),
       .integer(report.cpuTime?.wholeNanoseconds), report.output.isEmpty ? .null : .blob(report.output),
       .text(try StoredJSON.encode(report.log)), .integer(report.stopStage?.stored), .integer(report.peakMemory.map { Int64($0) }),
-      .text(report.trouble))
+      .text(report.trouble), .integer(schedule))
     runCount? += 1
   }
 

@@ -17,6 +17,10 @@ enum Schema {
       try database.execute(sql: version3)
       Failpoint.migrationWritten.hit()
     }
+    migrator.registerMigration("4 schedules, highest") { database in
+      try database.execute(sql: version4)
+      Failpoint.migrationWritten.hit()
+    }
     return migrator
   }
 
@@ -177,5 +181,44 @@ enum Schema {
     CREATE TABLE request_tags (tag TEXT NOT NULL, request INTEGER NOT NULL, PRIMARY KEY (tag, request)) STRICT, WITHOUT ROWID;
     INSERT OR IGNORE INTO request_tags (tag, request) SELECT value, requests.id FROM requests, json_each(tags) WHERE tags IS NOT NULL;
     CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), boot TEXT NOT NULL, offset_ms INTEGER NOT NULL) STRICT;
+    """
+  /// - `schedules` has what is remembered of a unique key (kind 10), of a repeating request without one (20), or of all other requests of an
+  ///   identifier (0), see `ScheduleTable`; `schedule` of a run says of which it is, where that may matter.
+  /// - `highest` is the highest id of anything that was removed: ids are not used again, and a store that has lost something is recognized.
+  private static let version4 = """
+    CREATE TABLE schedules (
+      id INTEGER PRIMARY KEY,
+      identifier INTEGER NOT NULL REFERENCES identifiers,
+      kind INTEGER NOT NULL,
+      name TEXT NOT NULL,
+      run INTEGER,
+      success INTEGER,
+      success_ms INTEGER,
+      failures INTEGER NOT NULL,
+      failing_since_ms INTEGER,
+      UNIQUE (identifier, kind, name)
+    ) STRICT;
+    CREATE INDEX schedules_failing ON schedules (identifier, kind, name) WHERE failures > 0;
+    CREATE INDEX requests_repeating ON requests (id) WHERE repeats <> 0;
+    ALTER TABLE runs ADD COLUMN schedule INTEGER;
+    ALTER TABLE origin ADD COLUMN highest INTEGER NOT NULL DEFAULT 0;
+    CREATE TABLE schedules_of_runs (run INTEGER PRIMARY KEY, identifier INTEGER, kind INTEGER, name TEXT, outcome INTEGER, ended INTEGER) STRICT;
+    INSERT INTO schedules_of_runs
+      SELECT r.id, r.identifier,
+        CASE WHEN q.unique_key IS NOT NULL THEN 10 WHEN q.repeats <> 0 THEN 20 ELSE 0 END,
+        coalesce(q.unique_key, CASE WHEN q.repeats <> 0 THEN CAST(q.id AS TEXT) END, ''), r.outcome, r.ended_ms
+      FROM runs r LEFT JOIN requests q ON q.id = r.request;
+    CREATE INDEX schedules_of_runs_name ON schedules_of_runs (identifier, kind, name, outcome);
+    INSERT INTO schedules (identifier, kind, name, run, success, failures)
+      SELECT identifier, kind, name, max(run), max(run) FILTER (WHERE outcome IN (10, 20)), 0 FROM schedules_of_runs
+      GROUP BY identifier, kind, name;
+    UPDATE schedules SET success_ms = (SELECT ended FROM schedules_of_runs o WHERE o.run = success);
+    UPDATE schedules SET (failures, failing_since_ms) = (
+      SELECT count(*), min(ended) FROM schedules_of_runs o
+      WHERE o.identifier = schedules.identifier AND o.kind = schedules.kind AND o.name = schedules.name
+        AND o.outcome IN (40, 50, 60, 90) AND o.run > coalesce(schedules.success, 0));
+    UPDATE runs SET schedule = s.id FROM schedules s WHERE runs.id = s.run;
+    UPDATE runs SET schedule = s.id FROM schedules s WHERE runs.id = s.success;
+    DROP TABLE schedules_of_runs;
     """
 }

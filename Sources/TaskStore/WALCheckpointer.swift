@@ -72,27 +72,58 @@ final class WALCheckpointer: Sendable {
     }
   }
 
-  init(path: String) throws {
+  /// - Parameters:
+  ///   - sums: The checksums of the database's pages; nil: there are none.
+  ///   - done: Called on its thread after each checkpoint.
+  init(path: String, sums: PageSums?, done: @escaping @Sendable () -> Void) throws {
     var configuration = Configuration()
     configuration.label = "taskhost checkpoints"
     configuration.busyMode = .immediateError
     let queue = try DatabaseQueue(path: path, configuration: configuration)
+    configuration.label = "taskhost snapshot"
+    let snapshot = try DatabaseQueue(path: path, configuration: configuration)
     let progress = self.progress
     progress.isServing = true
     try HostThread.start("checkpoints") {
       while Self.wait(progress) {
         // A busy database is no error: the next round takes what this one left.
         Failpoint.beforeCheckpoint.hit()
-        try? queue.inDatabase { database in _ = try Row.fetchOne(database, sql: "PRAGMA wal_checkpoint(PASSIVE)") }
+        try? Self.checkpoint(queue, snapshot, log: path + "-wal", sums)
         Failpoint.afterCheckpoint.hit()
+        done()
         progress.end()
       }
       try? queue.close()
+      try? snapshot.close()
       progress.monitor.locked {
         progress.isServing = false
         progress.monitor.broadcast()
       }
     }
+  }
+
+  /// Moves pages into the database, and takes their checksums.
+  ///
+  /// A snapshot is held meanwhile, so that the checkpoint goes no further than the log that was looked at, and the log is not begun anew.
+  private static func checkpoint(_ queue: DatabaseQueue, _ snapshot: DatabaseQueue, log: String, _ sums: PageSums?) throws {
+    func checkpoint() throws {
+      try queue.inDatabase { database in _ = try Row.fetchOne(database, sql: "PRAGMA wal_checkpoint(PASSIVE)") }
+    }
+    guard let sums else { return try checkpoint() }
+    // Most of the work, before anything is held.
+    let most = WALPages(log)
+    if let most { sums.willChange(most.numbers) }
+    var changed: Set<UInt32> = []
+    try snapshot.inTransaction(.deferred) { database in
+      _ = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master")
+      guard let all = WALPages(log, since: most) else { throw StoreError.other("\(log) is no log") }
+      let rest = all.numbers.subtracting(most?.numbers ?? [])
+      if !rest.isEmpty { sums.willChange(rest) }
+      changed = all.numbers
+      try checkpoint()
+      return .commit
+    }
+    sums.haveChanged(changed.union(most?.numbers ?? []))
   }
 
   deinit { stop() }

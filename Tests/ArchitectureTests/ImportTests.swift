@@ -30,7 +30,7 @@ import Testing
       "CCrashCell", "CTaskHost", "CTaskHostSystem", "DequeModule", "Glibc", "HeapModule", "HostThreads", "Synchronization", "TaskModel",
       "TypedCalls",
     ],
-    "Sources/TaskStore": ["Failpoints", "Foundation", "GRDB", "GRDBSQLite", "HostThreads", "TaskModel"],
+    "Sources/TaskStore": ["Failpoints", "Foundation", "GRDB", "GRDBSQLite", "Glibc", "HostThreads", "TaskModel"],
     "Sources/TaskScheduler": [
       "CalendarTime", "DequeModule", "Failpoints", "HostThreads", "MemoryStore", "SchedulingLimits", "StrictText", "Synchronization",
       "TaskModel",

@@ -195,6 +195,57 @@ import Testing
     }
   }
 
+  @Test("dead letters are discarded one by one and together")
+  func discard() async throws {
+    let host = MemoryHost()
+    try await with(host) { run in
+      func submit(_ identifier: String, _ tag: String) async throws -> String {
+        try await run("submit", identifier, "--tag", tag).output.trimmingCharacters(in: .newlines)
+      }
+      let ids = [try await submit("a", "t"), try await submit("b", "t"), try await submit("b", "u")]
+      let pending = try await run("tasks", "discard", ids[0])
+      #expect(pending.status == 6 && pending.errors.contains("only a failed request can be discarded"), "\(pending.errors)")
+      let none = try await run("tasks", "discard", "--all")
+      #expect(none.status == 0 && none.errors == "no request has failed\n")
+      for id in ids.compactMap(RequestID.init) { host.change(id) { $0.state = .failed } }
+      #expect(try await run("tasks", "discard", "--all", "--tag", "u").output == "\(ids[2]) discarded\n")
+      #expect(try await run("tasks", "discard", "--all", "--identifier", "a").output == "\(ids[0]) discarded\n")
+      #expect(try await run("tasks", "discard", ids[1]).output == "\(ids[1]) discarded\n")
+      #expect(try await run("tasks", "show", ids[1]).output.contains("cancelled"))
+      #expect(try await run("tasks", "discard").status == 2)
+    }
+  }
+
+  @Test("status exits 1 while something needs a person, and shows that first; a warning alone is no reason")
+  func problems() async throws {
+    let host = MemoryHost()
+    let since = ControlServer.systemTime() + .seconds(-7200)
+    let warning = Problem(
+      .override, of: "network", "network is overridden", remedy: "taskhost conditions clear network", needsAction: false)
+    host.setProblems([warning])
+    try await with(host) { run in
+      let warned = try await run("status")
+      #expect(warned.status == 0)
+      #expect(warned.output.contains("\n- override: network is overridden\n    taskhost conditions clear network\n"), "\(warned.output)")
+      host.setProblems([
+        warning, Problem(.deadLetters, of: "a", "2 requests of a have failed for good\u{1B}", remedy: "retry them", since: since),
+      ])
+      let result = try await run("status")
+      #expect(result.status == 1)
+      #expect(
+        result.output.contains(
+          "\n! dead letters (2 h ago): 2 requests of a have failed for good\\u{1B}\n    retry them\n- override: network"),
+        "\(result.output)")
+      let json = try await run("status", "--json")
+      #expect(json.status == 1)
+      let node = try JSONReader.read(Array(json.output.utf8))
+      #expect(node["needs_action"]?.bool == true)
+      #expect(node["problems"]?.array?.map { $0["kind"]?.string } == ["dead_letters", "override"])
+      #expect(node["problems"]?.array?.first?["since_unix_ms"]?.integer == since.unixMilliseconds)
+      #expect(node["warnings"]?.array?.last?.string == warning.text)
+    }
+  }
+
   @Test("conditions are shown, set and cleared")
   func conditions() async throws {
     try await with(MemoryHost()) { run in
@@ -259,12 +310,28 @@ import Testing
   func status() async throws {
     let host = MemoryHost()
     let now = ControlServer.systemTime()
+    func run(_ identifier: String, _ outcome: RunOutcome, stop: StopReason? = nil, message: String? = nil) throws -> RunRecord {
+      var run = RunRecord(
+        id: RunID(sequence: 7, origin: 1), request: RequestID(sequence: 5, origin: 1), identifier: try TaskIdentifier(identifier),
+        attempt: 1,
+        started: now + .seconds(-201), ended: now + .seconds(-200), outcome: outcome)
+      (run.report.stopReason, run.report.message) = (stop, message)
+      return run
+    }
+    let nightly = RequestRecord(
+      id: RequestID(sequence: 5, origin: 1),
+      request: TaskRequest(identifier: try TaskIdentifier("c"), uniqueKey: "nightly", repetition: RepeatRule(every: .seconds(86_400))),
+      state: .pending, due: now + .seconds(90), submitted: now)
     host.setTasks([
-      TaskActivity(identifier: try TaskIdentifier("a"), nextStart: .distantFuture),
-      TaskActivity(identifier: try TaskIdentifier("b"), lastOutcome: .noop, lastEnded: now + .seconds(-200), nextStart: now + .seconds(90)),
+      TaskActivity(ScheduleRecord(identifier: try TaskIdentifier("a")), nextStart: .distantFuture),
       TaskActivity(
-        identifier: try TaskIdentifier("c"), lastOutcome: .expired, expired: true, lastEnded: now + .seconds(-200), lastMessage: "too slow"),
-      TaskActivity(identifier: try TaskIdentifier("d"), lastOutcome: .retried, expired: true, lastEnded: now + .seconds(-200)),
+        ScheduleRecord(identifier: try TaskIdentifier("b"), lastRun: try run("b", .noop), lastSuccess: now + .seconds(-200)),
+        nextStart: now + .seconds(90)),
+      TaskActivity(
+        ScheduleRecord(
+          identifier: try TaskIdentifier("c"), key: "nightly", request: nightly, lastRun: try run("c", .expired, message: "too slow"),
+          lastSuccess: now + .seconds(-86_400), failures: 3), nextStart: now + .seconds(90)),
+      TaskActivity(ScheduleRecord(identifier: try TaskIdentifier("d"), lastRun: try run("d", .retried, stop: .budget), failures: 1)),
     ])
     try await with(host) { run in
       let status = try await run("status").output
@@ -272,11 +339,11 @@ import Testing
         status.hasSuffix(
           """
 
-          IDENTIFIER  LAST RUN           ENDED      NEXT         MESSAGE
-          a           never ran          -          on an event
-          b           nothing to do      3 min ago  in 1 min
-          c           expired            3 min ago  -            too slow
-          d           retried (expired)  3 min ago  -
+          IDENTIFIER  SCHEDULE           LAST RUN           ENDED      LAST SUCCESS  FAILED      NEXT         MESSAGE
+          a           -                  never ran          -          -             -           on an event
+          b           -                  nothing to do      3 min ago  3 min ago     -           in 1 min
+          c           nightly: every 1d  expired            3 min ago  24 h ago      3 in a row  in 1 min     too slow
+          d           -                  retried (expired)  3 min ago  -             1 in a row  -
 
           """), "\(status)")
       #expect(status.contains("counters "))

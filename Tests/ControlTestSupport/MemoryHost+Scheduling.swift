@@ -41,6 +41,26 @@ extension MemoryHost {
   }
 
   /// As the protocol says.
+  public func discard(_ id: RequestID) async throws(ControlError) -> RequestRecord {
+    guard try await request(id).state == .failed else { throw ControlError(.conflict, "only a failed request can be discarded") }
+    change(id) { $0.state = .cancelled }
+    return try await request(id)
+  }
+
+  /// As the protocol says.
+  public func discardAll(
+    identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
+  ) async throws(ControlError) -> DiscardedRequests {
+    var query = RequestQuery()
+    (query.tag, query.identifier, query.states, query.limit) = (tag, identifier, [.failed], .max)
+    let matching = try await requests(query).reversed().filter { record in after.map { $0 < record.id } ?? true }
+    var result = DiscardedRequests()
+    for record in matching.prefix(limit) { result.discarded.append(try await discard(record.id).id) }
+    if matching.count > limit { result.last = matching.prefix(limit).last?.id }
+    return result
+  }
+
+  /// As the protocol says.
   public func snooze(_ id: RequestID, until time: WallTime) async throws(ControlError) -> SnoozedRecord {
     guard try await request(id).state == .pending else { throw ControlError(.conflict, "only a pending request can be put off") }
     let isLater = try await request(id).due > time

@@ -20,6 +20,7 @@ public final class MemoryHost: ControlledHost {
     var payloads: [RequestID: [UInt8]] = [:]
     var plugins: [PluginStatus] = []
     var sandbox: [String] = []
+    var problems: [Problem] = []
     var phase = HostPhase.launched
     var readers: [Int: (filter: EventFilter, stream: AsyncStream<HostEvent>.Continuation)] = [:]
     var nextReader = 0
@@ -55,6 +56,8 @@ public final class MemoryHost: ControlledHost {
   public func setPlugins(_ plugins: [PluginStatus]) { state.withLock { $0.plugins = plugins } }
   /// What `status()` says the machine lacks.
   public func setSandbox(_ sandbox: [String]) { state.withLock { $0.sandbox = sandbox } }
+  /// What `status()` says of problems.
+  public func setProblems(_ problems: [Problem]) { state.withLock { $0.problems = problems } }
   /// Stores a request as it is.
   public func put(_ record: RequestRecord) { state.withLock { $0.requests[record.id] = record } }
   /// Stores a run as it is.
@@ -171,13 +174,20 @@ public final class MemoryHost: ControlledHost {
     let matching = all.filter { record in
       (query.identifier == nil || record.request.identifier == query.identifier)
         && (query.states.isEmpty || query.states.contains(record.state))
-        && (query.tag.map { record.request.tags.contains($0) } ?? true)
+        && (query.tag.map { record.request.tags.contains($0) } ?? true) && (query.after.map { record.id < $0 } ?? true)
     }
     return matching.prefix(query.limit).map { record in
       var record = record
       record.request.payload = []
       return record
     }
+  }
+
+  /// As the protocol says: the dead letters.
+  public func requestsWithProblems(_ query: RequestQuery) async throws(ControlError) -> [RequestRecord] {
+    var query = query
+    query.states = [.failed]
+    return try await requests(query)
   }
 
   /// As the protocol says.
@@ -204,7 +214,7 @@ public final class MemoryHost: ControlledHost {
   /// As the protocol says.
   public func runs(_ query: RunQuery) async throws(ControlError) -> [RunRecord] {
     let all = state.withLock { $0.runs.values.sorted { $0.id > $1.id } }
-    return all.filter { query.request == nil || $0.request == query.request }.prefix(query.limit).map(\.self)
+    return all.filter(query.matches).prefix(query.limit).map(\.self)
   }
 
   /// As the protocol says.
@@ -252,7 +262,7 @@ public final class MemoryHost: ControlledHost {
       HostStatus(
         version: "0.1.0", processID: 42, phase: state.phase, started: now, stateDirectory: "/var/lib/taskhost",
         requests: [.pending: 2, .claimed: 1, .failed: 3], running: 0, maxConcurrentRuns: 16, pluginsRegistered: 1, pluginsRefused: 0,
-        nextDue: nil, warnings: [], sandbox: state.sandbox, tasks: state.tasks, counters: state.counters)
+        nextDue: nil, problems: state.problems, sandbox: state.sandbox, tasks: state.tasks, counters: state.counters)
     }
   }
 

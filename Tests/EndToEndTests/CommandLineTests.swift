@@ -125,7 +125,8 @@ struct CommandLineTests {
         ["submit", "test.script"], ["submit", "test.script", "--wait"], ["tasks", "list"], ["tasks", "show", id], ["tasks", "why", id],
         ["tasks", "cancel", id], ["tasks", "retry", id], ["runs", "list"], ["runs", "show", id], ["runs", "logs", id], ["plugins", "list"],
         ["simulate", "launch", "test.script"], ["simulate", "expire", "test.script"], ["status"], ["shutdown"], ["shutdown", "--wait"],
-        ["tasks", "cancel", "--tag", "x"], ["tasks", "retry", "--all"], ["tasks", "snooze", id, "--for", "1m"], ["conditions"],
+        ["tasks", "cancel", "--tag", "x"], ["tasks", "retry", "--all"], ["tasks", "discard", id], ["tasks", "discard", "--all"],
+        ["tasks", "snooze", id, "--for", "1m"], ["conditions"],
         ["conditions", "set", "network=none"], ["conditions", "clear"], ["notify", "x"], ["forecast"],
       ]
       for arguments in table {
@@ -163,7 +164,8 @@ struct CommandLineTests {
     try await HostProcess.prepare { host in
       let commands = [
         [], ["run"], ["submit"], ["tasks", "list"], ["tasks", "show"], ["tasks", "why"], ["tasks", "cancel"], ["tasks", "retry"],
-        ["runs", "list"], ["runs", "show"], ["runs", "logs"], ["plugins", "list"], ["simulate", "launch"], ["simulate", "expire"],
+        ["tasks", "discard"], ["runs", "list"], ["runs", "show"], ["runs", "logs"], ["plugins", "list"], ["simulate", "launch"],
+        ["simulate", "expire"],
         ["status"], ["shutdown"], ["tasks"], ["tasks", "snooze"], ["runs"], ["plugins"], ["plugins", "check"],
         ["plugins", "new"], ["plugins", "inspect"], ["plugins", "release"], ["plugins", "keygen"], ["plugins", "sign"],
         ["plugins", "verify"], ["simulate"],

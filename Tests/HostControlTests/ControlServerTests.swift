@@ -188,6 +188,8 @@ import Testing
       #expect(status.node["requests"]?["pending"]?.integer == 3)
       #expect(status.node["requests"]?["claimed"] == nil)
       #expect(status.node["phase"]?.string == "launched")
+      #expect(status.node["needs_action"]?.bool == false)
+      #expect(try await client.send("GET", "/v1/problems").node["problems"]?.array?.count == 0)
       #expect(try await client.send("GET", "/healthz").node["phase"]?.string == "launched")
       let plugins = try await client.send("GET", "/v1/plugins").node["plugins"]?.array
       #expect(plugins?.first?["budget_ms"]?.integer == 30_000)

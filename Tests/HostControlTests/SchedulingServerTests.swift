@@ -219,11 +219,24 @@ import Testing
   func status() async throws {
     let host = MemoryHost()
     let ended = WallTime(unixMilliseconds: 1_700_000_000_000)
+    func run(_ identifier: String, _ outcome: RunOutcome, message: String? = nil) throws -> RunRecord {
+      var run = RunRecord(
+        id: RunID(sequence: 7, origin: 1), request: RequestID(sequence: 5, origin: 1), identifier: try TaskIdentifier(identifier),
+        attempt: 1,
+        started: ended, ended: ended, outcome: outcome)
+      run.report.message = message
+      return run
+    }
     host.setTasks(
       [
-        TaskActivity(identifier: try TaskIdentifier("a"), nextStart: .distantFuture),
-        TaskActivity(identifier: try TaskIdentifier("b"), lastOutcome: .noop, lastEnded: ended, nextStart: ended + .seconds(60)),
-        TaskActivity(identifier: try TaskIdentifier("c"), lastOutcome: .expired, expired: true, lastEnded: ended, lastMessage: "too slow"),
+        TaskActivity(ScheduleRecord(identifier: try TaskIdentifier("a")), nextStart: .distantFuture),
+        TaskActivity(
+          ScheduleRecord(identifier: try TaskIdentifier("b"), lastRun: try run("b", .noop), lastSuccess: ended),
+          nextStart: ended + .seconds(60)),
+        TaskActivity(
+          ScheduleRecord(
+            identifier: try TaskIdentifier("c"), key: "nightly", lastRun: try run("c", .expired, message: "too slow"), failures: 3,
+            failingSince: ended)),
       ], counters: HostCounters(eventsReceived: 9, eventsWoken: 3, eventsMerged: 4, eventsDropped: 2))
     try await with(host) { client in
       let status = try await client.send("GET", "/v1/status").node
@@ -234,6 +247,8 @@ import Testing
       #expect(tasks[1]["next_start_unix_ms"]?.integer == 1_700_000_060_000)
       #expect(tasks[2]["next_start"] == nil)
       #expect(tasks[2]["last_message"]?.string == "too slow")
+      #expect(tasks[1]["last_success_unix_ms"]?.integer == 1_700_000_000_000 && tasks[2]["last_success"] == nil)
+      #expect(tasks[2]["unique_key"]?.string == "nightly" && tasks[2]["failures_in_a_row"]?.integer == 3)
       #expect(status["counters"]?["events_merged"]?.integer == 4)
       #expect(status["counters"]?["events_dropped"]?.integer == 2)
     }

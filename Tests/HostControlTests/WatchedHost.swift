@@ -30,6 +30,15 @@ struct WatchedHost: ControlledHost {
   ) async throws(ControlError) -> RetriedRequests {
     try await memory.retryAll(identifier: identifier, tag: tag, after: after, limit: limit)
   }
+  func requestsWithProblems(_ query: RequestQuery) async throws(ControlError) -> [RequestRecord] {
+    try await memory.requestsWithProblems(query)
+  }
+  func discard(_ id: RequestID) async throws(ControlError) -> RequestRecord { try await memory.discard(id) }
+  func discardAll(
+    identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
+  ) async throws(ControlError) -> DiscardedRequests {
+    try await memory.discardAll(identifier: identifier, tag: tag, after: after, limit: limit)
+  }
   func runs(_ query: RunQuery) async throws(ControlError) -> [RunRecord] { try await memory.runs(query) }
   func run(_ id: RunID) async throws(ControlError) -> RunRecord { try await memory.run(id) }
   func release(_ identifier: TaskIdentifier) async throws(ControlError) -> Standing { try await memory.release(identifier) }

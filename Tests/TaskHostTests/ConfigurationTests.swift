@@ -27,6 +27,7 @@ import Testing
     #expect(configuration.maxConcurrentRuns == 16)
     #expect(configuration.maxPending == 10_000)
     #expect(configuration.minimumInterval == .seconds(900))
+    #expect(configuration.overdueAfter == .seconds(3600) && configuration.storeMark == nil)
     #expect(configuration.launchBudget == .seconds(5))
     #expect(configuration.drainTimeout == .seconds(30))
     #expect(!configuration.requireSignatures && !configuration.requireSandbox)

@@ -38,6 +38,7 @@ import Testing
     Line(.claimed, .started, RequestTransition(state: .running)),
     Line(.claimed, .cancelled, RequestTransition(state: .cancelled)),
     Line(.failed, .revived, RequestTransition(state: .pending, due: .now, attempts: .reset)),
+    Line(.failed, .discarded, RequestTransition(state: .cancelled)),
 
     Line(.running, .ended(.succeeded), when: once, RequestTransition(state: .succeeded, attempts: .reset)),
     Line(.running, .ended(.succeeded), when: repeating, nextOccurrence),
@@ -64,7 +65,7 @@ import Testing
   }
 
   private static let outcomes: [RequestEvent] = RunOutcome.allCases.map { .ended($0) }
-  private static let events: [RequestEvent] = [.unblocked, .claimed, .released, .started, .cancelled, .revived] + outcomes
+  private static let events: [RequestEvent] = [.unblocked, .claimed, .released, .started, .cancelled, .revived, .discarded] + outcomes
 
   private static let guards = [true, false].flatMap { attempts in
     [true, false].flatMap { losses in
@@ -91,8 +92,8 @@ import Testing
         }
       }
     }
-    // 19 pairs, 8 guards each: no line of the table is left unused.
-    #expect(legal == 19 * 8)
+    // 20 pairs, 8 guards each: no line of the table is left unused.
+    #expect(legal == 20 * 8)
   }
 
   @Test("an illegal transition says which state met which event")

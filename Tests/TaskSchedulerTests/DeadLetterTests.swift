@@ -31,6 +31,35 @@ import Testing
     #expect(world.begun == [first, second, last, first])
   }
 
+  @Test("one that is discarded is cancelled, keeps its reason, and cannot be retried; any other request is not discarded")
+  func discard() throws {
+    let world = try world()
+    let (bad, live) = (try world.submit().id, try world.submit().id)
+    try world.end(bad, .returned(.failure, stop: nil), RunReport())
+    #expect(throws: RequestRefusal.self) { try world.turn { core, transaction in try core.discard(live, transaction) } }
+    let record = try world.turn { core, transaction in try core.discard(bad, transaction) }
+    #expect(record.state == .cancelled && record.lastMessage?.hasPrefix("discarded; it had failed") == true)
+    #expect(throws: RequestRefusal.self) { try world.turn { core, transaction in try core.discard(bad, transaction) } }
+    #expect(throws: RequestRefusal.self) { try world.revive(bad) }
+  }
+
+  @Test("all are discarded by identifier and tag, in pages")
+  func discardAll() throws {
+    let world = try world()
+    let ids = try (0..<5).map { _ in try world.submit().id }
+    for id in ids { try world.end(id, .returned(.failure, stop: nil), RunReport()) }
+    func discard(_ tag: String?, after: RequestID?, limit: Int) throws -> DiscardedRequests {
+      try world.turn { core, transaction in
+        try core.discardAll(identifier: .sample(), tag: tag, after: after, limit: limit, transaction)
+      }
+    }
+    #expect(try discard("none", after: nil, limit: 10).discarded == [])
+    let page = try discard(nil, after: nil, limit: 3)
+    #expect(page.discarded == Array(ids[..<3]) && page.last == ids[2])
+    let rest = try discard(nil, after: page.last, limit: 3)
+    #expect(rest.discarded == Array(ids[3...]) && rest.last == nil)
+  }
+
   @Test("after its predecessor was retried with success, a dependant is given its output")
   func retriedPredecessor() throws {
     let world = try world()

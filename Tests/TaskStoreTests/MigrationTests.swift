@@ -63,6 +63,11 @@ import Testing
     #expect(try store.knownFiles() == [])
     #expect(try store.verdicts() == [])
     #expect(try store.counts() == [.pending: 1, .running: 1, .failed: 1])
+    let schedules = try store.schedules(limit: 10)
+    #expect(schedules.map(\.key) == [nil, "k"])
+    #expect(schedules.map(\.failures) == [1, 0])
+    #expect(schedules.first?.lastRun?.id == store.runID(20) && schedules.first?.failingSince == .ms(1000))
+    #expect(schedules.last?.request?.id == store.id(10))
   }
 
   @Test("goes on like a new one: runs are added, standings kept, and it opens again")

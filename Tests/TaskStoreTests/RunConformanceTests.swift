@@ -95,6 +95,13 @@ import Testing
     #expect(try list { $0.request = store.id(1) } == [5, 3])
     #expect(try list { $0.identifier = other } == [4])
     #expect(try list { $0.identifier = .sample("org.example.unknown") } == [])
+    #expect(try list { $0.after = store.runID(5) } == [4, 3])
+    #expect(try list { ($0.after, $0.limit) = (store.runID(5), 1) } == [4])
+    #expect(try list { $0.outcomes = [.failed] } == [])
+    #expect(try list { $0.outcomes = [.failed, .succeeded] } == [5, 4, 3])
+    #expect(try list { $0.since = .ms(11) } == [])
+    #expect(try list { ($0.since, $0.until) = (.ms(10), .ms(11)) } == [5, 4, 3])
+    #expect(try list { $0.until = .ms(10) } == [])
   }
 
   @Test("old runs go, and requests whose time has come with them; live and younger ones stay", arguments: StoreUnderTest.allCases)
@@ -114,6 +121,7 @@ import Testing
     #expect(try store.commit { try $0.prune(before: .ms(1000), keeping: 100, limit: 10) } == false)
     #expect(try store.requests(RequestQuery()).map(\.id.sequence) == [4, 3, 2])
     #expect(try store.runs(RunQuery()).map(\.id.sequence) == [12])
+    #expect(try store.highestSequence() == 12, "an id is not used again")
     #expect(try store.commit { try $0.payload(of: store.id(1)) } == [])
     #expect(try store.commit { try $0.payload(of: store.id(2)) } == [1])
   }
@@ -135,7 +143,7 @@ import Testing
     #expect(try store.runs(RunQuery()).map(\.id.sequence) == Array((131...150).reversed()))
     #expect(try store.requests(RequestQuery()).map(\.id.sequence) == Array((31...50).reversed()))
     _ = try store.commit { try $0.prune(before: .ms(1_000_000), keeping: 20, limit: 100) }
-    #expect(try store.runs(RunQuery()).isEmpty)
+    #expect(try store.runs(RunQuery()).map(\.id.sequence) == [150], "the last one is never pruned")
     #expect(try store.requests(RequestQuery()).isEmpty)
   }
 }

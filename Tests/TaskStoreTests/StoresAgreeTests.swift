@@ -201,6 +201,11 @@ private struct StorePair {
     var said = records.map { "\($0)" }
     said.append("\(try store.counts().sorted { $0.key.rawValue < $1.key.rawValue }) \(try store.highestSequence())")
     said += try store.runs(RunQuery()).map { "\($0)" }
+    said += try store.schedules(limit: 1000).map { "\($0)" }
+    said.append("\(try store.deadLetters())")
+    said.append("\(try store.overdue(by: now).map(\.due))")
+    query.after = RequestID(sequence: sequence / 2, origin: origin)
+    said.append("\(try store.requests(query).map(\.id.sequence))")
     said.append("\(try store.pendingRequests(of: Self.identifiers, after: nil))")
     try store.commit { transaction in
       for identifier in Self.identifiers {

@@ -1,6 +1,8 @@
 import Glibc
 import Logging
 import NIOPosix
+import Synchronization
+import TaskModel
 
 /// Reads the event sockets, on a thread of its own that sleeps until something arrives.
 final class EventSocketReader: Sendable {
@@ -16,6 +18,16 @@ final class EventSocketReader: Sendable {
   private let pool = NIOThreadPool(numberOfThreads: 1)
   /// What is written to one end wakes the thread at the other.
   private let bell: (inner: Int32, outer: Int32)
+  private let failed = Mutex<[String: Failure]>([:])
+
+  /// Why a socket is not read any more.
+  struct Failure: Sendable {
+    let reason: String
+    let since: WallTime
+  }
+
+  /// The sockets that are not read any more, by the names of their events.
+  var failures: [String: Failure] { failed.withLock { $0 } }
 
   /// Datagrams that are read of a socket before the others have their turn.
   private static let atOnce = 64
@@ -57,7 +69,9 @@ final class EventSocketReader: Sendable {
     while true {
       guard poll(&entries, nfds_t(entries.count), -1) >= 0 else {
         if errno == EINTR { continue }
-        return log.error("events by sockets are not read any more: poll: \(SocketFile.lastError())")
+        let reason = "poll: \(SocketFile.lastError())"
+        for source in sources { fail(source, reason) }
+        return log.error("events by sockets are not read any more: \(reason)")
       }
       if entries[0].revents != 0 {
         for source in sources { _ = receive(from: source, &buffer, atMost: Self.atLast) }
@@ -67,9 +81,16 @@ final class EventSocketReader: Sendable {
         guard let code = receive(from: source, &buffer) else { continue }
         // It is passed over from now on: one that fails again and again would keep the thread awake.
         entries[index + 1].fd = -1
-        log.error("event \(source.name): its socket is not read any more: \(String(cString: strerror(code))): restart the host")
+        let reason = String(cString: strerror(code))
+        fail(source, reason)
+        log.error("event \(source.name): its socket is not read any more: \(reason): restart the host")
       }
     }
+  }
+
+  private func fail(_ source: Source, _ reason: String) {
+    let failure = Failure(reason: reason, since: ControlServer.systemTime())
+    failed.withLock { if $0[source.name] == nil { $0[source.name] = failure } }
   }
 
   /// Takes what is there; returns the error if the socket can be read no more.

@@ -1,5 +1,6 @@
 import Glibc
 public import Logging
+public import TaskModel
 
 /// The event sockets of a host: whatever arrives on one is an event. Idle ones cost nothing, no thread of the host wakes for them.
 public final class EventSockets: Sendable {
@@ -69,11 +70,27 @@ public final class EventSockets: Sendable {
   /// What was dropped so far.
   public var counts: EventSocketCounts { opened.reduce(EventSocketCounts()) { $0 + $1.counts } }
 
-  /// What the operator should know, a sentence for each socket that has dropped something.
-  public var warnings: [String] {
-    opened.compactMap { socket in
+  /// A problem for each socket that has dropped something or is not read any more.
+  public var problems: [Problem] {
+    let failures = reader.failures
+    return opened.flatMap { socket in
+      let name = "event \(socket.description.event) (\(socket.description))"
+      let event = socket.description.event
+      var problems: [Problem] = []
+      if let failure = failures[event] {
+        problems.append(
+          Problem(
+            .eventSocket, of: event, "\(name): its socket is not read any more: \(failure.reason)", remedy: "restart the host",
+            since: failure.since))
+      }
       let sentences = socket.counts.sentences
-      return sentences.isEmpty ? nil : "event \(socket.description.event) (\(socket.description)): \(sentences.joined(separator: "; "))"
+      guard !sentences.isEmpty else { return problems }
+      problems.append(
+        Problem(
+          .eventSocket, of: event, "\(name): \(sentences.joined(separator: "; "))",
+          remedy: "the counts are of this host process; send less, or submit through the control socket, which answers", needsAction: false)
+      )
+      return problems
     }
   }
 

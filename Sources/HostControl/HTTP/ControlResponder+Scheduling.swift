@@ -49,6 +49,21 @@ extension ControlResponder {
     }
   }
 
+  /// `POST /v1/requests/discard?identifier=I&tag=T&limit=1000&after=ID`: the dead letters that match are discarded. Where the answer has
+  /// `next`, there are more: send that as `after`.
+  func discardAll(_ query: String?) async throws -> Response {
+    let parameters = try QueryParameters(query, known: ["identifier", "tag", "limit", "after"])
+    let result = try await host.discardAll(
+      identifier: try parameters.identifier(), tag: try parameters.one("tag"), after: try parameters.request("after"),
+      limit: try parameters.limit(preset: Self.retryPreset))
+    return one(result) { writer, result in
+      writer.beginObject()
+      writer.member("discarded", result.discarded.map(\.description))
+      writer.member("next", result.last?.description)
+      writer.endObject()
+    }
+  }
+
   /// `POST /v1/requests/ID/snooze` with `{"delay_ms": …}`
   func snooze(_ id: RequestID, _ request: Request, on channel: any Channel) async throws -> Response {
     let delay = try await bodies.withBody(of: request, on: channel, limit: BodyReader.otherBytes) { bytes in

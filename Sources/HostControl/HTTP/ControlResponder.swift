@@ -41,23 +41,29 @@ struct ControlResponder: Sendable {
     if !route.readsQuery { _ = try QueryParameters(query, known: []) }
     switch route {
     case .listRequests:
-      let found = try await host.requests(try requestQuery(query))
-      return list("requests", found) { $0.request($1) }
+      let (wanted, hasProblem) = try requestQuery(query)
+      let found = hasProblem ? try await host.requestsWithProblems(wanted) : try await host.requests(wanted)
+      return list("requests", found, next: found.count < wanted.limit ? nil : found.last?.id.description) { $0.request($1) }
     case .listRuns:
-      let found = try await host.runs(try runQuery(query))
-      return list("runs", found) { $0.run($1) }
+      let wanted = try runQuery(query)
+      let found = try await host.runs(wanted)
+      // The live ones come first, and again where their ids belong.
+      let last = found.last { $0.outcome != nil }?.id
+      return list("runs", found, next: found.count < wanted.limit ? nil : last?.description) { $0.run($1) }
     case .stream:
       let parameters = try QueryParameters(query, known: ["request"])
       let stream = EventStream(host: host, filter: EventFilter(request: try parameters.request()), writeLimit: eventWriteLimit)
       return await stream.response(to: request, on: channel)
     case .cancelAll: return try await cancelAll(query)
     case .retryAll: return try await retryAll(query)
+    case .discardAll: return try await discardAll(query)
     case .clearConditions: return try await clearConditions(query)
     case .forecast: return try await forecast(query)
     case .submit: return try await submit(request, on: channel)
     case .request(let id): return try await one(host.request(id)) { $0.request($1) }
     case .cancel(let id): return try await one(host.cancel(id)) { $0.request($1) }
     case .retry(let id): return try await one(host.retry(id)) { $0.request($1) }
+    case .discard(let id): return try await one(host.discard(id)) { $0.request($1) }
     case .why(let id): return try await one(host.explanation(of: id)) { $0.explanation($1) }
     case .snooze(let id): return try await snooze(id, request, on: channel)
     case .run(let id): return try await one(host.run(id)) { $0.run($1) }
@@ -74,6 +80,7 @@ struct ControlResponder: Sendable {
     case .overrideConditions: return try await overrideConditions(request, on: channel)
     case .notify(let name): return try await notify(name, request, on: channel)
     case .status: return one(await host.status()) { $0.status($1) }
+    case .problems: return one(await host.status().problems) { $0.problems($1) }
     case .shutdown:
       await host.shutdown()
       return one("draining", status: .accepted) { $0.phase($1) }
@@ -93,13 +100,17 @@ struct ControlResponder: Sendable {
     return .json(writer, status: status)
   }
 
-  private func list<Value>(_ name: String, _ values: [Value], _ write: (inout JSONWriter, Value) -> Void) -> Response {
+  /// - Parameter next: What to send as `after` to have what comes next; nil: nothing does.
+  private func list<Value>(
+    _ name: String, _ values: [Value], next: String? = nil, _ write: (inout JSONWriter, Value) -> Void
+  ) -> Response {
     var writer = JSONWriter(reservingCapacity: 64 + values.count * 512)
     writer.beginObject()
     writer.name(name)
     writer.beginArray()
     for value in values { write(&writer, value) }
     writer.endArray()
+    writer.member("next", next)
     writer.endObject()
     return .json(writer)
   }
@@ -139,21 +150,27 @@ struct ControlResponder: Sendable {
 
   // MARK: What was asked
 
-  private func requestQuery(_ text: String?) throws -> RequestQuery {
-    let parameters = try QueryParameters(text, known: ["identifier", "state", "tag", "limit"])
+  /// What is asked for, and whether only of what needs a person.
+  private func requestQuery(_ text: String?) throws -> (RequestQuery, hasProblem: Bool) {
+    let parameters = try QueryParameters(text, known: ["identifier", "state", "tag", "problem", "limit", "after"])
     var query = RequestQuery()
     query.identifier = try parameters.identifier()
     query.states = try parameters.states()
     query.tag = try parameters.one("tag")
+    query.after = try parameters.request("after")
     query.limit = try parameters.limit(preset: query.limit)
-    return query
+    return (query, try parameters.flag("problem"))
   }
 
   private func runQuery(_ text: String?) throws -> RunQuery {
-    let parameters = try QueryParameters(text, known: ["identifier", "request", "limit"])
+    let parameters = try QueryParameters(text, known: ["identifier", "request", "outcome", "since", "until", "limit", "after"])
     var query = RunQuery()
     query.identifier = try parameters.identifier()
     query.request = try parameters.request()
+    query.outcomes = try parameters.outcomes()
+    query.since = try parameters.moment("since")
+    query.until = try parameters.moment("until")
+    query.after = try parameters.run("after")
     query.limit = try parameters.limit(preset: query.limit)
     return query
   }

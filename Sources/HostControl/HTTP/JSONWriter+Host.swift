@@ -74,19 +74,50 @@ extension JSONWriter {
     member("events_merged", status.counters.eventsMerged)
     member("events_dropped", status.counters.eventsDropped)
     endObject()
-    member("warnings", status.warnings)
+    member("needs_action", status.problems.contains(where: \.needsAction))
+    array("problems", status.problems) { $0.problem($1) }
+    member("warnings", status.problems.map(\.text))
     member("sandbox", status.sandbox)
     endObject()
   }
 
-  /// What an identifier did last: never, or how its last run ended.
-  private mutating func activity(_ activity: TaskActivity) {
+  /// The answer to `GET /v1/problems`.
+  mutating func problems(_ problems: [Problem]) {
     beginObject()
-    member("identifier", activity.identifier.rawValue)
-    member("last", activity.lastOutcome?.rawValue ?? "never")
-    if activity.lastOutcome != nil { member("expired", activity.expired) }
-    moment("last_ended", activity.lastEnded)
-    member("last_message", activity.lastMessage)
+    member("needs_action", problems.contains(where: \.needsAction))
+    array("problems", problems) { $0.problem($1) }
+    endObject()
+  }
+
+  private mutating func problem(_ problem: Problem) {
+    beginObject()
+    member("kind", problem.kind.rawValue)
+    member("subject", problem.subject)
+    member("needs_action", problem.needsAction)
+    member("message", problem.sentence)
+    member("remedy", problem.remedy)
+    moment("since", problem.since)
+    endObject()
+  }
+
+  /// What a schedule did last: never, or how its last run ended.
+  private mutating func activity(_ activity: TaskActivity) {
+    let schedule = activity.schedule
+    beginObject()
+    member("identifier", schedule.identifier.rawValue)
+    member("unique_key", schedule.key)
+    member("request", schedule.request?.id.description)
+    if let rule = schedule.request?.request.repetition { repetition(rule) }
+    member("last", schedule.lastRun?.outcome?.rawValue ?? "never")
+    if let run = schedule.lastRun {
+      member("last_run", run.id.description)
+      member("expired", activity.hasExpired)
+      moment("last_ended", run.ended)
+      member("last_message", run.report.message)
+    }
+    moment("last_success", schedule.lastSuccess)
+    member("failures_in_a_row", schedule.failures)
+    moment("failing_since", schedule.failingSince)
     if let next = activity.nextStart { momentOrNull("next_start", next) }
     endObject()
   }

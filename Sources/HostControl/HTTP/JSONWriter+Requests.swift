@@ -99,7 +99,7 @@ extension JSONWriter {
     if event.debounce > .zero { member("debounce_ms", event.debounce.wholeMilliseconds) }
   }
 
-  private mutating func repetition(_ rule: RepeatRule) {
+  mutating func repetition(_ rule: RepeatRule) {
     switch rule.schedule {
     case .every(let interval): member("every_ms", interval.wholeMilliseconds)
     case .cron(let cron):

@@ -52,6 +52,47 @@ struct QueryParameters {
     return id
   }
 
+  /// The id of a run.
+  func run(_ name: String) throws(ControlError) -> RunID? {
+    guard let text = try one(name) else { return nil }
+    guard let id = RunID(text) else {
+      throw ControlError(.invalid, "\"\(text.escapingControlCharacters)\" is the id of no run", field: name)
+    }
+    return id
+  }
+
+  /// A moment as RFC 3339 has it.
+  func moment(_ name: String) throws(ControlError) -> WallTime? {
+    guard let text = try one(name) else { return nil }
+    guard let time = RFC3339.parse(text) else {
+      throw ControlError(
+        .invalid, "\(name): \"\(text.escapingControlCharacters)\" is no moment: send one like 2026-11-21T08:00:00Z", field: name)
+    }
+    return time
+  }
+
+  /// `true` or `false`; false when it is not there.
+  func flag(_ name: String) throws(ControlError) -> Bool {
+    switch try one(name) {
+    case nil, "false": return false
+    case "true", "": return true
+    case let text?: throw ControlError(.invalid, "\(name) is true or false, not \"\(text.escapingControlCharacters)\"", field: name)
+    }
+  }
+
+  /// `outcome`, repeated.
+  func outcomes() throws(ControlError) -> [RunOutcome] {
+    var outcomes: [RunOutcome] = []
+    for text in all("outcome") {
+      guard let outcome = RunOutcome(rawValue: text) else {
+        let hint = NearestName.hint(for: text, among: RunOutcome.allCases.map(\.rawValue))
+        throw ControlError(.invalid, "there is no outcome \"\(text.escapingControlCharacters)\"\(hint)", field: "outcome")
+      }
+      outcomes.append(outcome)
+    }
+    return outcomes
+  }
+
   /// `limit`; `preset` when it is not there.
   func limit(preset: Int) throws(ControlError) -> Int {
     guard let text = try one("limit") else { return preset }

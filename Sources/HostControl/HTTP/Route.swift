@@ -9,6 +9,8 @@ enum Route: Hashable {
   case why(RequestID)
   case retry(RequestID)
   case retryAll
+  case discard(RequestID)
+  case discardAll
   case snooze(RequestID)
   case cancel(RequestID)
   case cancelAll
@@ -26,6 +28,7 @@ enum Route: Hashable {
   case notify(String)
   case forecast
   case status
+  case problems
   case shutdown
   case stream
   case health
@@ -35,7 +38,7 @@ enum Route: Hashable {
   /// Whether it takes parameters behind the path; others refuse all.
   var readsQuery: Bool {
     switch self {
-    case .listRequests, .listRuns, .stream, .cancelAll, .retryAll, .clearConditions, .forecast: true
+    case .listRequests, .listRuns, .stream, .cancelAll, .retryAll, .discardAll, .clearConditions, .forecast: true
     default: false
     }
   }
@@ -81,6 +84,7 @@ enum Route: Hashable {
     case "runs": [("GET", .listRuns)]
     case "plugins": [("GET", .plugins)]
     case "status": [("GET", .status)]
+    case "problems": [("GET", .problems)]
     case "shutdown": [("POST", .shutdown)]
     case "stream": [("GET", .stream)]
     case "conditions": [("GET", .conditions), ("PUT", .overrideConditions), ("DELETE", .clearConditions)]
@@ -93,6 +97,7 @@ enum Route: Hashable {
   private static func item(_ collection: String, _ name: String) throws(HTTPFailure) -> [Entry]? {
     switch (collection, name) {
     case ("requests", "retry"): return [("POST", .retryAll)]
+    case ("requests", "discard"): return [("POST", .discardAll)]
     case ("requests", _):
       let id = try requestID(name)
       return [("GET", .request(id)), ("DELETE", .cancel(id))]
@@ -109,6 +114,7 @@ enum Route: Hashable {
     case ("requests", "why"): return [("GET", .why(try requestID(name)))]
     case ("requests", "snooze"): return [("POST", .snooze(try requestID(name)))]
     case ("requests", "retry"): return [("POST", .retry(try requestID(name)))]
+    case ("requests", "discard"): return [("POST", .discard(try requestID(name)))]
     case ("runs", "logs"): return [("GET", .logs(try runID(name)))]
     case ("plugins", "release") where !name.isEmpty: return [("POST", .release(try identifier(name)))]
     default: return nil

@@ -15,6 +15,10 @@ public struct HostConfiguration: Sendable, Equatable {
   /// `state_directory`: database, plugin copies, data of plugins.
   public var stateDirectory: String
 
+  /// `store_mark`: a file outside of the state directory that also remembers what is in the store, so that a state directory that was
+  /// deleted is noticed; nil: there is none.
+  public var storeMark: String?
+
   /// `permitted_identifiers`: who may register. Nil, the default, permits every plugin of a trusted directory.
   public var permittedIdentifiers: [IdentifierPattern]?
 
@@ -32,6 +36,9 @@ public struct HostConfiguration: Sendable, Equatable {
 
   /// `drain_timeout`: how long live runs may go on at shutdown before they are expired, 0 to 1 day.
   public var drainTimeout: Duration = .seconds(30)
+
+  /// `overdue_after`: how long a request may have been due and not run before it is a problem, 1 s to 366 days.
+  public var overdueAfter: Duration = .seconds(3600)
 
   /// `require_signatures`: whether a plugin must be signed by one of ``trustedKeys``.
   public var requireSignatures = false

@@ -21,6 +21,24 @@ enum ManyRequests {
     throw first
   }
 
+  /// Requests that the host looks at in one commit: for so long nothing else is done.
+  private static let atOnce = 2000
+
+  /// Asks the host for one page after the other of what is done to many requests.
+  ///
+  /// - Parameter query: What chooses them; may be empty.
+  static func pages(
+    _ method: String, _ path: String, _ query: String, _ client: ControlClient, _ body: (ControlClient.Answer) throws -> Void
+  ) async throws {
+    var next: String?
+    repeat {
+      let parts = ["limit=\(atOnce)", query, next.map { "after=\(ControlClient.escape($0))" } ?? ""].filter { !$0.isEmpty }
+      let answer = try await client.send(method, "\(path)?\(parts.joined(separator: "&"))")
+      try body(answer)
+      next = answer.node["next"]?.string
+    } while next != nil
+  }
+
   /// A query for the requests that match both.
   static func query(tag: String?, identifier: String?) -> String {
     [("tag", tag), ("identifier", identifier)].compactMap { name, value in

@@ -25,13 +25,17 @@ struct RunCommand: AsyncParsableCommand {
   var state: String?
   @Flag(help: "Launch although a permitted identifier has no plugin.")
   var allowMissing = false
+  @Flag(help: "Launch although the store lacks records that it once had; say it once, after having looked for a copy.")
+  var acceptStoreLoss = false
   @Option(help: ArgumentHelp("The control socket, instead of the configuration's.", valueName: "path"))
   var socket: String?
 
   /// What was asked.
   var options: RunOptions {
     RunOptions(
-      configuration: config, pluginDirectories: plugins, stateDirectory: state, allowMissing: allowMissing, socket: socket)
+      configuration: config, pluginDirectories: plugins, stateDirectory: state, allowMissing: allowMissing,
+      acceptStoreLoss: acceptStoreLoss,
+      socket: socket)
   }
 
   func run() async throws {

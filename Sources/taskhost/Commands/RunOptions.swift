@@ -8,6 +8,8 @@ struct RunOptions: Sendable, Hashable {
   var stateDirectory: String?
   /// Whether permitted identifiers that no file offers are no obstacle.
   var allowMissing = false
+  /// Whether a store that lacks records it once had is no obstacle.
+  var acceptStoreLoss = false
   /// The control socket instead of the configuration's.
   var socket: String?
 }

@@ -8,8 +8,13 @@ struct RunsListCommand: AsyncParsableCommand {
     commandName: "list",
     abstract: "List runs, the live ones first, then newest first.",
     discussion: """
+      --since and --until are about when a run started: a moment, or how long ago.
+      With --json and a limit above 10,000 the answer comes in pages, one a line.
+
       EXAMPLES
         taskhost runs list --identifier org.taskhost.cleanup
+        taskhost runs list --outcome failed --outcome crashed --since 24h
+        taskhost runs list --since '2026-11-21 22:00' --until '2026-11-22 06:00'
         taskhost runs list --request 01976c1e-0000-7000-8000-000000000000 --json
       """)
 
@@ -17,6 +22,15 @@ struct RunsListCommand: AsyncParsableCommand {
   var identifier: String?
   @Option(help: ArgumentHelp("Only those of this request.", valueName: "id"))
   var request: String?
+  @Option(
+    name: .customLong("outcome"),
+    help: ArgumentHelp(
+      "succeeded, noop, snoozed, retried, failed, expired, cancelled, stopped, crashed or lost; may be repeated.", valueName: "outcome"))
+  var outcomes: [String] = []
+  @Option(help: ArgumentHelp("Only those that started then or later.", valueName: "time"))
+  var since: String?
+  @Option(help: ArgumentHelp("Only those that started before then.", valueName: "time"))
+  var until: String?
   @Option(help: ArgumentHelp("At most so many.", valueName: "number"))
   var limit = 100
   @Flag(help: "Print the host's answer as JSON.")
@@ -24,15 +38,17 @@ struct RunsListCommand: AsyncParsableCommand {
   @OptionGroup var socketOptions: SocketOptions
 
   func run() async throws {
-    var query = "limit=\(limit)"
-    for (name, value) in [("identifier", identifier), ("request", request)] {
-      if let value { query += "&\(name)=\(ControlClient.escape(value))" }
-    }
-    let answer = try await socketOptions.client().get("/v1/runs?\(query)")
-    if json { return Terminal.print(answer.bytes) }
     let now = ControlServer.systemTime().unixMilliseconds
+    let moments = [
+      ("since", try since.map { try TimeArgument.past($0, "--since") }), ("until", try until.map { try TimeArgument.past($0, "--until") }),
+    ]
+    let query = ([("identifier", identifier), ("request", request)] + moments + outcomes.map { ("outcome", Optional($0)) })
+      .compactMap { name, value in value.map { "\(name)=\(ControlClient.escape($0))" } }.joined(separator: "&")
+    let runs = try await Listing.rows(
+      socketOptions.client(), query.isEmpty ? "/v1/runs" : "/v1/runs?\(query)", "runs", limit: limit, json: json)
+    if json { return }
     var table = TextTable("ID", "IDENTIFIER", "OUTCOME", "STARTED", "TOOK", "MESSAGE")
-    for run in answer.node["runs"]?.array ?? [] {
+    for run in runs {
       table.add(
         run["id"]?.string ?? "", run["identifier"]?.string ?? "", run["outcome"]?.string ?? "running",
         run["started_unix_ms"]?.integer.map { MomentText.relative($0, now: now) } ?? "",

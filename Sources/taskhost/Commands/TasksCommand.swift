@@ -4,7 +4,7 @@ import ArgumentParser
 struct TasksCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "tasks",
-    abstract: "List, explain, cancel, retry and snooze requests.",
+    abstract: "List, explain, cancel, retry, discard and snooze requests.",
     discussion: """
       EXAMPLES
         taskhost tasks
@@ -14,7 +14,7 @@ struct TasksCommand: AsyncParsableCommand {
       """,
     subcommands: [
       TasksListCommand.self, TasksShowCommand.self, TasksWhyCommand.self, TasksCancelCommand.self, TasksRetryCommand.self,
-      TasksSnoozeCommand.self,
+      TasksDiscardCommand.self, TasksSnoozeCommand.self,
     ],
     defaultSubcommand: TasksListCommand.self)
 }

@@ -12,6 +12,7 @@ struct TasksListCommand: AsyncParsableCommand {
         taskhost tasks list --state pending --state running
         taskhost tasks list --identifier org.taskhost.cleanup --limit 10
         taskhost tasks list --tag nightly --json
+        taskhost tasks list --problem
       """)
 
   @Option(help: ArgumentHelp("Only those of this identifier.", valueName: "identifier"))
@@ -22,6 +23,8 @@ struct TasksListCommand: AsyncParsableCommand {
   var states: [String] = []
   @Option(help: ArgumentHelp("Only those with this tag.", valueName: "tag"))
   var tag: String?
+  @Flag(help: "Only those that need a person: failed for good, failing again and again, or overdue.")
+  var problem = false
   @Option(help: ArgumentHelp("At most so many.", valueName: "number"))
   var limit = 100
   @Flag(help: "Print the host's answer as JSON.")
@@ -29,15 +32,14 @@ struct TasksListCommand: AsyncParsableCommand {
   @OptionGroup var socketOptions: SocketOptions
 
   func run() async throws {
-    var query = "limit=\(limit)"
-    for (name, value) in [("identifier", identifier), ("tag", tag)] + states.map({ ("state", Optional($0)) }) {
-      if let value { query += "&\(name)=\(ControlClient.escape(value))" }
-    }
-    let answer = try await socketOptions.client().get("/v1/requests?\(query)")
-    if json { return Terminal.print(answer.bytes) }
+    let query = ([("identifier", identifier), ("tag", tag), ("problem", problem ? "true" : nil)] + states.map { ("state", Optional($0)) })
+      .compactMap { name, value in value.map { "\(name)=\(ControlClient.escape($0))" } }.joined(separator: "&")
+    let requests = try await Listing.rows(
+      socketOptions.client(), query.isEmpty ? "/v1/requests" : "/v1/requests?\(query)", "requests", limit: limit, json: json)
+    if json { return }
     let now = ControlServer.systemTime().unixMilliseconds
     var table = TextTable("ID", "IDENTIFIER", "STATE", "WHEN", "REPEATS", "ATTEMPT", "LAST", "TAGS")
-    for request in answer.node["requests"]?.array ?? [] {
+    for request in requests {
       table.add(
         request["id"]?.string ?? "", request["identifier"]?.string ?? "", request["state"]?.string ?? "",
         ScheduleText.when(request, now: now), ScheduleText.repetition(request) ?? "-",

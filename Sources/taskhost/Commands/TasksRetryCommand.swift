@@ -29,9 +29,6 @@ struct TasksRetryCommand: AsyncParsableCommand {
   var json = false
   @OptionGroup var socketOptions: SocketOptions
 
-  /// Dead letters that the host looks at in one commit: for so long nothing else is done.
-  private static let atOnce = 2000
-
   func validate() throws {
     guard !ids.isEmpty || all else { throw ValidationError("Name the requests to retry: ids, or --all.") }
     guard ids.isEmpty || !all else { throw ValidationError("Ids and --all exclude each other.") }
@@ -49,19 +46,14 @@ struct TasksRetryCommand: AsyncParsableCommand {
 
   /// Retries the dead letters that match, a commit for some at a time.
   private func retryAll(_ client: ControlClient) async throws {
-    let matching = ManyRequests.query(tag: tag, identifier: identifier)
     var (hasFailed, hasRefused) = (false, false)
-    var next: String?
-    repeat {
-      let query = ["limit=\(Self.atOnce)", matching, next.map { "after=\(ControlClient.escape($0))" } ?? ""].filter { !$0.isEmpty }
-      let answer = try await client.post("/v1/requests/retry?\(query.joined(separator: "&"))")
+    try await ManyRequests.pages("POST", "/v1/requests/retry", ManyRequests.query(tag: tag, identifier: identifier), client) { answer in
       let (retried, refused) = (answer.node["retried"]?.array ?? [], answer.node["refused"]?.array ?? [])
       if json { Terminal.print(answer.bytes) } else { for id in retried { Terminal.print("\(id.string ?? "") pending") } }
       for refusal in refused { Terminal.note("taskhost: \(refusal["id"]?.string ?? ""): \(refusal["message"]?.string ?? "")") }
       hasFailed = hasFailed || !retried.isEmpty || !refused.isEmpty
       hasRefused = hasRefused || !refused.isEmpty
-      next = answer.node["next"]?.string
-    } while next != nil
+    }
     if !hasFailed { Terminal.note("no request has failed") }
     if hasRefused { throw ExitCode(ExitStatus.refused.rawValue) }
   }

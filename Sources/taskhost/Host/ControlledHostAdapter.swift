@@ -20,6 +20,10 @@ struct ControlledHostAdapter: ControlledHost {
     do { return try host.requests(query) } catch { throw ControlError(error) }
   }
 
+  func requestsWithProblems(_ query: RequestQuery) async throws(ControlError) -> [RequestRecord] {
+    do { return try host.requestsWithProblems(query) } catch { throw ControlError(error) }
+  }
+
   func request(_ id: RequestID) async throws(ControlError) -> RequestRecord {
     do { return try host.request(id) } catch { throw ControlError(error) }
   }
@@ -40,6 +44,18 @@ struct ControlledHostAdapter: ControlledHost {
     identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
   ) async throws(ControlError) -> RetriedRequests {
     do { return try await host.retryAll(identifier: identifier, tag: tag, after: after, limit: limit) } catch { throw ControlError(error) }
+  }
+
+  func discard(_ id: RequestID) async throws(ControlError) -> RequestRecord {
+    do { return try await host.discard(id) } catch { throw ControlError(error) }
+  }
+
+  func discardAll(
+    identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
+  ) async throws(ControlError) -> DiscardedRequests {
+    do { return try await host.discardAll(identifier: identifier, tag: tag, after: after, limit: limit) } catch {
+      throw ControlError(error)
+    }
   }
 
   func runs(_ query: RunQuery) async throws(ControlError) -> [RunRecord] {
@@ -79,14 +95,13 @@ struct ControlledHostAdapter: ControlledHost {
     let events = await host.eventCounts()
     // What was dropped before the scheduler saw it counts as received and dropped too.
     let lost = eventSockets?.counts.dropped ?? 0
-    var warnings = overview.warnings + (eventSockets?.warnings ?? [])
-    var tasks: [TaskActivity] = []
-    do { tasks = try await host.activity() } catch { warnings.append("what ran last cannot be read: \(error.message)") }
+    let tasks = (try? await host.activity()) ?? []
+    let problems = await host.problems(overview, tasks) + (eventSockets?.problems ?? [])
     return HostStatus(
       version: Version.text, processID: getpid(), phase: overview.phase, started: host.started, stateDirectory: host.stateDirectory,
       requests: overview.requests, running: overview.running, maxConcurrentRuns: host.configuration.maxConcurrentRuns,
       pluginsRegistered: overview.plugins.filter { $0.contract != nil }.count,
-      pluginsRefused: overview.plugins.filter { $0.contract == nil }.count, nextDue: overview.nextDue, warnings: warnings,
+      pluginsRefused: overview.plugins.filter { $0.contract == nil }.count, nextDue: overview.nextDue, problems: problems,
       sandbox: overview.sandbox, tasks: tasks,
       counters: HostCounters(
         eventsReceived: events.received + lost, eventsWoken: events.woken, eventsMerged: events.merged,

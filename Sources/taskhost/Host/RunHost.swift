@@ -31,7 +31,8 @@ func runHost(_ options: RunOptions) async throws -> Int32 {
   do {
     let claim = try HostClaim(configuration)
     opened = try configuration.openEventSockets(log)
-    host = try Host.launch(configuration, allowMissing: options.allowMissing, claim: claim, log: log)
+    host = try Host.launch(
+      configuration, allowMissing: options.allowMissing, acceptsStoreLoss: options.acceptStoreLoss, claim: claim, log: log)
   } catch {
     await opened?.close()
     let failure = error as? HostFailure ?? HostFailure(.configuration, "\(error)")

@@ -1,4 +1,5 @@
 import ArgumentParser
+import HostControl
 import TaskModel
 
 /// Durations and moments as options have them.
@@ -9,6 +10,19 @@ enum TimeArgument {
       throw ValidationError("\(option): '\(text)' is no duration: write 90s, 15m, 1h30m or 2d.")
     }
     return milliseconds
+  }
+
+  /// A moment that has been, as RFC 3339 has it: a moment, or with a duration so long ago.
+  static func past(_ text: String, _ option: String) throws -> String {
+    if let length = DurationText.parse(text) {
+      let time = ControlServer.systemTime() + (.zero - .milliseconds(length))
+      if let moment = RFC3339.format(time) { return moment }
+    }
+    guard let time = MomentText.parse(text), let moment = RFC3339.format(time) else {
+      throw ValidationError(
+        "\(option): '\(text)' is neither a moment nor a duration: write 2026-11-21T08:00:00Z, '2026-11-21 08:00' or 24h.")
+    }
+    return moment
   }
 
   /// Milliseconds since 1970 of `2026-11-21T08:00:00Z` or `2026-11-21 08:00`.

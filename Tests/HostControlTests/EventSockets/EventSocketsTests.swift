@@ -84,7 +84,7 @@ import Testing
         let events1 = try await arrivals.first(1)
         #expect(events1.first?.payload == most)
         #expect(sockets.counts.tooLong == 1)
-        #expect(sockets.warnings.first?.contains("1 datagram dropped: longer than 32768 bytes") == true)
+        #expect(sockets.problems.first?.text.contains("1 datagram dropped: longer than 32768 bytes") == true)
       }
     }
   }

@@ -1,0 +1,38 @@
+import TaskModel
+
+/// What is remembered of the runs of a schedule.
+struct MemorySchedule {
+  /// The last run, and the last that succeeded.
+  var run, success: Int64?
+  var lastSuccess: WallTime?
+  var failures = 0
+  var failingSince: WallTime?
+}
+
+/// Which schedule.
+struct ScheduleKey: Hashable, Comparable {
+  /// What of an identifier.
+  enum Subject: Hashable {
+    /// A unique key.
+    case key(ExactText)
+    /// A repeating request without one.
+    case request(Int64)
+    /// Everything else.
+    case others
+
+    var key: String? { if case .key(let text) = self { text.text } else { nil } }
+  }
+
+  let identifier: TaskIdentifier
+  let subject: Subject
+
+  static func < (left: ScheduleKey, right: ScheduleKey) -> Bool {
+    guard left.identifier == right.identifier else { return left.identifier < right.identifier }
+    return switch (left.subject, right.subject) {
+    case (.key(let left), .key(let right)): left < right
+    case (.request(let left), .request(let right)): left < right
+    case (.others, .key), (.others, .request), (.key, .request): true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import HostThreads
+public import TaskModel
+public import TaskScheduler
+
+// What the operator should know of, or must do something about.
+
+extension Host {
+  /// All problems of the host, in no order.
+  ///
+  /// - Parameters:
+  ///   - overview: Of a moment ago.
+  ///   - activity: Likewise.
+  public func problems(_ overview: HostOverview, _ activity: [TaskActivity]) async -> [Problem] {
+    let now = SystemClock().wallTime
+    launchedFiles.lookAtStore()
+    var problems = board.all + surroundings.overrides.all.map(\.problem)
+    problems += overview.plugins.compactMap { $0.problem(now: now) }
+    problems += activity.compactMap(\.schedule.problem)
+    if let trouble = storeTrouble, !trouble.error.isReplaced { problems.append(Self.problem(trouble.error, since: trouble.since)) }
+    do {
+      problems += try store.deadLetters().map(Self.problem)
+      if overview.phase == .launched { problems += try await overdueWork(now: now) }
+    } catch {
+      if storeTrouble == nil, !error.isReplaced { problems.append(Self.problem(error, since: nil)) }
+    }
+    return problems
+  }
+
+  /// The requests that need a person: dead letters, schedules that fail, and what has been due longest of overdue work.
+  public func requestsWithProblems(_ query: RequestQuery) throws(RequestRefusal) -> [RequestRecord] {
+    var failed = query
+    failed.states = [.failed]
+    var found: [RequestRecord]
+    do {
+      found = try store.requests(failed)
+      found += try store.schedules(limit: Self.shownSchedules).filter(\.isFailing).compactMap(\.request)
+      found += try store.overdue(by: SystemClock().wallTime + (.zero - configuration.overdueAfter))
+    } catch { throw RequestRefusal(error) }
+    var seen: Set<RequestID> = []
+    return Array(found.filter { query.matches($0) && seen.insert($0.id).inserted }.sorted { $0.id > $1.id }.prefix(query.limit))
+  }
+
+  /// Identifiers of which is said why their work is overdue.
+  private static let explained = 50
+  /// Gates of a request's own wishes: it may well wait for them.
+  private static let ownGates: Set<String> = ["conditions", "window", "event", "time", "backoff", "predecessor"]
+
+  private func overdueWork(now: WallTime) async throws(StoreError) -> [Problem] {
+    var oldest: [TaskIdentifier: RequestRecord] = [:]
+    for record in try store.overdue(by: now + (.zero - configuration.overdueAfter)) where oldest[record.request.identifier] == nil {
+      oldest[record.request.identifier] = record
+    }
+    var problems: [Problem] = []
+    for (identifier, record) in oldest.sorted(by: { $0.value.due < $1.value.due }).prefix(Self.explained) {
+      let gates = await withCheckedContinuation { continuation in
+        scheduler.explanation(of: record, edges: []) { continuation.resume(returning: $0.gates) }
+      }
+      // One without a gate begins in this moment.
+      guard !gates.isEmpty else { continue }
+      problems.append(
+        Problem(
+          .overdue, of: identifier.rawValue,
+          "work of \(identifier) is overdue: \(gates.map(\.sentence).joined(separator: "; "))",
+          remedy: "taskhost tasks why \(record.id)", since: record.due,
+          needsAction: !gates.allSatisfy { Self.ownGates.contains($0.kind) }))
+    }
+    return problems
+  }
+
+  private static func problem(_ error: StoreError, since: WallTime?) -> Problem {
+    Problem(
+      .storeFailing, "the store: \(error.observed); submissions are refused, and no runs start",
+      remedy: error.remedy ?? "look at the host's log, and at the disk of the state directory", since: since)
+  }
+
+  private static func problem(_ letters: DeadLetters) -> Problem {
+    let (count, identifier) = (letters.count, letters.identifier)
+    return Problem(
+      .deadLetters, of: identifier.rawValue,
+      "\(count == 1 ? "1 request of \(identifier) has" : "\(count) requests of \(identifier) have") failed for good",
+      remedy: "taskhost tasks retry --all --identifier \(identifier), or taskhost tasks discard --all --identifier \(identifier)",
+      since: letters.oldest)
+  }
+}
+
+extension StoreError {
+  fileprivate var isReplaced: Bool { if case .replaced = self { true } else { false } }
+}
+
+extension ScheduleRecord {
+  /// What of it needs a person; nil: nothing.
+  fileprivate var problem: Problem? {
+    guard isFailing else { return nil }
+    let last = lastRun?.report.message.map { ": \($0)" } ?? ""
+    let outcome = lastRun?.outcome?.rawValue ?? "failed"
+    return Problem(
+      .failing, of: request?.request.isSchedule == true ? identifier.rawValue : name,
+      failures == 1
+        ? "the last run of \(name) failed (\(outcome))\(last)" : "the last \(failures) runs of \(name) failed (\(outcome))\(last)",
+      remedy: lastRun.map { "taskhost runs logs \($0.id), and taskhost runs list --identifier \(identifier)" } ?? "mend its handler",
+      since: failingSince)
+  }
+}
+
+extension PluginOverview {
+  /// Why it gets no runs; nil: it does.
+  fileprivate func problem(now: WallTime) -> Problem? {
+    guard let identifier = contract?.identifier.rawValue else { return nil }
+    let last = standing.lastTrouble.map { ": \($0)" } ?? ""
+    if let since = standing.quarantinedSince {
+      return Problem(
+        .quarantined, of: identifier, "the plugin \(identifier) is quarantined\(last)",
+        remedy: "mend the plugin, then taskhost plugins release \(identifier)", since: since)
+    }
+    if let obstacle {
+      return Problem(
+        .suspended, of: identifier, "the plugin \(identifier) is suspended: \(obstacle)",
+        remedy: "restart the host if the thread does not come back, and use isolation = \"process\"")
+    }
+    guard standing.isHeld(at: now) else { return nil }
+    let count = standing.strikes == 1 ? "1 crash or forced stop" : "\(standing.strikes) crashes or forced stops"
+    return Problem(
+      .held, of: identifier, "the plugin \(identifier) is held back after \(count)\(last)",
+      remedy: "it gets runs again by itself; taskhost plugins release \(identifier) gives it runs now", needsAction: false)
+  }
+}

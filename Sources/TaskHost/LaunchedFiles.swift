@@ -1,0 +1,102 @@
+import Glibc
+import HostThreads
+import HostWatches
+import Logging
+import TaskModel
+import TaskStore
+
+/// Watches the files that a host has launched from: plugins whose file is gone, and a store whose files were deleted or replaced.
+final class LaunchedFiles: Sendable {
+  private let plugins: [String: [TaskIdentifier]]
+  private let store: StoreFiles
+  private let board: ProblemBoard
+  private let log: Logger
+  private let watches = Guarded<FileWatches?>(nil)
+
+  /// Begins to watch. What cannot be watched is a problem on the board.
+  ///
+  /// - Parameter plugins: The identifiers that each file registered, by its path.
+  init(plugins: [String: [TaskIdentifier]], store: StoreFiles, board: ProblemBoard, log: Logger) {
+    self.plugins = plugins
+    self.store = store
+    self.board = board
+    self.log = log
+    do throws(WatchFailure) {
+      let watches = try FileWatches(changed: { [weak self] in self?.look($0) }, failed: { [weak self] in self?.fail($0) })
+      self.watches.withLock { $0 = watches }
+      for (path, problem) in watches.watch(store.watched.union(plugins.keys)).sorted(by: { $0.key < $1.key }) {
+        fail("\(path) is not watched: \(problem)", of: path)
+      }
+    } catch { fail("\(error)") }
+  }
+
+  /// Ends watching; nothing is told afterwards.
+  func stop() {
+    let watches = watches.withLock { watches in
+      defer { watches = nil }
+      return watches
+    }
+    watches?.stop()
+  }
+
+  /// On the watches' thread: something became of a file.
+  private func look(_ path: String) {
+    if let identifiers = plugins[path] { look(path, identifiers) } else { lookAtStore() }
+  }
+
+  /// Whether the store's files are those that the host has open. From any thread.
+  func lookAtStore() {
+    let now = SystemClock().wallTime
+    if let error = store.check() {
+      let problem = Problem(
+        .storeReplaced, "\(error.observed); submissions are refused, and no runs start", remedy: error.remedy ?? "restart the host",
+        since: now)
+      if board.raise(problem) { log.critical("\(problem.text)") }
+    } else if board.clear(.storeReplaced) {
+      log.notice("the store's files are those again that the host has open")
+    }
+  }
+
+  private func look(_ path: String, _ identifiers: [TaskIdentifier]) {
+    var status = stat()
+    guard lstat(path, &status) != 0, errno == ENOENT || errno == ENOTDIR else {
+      if board.clear(.pluginGone, of: path) { log.notice("the plugin file is there again", metadata: ["file": "\(path)"]) }
+      return
+    }
+    let names = identifiers.map(\.rawValue).sorted().joined(separator: ", ")
+    let problem = Problem(
+      .pluginGone, of: path, "the plugin file \(path) is gone; what it registered (\(names)) runs on until the host ends",
+      remedy: "put the file back, or cancel its requests and restart the host", since: SystemClock().wallTime)
+    if board.raise(problem) { log.warning("\(problem.text)") }
+  }
+
+  /// The store was looked through.
+  func checked(_ result: StoreCheck.Result) {
+    switch result {
+    case .checking: break
+    case .whole(let pages): log.info("the store is whole", metadata: ["pages": "\(pages)"])
+    case .impossible(let reason):
+      board.raise(
+        Problem(
+          .storeUnchecked, "the store is not checked for damage: \(reason)", remedy: "free some space and restart the host",
+          since: SystemClock().wallTime, needsAction: false))
+      log.warning("the store is not checked for damage: \(reason)")
+    case .damaged(let pages, let count):
+      let problem = Problem(
+        .storeDamaged,
+        "the store is damaged: \(count == 1 ? "1 page is" : "\(count) pages are") not as written, \(pages.map(String.init).joined(separator: ", "))\(count > pages.count ? ", …" : "") of \(store.path)",
+        remedy: "stop the host, restore the state directory from a copy, and have the disk and the memory of the machine checked",
+        since: SystemClock().wallTime)
+      board.raise(problem)
+      log.critical("\(problem.text)")
+    }
+  }
+
+  private func fail(_ sentence: String, of path: String? = nil) {
+    let problem = Problem(
+      .unwatched, of: path, "a plugin file that goes, or a store that is replaced, is noticed late: \(sentence)",
+      remedy: "restart the host",
+      since: SystemClock().wallTime, needsAction: false)
+    if board.raise(problem) { log.warning("\(problem.text)") }
+  }
+}

@@ -1,0 +1,38 @@
+import Synchronization
+import TaskModel
+
+/// The problems that parts of the host have reported and not taken back. One for each kind and subject; bounded by those.
+final class ProblemBoard: Sendable {
+  private struct Place: Hashable {
+    let kind: Problem.Kind
+    let subject: String?
+  }
+
+  private let problems = Mutex<[Place: Problem]>([:])
+
+  /// Reports a problem. One of the same kind and subject is replaced, and goes on since it began.
+  ///
+  /// - Returns: Whether it is new.
+  @discardableResult
+  func raise(_ problem: Problem) -> Bool {
+    problems.withLock { problems in
+      let place = Place(kind: problem.kind, subject: problem.subject)
+      let known = problems[place]
+      var problem = problem
+      if let known { problem.since = known.since }
+      problems[place] = problem
+      return known == nil
+    }
+  }
+
+  /// Takes a problem back.
+  ///
+  /// - Returns: Whether it was there.
+  @discardableResult
+  func clear(_ kind: Problem.Kind, of subject: String? = nil) -> Bool {
+    problems.withLock { $0.removeValue(forKey: Place(kind: kind, subject: subject)) != nil }
+  }
+
+  /// All that were reported and not taken back.
+  var all: [Problem] { problems.withLock { Array($0.values) } }
+}

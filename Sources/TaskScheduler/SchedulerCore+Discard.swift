@@ -1,0 +1,37 @@
+import TaskModel
+
+extension SchedulerCore {
+  /// Discards a dead letter: nobody will retry it. It is cancelled, and goes with the history.
+  func discard(_ id: RequestID, _ transaction: any StoreTransaction) throws -> RequestRecord {
+    var record = try find(id, transaction)
+    guard record.state == .failed else {
+      let wish = record.state.isFinal ? "" : ": taskhost tasks cancel \(id)"
+      throw RequestRefusal(.conflict, "request \(id) is \(record.state.rawValue); only one that has failed can be discarded\(wish)")
+    }
+    record.state = try record.state.transition(on: .discarded, guards: RequestGuards()).state
+    record.lastMessage = "discarded; it had failed\(record.lastMessage.map { ": \($0)" } ?? "")"
+    try transaction.update(record)
+    note(record)
+    return record
+  }
+
+  /// Discards the dead letters that match.
+  ///
+  /// - Parameters:
+  ///   - identifier: Only those of it; nil: all.
+  ///   - tag: Only those with it; nil: all.
+  ///   - after: Only those after it in the order of ids.
+  ///   - limit: At most so many of the identifier's are looked at.
+  func discardAll(
+    identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int, _ transaction: any StoreTransaction
+  ) throws -> DiscardedRequests {
+    var result = DiscardedRequests()
+    let ids = try transaction.failed(of: identifier).filter { id in after.map { $0 < id } ?? true }
+    for id in ids.prefix(limit) {
+      if let tag, try transaction.request(id)?.request.tags.contains(where: { $0.utf8.elementsEqual(tag.utf8) }) != true { continue }
+      result.discarded.append(try discard(id, transaction).id)
+    }
+    if ids.count > limit { result.last = ids.prefix(limit).last }
+    return result
+  }
+}

@@ -1,0 +1,103 @@
+import GRDB
+public import TaskModel
+
+extension SQLiteRequestStore {
+  /// On a reading connection.
+  public func schedules(limit: Int) throws(StoreError) -> [ScheduleRecord] {
+    try read { database in
+      // With nil: a request that repeated and is over, which nobody can name.
+      var found: [Int64: ScheduleRecord?] = [:]
+      let columns = "s.id, s.identifier, s.kind, s.name, s.success_ms, s.failures, s.failing_since_ms, s.run"
+      let order = "ORDER BY s.identifier, s.kind, s.name LIMIT ?"
+      for sql in [
+        "SELECT \(columns) FROM schedules s INDEXED BY schedules_failing WHERE s.failures > 0 \(order)",
+        "SELECT \(columns) FROM schedules s \(order)",
+      ] where found.count < limit {
+        for row in try PreparedStatement(database, sql).rows(.integer(Int64(limit)), read: Self.row) where found.count < limit {
+          if found[row.id] == nil { found[row.id] = .some(try schedule(row, database)) }
+        }
+      }
+      var schedules = found.values.compactMap(\.self)
+      let shown = Set(schedules.compactMap(\.request?.id))
+      let sql = """
+        SELECT \(RequestColumns.list) FROM requests INDEXED BY requests_repeating WHERE repeats <> 0 AND state < 50 ORDER BY id LIMIT ?
+        """
+      let repeating = try PreparedStatement(database, sql).rows(.integer(Int64(limit + shown.count))) { try record($0, database) }
+      for record in repeating.filter({ !shown.contains($0.id) }).prefix(limit) {
+        schedules.append(ScheduleRecord(identifier: record.request.identifier, key: record.request.uniqueKey, request: record))
+      }
+      return schedules.sorted(by: ScheduleRecord.isListedBefore)
+    }
+  }
+
+  private struct Row {
+    let id, identifier: Int64
+    let kind: StoredScheduleKind
+    let name: String
+    let success, failingSince, run: Int64?
+    let failures: Int
+  }
+
+  private static func row(_ row: borrowing PreparedStatement.Columns) throws -> Row {
+    Row(
+      id: row.integer(0), identifier: row.integer(1), kind: try StoredScheduleKind(stored: row.integer(2)), name: row.text(3),
+      success: row.optionalInteger(4), failingSince: row.optionalInteger(6), run: row.optionalInteger(7), failures: Int(row.integer(5)))
+  }
+
+  private func schedule(_ row: Row, _ database: Database) throws -> ScheduleRecord? {
+    var schedule = ScheduleRecord(
+      identifier: try identifiers.name(of: row.identifier, in: database), lastSuccess: row.success.map(WallTime.init(unixMilliseconds:)),
+      failures: row.failures, failingSince: row.failingSince.map(WallTime.init(unixMilliseconds:)))
+    let live: (sql: String, values: [PreparedStatement.Value])? =
+      switch row.kind {
+      case .others: nil
+      case .key: ("identifier = ? AND unique_key = ? AND state < 50", [.integer(row.identifier), .text(row.name)])
+      case .request: ("id = ? AND state < 50", [.integer(Int64(row.name) ?? 0)])
+      }
+    if row.kind == .key { schedule.key = row.name }
+    if let live {
+      let sql = "SELECT \(RequestColumns.list) FROM requests WHERE \(live.sql)"
+      schedule.request = try PreparedStatement(database, sql).rows(live.values) { try record($0, database) }.first
+    }
+    if row.kind == .request, schedule.request == nil { return nil }
+    if let run = row.run {
+      let sql = "SELECT \(RunColumns.list) FROM runs WHERE id = ?"
+      schedule.lastRun = try PreparedStatement(database, sql).rows(.integer(run)) { row in
+        try RunColumns.record(row, origin: origin) { try identifiers.name(of: $0, in: database) }
+      }.first
+    }
+    return schedule
+  }
+
+  /// On a reading connection; looks into each lane, not at the requests.
+  public func overdue(by time: WallTime) throws(StoreError) -> [RequestRecord] {
+    try read { database in
+      let lanes = try Int64.fetchAll(database, sql: "SELECT id FROM lanes ORDER BY id LIMIT 4096")
+      let next = try PreparedStatement(
+        database,
+        """
+        SELECT priority FROM requests INDEXED BY requests_pending WHERE state = 20 AND lane = ? AND priority < ?
+        ORDER BY priority DESC LIMIT 1
+        """)
+      let first = try PreparedStatement(
+        database,
+        """
+        SELECT \(RequestColumns.list) FROM requests INDEXED BY requests_pending WHERE state = 20 AND lane = ? AND priority = ?
+          AND due_ms <= ? ORDER BY due_ms LIMIT 1
+        """)
+      var found: [RequestRecord] = []
+      for lane in lanes {
+        var oldest: RequestRecord?
+        var priority = Int64(Limits.priorities.upperBound) + 1
+        while let below = try next.rows(.integer(lane), .integer(priority), read: { $0.integer(0) }).first {
+          priority = below
+          let values: [PreparedStatement.Value] = [.integer(lane), .integer(priority), .integer(time.unixMilliseconds)]
+          guard let record = try first.rows(values, read: { try record($0, database) }).first else { continue }
+          if oldest.map({ (record.due, record.id) < ($0.due, $0.id) }) ?? true { oldest = record }
+        }
+        if let oldest { found.append(oldest) }
+      }
+      return found.sorted { ($0.due, $0.id) < ($1.due, $1.id) }
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import GRDB
+import TaskModel
+
+/// What is remembered of the runs of each schedule, see ``TaskModel/ScheduleRecord``: rows of `schedules`, written in the commit that adds the
+/// runs.
+///
+/// What a transaction changes is gathered and written once, however many runs it adds. On the writing thread only.
+final class ScheduleTable {
+  /// Which schedule, of an identifier.
+  struct Key: Hashable {
+    let identifier: Int64
+    let kind: StoredScheduleKind
+    /// The bytes of the unique key, or the digits of the request's id: other spellings of a letter are other keys.
+    let name: [UInt8]
+  }
+
+  fileprivate struct Row {
+    let id: Int64
+    var run, success, successEnded: Int64?
+    var failures: Int64
+    var failingSince: Int64?
+
+    /// The runs that it keeps in the history.
+    var needed: Set<Int64> { Set([run, success].compactMap(\.self)) }
+  }
+
+  /// What the present transaction has changed; a savepoint puts it back.
+  struct Changes {
+    fileprivate var numbers: [Key: Int64] = [:]
+    fileprivate var rows: [Int64: Row] = [:]
+    fileprivate var dropped: Set<Int64> = []
+  }
+
+  var changes = Changes()
+  private let subject, select, insert, update, deleteRun, selectByID: PreparedStatement
+
+  init(_ database: Database) throws {
+    func prepare(_ sql: String) throws -> PreparedStatement { try PreparedStatement(database, sql) }
+    let columns = "id, run, success, success_ms, failures, failing_since_ms"
+    subject = try prepare("SELECT unique_key, repeats FROM requests WHERE id = ?")
+    select = try prepare("SELECT \(columns) FROM schedules WHERE identifier = ? AND kind = ? AND name = ?")
+    selectByID = try prepare("SELECT \(columns) FROM schedules WHERE id = ?")
+    insert = try prepare("INSERT INTO schedules (identifier, kind, name, failures) VALUES (?, ?, ?, 0) RETURNING id")
+    update = try prepare("UPDATE schedules SET run = ?, success = ?, success_ms = ?, failures = ?, failing_since_ms = ? WHERE id = ?")
+    deleteRun = try prepare("DELETE FROM runs WHERE id = ?")
+  }
+
+  /// A run of a request is about to be added.
+  ///
+  /// - Parameter identifier: Its number.
+  /// - Returns: The number of the schedule.
+  func added(_ run: RunRecord, _ identifier: Int64) throws -> Int64 {
+    let key = try key(of: run.request.sequence, identifier)
+    var row = try row(of: key)
+    let before = row.needed
+    let ended = (run.ended ?? run.started).unixMilliseconds
+    let outcome = run.outcome ?? .lost
+    row.run = run.id.sequence
+    if outcome.isSuccess {
+      (row.success, row.successEnded, row.failures, row.failingSince) = (run.id.sequence, ended, 0, nil)
+    } else if outcome.isFailure {
+      row.failures += 1
+      row.failingSince = row.failingSince ?? ended
+    }
+    changes.rows[row.id] = row
+    changes.dropped.formUnion(before.subtracting(row.needed))
+    return row.id
+  }
+
+  private func key(of request: Int64, _ identifier: Int64) throws -> Key {
+    let found = try subject.rows(.integer(request)) { ($0.optionalText(0), $0.integer(1)) }.first
+    if let key = found?.0 { return Key(identifier: identifier, kind: .key, name: Array(key.utf8)) }
+    if let found, found.1 != 0 { return Key(identifier: identifier, kind: .request, name: Array("\(request)".utf8)) }
+    return Key(identifier: identifier, kind: .others, name: [])
+  }
+
+  private func row(of key: Key) throws -> Row {
+    if let number = changes.numbers[key], let row = changes.rows[number] { return row }
+    let name = PreparedStatement.Value.text(String(decoding: key.name, as: UTF8.self))
+    let values: [PreparedStatement.Value] = [.integer(key.identifier), .integer(key.kind.stored), name]
+    let known = try select.rows(values, read: Self.row).first
+    let row = try known ?? insert.rows(values) { Row(id: $0.integer(0), failures: 0) }.first
+    guard let row else { throw StoreError.other("a schedule was not added") }
+    changes.numbers[key] = row.id
+    return row
+  }
+
+  private static func row(_ columns: borrowing PreparedStatement.Columns) -> Row {
+    Row(
+      id: columns.integer(0), run: columns.optionalInteger(1), success: columns.optionalInteger(2),
+      successEnded: columns.optionalInteger(3),
+      failures: columns.integer(4), failingSince: columns.optionalInteger(5))
+  }
+
+  /// Whether a schedule needs one of its runs in the history, with what the transaction has changed.
+  func needs(_ run: Int64, schedule: Int64?) throws -> Bool {
+    guard let schedule else { return false }
+    let row = try changes.rows[schedule] ?? selectByID.rows(.integer(schedule), read: Self.row).first
+    return row?.needed.contains(run) ?? false
+  }
+
+  /// A request was removed. What is remembered of one that repeated goes with it, if its identifier has run and succeeded since.
+  func removed(request: Int64, of identifier: Int64, _ database: Database) throws {
+    let key = Key(identifier: identifier, kind: .request, name: Array("\(request)".utf8))
+    let values: [PreparedStatement.Value] = [
+      .integer(identifier), .integer(key.kind.stored), .text(String(decoding: key.name, as: UTF8.self)),
+    ]
+    guard let known = try select.rows(values, read: Self.row).first else { return }
+    let row = changes.rows[known.id] ?? known
+    // What this transaction has changed is looked at too.
+    try write()
+    let newer = try PreparedStatement(
+      database,
+      """
+      SELECT EXISTS (SELECT 1 FROM schedules WHERE identifier = ?1 AND id <> ?2 AND run > ?3)
+        AND (?4 IS NULL OR EXISTS (SELECT 1 FROM schedules WHERE identifier = ?1 AND id <> ?2 AND success > ?4))
+      """
+    ).rows(.integer(identifier), .integer(row.id), .integer(row.run ?? 0), .integer(row.success)) { $0.integer(0) != 0 }.first
+    guard newer == true else { return }
+    try PreparedStatement(database, "DELETE FROM schedules WHERE id = ?").run(.integer(row.id))
+    changes.rows[row.id] = nil
+    changes.numbers[key] = nil
+    changes.dropped.formUnion(row.needed)
+  }
+
+  // MARK: The transaction
+
+  /// Writes what the transaction has changed.
+  private func write() throws {
+    for row in changes.rows.values {
+      try update.run(
+        .integer(row.run), .integer(row.success), .integer(row.successEnded), .integer(row.failures), .integer(row.failingSince),
+        .integer(row.id))
+    }
+  }
+
+  /// Writes what the transaction has changed, and removes runs that no schedule needs any more from the part of the history that was pruned.
+  func finish(prunedThrough: Int64) throws {
+    try write()
+    for run in changes.dropped where run <= prunedThrough { try deleteRun.run(.integer(run)) }
+  }
+
+  /// The transaction is over.
+  func forget() { changes = Changes() }
+}
+
+/// What sort of schedule. Final, as all stored values.
+enum StoredScheduleKind: StoredValue {
+  /// Requests without a unique key that run once.
+  case others
+  /// A unique key.
+  case key
+  /// A repeating request without a unique key.
+  case request
+
+  var stored: Int64 {
+    switch self {
+    case .others: 0
+    case .key: 10
+    case .request: 20
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import Glibc
+import HostThreads
+import TaskModel
+
+/// What a host remembers of its store outside of it: that a store of this origin was there, and the highest id that it had recorded durably.
+/// So an emptied database, a deleted log or a copy from yesterday is noticed at the next launch.
+///
+/// A file of 64 bytes. It is made under another name, synced and renamed; then numbers of 8 bytes in it are overwritten in place, after each
+/// commit, without a sync: what is written survives the process. It is synced with each checkpoint and at the end, so that after a power cut
+/// it says no more than the store has, and little less.
+final class StoreMark: Sendable {
+  /// What is in the file.
+  struct Content: Equatable {
+    /// The store's own.
+    var origin: UInt64
+    /// The highest sequence of any record that was committed; 0: none was.
+    var sequence: Int64
+    /// Whether a host had the store open: it did not end by itself.
+    var isOpen: Bool
+  }
+
+  private static let format = Array("taskhost mark 1\n".utf8)
+  private static let size = 64
+  private static let sequenceOffset: off_t = 24
+  private static let openOffset: off_t = 32
+
+  private let path: String
+  private let descriptor: Int32
+  private let sequence: Guarded<Int64>
+
+  /// Makes the file anew.
+  init(path: String, _ content: Content) throws(StoreError) {
+    self.path = path
+    sequence = Guarded(content.sequence)
+    let new = path + ".new"
+    descriptor = open(new, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw Self.failure("cannot be made", new) }
+    let bytes = Self.bytes(of: content)
+    let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+    if count >= 0, count < bytes.count { errno = ENOSPC }
+    guard count == bytes.count, fchmod(descriptor, 0o600) == 0, fsync(descriptor) == 0, rename(new, path) == 0 else {
+      let error = Self.failure("cannot be written", new)
+      close(descriptor)
+      unlink(new)
+      throw error
+    }
+    let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    let directory = open(folder.isEmpty ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    if directory >= 0 {
+      fsync(directory)
+      close(directory)
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  /// What a file says; nil: there is none.
+  ///
+  /// - Throws: ``StoreError/other(_:)`` for a file that cannot be read, or is not what was written.
+  static func read(_ path: String) throws(StoreError) -> Content? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      if errno == ENOENT || errno == ENOTDIR { return nil }
+      throw failure("cannot be read", path)
+    }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: size + 1)
+    let count = bytes.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+    guard count >= 0 else { throw failure("cannot be read", path) }
+    guard count == size, Array(bytes[..<format.count]) == format, number(bytes, 40) == check(number(bytes, 16)) else {
+      throw .other("\(path) is damaged: it is not what a host wrote")
+    }
+    let sequence = Int64(bitPattern: number(bytes, Int(sequenceOffset)))
+    guard (0...0x0FFF_FFFF_FFFF_FFFF).contains(sequence) else { throw .other("\(path) is damaged: \(sequence) is no id") }
+    return Content(origin: number(bytes, 16), sequence: sequence, isOpen: number(bytes, Int(openOffset)) != 0)
+  }
+
+  /// A commit is durable whose records have no higher id. An error is none: the mark says less then.
+  func note(_ sequence: Int64) {
+    self.sequence.withLock { highest in
+      guard sequence > highest else { return }
+      highest = sequence
+      put(UInt64(bitPattern: sequence), at: Self.sequenceOffset)
+    }
+  }
+
+  /// The store is about to be closed in order.
+  func end() {
+    put(0, at: Self.openOffset)
+    sync()
+  }
+
+  /// From any thread.
+  func sync() { fdatasync(descriptor) }
+
+  private func put(_ value: UInt64, at offset: off_t) {
+    var value = value.littleEndian
+    _ = pwrite(descriptor, &value, 8, offset)
+  }
+
+  private static func bytes(of content: Content) -> [UInt8] {
+    var bytes = format
+    for number in [content.origin, UInt64(bitPattern: content.sequence), content.isOpen ? 1 : 0, check(content.origin)] {
+      withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+    return bytes + [UInt8](repeating: 0, count: size - bytes.count)
+  }
+
+  private static func number(_ bytes: [UInt8], _ offset: Int) -> UInt64 {
+    (0..<8).reduce(0) { $0 | UInt64(bytes[offset + $1]) << UInt64(8 * $1) }
+  }
+
+  /// Tells a file of this host from chance.
+  private static func check(_ origin: UInt64) -> UInt64 { (origin ^ 0x7461_736B_686F_7374) &* 0x9E37_79B9_7F4A_7C15 }
+
+  private static func failure(_ what: String, _ path: String) -> StoreError {
+    .other("\(path) \(what): \(String(cString: strerror(errno)))")
+  }
+}

@@ -1,0 +1,47 @@
+import Glibc
+
+/// Which pages of a database its write-ahead log has.
+///
+/// - Source: sqlite.org/fileformat2.html, "The Write-Ahead Log": a header of 32 bytes, then frames of a header of 24 bytes and a page each.
+struct WALPages {
+  /// The numbers of the pages, from 1. Those of frames behind the last commit may be among them.
+  private(set) var numbers: Set<UInt32> = []
+  private var salt: [UInt8] = []
+  private var offset: off_t = 32
+
+  /// Reads the log's present generation.
+  ///
+  /// - Parameters:
+  ///   - path: The log's; there may be none.
+  ///   - known: What was read before: of the same generation, only what came since is read.
+  /// - Returns: nil for a file that cannot be read or is no log.
+  init?(_ path: String, since known: WALPages? = nil) {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return }
+      return nil
+    }
+    defer { close(descriptor) }
+    var header = [UInt8](repeating: 0, count: 32)
+    let count = header.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+    guard count != 0 else { return }
+    guard count == 32, Self.number(header, 0) & 0xFFFF_FFFE == 0x377F_0682 else { return nil }
+    let pageSize = off_t(Self.number(header, 8))
+    guard (512...65_536).contains(pageSize) else { return nil }
+    salt = Array(header[16..<24])
+    if let known, known.salt == salt { (numbers, offset) = (known.numbers, known.offset) }
+    var frame = [UInt8](repeating: 0, count: 24)
+    while true {
+      let count = frame.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, offset) }
+      guard count >= 0 else { return nil }
+      // A frame of another salt is of an earlier generation: it and all behind it are over.
+      guard count == 24, frame[8..<16].elementsEqual(salt) else { return }
+      numbers.insert(Self.number(frame, 0))
+      offset += 24 + pageSize
+    }
+  }
+
+  private static func number(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
+    (0..<4).reduce(0) { $0 << 8 | UInt32(bytes[offset + $1]) }
+  }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// A store that was damaged, emptied, deleted or replaced: it is said, and nothing that was acknowledged is lost in silence.
+@Suite("A store that is lost", .timeLimit(.minutes(20)))
+struct StoreLossTests {
+  private func expectRefusal(_ host: HostProcess, _ words: String..., sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    let result = try await host.failure([])
+    #expect(result.status == 78, "\(result.errors)", sourceLocation: sourceLocation)
+    for word in words + ["--accept-store-loss"] {
+      #expect(result.errors.contains(word), "\(result.errors)", sourceLocation: sourceLocation)
+    }
+  }
+
+  /// What happens to the files of a host that was killed.
+  private static let losses: [(name: String, harm: @Sendable (String) -> Void)] = [
+    ("emptied database", { truncate($0 + "/taskhost.sqlite", 0) }),
+    ("deleted database", { unlink($0 + "/taskhost.sqlite") }),
+    ("deleted log", { unlink($0 + "/taskhost.sqlite-wal") }),
+    ("emptied log", { truncate($0 + "/taskhost.sqlite-wal", 0) }),
+  ]
+
+  @Test("after kill -9 a launch refuses a store that lacks what was acknowledged, and goes on when that is accepted", arguments: 0..<4)
+  func lost(_ index: Int) async throws {
+    try await HostProcess.run { host in
+      _ = try await host.submit("result 0", ["--after", "1h"])
+      await host.kill()
+      Self.losses[index].harm(host.directory("state"))
+      try await expectRefusal(host, "the store has lost records")
+      try await host.start(["--accept-store-loss"])
+      let status = try await host.cli("status")
+      #expect(status.status == 0 && status.output.contains("store loss"), "\(status.output)")
+      try await host.terminate()
+      try await host.start()
+    }
+  }
+
+  @Test("a bit that flipped on the disk shows in the status, and the host runs on")
+  func flipped() async throws {
+    try await HostProcess.run { host in
+      for number in 0..<40 { _ = try await host.submit("result 0;\(String(repeating: "x", count: 3000)) \(number)", ["--after", "1h"]) }
+      try await host.terminate()
+      let path = host.directory("state/taskhost.sqlite")
+      var bytes = try Data(contentsOf: URL(filePath: path))
+      let place = try #require(bytes.range(of: Data(repeating: 0x78, count: 500))?.lowerBound)
+      bytes[place + 100] ^= 0x20
+      try host.directory.file("state/taskhost.sqlite", bytes, mode: 0o600)
+      try await host.start()
+      try await host.current.line(with: "the store is damaged")
+      let status = try await host.cli("status")
+      #expect(status.status == 1 && status.output.contains("! store damaged"), "\(status.output)")
+      #expect(status.output.contains("1 page is not as written, \(place / 4096 + 1) of"), "\(status.output)")
+      #expect(try await host.run("result 0")["outcome"]?.string == "succeeded")
+    }
+  }
+
+  @Test("a state directory that was deleted is noticed where store_mark names a file elsewhere")
+  func deletedDirectory() async throws {
+    try await HostProcess.prepare { host in
+      try await host.add("script.so", "script")
+      try host.configure("store_mark = \"elsewhere.mark\"\n")
+      try await host.start()
+      _ = try await host.submit("result 0", ["--after", "1h"])
+      try await host.terminate()
+      try FileManager.default.removeItem(atPath: host.directory("state"))
+      try await expectRefusal(host, "missing or empty")
+      try await host.start(["--accept-store-loss"])
+      #expect(try await host.json("status")["requests"]?["pending"]?.integer == 0)
+    }
+  }
+
+  @Test(
+    "a database or log that is deleted or replaced under a running host refuses submissions with 503, shows in the status, and ends nothing",
+    arguments: ["taskhost.sqlite", "taskhost.sqlite-wal"], [true, false])
+  func replaced(_ name: String, _ isReplaced: Bool) async throws {
+    try await HostProcess.run { host in
+      let kept = try await host.submit("result 0", ["--after", "1h"])
+      let (file, away) = (host.directory("state/" + name), host.directory("away"))
+      #expect(rename(file, away) == 0)
+      if isReplaced { try Data(repeating: 0, count: 4096).write(to: URL(filePath: file)) }
+      let refused = try await onThread { [socket = host.socket] in
+        try SocketClient(socket, limit: .seconds(10)).request("POST", "/v1/requests", body: "{\"identifier\":\"test.script\"}")
+      }
+      #expect(refused.status == 503, "\(refused.body)")
+      #expect(refused.body.contains("deleted or replaced"), "\(refused.body)")
+      try await host.current.line(with: "deleted or replaced")
+      let status = try await host.cli("status")
+      #expect(status.status == 1 && status.output.contains("! store replaced"), "\(status.output)")
+      #expect(host.isRunning)
+      // The same file again: nothing was lost.
+      #expect(rename(away, file) == 0)
+      try await host.current.line(with: "files are those again")
+      #expect(try await host.json("tasks", "show", kept)["state"]?.string == "pending")
+    }
+  }
+}
