@@ -27,7 +27,14 @@ enum Samples {
     TaskRequest(
       identifier: identifier, earliestBegin: WallTime(unixMilliseconds: .min), priority: Limits.priorities.lowerBound,
       onConflict: .append, tags: Array(repeating: "t", count: Limits.tags)),
+    paced,
   ]
+
+  private static let paced: TaskRequest = {
+    var request = TaskRequest(identifier: identifier)
+    request.isPaced = true
+    return request
+  }()
 
   static let changes: [LaunchChange] =
     requests.map { .submit($0) } + [.cancel([identifier]), .cancel([longIdentifier, identifier])]

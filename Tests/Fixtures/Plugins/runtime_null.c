@@ -62,7 +62,8 @@ static taskhost_result requests(taskhost_task task) {
   CHECK(REFUSED(TASKHOST_ETOOBIG, (bad.payload = big, bad.payload_length = UINT64_MAX)));
   CHECK(REFUSED(TASKHOST_ETOOBIG, (bad.payload = big, bad.payload_length = 1ull << 63)));
   CHECK(REFUSED(TASKHOST_OK, (bad.payload = big, bad.payload_length = 65536)));
-  CHECK(REFUSED(TASKHOST_EINVAL, bad.earliest_begin_unix_ms = -1));
+  CHECK(REFUSED(TASKHOST_EINVAL, bad.earliest_begin_unix_ms = -2));
+  CHECK(REFUSED(TASKHOST_OK, bad.earliest_begin_unix_ms = TASKHOST_BEGIN_PACED));
   CHECK(REFUSED(TASKHOST_EINVAL, bad.on_conflict = 5));
   CHECK(REFUSED(TASKHOST_EINVAL, bad.on_conflict = TASKHOST_CONFLICT_KEEP));
   CHECK(REFUSED(TASKHOST_EINVAL, bad.unique_key = ""));
