@@ -78,8 +78,8 @@ let package = Package(
     .executableTarget(
       name: "taskhost-worker",
       dependencies: [
-        "CCrashCell", "CTaskHostSystem", "CWorkerDenials", "HostThreads", "PluginRuntime", "TaskModel", "WorkerLink", "WorkerSandbox",
-        deque,
+        "CCrashCell", "CTaskHostSystem", "CWorkerDenials", "HostThreads", "OpenFiles", "PluginRuntime", "TaskModel", "WorkerLink",
+        "WorkerSandbox", deque,
       ],
       swiftSettings: settings,
       // A worker carries its own Swift, so that it starts in milliseconds and a plugin brings another without meeting it: nothing of it
@@ -90,7 +90,7 @@ let package = Package(
     .target(
       name: "TaskHost",
       dependencies: [
-        "CCrashCell", "CTaskHostSystem", "CalendarTime", "Failpoints", "HostConditions", "HostThreads", "HostWatches", "PluginRuntime",
+        "CCrashCell", "CTaskHostSystem", "CalendarTime", "Failpoints", "HostConditions", "HostThreads", "HostWatches", "OpenFiles", "PluginRuntime",
         "PluginTrust", "StrictText", "SchedulingLimits", "TaskModel",
         "TaskScheduler", "TaskStore", "TypedCalls", "WorkerLink", "WorkerProcesses", "WorkerSandbox", crypto, logging, tomlKit,
       ],
@@ -125,6 +125,10 @@ let package = Package(
     .target(name: "HostConditions", dependencies: ["CTaskHostSystem", "HostThreads", "TaskModel"], swiftSettings: settings),
     .target(
       name: "HostWatches", dependencies: ["CHostWatches", "CTaskHostSystem", "HostThreads"], exclude: ["System"], swiftSettings: settings),
+    .target(
+      name: "OpenFiles", dependencies: ["COpenFiles", "HostThreads", "TaskModel", deque], exclude: ["System"], swiftSettings: settings),
+    // openat2 and leases are not in Swift's Glibc module.
+    .target(name: "COpenFiles", path: "Sources/OpenFiles/System"),
     // timerfd is not in Swift's Glibc module.
     .target(name: "CHostWatches", path: "Sources/HostWatches/System"),
     .target(name: "SchedulingLimits", dependencies: ["CalendarTime", "StrictText", "TaskModel"], swiftSettings: settings),
@@ -291,6 +295,6 @@ let package = Package(
       dependencies: ["HostThreads", "SchedulingLimits", "StoreTestSupport", "TaskModel", "TaskScheduler", "TaskStore"],
       swiftSettings: settings),
     .testTarget(
-      name: "CleanupTests", dependencies: ["CTaskHost", "Cleanup", "TaskHostSDK", "TestSupport"], swiftSettings: settings),
+      name: "CleanupTests", dependencies: ["CTaskHost", "Cleanup", "OpenFiles", "TaskHostSDK", "TaskModel", "TestSupport"], swiftSettings: settings),
   ]
 )

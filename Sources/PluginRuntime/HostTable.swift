@@ -28,8 +28,10 @@ enum HostTable {
     fillDurable(&table)
     table.last_error = { LastError.get() }
     table.extension = { id in
-      guard let id, strcmp(id, TASKHOST_EXTENSION_REQUESTS) == 0 else { return nil }
-      return UnsafeRawPointer(RequestsTable.shared)
+      guard let id else { return nil }
+      if strcmp(id, TASKHOST_EXTENSION_REQUESTS) == 0 { return UnsafeRawPointer(RequestsTable.shared) }
+      if strcmp(id, TASKHOST_EXTENSION_OPEN_FILES) == 0 { return UnsafeRawPointer(OpenFilesTable.shared) }
+      return nil
     }
     return table
   }

@@ -94,6 +94,14 @@ final class LaunchSession: @unchecked Sendable {  // reason: everything that cha
     try whileOpen { () throws(CallFailure) in try lend(policy.dataDirectory(for: try knownIdentifier())) }
   }
 
+  /// How far an absolute path is entitled.
+  func entitlement(to path: String) throws(CallFailure) -> PathEntitlement {
+    try whileOpen { () throws(CallFailure) in
+      _ = try knownIdentifier()
+      return policy.entitlement(to: path)
+    }
+  }
+
   func submit(_ pointer: UnsafePointer<taskhost_request>?) throws(CallFailure) {
     try whileOpen { () throws(CallFailure) in
       let request = try TaskRequest(borrowed: pointer)

@@ -1,5 +1,6 @@
 import HostThreads
 import Logging
+import OpenFiles
 import PluginRuntime
 import PluginTrust
 import TaskModel
@@ -30,7 +31,9 @@ struct HostParts: Sendable {
     self.store = store
     self.crashMemory = crashMemory
     rules = SubmissionRules(others: configuration.maySubmit())
-    services = PluginServices(store: store, clock: clock, submissionRules: rules)
+    services = PluginServices(store: store, clock: clock, submissionRules: rules) { identifier in
+      EntitledPaths(of: identifier, in: configuration, stateDirectory: directory.path)
+    }
     let relay = EventRelay(log: log)
     self.relay = relay
     let cgroups = WorkerCgroups.prepare()

@@ -1,4 +1,5 @@
 import HostThreads
+import OpenFiles
 import Synchronization
 import TaskModel
 import TaskScheduler
@@ -12,6 +13,8 @@ final class PluginServices: WorkerServices {
   private let store: any RequestStore
   private let clock: any HostClock
   private let submissionRules: SubmissionRules
+  private let entitledPaths: @Sendable (TaskIdentifier) -> EntitledPaths
+  private let desk = OpenFileDesk()
   /// Set before the first run starts: the scheduler needs the launcher, and the launcher needs these services.
   private let connection = Mutex<Connection?>(nil)
 
@@ -21,7 +24,12 @@ final class PluginServices: WorkerServices {
     let siblings: [TaskIdentifier: [TaskIdentifier]]
   }
 
-  init(store: any RequestStore, clock: any HostClock, submissionRules: SubmissionRules) {
+  /// - Parameter entitledPaths: What the plugin that has the identifier reaches.
+  init(
+    store: any RequestStore, clock: any HostClock, submissionRules: SubmissionRules,
+    entitledPaths: @escaping @Sendable (TaskIdentifier) -> EntitledPaths
+  ) {
+    self.entitledPaths = entitledPaths
     self.store = store
     self.clock = clock
     self.submissionRules = submissionRules
@@ -72,6 +80,19 @@ final class PluginServices: WorkerServices {
       scheduler.cancelPending(of: identifier.map { [$0] } ?? own, from: run.run, of: run.request) { result in
         completion(CallAnswer(result.map { .count($0) }))
       }
+    case .openFiles(_, let directory, let files):
+      let paths = own.map(entitledPaths).reduce(EntitledPaths(read: [], write: [])) { $0.union($1) }
+      guard !paths.entitlement(to: directory).isEmpty else {
+        throw CallFailure(
+          .notPermitted,
+          "\(directory.escapingControlCharacters) is not below a path of the plugin's entitlements: add it to entitlements.read")
+      }
+      desk.ask(files, in: directory, by: run.identifier) { result in
+        switch result {
+        case .success(let uses): completion(.bytes(uses.map(\.rawValue)))
+        case .failure(let failure): completion(.failure(failure))
+        }
+      }
     case .admit, .settings, .dataDirectory, .admitRequest, .launchPending: throw .launchIsOver
     }
   }
@@ -114,6 +135,10 @@ extension PluginServices: RunServices {
       throw CallFailure(.internal, "a cancellation was answered with something else")
     }
     return count
+  }
+
+  func openFiles(_ files: [FileQuestion], in directory: String, for run: RunReference) throws(CallFailure) -> [FileUse] {
+    try FileUse.decoding(try bytes(.openFiles(run.run, in: directory, files), run) ?? [], of: files.count)
   }
 
   private func bytes(_ call: WorkerCall, _ run: RunReference) throws(CallFailure) -> [UInt8]? {

@@ -11,6 +11,8 @@ public protocol LaunchPolicy: Sendable {
   /// The requests of these identifiers, which the plugin has registered, that are pending from before the launch, the oldest first; those
   /// after `request`, or with nil from the first on. None in a launch that only finds out what the plugin registers.
   func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(CallFailure) -> PendingPage
+  /// How far an absolute path is entitled to the plugin.
+  func entitlement(to path: String) -> PathEntitlement
   /// A line from a plugin that launches.
   func log(_ line: LogLine)
 }

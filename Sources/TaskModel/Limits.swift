@@ -10,6 +10,12 @@ public enum Limits {
   public static let stateValueBytes = 1_048_576
   /// Bytes of a state key and of a unique key.
   public static let keyBytes = 256
+  /// Bytes of a path.
+  public static let pathBytes = 4095
+  /// Files of one question about open files.
+  public static let openFiles = 16_384
+  /// Bytes of all their paths.
+  public static let openFilePathBytes = 2 * 1_048_576
   /// State keys of an identifier.
   public static let stateKeys = 10_000
   /// Bytes of all state values of an identifier.

@@ -20,4 +20,6 @@ public protocol RunServices: Sendable {
   ///
   /// - Returns: How many.
   func cancelPending(of identifier: TaskIdentifier?, for run: RunReference) throws(CallFailure) -> Int
+  /// Whether somebody has these files open: an answer for each, in their order. `directory` is absolute, and entitled to the run's plugin.
+  func openFiles(_ files: [FileQuestion], in directory: String, for run: RunReference) throws(CallFailure) -> [FileUse]
 }

@@ -52,6 +52,11 @@ extension WorkerCall: WireValue {
       writer.byte(13)
       writer.write(run)
       writer.optional(identifier)
+    case .openFiles(let run, let directory, let files):
+      writer.byte(14)
+      writer.write(run)
+      writer.text(directory)
+      writer.list(files)
     }
   }
 
@@ -73,11 +78,26 @@ extension WorkerCall: WireValue {
         after: try reader.optional(RequestID.self, "the last of a page"))
     case 12: self = .pending(try Self.run(&reader), after: try reader.optional(RequestID.self, "the last of a page"))
     case 13: self = .cancelPending(try Self.run(&reader), of: try reader.optional(TaskIdentifier.self, "identifier"))
+    case 14: self = .openFiles(try Self.run(&reader), in: try Self.directory(&reader), try Self.files(&reader))
     case let code: throw .malformed(what: "call \(code) is not defined")
     }
   }
 
   private static func run(_ reader: inout MessageReader) throws(LinkError) -> RunID { try reader.read(RunID.self, "a call's run") }
+
+  private static func directory(_ reader: inout MessageReader) throws(LinkError) -> String {
+    let path = try reader.text("a directory", atLeast: 1, atMost: Limits.pathBytes)
+    guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else { throw .malformed(what: "a directory is no absolute path") }
+    return path
+  }
+
+  private static func files(_ reader: inout MessageReader) throws(LinkError) -> [FileQuestion] {
+    let files = try reader.list(FileQuestion.self, "files", atMost: Limits.openFiles)
+    // Each is at most 4,095, so the sum cannot overflow.
+    let bytes = files.reduce(0) { $0 + $1.path.count }
+    guard bytes <= Limits.openFilePathBytes else { throw .malformed(what: "files have \(bytes) bytes of paths") }
+    return files
+  }
 
   private static func key(_ reader: inout MessageReader) throws(LinkError) -> String {
     try reader.text("key", atLeast: 1, atMost: Limits.keyBytes)
@@ -85,6 +105,22 @@ extension WorkerCall: WireValue {
 
   private static func value(_ reader: inout MessageReader) throws(LinkError) -> [UInt8]? {
     try reader.optional("value") { (reader) throws(LinkError) in try reader.blob("value", atMost: Limits.stateValueBytes) }
+  }
+}
+
+extension FileQuestion: WireValue {
+  func write(to writer: inout MessageWriter) {
+    writer.integer(device)
+    writer.integer(inode)
+    writer.blob(path)
+  }
+
+  init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
+    let device = try reader.integer(UInt64.self, "a file's device")
+    let inode = try reader.integer(UInt64.self, "a file's inode")
+    let path = try reader.blob("a file's path", atMost: Limits.pathBytes)
+    guard !path.isEmpty, !path.contains(0) else { throw .malformed(what: "a file's path is empty or holds a null byte") }
+    self.init(device: device, inode: inode, path: path)
   }
 }
 

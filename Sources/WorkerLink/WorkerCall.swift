@@ -34,4 +34,7 @@ public enum WorkerCall: Sendable, Hashable {
   case pending(RunID, after: RequestID?)
   /// Cancels the pending requests of an identifier of the run's plugin; nil: of all. Answered `count` once it is durable, or `failure`.
   case cancelPending(RunID, of: TaskIdentifier?)
+  /// Has somebody these files open, which are below an absolute path? At most ``TaskModel/Limits/openFiles``, with
+  /// ``TaskModel/Limits/openFilePathBytes`` of paths. Answered `bytes`, a ``TaskModel/FileUse`` each, or `failure`.
+  case openFiles(RunID, in: String, [FileQuestion])
 }

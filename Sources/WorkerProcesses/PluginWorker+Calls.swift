@@ -12,7 +12,8 @@ extension PluginWorker {
     }
     switch call {
     case .admit, .settings, .dataDirectory, .admitRequest, .launchPending: answer(launchAnswer(call))
-    case .state(let run, _), .setState(let run, _, _), .checkpoint(let run), .setCheckpoint(let run, _):
+    case .state(let run, _), .setState(let run, _, _), .checkpoint(let run), .setCheckpoint(let run, _),
+      .openFiles(let run, _, _):
       guard let reference = monitor.locked({ liveReference(run) }) else { return answer(.failure(.stale)) }
       surroundings.services.serve(call, for: reference, completion: answer)
     case .submit(let run, _), .cancel(let run, _), .pending(let run, _), .cancelPending(let run, _):

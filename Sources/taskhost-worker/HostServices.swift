@@ -1,4 +1,5 @@
 import HostThreads
+import OpenFiles
 import TaskModel
 import WorkerLink
 
@@ -35,6 +36,11 @@ struct HostServices: RunServices {
     return count
   }
 
+  func openFiles(_ files: [FileQuestion], in directory: String, for run: RunReference) throws(CallFailure) -> [FileUse] {
+    guard let answers = try bytes(.openFiles(run.run, in: directory, files)) else { throw Self.misunderstood }
+    return try FileUse.decoding(answers, of: files.count)
+  }
+
   private func bytes(_ call: WorkerCall) throws(CallFailure) -> [UInt8]? {
     guard case .bytes(let bytes) = try calls.ask(call) else { throw Self.misunderstood }
     return bytes
@@ -47,6 +53,8 @@ struct HostServices: RunServices {
 struct HostPolicy: LaunchPolicy {
   let calls: HostCalls
   let link: HostLink
+  /// nil: this is a launch that only finds out whose file it is, in the default sandbox.
+  let paths: EntitledPaths?
 
   func admit(_ identifier: TaskIdentifier) throws(CallFailure) { _ = try calls.ask(.admit(identifier)) }
 
@@ -67,6 +75,8 @@ struct HostPolicy: LaunchPolicy {
     guard case .pending(let page) = try calls.ask(.launchPending(identifiers, after: request)) else { throw HostServices.misunderstood }
     return page
   }
+
+  func entitlement(to path: String) -> PathEntitlement { paths?.entitlement(to: path) ?? [.read, .write] }
 
   func log(_ line: LogLine) { link.send(.launchLog(line)) }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import HostThreads
+import OpenFiles
 import PluginRuntime
 import TaskModel
 import WorkerLink
@@ -33,7 +34,7 @@ final class WorkerSession: @unchecked Sendable {  // reason: what changes after 
         LaunchOrder(
           path: boot.confinement.plugin, identifier: boot.identifier, adoption: boot.adoption,
           handlerLimit: boot.handlerLimit,
-          policy: HostPolicy(calls: calls, link: link)),
+          policy: HostPolicy(calls: calls, link: link, paths: boot.identifier.map { _ in EntitledPaths(boot.confinement) })),
         budget: boot.launchBudget, late: { [link] in link.send(.refused($0)) })
       self.plugin = plugin
       link.send(

@@ -13,6 +13,7 @@ import Testing
     "Sources/MemoryStore": ["HostThreads", "TaskModel"],
     "Sources/HostConditions": ["CTaskHostSystem", "Glibc", "HostThreads", "TaskModel"],
     "Sources/HostWatches": ["CHostWatches", "CTaskHostSystem", "Glibc", "HostThreads"],
+    "Sources/OpenFiles": ["COpenFiles", "DequeModule", "Glibc", "HostThreads", "TaskModel"],
     "Sources/StrictText": [],
     "Sources/HostThreads": ["CTaskHostSystem", "Glibc", "TaskModel"],
     "Sources/PluginTrust": ["Crypto", "Glibc", "StrictText", "Synchronization", "TaskModel"],
@@ -23,8 +24,8 @@ import Testing
       "CCrashCell", "CTaskHostSystem", "DequeModule", "Glibc", "HostProcesses", "HostThreads", "TaskModel", "WorkerLink",
     ],
     "Sources/taskhost-worker": [
-      "CCrashCell", "CTaskHostSystem", "CWorkerDenials", "DequeModule", "Glibc", "HostThreads", "PluginRuntime", "TaskModel", "WorkerLink",
-      "WorkerSandbox",
+      "CCrashCell", "CTaskHostSystem", "CWorkerDenials", "DequeModule", "Glibc", "HostThreads", "OpenFiles", "PluginRuntime", "TaskModel",
+      "WorkerLink", "WorkerSandbox",
     ],
     "Sources/PluginRuntime": [
       "CCrashCell", "CTaskHost", "CTaskHostSystem", "DequeModule", "Glibc", "HeapModule", "HostThreads", "Synchronization", "TaskModel",
@@ -42,7 +43,7 @@ import Testing
     ],
     "Sources/TaskHost": [
       "CCrashCell", "CalendarTime", "Crypto", "Failpoints", "Foundation", "FoundationEssentials", "CTaskHostSystem", "Glibc",
-      "HostConditions", "HostThreads", "HostWatches", "Logging", "PluginRuntime", "PluginTrust", "SchedulingLimits", "StrictText",
+      "HostConditions", "HostThreads", "HostWatches", "Logging", "OpenFiles", "PluginRuntime", "PluginTrust", "SchedulingLimits", "StrictText",
       "Synchronization", "TaskModel", "TaskScheduler", "TaskStore", "TOMLKit", "TypedCalls", "WorkerLink",
       "WorkerProcesses", "WorkerSandbox",
     ],

@@ -13,6 +13,7 @@ public final class MemoryServices: RunServices, WorkerServices {
     var pending: [PendingRequest] = []
     var pagesLeft = Int.max
     var cancelled: [TaskIdentifier?] = []
+    var asked: [(directory: String, files: [FileQuestion])] = []
   }
 
   private let state = Mutex(State())
@@ -84,6 +85,15 @@ public final class MemoryServices: RunServices, WorkerServices {
     }
   }
 
+  /// The files that were asked about, and where.
+  public var askedFiles: [(directory: String, files: [FileQuestion])] { state.withLock { $0.asked } }
+
+  /// By the inode: a third is open, a third is not, of the rest nothing is known.
+  public func openFiles(_ files: [FileQuestion], in directory: String, for run: RunReference) throws(CallFailure) -> [FileUse] {
+    state.withLock { $0.asked.append((directory, files)) }
+    return files.map { FileUse(rawValue: UInt8($0.inode % 3)) ?? .unknown }
+  }
+
   /// Answers as the calls above, from a thread of its own.
   public func serve(_ call: WorkerCall, for run: RunReference, completion: @escaping @Sendable (CallAnswer) -> Void) {
     answers.async { [self] in completion(answer(call, run)) }
@@ -100,6 +110,7 @@ public final class MemoryServices: RunServices, WorkerServices {
       case .cancel(_, let request): try cancel(request, for: run)
       case .pending(_, let request): return .pending(try pendingRequests(after: request, for: run))
       case .cancelPending(_, let identifier): return .count(try cancelPending(of: identifier, for: run))
+      case .openFiles(_, let directory, let files): return .bytes(try openFiles(files, in: directory, for: run).map(\.rawValue))
       case .admit, .settings, .dataDirectory, .admitRequest, .launchPending: throw CallFailure(.internal, "that is no call of a run")
       }
       return .done

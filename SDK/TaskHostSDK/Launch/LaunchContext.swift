@@ -23,4 +23,12 @@ public struct LaunchContext<Settings>: Sendable where Settings: Sendable {
   public func submit(_ request: TaskRequest) throws(TaskHostError) {
     try table.check(try request.withCValue { table.api.pointee.launch_submit(launch, $0) })
   }
+
+  /// How far the operator lets this plugin reach a directory, which need not exist. With `isolation = "thread"`, and in a launch that only
+  /// finds out what the plugin registers, every directory is entitled.
+  ///
+  /// - Throws: ``TaskHostError``, `unsupported` where the host does not tell, `launched` once the launch is over.
+  public func entitlement(to directory: String) throws(TaskHostError) -> DirectoryEntitlement {
+    try OpenFilesTable(table).entitlement(to: directory, launch)
+  }
 }

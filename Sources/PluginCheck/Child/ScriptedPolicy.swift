@@ -30,5 +30,6 @@ final class ScriptedPolicy: LaunchPolicy {
   func dataDirectory(for identifier: TaskIdentifier) throws(CallFailure) -> String { folder }
   func admit(_ request: TaskRequest, from identifier: TaskIdentifier) throws(CallFailure) {}
   func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(CallFailure) -> PendingPage { PendingPage() }
+  func entitlement(to path: String) -> PathEntitlement { [.read, .write] }
   func log(_ line: LogLine) {}
 }

@@ -97,6 +97,9 @@ final class LaunchRegistry: @unchecked Sendable {  // reason: `taken` is touched
       }
     }
 
+    /// A plugin that is launched in the host reaches what the host does.
+    func entitlement(to path: String) -> PathEntitlement { [.read, .write] }
+
     func log(_ line: LogLine) {
       registry.log.log(
         level: Logger.Level(line.level), "\(line.message)",

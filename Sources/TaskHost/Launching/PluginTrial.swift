@@ -71,6 +71,7 @@ public struct PluginTrial: Sendable {
     }
     func admit(_ request: TaskRequest, from identifier: TaskIdentifier) throws(CallFailure) {}
     func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(CallFailure) -> PendingPage { PendingPage() }
+    func entitlement(to path: String) -> PathEntitlement { [.read, .write] }
     func log(_ line: LogLine) {}
   }
 

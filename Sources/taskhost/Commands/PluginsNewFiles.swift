@@ -1196,7 +1196,8 @@ enum PluginsNewFiles {
        * next call of any function of this table. Never NULL. */
       const char *(*last_error)(void);
       /* A table of further functions, "org.taskhost.NAME/REV"; NULL where the host does not know it. Read-only memory
-       * that lives as long as the process. This header describes TASKHOST_EXTENSION_REQUESTS. */
+       * that lives as long as the process. This header describes TASKHOST_EXTENSION_REQUESTS
+       * and TASKHOST_EXTENSION_OPEN_FILES. */
       const void *(*extension)(const char *id);
     } taskhost_api;
 
@@ -1256,6 +1257,58 @@ enum PluginsNewFiles {
        * ENOTPERMITTED: not registered (yet). ELIMIT: more than 1,000 submissions and cancellations. */
       taskhost_status (*launch_cancel)(taskhost_launch launch, const char *identifier);
     } taskhost_requests;
+
+    /* ---- extension org.taskhost.open-files/1: who has a file open ---- */
+
+    /* What extension() is asked for; the answer is a const taskhost_open_files *. */
+    #define TASKHOST_EXTENSION_OPEN_FILES "org.taskhost.open-files/1"
+
+    /* Files of one question, and bytes of their paths together, at most. */
+    #define TASKHOST_OPEN_FILES_MAXIMUM 16384u
+    #define TASKHOST_OPEN_FILES_PATH_BYTES 2097152u
+
+    /* What is known of a file or directory. */
+    enum {
+      TASKHOST_USE_UNKNOWN = 0, /* the host cannot tell: it may be open */
+      TASKHOST_USE_OPEN = 1,    /* open, mapped, locked or run by a process, or a directory that a process is in */
+      TASKHOST_USE_NOT_OPEN = 2 /* nobody had it open when the host looked */
+    };
+
+    /* How far a directory is entitled, as bits. */
+    enum { TASKHOST_ENTITLED_READ = 1, TASKHOST_ENTITLED_WRITE = 2 };
+
+    /* A file or directory that is asked about: an element of an array, so it never grows. */
+    typedef struct taskhost_file {
+      uint64_t device;  /* st_dev */
+      uint64_t inode;   /* st_ino */
+      const char *path; /* relative to the question's directory, at most 4,095 bytes, any bytes but NUL; "." is the directory */
+    } taskhost_file;
+
+    /* A worker cannot see what other processes have open: its sandbox hides them. The host looks for it.
+     * How: a look through /proc, which is complete for a host that root runs in the machine's own process namespace. Any
+     * other host asks the kernel for a lease on each file that it did not find open, which tells for files that belong to
+     * the host's user on a local file system; of other files, and of directories, it then answers UNKNOWN.
+     * Not seen: descriptors on their way between processes or registered with io_uring, files that a file server in the
+     * kernel has open, and other machines. An answer is about the moment of the look: whoever acts on it acts a moment
+     * later, when the file may have been opened.
+     * Statuses named at a function come on top of EINVAL, ESTALE (run phase), ELAUNCHED (launch phase). */
+    typedef struct taskhost_open_files {
+      uint32_t struct_size; /* of the host's table */
+      uint32_t reserved;    /* 0 */
+
+      /* Run phase, any thread. Writes one of TASKHOST_USE_ to uses[i] for files[i]. `directory` is absolute, without
+       * symlinks, at or below a path of the plugin's entitlements `read` or `write` or its data directory (isolation =
+       * "thread": anywhere). A file that is not reached from there by its path, through no symlink and no mount point, is
+       * answered as one that nobody has open, or UNKNOWN: make sure that it is the same file before acting on it.
+       * Blocks while the host looks; asks for as many files at once as there are, for a look costs the same for one.
+       * ENOTPERMITTED: not an entitled directory. ENOTFOUND: no such directory. ETOOBIG: too many files or bytes of paths.
+       * ELIMIT: too many questions wait for an answer. EUNAVAILABLE: the host cannot look. */
+      taskhost_status (*query)(
+          taskhost_task task, const char *directory, const taskhost_file *files, size_t count, uint8_t *uses);
+      /* Launch phase, any thread. Writes to *entitled how far `directory` is entitled: TASKHOST_ENTITLED_ bits, 0 for not
+       * at all. It need not exist. */
+      taskhost_status (*launch_entitlement)(taskhost_launch launch, const char *directory, uint32_t *entitled);
+    } taskhost_open_files;
 
     /* ---- what a plugin exports ---- */
 
@@ -1338,6 +1391,8 @@ enum PluginsNewFiles {
     TASKHOST_STATIC_ASSERT(sizeof(taskhost_pending_request) == 64, "taskhost_pending_request has no padding");
     TASKHOST_STATIC_ASSERT(offsetof(taskhost_pending_request, identifier) == 32, "taskhost_pending_request.identifier");
     TASKHOST_STATIC_ASSERT(sizeof(taskhost_requests) == 48, "taskhost_requests has no padding");
+    TASKHOST_STATIC_ASSERT(sizeof(taskhost_file) == 24, "taskhost_file has no padding");
+    TASKHOST_STATIC_ASSERT(sizeof(taskhost_open_files) == 24, "taskhost_open_files has no padding");
 
     #ifdef __cplusplus
     } /* extern "C" */

@@ -1,0 +1,16 @@
+/// A file or directory, to ask the host about: see ``TaskContext/openFiles(_:in:)``.
+public struct FileReference: Sendable, Hashable {
+  /// `st_dev`.
+  public var device: UInt64
+  /// `st_ino`.
+  public var inode: UInt64
+  /// Relative to the directory of the question, at most 4,095 bytes without a null byte.
+  public var path: [UInt8]
+
+  /// A reference as given.
+  public init(device: UInt64, inode: UInt64, path: [UInt8]) {
+    self.device = device
+    self.inode = inode
+    self.path = path
+  }
+}

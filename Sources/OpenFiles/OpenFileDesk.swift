@@ -1,0 +1,80 @@
+import DequeModule
+import HostThreads
+public import TaskModel
+
+/// Answers questions about open files, one after the other, on a thread that exists while there are any.
+///
+/// A look through all processes costs the host time, so it is bounded: after each the thread rests as long as it took, and few questions wait.
+public final class OpenFileDesk: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
+  private struct Question {
+    let asker: TaskIdentifier
+    let files: [FileQuestion]
+    let directory: String
+    let completion: @Sendable (Result<[FileUse], CallFailure>) -> Void
+  }
+
+  private let monitor = Monitor()
+  private var waiting = Deque<Question>()
+  private var isServing = false
+  /// Of all plugins together: each may be some megabytes.
+  private static let mostWaiting = 16
+  private static let mostWaitingOfOne = 4
+
+  /// A desk without questions.
+  public init() {}
+
+  /// Takes a question and returns at once; `completion` is called on another thread, or on this one with `limit` or `unavailable`.
+  ///
+  /// - Parameters:
+  ///   - asker: Whose question it is: none may have all places.
+  ///   - directory: Absolute; the caller has made sure that `asker` is entitled to it.
+  public func ask(
+    _ files: [FileQuestion], in directory: String, by asker: TaskIdentifier,
+    completion: @escaping @Sendable (Result<[FileUse], CallFailure>) -> Void
+  ) {
+    let question = Question(asker: asker, files: files, directory: directory, completion: completion)
+    let (isTaken, starts) = monitor.locked { () -> (Bool, Bool) in
+      let own = waiting.count { $0.asker == asker }
+      guard waiting.count < Self.mostWaiting, own < Self.mostWaitingOfOne else { return (false, false) }
+      waiting.append(question)
+      defer { isServing = true }
+      return (true, !isServing)
+    }
+    guard isTaken else {
+      return completion(.failure(CallFailure(.limit, "too many questions about open files wait for an answer: ask again later")))
+    }
+    guard starts else { return }
+    do throws(HostThread.Failure) { try HostThread.start("open-files") { [self] in serve() } } catch {
+      let failure = CallFailure(.unavailable, error.description)
+      let left = monitor.locked { () -> [Question] in
+        isServing = false
+        defer { waiting.removeAll() }
+        return Array(waiting)
+      }
+      for question in left { question.completion(.failure(failure)) }
+    }
+  }
+
+  private func serve() {
+    while let question = next() {
+      let began = SystemClock.now
+      let answer = Result { () throws(CallFailure) in try OpenFileLook.answer(question.files, in: question.directory) }
+      question.completion(answer)
+      rest(for: SystemClock.now - began)
+    }
+  }
+
+  private func next() -> Question? {
+    monitor.locked {
+      let question = waiting.popFirst()
+      isServing = question != nil
+      return question
+    }
+  }
+
+  /// Nobody signals: it is a wait for a deadline.
+  private func rest(for time: Duration) {
+    let end = SystemClock.now + time
+    monitor.locked { while monitor.wait(until: end) && SystemClock.now < end {} }
+  }
+}

@@ -1,0 +1,72 @@
+import COpenFiles
+import Glibc
+public import TaskModel
+
+/// One look at who has which file open: through /proc, and where that does not show every process, by asking the kernel for a lease on each
+/// file. Takes as long as the machine has processes and open files; any thread.
+public enum OpenFileLook {
+  private struct Identity: Hashable {
+    var device: UInt64
+    var inode: UInt64
+  }
+
+  /// What a look through /proc has found of what is wanted.
+  private final class Findings {
+    let wanted: Set<Identity>
+    var open: Set<Identity> = []
+    init(_ wanted: Set<Identity>) { self.wanted = wanted }
+  }
+
+  /// Answers about files below `directory`, in their order.
+  ///
+  /// - Throws: `notFound` where the directory is not there, or its path leads through a symlink.
+  public static func answer(_ files: [FileQuestion], in directory: String) throws(CallFailure) -> [FileUse] {
+    let top = taskhost_open_files_directory(directory)
+    guard top >= 0 else { throw failure(-top, directory) }
+    defer { close(top) }
+    let findings = Findings(Set(files.map { Identity(device: $0.device, inode: $0.inode) }))
+    let isComplete = taskhost_open_files_scan(
+      { context, device, inode in
+        guard let context else { return }
+        let findings = Unmanaged<Findings>.fromOpaque(context).takeUnretainedValue()
+        let identity = Identity(device: device, inode: inode)
+        if findings.wanted.contains(identity) { findings.open.insert(identity) }
+      }, Unmanaged.passUnretained(findings).toOpaque())
+    return withExtendedLifetime(findings) {
+      files.map { use(of: $0, in: top, isOpen: findings.open.contains(Identity(device: $0.device, inode: $0.inode)), isComplete) }
+    }
+  }
+
+  /// Whether a file outside of the directory is open is nobody's business: it is answered as one that is not.
+  private static func use(of file: FileQuestion, in top: Int32, isOpen: Bool, _ isComplete: Bool) -> FileUse {
+    if isComplete, !isOpen { return .notOpen }
+    return withPath(file.path) { path in
+      if isOpen, taskhost_open_files_is(top, path, file.device, file.inode) { return .open }
+      if isComplete { return .notOpen }
+      switch taskhost_open_files_lease(top, path, file.device, file.inode) {
+      case 0: return .notOpen
+      case 1: return .open
+      default: return .unknown
+      }
+    }
+  }
+
+  private static func withPath(_ path: [UInt8], _ body: (UnsafePointer<CChar>) -> FileUse) -> FileUse {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: path.count + 1) { buffer in
+      for (index, byte) in path.enumerated() { buffer[index] = CChar(bitPattern: byte) }
+      buffer[path.count] = 0
+      return buffer.baseAddress.map { body(UnsafePointer($0)) } ?? .unknown
+    }
+  }
+
+  private static func failure(_ code: Int32, _ directory: String) -> CallFailure {
+    let reason = String(cString: strerror(code))
+    let shown = directory.escapingControlCharacters
+    switch code {
+    case ENOENT: return CallFailure(.notFound, "\(shown) does not exist")
+    case ELOOP, ENOTDIR: return CallFailure(.notFound, "\(shown) is no directory, or its path leads through a symlink")
+    case ENOSYS, EPERM: return CallFailure(.unavailable, "this kernel has no openat2 (Linux 5.6), which a look at open files needs")
+    default: return CallFailure(.unavailable, "\(shown) cannot be opened: \(reason)")
+    }
+  }
+}

@@ -1,0 +1,15 @@
+import OpenFiles
+import TaskModel
+
+extension EntitledPaths {
+  /// What the configuration gives the plugin that has the identifier.
+  init(of identifier: TaskIdentifier, in configuration: HostConfiguration, stateDirectory: String) {
+    let settings = configuration.plugin(identifier.rawValue)
+    guard settings.isolation != .thread else {
+      self = .everything
+      return
+    }
+    let data = try? StateDirectory.dataDirectory(in: stateDirectory, for: identifier)
+    self.init(read: settings.entitlements.read, write: settings.entitlements.write + (data.map { [$0] } ?? []))
+  }
+}
