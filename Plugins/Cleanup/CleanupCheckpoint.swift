@@ -10,16 +10,16 @@ struct CleanupCheckpoint: Codable, Sendable, Equatable {
   /// Reports of the finished rules and, perhaps, the unfinished one that is next.
   var reports: [RuleReport]
 
-  static let currentVersion = 1
+  static let currentVersion = 2
 
   /// What is kept once everything was carried out: no run goes on from it.
   static let nothing = CleanupCheckpoint(fingerprint: "", asOf: 0, reports: [])
 
-  /// A short mark for anything that describes itself (FNV-1a, 64 bits): tells settings apart, is no protection.
-  static func fingerprint(of value: some Sequence<Rule>) -> String {
+  /// A short mark for rules (FNV-1a, 64 bits): tells settings apart, is no protection. The same in every process.
+  static func fingerprint(of rules: some Sequence<Rule>) -> String {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for rule in value {
-      for byte in String(describing: rule).utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    for rule in rules {
+      for byte in rule.canonicalText.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
     }
     return String(hash, radix: 16)
   }

@@ -15,6 +15,8 @@ struct CleanupTask: BackgroundTask {
 
   init(_ launch: LaunchContext<CleanupSettings>) throws {
     settings = launch.settings
+    try RuleFeasibility.check(
+      settings.rules, entitlement: { try launch.entitlement(to: $0) }, warn: { launch.log(.warning, $0) })
     if settings.rules.isEmpty { launch.log(.notice, "no rules in the settings: nothing will be cleaned up") }
   }
 
@@ -30,13 +32,14 @@ struct CleanupTask: BackgroundTask {
       return .noop
     }
     let logger = task.logger
-    let environment = SweepEnvironment(
+    var environment = SweepEnvironment(
       now: nanoseconds(task.now),
       isCancelled: { Task.isCancelled },
       saveCheckpoint: { try task.checkpoint.setValue($0) },
       progress: { task.progress($0, of: $1) },
       log: { logger.log(level: $0, "\($1)") })
-    var sweeper = Sweeper(rules, batchSize: settings.batchSize, resuming: earlier(task), environment: environment)
+    environment.openFiles = { directory, questions in openFiles(task, directory, questions) }
+    let sweeper = Sweeper(rules, batchSize: settings.batchSize, resuming: earlier(task), environment: environment)
     switch try sweeper.run() {
     case .stopped(let report):
       try task.setOutput(try report.encoded())
@@ -52,8 +55,27 @@ struct CleanupTask: BackgroundTask {
           "\(report.summary); \(blocked.count) of \(report.rules.count) rules could not run: "
             + blocked.map { "\($0.name): \($0.problem ?? "")" }.joined(separator: "; "))
       }
+      let failed = report.rules.filter { $0.status == .failed }
+      guard failed.isEmpty else {
+        throw TaskFailure.temporary(
+          "\(report.summary); \(failed.count) of \(report.rules.count) rules could not remove most of what had to go: "
+            + failed.map { "\($0.name): \($0.problem ?? "")" }.joined(separator: "; "))
+      }
       task.setMessage(report.summary)
       return report.rules.contains(where: \.hadWork) ? .success : .noop
+    }
+  }
+
+  /// Asks the host. Without an answer nothing is known of any of them.
+  private func openFiles(_ task: TaskContext<CleanupPayload>, _ directory: String, _ questions: [OpenFileQuestion]) -> [FileUse] {
+    do {
+      let files = questions.map { FileReference(device: $0.identity.device, inode: $0.identity.inode, path: $0.path) }
+      return try task.openFiles(files, in: directory)
+    } catch  where error.code == .unsupported {
+      return []
+    } catch {
+      task.logger.warning("the host does not say which files are open: \(error)")
+      return []
     }
   }
 

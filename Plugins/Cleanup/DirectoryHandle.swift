@@ -2,7 +2,7 @@ internal import CCleanup
 internal import Glibc
 
 /// An open directory, and the only way by which anything below it is reached: by relative names, through no symlink, across no mount point.
-struct DirectoryHandle: ~Copyable {
+final class DirectoryHandle {
   private let descriptor: Descriptor
   let resolution: PathResolution
   /// What the directory was when it was opened.
@@ -27,86 +27,76 @@ struct DirectoryHandle: ~Copyable {
     let chosen = resolution ?? probe(root.raw)
     let components = path.utf8.split(separator: UInt8(ascii: "/")).map { Array($0) }
     let opened = try walk(
-      from: root.raw, components[...], purpose: CLEANUP_OPEN_DIRECTORY, resolution: chosen, mayCrossMounts: true)
+      from: root.raw, components[...], purpose: CLEANUP_OPEN_DIRECTORY, resolution: chosen, top: nil)
     return try DirectoryHandle(opened, chosen)
   }
 
   /// Opens the directory at `path` below this one; an empty path is this one again.
   ///
   /// - Throws: ELOOP or ENOTDIR where a component is no directory or a symlink, EXDEV at a mount point.
-  func open(beneath path: [[UInt8]], toList: Bool = false) throws(SystemError) -> DirectoryHandle {
-    let purpose = toList ? CLEANUP_OPEN_DIRECTORY_READ : CLEANUP_OPEN_DIRECTORY
-    let opened = try Self.walk(
-      from: descriptor.raw, path[...], purpose: purpose, resolution: resolution, mayCrossMounts: false)
-    let handle = try DirectoryHandle(opened, resolution)
-    // A btrfs subvolume is no mount point, but a file system of its own all the same.
-    guard handle.status.identity.device == status.identity.device else { throw SystemError(code: EXDEV) }
+  func open(beneath path: [[UInt8]]) throws(SystemError) -> DirectoryHandle {
+    let handle = try DirectoryHandle(try descend(path, CLEANUP_OPEN_DIRECTORY), resolution)
+    guard handle.status.isOnSameMount(as: status) else { throw SystemError(code: EXDEV) }
     return handle
+  }
+
+  /// As ``open(beneath:)``, to list it.
+  func list(beneath path: [[UInt8]]) throws(SystemError) -> DirectoryListing {
+    let listing = try DirectoryListing(try descend(path, CLEANUP_OPEN_DIRECTORY_READ))
+    guard listing.status.isOnSameMount(as: status) else { throw SystemError(code: EXDEV) }
+    return listing
+  }
+
+  /// As ``list(beneath:)``, for an entry of a directory below this one that is being listed.
+  func list(_ name: [UInt8], in parent: DirectoryListing) throws(SystemError) -> DirectoryListing {
+    let opened = try Self.walk(
+      from: parent.raw, [name], purpose: CLEANUP_OPEN_DIRECTORY_READ, resolution: resolution, top: status)
+    let listing = try DirectoryListing(opened)
+    guard listing.status.isOnSameMount(as: status) else { throw SystemError(code: EXDEV) }
+    return listing
+  }
+
+  private func descend(_ path: [[UInt8]], _ purpose: Int) throws(SystemError) -> Descriptor {
+    try Self.walk(from: descriptor.raw, path[...], purpose: purpose, resolution: resolution, top: status)
   }
 
   /// Opens a file of this directory, to read or (`reference`) without any access to its contents; never through a symlink.
   func openFile(_ name: [UInt8], reference: Bool) throws(SystemError) -> Descriptor {
     try Self.walk(
-      from: descriptor.raw, [name], purpose: reference ? CLEANUP_OPEN_FILE : CLEANUP_OPEN_FILE_READ, resolution: resolution,
-      mayCrossMounts: false)
+      from: descriptor.raw, [name], purpose: reference ? CLEANUP_OPEN_FILE : CLEANUP_OPEN_FILE_READ, resolution: resolution, top: status)
   }
 
-  /// What the entry `name` is now; a symlink is itself.
-  func status(of name: [UInt8]) throws(SystemError) -> FileStatus {
-    try Self.withCString(name) { pointer throws(SystemError) in try FileStatus(directory: descriptor.raw, name: pointer) }
-  }
-
-  /// As ``status(of:)``, for a name from a listing.
-  func status(of name: UnsafePointer<CChar>) throws(SystemError) -> FileStatus {
-    try FileStatus(directory: descriptor.raw, name: name)
+  /// What the entry at `path`, relative to this directory, is now. A symlink at its end is itself; one on the way would be followed: compare
+  /// what comes back with what is expected there.
+  func status(of path: UnsafePointer<CChar>) throws(SystemError) -> FileStatus {
+    try FileStatus(directory: descriptor.raw, name: path)
   }
 
   /// Removes the name of something that is no directory, without following it.
-  func unlink(_ name: [UInt8]) throws(SystemError) {
-    try Self.withCString(name) { pointer throws(SystemError) in
-      guard unlinkat(descriptor.raw, pointer, 0) == 0 else { throw .last }
-    }
+  func unlink(_ name: UnsafePointer<CChar>) throws(SystemError) {
+    guard unlinkat(descriptor.raw, name, 0) == 0 else { throw .last }
   }
 
   /// Removes an empty directory.
-  func removeDirectory(_ name: [UInt8]) throws(SystemError) {
-    try Self.withCString(name) { pointer throws(SystemError) in
-      guard unlinkat(descriptor.raw, pointer, AT_REMOVEDIR) == 0 else { throw .last }
-    }
+  func removeDirectory(_ name: UnsafePointer<CChar>) throws(SystemError) {
+    guard unlinkat(descriptor.raw, name, AT_REMOVEDIR) == 0 else { throw .last }
   }
 
-  /// Calls `body` for each entry except `.` and `..`, until it returns false. The handle must have been opened to list.
-  ///
-  /// - Parameter body: Gets the name, borrowed and null-terminated, its length, and its type as in `d_type`.
-  func forEachEntry(_ body: (UnsafePointer<CChar>, Int, Int32) throws(SystemError) -> Bool) throws(SystemError) {
-    let copy = fcntl(descriptor.raw, F_DUPFD_CLOEXEC, 0)
-    guard copy >= 0 else { throw .last }
-    guard let stream = fdopendir(copy) else {
-      let error = SystemError.last
-      close(copy)
-      throw error
-    }
-    defer { closedir(stream) }
-    rewinddir(stream)
-    guard let nameOffset = MemoryLayout<dirent>.offset(of: \.d_name) else { throw SystemError(code: ENOTSUP) }
-    while true {
-      errno = 0
-      guard let entry = readdir(stream) else {
-        if errno != 0 { throw .last }
-        return
-      }
-      let name = UnsafeRawPointer(entry).advanced(by: nameOffset).assumingMemoryBound(to: CChar.self)
-      let length = strlen(name)
-      if name[0] == 0x2E, length == 1 || (length == 2 && name[1] == 0x2E) { continue }
-      guard try body(name, length, Int32(entry.pointee.d_type)) else { return }
-    }
+  /// Why this process cannot remove a file of this directory that `owner` owns; nil where nothing is known to keep it from that.
+  func obstacle(toRemovingFileOf owner: UInt32) -> SystemError? {
+    if status.isGuarded { return SystemError(code: EPERM) }
+    let result = taskhost_cleanup_can_change(descriptor.raw)
+    if result < 0 { return SystemError(code: -result) }
+    let user = geteuid()
+    let isForeign = status.isSticky && owner != user && status.owner != user
+    return isForeign && taskhost_cleanup_overrides_owners() == 0 ? SystemError(code: EPERM) : nil
   }
 
-  /// Follows `components` from `start`, in as few system calls as the length of a path permits.
+  /// Follows `components` from `start`, in as few system calls as the length of a path permits; to no other mount than that of `top`, with
+  /// nil to any.
   private static func walk(
-    from start: Int32, _ components: ArraySlice<[UInt8]>, purpose: Int, resolution: PathResolution, mayCrossMounts: Bool
+    from start: Int32, _ components: ArraySlice<[UInt8]>, purpose: Int, resolution: PathResolution, top: FileStatus?
   ) throws(SystemError) -> Descriptor {
-    let device = try FileStatus(descriptor: start).identity.device
     var rest = components
     if rest.isEmpty { rest = [[0x2E]] }
     var current: Descriptor?
@@ -123,11 +113,11 @@ struct DirectoryHandle: ~Copyable {
       let wanted = Int32(isLast ? purpose : CLEANUP_OPEN_DIRECTORY)
       let result = try withCString(path) { pointer throws(SystemError) in
         resolution == .kernel
-          ? taskhost_cleanup_open_beneath(from, pointer, wanted, mayCrossMounts ? 1 : 0)
+          ? taskhost_cleanup_open_beneath(from, pointer, wanted, top == nil ? 1 : 0)
           : taskhost_cleanup_open_step(from, pointer, wanted)
       }
       let opened = try Descriptor(result)
-      if resolution == .stepwise, !mayCrossMounts, try FileStatus(descriptor: opened.raw).identity.device != device {
+      if resolution == .stepwise, let top, try !FileStatus(descriptor: opened.raw).isOnSameMount(as: top) {
         throw SystemError(code: EXDEV)
       }
       if isLast { return opened }

@@ -1,3 +1,4 @@
+internal import CCleanup
 internal import Glibc
 
 /// What the file system says about an entry, without following a symlink.
@@ -12,38 +13,60 @@ struct FileStatus: Sendable, Equatable {
 
   var kind: Kind
   var identity: FileIdentity
+  /// The mount it was reached through; 0 where the kernel does not say.
+  var mount: UInt64
   /// Nanoseconds since 1970, the last change of the contents.
   var modified: Int64
+  /// Nanoseconds since 1970, the last time it was read, as far as the mount's options have that recorded.
+  var accessed: Int64
+  /// Nanoseconds since 1970, the last change of owner, modes, names or contents.
+  var changed: Int64
+  /// Nanoseconds since 1970, its creation; nil where the file system does not keep that.
+  var born: Int64?
   /// Apparent size in bytes.
   var size: UInt64
   /// Names that the file has anywhere.
   var links: UInt64
+  /// The owner's user id.
+  var owner: UInt32
+  /// Whether it is immutable or append-only.
+  var isGuarded: Bool
+  /// A directory in which only owners may remove names, as /tmp.
+  var isSticky: Bool
 
   /// Of an open descriptor.
-  init(descriptor: Int32) throws(SystemError) {
-    var raw = stat()
-    guard fstat(descriptor, &raw) == 0 else { throw .last }
-    self.init(raw)
-  }
+  init(descriptor: Int32) throws(SystemError) { try self.init(directory: descriptor, name: "", followingSymlink: false) }
 
-  /// Of the entry `name` in the directory open as `directory`; `name` ends with a null byte and is borrowed.
+  /// Of the entry `name` in the directory open as `directory`; `name` ends with a null byte and is borrowed. An empty one is `directory`.
   init(directory: Int32, name: UnsafePointer<CChar>, followingSymlink: Bool = false) throws(SystemError) {
-    var raw = stat()
-    guard fstatat(directory, name, &raw, followingSymlink ? 0 : AT_SYMLINK_NOFOLLOW) == 0 else { throw .last }
+    var raw = taskhost_cleanup_status()
+    let result = taskhost_cleanup_status(directory, name, followingSymlink ? 1 : 0, &raw)
+    guard result == 0 else { throw SystemError(code: -result) }
     self.init(raw)
   }
 
-  private init(_ raw: stat) {
-    switch raw.st_mode & S_IFMT {
+  private init(_ raw: taskhost_cleanup_status) {
+    switch raw.mode & S_IFMT {
     case S_IFREG: kind = .regular
     case S_IFDIR: kind = .directory
     default: kind = .other
     }
-    identity = FileIdentity(device: UInt64(raw.st_dev), inode: UInt64(raw.st_ino))
-    // A file system may hold any time; what nanoseconds in 64 bits cannot say (beyond the year 2262) is cut.
-    let seconds = max(-9_000_000_000, min(9_000_000_000, Int64(raw.st_mtim.tv_sec)))
-    modified = seconds * 1_000_000_000 + Int64(raw.st_mtim.tv_nsec)
-    size = UInt64(max(0, raw.st_size))
-    links = UInt64(raw.st_nlink)
+    identity = FileIdentity(device: raw.device, inode: raw.inode)
+    mount = raw.mount
+    modified = raw.modified
+    accessed = raw.accessed
+    changed = raw.changed
+    born = raw.born == .min ? nil : raw.born
+    size = raw.size
+    links = raw.links
+    owner = raw.owner
+    isGuarded = raw.is_guarded != 0
+    isSticky = raw.mode & S_ISVTX != 0
+  }
+
+  /// Whether both are on the same file system, reached through the same mount. A btrfs subvolume is no mount, but a file system of its own
+  /// all the same.
+  func isOnSameMount(as other: FileStatus) -> Bool {
+    identity.device == other.identity.device && (mount == other.mount || mount == 0 || other.mount == 0)
   }
 }

@@ -1,6 +1,6 @@
 /// What may stay of the files that a rule means. At least one of the first three is set.
 struct Limits: Sendable, Equatable {
-  /// Files last modified longer ago than this go.
+  /// Files older than this go.
   var maxAge: Duration?
   /// While the files together hold more bytes than this (apparent size, hard links once), the oldest goes.
   var maxTotalBytes: UInt64?
@@ -8,6 +8,23 @@ struct Limits: Sendable, Equatable {
   var maxCount: Int?
   /// This many of the newest are never removed, whatever the limits say.
   var keepNewest = 0
-  /// Files modified more recently than this are never removed, whatever the limits say.
+  /// Files younger than this are never removed, whatever the limits say.
   var minAge: Duration = .zero
+
+  /// How old something is, in nanoseconds; negative for a time in the future.
+  func age(of time: Int64, at now: Int64) -> Int64 {
+    let (difference, overflow) = now.subtractingReportingOverflow(time)
+    return overflow ? (time < 0 ? .max : .min) : difference
+  }
+
+  /// Whether the guard against removing what is young lets it go.
+  func isOldEnough(_ age: Int64) -> Bool { minAge <= .zero || age >= minAge.wholeNanoseconds }
+}
+
+extension Duration {
+  /// Whole nanoseconds; the settings admit at most 100 years, which fit.
+  var wholeNanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+  }
 }

@@ -2,7 +2,6 @@
 enum PathResolution: Sendable, CaseIterable {
   /// openat2(2): the kernel itself refuses symlinks, mount points and ways out. Linux 5.6 and later.
   case kernel
-  /// One openat(2) a component, with O_NOFOLLOW and a comparison of devices, where openat2 is missing or forbidden by a seccomp filter.
-  /// A bind mount of the same file system is not noticed then.
+  /// One openat(2) a component, with O_NOFOLLOW, comparing devices and mounts, where openat2 is missing or forbidden by a seccomp filter.
   case stepwise
 }

@@ -1,11 +1,12 @@
 /// What became of one file that had to go.
 enum RemovalVerdict: Sendable, Equatable {
-  case removed
+  /// Removed; in a dry run and a rehearsal, it would be. `names` is how many it had.
+  case removed(isLastName: Bool, names: UInt64)
   /// Somebody has it open, mapped or locked.
   case inUse
-  /// Neither the kernel nor /proc can say whether it is open.
+  /// Nobody can say whether it is open.
   case unknownUse
-  /// No longer what the scan saw: replaced, written to, or its directory moved. Left alone.
+  /// No longer what was seen: replaced, written to, or its directory moved. Left alone.
   case changed
   /// Gone already.
   case vanished

@@ -12,10 +12,23 @@ struct Rule: Sendable, Equatable {
   var exclude: [Glob]
   /// What may stay.
   var limits: Limits
+  /// Which times tell how old a file is.
+  var ageBy = AgeTimes.all
   /// Whether directories below that hold nothing are removed after the files.
   var removeEmptyDirectories: Bool
   /// Report what would go, remove nothing.
   var dryRun: Bool
   /// Whether a file goes about which nobody can tell whether it is open elsewhere.
   var removesUnsure = false
+
+  /// Everything that decides what the rule does, in a form that is the same in every process and for every build.
+  var canonicalText: String {
+    let fields: [String] = [
+      name, directory, glob.text, "\(recursive)", "\(exclude.count)", exclude.map(\.text).joined(separator: "\u{1}"),
+      limits.maxAge.map { "\($0.components.seconds)" } ?? "", limits.maxTotalBytes.map { "\($0)" } ?? "",
+      limits.maxCount.map { "\($0)" } ?? "", "\(limits.keepNewest)", "\(limits.minAge.components.seconds)", "\(ageBy.rawValue)",
+      "\(removeEmptyDirectories)", "\(dryRun)", "\(removesUnsure)",
+    ]
+    return fields.map { "\($0.utf8.count):\($0)" }.joined()
+  }
 }

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// What one rule did; the JSON of it is part of the output.
 struct RuleReport: Codable, Sendable, Equatable {
   /// How far the rule came.
@@ -5,6 +7,8 @@ struct RuleReport: Codable, Sendable, Equatable {
     /// Not yet, or stopped on the way; goes on in the next run.
     case unfinished
     case done
+    /// Carried out, but most of what had to go could not be removed; `problem` says why.
+    case failed
     /// The directory does not exist, so there is nothing to clean up in it.
     case missing
     /// The rule could not run at all; `problem` says why.
@@ -34,15 +38,22 @@ struct RuleReport: Codable, Sendable, Equatable {
   var otherFileSystem: UInt64 = 0
   /// Files and directories that could not be removed or searched.
   var errors: UInt64 = 0
-  /// Why the rule could not run.
+  /// Those of the errors that are directories, or parts of them, that could not be searched.
+  var unsearched: UInt64 = 0
+  /// Other users whose files could not be touched, the first few.
+  var otherUsers: [String] = []
+  /// Why the rule could not run, or failed.
   var problem: String?
   /// The first few errors.
   var messages: [String] = []
 
-  init(_ rule: Rule, dryRun: Bool) {
-    name = rule.name
+  init(named name: String, dryRun: Bool = false) {
+    self.name = name
     self.dryRun = dryRun
   }
+
+  /// Whether more of what had to go could not be removed than could, or nothing could be searched.
+  var isMostlyErrors: Bool { errors - min(errors, unsearched) > removed + directoriesRemoved || (unsearched > 0 && scanned == 0) }
 
   /// Whether anything had to go.
   var hadWork: Bool { removed + directoriesRemoved + keptOpen + changed + errors > 0 }
@@ -53,11 +64,30 @@ struct RuleReport: Codable, Sendable, Equatable {
     if messages.count < Self.maximumMessages { messages.append(String(message.suffix(160))) }
   }
 
+  /// Notes whose file or directory the system refused to remove.
+  mutating func note(_ error: SystemError, owner: UInt32) {
+    guard error.code == EACCES || error.code == EPERM, owner != geteuid(), otherUsers.count < Self.maximumMessages else { return }
+    let name = UserName.of(owner)
+    if !otherUsers.contains(name) { otherUsers.append(name) }
+  }
+
+  /// What to do about files of other users; nil where there are none.
+  var remedyForOtherUsers: String? {
+    guard !otherUsers.isEmpty else { return nil }
+    let users = otherUsers.joined(separator: ", ")
+    if geteuid() == 0 {
+      return "a worker of a host that root runs has no rights over files of \(users): run a host as that user, "
+        + "or set isolation = \"thread\""
+    }
+    return "the host's user has no rights over files of \(users): run a host as that user, or let its group write the directory"
+  }
+
   enum CodingKeys: String, CodingKey {
-    case name, status, scanned, matched, removed, changed, errors, problem, messages
+    case name, status, scanned, matched, unsearched, removed, changed, errors, problem, messages
     case dryRun = "dry_run"
     case bytesRemoved = "bytes_removed"
     case directoriesRemoved = "directories_removed"
+    case otherUsers = "other_users"
     case keptOpen = "kept_open"
     case otherFileSystem = "other_file_system"
   }

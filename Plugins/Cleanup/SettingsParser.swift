@@ -6,7 +6,7 @@ struct SettingsParser {
   private static let settingsKeys = ["rules", "batch_size", "dry_run"]
   private static let ruleKeys = [
     "name", "directory", "glob", "recursive", "max_age", "max_total_bytes", "max_count", "keep_newest", "min_age", "exclude",
-    "remove_empty_directories", "if_unsure", "dry_run",
+    "age_by", "remove_empty_directories", "if_unsure", "dry_run",
   ]
 
   private init(protected: ProtectedDirectories) { self.protected = protected }
@@ -62,11 +62,12 @@ struct SettingsParser {
     }
     let exclude = exclude(&fields)
     let limits = limits(&fields)
+    let ageBy = ageBy(&fields)
     let removesUnsure = removesUnsure(&fields)
     let ruleDryRun = fields.bool("dry_run") ?? false
     guard let name, let directory, let glob else { return nil }
     return Rule(
-      name: name, directory: directory, glob: glob, recursive: recursive ?? mustRecurse, exclude: exclude, limits: limits,
+      name: name, directory: directory, glob: glob, recursive: recursive ?? mustRecurse, exclude: exclude, limits: limits, ageBy: ageBy,
       removeEmptyDirectories: removeEmpty, dryRun: dryRun || ruleDryRun, removesUnsure: removesUnsure)
   }
 
@@ -103,6 +104,20 @@ struct SettingsParser {
       fields.problem("glob", error.description)
       return nil
     }
+  }
+
+  private func ageBy(_ fields: inout SettingsFields) -> AgeTimes {
+    guard let written = fields.take("age_by"), written != .null else { return .all }
+    var times: AgeTimes = []
+    for (index, name) in fields.strings("age_by").enumerated() {
+      if let known = AgeTimes.names.first(where: { $0.name == name }) {
+        times.insert(known.times)
+      } else {
+        fields.problem("age_by[\(index)]", "is \"\(name)\", must be \"mtime\", \"atime\", \"ctime\" or \"btime\"")
+      }
+    }
+    if case .array(let values) = written, values.isEmpty { fields.problem("age_by", "names no time; leave it out for all four") }
+    return times
   }
 
   private func removesUnsure(_ fields: inout SettingsFields) -> Bool {

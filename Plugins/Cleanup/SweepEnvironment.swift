@@ -1,4 +1,5 @@
 internal import Logging
+internal import TaskHostSDK
 
 /// What a sweep needs of the world around it; the run gives the host's, tests give their own. All is called on the sweep's thread.
 struct SweepEnvironment {
@@ -11,12 +12,14 @@ struct SweepEnvironment {
   /// How many files were dealt with, of how many as far as is known yet.
   var progress: (UInt64, UInt64) -> Void
   var log: (Logger.Level, String) -> Void
-  /// The files that are open now. Called once a rule, after it was searched.
-  var openFiles: (() -> Bool) -> OpenFileIndex = { OpenFileIndex.current(isCancelled: $0) }
+  /// Which of these, below a rule's directory, are open; an answer for each. Where there is none, the kernel's leases have to tell.
+  var openFiles: (String, [OpenFileQuestion]) -> [FileUse] = { _, _ in [] }
   /// Directories that must not be cleaned up under another name either.
   var protected = ProtectedDirectories.current()
   /// nil: what the kernel can do.
   var resolution: PathResolution?
+  /// How many files a survey keeps at once.
+  var surveyCapacity = 1_000_000
   /// Called at points where another process might interfere, with the file's path; for tests that force an interleaving.
   var interleave: ((SweepPoint, String) -> Void)?
 }

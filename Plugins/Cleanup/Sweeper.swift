@@ -1,8 +1,9 @@
 internal import Glibc
 internal import Logging
 
-/// Carries out rules, one after the other: search, select, remove in batches, checkpoint after each.
-struct Sweeper {
+/// Carries out rules, one after the other: finds the line between what goes and what stays, rehearses, removes, with a checkpoint after each
+/// batch.
+final class Sweeper {
   private let rules: [Rule]
   private let batchSize: Int
   private let environment: SweepEnvironment
@@ -19,13 +20,6 @@ struct Sweeper {
 
   /// Beyond this a checkpoint belongs to an occurrence that nobody finished, and the rules it counts as done are due again. Nanoseconds.
   private static let longestPause: Int64 = 86_400 * 1_000_000_000
-
-  /// Why a rule was not carried out to its end.
-  private enum Interruption: Error {
-    case stopped
-    case missing
-    case blocked(String)
-  }
 
   /// - Parameters:
   ///   - rules: Those to carry out, with the dry run of the payload already applied.
@@ -47,14 +41,14 @@ struct Sweeper {
   /// Everything, from where the checkpoint left off.
   ///
   /// - Throws: Only what keeping a checkpoint throws.
-  mutating func run() throws -> Outcome {
+  func run() throws -> Outcome {
     for (index, rule) in rules.enumerated() {
       var report = report(at: index, for: rule)
       if report.status == .unfinished {
         if environment.isCancelled() { return try stop() }
-        do throws(Interruption) {
+        do throws(SweepInterruption) {
           try sweep(rule, &report, at: index)
-          report.status = .done
+          conclude(rule, &report)
         } catch {
           switch error {
           case .stopped:
@@ -85,24 +79,93 @@ struct Sweeper {
 
   // MARK: One rule
 
-  private mutating func sweep(_ rule: Rule, _ report: inout RuleReport, at index: Int) throws(Interruption) {
+  private func sweep(_ rule: Rule, _ report: inout RuleReport, at index: Int) throws(SweepInterruption) {
     let root = try open(rule)
-    let scan = try search(rule, root, &report)
-    let openFiles = environment.openFiles(environment.isCancelled)
-    if environment.isCancelled() { throw .stopped }
-    if !openFiles.isComplete {
-      environment.log(.debug, "rule \(rule.name): some processes' open files cannot be seen; relying on leases and locks for them")
+    let removedBefore = report.removed
+    let earlier = dealtWithBefore + removedBefore
+    var (cut, planned, excluded) = (Cut?.none, UInt64(0), Set<UInt64>())
+    if Survey.isNeeded(for: rule.limits) {
+      var survey = try survey(rule, root, excluding: [], &report, removedBefore)
+      if survey.planned > 0 {
+        excluded = try rehearse(rule, root, survey.cut, &report)
+        if !excluded.isEmpty { survey = try self.survey(rule, root, excluding: excluded, &report, removedBefore) }
+      }
+      if survey.uncountedLinks > 0 {
+        environment.log(.notice, "rule \(rule.name): the bytes of \(survey.uncountedLinks) files with several names are not counted")
+      }
+      (cut, planned) = (survey.cut, UInt64(survey.planned))
     }
-    var table = scan.table
-    try removeFiles(rule, root, &table, openFiles, &report, at: index)
-    if rule.removeEmptyDirectories { try removeDirectories(rule, root, &table, openFiles, &report, at: index) }
+    environment.progress(earlier, earlier + planned)
+    var sweep = RuleSweep(
+      rule, root: root, environment: environment, asOf: checkpoint.asOf, cut: cut, excluded: excluded, report: report,
+      batchSize: batchSize,
+      onBatch: { [self] (report, dealtWith) throws(SweepInterruption) in
+        environment.progress(earlier + dealtWith, earlier + max(planned, dealtWith))
+        try save(report, at: index)
+      })
+    var walk = TreeWalk(rule, root: root, isCancelled: environment.isCancelled)
+    do throws(SweepInterruption) {
+      try walk.run(&sweep)
+      try sweep.flush()
+    } catch {
+      report = sweep.report
+      throw error
+    }
+    report = sweep.report
+    count(seen: sweep.seenFiles, matched: sweep.matchedFiles, in: &report, removedBefore)
+    environment.progress(earlier + sweep.dealtWith, earlier + sweep.dealtWith)
+  }
+
+  /// Finds the line between what goes and what stays; in one pass over the tree, unless it has more files than a survey keeps.
+  private func survey(
+    _ rule: Rule, _ root: DirectoryHandle, excluding excluded: Set<UInt64>, _ report: inout RuleReport, _ removedBefore: UInt64
+  ) throws(SweepInterruption) -> Survey {
+    let survey = Survey(limits: rule.limits, now: checkpoint.asOf, capacity: environment.surveyCapacity)
+    var visitor = SurveyVisitor(survey: survey, ageBy: rule.ageBy, excluded: excluded)
+    repeat {
+      (visitor.seenFiles, visitor.matchedFiles) = (0, 0)
+      var walk = TreeWalk(rule, root: root, isCancelled: environment.isCancelled)
+      try walk.run(&visitor)
+      count(seen: visitor.seenFiles, matched: visitor.matchedFiles, in: &report, removedBefore)
+    } while !visitor.survey.endPass()
+    return visitor.survey
+  }
+
+  /// Finds out which of the files that a limit asks for cannot go: they do not count, else others would go in vain.
+  private func rehearse(
+    _ rule: Rule, _ root: DirectoryHandle, _ cut: Cut, _ report: inout RuleReport
+  ) throws(SweepInterruption) -> Set<UInt64> {
+    var rehearsal = RuleSweep(
+      rule, root: root, environment: environment, asOf: checkpoint.asOf, cut: cut, isRehearsal: true, report: report,
+      batchSize: batchSize, onBatch: { (_, _) throws(SweepInterruption) in })
+    var walk = TreeWalk(rule, root: root, isCancelled: environment.isCancelled)
+    try walk.run(&rehearsal)
+    try rehearsal.flush()
+    report = rehearsal.report
+    return rehearsal.unremovable
+  }
+
+  /// Files seen and meant, when the rule was first searched: those that an earlier run removed are counted with those that are left.
+  private func count(seen: UInt64, matched: UInt64, in report: inout RuleReport, _ removedBefore: UInt64) {
+    report.scanned = max(report.scanned, seen + removedBefore)
+    report.matched = max(report.matched, matched + removedBefore)
+  }
+
+  private func conclude(_ rule: Rule, _ report: inout RuleReport) {
+    report.status = .done
+    let remedy = report.remedyForOtherUsers
+    if report.isMostlyErrors {
+      report.status = .failed
+      report.problem = remedy ?? "\(report.errors) errors, \(report.removed) files removed; the first: \(report.messages.first ?? "")"
+    }
+    if let remedy { environment.log(.warning, "rule \(rule.name): \(remedy)") }
     environment.log(
       .info,
       "rule \(rule.name): \(report.matched) of \(report.scanned) files match, \(rule.dryRun ? "would remove" : "removed") "
         + "\(report.removed) (\(Quantity.describe(bytes: report.bytesRemoved))), \(report.keptOpen) in use, \(report.errors) errors")
   }
 
-  private func open(_ rule: Rule) throws(Interruption) -> DirectoryHandle {
+  private func open(_ rule: Rule) throws(SweepInterruption) -> DirectoryHandle {
     let root: DirectoryHandle
     do throws(SystemError) {
       root = try DirectoryHandle.open(absolute: rule.directory, resolution: environment.resolution)
@@ -124,110 +187,12 @@ struct Sweeper {
     return root
   }
 
-  private func search(_ rule: Rule, _ root: borrowing DirectoryHandle, _ report: inout RuleReport) throws(Interruption) -> ScanResult {
-    let scan: ScanResult
-    do throws(SystemError) {
-      scan = try Scanner.scan(rule, root: root, isCancelled: environment.isCancelled)
-    } catch {
-      throw .blocked("cannot search \(rule.directory): \(error)")
-    }
-    if scan.isCancelled { throw .stopped }
-    if report.scanned == 0 {
-      report.scanned = scan.scanned
-      report.matched = UInt64(scan.table.count)
-    }
-    report.otherFileSystem += scan.otherFileSystems
-    report.errors += scan.unreadable
-    report.messages += scan.messages.prefix(RuleReport.maximumMessages - report.messages.count)
-    return scan
-  }
-
-  /// Short: of a message 160 characters are kept, the name among them.
-  private static let unsure = "cannot tell whether it is open, as in a worker: set if_unsure = \"remove\", or use thread isolation"
-
-  private mutating func removeFiles(
-    _ rule: Rule, _ root: borrowing DirectoryHandle, _ table: inout FileTable, _ openFiles: OpenFileIndex, _ report: inout RuleReport,
-    at index: Int
-  ) throws(Interruption) {
-    var selection = Selection(table, limits: rule.limits, now: checkpoint.asOf)
-    let earlier = dealtWithBefore + report.removed
-    let planned = UInt64(selection.planned(in: table))
-    var dealtWith: UInt64 = 0
-    environment.progress(earlier, earlier + planned)
-    while let number = selection.next() {
-      if environment.isCancelled() { throw .stopped }
-      let record = table[number]
-      let verdict = remove(record, table, openFiles, root, rule)
-      switch verdict {
-      case .removed:
-        report.removed += 1
-        report.bytesRemoved += selection.remove(record, table.identity(record))
-        table.removeEntry(ofDirectory: record.directory)
-      case .vanished:
-        _ = selection.remove(record, table.identity(record))
-        table.removeEntry(ofDirectory: record.directory)
-      case .inUse: report.keptOpen += 1
-      case .changed: report.changed += 1
-      case .otherFileSystem: report.otherFileSystem += 1
-      case .unknownUse:
-        report.note("\(table.displayPath(record)): \(Self.unsure)")
-      case .failed(let error): report.note("\(table.displayPath(record)): \(error)")
-      }
-      dealtWith += 1
-      if dealtWith % UInt64(batchSize) == 0 {
-        environment.progress(earlier + dealtWith, earlier + max(planned, dealtWith))
-        try save(report, at: index)
-      }
-    }
-    environment.progress(earlier + dealtWith, earlier + dealtWith)
-  }
-
-  private func remove(
-    _ record: FileRecord, _ table: FileTable, _ openFiles: OpenFileIndex, _ root: borrowing DirectoryHandle, _ rule: Rule
-  ) -> RemovalVerdict {
-    var beforeUnlink: (() -> Void)?
-    if let interleave = environment.interleave {
-      let path = table.displayPath(record)
-      interleave(.chosen, path)
-      beforeUnlink = { interleave(.claimed, path) }
-    }
-    let remover = FileRemover(
-      table: table, openFiles: openFiles, isDryRun: rule.dryRun, removesUnsure: rule.removesUnsure, beforeUnlink: beforeUnlink)
-    return remover.remove(record, root: root)
-  }
-
-  /// From the deepest up: in the table a directory comes after the one that holds it.
-  private mutating func removeDirectories(
-    _ rule: Rule, _ root: borrowing DirectoryHandle, _ table: inout FileTable, _ openFiles: OpenFileIndex, _ report: inout RuleReport,
-    at index: Int
-  ) throws(Interruption) {
-    let remover = EmptyDirectoryRemover(openFiles: openFiles, isDryRun: rule.dryRun)
-    let newest = checkpoint.asOf - Int64(rule.limits.minAge.components.seconds) * 1_000_000_000
-    var attempts = 0
-    for number in stride(from: table.directories.count - 1, to: 0, by: -1) {
-      let record = table.directories[number]
-      guard record.entries == 0, rule.limits.minAge == .zero || record.modified <= newest else { continue }
-      if environment.isCancelled() { throw .stopped }
-      do throws(SystemError) {
-        if try remover.remove(UInt32(number), of: table, root: root) {
-          report.directoriesRemoved += 1
-          table.removeEntry(ofDirectory: record.parent)
-        }
-      } catch {
-        let path = table.path(ofDirectory: UInt32(number)).map { DisplayName.escaped($0) }.joined(separator: "/")
-        report.note("\(path): cannot be removed: \(error)")
-      }
-      attempts += 1
-      if attempts % batchSize == 0 { try save(report, at: index) }
-    }
-  }
-
   // MARK: The checkpoint
 
   /// The report of the rule at `index`, new or from the checkpoint. What an unfinished rule left in place will be met again, so it is
   /// not counted twice; in a dry run that is everything.
   private func report(at index: Int, for rule: Rule) -> RuleReport {
-    let fresh = RuleReport(rule, dryRun: rule.dryRun)
+    let fresh = RuleReport(named: rule.name, dryRun: rule.dryRun)
     guard index < checkpoint.reports.count else { return fresh }
     let known = checkpoint.reports[index]
     guard known.status == .unfinished else { return known }
@@ -241,11 +206,11 @@ struct Sweeper {
     return report
   }
 
-  private mutating func put(_ report: RuleReport, at index: Int) {
+  private func put(_ report: RuleReport, at index: Int) {
     checkpoint.reports = Array(checkpoint.reports.prefix(index)) + [report]
   }
 
-  private mutating func save(_ report: RuleReport, at index: Int) throws(Interruption) {
+  private func save(_ report: RuleReport, at index: Int) throws(SweepInterruption) {
     put(report, at: index)
     do {
       try environment.saveCheckpoint(checkpoint)

@@ -1,4 +1,5 @@
 import Glibc
+import TaskHostSDK
 import Testing
 
 @testable import Cleanup
@@ -103,5 +104,84 @@ import Testing
     try tree.file("a", age: 10)
     #expect(try !Sweep().finish(.about(tree, limits: Limits(maxCount: 1))).hadWork)
     #expect(try Sweep().finish(.about(tree, limits: Limits(maxCount: 0))).hadWork)
+  }
+
+  @Test("under a cap, a file that is open does not make others go in vain", arguments: [false, true])
+  func openUnderCap(_ isDryRun: Bool) throws {
+    let tree = try TestTree()
+    try tree.file("active", age: 1, bytes: 5_000)
+    for index in 2...9 { try tree.file("old\(index)", age: Int64(index), bytes: 100) }
+    var rule = try Rule.about(tree, limits: Limits(maxTotalBytes: 500))
+    rule.dryRun = isDryRun
+    let sweep = Sweep()
+    sweep.openFiles = { _, files in files.map { $0.path == Array("active".utf8) ? .open : .notOpen } }
+    let report = try sweep.finish(rule)
+    // Of 800 bytes that can go, 500 may stay.
+    #expect(report.keptOpen == 1 && report.removed == 3 && report.bytesRemoved == 300)
+    #expect(tree.exists("active") && (2...6).allSatisfy { tree.exists("old\($0)") })
+    #expect((7...9).allSatisfy { tree.exists("old\($0)") == isDryRun })
+  }
+
+  @Test(
+    "under a cap, a file that nobody may remove does not make others go in vain",
+    .enabled(if: Command.canMakeImmutable, "needs root and a file system with immutable files"))
+  func immutableUnderCap() throws {
+    let tree = try TestTree()
+    try tree.file("fixed", age: 100, bytes: 5_000)
+    for index in 1...4 { try tree.file("f\(index)", age: Int64(index), bytes: 100) }
+    try #require(Command.run(["chattr", "+i", tree.absolute("fixed")]) == 0)
+    defer { _ = Command.run(["chattr", "-i", tree.absolute("fixed")]) }
+    let report = try Sweep().finish(.about(tree, limits: Limits(maxTotalBytes: 300)))
+    #expect(tree.names() == ["f1", "f2", "f3", "f4", "fixed"] && report.removed == 0)
+    let next = try Sweep().finish(.about(tree, limits: Limits(maxTotalBytes: 5_200)))
+    #expect(next.errors == 1 && next.removed == 0 && next.status == .failed)
+  }
+
+  @Test("with room for a few files only, the same go as with room for all", arguments: [1, 7, 1_000])
+  func littleMemory(_ capacity: Int) throws {
+    let tree = try TestTree()
+    for index in 1...60 { try tree.file("d\(index % 7)/f\(index)", age: Int64(index % 13), bytes: index) }
+    let sweep = Sweep()
+    sweep.surveyCapacity = capacity
+    let report = try sweep.finish(.about(tree, "**/*", limits: Limits(maxCount: 25, keepNewest: 3)))
+    #expect(report.removed == 35 && report.scanned == 60 && report.matched == 60)
+    let left = (1...60).filter { tree.exists("d\($0 % 7)/f\($0)") }
+    #expect(left.count == 25 && left.map { $0 % 13 }.max() == 5)
+  }
+
+  @Test("more directories side by side than are kept at a time, and all of them empty in the end")
+  func manyDirectories() throws {
+    let tree = try TestTree()
+    for index in 0..<2_500 { try tree.file("d\(index)/f", age: 10) }
+    var rule = try Rule.about(tree, "**/*", limits: .everything)
+    rule.removeEmptyDirectories = true
+    let report = try Sweep().finish(rule)
+    #expect(report.removed == 2_500 && report.directoriesRemoved == 2_500 && tree.names().isEmpty)
+  }
+
+  @Test("a file is as old as the youngest of the times that its rule names")
+  func ageBy() throws {
+    let tree = try TestTree()
+    try tree.file("read", age: 100)
+    let (read, written) = (timespec(tv_sec: Int(TestTree.now - 5), tv_nsec: 0), timespec(tv_sec: Int(TestTree.now - 100), tv_nsec: 0))
+    #expect(utimensat(AT_FDCWD, tree.absolute("read"), [read, written], 0) == 0)
+    var rule = try Rule.about(tree, limits: Limits(maxAge: .seconds(50)))
+    #expect(try Sweep().finish(rule).removed == 0)
+    rule.ageBy = [.accessed]
+    #expect(try Sweep().finish(rule).removed == 0)
+    rule.ageBy = [.modified]
+    #expect(try Sweep().finish(rule).removed == 1)
+  }
+
+  @Test("without a choice, a file that was made, moved or read lately is young however old its contents are")
+  func ageByAll() throws {
+    let tree = try TestTree()
+    try tree.file("restored", age: TestTree.now - 1_000)
+    var rule = try Rule.about(tree, limits: Limits(maxAge: .seconds(3_600)))
+    let sweep = Sweep()
+    sweep.now = Int64(time(nil)) * 1_000_000_000
+    #expect(try sweep.finish(rule).removed == 0)
+    rule.ageBy = [.modified]
+    #expect(try sweep.finish(rule).removed == 1)
   }
 }

@@ -5,9 +5,6 @@ import Testing
 @testable import Cleanup
 
 @Suite("Sweep: files in use", .serialized) struct OpenFileTests {
-  /// What /proc would say if this process could see no other.
-  private static let blind = OpenFileIndex(identities: [], isComplete: false, processes: 1)
-
   /// Runs `body` while the file is open with `flags`.
   private func whileOpen<Result>(_ path: String, _ flags: Int32, _ body: (Int32) throws -> Result) throws -> Result {
     let descriptor = open(path, flags | O_CLOEXEC)
@@ -16,27 +13,25 @@ import Testing
     return try body(descriptor)
   }
 
-  @Test("an open file is kept, the next oldest goes in its place, and it goes once closed", arguments: [O_RDONLY, O_WRONLY, O_RDWR])
+  @Test("an open file is kept, does not count, and goes once closed", arguments: [O_RDONLY, O_WRONLY, O_RDWR])
   func openFile(_ flags: Int32) throws {
     let tree = try TestTree()
     for (name, age) in [("a", 30), ("b", 20), ("c", 10)] as [(String, Int64)] { try tree.file(name, age: age) }
     let rule = try Rule.about(tree, limits: Limits(maxCount: 2))
-    let report = try whileOpen(tree.absolute("a"), flags) { _ in try Sweep.lookingIntoProc().finish(rule) }
-    #expect(tree.names() == ["a", "c"])
-    #expect(report.keptOpen == 1 && report.removed == 1)
-    var less = rule
-    less.limits.maxCount = 1
-    #expect(try Sweep.lookingIntoProc().finish(less).removed == 1)
-    #expect(tree.names() == ["c"])
+    let report = try whileOpen(tree.absolute("a"), flags) { _ in try Sweep.askingHost().finish(rule) }
+    #expect(tree.names() == ["a", "b", "c"])
+    #expect(report.keptOpen == 1 && report.removed == 0)
+    #expect(try Sweep.askingHost().finish(rule).removed == 1)
+    #expect(tree.names() == ["b", "c"])
   }
 
   @Test("a file open in a process that cannot be seen is kept: the kernel grants no lease", arguments: [O_RDONLY, O_WRONLY])
   func lease(_ flags: Int32) throws {
     let tree = try TestTree()
     try tree.file("a", age: 30)
-    let sweep = Sweep.lookingIntoProc()
-    sweep.openFiles = { _ in Self.blind }
-    let report = try whileOpen(tree.absolute("a"), flags) { _ in try sweep.finish(.about(tree, limits: .everything)) }
+    let report = try whileOpen(tree.absolute("a"), flags) { _ in
+      try Sweep.knowingNothing().finish(.about(tree, limits: .everything))
+    }
     #expect(report.keptOpen == 1 && tree.exists("a"))
   }
 
@@ -46,16 +41,16 @@ import Testing
     try tree.file("a", age: 30, bytes: 4096)
     let memory = try whileOpen(tree.absolute("a"), O_RDONLY) { mmap(nil, 4096, PROT_READ, MAP_PRIVATE, $0, 0) }
     #expect(memory != MAP_FAILED)
-    #expect(try Sweep.lookingIntoProc().finish(.about(tree, limits: .everything)).keptOpen == 1)
+    #expect(try Sweep.askingHost().finish(.about(tree, limits: .everything)).keptOpen == 1)
     munmap(memory, 4096)
-    #expect(try Sweep.lookingIntoProc().finish(.about(tree, limits: .everything)).removed == 1)
+    #expect(try Sweep.askingHost().finish(.about(tree, limits: .everything)).removed == 1)
   }
 
-  @Test("a file opened after /proc was looked through is kept")
+  @Test("a file opened after the host has looked is kept where leases are granted")
   func openedLate() throws {
     let tree = try TestTree()
     try tree.file("a", age: 30)
-    let sweep = Sweep.lookingIntoProc()
+    let sweep = Sweep.askingHost()
     var descriptor: Int32 = -1
     sweep.interleave = { point, path in if point == .chosen { descriptor = open(tree.absolute(path), O_RDONLY | O_CLOEXEC) } }
     #expect(try sweep.finish(.about(tree, limits: .everything)).keptOpen == 1)
@@ -86,12 +81,12 @@ import Testing
       return child
     }
     try #require(child > 0)
-    let report = try Sweep.lookingIntoProc().finish(.about(tree, limits: .everything))
+    let report = try Sweep.askingHost().finish(.about(tree, limits: .everything))
     (input + output).forEach { close($0) }
     var status: Int32 = 0
     waitpid(child, &status, 0)
     #expect(report.keptOpen == 1 && tree.exists("a"))
-    #expect(try Sweep.lookingIntoProc().finish(.about(tree, limits: .everything)).removed == 1)
+    #expect(try Sweep.askingHost().finish(.about(tree, limits: .everything)).removed == 1)
   }
 
   @Test("a dry run sees open files as well")
@@ -100,8 +95,8 @@ import Testing
     try tree.file("a", age: 30)
     var rule = try Rule.about(tree, limits: .everything)
     rule.dryRun = true
-    #expect(try whileOpen(tree.absolute("a"), O_RDONLY) { _ in try Sweep.lookingIntoProc().finish(rule) }.keptOpen == 1)
-    #expect(try Sweep.lookingIntoProc().finish(rule).removed == 1)
+    #expect(try whileOpen(tree.absolute("a"), O_RDONLY) { _ in try Sweep.askingHost().finish(rule) }.keptOpen == 1)
+    #expect(try Sweep.askingHost().finish(rule).removed == 1)
   }
 
   @Test("without any means to tell, the file is left alone")
@@ -110,24 +105,9 @@ import Testing
     try tree.file("a", age: 30)
     var rule = try Rule.about(tree, limits: .everything)
     rule.dryRun = true  // takes no lease, so /proc alone can tell
-    let sweep = Sweep.lookingIntoProc()
-    sweep.openFiles = { _ in .unknown }
-    let report = try sweep.finish(rule)
-    #expect(report.removed == 0 && report.errors == 1)
+    let report = try Sweep.knowingNothing().finish(rule)
+    #expect(report.removed == 0 && report.errors == 1 && report.status == .failed)
     #expect(report.messages.first?.contains("cannot tell whether it is open") == true)
-  }
-
-  @Test("where other processes of the same user are hidden, the index is no proof", arguments: [false, true])
-  func hidden(_ removesUnsure: Bool) throws {
-    let tree = try TestTree()
-    try tree.file("a", age: 30)
-    var rule = try Rule.about(tree, limits: .everything)
-    rule.dryRun = true
-    rule.removesUnsure = removesUnsure
-    let sweep = Sweep.lookingIntoProc()
-    sweep.openFiles = { _ in OpenFileIndex(identities: [], isComplete: false, hidesOwn: true, processes: 7) }
-    let report = try sweep.finish(rule)
-    #expect(report.removed == (removesUnsure ? 1 : 0) && report.errors == (removesUnsure ? 0 : 1))
   }
 
   @Test("what is known to be open or locked is kept even where the rule removes what nobody can tell")
@@ -136,11 +116,9 @@ import Testing
     for name in ["a", "b"] { try tree.file(name, age: 30) }
     var rule = try Rule.about(tree, limits: .everything)
     rule.removesUnsure = true
-    let sweep = Sweep.lookingIntoProc()
-    sweep.openFiles = { _ in .unknown }
     let report = try whileOpen(tree.absolute("a"), O_RDONLY) { descriptor in
       #expect(flock(descriptor, LOCK_SH) == 0)
-      return try sweep.finish(rule)
+      return try Sweep.knowingNothing().finish(rule)
     }
     #expect(report.keptOpen == 1 && report.removed == 1 && tree.names() == ["a"])
   }
@@ -152,20 +130,8 @@ import Testing
     var rule = try Rule.about(tree, "**/*", limits: .everything)
     rule.removeEmptyDirectories = true
     let descriptor = open(tree.absolute("empty"), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    #expect(try Sweep.lookingIntoProc().finish(rule).directoriesRemoved == 0)
+    #expect(try Sweep.askingHost().finish(rule).directoriesRemoved == 0)
     close(descriptor)
-    #expect(try Sweep.lookingIntoProc().finish(rule).directoriesRemoved == 1)
-  }
-
-  @Test("the index knows this process's own files")
-  func index() throws {
-    let tree = try TestTree()
-    try tree.file("a")
-    try whileOpen(tree.absolute("a"), O_RDONLY) { descriptor in
-      let identity = try FileStatus(descriptor: descriptor).identity
-      let index = OpenFileIndex.current()
-      #expect(index.isUsable && index.contains(identity))
-      #expect(!index.contains(FileIdentity(device: identity.device, inode: .max)))
-    }
+    #expect(try Sweep.askingHost().finish(rule).directoriesRemoved == 1)
   }
 }

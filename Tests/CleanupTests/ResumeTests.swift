@@ -117,4 +117,20 @@ import Testing
     sweep.isCancelled = { false }
     #expect(try sweep.finish(rule).removed == 10)
   }
+
+  @Test("a checkpoint of another process is known again: the mark of rules is the same in each")
+  func fingerprint() throws {
+    let rule = Rule(
+      name: "logs", directory: "/var/log/app", glob: try Glob("**/*.[a-z]og"), recursive: true, exclude: [try Glob("audit/**")],
+      limits: Limits(maxAge: .seconds(604_800), maxTotalBytes: 1 << 30), removeEmptyDirectories: true, dryRun: false)
+    #expect(CleanupCheckpoint.fingerprint(of: [rule]) == "ef066e798bbbe6ca")
+    var others = Array(repeating: rule, count: 6)
+    others[0].name = "log"
+    others[1].exclude = []
+    others[2].limits.keepNewest = 1
+    others[3].ageBy = [.modified]
+    others[4].removesUnsure = true
+    others[5].dryRun = true
+    #expect(Set((others + [rule]).map { CleanupCheckpoint.fingerprint(of: [$0]) }).count == 7)
+  }
 }

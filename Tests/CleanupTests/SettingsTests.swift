@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TaskHostSDK
 import Testing
 
 @testable import Cleanup
@@ -17,13 +18,13 @@ import Testing
     let settings = try parse(
       """
       {"batch_size": 10, "rules": [{"name": "logs", "directory": "/var/log/app/", "glob": "**/*.log", "max_age": "7d", "max_total_bytes": "1GiB",
-        "max_count": 100, "keep_newest": 3, "min_age": "1h", "exclude": ["audit/**"], "remove_empty_directories": true,
+        "max_count": 100, "keep_newest": 3, "min_age": "1h", "exclude": ["audit/**"], "age_by": ["mtime", "btime"], "remove_empty_directories": true,
         "if_unsure": "remove", "dry_run": true}]}
       """)
     let limits = Limits(maxAge: .seconds(604_800), maxTotalBytes: 1 << 30, maxCount: 100, keepNewest: 3, minAge: .seconds(3600))
     let rule = Rule(
       name: "logs", directory: "/var/log/app", glob: try Glob("**/*.log"), recursive: true, exclude: [try Glob("audit/**")], limits: limits,
-      removeEmptyDirectories: true, dryRun: true, removesUnsure: true)
+      ageBy: [.modified, .born], removeEmptyDirectories: true, dryRun: true, removesUnsure: true)
     #expect(settings == CleanupSettings(rules: [rule], batchSize: 10))
   }
 
@@ -32,6 +33,7 @@ import Testing
     let rule = try #require(try parse(#"{"rules": [{"directory": "/var/tmp/x", "glob": "*.log", "max_count": 0}]}"#).rules.first)
     #expect(rule.name == "/var/tmp/x")
     #expect(!rule.recursive && !rule.dryRun && !rule.removeEmptyDirectories && !rule.removesUnsure && rule.exclude.isEmpty)
+    #expect(rule.ageBy == .all)
     #expect(rule.limits == Limits(maxCount: 0))
     #expect(try parse("{}").rules.isEmpty)
   }
@@ -92,15 +94,46 @@ import Testing
       name: String(repeating: "\"", count: 128), directory: "/tmp/x", glob: try Glob("*"), recursive: false, exclude: [],
       limits: .everything,
       removeEmptyDirectories: false, dryRun: false)
-    var report = RuleReport(rule, dryRun: false)
+    var report = RuleReport(named: rule.name, dryRun: false)
     report.problem = String(repeating: "\\", count: 5000)
     for _ in 0..<10 { report.note(String(repeating: "\\", count: 5000)) }
     report.bytesRemoved = .max
     report.removed = 0
-    let whole = CleanupReport(rules: [report] + Array(repeating: RuleReport(rule, dryRun: true), count: CleanupSettings.maximumRules - 1))
+    let plain = RuleReport(named: rule.name, dryRun: true)
+    let whole = CleanupReport(rules: [report] + Array(repeating: plain, count: CleanupSettings.maximumRules - 1))
     #expect(try whole.encoded().count <= 65_536)
     var many = Array(repeating: report, count: CleanupSettings.maximumRules)
     for index in many.indices { many[index].bytesRemoved = 1 << 40 }
     #expect(try CleanupReport(rules: many).encoded().count <= 65_536)
+  }
+
+  @Test("age_by knows four times, and at least one is named")
+  func ageBy() {
+    let found = problems(
+      #"{"rules": [{"directory": "/tmp/x", "glob": "*", "max_count": 1, "age_by": ["mtime", "ftime"]}, {"directory": "/tmp/y", "glob": "*", "max_count": 1, "age_by": []}]}"#
+    )
+    #expect(found.contains(#"rules[0].age_by[1]: is "ftime", must be "mtime", "atime", "ctime" or "btime""#))
+    #expect(found.contains("rules[1].age_by: names no time; leave it out for all four"))
+  }
+
+  private func feasibility(_ rules: [Rule], _ entitlement: @escaping (String) throws -> DirectoryEntitlement) -> [String] {
+    do {
+      try RuleFeasibility.check(rules, entitlement: entitlement, warn: { _ in })
+      return []
+    } catch let error as SettingsProblems { return error.problems } catch { return ["\(error)"] }
+  }
+
+  @Test("a rule on a directory that the plugin may not change is refused, a dry run may be about one that it may read")
+  func entitlements() throws {
+    let tree = try TestTree()
+    var rule = try Rule.about(tree, limits: .everything)
+    #expect(feasibility([rule]) { _ in .write }.isEmpty)
+    let place = "rules[0] (rule): \(tree.path)"
+    #expect(
+      feasibility([rule]) { _ in .read } == ["\(place) may only be read: add it to entitlements.write, or set dry_run = true"])
+    #expect(feasibility([rule]) { _ in .none } == ["\(place) is not entitled: add it to entitlements.write"])
+    rule.dryRun = true
+    #expect(feasibility([rule]) { _ in .read }.isEmpty)
+    #expect(feasibility([rule]) { _ in .none }.count == 1)
   }
 }

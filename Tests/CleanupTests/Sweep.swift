@@ -1,13 +1,15 @@
 import TestSupport
 import Logging
+import TaskHostSDK
 
 @testable import Cleanup
 
 /// Runs a sweep over real directories and keeps what it said on the way.
 final class Sweep {
   var isCancelled: () -> Bool = { false }
-  /// By default /proc shows nothing: tests that are not about open files must not depend on what others have open.
-  var openFiles: (() -> Bool) -> OpenFileIndex = { _ in OpenFileIndex(identities: [], isComplete: true, processes: 1) }
+  /// By default nothing is open: tests that are not about open files must not depend on what others have open.
+  var openFiles: (String, [OpenFileQuestion]) -> [FileUse] = { _, files in files.map { _ in .notOpen } }
+  var surveyCapacity = 1_000_000
   var interleave: ((SweepPoint, String) -> Void)?
   var resolution: PathResolution?
   var protected = ProtectedDirectories(homes: [])
@@ -19,11 +21,20 @@ final class Sweep {
   private(set) var progress: [(completed: UInt64, total: UInt64)] = []
   private(set) var log: [String] = []
 
-  /// A sweep that looks into /proc as a real one does, once no child has copies of this process's descriptors.
-  static func lookingIntoProc() -> Sweep {
+  /// A sweep that is told as by a real host who has files open, once no child has copies of this process's descriptors.
+  static func askingHost() -> Sweep {
     Command.settle()
     let sweep = Sweep()
-    sweep.openFiles = { OpenFileIndex.current(isCancelled: $0) }
+    sweep.openFiles = { directory, files in
+      HostAnswers.uses(files.map { ($0.identity.device, $0.identity.inode, $0.path) }, in: directory)
+    }
+    return sweep
+  }
+
+  /// A sweep whose host can tell nothing.
+  static func knowingNothing() -> Sweep {
+    let sweep = Sweep()
+    sweep.openFiles = { _, _ in [] }
     return sweep
   }
 
@@ -34,9 +45,10 @@ final class Sweep {
       progress: { self.progress.append(($0, $1)) }, log: { _, text in self.log.append(text) })
     environment.openFiles = openFiles
     environment.protected = protected
+    environment.surveyCapacity = surveyCapacity
     environment.resolution = resolution
     environment.interleave = interleave
-    var sweeper = Sweeper(rules, batchSize: batchSize, resuming: checkpoints.last, environment: environment)
+    let sweeper = Sweeper(rules, batchSize: batchSize, resuming: checkpoints.last, environment: environment)
     return try sweeper.run()
   }
 

@@ -51,28 +51,27 @@ import Testing
     #expect(tree.names().isEmpty)
   }
 
-  @Test("a name that is a million times in the table takes a few dozen bytes each")
+  @Test("a survey of three million files takes no more memory than one of a million")
   func memory() throws {
-    // Other tests run meanwhile in this process, and take memory of their own: the least of a few measurements is the table's.
-    let taken = try (0..<4).map { _ in try Self.bytesOfFullTable() }
-    #expect(taken.contains { $0 < 150_000_000 }, "the table and the order themselves take about 90 MB, not \(taken)")
+    // Other tests run meanwhile in this process, and take memory of their own: the least of a few measurements is the survey's.
+    let taken = try (0..<3).map { _ in try Self.bytesOfSurvey() }
+    #expect(taken.contains { $0 < 100_000_000 }, "a million records and 65,536 spans take about 50 MB, not \(taken)")
   }
 
-  private static func bytesOfFullTable() throws -> Int {
+  private static func bytesOfSurvey() throws -> Int {
     let before = try residentBytes()
-    var table = FileTable()
-    var status = try FileStatus(descriptor: 0)
-    status.links = 1
-    let name = Array("a-file-name-of-thirty-two-bytes!".utf8)
-    for index in 0..<1_000_000 {
-      status.identity.inode = UInt64(index)
-      status.modified = Int64((index * 7_919) % 1_000_003)
-      guard name.withUnsafeBytes({ table.append($0, in: 0, status) }) else { throw TestFailure("the table is full at \(index)") }
-    }
-    let selection = Selection(table, limits: Limits(maxCount: 0), now: .max)
-    #expect(selection.count == 1_000_000)
-    #expect(MemoryLayout<FileRecord>.stride <= 40)
-    return try residentBytes() - before
+    var most = 0
+    var survey = Survey(limits: Limits(maxCount: 10), now: .max)
+    var passes = 0
+    repeat {
+      passes += 1
+      for index in 0..<3_000_000 {
+        survey.add(time: Int64((index * 7_919) % 3_000_017), inode: UInt64(index), size: 0, hasOtherLinks: false)
+        if index % 250_000 == 0 { most = max(most, try residentBytes() - before) }
+      }
+    } while !survey.endPass()
+    #expect(survey.planned == 2_999_990 && passes <= 6)
+    return most
   }
 
   private static func residentBytes() throws -> Int {

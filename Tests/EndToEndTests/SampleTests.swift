@@ -122,11 +122,9 @@ struct SampleTests {
         directory = "\(host.directory("litter"))"
         glob = "*.log"
         max_count = 2
-        if_unsure = "remove"
 
         [plugin."org.taskhost.cleanup".entitlements]
         write = ["\(host.directory("litter"))"]
-        read = ["/proc"]
 
         """)
       try await host.start()

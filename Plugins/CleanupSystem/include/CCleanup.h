@@ -38,9 +38,36 @@ CLEANUP_INTERNAL int32_t taskhost_cleanup_open_beneath(int32_t directory, const 
    Returns a descriptor that the caller closes, or a negative errno. */
 CLEANUP_INTERNAL int32_t taskhost_cleanup_open_step(int32_t directory, const char *name, int32_t purpose);
 
-/* Opens /proc to list it: a descriptor that the caller closes, or a negative errno. Not through the C library: a worker process would advise
-   to make /proc readable, which shows nothing there but this process. */
-CLEANUP_INTERNAL int32_t taskhost_cleanup_open_proc(void);
+/* What the file system says about an entry. Times are nanoseconds since 1970, cut to what 64 bits hold. */
+struct taskhost_cleanup_status {
+  uint64_t device;
+  uint64_t inode;
+  uint64_t mount; /* which mount it was reached through; 0 where the kernel does not say */
+  uint64_t size;  /* apparent size in bytes */
+  uint64_t links; /* names it has anywhere */
+  int64_t modified;
+  int64_t accessed;
+  int64_t changed;
+  int64_t born; /* INT64_MIN where the file system does not keep it */
+  uint32_t mode;
+  uint32_t owner;
+  uint32_t is_guarded; /* 1: immutable or append-only, so that nobody may remove it, or anything in it */
+  uint32_t reserved;
+};
+
+/* statx(2) of `name` in `directory`; "" is `directory` itself, by its descriptor. `follows` 1 follows a symlink at the end, 0 none.
+   Returns 0 or a negative errno. */
+CLEANUP_INTERNAL int32_t taskhost_cleanup_status(
+    int32_t directory, const char *name, int32_t follows, struct taskhost_cleanup_status *status);
+
+/* 0 where this process may add and remove names in `directory` by its modes and mount, else a negative errno. A sandbox is not asked. */
+CLEANUP_INTERNAL int32_t taskhost_cleanup_can_change(int32_t directory);
+
+/* 1 where the kernel lets this process ask for leases; in a worker process it does not. */
+CLEANUP_INTERNAL int32_t taskhost_cleanup_may_lease(void);
+
+/* 1 where this process may change what belongs to other users: root with its capabilities. */
+CLEANUP_INTERNAL int32_t taskhost_cleanup_overrides_owners(void);
 
 /* 1 when another process, or another open description, holds a POSIX or OFD lock on this file; 0 when none does, or it cannot be told.
    Takes no lock itself. */

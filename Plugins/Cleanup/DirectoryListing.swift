@@ -1,0 +1,56 @@
+internal import Glibc
+
+/// A directory that is being listed, open until the last reference to it goes.
+final class DirectoryListing {
+  private let stream: OpaquePointer
+  /// What the directory was when it was opened.
+  let status: FileStatus
+
+  private static let nameOffset = MemoryLayout<dirent>.offset(of: \.d_name) ?? 19
+
+  /// Takes over a descriptor that was opened to list a directory.
+  init(_ descriptor: consuming Descriptor) throws(SystemError) {
+    status = try FileStatus(descriptor: descriptor.raw)
+    let copy = fcntl(descriptor.raw, F_DUPFD_CLOEXEC, 0)
+    guard copy >= 0 else { throw .last }
+    guard let stream = fdopendir(copy) else {
+      let error = SystemError.last
+      close(copy)
+      throw error
+    }
+    self.stream = stream
+  }
+
+  deinit { closedir(stream) }
+
+  /// Borrowed: never to be closed by others.
+  var raw: Int32 { dirfd(stream) }
+
+  /// What the entry `name` is now; a symlink is itself.
+  func status(of name: UnsafePointer<CChar>) throws(SystemError) -> FileStatus { try FileStatus(directory: raw, name: name) }
+
+  /// One entry; its name is borrowed until the next is read, and ends with a null byte.
+  struct Entry {
+    var name: UnsafePointer<CChar>
+    var length: Int
+    /// As in `d_type`.
+    var type: Int32
+
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: name, count: length) }
+  }
+
+  /// The next entry but `.` and `..`; nil at the end.
+  func next() throws(SystemError) -> Entry? {
+    while true {
+      errno = 0
+      guard let entry = readdir(stream) else {
+        if errno != 0 { throw .last }
+        return nil
+      }
+      let name = UnsafeRawPointer(entry).advanced(by: Self.nameOffset).assumingMemoryBound(to: CChar.self)
+      let length = strlen(name)
+      if name[0] == 0x2E, length == 1 || (length == 2 && name[1] == 0x2E) { continue }
+      return Entry(name: name, length: length, type: Int32(entry.pointee.d_type))
+    }
+  }
+}

@@ -1,0 +1,39 @@
+internal import CCleanup
+internal import Glibc
+internal import TaskHostSDK
+
+/// A file that is held for its removal: as long as this lives, nobody can open it, where the kernel grants that.
+final class FileClaim {
+  private let descriptor: Descriptor
+  private let answer: Int32
+  let inode: UInt64
+
+  /// - Parameter takesLease: A dry run takes no lock and no lease, which others could notice: it only looks.
+  /// - Throws: What keeps it from being opened.
+  init(_ name: [UInt8], in directory: DirectoryHandle, takesLease: Bool) throws(SystemError) {
+    var canRead = true
+    do throws(SystemError) {
+      descriptor = try directory.openFile(name, reference: false)
+    } catch  where error.code == EACCES || error.code == EPERM {
+      descriptor = try directory.openFile(name, reference: true)
+      canRead = false
+    }
+    inode = try FileStatus(descriptor: descriptor.raw).identity.inode
+    if !canRead {
+      answer = Int32(CLEANUP_CLAIM_UNKNOWN)
+    } else if takesLease {
+      answer = taskhost_cleanup_claim(descriptor.raw)
+    } else {
+      answer = Int32(taskhost_cleanup_is_record_locked(descriptor.raw) != 0 ? CLEANUP_CLAIM_IN_USE : CLEANUP_CLAIM_UNKNOWN)
+    }
+  }
+
+  /// What it means for the file; nil: nothing keeps it from going.
+  func verdict(_ use: FileUse, removesUnsure: Bool) -> RemovalVerdict? {
+    switch answer {
+    case Int32(CLEANUP_CLAIM_FREE): nil
+    case Int32(CLEANUP_CLAIM_IN_USE): .inUse
+    default: use == .unknown && !removesUnsure ? .unknownUse : nil
+    }
+  }
+}

@@ -1,0 +1,284 @@
+internal import CCleanup
+internal import Glibc
+internal import Logging
+internal import TaskHostSDK
+
+/// Carries out one rule, once the line between what goes and what stays is known: collects what has to go, asks who has it open, and
+/// removes it; or, as a rehearsal, only finds out which of it cannot go.
+///
+/// Directly before a file goes it is looked at once more: it must be the one that was seen. Between that look and unlinkat(2) a few
+/// microseconds remain in which another process could rename something else over it; Linux offers no way to close that. It could only ever
+/// hit an entry of that name in that very directory.
+struct RuleSweep: TreeVisitor {
+  let rule: Rule
+  let root: DirectoryHandle
+  let environment: SweepEnvironment
+  /// The instant by which ages are measured, nanoseconds since 1970.
+  let asOf: Int64
+  /// Where the line runs; nil where each file tells by itself.
+  let cut: Cut?
+  /// Files that a rehearsal has found cannot go.
+  let excluded: Set<UInt64>
+  let isRehearsal: Bool
+  let batchSize: Int
+  /// Called each time that so many files were dealt with.
+  let onBatch: (RuleReport, _ dealtWith: UInt64) throws(SweepInterruption) -> Void
+
+  private(set) var report: RuleReport
+  /// Of a rehearsal: the files that cannot go.
+  private(set) var unremovable: Set<UInt64> = []
+  private(set) var dealtWith: UInt64 = 0
+  private var batch = CandidateBatch()
+  private var namesOnLine = 0
+  /// Names of files with several that went in a dry run.
+  private var rehearsedNames: [UInt64: UInt64] = [:]
+  private let holdsLeases = taskhost_cleanup_may_lease() != 0
+
+  /// Beyond this the rule gives up: a cap that so many files are in the way of is not to be held.
+  static let mostUnremovable = 65_536
+  /// An answer about open files is good for that long.
+  private static let freshness: Duration = .seconds(1)
+
+  init(
+    _ rule: Rule, root: DirectoryHandle, environment: SweepEnvironment, asOf: Int64, cut: Cut?, excluded: Set<UInt64> = [],
+    isRehearsal: Bool = false, report: RuleReport, batchSize: Int,
+    onBatch: @escaping (RuleReport, UInt64) throws(SweepInterruption) -> Void
+  ) {
+    self.rule = rule
+    self.root = root
+    self.environment = environment
+    self.asOf = asOf
+    self.cut = cut
+    self.excluded = excluded
+    self.isRehearsal = isRehearsal
+    self.report = report
+    self.batchSize = batchSize
+    self.onBatch = onBatch
+  }
+
+  // MARK: What the walk shows
+
+  mutating func seen() { seenFiles += 1 }
+  /// What the walk saw, for the report of a rule that is searched for the first time.
+  private(set) var seenFiles: UInt64 = 0
+  private(set) var matchedFiles: UInt64 = 0
+
+  mutating func visit(_ name: UnsafeRawBufferPointer, in directory: DirectoryNode, _ status: FileStatus) throws(SweepInterruption) {
+    matchedFiles += 1
+    let time = rule.ageBy.time(of: status)
+    guard mustGo(time, status.identity.inode) else { return }
+    directory.candidates += 1
+    batch.append(name, in: directory, status, time: time)
+    if batch.isFull { try flush() }
+  }
+
+  mutating func leave(_ directory: DirectoryNode) throws(SweepInterruption) {
+    guard rule.removeEmptyDirectories, !isRehearsal, let parent = directory.parent else { return }
+    guard directory.entries == directory.candidates else { return }
+    let minAge = rule.limits.minAge
+    guard minAge <= .zero || directory.status.modified <= asOf - minAge.wholeNanoseconds else { return }
+    parent.candidates += 1
+    batch.append(directory)
+    if batch.isFull { try flush() }
+  }
+
+  mutating func foundOtherFileSystem() { if !isRehearsal { report.otherFileSystem += 1 } }
+
+  mutating func couldNotSearch(_ path: String, _ reason: String) {
+    guard !isRehearsal else { return }
+    report.unsearched += 1
+    report.note("\(path): cannot be searched: \(reason)")
+  }
+
+  private mutating func mustGo(_ time: Int64, _ inode: UInt64) -> Bool {
+    let age = rule.limits.age(of: time, at: asOf)
+    guard rule.limits.isOldEnough(age) else { return false }
+    guard let cut else { return rule.limits.maxAge.map { age > $0.wholeNanoseconds } ?? false }
+    if !excluded.isEmpty, excluded.contains(inode) { return false }
+    switch cut.side(time: time, inode: inode) {
+    case .goes: return true
+    case .stays: return false
+    case .counted:
+      namesOnLine += 1
+      return namesOnLine <= cut.names
+    }
+  }
+
+  // MARK: What was collected
+
+  /// Deals with everything that was collected. To be called at the end of the walk.
+  mutating func flush() throws(SweepInterruption) {
+    defer { batch.removeAll() }
+    var answers: [FileUse] = []
+    var start = 0
+    var asked = ContinuousClock.now
+    var place: (number: Int, directory: Result<DirectoryHandle, SystemError>)?
+    for (index, entry) in batch.entries.enumerated() {
+      if environment.isCancelled() { throw .stopped }
+      if index == 0 || asked.duration(to: .now) > Self.freshness {
+        asked = .now
+        answers = environment.openFiles(rule.directory, batch.questions(from: index, device: root.status.identity.device))
+        start = index
+        if environment.isCancelled() { throw .stopped }
+      }
+      let use = index - start < answers.count ? answers[index - start] : .unknown
+      if entry.isDirectory {
+        if batch.directories[entry.directory].entries == batch.directories[entry.directory].removed { removeDirectory(entry, use) }
+        continue
+      }
+      if place?.number != entry.directory { place = (entry.directory, directory(entry.directory)) }
+      guard let place else { continue }
+      account(entry, verdict(entry, use, in: place.directory))
+      dealtWith += 1
+      guard unremovable.count <= Self.mostUnremovable else {
+        throw .blocked("more than \(Self.mostUnremovable) files that a limit asks for cannot go: see what has them open, or whose they are")
+      }
+      if dealtWith % UInt64(batchSize) == 0 { try onBatch(report, dealtWith) }
+    }
+  }
+
+  /// Opened anew from the rule's directory: it must still be the one that was searched.
+  private func directory(_ number: Int) -> Result<DirectoryHandle, SystemError> {
+    let node = batch.directories[number]
+    if node.parent == nil { return .success(root) }
+    do throws(SystemError) {
+      let opened = try root.open(beneath: node.path)
+      guard opened.status.identity == node.status.identity else { throw SystemError(code: ESTALE) }
+      return .success(opened)
+    } catch { return .failure(error) }
+  }
+
+  private func verdict(
+    _ entry: CandidateBatch.Entry, _ use: FileUse, in place: Result<DirectoryHandle, SystemError>
+  ) -> RemovalVerdict {
+    do throws(SystemError) {
+      let directory = try place.get()
+      let node = batch.directories[entry.directory]
+      return try Self.withCString(batch.name(of: entry)) { (name) throws(SystemError) in
+        // The whole path from the rule's directory, unless it is too long for the system: so a directory that was moved is noticed.
+        let path = node.parent == nil ? [] : node.path(of: batch.name(of: entry))
+        guard !path.isEmpty, path.count < 4_000 else { return try judge(entry, use, name, name, directory, directory) }
+        return try Self.withCString(path) { (path) throws(SystemError) in try judge(entry, use, name, path, directory, root) }
+      }
+    } catch {
+      switch error.code {
+      case ENOENT: return .vanished
+      case ELOOP, ENOTDIR, ESTALE: return .changed
+      case EXDEV: return .otherFileSystem
+      default: return .failed(error)
+      }
+    }
+  }
+
+  private func judge(
+    _ entry: CandidateBatch.Entry, _ use: FileUse, _ name: UnsafePointer<CChar>, _ path: UnsafePointer<CChar>, _ directory: DirectoryHandle,
+    _ top: DirectoryHandle
+  ) throws(SystemError) -> RemovalVerdict {
+    environment.interleave?(.chosen, displayPath(entry))
+    if use == .open { return .inUse }
+    if isRehearsal || rule.dryRun, let obstacle = entry.isGuarded ? SystemError(code: EPERM) : obstacle(entry, directory) {
+      return .failed(obstacle)
+    }
+    // The descriptor holds the claim, until the end of this function.
+    let claimed = use == .unknown || (holdsLeases && !rule.dryRun && !isRehearsal) ? try claim(entry, name, directory) : nil
+    if let early = claimed?.verdict(use, removesUnsure: rule.removesUnsure) { return early }
+    environment.interleave?(.claimed, displayPath(entry))
+    let status = try top.status(of: path)
+    guard status.isOnSameMount(as: root.status) else { return .otherFileSystem }
+    guard status.kind == .regular, status.identity.inode == entry.inode, status.modified == entry.modified,
+      rule.ageBy.time(of: status) == entry.time
+    else { return .changed }
+    if !isRehearsal, !rule.dryRun { try directory.unlink(name) }
+    return withExtendedLifetime(claimed) { .removed(isLastName: status.links <= 1, names: status.links) }
+  }
+
+  private func obstacle(_ entry: CandidateBatch.Entry, _ directory: DirectoryHandle) -> SystemError? {
+    directory.obstacle(toRemovingFileOf: entry.owner)
+  }
+
+  private func claim(
+    _ entry: CandidateBatch.Entry, _ name: UnsafePointer<CChar>, _ directory: DirectoryHandle
+  ) throws(SystemError) -> FileClaim {
+    let claim = try FileClaim(Array(batch.name(of: entry)), in: directory, takesLease: !rule.dryRun)
+    guard claim.inode == entry.inode else { throw SystemError(code: ESTALE) }
+    return claim
+  }
+
+  private mutating func account(_ entry: CandidateBatch.Entry, _ verdict: RemovalVerdict) {
+    let node = batch.directories[entry.directory]
+    switch verdict {
+    case .removed(let isLastName, let names):
+      guard !isRehearsal else { return }
+      report.removed += 1
+      node.removed += 1
+      if isLastName || isLastRehearsed(entry.inode, names) { report.bytesRemoved += entry.size }
+      return
+    case .vanished: node.removed += 1
+    case .inUse: report.keptOpen += 1
+    case .changed: report.changed += isRehearsal ? 0 : 1
+    case .otherFileSystem: report.otherFileSystem += isRehearsal ? 0 : 1
+    case .unknownUse: report.note("\(displayPath(entry)): \(Self.unsure)")
+    case .failed(let error):
+      report.note("\(displayPath(entry)): \(error)")
+      report.note(error, owner: node.status.isSticky ? entry.owner : node.status.owner)
+    }
+    if isRehearsal { unremovable.insert(entry.inode) }
+  }
+
+  /// A dry run leaves the names there, so it counts them.
+  private mutating func isLastRehearsed(_ inode: UInt64, _ names: UInt64) -> Bool {
+    guard rule.dryRun, names > 1, rehearsedNames.count < Self.mostUnremovable || rehearsedNames[inode] != nil else { return false }
+    rehearsedNames[inode, default: 0] += 1
+    return rehearsedNames[inode] == names
+  }
+
+  /// Short: of a message 160 characters are kept, the name among them.
+  private static let unsure = "cannot tell whether it is open: run the host as root or as its owner, or set if_unsure = \"remove\""
+
+  /// From the deepest up: a directory comes after everything in it.
+  private mutating func removeDirectory(_ entry: CandidateBatch.Entry, _ use: FileUse) {
+    let node = batch.directories[entry.directory]
+    guard let parent = node.parent else { return }
+    // Nothing is in it, so nothing is lost where nobody can tell.
+    if use == .open { return }
+    do throws(SystemError) {
+      let place = parent.parent == nil ? root : try root.open(beneath: parent.path)
+      try Self.withCString(node.name) { (name) throws(SystemError) in
+        let status = try place.status(of: name)
+        guard status.kind == .directory, status.identity == node.status.identity, status.isOnSameMount(as: root.status) else {
+          throw SystemError(code: ESTALE)
+        }
+        if !rule.dryRun { try place.removeDirectory(name) }
+      }
+      report.directoriesRemoved += 1
+      parent.removed += 1
+    } catch {
+      switch error.code {
+      case ENOENT, ENOTEMPTY, EEXIST, EBUSY, ELOOP, ENOTDIR, EXDEV, ESTALE: break
+      default:
+        report.note("\(node.displayPath(of: [])): cannot be removed: \(error)")
+        report.note(error, owner: parent.status.isSticky ? node.status.owner : parent.status.owner)
+      }
+    }
+  }
+
+  private func displayPath(_ entry: CandidateBatch.Entry) -> String {
+    batch.directories[entry.directory].displayPath(of: Array(batch.name(of: entry)))
+  }
+
+  /// Lends `bytes` with a null byte after them; a name that holds one itself names nothing.
+  private static func withCString<Result>(
+    _ bytes: some Collection<UInt8>, _ body: (UnsafePointer<CChar>) throws(SystemError) -> Result
+  ) throws(SystemError) -> Result {
+    let count = bytes.count
+    return try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count + 1) { buffer throws(SystemError) -> Result in
+      _ = buffer.initialize(from: bytes)
+      buffer[count] = 0
+      guard let start = buffer.baseAddress else { throw SystemError(code: EINVAL) }
+      return try start.withMemoryRebound(to: CChar.self, capacity: count + 1) { pointer throws(SystemError) -> Result in
+        guard strlen(pointer) == count else { throw SystemError(code: EINVAL) }
+        return try body(pointer)
+      }
+    }
+  }
+}

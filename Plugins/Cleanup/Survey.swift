@@ -1,0 +1,200 @@
+/// Finds out where the line runs between the files that go and those that stay: the oldest go, while a limit asks for it.
+///
+/// Pure: it is shown times, inodes and sizes, and touches nothing. Its memory does not grow with the number of files: up to
+/// `capacity` of them are kept and put in order; of more it counts how many there are in each of 65,536 spans of time, and wants to be
+/// shown all of them again, to look at the one span through which the line runs.
+///
+/// The order is by time, then inode, so that a second look at the same tree decides the same. All names of a file stand side by side.
+struct Survey: Sendable {
+  private let limits: Limits
+  private let now: Int64
+  private let capacity: Int
+  private let linkCapacity: Int
+
+  private struct Record: Sendable {
+    var time: UInt64
+    var inode: UInt64
+    /// The size; the highest bit says that the file has several names.
+    var size: UInt64
+  }
+
+  private static let severalNames: UInt64 = 1 << 63
+
+  /// One span of time, or of inodes at one time.
+  private struct Span: Sendable {
+    var count = 0
+    var bytes: UInt64 = 0
+  }
+
+  // What all files together are, known after the first pass.
+  private var count = 0
+  private var totalBytes: UInt64 = 0
+  private var tooOld = 0
+  private var oldEnough = 0
+  private var isFirstPass = true
+
+  // What this pass looks at: files whose key begins with `digits` digits of `prefix`; `before` stands before them.
+  private var digits = 0
+  private var prefix = (time: UInt64(0), inode: UInt64(0))
+  private var before = Span()
+  private var records: [Record] = []
+  private var spans: [Span] = []
+  /// Files with several names whose bytes are counted.
+  private var linked: Set<UInt64> = []
+
+  /// Files that ask for more attention than is kept: their bytes are not counted. Then less is removed than asked for, never more.
+  private(set) var uncountedLinks: UInt64 = 0
+  /// The line, once ``endPass()`` has said so.
+  private(set) var cut = Cut.nothing
+  /// How many names go, if each of them can.
+  private(set) var planned = 0
+
+  /// - Parameters:
+  ///   - now: Nanoseconds since 1970.
+  ///   - capacity: How many files are kept: 24 bytes each.
+  ///   - linkCapacity: How many files with several names are kept, beyond those.
+  init(limits: Limits, now: Int64, capacity: Int = 1_000_000, linkCapacity: Int = 250_000) {
+    self.limits = limits
+    self.now = now
+    self.capacity = max(1, capacity)
+    self.linkCapacity = linkCapacity
+  }
+
+  /// Whether a limit needs to know about all files before it can tell about one.
+  static func isNeeded(for limits: Limits) -> Bool {
+    limits.maxTotalBytes != nil || limits.maxCount != nil || limits.keepNewest > 0
+  }
+
+  /// Shows it one name of a file. `time` is in nanoseconds since 1970.
+  mutating func add(time: Int64, inode: UInt64, size: UInt64, hasOtherLinks: Bool) {
+    let record = Record(
+      time: UInt64(bitPattern: time) ^ 1 << 63, inode: inode,
+      size: min(size, .max >> 1) | (hasOtherLinks ? Self.severalNames : 0))
+    if !isFirstPass, !isInside(record) { return }
+    let bytes = countedBytes(record)
+    if isFirstPass {
+      count += 1
+      totalBytes = totalBytes.addingClamped(bytes)
+      let age = limits.age(of: time, at: now)
+      if let maxAge = limits.maxAge, age > maxAge.wholeNanoseconds { tooOld += 1 }
+      if limits.isOldEnough(age) { oldEnough += 1 }
+    }
+    if spans.isEmpty {
+      if records.count < capacity { return records.append(record) }
+      // Too many to keep. What is kept so far becomes numbers as well; the set knows already whose bytes were counted.
+      spans = Array(repeating: Span(), count: 1 << 16)
+      var seen: Set<UInt64> = []
+      for record in records {
+        let isCounted = record.size & Self.severalNames == 0 || (linked.contains(record.inode) && seen.insert(record.inode).inserted)
+        note(record, isCounted ? record.size & ~Self.severalNames : 0)
+      }
+      records = []
+    }
+    note(record, bytes)
+  }
+
+  /// Ends a pass over all files. False: it wants to be shown them again, the same.
+  mutating func endPass() -> Bool {
+    isFirstPass = false
+    guard !isReached(before) else { return true }
+    linked = []
+    if spans.isEmpty {
+      findLine()
+      return true
+    }
+    for (index, span) in spans.enumerated() where span.count > 0 {
+      let after = Span(count: before.count + span.count, bytes: before.bytes.addingClamped(span.bytes))
+      if isReached(after) {
+        return narrow(to: UInt64(index))
+      }
+      before = after
+    }
+    cut = .everything
+    planned = min(before.count, oldEnough)
+    return true
+  }
+
+  // MARK: Inside
+
+  /// Whether so many names and bytes, of the oldest, satisfy the limits.
+  private func isReached(_ span: Span) -> Bool {
+    if span.count >= min(count - min(count, limits.keepNewest), oldEnough) { return true }
+    let surplus = limits.maxCount.map { count - min(count, $0) } ?? 0
+    let excess = limits.maxTotalBytes.map { totalBytes > $0 ? totalBytes - $0 : 0 } ?? 0
+    return span.count >= max(tooOld, surplus) && span.bytes >= excess
+  }
+
+  private mutating func countedBytes(_ record: Record) -> UInt64 {
+    guard record.size & Self.severalNames != 0 else { return record.size }
+    if linked.contains(record.inode) { return 0 }
+    guard linked.count < linkCapacity else {
+      if isFirstPass { uncountedLinks += 1 }
+      return 0
+    }
+    linked.insert(record.inode)
+    return record.size & ~Self.severalNames
+  }
+
+  /// Which of the 65,536 spans a file is in.
+  private func digit(_ record: Record) -> Int {
+    let word = digits < 4 ? record.time : record.inode
+    return Int(truncatingIfNeeded: word >> UInt64(48 - 16 * (digits & 3))) & 0xFFFF
+  }
+
+  private func isInside(_ record: Record) -> Bool {
+    switch digits {
+    case 0: true
+    case 1..<4: (record.time ^ prefix.time) >> UInt64(64 - 16 * digits) == 0
+    case 4: record.time == prefix.time
+    default: record.time == prefix.time && (record.inode ^ prefix.inode) >> UInt64(128 - 16 * digits) == 0
+    }
+  }
+
+  private mutating func note(_ record: Record, _ bytes: UInt64) {
+    let index = digit(record)
+    spans[index].count += 1
+    spans[index].bytes = spans[index].bytes.addingClamped(bytes)
+  }
+
+  /// Looks at one span alone in the next pass.
+  private mutating func narrow(to index: UInt64) -> Bool {
+    let shift = UInt64(48 - 16 * (digits & 3))
+    if digits < 4 { prefix.time |= index << shift } else { prefix.inode |= index << shift }
+    digits += 1
+    spans = []
+    guard digits < 8 else {
+      // More names of a single file than are kept.
+      cut = Cut(time: Int64(bitPattern: prefix.time ^ 1 << 63), inode: prefix.inode, names: .max)
+      planned = before.count
+      return true
+    }
+    return false
+  }
+
+  private mutating func findLine() {
+    records.sort { $0.time != $1.time ? $0.time < $1.time : $0.inode < $1.inode }
+    var passed = before
+    var names = 0
+    for (index, record) in records.enumerated() {
+      if isReached(passed) { break }
+      names = index > 0 && isSameFile(record, records[index - 1]) ? names + 1 : 1
+      cut = Cut(time: Int64(bitPattern: record.time ^ 1 << 63), inode: record.inode, names: names)
+      passed.count += 1
+      // The bytes come back with the last name.
+      let isLast = index + 1 == records.count || !isSameFile(record, records[index + 1])
+      if isLast { passed.bytes = passed.bytes.addingClamped(record.size & ~Self.severalNames) }
+    }
+    planned = passed.count
+    records = []
+  }
+
+  private func isSameFile(_ one: Record, _ other: Record) -> Bool { one.time == other.time && one.inode == other.inode }
+}
+
+extension UInt64 {
+  /// The sum, or the largest value when it does not fit.
+  fileprivate func addingClamped(_ other: UInt64) -> UInt64 {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? .max : sum
+  }
+}

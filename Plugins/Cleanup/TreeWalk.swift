@@ -1,0 +1,146 @@
+internal import Glibc
+
+/// Walks through a rule's directory, the deepest first, and shows a visitor the files that the rule means.
+///
+/// Its memory grows neither with the number of files nor with that of directories: a directory is listed while its entries are dealt with, and
+/// of the directories in it ``namesHeld`` at a time are kept. Up to ``levelsOpen`` directories are open at once; those deeper down
+/// are listed to their end first.
+struct TreeWalk {
+  private let rule: Rule
+  private let root: DirectoryHandle
+  private let isCancelled: () -> Bool
+  private var levels: [Level] = []
+  private var heldBytes = 0
+
+  private static let levelsOpen = 40
+  private static let namesHeld = 1_000
+  /// Of all directories together.
+  private static let mostHeldBytes = 32 << 20
+
+  /// A directory yet to be listed.
+  private struct Waiting {
+    var name: [UInt8]
+    var position: Glob.Position
+    var excluded: [Glob.Position]
+  }
+
+  private struct Level {
+    let node: DirectoryNode
+    /// nil once it was listed, deep down.
+    var listing: DirectoryListing?
+    let position: Glob.Position
+    let excluded: [Glob.Position]
+    var waiting: [Waiting] = []
+    var isListed = false
+  }
+
+  /// - Parameter isCancelled: Asked once a directory and once in 1024 entries.
+  init(_ rule: Rule, root: DirectoryHandle, isCancelled: @escaping () -> Bool) {
+    self.rule = rule
+    self.root = root
+    self.isCancelled = isCancelled
+  }
+
+  /// Shows everything to `visitor`.
+  ///
+  /// - Throws: What the visitor throws, `stopped` when cancelled, `blocked` where the rule's own directory cannot be listed.
+  mutating func run(_ visitor: inout some TreeVisitor) throws(SweepInterruption) {
+    do throws(SystemError) {
+      let listing = try root.list(beneath: [])
+      levels = [
+        Level(
+          node: DirectoryNode([], in: nil, listing.status), listing: listing, position: rule.glob.start,
+          excluded: rule.exclude.map(\.start))
+      ]
+    } catch { throw .blocked("cannot search \(rule.directory): \(error)") }
+    while let last = levels.indices.last {
+      if isCancelled() { throw .stopped }
+      if let next = levels[last].waiting.popLast() {
+        heldBytes -= next.name.count
+        enter(next, &visitor)
+      } else if !levels[last].isListed {
+        try list(last, &visitor)
+      } else {
+        let level = levels.removeLast()
+        try visitor.leave(level.node)
+      }
+    }
+  }
+
+  private mutating func enter(_ next: Waiting, _ visitor: inout some TreeVisitor) {
+    guard let parent = levels.last else { return }
+    do throws(SystemError) {
+      let listing =
+        if let open = parent.listing { try root.list(next.name, in: open) } else { try root.list(beneath: parent.node.path + [next.name]) }
+      let node = DirectoryNode(next.name, in: parent.node, listing.status)
+      levels.append(Level(node: node, listing: listing, position: next.position, excluded: next.excluded))
+    } catch {
+      switch error.code {
+      case EXDEV: visitor.foundOtherFileSystem()
+      case ENOENT, ELOOP, ENOTDIR: break  // removed or replaced since its name was read
+      default: visitor.couldNotSearch(parent.node.displayPath(of: next.name), "\(error)")
+      }
+    }
+  }
+
+  /// Lists on, until the end or until enough directories wait.
+  private mutating func list(_ index: Int, _ visitor: inout some TreeVisitor) throws(SweepInterruption) {
+    guard let listing = levels[index].listing else { return levels[index].isListed = true }
+    let isDeep = index >= Self.levelsOpen
+    let node = levels[index].node
+    while isDeep || levels[index].waiting.count < Self.namesHeld {
+      let found: DirectoryListing.Entry?
+      do throws(SystemError) { found = try listing.next() } catch {
+        if index == 0 { throw .blocked("cannot search \(rule.directory): \(error)") }
+        visitor.couldNotSearch(node.displayPath(of: []), "\(error)")
+        // What is there beyond is not known: the directory is not empty.
+        node.entries += 1
+        found = nil
+      }
+      guard let entry = found else {
+        levels[index].isListed = true
+        break
+      }
+      node.entries += 1
+      if node.entries & 1023 == 0, isCancelled() { throw .stopped }
+      try examine(entry, index, listing, node, &visitor)
+    }
+    if levels[index].isListed, isDeep { levels[index].listing = nil }
+  }
+
+  private mutating func examine(
+    _ entry: DirectoryListing.Entry, _ index: Int, _ listing: DirectoryListing, _ node: DirectoryNode, _ visitor: inout some TreeVisitor
+  ) throws(SweepInterruption) {
+    var kind: FileStatus.Kind
+    var status: FileStatus?
+    switch entry.type {
+    case Int32(DT_REG): kind = .regular
+    case Int32(DT_DIR): kind = .directory
+    case Int32(DT_UNKNOWN):
+      status = try? listing.status(of: entry.name)
+      kind = status?.kind ?? .other
+    default: kind = .other
+    }
+    guard kind != .other else { return }
+    if kind == .regular { visitor.seen() }
+    let position = rule.glob.advance(levels[index].position, entry.bytes)
+    guard kind == .directory ? rule.recursive && rule.glob.canMatchBelow(position) : rule.glob.accepts(position) else { return }
+    var excluded: [Glob.Position] = []
+    if !rule.exclude.isEmpty {
+      excluded = zip(rule.exclude, levels[index].excluded).map { $0.advance($1, entry.bytes) }
+      guard !zip(rule.exclude, excluded).contains(where: { $0.accepts($1) }) else { return }
+    }
+    if kind == .directory {
+      guard heldBytes + entry.length <= Self.mostHeldBytes else {
+        return visitor.couldNotSearch(node.displayPath(of: Array(entry.bytes)), "too many directories so deep down; left for a later run")
+      }
+      heldBytes += entry.length
+      levels[index].waiting.append(Waiting(name: Array(entry.bytes), position: position, excluded: excluded))
+    } else {
+      // One that is gone by now is nobody's business any more.
+      guard let status = status ?? (try? listing.status(of: entry.name)), status.kind == .regular else { return }
+      guard status.isOnSameMount(as: root.status) else { return visitor.foundOtherFileSystem() }
+      try visitor.visit(entry.bytes, in: node, status)
+    }
+  }
+}
