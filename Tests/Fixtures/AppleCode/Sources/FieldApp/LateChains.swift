@@ -46,7 +46,7 @@ final class LateChains: @unchecked Sendable {
       try BGTaskScheduler.shared.submit(request)
       NSLog("the next import is scheduled")
     } catch {
-      NSLog("the next import is not scheduled: %@", "\(error)")
+      NSLog("the next import is not scheduled: \(error)")
     }
   }
 }
