@@ -44,8 +44,11 @@ extension SchedulerCore {
     var record = record
     let outcome = ending.stopped(by: record.stopRequested).outcome
     let policy = record.request.retry ?? policy.retry
+    // A person has started a continued task and sees that it took too long: it is not begun again behind their back.
+    let isFinal = outcome == .expired && handlers[record.request.identifier]?.contract.kind == .continued
     let guards = RequestGuards(
-      attemptsLeft: record.attempt < policy.attempts, lossesLeft: record.losses + 1 < Limits.lossesInARow, repeating: record.isRepeating)
+      attemptsLeft: record.attempt < policy.attempts && !isFinal, lossesLeft: record.losses + 1 < Limits.lossesInARow,
+      repeating: record.isRepeating)
     let transition = try record.state.transition(on: .ended(outcome), guards: guards)
     let started = report.began ?? record.started ?? now
     // A run that is given back before its time ends before it would have started.

@@ -105,6 +105,20 @@ import Testing
     #expect(try world.record(id).state == .failed)
   }
 
+  @Test("a continued task that was stopped by force because it took too long is not tried again; one that crashed is")
+  func forcedContinued() throws {
+    var contract = HandlerContract.sample()
+    contract.kind = .continued
+    let world = try World(handlers: [contract])
+    let forced = try world.submit().id
+    try world.end(forced, .forced(.stalled))
+    #expect(try world.record(forced).state == .failed)
+    try world.release()
+    let crashed = try world.submit().id
+    try world.end(crashed, .crashed)
+    #expect(try world.record(crashed).state == .pending)
+  }
+
   @Test(
     "what the host's shutdown interrupts is pending at once, no attempt spent",
     arguments: [

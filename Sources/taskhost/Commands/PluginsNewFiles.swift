@@ -999,7 +999,8 @@ enum PluginsNewFiles {
     enum {
       TASKHOST_REFRESH = 1,    /* budget 30 s, grace 5 s: short and frequent (BGAppRefreshTask) */
       TASKHOST_PROCESSING = 2, /* budget 10 min, grace 30 s: maintenance (BGProcessingTask) */
-      TASKHOST_CONTINUED = 3   /* no budget; expires 60 s after `completed` last rose, grace 30 s: user-started work */
+      TASKHOST_CONTINUED = 3   /* no budget; expires 60 s after `completed` last rose, grace 30 s: user-started work;
+                                * one that is then stopped by force is not tried again */
     };
 
     /* taskhost_stop_reason: why a run was asked to stop. */
