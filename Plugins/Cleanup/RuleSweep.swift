@@ -174,7 +174,7 @@ struct RuleSweep: TreeVisitor {
     _ entry: CandidateBatch.Entry, _ use: FileUse, _ name: UnsafePointer<CChar>, _ path: UnsafePointer<CChar>, _ directory: DirectoryHandle,
     _ top: DirectoryHandle
   ) throws(SystemError) -> RemovalVerdict {
-    environment.interleave?(.chosen, displayPath(entry))
+    if !isRehearsal { environment.interleave?(.chosen, displayPath(entry)) }
     if use == .open { return .inUse }
     if isRehearsal || rule.dryRun, let obstacle = entry.isGuarded ? SystemError(code: EPERM) : obstacle(entry, directory) {
       return .failed(obstacle)
@@ -182,7 +182,7 @@ struct RuleSweep: TreeVisitor {
     // The descriptor holds the claim, until the end of this function.
     let claimed = use == .unknown || (holdsLeases && !rule.dryRun && !isRehearsal) ? try claim(entry, name, directory) : nil
     if let early = claimed?.verdict(use, removesUnsure: rule.removesUnsure) { return early }
-    environment.interleave?(.claimed, displayPath(entry))
+    if !isRehearsal { environment.interleave?(.claimed, displayPath(entry)) }
     let status = try top.status(of: path)
     guard status.isOnSameMount(as: root.status) else { return .otherFileSystem }
     guard status.kind == .regular, status.identity.inode == entry.inode, status.modified == entry.modified,

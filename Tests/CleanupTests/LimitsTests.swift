@@ -131,7 +131,7 @@ import Testing
     for index in 1...4 { try tree.file("f\(index)", age: Int64(index), bytes: 100) }
     try #require(Command.run(["chattr", "+i", tree.absolute("fixed")]) == 0)
     defer { _ = Command.run(["chattr", "-i", tree.absolute("fixed")]) }
-    let report = try Sweep().finish(.about(tree, limits: Limits(maxTotalBytes: 300)))
+    let report = try Sweep().finish(.about(tree, limits: Limits(maxTotalBytes: 400)))
     #expect(tree.names() == ["f1", "f2", "f3", "f4", "fixed"] && report.removed == 0)
     let next = try Sweep().finish(.about(tree, limits: Limits(maxTotalBytes: 5_200)))
     #expect(next.errors == 1 && next.removed == 0 && next.status == .failed)
