@@ -28,17 +28,23 @@ public struct EntitledPaths: Sendable, Hashable {
   /// How far an absolute path is entitled; one with `.` or `..` is not at all.
   public func entitlement(to path: String) -> PathEntitlement {
     guard path.utf8.first == UInt8(ascii: "/"), !path.split(separator: "/").contains(where: { $0 == "." || $0 == ".." }) else { return [] }
-    let path = Self.plain(path)
-    if write.contains(where: { Self.holds($0, path) }) { return [.read, .write] }
-    return read.contains(where: { Self.holds($0, path) }) ? .read : []
+    // A worker knows its entitlements without symlinks; who asks may use the ones that the operator wrote.
+    let paths = [Self.plain(path)] + (Self.real(path).map { [$0] } ?? [])
+    if write.contains(where: { Self.holds($0, paths) }) { return [.read, .write] }
+    return read.contains(where: { Self.holds($0, paths) }) ? .read : []
   }
 
-  /// Whether `path` is at or below an entitled one, as that is written or as it is without symlinks.
-  private static func holds(_ entitled: String, _ path: String) -> Bool {
-    if isAtOrBelow(path, plain(entitled)) { return true }
-    guard let real = realpath(entitled, nil) else { return false }
+  /// Whether one of the paths is at or below an entitled one, as that is written or as it is without symlinks.
+  private static func holds(_ entitled: String, _ paths: [String]) -> Bool {
+    if paths.contains(where: { isAtOrBelow($0, plain(entitled)) }) { return true }
+    guard let real = real(entitled) else { return false }
+    return paths.contains { isAtOrBelow($0, real) }
+  }
+
+  private static func real(_ path: String) -> String? {
+    guard let real = realpath(path, nil) else { return nil }
     defer { free(real) }
-    return isAtOrBelow(path, String(cString: real))
+    return String(cString: real)
   }
 
   private static func isAtOrBelow(_ path: String, _ top: String) -> Bool {

@@ -96,6 +96,30 @@ struct EntitlementTests {
     }
   }
 
+  @Test("a plugin may name an entitled folder by the link that the operator wrote")
+  func namedByLink() async throws {
+    try await HostProcess.prepare { host in
+      try host.directory.file(
+        "plugins/libCleanup.so", try Data(contentsOf: URL(filePath: try BuiltProgram.besideTaskhost("libCleanup.so"))))
+      try host.directory.folder("litter")
+      try FileManager.default.createSymbolicLink(atPath: host.directory("linked"), withDestinationPath: "litter")
+      let linked = host.directory("linked")
+      try host.configure(
+        """
+        [[plugin."org.taskhost.cleanup".settings.rules]]
+        directory = "\(linked)"
+        max_age = "1d"
+
+        [plugin."org.taskhost.cleanup".entitlements]
+        write = ["\(linked)"]
+
+        """)
+      try await host.start()
+      let plugin = try await host.plugin("libCleanup.so")
+      #expect(plugin["standing"]?.string == "registered", "\(plugin)")
+    }
+  }
+
   @Test("a folder that has become a link, or another folder, starts no worker, and is no strike", arguments: ["link", "folder"])
   func replaced(_ kind: String) async throws {
     try await HostProcess.prepare { host in
