@@ -36,6 +36,7 @@ final class MemoryOwner {
   /// Its requests that have not ended.
   var liveCount = 0
   var blocked: Set<Int64> = []
+  var claimed: Set<Int64> = []
   /// What its plugin keeps.
   var state: [ExactText: [UInt8]] = [:]
   /// The bytes of that together.

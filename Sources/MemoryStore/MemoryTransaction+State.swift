@@ -60,7 +60,7 @@ extension MemoryTransaction {
     var kept = run
     kept.ended = run.ended ?? run.started
     kept.outcome = run.outcome ?? .lost
-    (kept.report.incident, kept.report.retryAfter, kept.report.began, kept.report.handlerTime) = (nil, nil, nil, nil)
+    (kept.report.incident, kept.report.retryAfter, kept.report.began) = (nil, nil, nil)
     return kept
   }
 

@@ -11,6 +11,7 @@ final class MemoryTransaction: StoreTransaction {
   /// How many requests are in each state.
   private(set) var counts: [RequestState: Int] = [:]
   private var runningRows: Set<Int64> = []
+  private var claimedRows: Set<Int64> = []
   /// Which live request holds a unique key.
   private(set) var holders: [OwnedKey: Int64] = [:]
   /// Ended requests by the time they ended.
@@ -119,6 +120,8 @@ final class MemoryTransaction: StoreTransaction {
 
   func running() throws -> [RequestRecord] { runningRows.sorted().compactMap { rows[$0]?.record } }
 
+  func claimed() throws -> [RequestRecord] { claimedRows.sorted().compactMap { rows[$0]?.record } }
+
   func holders(ofKeysBeginningWith prefix: String) throws -> [RequestRecord] {
     holders.filter { $0.key.key.text.utf8.starts(with: prefix.utf8) }.values.sorted().compactMap { rows[$0]?.record }
   }
@@ -150,19 +153,32 @@ final class MemoryTransaction: StoreTransaction {
 
   // MARK: Runs
 
-  func start(_ id: RequestID, run: RunID, at now: WallTime) throws {
-    guard let row = row(id), row.record.state == .pending else { throw StoreError.other("request \(id) is not pending") }
+  func claim(_ id: RequestID, run: RunID) throws {
+    guard let row = row(id) else { throw StoreError.other("request \(id) is not there") }
     var new = row.record
-    new.state = .running
+    new.state = try new.state.transition(on: .claimed, guards: RequestGuards()).state
+    new.run = run
+    try change(row, to: new, lane: nil)
+  }
+
+  func start(_ id: RequestID, run: RunID, at now: WallTime) throws {
+    guard let row = row(id) else { throw StoreError.other("request \(id) is not there") }
+    var new = row.record
+    guard new.state != .claimed || new.run == run else { throw StoreError.fenced }
+    new.state = try new.state.transition(on: .started, guards: RequestGuards()).state
     new.run = run
     new.started = now
     try change(row, to: new, lane: nil)
   }
 
-  func succeed(_ id: RequestID, run: RunID, outcome: RunOutcome, message: String?, at now: WallTime) throws {
-    guard let row = row(id), row.record.run == run else { throw StoreError.fenced }
+  func succeed(_ id: RequestID, run: RunID, began: WallTime?, outcome: RunOutcome, message: String?, at now: WallTime) throws {
+    guard let row = row(id), row.record.run == run, row.record.state == (began == nil ? .running : .claimed) else {
+      throw StoreError.fenced
+    }
     var new = row.record
-    new.state = .succeeded
+    if began != nil { new.state = try new.state.transition(on: .started, guards: RequestGuards()).state }
+    new.state = try new.state.transition(on: .ended(.succeeded), guards: RequestGuards()).state
+    new.started = began ?? new.started
     new.attemptsSpent = 0
     new.losses = 0
     new.run = nil
@@ -186,7 +202,7 @@ final class MemoryTransaction: StoreTransaction {
   /// The requests of `identifier` that wait for their run, in no order.
   func waitingRows(of identifier: TaskIdentifier) -> [MemoryRow] {
     guard let owner = owners[identifier] else { return [] }
-    return (owner.lanes.flatMap(\.ids) + owner.blocked).compactMap { rows[$0] }
+    return (owner.lanes.flatMap(\.ids) + owner.claimed + owner.blocked).compactMap { rows[$0] }
   }
 
   private func known(_ record: RequestRecord) throws -> MemoryRow {
@@ -254,7 +270,9 @@ final class MemoryTransaction: StoreTransaction {
     case .running:
       runningRows.insert(row.sequence)
     case .blocked: owner.blocked.insert(row.sequence)
-    case .claimed: break
+    case .claimed:
+      owner.claimed.insert(row.sequence)
+      claimedRows.insert(row.sequence)
     case .succeeded, .failed, .cancelled:
       if let time = record.ended { ended.insert(key(time, row)) }
       return
@@ -280,7 +298,9 @@ final class MemoryTransaction: StoreTransaction {
     case .running:
       runningRows.remove(row.sequence)
     case .blocked: owner.blocked.remove(row.sequence)
-    case .claimed: break
+    case .claimed:
+      owner.claimed.remove(row.sequence)
+      claimedRows.remove(row.sequence)
     case .succeeded, .failed, .cancelled:
       if let time = record.ended { ended.remove(key(time, row)) }
       return

@@ -89,7 +89,7 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
 
   /// The handler is about to be called: the clock starts.
   ///
-  /// - Returns: When it expires by itself. Nil: it was stopped while it waited, and is not to be called.
+  /// - Returns: When it expires by itself. Nil: it was stopped or taken back while it waited, and is not to be called.
   /// - Parameter thread: The number of the calling thread, which will call it.
   func begin(on thread: Int32) -> MonotonicTime? {
     monitor.locked {
@@ -147,12 +147,21 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
     report.peakMemory = usage.peakMemory
   }
 
-  /// The run never got a thread: it ends as a RETRY that says so. Nil: it had ended before.
+  /// The run cannot begin: it ends as a RETRY that says so. Nil: it had ended before.
   func abandonStart(_ reason: String) -> End? {
     monitor.locked {
       guard phase != .closed else { return nil }
       report.message = reason
       return closed(.returned(.retry, stop: stop))
+    }
+  }
+
+  /// Takes the run back: its handler is not called. False: it has begun, or ended.
+  func withdraw() -> Bool {
+    monitor.locked {
+      guard phase == .waiting else { return false }
+      phase = .closed
+      return true
     }
   }
 

@@ -34,7 +34,7 @@ final class RunThreads: @unchecked Sendable {  // reason: everything that change
   private let limit: Int
   private let idleness: IdleAllowance
   private let execute: @Sendable (LiveRun) -> Bool
-  private let refuse: @Sendable (LiveRun, String) -> Void
+  private let refuse: @Sendable ([LiveRun], String) -> Void
   private let monitor = Monitor()
   /// Runs that wait for a thread; none while one is idle.
   private var queue = Deque<LiveRun>()
@@ -47,10 +47,10 @@ final class RunThreads: @unchecked Sendable {  // reason: everything that change
   ///   - limit: How many threads serve at once. A run beyond it waits for one that is about to be free.
   ///   - idleness: How long a thread without a run is kept.
   ///   - execute: Serves a run on the calling thread; false: the thread is not to be used again.
-  ///   - refuse: Ends a run that no thread could be made for.
+  ///   - refuse: Gives back the runs that no thread could be made for.
   init(
     name: String, limit: Int, idleness: IdleAllowance, execute: @escaping @Sendable (LiveRun) -> Bool,
-    refuse: @escaping @Sendable (LiveRun, String) -> Void
+    refuse: @escaping @Sendable ([LiveRun], String) -> Void
   ) {
     self.name = name
     self.limit = limit
@@ -102,8 +102,11 @@ final class RunThreads: @unchecked Sendable {  // reason: everything that change
       defer { queue.removeAll() }
       return Array(queue)
     }
-    for run in stranded { refuse(run, reason) }
+    if !stranded.isEmpty { refuse(stranded, reason) }
   }
+
+  /// Forgets runs that wait for a thread and are not to begin.
+  func forget(_ runs: Set<ObjectIdentifier>) { monitor.locked { queue.removeAll { runs.contains(ObjectIdentifier($0)) } } }
 
   private func serve() {
     let seat = Seat()

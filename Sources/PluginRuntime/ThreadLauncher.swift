@@ -76,18 +76,23 @@ public final class ThreadLauncher: Launcher {
       let threads = RunThreads(
         name: HostThread.name(for: contract.identifier.rawValue), limit: contract.maxConcurrentRuns, idleness: idleness,
         execute: { [self] run in execute(run, with: handler) },
-        refuse: { [self] run, reason in if let end = run.abandonStart(reason) { finish(run, end) } })
+        refuse: { [self] runs, reason in
+          sink(.shortage(contract.identifier, reason))
+          for run in runs where run.withdraw() { giveBack(run) }
+        })
       state.withLock { $0.plugins[contract.identifier] = Plugin(handler: handler, kinds: kinds, threads: threads) }
     }
     guard let hook = plugin.shutdown else { return }
     state.withLock { $0.hooks.append((hook, plugin.handlers.map(\.registered.identifier))) }
   }
 
-  /// Begins runs, each on a thread of its plugin. One without a handler or a handle ends at once as a retry that says so.
+  /// Begins runs, each on a thread of its plugin. One without a handler ends at once as a retry that says so; one without a handle, or
+  /// without a thread, is given back.
   public func start(_ orders: [RunOrder]) {
     var batches: [(threads: RunThreads, runs: [LiveRun])] = []
     var positions: [TaskIdentifier: Int] = [:]
     var refused: [(run: LiveRun, reason: String)] = []
+    var withoutHandle: [RunOrder] = []
     state.withLock { state in
       for order in orders {
         let identifier = order.contract.identifier
@@ -99,7 +104,7 @@ public final class ThreadLauncher: Launcher {
           continue
         }
         guard RunTable.shared.enter(run) else {
-          refused.append((run, "no handle is left for it: 65,536 runs are live"))
+          withoutHandle.append(order)
           continue
         }
         state.live[order.run] = run
@@ -113,6 +118,33 @@ public final class ThreadLauncher: Launcher {
     }
     for batch in batches { batch.threads.start(batch.runs) }
     for (run, reason) in refused { if let end = run.abandonStart(reason) { tell(end, of: run) } }
+    for order in withoutHandle {
+      sink(.shortage(order.contract.identifier, "no handle is left for a run: 65,536 are live"))
+      sink(.withdrawn(order.run))
+    }
+  }
+
+  /// Takes back those that wait for a thread.
+  public func withdraw(_ runs: [RunID]) {
+    var waiting: [TaskIdentifier: Set<ObjectIdentifier>] = [:]
+    for id in runs {
+      guard let run = state.withLock({ $0.live[id] }) else { continue }
+      guard run.withdraw() else {
+        sink(.began(id))
+        continue
+      }
+      waiting[run.order.contract.identifier, default: []].insert(ObjectIdentifier(run))
+      giveBack(run)
+    }
+    for (identifier, runs) in waiting { state.withLock { $0.plugins[identifier]?.threads }?.forget(runs) }
+  }
+
+  /// A run that is withdrawn.
+  private func giveBack(_ run: LiveRun) {
+    deadlines.disarm(run)
+    RunTable.shared.leave(run, stillRunning: false)
+    state.withLock { _ = $0.live.removeValue(forKey: run.order.run) }
+    sink(.withdrawn(run.order.run))
   }
 
   /// Asks a run to stop, on a deadline thread.
@@ -146,6 +178,7 @@ public final class ThreadLauncher: Launcher {
   /// Returns whether the thread may serve another run.
   private func execute(_ run: LiveRun, with handler: PluginHandler) -> Bool {
     guard let deadline = run.begin(on: taskhost_crash_thread_number()) else { return true }
+    if run.order.isAhead { sink(.began(run.order.run)) }
     deadlines.arm(run, at: deadline)
     let isAlone = role == .worker && run.order.contract.maxConcurrentRuns == 1
     let meter = RunMeter(of: isAlone ? .process : .thread, measuringMemory: role == .worker, began: services.wallTime)

@@ -6,11 +6,14 @@ enum CrashBlame {
   /// The run that the crash memory names; where it names none, those of the plugin whose code the stack shows first: a thread of the
   /// plugin's own serves no run.
   ///
+  /// - Parameter begun: The runs that had begun of those that were handed out ahead.
   /// - Returns: What happened, for each of them.
-  static func runs(_ report: CrashReport, in store: some RequestStore & PluginMemory) -> [RunID: String] {
+  static func runs(_ report: CrashReport, begun: Set<RunID> = [], in store: some RequestStore & PluginMemory) -> [RunID: String] {
     if let run = report.run { return [run: report.text] }
     guard let digest = digest(in: report.stack), let verdicts = try? store.verdicts(),
-      let running = try? store.commit({ try $0.running() })
+      let running = try? store.commit({ transaction in
+        try transaction.running() + transaction.claimed().filter { $0.run.map(begun.contains) ?? false }
+      })
     else { return [:] }
     let identifiers = Set(
       verdicts.filter { $0.digest == digest }.flatMap { LaunchRecord.decode($0.registrations) ?? [] }.map(\.identifier))

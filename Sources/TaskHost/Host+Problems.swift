@@ -15,6 +15,7 @@ extension Host {
     launchedFiles.lookAtStore()
     var problems = board.all + surroundings.overrides.all.map(\.problem)
     problems += overview.plugins.compactMap { $0.problem(now: now) }
+    problems += overview.shortages.map { Self.problem($0.key, $0.value) }
     problems += activity.compactMap(\.schedule.problem)
     if let trouble = storeTrouble, !trouble.error.isReplaced { problems.append(Self.problem(trouble.error, since: trouble.since)) }
     do {
@@ -65,6 +66,14 @@ extension Host {
           needsAction: !gates.allSatisfy { Self.ownGates.contains($0.kind) }))
     }
     return problems
+  }
+
+  private static func problem(_ identifier: TaskIdentifier, _ shortage: HostShortage) -> Problem {
+    Problem(
+      .shortage, of: identifier.rawValue,
+      "runs of \(identifier) cannot begin: \(shortage.sentence); its requests stay pending, and it is tried again within a minute",
+      remedy: "give the host more threads, descriptors or memory (TasksMax, LimitNOFILE and MemoryMax of its unit, ulimit -u and -n)",
+      since: shortage.since)
   }
 
   private static func problem(_ error: StoreError, since: WallTime?) -> Problem {

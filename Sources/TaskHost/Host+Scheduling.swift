@@ -136,7 +136,7 @@ extension Host {
         query.dueBy = nil
         query.waitsForEvent = true
         requests += try store.requests(query).filter { $0.due > to }
-        let durations = try lastRuns.current(store).compactMapValues { run in run.ended.map { $0 - run.started } }
+        let durations = try lastRuns.current(store).compactMapValues(\.duration)
         var edges: [RequestID: [DependencyRecord]] = [:]
         for request in requests where request.state == .blocked { edges[request.id] = try store.edges(of: request.id) }
         var forecast = basis.forecast(of: ForecastQueue(requests, edges: edges, durations: durations), to: to, limit: limit)

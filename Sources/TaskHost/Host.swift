@@ -34,6 +34,7 @@ public final class Host: Sendable {
   private let launcher: PluginLauncher
   private let copies: PluginCopies
   private let crashMemory: CrashMemory
+  private let begunRuns: BegunRuns
   private let registry: PluginLaunching.Result
   private let live: LiveView
   private let news: NewsDesk
@@ -118,6 +119,7 @@ public final class Host: Sendable {
     }
     copies = parts.copies
     crashMemory = parts.crashMemory
+    begunRuns = parts.begunRuns
     self.registry = registry
     self.log = log
     stateDirectory = parts.directory.path
@@ -135,7 +137,9 @@ public final class Host: Sendable {
     do {
       let (lost, refused) = try scheduler.start(
         contracts: contracts, schedules: schedules, changes: registry.registered.flatMap(\.changes),
-        objection: { payloads.objection(to: $0, for: $1) }, crashed: parts.crashed, clocks: HostSurroundings.clockReference)
+        objection: { payloads.objection(to: $0, for: $1) }, crashed: parts.crashed, begun: parts.begun,
+        clocks: HostSurroundings.clockReference)
+      begunRuns.clear()
       if lost > 0 { log.notice("\(lost) runs were lost with the host before: their requests are pending again") }
       for (request, refusal) in refused { log.warning("a launch submission for \(request.identifier) was refused: \(refusal)") }
     } catch { throw HostFailure(.configuration, "store: \(error)") }
@@ -256,7 +260,8 @@ public final class Host: Sendable {
     let counts = (try? store.counts()) ?? [:]
     return HostOverview(
       phase: phase, requests: counts, nextDue: nextStart, running: handlers.values.reduce(0) { $0 + $1.running },
-      plugins: registry.overviews(handlers), sandbox: WorkerSandbox.support(landlockLimit: WorkerSpecs.landlockLimit).missing)
+      plugins: registry.overviews(handlers), shortages: handlers.compactMapValues(\.shortage),
+      sandbox: WorkerSandbox.support(landlockLimit: WorkerSpecs.landlockLimit).missing)
   }
 
   /// Why the store does not work, and since when; nil: it does.
@@ -319,7 +324,17 @@ public final class Host: Sendable {
       log.error("run does not stop: thread \(thread)\(place)", metadata: ["identifier": "\(run.identifier)", "run": "\(run.run)"])
     case .output(let identifier, let line):
       log.log(level: Logger.Level(line.level), "\(line.message)", metadata: ["identifier": "\(identifier)"])
-    case .ended: scheduler.receive(event)
+    case .began(let run):
+      begunRuns.note(run)
+      scheduler.receive(event)
+    case .shortage(let identifier, let sentence):
+      log.error(
+        "\(sentence): the request stays pending, and its plugin is tried again soon", metadata: ["identifier": "\(identifier)"])
+      scheduler.receive(event)
+    case .relieved(let identifier):
+      log.notice("the host has what the plugin needs again", metadata: ["identifier": "\(identifier)"])
+      scheduler.receive(event)
+    case .ended, .withdrawn: scheduler.receive(event)
     }
   }
 
@@ -365,7 +380,7 @@ public final class Host: Sendable {
       }
     guard log.logLevel <= level else { return }
     var metadata: Logger.Metadata = ["identifier": "\(record.identifier)", "run": "\(record.id)", "attempt": "\(record.attempt)"]
-    if let ended = record.ended { metadata["duration_ms"] = "\((ended - record.started).wholeMilliseconds)" }
+    if let duration = record.duration { metadata["duration_ms"] = "\(duration.wholeMilliseconds)" }
     if let reason = record.report.stopReason { metadata["stop_reason"] = "\(reason.rawValue)" }
     log.log(level: level, "run \(outcome.rawValue)\(record.report.message.map { ": \($0)" } ?? "")", metadata: metadata)
   }

@@ -1,6 +1,6 @@
 import PluginTrust
 public import TaskModel
-import TaskScheduler
+public import TaskScheduler
 import WorkerProcesses
 
 /// One look at a host.
@@ -15,6 +15,8 @@ public struct HostOverview: Sendable, Hashable {
   public let running: Int
   /// Every plugin file that was found, in file-name order.
   public let plugins: [PluginOverview]
+  /// What the host lacks to run plugins, by whose.
+  public let shortages: [TaskIdentifier: HostShortage]
   /// What the kernel does not give of the plugins' sandbox.
   public let sandbox: [String]
 }

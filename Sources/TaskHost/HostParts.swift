@@ -14,6 +14,7 @@ struct HostParts: Sendable {
   let directory: StateDirectory
   let store: SQLiteRequestStore
   let crashMemory: CrashMemory
+  let begunRuns: BegunRuns
   let clock = SystemClock()
   let rules: SubmissionRules
   let services: PluginServices
@@ -22,6 +23,8 @@ struct HostParts: Sendable {
   let copies: PluginCopies
   /// The runs that took the host before along, with what happened to them.
   let crashed: [RunID: String]
+  /// Those that had begun of the runs that it had handed out ahead.
+  let begun: Set<RunID>
 
   init(
     _ configuration: HostConfiguration, _ directory: StateDirectory, _ store: SQLiteRequestStore, _ crashMemory: CrashMemory, _ log: Logger
@@ -45,7 +48,10 @@ struct HostParts: Sendable {
     if let previous = crashMemory.previous {
       log.error("the host before \(previous.observed)", metadata: previous.stack.isEmpty ? [:] : ["stack": "\(previous.stack)"])
     }
-    crashed = crashMemory.previous.map { CrashBlame.runs($0, in: store) } ?? [:]
+    begunRuns = try BegunRuns(directory.begunRuns)
+    let begun = Set(begunRuns.previous.map { RunID(sequence: $0, origin: store.origin) })
+    self.begun = begun
+    crashed = crashMemory.previous.map { CrashBlame.runs($0, begun: begun, in: store) } ?? [:]
   }
 
   /// Where each plugin's runs go.

@@ -38,6 +38,12 @@ struct PluginLauncher: Launcher {
 
   // A run that one of them does not have, it leaves alone.
 
+  func withdraw(_ runs: [RunID]) {
+    guard !runs.isEmpty else { return }
+    if !inThreads.isEmpty { threads.withdraw(runs) }
+    processes.withdraw(runs)
+  }
+
   func expire(_ run: RunID, reason: StopReason) {
     threads.expire(run, reason: reason)
     processes.expire(run, reason: reason)

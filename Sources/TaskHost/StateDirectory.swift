@@ -39,6 +39,8 @@ final class StateDirectory: Sendable {
 
   /// The crash memory's file.
   var crashMemory: String { path + "/crash" }
+  /// Which of the runs that were handed out ahead have begun.
+  var begunRuns: String { path + "/begun" }
 
   /// The file with the overrides of conditions.
   var conditionOverrides: String { path + "/condition-overrides" }

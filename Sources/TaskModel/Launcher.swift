@@ -2,8 +2,12 @@
 ///
 /// Every call returns at once; what comes of it arrives as ``LauncherEvent`` at the sink the launcher was made with.
 public protocol Launcher: Sendable {
-  /// Begins runs. Their starts are durable by now. Each order ends with exactly one `ended` event.
+  /// Begins runs, those of one identifier in the order given, as many at once as its contract says. What is recorded of them is durable by
+  /// now. Each order ends with exactly one `ended` or `withdrawn` event.
   func start(_ orders: [RunOrder])
+  /// Takes runs back that have not begun. Each of them answers: `withdrawn` if it had not; `began` if it had, whether that was told before
+  /// or not. One that has ended answers nothing more.
+  func withdraw(_ runs: [RunID])
   /// Asks a run to stop: its expiration handler is called and its grace begins. A run that has expired or ended is left alone.
   func expire(_ run: RunID, reason: StopReason)
   /// Stops a run now, without the rest of its grace. A run that has ended is left alone.
@@ -28,22 +32,36 @@ public struct RunOrder: Sendable {
   public var payload: [UInt8]
   /// What a typed handler is called with, packed; nil for every other handler.
   public var arguments: [UInt8]?
+  /// Its request is recorded as claimed, not as running: its begin is told as `began`, and until then it can be withdrawn.
+  public var isAhead: Bool
 
   /// An order as given.
-  public init(run: RunID, request: RequestID, contract: HandlerContract, attempt: Int, payload: [UInt8], arguments: [UInt8]? = nil) {
+  public init(
+    run: RunID, request: RequestID, contract: HandlerContract, attempt: Int, payload: [UInt8], arguments: [UInt8]? = nil,
+    isAhead: Bool = false
+  ) {
     self.run = run
     self.request = request
     self.contract = contract
     self.attempt = attempt
     self.payload = payload
     self.arguments = arguments
+    self.isAhead = isAhead
   }
 }
 
 /// What a launcher tells its host, from any of its threads.
 public enum LauncherEvent: Sendable {
-  /// A run ended. Sent once for every order.
+  /// A run that was handed out ahead has begun, or is about to this moment. Sent before its handler's first call comes through.
+  case began(RunID)
+  /// A run ended. Sent once for every order that is not withdrawn.
   case ended(RunID, RunEnding, RunReport)
+  /// A run has not begun, and never will: it was asked back, or the host lacks what it needs.
+  case withdrawn(RunID)
+  /// The host lacks threads, descriptors or memory for the runs of the identifier; those it could not begin come back as `withdrawn`.
+  case shortage(TaskIdentifier, String)
+  /// It has what it needs again.
+  case relieved(TaskIdentifier)
   /// A run was asked to stop.
   case expired(RunReference, StopReason)
   /// A run reported progress.

@@ -4,7 +4,7 @@ public enum RequestState: String, Sendable, CaseIterable {
   case blocked
   /// Waits for its time and its turn.
   case pending
-  /// Taken ahead of its time by a host; shown as pending.
+  /// Pending, and handed out ahead of its run's begin, from where it can be taken back; shown as pending.
   case claimed
   /// A handler works on it.
   case running
@@ -14,6 +14,9 @@ public enum RequestState: String, Sendable, CaseIterable {
   case failed
   /// Ended because somebody wished so.
   case cancelled
+
+  /// The state that people and plugins are told: what is handed out ahead is pending to them.
+  public var shown: RequestState { self == .claimed ? .pending : self }
 
   /// Whether it has ended.
   public var isFinal: Bool {
@@ -28,11 +31,11 @@ public enum RequestState: String, Sendable, CaseIterable {
 public enum RequestEvent: Sendable, Hashable {
   /// What it waited for has ended.
   case unblocked
-  /// A host takes it ahead of its time.
+  /// It is handed out ahead of its run's begin.
   case claimed
-  /// A host gives it back.
+  /// It is taken back: its run has not begun, and does not.
   case released
-  /// A handler is about to begin.
+  /// Its run begins.
   case started
   /// Its run ended.
   case ended(RunOutcome)
@@ -106,6 +109,12 @@ public struct IllegalTransition: Error, Sendable, Equatable, CustomStringConvert
   /// The event.
   public let event: RequestEvent
 
+  /// The pair as given.
+  public init(state: RequestState, event: RequestEvent) {
+    self.state = state
+    self.event = event
+  }
+
   /// Names the state and the event.
   public var description: String { "a request that is \(state.rawValue) cannot be \(event)" }
 }
@@ -118,9 +127,9 @@ extension RequestState {
     switch (self, event) {
     case (.blocked, .unblocked): return RequestTransition(state: .pending)
     case (.pending, .claimed): return RequestTransition(state: .claimed)
-    case (.claimed, .released): return RequestTransition(state: .pending)
+    case (.claimed, .released), (.running, .released): return RequestTransition(state: .pending)
     case (.pending, .started), (.claimed, .started): return RequestTransition(state: .running)
-    case (.blocked, .cancelled), (.pending, .cancelled), (.claimed, .cancelled): return RequestTransition(state: .cancelled)
+    case (.blocked, .cancelled), (.pending, .cancelled): return RequestTransition(state: .cancelled)
     case (.blocked, .predecessorFailed): return RequestTransition(state: .failed)
     case (.running, .ended(let outcome)): return Self.afterRun(outcome, guards: guards)
     case (.failed, .revived): return RequestTransition(state: .pending, due: .now, attempts: .reset)

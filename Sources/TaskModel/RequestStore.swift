@@ -167,9 +167,11 @@ public protocol StoreTransaction {
   func nextDue(in lane: Lane) throws -> WallTime?
   /// The requests that are recorded as running.
   func running() throws -> [RequestRecord]
+  /// The requests that are recorded as handed out ahead.
+  func claimed() throws -> [RequestRecord]
   /// The live requests of all identifiers whose unique key begins with `prefix`.
   func holders(ofKeysBeginningWith prefix: String) throws -> [RequestRecord]
-  /// The requests of `identifier` that wait for their run, pending and blocked ones, the oldest first.
+  /// The requests of `identifier` that wait for their run, pending, claimed and blocked ones, the oldest first.
   func waiting(of identifier: TaskIdentifier) throws -> [RequestRecord]
   /// The live requests with that tag, of one identifier or with nil of all; those after `request` in the order of their ids, at most
   /// `limit`.
@@ -234,11 +236,15 @@ public protocol StoreTransaction {
 
   // MARK: Runs: the dispatch path
 
-  /// Records that a run of a pending request starts; everything else of the request stays.
+  /// Records that a pending request is handed out ahead of `run`'s begin; everything else of the request stays.
+  func claim(_ id: RequestID, run: RunID) throws
+  /// Records that a run begins of a request that is pending, or claimed for that run; everything else of the request stays.
   func start(_ id: RequestID, run: RunID, at now: WallTime) throws
   /// Records that a request that does not repeat succeeded with `run`: what ``update(_:)`` would do, for the common case. Throws
   /// ``StoreError/fenced`` when `run` is not its present run.
-  func succeed(_ id: RequestID, run: RunID, outcome: RunOutcome, message: String?, at now: WallTime) throws
+  ///
+  /// - Parameter began: When the run began, where that is not recorded: the request is claimed. Nil: it is running.
+  func succeed(_ id: RequestID, run: RunID, began: WallTime?, outcome: RunOutcome, message: String?, at now: WallTime) throws
   /// Adds a run that has ended to the history.
   func append(_ run: RunRecord) throws
   /// The request that `run` is the present run of; throws ``StoreError/fenced`` when there is none.

@@ -17,6 +17,12 @@ public struct RunRecord: Sendable, Hashable {
   /// What the handler and the host say about it.
   public var report: RunReport
 
+  /// How long it took, by the monotonic clock; nil: it has not ended, or its handler was never called, or that is not known. A run of an
+  /// older version has the difference of its times.
+  public var duration: Duration? {
+    ended.map { report.handlerTime ?? max(.zero, $0 - started) }
+  }
+
   /// A record as given.
   public init(
     id: RunID, request: RequestID, identifier: TaskIdentifier, attempt: Int, started: WallTime, ended: WallTime? = nil,

@@ -2,12 +2,14 @@ public import TaskModel
 
 /// How one handler stands.
 public struct HandlerOverview: Sendable, Hashable {
-  /// Its runs now.
+  /// Its runs that have begun.
   public var running: Int
   /// Why it takes no runs at this moment, in its launcher's words; nil: the launcher takes them.
   public var suspension: String?
   /// What counts against it.
   public var standing: Standing
+  /// What the host lacks to run it; nil: nothing.
+  public var shortage: HostShortage?
 
   /// How much of its rate limit is left, for people; nil: it has none.
   public var rate: String?

@@ -92,8 +92,8 @@ struct LimitBook {
 
   /// A run's end is durable.
   mutating func note(_ run: RunRecord) {
-    guard quotas[run.identifier] != nil, let outcome = run.outcome, let ended = run.ended else { return }
-    quotas[run.identifier]?.record(start: run.started, duration: ended - run.started, outcome: outcome)
+    guard quotas[run.identifier] != nil, let outcome = run.outcome, let duration = run.duration else { return }
+    quotas[run.identifier]?.record(start: run.started, duration: duration, outcome: outcome)
   }
 
   /// The runs that began before this host: what they used counts.

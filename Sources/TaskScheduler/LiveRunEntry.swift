@@ -1,6 +1,6 @@
 public import TaskModel
 
-/// A run that the launcher has, as the scheduler remembers it.
+/// A run that has begun, as the scheduler remembers it.
 public struct LiveRunEntry: Sendable, Hashable {
   /// The run.
   public let run: RunID
@@ -10,8 +10,8 @@ public struct LiveRunEntry: Sendable, Hashable {
   public let identifier: TaskIdentifier
   /// 1 for a request's first run.
   public let attempt: Int
-  /// When it was recorded as started.
-  public let started: WallTime
+  /// When it began.
+  public internal(set) var started: WallTime
   /// Whether the request has occurrences to come.
   let isRepeating: Bool
   /// What had to be so for it to begin.

@@ -7,6 +7,9 @@ extension Scheduler {
   enum Command {
     case write(Write)
     case ended(RunID, RunEnding, RunReport)
+    /// When, by the wall clock. It rides on what else wakes the thread.
+    case began(RunID, WallTime)
+    case withdrawn(RunID)
     case inspect((SchedulerCore, WallTime) -> Void)
     case conditions(ConditionReport)
     case drain(deadline: MonotonicTime, drained: @Sendable () -> Void)
@@ -18,6 +21,13 @@ extension Scheduler {
     /// Does the change; what it returns is called once it is durable.
     let perform: (SchedulerCore, any StoreTransaction, WallTime) throws -> () -> Void
     let fail: (RequestRefusal) -> Void
+  }
+
+  /// A change that waits until its requests, which are handed out ahead, are back.
+  struct ParkedWrite {
+    let write: Write
+    /// Nil: all requests.
+    let identifier: TaskIdentifier?
   }
 
   /// Calls `body` on the thread, between turns.

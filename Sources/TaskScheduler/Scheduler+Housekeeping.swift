@@ -10,7 +10,7 @@ extension Scheduler {
       drainDeadline = nil
       for run in core.live.keys { launcher.expire(run, reason: .draining) }
     }
-    guard (core.live.isEmpty && unrecorded.isEmpty) || (drainDeadline == nil && everyLiveRunHasEnded) else { return }
+    guard (core.live.isEmpty && core.claims.isEmpty && unrecorded.isEmpty) || (drainDeadline == nil && everyLiveRunHasEnded) else { return }
     for completion in drained { completion() }
     drained.removeAll()
     drainDeadline = nil

@@ -84,8 +84,7 @@ extension Scheduler {
   /// Expires the identifier's live runs as if their budget were spent.
   public func simulateExpiration(_ identifier: TaskIdentifier, completion: @escaping @Sendable ([RunID]) -> Void) {
     inspect { [self] core, _ in
-      // A run that is held has not begun: there is nothing to expire.
-      let runs = core.live.values.filter { entry in entry.identifier == identifier && !held.contains { $0.order.run == entry.run } }
+      let runs = core.live.values.filter { $0.identifier == identifier }
       for entry in runs { launcher.expire(entry.run, reason: .budget) }
       completion(runs.map(\.run).sorted())
     }
@@ -139,7 +138,7 @@ extension Scheduler {
   ) {
     write(completion) { [self] core, transaction, now in
       try checkMaySubmit(run, of: parent, transaction)
-      return try core.cancelPending(of: identifiers, held: Set(held.map(\.order.run)), transaction, now: now)
+      return try core.cancelPending(of: identifiers, transaction, now: now)
     }
   }
 
@@ -149,6 +148,10 @@ extension Scheduler {
     case .ended(let run, let ending, let report):
       Failpoint.outcomeReceived.hit()
       send(.ended(run, ending, report))
+    case .began(let run): send(.began(run, clock.wallTime))
+    case .withdrawn(let run): send(.withdrawn(run))
+    case .shortage(let identifier, let sentence): inspect { core, now in core.isShort(identifier, sentence, now: now) }
+    case .relieved(let identifier): inspect { core, _ in core.handlers[identifier]?.shortage = nil }
     case .suspended(let identifier, let reason): inspect { core, _ in core.handlers[identifier]?.suspension = reason }
     case .resumed(let identifier): inspect { core, _ in core.handlers[identifier]?.suspension = nil }
     case .expired, .progress, .log, .stuck, .output: break

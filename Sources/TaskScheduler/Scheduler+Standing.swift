@@ -13,7 +13,8 @@ extension Scheduler {
   ) throws(StoreError) -> [TaskIdentifier: Standing] {
     try store.commit { transaction in
       SchedulerCore.standings(
-        try transaction.standings(), afterHostDiedOf: crashed, among: try transaction.running(), retry: retry, now: now)
+        try transaction.standings(), afterHostDiedOf: crashed, among: try transaction.running() + transaction.claimed(), retry: retry,
+        now: now)
     }
   }
 

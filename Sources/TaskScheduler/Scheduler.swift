@@ -25,6 +25,10 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
 
   // With `monitor` held.
   var commands = Deque<Command>()
+  /// Whether one of them is for the thread to look at now.
+  private var isCalled = false
+  /// Whether begins are: they are the answers to what was asked.
+  private var awaitsBegins = false
   private var isOver = false
   private var isServing = false
   private var hasEnded = false
@@ -33,10 +37,11 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
 
   // The thread's own.
   var unrecorded: [Command] = []
+  var parked: [ParkedWrite] = []
   var retryAt: MonotonicTime?
   private var retryDelay = Duration.seconds(1)
   var drainDeadline: MonotonicTime?
-  /// Recorded as started, to begin at their time; the last first.
+  /// Claimed, to begin at their time; the last first.
   private(set) var held: [(begin: MonotonicTime, order: RunOrder)] = []
   var drained: [@Sendable () -> Void] = []
   var endedSincePruning = 0
@@ -76,19 +81,20 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   ///   - objection: Why a submission's payload is refused, or nil. Called on the scheduler's thread; returns promptly.
   ///   - crashed: The runs that took the host before along, with the signal and the stack, as its crash memory names them. They end
   ///     `crashed`, and count against their plugins.
+  ///   - begun: The runs that had begun of those that the host before had handed out ahead, as its crash memory names them.
   ///   - clocks: What the wall clock and the boot clock are to each other now; nil: that is not known, and delays follow the wall clock.
   /// - Returns: How many other runs were lost with the host before, and the launch submissions that were refused.
   public func start(
     contracts: [HandlerContract], schedules: [TaskIdentifier: ScheduledRequest], changes: [LaunchChange] = [],
     objection: @escaping @Sendable (_ payload: [UInt8], TaskIdentifier) -> String? = { _, _ in nil }, crashed: [RunID: String] = [:],
-    clocks: ClockReference? = nil
+    begun: Set<RunID> = [], clocks: ClockReference? = nil
   ) throws(StoreError) -> (lost: Int, refused: [(TaskRequest, RequestRefusal)]) {
     core.register(contracts)
     core.objection = objection
     let now = clock.wallTime
     let result = try store.commit { transaction in
       if let clocks { try core.clockChanged(clocks, transaction, now: now) }
-      let lost = try core.recover(transaction, crashed: crashed, now: now)
+      let lost = try core.recover(transaction, crashed: crashed, begun: begun, now: now)
       try core.reconcile(schedules, transaction, now: now)
       Failpoint.scheduleReconciled.hit()
       var refused: [(TaskRequest, RequestRefusal)] = []
@@ -145,7 +151,11 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
       return refuse(command)
     }
     commands.append(command)
-    if commands.count == 1 { monitor.signal() }
+    let isQuiet = if case .began = command { !awaitsBegins } else { false }
+    if !isQuiet, !isCalled {
+      isCalled = true
+      monitor.signal()
+    }
     monitor.unlock()
   }
 
@@ -155,7 +165,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     case .write(let write): write.fail(RequestRefusal(.unavailable, "the host has stopped: submit again when it is back"))
     case .inspect(let body): afterwards.locked { body(core, clock.wallTime) }
     case .drain(_, let completion): completion()
-    case .ended, .force, .conditions: break
+    case .ended, .began, .withdrawn, .force, .conditions: break
     }
   }
 
@@ -163,9 +173,8 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
 
   private func serve() {
     while let batch = nextBatch() {
-      beginHeld()
-      let writes = batch.filter(takesTransaction)
-      settle(writes)
+      let late = beginHeld()
+      settle(late + batch.filter(takesTransaction))
       tellAwaited()
       liveRuns.store(core.live.count, ordering: .relaxed)
       endDrainIfDue()
@@ -177,6 +186,8 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
       defer { commands.removeAll() }
       return commands
     }
+    for parked in parked { refuse(.write(parked.write)) }
+    parked.removeAll()
     for command in left { refuse(command) }
     for completion in drained { completion() }
     drained.removeAll()
@@ -191,16 +202,22 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     let wakeAt = nextWake()
     monitor.lock()
     defer { monitor.unlock() }
-    while commands.isEmpty, !isOver, wakeAt > clock.monotonicTime {
+    awaitsBegins = core.awaits(nil)
+    // What came before begins were waited for.
+    if awaitsBegins, !commands.isEmpty { isCalled = true }
+    while !isCalled, !isOver, wakeAt > clock.monotonicTime {
       if !monitor.wait(until: wakeAt) { break }
     }
     guard !isOver else { return nil }
+    isCalled = false
     defer { commands.removeAll(keepingCapacity: true) }
     return commands
   }
 
   private func nextWake() -> MonotonicTime {
-    if core.mayDispatch(now: clock.wallTime) || (isPruning && retryAt == nil) { return MonotonicTime(nanoseconds: 0) }
+    if core.mayDispatch(now: clock.wallTime) || core.hasDuty(now: clock.wallTime) || (isPruning && retryAt == nil) {
+      return MonotonicTime(nanoseconds: 0)
+    }
     var wake = core.nextTurn(now: clock.wallTime).map(clock.monotonicTime(at:)) ?? .distantFuture
     if let retryAt { wake = min(wake, retryAt) }
     if let trimAt { wake = min(wake, trimAt) }
@@ -212,7 +229,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   /// Carries out what needs no transaction; returns whether the command needs one.
   private func takesTransaction(_ command: Command) -> Bool {
     switch command {
-    case .write, .ended: return true
+    case .write, .ended, .began, .withdrawn: return true
     case .inspect(let body): body(core, clock.wallTime)
     case .conditions(let report): take(report)
     case .drain(let deadline, let completion):
@@ -220,7 +237,6 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
       Failpoint.drainingBegun.hit()
       drainDeadline = min(drainDeadline ?? deadline, deadline)
       drained.append(completion)
-      for (_, order) in held { _ = giveBack(order.run, .draining) }
     case .force:
       drainDeadline = nil
       for run in core.live.keys { launcher.force(run, reason: .draining) }
@@ -237,36 +253,52 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     let now = clock.wallTime
     let outcomes = unrecorded
     let hasOutcomes = !outcomes.isEmpty && retryAt == nil
-    guard !writes.isEmpty || hasOutcomes || core.mayDispatch(now: now) else { return }
+    guard !writes.isEmpty || hasOutcomes || core.mayDispatch(now: now) || core.hasDuty(now: now) else { return }
     core.beginTurn()
+    var waiting: [ParkedWrite] = []
     do {
       try store.commit { transaction in
-        for command in outcomes { try perform(command, transaction, now: now) }
-        for command in writes { try perform(command, transaction, now: now) }
+        waiting = parked
+        for command in outcomes { try perform(command, &waiting, transaction, now: now) }
+        for command in writes { try perform(command, &waiting, transaction, now: now) }
+        try performParked(&waiting, transaction, now: now)
+        try core.recordBegins(transaction, before: now + (.zero - HandlerState.patience))
         try core.dispatch(transaction, now: now)
+        try core.takeBackWhereDue(transaction, now: now)
         try core.findWatches(transaction)
       }
     } catch {
       return failed(writes, error)
     }
     unrecorded.removeAll()
+    parked = waiting
     if retryAt != nil || retryDelay > .seconds(1) { recovered() }
     core.committed(core.turn)
     noteSize(of: core.turn)
     carryOut(core.turn)
   }
 
-  private func perform(_ command: Command, _ transaction: any StoreTransaction, now: WallTime) throws {
+  private func perform(
+    _ command: Command, _ waiting: inout [ParkedWrite], _ transaction: any StoreTransaction, now: WallTime
+  ) throws {
     switch command {
     case .ended(let run, let ending, let report):
       // A run that is not its request's present one has nothing to say any more.
-      let entry = core.live[run]
-      do { try core.end(run, ending, report, transaction, now: now) } catch StoreError.fenced { return core.abandon(run) }
-      if let entry, case .returned(_, _?) = ending { noteExpired(entry) }
+      do { try core.end(run, ending, report, transaction, now: now) } catch StoreError.fenced { return core.abandon(run, now: now) }
+      if case .returned(_, _?) = ending, let entry = core.turn.ended.last(where: { $0.run == run }) { noteExpired(entry) }
+    case .began(let run, let time): core.begin(run, at: time, now: time)
+    case .withdrawn(let run):
+      do { try core.release(run, transaction, now: now) } catch StoreError.fenced { core.abandon(run, now: now) }
     case .write(let write):
+      // What a change looks at is recorded: a run that has begun may make it itself.
+      try core.recordBegins(transaction)
       let before = core.turn.mark
       do {
         core.turn.answers.append(try transaction.savepoint { try write.perform(core, transaction, now) })
+      } catch let ahead as ClaimedAhead {
+        core.takeBack(to: before)
+        try core.takeBack(of: ahead.identifier, transaction, now: now)
+        waiting.append(ParkedWrite(write: write, identifier: ahead.identifier))
       } catch let refusal as RequestRefusal {
         refuse(write, refusal, before)
       } catch let error as StoreError where error == .fenced || error.isLimit {
@@ -292,6 +324,14 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     _ = try transaction.requestRunning(as: run, of: request)
   }
 
+  /// Makes the changes whose requests are back, before anything is handed out again.
+  private func performParked(_ waiting: inout [ParkedWrite], _ transaction: any StoreTransaction, now: WallTime) throws {
+    while let position = waiting.firstIndex(where: { !core.awaits($0.identifier) }) {
+      let parked = waiting.remove(at: position)
+      try perform(.write(parked.write), &waiting, transaction, now: now)
+    }
+  }
+
   /// The savepoint undid what the change wrote; this undoes what it changed in memory.
   private func refuse(_ write: Write, _ refusal: RequestRefusal, _ before: Turn.Mark) {
     core.takeBack(to: before)
@@ -311,12 +351,12 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
       held.sort { $0.begin > $1.begin }
       Failpoint.runHeld.hit()
     }
+    if !turn.unheld.isEmpty { held.removeAll { turn.unheld.contains($0.order.run) } }
+    if !turn.withdrawals.isEmpty { launcher.withdraw(turn.withdrawals) }
     if !turn.expirations.isEmpty { Failpoint.stopRecorded.hit() }
-    for (run, reason) in turn.expirations where !giveBack(run, reason) { launcher.expire(run, reason: reason) }
-    for change in turn.standings where change.standing?.isHeld(at: clock.wallTime) == true {
-      // No attempt is spent, and its request waits for its plugin.
-      for (_, order) in held where order.contract.identifier == change.identifier { _ = giveBack(order.run, .conditions) }
-    }
+    for (run, reason) in turn.expirations { launcher.expire(run, reason: reason) }
+    // What began in spite of that was asked back too late.
+    if core.isDraining, drainDeadline == nil { for claim in turn.begun { launcher.expire(claim.entry.run, reason: .draining) } }
     for answer in turn.answers {
       Failpoint.beforeAnswer.hit()
       answer()
@@ -348,38 +388,41 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     core.conditions = report
     let lost = core.runsThatLost(report)
     if !lost.isEmpty { Failpoint.conditionLost.hit() }
-    for run in lost where !giveBack(run, .conditions) { launcher.expire(run, reason: .conditions) }
+    for run in lost { launcher.expire(run, reason: .conditions) }
   }
 
-  // MARK: Runs that are recorded ahead of their time
+  // MARK: Runs that are handed out ahead of their time
 
-  private func beginHeld() {
-    let now = clock.monotonicTime
+  /// Begins the runs whose time has come.
+  ///
+  /// - Returns: Those that something holds by now come back.
+  private func beginHeld() -> Deque<Command> {
+    let (now, wallTime) = (clock.monotonicTime, clock.wallTime)
     var orders: [RunOrder] = []
-    while let next = held.last, next.begin <= now { orders.append(held.removeLast().order) }
-    guard !orders.isEmpty else { return }
+    var late: Deque<Command> = []
+    while let next = held.last, next.begin <= now {
+      let order = held.removeLast().order
+      if core.beginHeld(order.run, now: wallTime) { orders.append(order) } else { late.append(.withdrawn(order.run)) }
+    }
+    guard !orders.isEmpty else { return late }
     Failpoint.heldRunDue.hit()
     launcher.start(orders)
-  }
-
-  /// Ends a run that has not begun. Returns whether it was one.
-  private func giveBack(_ run: RunID, _ reason: StopReason) -> Bool {
-    guard let position = held.firstIndex(where: { $0.order.run == run }) else { return false }
-    held.remove(at: position)
-    send(.ended(run, .returned(.retry, stop: reason), RunReport()))
-    return true
+    return late
   }
 
   // MARK: A store that fails
 
   /// Nothing of the turn happened. Outcomes are kept until they can be recorded; who waits for a change is told.
   private func failed(_ writes: Deque<Command>, _ error: StoreError) {
-    core.undoTurn()
+    core.undoTurn(now: clock.wallTime)
     let wasWorking = core.storeTrouble == nil && retryDelay == .seconds(1)
     core.storeTrouble = error
+    launcher.withdraw(core.askAllBack())
+    for parked in parked { parked.write.fail(RequestRefusal(error)) }
+    parked.removeAll()
     for command in writes {
       switch command {
-      case .ended: unrecorded.append(command)
+      case .ended, .began, .withdrawn: unrecorded.append(command)
       case .write(let write): write.fail(RequestRefusal(error))
       case .inspect, .drain, .force, .conditions: break
       }

@@ -4,6 +4,7 @@ extension SchedulerCore {
   /// Cancels a request. One that runs is asked to stop and is cancelled when its run has ended.
   func cancel(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws -> RequestRecord {
     var record = try find(id, transaction)
+    try requireHere(record)
     if record.state == .running {
       try requestStop(&record, .cancelled, transaction)
     } else if record.state.isFinal {
@@ -16,21 +17,12 @@ extension SchedulerCore {
 
   /// Cancels the requests of these identifiers that wait for their run, but not those of a `schedule`, which are the operator's.
   ///
-  /// - Parameter held: The runs that are recorded ahead of their time and have not begun: they are taken back.
   /// - Returns: How many.
-  func cancelPending(
-    of identifiers: [TaskIdentifier], held: Set<RunID> = [], _ transaction: any StoreTransaction, now: WallTime
-  ) throws -> Int {
+  func cancelPending(of identifiers: [TaskIdentifier], _ transaction: any StoreTransaction, now: WallTime) throws -> Int {
     var count = 0
-    for run in held.sorted() {
-      guard let entry = live[run], identifiers.contains(entry.identifier), entry.stopRequested == nil else { continue }
-      var record = try find(entry.request, transaction)
-      guard record.run == run, !record.request.isSchedule else { continue }
-      try requestStop(&record, .cancelled, transaction)
-      count += 1
-    }
     for identifier in identifiers {
       for var record in try transaction.waiting(of: identifier) where !record.request.isSchedule {
+        try requireHere(record)
         count += 1
         // One that waited for another of these may have ended with it.
         if record.state == .blocked {
@@ -60,6 +52,7 @@ extension SchedulerCore {
     // The newest first: what waits for others is cancelled by its tag, and not because one of those was.
     for id in ids.reversed() {
       guard var record = try transaction.request(id), !record.request.isSchedule else { continue }
+      try requireHere(record)
       switch record.state {
       case .succeeded, .failed, .cancelled: continue
       case .running:
@@ -82,6 +75,8 @@ extension SchedulerCore {
       throw RequestRefusal(.unknownIdentifier, "no plugin registered \(identifier): see taskhost plugins list", field: "identifier")
     }
     guard !isDraining else { throw RequestRefusal(.unavailable, "the host is draining") }
+    // The first one may be handed out ahead.
+    if handler.queued + handler.held > 0 { throw ClaimedAhead(identifier: identifier) }
     guard var record = try transaction.firstPending(of: identifier) else {
       let submission = try submit(TaskRequest(identifier: identifier), transaction, now: now)
       return try find(submission.id, transaction)

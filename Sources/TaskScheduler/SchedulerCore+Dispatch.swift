@@ -3,7 +3,7 @@ import TaskModel
 extension SchedulerCore {
   /// Starts what is due and has a free slot: each becomes a run that is recorded as started and an order for the launcher.
   ///
-  /// What falls due within `claimAhead` is recorded now too, so that it can begin at its time without waiting for a commit; its order is
+  /// What falls due within `claimAhead` is claimed now, so that it can begin at its time without waiting for a commit; its order is
   /// held until then. And a handler whose runs are shorter than a commit is given some ahead, see ``HandlerState/slotsAhead``.
   func dispatch(_ transaction: any StoreTransaction, now: WallTime) throws {
     guard mayStart else { return }
@@ -30,6 +30,10 @@ extension SchedulerCore {
       }
     }
     if offers.count > 1 { offers.sort { ($0.offer.rank, $0.offer.id) < ($1.offer.rank, $1.offer.id) } }
+    for (handler, _, offer) in offers
+    where offer.rank < handler.worstRank && handler.queued > 0 && handler.askedBack == 0 && offer.due <= now {
+      try giveWay(to: offer.rank, handler, transaction, now: now)
+    }
     for (handler, lane, offer) in offers where mayTake(offer, handler, lane, now: now) {
       guard try !start(offer, handler, lane, transaction, now: now) else { continue }
       hasPutOff = true
@@ -40,7 +44,8 @@ extension SchedulerCore {
 
   /// Whether a slot is left for what is on offer, and nothing that began before it closed its lane.
   private func mayTake(_ offer: DueRequest, _ handler: HandlerState, _ lane: LaneState, now: WallTime) -> Bool {
-    guard handler.freeSlots > 0 ? freeHostSlots > 0 : handler.slotsAhead > 0 && offer.due <= now else {
+    let hasRoom = handler.freeSlots > 0 ? freeHostSlots > 0 : slotsAhead(lane, handler) > 0
+    guard hasRoom, offer.due <= now || takesSoon(handler) else {
       // It is still there, and due.
       lane.nextDue = .unknown
       return false
@@ -67,8 +72,8 @@ extension SchedulerCore {
 
   /// When ``dispatch(_:now:)`` has something to do next; nil: only an event can change that.
   func nextTurn(now: WallTime) -> WallTime? {
-    guard mayStart, let deadline = nextDeadline.earliest else { return nextStart(now: now) }
-    return min(deadline, nextStart(now: now) ?? deadline)
+    let duty = storeTrouble == nil ? nextDuty() : nil
+    return [mayStart ? nextDeadline.earliest : nil, nextStart(now: now), duty].compactMap { $0 }.min()
   }
 
   /// When the next request may start; nil: only an event can change that.
@@ -76,8 +81,9 @@ extension SchedulerCore {
     var next: WallTime?
     guard mayStart else { return nil }
     for handler in handlers.values where handler.freeSlots > 0 ? freeHostSlots > 0 : handler.slotsAhead > 0 {
-      let ahead = handler.freeSlots > 0 ? policy.claimAhead : .zero
+      let ahead = takesSoon(handler) ? policy.claimAhead : .zero
       for lane in handler.lanes.values {
+        guard handler.freeSlots > 0 || slotsAhead(lane, handler) > 0 else { continue }
         // Of a lane that is held it may not be known yet: then it is looked at when that is over.
         guard let wakeTime = lane.wakeTime else { continue }
         let time = wakeTime + (.zero - ahead)
@@ -94,8 +100,8 @@ extension SchedulerCore {
 
   var freeHostSlots: Int { policy.maxConcurrentRuns - occupiedSlots }
 
-  /// Until when a request may be due to be started now: only a free slot is taken ahead of time.
-  private func horizon(of handler: HandlerState, now: WallTime) -> WallTime { handler.freeSlots > 0 ? now + policy.claimAhead : now }
+  /// Until when a request may be due to be handed out now: only a free slot is waited for ahead of time.
+  private func horizon(of handler: HandlerState, now: WallTime) -> WallTime { takesSoon(handler) ? now + policy.claimAhead : now }
 
   private func learnNextDue(_ lane: LaneState, of handler: HandlerState, _ transaction: any StoreTransaction) throws {
     guard case .unknown = lane.nextDue else { return }
@@ -113,17 +119,24 @@ extension SchedulerCore {
       guard let spent = try settleOccurrence(offer.id, transaction, now: began) else { return false }
       attemptsSpent = spent
     }
-    try transaction.start(offer.id, run: run, at: began)
     let entry = LiveRunEntry(
       run: run, request: offer.id, identifier: handler.contract.identifier, attempt: attemptsSpent + 1, started: began,
       isRepeating: offer.isRepeating, gates: lane.gates)
+    let isHeld = offer.due > now
+    let isAhead = isHeld || handler.freeSlots == 0
+    let order = RunOrder(
+      run: run, request: offer.id, contract: handler.contract, attempt: entry.attempt, payload: try transaction.payload(of: offer.id),
+      isAhead: isAhead)
+    if isHeld { turn.held.append(HeldOrder(order: order, due: offer.due)) } else { turn.orders.append(order) }
+    guard !isAhead else {
+      try claim(Claim(entry: entry, rank: offer.rank, isHeld: isHeld), transaction, now: now)
+      return true
+    }
+    try transaction.start(offer.id, run: run, at: began)
     live[run] = entry
     slotTaken(entry)
     limits.began(entry, now: now)
     turn.started.append(entry)
-    let order = RunOrder(
-      run: run, request: offer.id, contract: handler.contract, attempt: entry.attempt, payload: try transaction.payload(of: offer.id))
-    if offer.due > now { turn.held.append(HeldOrder(order: order, due: offer.due)) } else { turn.orders.append(order) }
     if isObserved, let record = try transaction.request(offer.id) { note(record) }
     note(entry.record)
     return true

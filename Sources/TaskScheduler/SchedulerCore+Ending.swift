@@ -4,9 +4,17 @@ import TaskModel
 extension SchedulerCore {
   /// A run ended: its outcome goes into the history, and its request becomes what the table of transitions says.
   func end(_ run: RunID, _ ending: RunEnding, _ report: RunReport, _ transaction: any StoreTransaction, now: WallTime) throws {
+    // Its end says that it had begun.
+    begin(run, at: min(report.began ?? now, now), now: now)
     guard let entry = live[run] else { return }
     if !entry.isRepeating, entry.stopRequested == nil, ending.isPlainSuccess {
-      try transaction.succeed(entry.request, run: run, outcome: ending.outcome, message: report.message, at: now)
+      let isUnrecorded = unrecorded.remove(run) != nil
+      if isUnrecorded {
+        turn.recorded.append(run)
+        note(entry.record)
+      }
+      try transaction.succeed(
+        entry.request, run: run, began: isUnrecorded ? entry.started : nil, outcome: ending.outcome, message: report.message, at: now)
       Failpoint.outcomeWritten.hit()
       var record = entry.record
       record.started = max(entry.started, report.began ?? entry.started)
@@ -21,19 +29,23 @@ extension SchedulerCore {
       if isObserved, let request = try transaction.request(entry.request) { note(request) }
       try settleDependants(of: entry.request, ended: .succeeded, output: report.output, transaction, now: now)
     } else {
+      if unrecorded.contains(run) { try recordBegin(of: entry, transaction) }
       let record = try transaction.requestRunning(as: run, of: entry.request)
       try conclude(record, run: run, ending: ending, report: report, transaction, now: now)
       try judge(entry.identifier, ending, report, transaction, now: now)
     }
     live.removeValue(forKey: run)
-    slotFreed(entry, took: report.handlerTime)
+    slotFreed(entry, took: report.handlerTime, now: now)
+    handlers[entry.identifier]?.shortage = nil
     turn.ended.append(entry)
   }
 
   /// A run whose request has no place for its outcome: only its slot is given back.
-  func abandon(_ run: RunID) {
+  func abandon(_ run: RunID, now: WallTime) {
+    if let claim = forget(run, now: now) { turn.released.append(claim) }
     guard let entry = live.removeValue(forKey: run) else { return }
-    slotFreed(entry, took: nil)
+    if unrecorded.remove(run) != nil { turn.recorded.append(run) }
+    slotFreed(entry, took: nil, now: now)
     turn.ended.append(entry)
   }
 
@@ -51,7 +63,6 @@ extension SchedulerCore {
       repeating: record.isRepeating)
     let transition = try record.state.transition(on: .ended(outcome), guards: guards)
     let started = report.began ?? record.started ?? now
-    // A run that is given back before its time ends before it would have started.
     var history = RunRecord(
       id: run, request: record.id, identifier: record.request.identifier, attempt: record.attempt, started: min(started, now), ended: now,
       outcome: outcome, report: report)
@@ -118,7 +129,6 @@ extension SchedulerCore {
     let time: WallTime
     switch due {
     case .unchanged: return record.due
-    // One that is given back before its time keeps its time.
     case .now: return max(now, record.due)
     case .nextOccurrence: return record.due
     case .afterSnooze: time = now + (report.retryAfter.map { min($0, Self.longestWait) } ?? policy.snooze)

@@ -25,6 +25,7 @@ extension SchedulerCore {
     var receipt = EventReceipt(event: event)
     for var record in try transaction.waiting(forEvent: event) {
       guard let trigger = record.request.event else { continue }
+      try requireHere(record)
       receipt.waiting += 1
       // A request that comes only once is not woken again by what happens while it runs.
       if record.state == .running, record.request.repetition == nil { continue }

@@ -2,7 +2,8 @@ import TaskModel
 
 /// What may hold a lane besides the times of its requests.
 enum GateKind: String, Sendable, CaseIterable {
-  case standing, suspended, plugin = "plugin_busy", conditions, window, key = "key_busy", resource, rate, quota, host = "host_busy"
+  case standing, suspended, shortage, plugin = "plugin_busy", conditions, window, key = "key_busy", resource, rate, quota, host =
+    "host_busy"
 }
 
 /// One gate that is closed.
@@ -55,6 +56,7 @@ extension SchedulerCore {
       guard body(Hold(gate: .standing, until: until < .distantFuture ? until : nil)) else { return }
     }
     if handler.suspension != nil { guard body(Hold(gate: .suspended)) else { return } }
+    if let until = handler.shortage?.until, now < until { guard body(Hold(gate: .shortage, until: until)) else { return } }
     if !lane.gates.conditions.isEmpty, let conditions, !conditions.held.isSuperset(of: lane.gates.conditions) {
       guard body(Hold(gate: .conditions)) else { return }
     }
@@ -67,7 +69,7 @@ extension SchedulerCore {
       guard limits.visitHolds(on: lane, of: identifier, live: live, now: now, body) else { return }
     }
     guard handler.suspension == nil else { return }
-    if handler.freeSlots > 0 ? freeHostSlots <= 0 : handler.slotsAhead <= 0 {
+    if handler.freeSlots > 0 ? freeHostSlots <= 0 : slotsAhead(lane, handler) <= 0 {
       guard body(Hold(gate: handler.freeSlots > 0 ? .host : .plugin)) else { return }
     }
   }

@@ -18,7 +18,7 @@ extension SchedulerCore {
     }
     var submission: Submission
     if let record = try transaction.request(known.request) {
-      submission = answer(record, known.disposition, ["this was submitted before; its request is \(record.state.rawValue)"])
+      submission = answer(record, known.disposition, ["this was submitted before; its request is \(record.state.shown.rawValue)"])
     } else {
       submission = Submission(
         id: known.request, disposition: known.disposition, nextStart: .distantFuture,
@@ -58,13 +58,14 @@ extension SchedulerCore {
     with holder: RequestRecord, _ arrival: Arrival, _ transaction: any StoreTransaction, now: WallTime
   ) throws -> Submission {
     var arrival = arrival
+    if arrival.request.onConflict != .keep { try requireHere(holder) }
     switch arrival.request.onConflict {
     case .none: return try add(arrival, transaction, now: now)
     case .keep:
       arrival.notes.append(
         holder.state == .running
           ? "the holder of the key is running: this trigger is dropped"
-          : "the holder of the key is \(holder.state.rawValue): it stays, and this submission is dropped")
+          : "the holder of the key is \(holder.state.shown.rawValue): it stays, and this submission is dropped")
       return answer(holder, .kept, arrival.notes)
     case .update where holder.stopRequested == nil: return try update(holder, with: arrival, transaction, now: now)
     case .append where holder.stopRequested == nil: return try append(arrival, to: holder, transaction, now: now)
@@ -122,6 +123,7 @@ extension SchedulerCore {
     var cancelled = 0
     // From the tail on, so that each is cancelled by this and not because the one before it was.
     while var record = chain.popLast() {
+      try requireHere(record)
       record.request.uniqueKey = nil
       if record.state == .running {
         waits.append(record.id)
@@ -174,7 +176,7 @@ extension SchedulerCore {
     switch state {
     case .succeeded, .failed: "has \(state.rawValue)"
     case .cancelled: "was cancelled"
-    case .blocked, .pending, .claimed, .running: "is \(state.rawValue)"
+    case .blocked, .pending, .claimed, .running: "is \(state.shown.rawValue)"
     }
   }
 

@@ -92,6 +92,8 @@ extension SchedulerCore {
   /// anew.
   func clockChanged(_ reference: ClockReference, _ transaction: any StoreTransaction, now: WallTime) throws {
     Failpoint.clockChanged.hit()
+    // What was planned by another time is planned anew.
+    if !claims.isEmpty { throw ClaimedAhead(identifier: nil) }
     let known = try transaction.clockReference()
     turn.changes += 1
     awakeSince = now
@@ -104,6 +106,7 @@ extension SchedulerCore {
     let distance = Duration.milliseconds(reference.offset - known.offset)
     try transaction.shiftBootTimes(by: distance)
     limits.shift(by: distance)
+    for handler in handlers.values { handler.shortage?.shift(by: distance) }
     for (identifier, var standing) in standings {
       guard let until = standing.heldUntil else { continue }
       standing.heldUntil = until + distance

@@ -4,6 +4,7 @@ extension SchedulerCore {
   /// Puts a request that waits off until `time`; never to before its own time, nor beyond its next occurrence.
   func snooze(_ id: RequestID, until time: WallTime, _ transaction: any StoreTransaction, now: WallTime) throws -> SnoozedRequest {
     var record = try find(id, transaction)
+    try requireHere(record)
     guard [.pending, .blocked].contains(record.state) else {
       throw RequestRefusal(.conflict, "request \(id) \(Self.ending(record.state)): only one that waits can be put off")
     }

@@ -101,6 +101,7 @@ extension SchedulerCore {
     if !standing.isHeld(at: now) { standing.heldUntil = nil }
     let identifier = handler.contract.identifier
     var overview = HandlerOverview(running: handler.running, suspension: handler.suspension, standing: standing)
+    overview.shortage = handler.shortage
     (overview.rate, overview.quota) = limits.description(of: identifier, live: liveStarts(of: identifier), now: now)
     for lane in handler.lanes.values {
       if case .at(let due) = lane.nextDue { overview.nextDue = min(overview.nextDue ?? due, due) }

@@ -91,6 +91,10 @@ extension SchedulerCore {
     case .suspended:
       gate.sentence = "the plugin is suspended: \(handler.suspension ?? "")"
       gate.remedy = "the thread that overran returns, or the host is started again"
+    case .shortage:
+      gate.sentence = "the host could not begin its runs: \(handler.shortage?.sentence ?? "it is short of something")"
+      gate.since = handler.shortage?.since
+      gate.remedy = "the host has threads, descriptors and memory again"
     case .plugin:
       let runs = live.values.filter { $0.identifier == identifier }.sorted { $0.run < $1.run }
       gate.heldBy = runs.map(\.run.description)

@@ -8,7 +8,14 @@ import TaskModel
 final class SchedulerCore {
   let policy: SchedulingPolicy
   var handlers: [TaskIdentifier: HandlerState] = [:]
+  /// The runs that have begun.
   var live: [RunID: LiveRunEntry] = [:]
+  /// Those of them whose requests are recorded as claimed still.
+  var unrecorded: Set<RunID> = []
+  /// What is handed out ahead of its begin. Changed by `keep` and `forget`, but for whether it is asked back.
+  var claims: [RunID: Claim] = [:]
+  /// How many of those are held until their time.
+  private(set) var heldClaims = 0
   /// What counts against plugins; those that did nothing wrong are not in it. Changed by `change` only, so that it can be taken back.
   var standings: [TaskIdentifier: Standing] = [:]
   /// The mishap that counted last against each plugin.
@@ -25,7 +32,9 @@ final class SchedulerCore {
   var isObserved = false
   var turn = Turn()
   /// What is known of the machine's conditions; nil: nothing is, and they count as held.
-  var conditions: ConditionReport?
+  var conditions: ConditionReport? { didSet { conditionsChanged = true } }
+  /// What is handed out ahead has not been compared with the conditions.
+  var conditionsChanged = false
   /// Requests that others wait for, and perhaps some nobody waits for any more; nil: the store must be asked.
   var awaited: Set<RequestID>?
   /// The first deadline of a pending request; nil: the store must be asked.
@@ -71,21 +80,39 @@ final class SchedulerCore {
     for contract in contracts { handlers[contract.identifier] = HandlerState(contract: contract) }
   }
 
-  /// A run is given to the launcher.
+  /// A run is given to the launcher to begin.
   func slotTaken(_ entry: LiveRunEntry) {
     limits.take(entry)
-    guard let handler = handlers[entry.identifier] else { return }
-    occupiedSlots -= handler.occupiedSlots
-    handler.runBegan(at: entry.started)
-    occupiedSlots += handler.occupiedSlots
+    recount(entry.identifier) { $0.runBegan(at: entry.started) }
   }
 
   /// A run has ended; `took` is the time of the handler's call, nil where it is not known.
-  func slotFreed(_ entry: LiveRunEntry, took: Duration?) {
+  func slotFreed(_ entry: LiveRunEntry, took: Duration?, now: WallTime) {
     limits.give(entry)
-    guard let handler = handlers[entry.identifier] else { return }
+    recount(entry.identifier) { $0.runEnded(took: took, now: now) }
+  }
+
+  /// Remembers what is handed out ahead.
+  func keep(_ claim: Claim, now: WallTime) {
+    claims[claim.entry.run] = claim
+    if claim.isHeld { heldClaims += 1 }
+    recount(claim.entry.identifier) { $0.claimed(claim, now: now) }
+  }
+
+  /// What was handed out ahead has begun, or is taken back.
+  ///
+  /// - Returns: Nil: it was not handed out ahead.
+  func forget(_ run: RunID, now: WallTime) -> Claim? {
+    guard let claim = claims.removeValue(forKey: run) else { return nil }
+    if claim.isHeld { heldClaims -= 1 }
+    recount(claim.entry.identifier) { $0.unclaimed(claim, now: now) }
+    return claim
+  }
+
+  private func recount(_ identifier: TaskIdentifier, _ change: (HandlerState) -> Void) {
+    guard let handler = handlers[identifier] else { return }
     occupiedSlots -= handler.occupiedSlots
-    handler.runEnded(took: took)
+    change(handler)
     occupiedSlots += handler.occupiedSlots
   }
 
@@ -122,21 +149,43 @@ final class SchedulerCore {
   func beginTurn() { turn = Turn() }
 
   /// The turn's commit failed: what it changed in memory is taken back, what it may have changed is asked for anew.
-  func undoTurn() {
-    for entry in turn.started {
-      live.removeValue(forKey: entry.run)
-      slotFreed(entry, took: nil)
-      limits.takeBackBegin(entry)
-    }
+  func undoTurn(now: WallTime) {
+    for entry in turn.started { notBegun(entry) }
+    for run in turn.claimed { _ = forget(run, now: now) }
     for entry in turn.ended {
       live[entry.run] = entry
       slotTaken(entry)
     }
+    for entry in turn.neverBegun {
+      live[entry.run] = entry
+      slotTaken(entry)
+      limits.began(entry, now: now)
+    }
+    unrecorded.formUnion(turn.recorded)
+    for claim in turn.released { keep(claim, now: now) }
+    for claim in turn.begun {
+      if let entry = live[claim.entry.run] { notBegun(entry) }
+      keep(claim, now: now)
+    }
+    for run in turn.withdrawals where claims[run]?.isAskedBack == true {
+      claims[run]?.isAskedBack = false
+      if let identifier = claims[run]?.entry.identifier { handlers[identifier]?.isAsked(by: -1) }
+    }
+    conditionsChanged = true
     for run in turn.stopped { live[run]?.stopRequested = nil }
     takeBack(turn.standings)
     takeBack(turn.liveSteps)
     forgetAll()
     turn = Turn()
+  }
+
+  /// A run that was counted has not begun.
+  private func notBegun(_ entry: LiveRunEntry) {
+    live.removeValue(forKey: entry.run)
+    unrecorded.remove(entry.run)
+    limits.give(entry)
+    recount(entry.identifier) { $0.recount(by: -1) }
+    limits.takeBackBegin(entry)
   }
 
   // MARK: How many requests are live
@@ -165,12 +214,33 @@ final class SchedulerCore {
 
   // MARK: Recovery
 
+  /// What was handed out ahead when the host before ended is pending again; but what had begun since was running.
+  ///
+  /// - Parameter begun: The runs that had begun, as the crash memory knows them.
+  private func recoverClaims(_ transaction: any StoreTransaction, begun: Set<RunID>, now: WallTime) throws {
+    for var record in try transaction.claimed() {
+      guard let run = record.run else { throw StoreError.corrupt("request \(record.id) is claimed without a run") }
+      guard !begun.contains(run) else {
+        try transaction.start(record.id, run: run, at: now)
+        continue
+      }
+      record.state = try record.state.transition(on: .released, guards: RequestGuards()).state
+      record.run = nil
+      try transaction.update(record)
+    }
+  }
+
   /// Runs that are recorded as running when a host begins were lost with the one before, or took it along. What is known of the plugins'
   /// standing is taken over.
   ///
-  /// - Parameter crashed: The runs that took the host along, with the signal and the stack.
+  /// - Parameters:
+  ///   - crashed: The runs that took the host along, with the signal and the stack.
+  ///   - begun: The runs that had begun of those that were handed out ahead.
   /// - Returns: How many there were besides.
-  func recover(_ transaction: any StoreTransaction, crashed: [RunID: String] = [:], now: WallTime) throws -> Int {
+  func recover(
+    _ transaction: any StoreTransaction, crashed: [RunID: String] = [:], begun: Set<RunID> = [], now: WallTime
+  ) throws -> Int {
+    try recoverClaims(transaction, begun: begun.union(crashed.keys), now: now)
     let known = try transaction.standings()
     load(known, now: now)
     for lane in try transaction.lanesWithPending() { _ = handlers[lane.identifier]?.lane(lane.gates) }

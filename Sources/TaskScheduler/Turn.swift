@@ -20,7 +20,16 @@ struct Turn {
   var changedWatches = false
   /// The files that requests wait for, if that may have changed.
   var watches: Set<String>?
+  /// Runs to take back from the launcher.
+  var withdrawals: [RunID] = []
+  /// Held runs that were taken back.
+  var unheld: [RunID] = []
   /// For undoing what was changed in memory if the commit fails.
+  var claimed: [RunID] = []
+  var begun: [Claim] = []
+  var recorded: [RunID] = []
+  var released: [Claim] = []
+  var neverBegun: [LiveRunEntry] = []
   var started: [LiveRunEntry] = []
   var ended: [LiveRunEntry] = []
   var stopped: [RunID] = []

@@ -17,6 +17,7 @@ enum RequestColumns {
     return """
       SELECT id FROM requests INDEXED BY requests_pending
       WHERE state = 20 AND lane IN (SELECT id FROM lanes WHERE identifier IN (\(numbers)))
+      UNION ALL SELECT id FROM requests INDEXED BY requests_claimed WHERE state = 30 AND identifier IN (\(numbers))
       UNION ALL SELECT id FROM requests INDEXED BY requests_blocked WHERE state = 10 AND identifier IN (\(numbers))
       """
   }
@@ -56,7 +57,7 @@ enum RequestColumns {
 enum RunColumns {
   static let list = """
     id, request, identifier, attempt, started_ms, ended_ms, outcome, stop_reason, forced, message, completed, total, cpu_ns, stop_stage, \
-    peak_memory_bytes
+    peak_memory_bytes, handler_ns
     """
 
   /// The record of a row that selects ``list``, without output, log and trouble.
@@ -72,6 +73,7 @@ enum RunColumns {
     report.cpuTime = row.optionalInteger(12).map { .nanoseconds($0) }
     report.stopStage = try StopStage.optional(row.optionalInteger(13))
     report.peakMemory = row.optionalInteger(14).map { Int($0) }
+    report.handlerTime = row.optionalInteger(15).map { .nanoseconds($0) }
     return RunRecord(
       id: RunID(sequence: row.integer(0), origin: origin), request: RequestID(sequence: row.integer(1), origin: origin),
       identifier: try name(row.integer(2)), attempt: Int(row.integer(3)), started: WallTime(unixMilliseconds: row.integer(4)),

@@ -48,7 +48,7 @@ struct RequestListing {
       return try PreparedStatement(database, sql).rows(values(in: sql), read: read)
     }
     if query.waitsForEvent { return try rows(.events) }
-    if query.dueBy != nil { return try rows(isIndexed && (try fewLanes(database)) ? .dueTimes : .newest(nil)) }
+    if query.dueBy != nil { return try rows(try fewLanes(database) ? .dueTimes : .newest(nil)) }
     let limit = max(1, query.limit)
     let walked = try query.tag.map { try tagged($0, database, upTo: matching * 2) } ?? total
     // Behind a cursor the newest are of no help.
@@ -61,11 +61,8 @@ struct RequestListing {
     }
     // At worst all others are newer.
     let others = query.tag == nil ? walked - matching : walked
-    return try rows(isIndexed && matching <= others ? .index : .newest(nil))
+    return try rows(matching <= others ? .index : .newest(nil))
   }
-
-  /// Whether an index has the states.
-  private var isIndexed: Bool { !states.contains(.claimed) }
 
   /// How many requests have a tag, counted up to a number.
   private func tagged(_ tag: String, _ database: Database, upTo limit: Int) throws -> Int {
@@ -130,7 +127,8 @@ struct RequestListing {
     return switch state {
     case .blocked: "SELECT id FROM requests INDEXED BY requests_blocked WHERE state = 10\(owned)"
     case .pending: "SELECT id FROM requests INDEXED BY requests_pending WHERE state = 20\(lanes)"
-    case .claimed, .running: "SELECT id FROM requests INDEXED BY requests_running WHERE state = 40\(owned)"
+    case .claimed: "SELECT id FROM requests INDEXED BY requests_claimed WHERE state = 30\(owned)"
+    case .running: "SELECT id FROM requests INDEXED BY requests_running WHERE state = 40\(owned)"
     case .succeeded, .failed, .cancelled:
       "SELECT id FROM requests INDEXED BY requests_ended WHERE state >= 50 AND state = \(state.stored)\(owned)"
     }

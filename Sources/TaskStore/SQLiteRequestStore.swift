@@ -254,7 +254,8 @@ public final class SQLiteRequestStore: RequestStore {
       database,
       sql: """
         SELECT max(coalesce((SELECT max(id) FROM requests), 0), coalesce((SELECT max(id) FROM runs), 0),
-          coalesce((SELECT max(run) FROM requests WHERE state = 40), 0), coalesce((SELECT highest FROM origin), 0))
+          coalesce((SELECT max(run) FROM requests WHERE state = 40), 0), coalesce((SELECT max(run) FROM requests WHERE state = 30), 0),
+          coalesce((SELECT highest FROM origin), 0))
         """) ?? 0
   }
 

@@ -79,8 +79,9 @@ final class SQLiteTransaction: StoreTransaction {
   /// The statements that are run often, prepared once.
   final class Statements {
     let begin, savepoint, releaseSavepoint, rollbackToSavepoint: PreparedStatement
-    let insert, insertPayload, payload, eventPayload, update, rewrite, select, start, succeed, appendRun: PreparedStatement
-    let selectRunning, selectHolder, due, nextPriority, firstDue, nextDeadline: PreparedStatement
+    let insert, insertPayload, payload, eventPayload, update, rewrite, select, claim, start, startClaimed, succeed,
+      appendRun: PreparedStatement
+    let selectRunning, selectClaimed, selectHolder, due, nextPriority, firstDue, nextDeadline: PreparedStatement
     let deleteCheckpoint, edges, openEdges, settleEdges: PreparedStatement
     let insertTag, tags, deleteTag, identifierAndState: PreparedStatement
     let counts: RequestCounts
@@ -112,19 +113,23 @@ final class SQLiteTransaction: StoreTransaction {
         retry_initial_ms = ?, retry_maximum_ms = ?, repeats = ?, clock = ?, deadline_ms = ?, event = ?, options = ? WHERE id = ?
         """)
       select = try prepare("SELECT \(columns) FROM requests WHERE id = ?")
+      claim = try prepare("UPDATE requests SET state = 30, run = ? WHERE id = ? AND state = 20 AND noted(identifier)")
       start = try prepare("UPDATE requests SET state = 40, run = ?, started_ms = ? WHERE id = ? AND state = 20 AND noted(identifier)")
+      startClaimed = try prepare(
+        "UPDATE requests SET state = 40, started_ms = ? WHERE id = ? AND run = ? AND state = 30 AND noted(identifier)")
       succeed = try prepare(
         """
-        UPDATE requests SET state = 50, attempts_spent = 0, losses = 0, run = NULL, ended_ms = ?, last_outcome = ?, last_message = ?
-        WHERE id = ? AND run = ? AND state = 40 AND noted(identifier)
+        UPDATE requests SET state = 50, attempts_spent = 0, losses = 0, run = NULL, started_ms = coalesce(?, started_ms), ended_ms = ?,
+        last_outcome = ?, last_message = ? WHERE id = ? AND run = ? AND state = ? AND noted(identifier)
         """)
       appendRun = try prepare(
         """
         INSERT INTO runs (id, request, identifier, attempt, started_ms, ended_ms, outcome, stop_reason, forced, message, completed, total,
-        cpu_ns, output, log, stop_stage, peak_memory_bytes, trouble, schedule)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        cpu_ns, output, log, stop_stage, peak_memory_bytes, trouble, schedule, handler_ns)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
       selectRunning = try prepare("SELECT \(columns) FROM requests WHERE state = 40")
+      selectClaimed = try prepare("SELECT \(columns) FROM requests INDEXED BY requests_claimed WHERE state = 30 ORDER BY id")
       selectHolder = try prepare("SELECT \(columns) FROM requests WHERE identifier = ? AND unique_key = ? AND state < 50")
       due = try prepare(
         """
@@ -322,6 +327,8 @@ final class SQLiteTransaction: StoreTransaction {
 
   func running() throws -> [RequestRecord] { try statements.selectRunning.rows(read: record) }
 
+  func claimed() throws -> [RequestRecord] { try statements.selectClaimed.rows(read: record) }
+
   func holders(ofKeysBeginningWith prefix: String) throws -> [RequestRecord] {
     // A search for each identifier, up to the prefix with the last character that there is.
     try PreparedStatement(
@@ -342,17 +349,34 @@ final class SQLiteTransaction: StoreTransaction {
 
   // MARK: Runs
 
-  func start(_ id: RequestID, run: RunID, at now: WallTime) throws {
-    let changed = try statements.start.run(.integer(run.sequence), .integer(now.unixMilliseconds), .integer(id.sequence))
-    guard changed == 1 else { throw StoreError.other("request \(id) is not pending") }
-    try noteState(from: .pending, to: .running)
+  func claim(_ id: RequestID, run: RunID) throws {
+    let changed = try statements.claim.run(.integer(run.sequence), .integer(id.sequence))
+    guard changed == 1 else { throw try refusal(of: .claimed, id) }
+    try noteState(from: .pending, to: .claimed)
   }
 
-  func succeed(_ id: RequestID, run: RunID, outcome: RunOutcome, message: String?, at now: WallTime) throws {
+  func start(_ id: RequestID, run: RunID, at now: WallTime) throws {
+    if try statements.start.run(.integer(run.sequence), .integer(now.unixMilliseconds), .integer(id.sequence)) == 1 {
+      return try noteState(from: .pending, to: .running)
+    }
+    let changed = try statements.startClaimed.run(.integer(now.unixMilliseconds), .integer(id.sequence), .integer(run.sequence))
+    guard changed == 1 else { throw try refusal(of: .started, id) }
+    try noteState(from: .claimed, to: .running)
+  }
+
+  /// Why an event did not change a request: it is not there, claimed for another run, or in a state that does not allow the event.
+  private func refusal(of event: RequestEvent, _ id: RequestID) throws -> any Error {
+    guard let state = try request(id)?.state else { return StoreError.other("request \(id) is not there") }
+    return state == .claimed && event == .started ? StoreError.fenced : IllegalTransition(state: state, event: event)
+  }
+
+  func succeed(_ id: RequestID, run: RunID, began: WallTime?, outcome: RunOutcome, message: String?, at now: WallTime) throws {
+    let state: RequestState = began == nil ? .running : .claimed
     let changed = try statements.succeed.run(
-      .integer(now.unixMilliseconds), .integer(outcome.stored), .text(message), .integer(id.sequence), .integer(run.sequence))
+      .integer(began?.unixMilliseconds), .integer(now.unixMilliseconds), .integer(outcome.stored), .text(message), .integer(id.sequence),
+      .integer(run.sequence), .integer(state.stored))
     guard changed == 1 else { throw StoreError.fenced }
-    try noteState(from: .running, to: .succeeded)
+    try noteState(from: state, to: .succeeded)
     try statements.deleteCheckpoint.run(.integer(id.sequence))
   }
 
@@ -374,7 +398,7 @@ final class SQLiteTransaction: StoreTransaction {
       .integer(report.progress.map { Int64(bitPattern: $0.completed) }), .integer(report.progress.map { Int64(bitPattern: $0.total) }),
       .integer(report.cpuTime?.wholeNanoseconds), report.output.isEmpty ? .null : .blob(report.output),
       .text(try StoredJSON.encode(report.log)), .integer(report.stopStage?.stored), .integer(report.peakMemory.map { Int64($0) }),
-      .text(report.trouble), .integer(schedule))
+      .text(report.trouble), .integer(schedule), .integer(report.handlerTime?.wholeNanoseconds))
     runCount? += 1
   }
 

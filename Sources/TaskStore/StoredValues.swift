@@ -26,7 +26,7 @@ struct UnknownStoredValue: Error, CustomStringConvertible {
 }
 
 extension RequestState: StoredValue {
-  /// Below 50: live. The partial indexes of the schema say 20, 40 and 50.
+  /// Below 50: live. The partial indexes of the schema say 10, 20, 30, 40 and 50.
   var stored: Int64 {
     switch self {
     case .blocked: 10

@@ -19,6 +19,7 @@ extension HostMessage {
         $0.write(answer)
       }
     case .shutdown: message(6, capacity: 8) { _ in }
+    case .withdraw(let runs): message(7, capacity: 16 + 16 * runs.count) { $0.list(runs) }
     }
   }
 
@@ -32,6 +33,7 @@ extension HostMessage {
     case 4: self = .expire(try reader.read(RunID.self, "run"), try reader.read(StopReason.self, "stop reason"))
     case 5: self = .answer(number: try reader.integer(UInt64.self, "number"), try reader.read(CallAnswer.self, "answer"))
     case 6: self = .shutdown
+    case 7: self = .withdraw(try reader.list(RunID.self, "runs", atMost: LinkFormat.batchCount))
     case let kind: throw .malformed(what: "kind \(kind) is no message of a host")
     }
     try reader.end()

@@ -10,6 +10,9 @@ public enum HostMessage: Sendable, Hashable {
   case start([WireOrder])
   /// Asks a run to stop.
   case expire(RunID, StopReason)
+  /// Asks for runs that have not begun, at most ``LinkFormat/batchCount``: each that has not ended is answered with
+  /// ``WorkerMessage/withdrawn(_:)`` or ``WorkerMessage/began(_:)``.
+  case withdraw([RunID])
   /// The answer to ``WorkerMessage/call(number:_:)`` with that number.
   case answer(number: UInt64, CallAnswer)
   /// Ends the worker: it calls the plugin's shutdown hook and answers ``WorkerMessage/stopped(threadsLeft:)``. No run is live by now.

@@ -38,6 +38,13 @@ extension WorkerMessage {
         $0.write(call)
       }
     case .stopped(let threadsLeft): message(76, capacity: 16) { $0.number(threadsLeft) }
+    case .withdrawn(let run): message(77, capacity: 32) { $0.write(run) }
+    case .began(let run): message(78, capacity: 32) { $0.write(run) }
+    case .shortage(let identifier, let sentence):
+      message(79, capacity: 64 + sentence.utf8.count) {
+        $0.write(identifier)
+        $0.sentence(sentence)
+      }
     }
   }
 
@@ -60,6 +67,9 @@ extension WorkerMessage {
         stack: try reader.stack("stack"))
     case 75: self = .call(number: try reader.integer(UInt64.self, "number"), try reader.read(WorkerCall.self, "call"))
     case 76: self = .stopped(threadsLeft: try reader.number("threads left"))
+    case 77: self = .withdrawn(try reader.read(RunID.self, "run"))
+    case 78: self = .began(try reader.read(RunID.self, "run"))
+    case 79: self = .shortage(try reader.identifier("identifier"), try reader.sentence("shortage"))
     case let kind: throw .malformed(what: "kind \(kind) is no message of a worker")
     }
     try reader.end()

@@ -12,6 +12,12 @@ public enum WorkerMessage: Sendable, Hashable {
   case launchLog(LogLine)
   /// Runs that ended; split with ``batches(of:)``.
   case ended([WireEnding])
+  /// A run that the host asked for, or that had no thread, has not begun and never will.
+  case withdrawn(RunID)
+  /// A run that the host asked for has begun.
+  case began(RunID)
+  /// No thread could be made for runs of an identifier: they come back as ``withdrawn(_:)``.
+  case shortage(TaskIdentifier, String)
   /// A run was asked to stop.
   case expired(RunID, StopReason)
   /// A run reported progress.

@@ -14,12 +14,22 @@ extension PluginWorker {
     case .admit, .settings, .dataDirectory, .admitRequest, .launchPending: answer(launchAnswer(call))
     case .state(let run, _), .setState(let run, _, _), .checkpoint(let run), .setCheckpoint(let run, _),
       .openFiles(let run, _, _):
-      guard let reference = monitor.locked({ liveReference(run) }) else { return answer(.failure(.stale)) }
+      guard let reference = caller(run, isGraced: false) else { return answer(.failure(.stale)) }
       surroundings.services.serve(call, for: reference, completion: answer)
     case .submit(let run, _), .cancel(let run, _), .pending(let run, _), .cancelPending(let run, _):
-      guard let reference = monitor.locked({ liveReference(run) ?? gracedReference(run) }) else { return answer(.failure(.stale)) }
+      guard let reference = caller(run, isGraced: true) else { return answer(.failure(.stale)) }
       surroundings.services.serve(call, for: reference, completion: answer)
     }
+  }
+
+  /// Who calls; nil: no run that may. Whoever calls has begun, and that is told first.
+  private func caller(_ run: RunID, isGraced: Bool) -> RunReference? {
+    let (reference, events) = monitor.locked { () -> (RunReference?, [LauncherEvent]) in
+      begin(run, at: SystemClock.now)
+      return (liveReference(run) ?? (isGraced ? gracedReference(run) : nil), begins())
+    }
+    for event in events { surroundings.sink(event) }
+    return reference
   }
 
   /// With the lock held.

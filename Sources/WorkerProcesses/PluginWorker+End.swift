@@ -17,9 +17,19 @@ extension PluginWorker: WorkerEventLoop.Sleeper {
     for event in events { surroundings.sink(event) }
   }
 
-  /// With the lock held: what becomes of the runs that the process had.
+  /// With the lock held: what becomes of the runs that the process had. Those that had not begun are given back.
   private func settle(_ process: WorkerProcess, _ end: WorkerEnd) -> [LauncherEvent] {
+    if case .starting = phase { return failedLaunch(process, end) }
+    // It crashed in a run: that had begun, whatever its host knows.
+    if let named = end.crash?.run, runs[named]?.isSent == true { begin(named, at: SystemClock.now) }
     let sent = order.filter { runs[$0]?.isSent ?? false }
+    let begun = sent.filter { runs[$0]?.began != nil }
+    let events = begins() + settle(begun, process, end)
+    let now = SystemClock.now
+    return events + sent.compactMap { id in runs[id]?.isSent == true ? remove(id, at: now).map { _ in .withdrawn(id) } : nil }
+  }
+
+  private func settle(_ sent: [RunID], _ process: WorkerProcess, _ end: WorkerEnd) -> [LauncherEvent] {
     switch phase {
     case .killed(_, .force(let forced)):
       return endSent(sent, process, end) { run, report in
@@ -49,9 +59,8 @@ extension PluginWorker: WorkerEventLoop.Sleeper {
   /// The run that the crash cell names has crashed and the others are lost; where it names none, all that had begun have crashed.
   private func endCrashed(_ sent: [RunID], _ process: WorkerProcess, _ end: WorkerEnd) -> [LauncherEvent] {
     let named = end.crash?.run.flatMap { sent.contains($0) ? $0 : nil }
-    let begun = Set(sent.filter { runs[$0]?.began != nil })
     return endSent(sent, process, end) { run, report in
-      if run == named || (named == nil && begun.contains(run)) {
+      if run == named || named == nil {
         report.message = "its worker \(end.observed)"
         report.trouble = end.crash?.text ?? end.observed
         return .crashed
@@ -140,6 +149,13 @@ extension PluginWorker: WorkerEventLoop.Sleeper {
       next = blocked + Self.readLimit
     }
     for (id, entry) in runs {
+      if let asked = entry.askedBack {
+        guard now < asked + Self.answerLimit else {
+          kill(process, violation: "it does not say whether runs that it was asked for have begun")
+          return .distantFuture
+        }
+        next = min(next, asked + Self.answerLimit)
+      }
       if now >= entry.forceAt { kill(forcing: id, reason: entry.reasonForForce) } else { next = min(next, entry.forceAt) }
     }
     return next

@@ -22,11 +22,12 @@ extension PluginWorker: WorkerProcess.Owner {
     if isKilled { process.kill() }
   }
 
-  func spawnFailed(_ reason: String) {
+  func spawnFailed(_ failure: WorkerSpawn.Failure) {
     var events: [LauncherEvent] = []
     monitor.locked {
       phase = .none
-      events = fail(LaunchFailure(step: .load, observed: reason), incident: nil)
+      events = fail(LaunchFailure(step: .load, observed: failure.observed), incident: nil)
+      monitor.broadcast()
     }
     for event in events { surroundings.sink(event) }
   }
@@ -43,6 +44,19 @@ extension PluginWorker: WorkerProcess.Owner {
         return giveUp(process, failure)
       }
     case .ended(let endings): events = monitor.locked { ended(endings, process) }
+    case .withdrawn(let run): events = monitor.locked { withdrawn(run, process) }
+    case .began(let run):
+      events = monitor.locked {
+        guard runs[run]?.askedBack != nil else { return [] }
+        begin(run, at: SystemClock.now)
+        return begins()
+      }
+    case .shortage(let identifier, let sentence):
+      events = monitor.locked {
+        guard contracts[identifier] != nil else { return violation(process, "it spoke of an identifier that it does not have") }
+        isShort = true
+        return [.shortage(identifier, "a run in its worker could not begin: \(sentence.escapingControlCharacters)")]
+      }
     case .expired(let run, let reason):
       events = monitor.locked {
         guard var entry = runs[run], entry.isSent else { return [] }
@@ -107,7 +121,24 @@ extension PluginWorker: WorkerProcess.Owner {
     sendWaiting(to: process)
     rest()
     if isClosing, runs.isEmpty { stop(process) }
-    return []
+    return relief() + begins()
+  }
+
+  /// A run that the worker was asked for, or could not begin.
+  private func withdrawn(_ run: RunID, _ process: WorkerProcess) -> [LauncherEvent] {
+    // One that ended with its process in this moment is there no more.
+    guard let entry = runs[run], entry.isSent else { return [] }
+    guard entry.askedBack != nil || isShort else { return violation(process, "it gave back a run that it was not asked for") }
+    _ = remove(run, at: SystemClock.now)
+    if case .ready = phase { rest() }
+    return [.withdrawn(run)] + begins()
+  }
+
+  /// The host has what it lacked.
+  private func relief() -> [LauncherEvent] {
+    guard isShort else { return [] }
+    isShort = false
+    return contracts.keys.sorted { $0.rawValue < $1.rawValue }.map { .relieved($0) }
   }
 
   /// A worker without runs is kept for a while.
@@ -136,7 +167,8 @@ extension PluginWorker: WorkerProcess.Owner {
       events.append(.ended(ending.run, ending.ending, report))
     }
     if case .ready = phase { rest() }
-    return events
+    if !endings.isEmpty { events += relief() }
+    return events + begins()
   }
 
   private func isStarting(_ process: WorkerProcess) -> Bool {
@@ -171,17 +203,24 @@ extension PluginWorker: WorkerProcess.Owner {
   }
 
   /// No process could be brought up: who waits for the launch is told, and the runs that waited for it have crashed.
+  ///
+  /// - Parameter incident: Nil: the host could not start a process. That is not held against the plugin, and its runs are given back.
   func fail(_ failure: LaunchFailure, incident: UInt64?) -> [LauncherEvent] {
     finishLaunch(.failure(failure))
     let waiting = order
     let now = SystemClock.now
+    let message = "its worker could not be started: \(failure.observed.escapingControlCharacters)"
+    guard let incident else {
+      isShort = true
+      let concerned = contracts.keys.sorted { $0.rawValue < $1.rawValue }
+      return concerned.map { .shortage($0, message) } + waiting.compactMap { id in remove(id, at: now).map { _ in .withdrawn(id) } }
+    }
     return waiting.compactMap { id in
       guard let entry = remove(id, at: now) else { return nil }
       var report = entry.report(nil, isAlone: false)
-      report.message = "its worker could not be started: \(failure.observed.escapingControlCharacters)"
+      report.message = message
       report.incident = incident
-      // Where the host could not start a process, that is not held against the plugin.
-      return .ended(id, incident == nil ? .returned(.retry, stop: entry.stop) : .crashed, report)
+      return .ended(id, .crashed, report)
     }
   }
 

@@ -77,6 +77,10 @@ public final class PluginWorker: @unchecked Sendable {  // reason: everything th
   var order: [RunID] = []
   /// How many runs of each identifier count as running.
   var begun: [TaskIdentifier: Int] = [:]
+  /// Runs that were handed out ahead and have begun, which is to be told.
+  private var untold: [RunID] = []
+  /// For which the host lacks something; it is told when it has it again.
+  var isShort = false
   var launchOutcome: Result<Launch, LaunchFailure>?
   var missing: [String] = []
   var askedForSettings = false
@@ -96,6 +100,8 @@ public final class PluginWorker: @unchecked Sendable {  // reason: everything th
   static let readLimit = Duration.seconds(10)
   /// More runs than that are not kept for their submissions.
   static let gracedLimit = 1024
+  /// How long a worker may take to say whether runs that it is asked for have begun.
+  static let answerLimit = Duration.seconds(10)
 
   /// - Parameter policy: What the host decides while it launches.
   init(_ spec: WorkerSpec, policy: any LaunchPolicy, surroundings: Surroundings) {
@@ -164,7 +170,37 @@ public final class PluginWorker: @unchecked Sendable {  // reason: everything th
     case .ready(let process): sendWaiting(to: process)
     case .spawning, .starting, .stopping, .killed: break
     }
+    let events = begins()
     monitor.unlock()
+    for event in events { surroundings.sink(event) }
+  }
+
+  func withdraw(_ ids: [RunID]) {
+    var events: [LauncherEvent] = []
+    monitor.locked {
+      let now = SystemClock.now
+      var asked: [RunID] = []
+      for id in ids {
+        guard let entry = runs[id], entry.askedBack == nil else { continue }
+        if entry.began != nil {
+          events.append(.began(id))
+        } else if !entry.isSent {
+          _ = remove(id, at: now)
+          events.append(.withdrawn(id))
+        } else {
+          runs[id]?.askedBack = now
+          asked.append(id)
+        }
+      }
+      // One that ends meanwhile says by its end which of them had begun.
+      guard !asked.isEmpty, case .ready(let process) = phase else { return }
+      surroundings.loop.arm(self, at: now + Self.answerLimit)
+      for start in stride(from: 0, to: asked.count, by: LinkFormat.batchCount) {
+        let batch = Array(asked[start..<min(start + LinkFormat.batchCount, asked.count)])
+        if !process.send(.withdraw(batch)) { return kill(process, violation: "what it is sent does not reach it") }
+      }
+    }
+    for event in events { surroundings.sink(event) }
   }
 
   func expire(_ run: RunID, reason: StopReason) {
@@ -234,7 +270,7 @@ public final class PluginWorker: @unchecked Sendable {  // reason: everything th
       do throws(WorkerSpawn.Failure) {
         spawned(try WorkerProcess(spec, number: number, loop: surroundings.loop, cgroups: surroundings.cgroups, owner: self))
       } catch {
-        spawnFailed(error.observed)
+        spawnFailed(error)
       }
     }
   }
@@ -292,14 +328,28 @@ public final class PluginWorker: @unchecked Sendable {  // reason: everything th
 
   /// A run counts as running once its identifier has fewer running than its contract allows.
   func beginIfFree(_ run: RunID, at now: MonotonicTime) {
-    guard var entry = runs[run], entry.began == nil else { return }
+    guard let entry = runs[run], entry.began == nil, entry.askedBack == nil else { return }
     let contract = entry.order.contract
-    let count = begun[contract.identifier, default: 0]
-    guard count < contract.maxConcurrentRuns else { return }
-    begun[contract.identifier] = count + 1
+    guard begun[contract.identifier, default: 0] < contract.maxConcurrentRuns else { return }
+    begin(run, at: now)
+  }
+
+  /// A run that has been sent has begun.
+  func begin(_ run: RunID, at now: MonotonicTime) {
+    guard var entry = runs[run], entry.isSent, entry.began == nil else { return }
+    begun[entry.order.contract.identifier, default: 0] += 1
+    entry.askedBack = nil
     entry.begin(at: now)
     runs[run] = entry
+    if entry.order.isAhead { untold.append(run) }
     if entry.forceAt != .distantFuture { surroundings.loop.arm(self, at: entry.forceAt) }
+  }
+
+  /// What is to be told of begins; those of runs that have ended since are told by their ends.
+  func begins() -> [LauncherEvent] {
+    guard !untold.isEmpty else { return [] }
+    defer { untold.removeAll(keepingCapacity: true) }
+    return untold.compactMap { runs[$0] == nil ? nil : .began($0) }
   }
 
   /// Takes a run out; the next that waits behind it counts as running.
@@ -310,7 +360,9 @@ public final class PluginWorker: @unchecked Sendable {  // reason: everything th
     let identifier = entry.order.contract.identifier
     begun[identifier] = max(0, begun[identifier, default: 1] - 1)
     if runs.count > (begun[identifier] ?? 0),
-      let next = order.first(where: { runs[$0].map { $0.isSent && $0.began == nil && $0.order.contract.identifier == identifier } ?? false }
+      let next = order.first(where: {
+        runs[$0].map { $0.isSent && $0.began == nil && $0.askedBack == nil && $0.order.contract.identifier == identifier } ?? false
+      }
       )
     {
       beginIfFree(next, at: now)

@@ -22,7 +22,10 @@ public final class ProcessLauncher: Launcher, @unchecked Sendable {  // reason: 
     surroundings = PluginWorker.Surroundings(
       loop: try WorkerEventLoop(), spawner: try WorkerSpawner(), services: services, cgroups: cgroups
     ) { event in
-      if case .ended(let run, _, _) = event { relay.launcher?.forget(run) }
+      switch event {
+      case .ended(let run, _, _), .withdrawn(let run): relay.launcher?.forget(run)
+      default: break
+      }
       sink(event)
     }
     relay.launcher = self
@@ -66,6 +69,15 @@ public final class ProcessLauncher: Launcher, @unchecked Sendable {  // reason: 
       var report = RunReport()
       report.message = "no handler for \(order.contract.identifier) is loaded"
       surroundings.sink(.ended(order.run, .returned(.retry, stop: nil), report))
+    }
+  }
+
+  /// Takes back those that have not begun. What a worker has been sent, it is asked for.
+  public func withdraw(_ runs: [RunID]) {
+    let owned = monitor.locked { Dictionary(grouping: runs) { live[$0].map(ObjectIdentifier.init) } }
+    for (owner, runs) in owned {
+      guard owner != nil, let first = runs.first else { continue }
+      worker(of: first)?.withdraw(runs)
     }
   }
 

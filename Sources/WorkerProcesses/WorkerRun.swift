@@ -10,7 +10,10 @@ struct WorkerRun {
   let order: RunOrder
   /// Whether a worker has been sent it.
   var isSent = false
-  /// Since when it counts as running: a worker begins runs in the order they are sent, as many at once as its contract says.
+  /// When its worker was asked for it; nil: it was not. Until the worker has answered, it is not known whether it has begun.
+  var askedBack: MonotonicTime?
+  /// Since when it counts as running: a worker begins runs in the order they are sent, as many at once as its contract says, so its host
+  /// knows of a begin by the end of the run before it, without a message.
   var began: MonotonicTime?
   var beganAt: WallTime?
   /// When it counts as stalled, where its kind does.

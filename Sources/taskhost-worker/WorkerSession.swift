@@ -64,6 +64,7 @@ final class WorkerSession: @unchecked Sendable {  // reason: what changes after 
       case .contracts(let contracts): adopt(contracts)
       case .start(let orders): start(orders)
       case .expire(let run, let reason): launcher.expire(run, reason: reason)
+      case .withdraw(let runs): launcher.withdraw(runs)
       case .answer(let number, let answer): calls.answered(number, answer)
       case .shutdown: shutdown()
       }
@@ -105,7 +106,11 @@ final class WorkerSession: @unchecked Sendable {  // reason: what changes after 
     case .log(let run, let line): link.send(line, of: run.run)
     case .stuck(let run, let thread, let stack): link.send(.stuck(run.run, thread: thread, stack: stack))
     case .output(_, let line): link.send(line, of: nil)
-    case .suspended, .resumed: break
+    // Orders are not said to be ahead here: only an answer tells of a begin.
+    case .began(let run): link.send(.began(run))
+    case .withdrawn(let run): link.send(.withdrawn(run))
+    case .shortage(let identifier, let sentence): link.send(.shortage(identifier, sentence))
+    case .suspended, .resumed, .relieved: break
     }
   }
 }

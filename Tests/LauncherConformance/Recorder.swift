@@ -67,6 +67,26 @@ public final class Recorder: @unchecked Sendable {  // reason: everything that c
     }
   }
 
+  /// Waits until a run is given back: it has not begun. What the host was short of, if it was.
+  @discardableResult public func withdrawal(of run: RunID, within seconds: Int = 60) async throws -> String? {
+    try await until("the return of \(run)", within: seconds) { events in
+      events.contains { if case .withdrawn(run) = $0 { true } else { false } }
+    }
+    return all.reversed().lazy.compactMap { if case .shortage(_, let sentence) = $0 { sentence } else { nil } }.first
+  }
+
+  /// Waits until a run has ended or is given back; what the host was short of, in the second case.
+  public func endOrShortage(of run: RunID) async throws -> String? {
+    let isBack = try await first("the end of \(run)") { event -> Bool? in
+      switch event {
+      case .ended(run, _, _): false
+      case .withdrawn(run): true
+      default: nil
+      }
+    }
+    return isBack ? try await withdrawal(of: run) : nil
+  }
+
   /// Waits until a run has expired.
   public func expiration(of run: RunID) async throws -> StopReason {
     try await first("the expiration of \(run)") { event in

@@ -46,7 +46,7 @@ import Testing
           guard let next = try transaction.due(in: lane, by: .ms(200_000), limit: 1).first else { return }
           let run = RunID(sequence: 1_000_000 + number, origin: store.origin)
           try transaction.start(next.id, run: run, at: .ms(1))
-          try transaction.succeed(next.id, run: run, outcome: .succeeded, message: nil, at: .ms(2))
+          try transaction.succeed(next.id, run: run, began: nil, outcome: .succeeded, message: nil, at: .ms(2))
         }
       }
     }

@@ -16,7 +16,7 @@ import Testing
   @Test("has a row for each transition, and names every other pair as an error")
   func hasAll() {
     let rows = TransitionTable.markdown.split(separator: "\n").filter { $0.hasPrefix("| `") }
-    // 20 pairs and what had to succeed first; guards split seven of them.
+    // Guards split seven of them.
     let legal = RequestState.allCases.reduce(0) { count, state in
       count + TransitionTable.events.count { (try? state.transition(on: $0, guards: RequestGuards())) != nil }
     }

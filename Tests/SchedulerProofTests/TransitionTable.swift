@@ -17,9 +17,9 @@ enum TransitionTable {
     switch event {
     case .unblocked: "what it waited for has ended"
     case .predecessorFailed: "what had to succeed first has failed"
-    case .claimed: "a host takes it ahead of its time"
-    case .released: "a host gives it back"
-    case .started: "its run starts"
+    case .claimed: "it is handed out ahead of its run's begin"
+    case .released: "it is taken back before its run has begun"
+    case .started: "its run begins"
     case .ended(let outcome): "its run ends: \(outcome.rawValue)"
     case .cancelled: "it is cancelled, or replaced"
     case .revived: "it is retried by an operator"
@@ -51,7 +51,7 @@ enum TransitionTable {
       "# The states of a request", "",
       "Printed by a test from `RequestState.transition(on:guards:)` in `Sources/TaskModel/RequestState.swift`, the one place where a state",
       "changes. `make states` writes it anew.", "",
-      "Ended for good: \(RequestState.allCases.filter(\.isFinal).map { "`\($0.rawValue)`" }.joined(separator: ", ")). `claimed` is shown as `pending`.",
+      "Ended for good: \(RequestState.allCases.filter(\.isFinal).map { "`\($0.rawValue)`" }.joined(separator: ", ")). `claimed` is shown and counted as `pending`.",
       "", "| from | when | if | to | due | attempts spent |", "| --- | --- | --- | --- | --- | --- |",
     ]
     for state in RequestState.allCases { for event in events { lines += rows(state, event) } }

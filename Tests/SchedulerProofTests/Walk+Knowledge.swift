@@ -8,13 +8,15 @@ import TaskModel
 // What a walk works out by itself, to compare with what the host does.
 
 extension Walk {
-  /// A run has begun, or is held until `time`: nothing begins before its time, past a closed gate or beyond a limit.
+  /// A run has begun: nothing begins before its time, past a closed gate or beyond a limit.
   func began(_ order: RunOrder, at time: WallTime) throws {
     tally.starts += 1
     let now = host.now
     let record = try host.record(order.request)
     trace("begins at \(time.unixMilliseconds): \(record)")
-    try promise(record.state == .running && record.run == order.run, "\(order.run) began and is not its request's present run")
+    try promise(
+      record.state == (order.isAhead ? .claimed : .running) && record.run == order.run,
+      "\(order.run) began and is not its request's present run")
     guard var knowledge = known[record.id] else { throw ProofFailure("\(record.id) began, which nobody submitted") }
     try promise(!host.core.isDraining, "\(record.id) began while the host drains")
     try promise(time >= knowledge.floor, "\(record.id) began at \(time), before \(knowledge.floor)")
@@ -101,7 +103,7 @@ extension Walk {
       knowledge.spent = final == .succeeded ? 0 : knowledge.spent + (spends ? 1 : 0)
       knowledge.floor = .distantFuture
     } else {
-      let allowed: Set<RequestState> = [.pending, .running]
+      let allowed: Set<RequestState> = [.pending, .claimed, .running]
       try promise(allowed.contains(record.state), "\(run.request) is \(record.state.rawValue) after its run ended \(outcome.rawValue)")
       if final != nil { knowledge.spent = 0 } else if spends { knowledge.spent += 1 }
       knowledge.floor = floor(of: record, after: run, isFinal: final != nil, knowledge, isByEvent: wasByEvent)

@@ -9,13 +9,13 @@ extension Walk {
   func check() throws {
     // An occurrence that is skipped takes a turn of its own, and what waits behind it the next.
     for _ in 0..<50 where host.core.mayDispatch(now: host.now) { try host.turn() }
-    let (running, waiting) = try host.store.commit { transaction in
+    let (running, claimed, waiting) = try host.store.commit { transaction in
       (
-        try transaction.running(),
+        try transaction.running(), try transaction.claimed(),
         try (ProofWorld.identifiers + [ProofWorld.absent]).flatMap { try transaction.waiting(of: $0) }
       )
     }
-    try checkBooks(running)
+    try checkBooks(running, claimed)
     try checkLimits()
     try checkStandings()
     for record in waiting where record.state == .pending { try checkPending(record) }
@@ -25,10 +25,17 @@ extension Walk {
   }
 
   /// One live run of each request; store, memory and launcher agree on them.
-  private func checkBooks(_ running: [RequestRecord]) throws {
-    let live = host.core.live
-    try promise(Set(running.compactMap(\.run)) == Set(live.keys), "the store has the runs \(running.map(\.run)), memory \(live.keys)")
-    try promise(Set(host.orders.keys) == Set(live.keys), "the launcher has \(host.orders.keys), memory \(live.keys)")
+  private func checkBooks(_ running: [RequestRecord], _ claimed: [RequestRecord]) throws {
+    let (core, live, ahead) = (host.core, host.core.live, Set(host.core.claims.keys))
+    try promise(
+      Set(running.compactMap(\.run)) == Set(live.keys).subtracting(core.unrecorded),
+      "the store has the runs \(running.map(\.run)), memory \(live.keys)")
+    try promise(
+      Set(claimed.compactMap(\.run)) == ahead.union(core.unrecorded), "the store has \(claimed.map(\.run)) ahead, memory \(ahead)")
+    try promise(
+      Set(host.orders.keys) == Set(live.keys).union(ahead), "the launcher has \(host.orders.keys), memory \(live.keys) and \(ahead)")
+    tally.ahead = max(tally.ahead, ahead.count)
+    for record in claimed { try promise(record.stopRequested == nil, "\(record) is claimed and asked to stop") }
     try promise(Set(live.values.map(\.request)).count == live.count, "a request has two runs: \(live.values)")
     for record in running {
       guard let run = record.run, let entry = live[run] else { continue }
@@ -42,9 +49,21 @@ extension Walk {
 
   private func checkLimits() throws {
     let core = host.core
+    // What waits in a queue takes no slot, but for those that the runs in front of it leave free.
+    let queued = core.claims.values.filter { !$0.isHeld }
+    let slots = host.contracts.reduce(0) { sum, contract in
+      let count = core.live.values.count { $0.identifier == contract.identifier }
+      return sum + min(contract.maxConcurrentRuns, count + queued.count { $0.entry.identifier == contract.identifier })
+    }
     try promise(
-      core.live.count <= host.policy.maxConcurrentRuns && core.occupiedSlots == core.live.count,
-      "\(core.live.count) runs, \(core.occupiedSlots) slots")
+      core.live.count <= host.policy.maxConcurrentRuns && core.occupiedSlots == slots && slots <= host.policy.maxConcurrentRuns,
+      "\(core.live.count) runs, \(core.occupiedSlots) slots, not \(slots)")
+    for claim in queued {
+      let identifier = claim.entry.identifier
+      try promise(
+        host.policy.rate == nil && host.policy.limits[identifier] == nil && claim.entry.gates.resources.isEmpty
+          && claim.entry.gates.concurrencyKey == nil && claim.entry.gates.window == nil, "\(claim) has limits and waits in a queue")
+    }
     for contract in host.contracts {
       let count = core.live.values.count { $0.identifier == contract.identifier }
       try promise(count <= contract.maxConcurrentRuns, "\(count) runs of \(contract.identifier)")

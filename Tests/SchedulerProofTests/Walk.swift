@@ -68,8 +68,7 @@ final class Walk {
     case 72..<75: try change("cancel", fails) { try $0.cancel(try self.someone(), $1, now: self.host.now) }
     case 75:
       try change("cancelPending", fails) { core, transaction in
-        _ = try core.cancelPending(
-          of: [self.pick(ProofWorld.identifiers)], held: Set(self.host.held.keys), transaction, now: self.host.now)
+        _ = try core.cancelPending(of: [self.pick(ProofWorld.identifiers)], transaction, now: self.host.now)
       }
     case 76: try change("cancelAll", fails) { _ = try $0.cancelAll(tag: self.pick(["a", "b"]), identifier: nil, $1, now: self.host.now) }
     case 77: try revive(fails)
@@ -167,7 +166,7 @@ final class Walk {
   }
 
   private func end(fails: Bool) throws {
-    let live = host.orders.keys.filter { host.held[$0] == nil }.sorted()
+    let live = host.orders.keys.filter(host.hasBegun).sorted()
     guard !live.isEmpty else { return }
     let run = pick(live)
     let stop = host.expirations[run] ?? (chance(12) ? .budget : nil)
@@ -177,7 +176,7 @@ final class Walk {
     let ending = pick(endings)
     event = "end \(ending)"
     var report = RunReport()
-    report.handlerTime = .milliseconds(3)
+    report.handlerTime = chance(8) ? .milliseconds(3) : .microseconds(300)
     if chance(6) { report.retryAfter = .seconds(number(1..<300)) }
     self.ending = (run, ending)
     defer { self.ending = nil }
@@ -241,7 +240,7 @@ final class Walk {
     // What it wakes may begin in the same turn.
     let before = known
     for record in waiting {
-      if record.state == .running {
+      if record.state == .running || record.state == .claimed && record.run.map(host.hasBegun) ?? false {
         known[record.id]?.eventCame = true
       } else {
         known[record.id]?.floor = min(host.now, before[record.id]?.floor ?? host.now)
@@ -262,17 +261,15 @@ final class Walk {
   private func simulate(_ fails: Bool) throws {
     event = "simulateLaunch"
     let identifier = pick(ProofWorld.identifiers)
-    let first = try host.store.commit { try $0.firstPending(of: identifier) }
     let before = (known, ids)
-    if let first {
-      let floor = min(host.now, known[first.id]?.floor ?? host.now)
-      known[first.id]?.floor = floor
-      known[first.id]?.wasLaunched = true
-    }
     do {
       try host.turn(fails: fails) { core, transaction in
         let record = try core.simulateLaunch(identifier, transaction, now: host.now)
-        guard known[record.id] == nil else { return }
+        if let floor = known[record.id]?.floor {
+          known[record.id]?.floor = min(host.now, floor)
+          known[record.id]?.wasLaunched = true
+          return
+        }
         known[record.id] = WalkKnowledge(limit: host.policy.retry.attempts, isRepeating: false, floor: host.now, clock: .wall)
         ids.append(record.id)
       }
@@ -335,7 +332,7 @@ final class Walk {
   }
 
   private func restart() throws {
-    let live = host.orders.keys.sorted()
+    let live = host.orders.keys.filter(host.hasBegun).sorted()
     let guilty = chance(2) && !live.isEmpty ? pick(live) : nil
     let reboot = chance(3)
     event = "restart\(guilty == nil ? "" : " by a crash")\(reboot ? " with the machine" : "")"

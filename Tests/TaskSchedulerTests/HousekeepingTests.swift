@@ -59,7 +59,7 @@ private final class WatchedStore: RequestStore {
         guard number != 7 else { continue }
         let (id, run) = (record.id, RunID(sequence: 10_000 + number, origin: store.origin))
         try transaction.start(id, run: run, at: .testStart)
-        try transaction.succeed(id, run: run, outcome: .succeeded, message: nil, at: SystemClock().wallTime)
+        try transaction.succeed(id, run: run, began: nil, outcome: .succeeded, message: nil, at: SystemClock().wallTime)
       }
     }
     #expect(base.lanes.count == 3000)

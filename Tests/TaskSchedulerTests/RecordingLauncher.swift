@@ -8,6 +8,7 @@ final class RecordingLauncher: Launcher {
   enum Call: Sendable, Equatable {
     case expire(RunID, StopReason)
     case force(RunID, StopReason)
+    case withdraw([RunID])
   }
 
   /// The runs that were begun, in order.
@@ -41,6 +42,11 @@ final class RecordingLauncher: Launcher {
       if let ending { end(order.run, ending) }
     }
   }
+
+  /// Tells something.
+  func tell(_ event: LauncherEvent) { sink.withLock { $0 }?(event) }
+
+  func withdraw(_ runs: [RunID]) { if !runs.isEmpty { called.yield(.withdraw(runs)) } }
 
   func expire(_ run: RunID, reason: StopReason) { called.yield(.expire(run, reason)) }
 

@@ -82,7 +82,7 @@ import Testing
         _ = try core.release(.sample(), transaction)
         return try core.release(.sample("org.example.unknown"), transaction)
       }
-      #expect((try? refused.get()) == nil)
+      #expect((try? refused?.get()) == nil)
     }
     #expect(try world.standing().strikes == 1)
     #expect(world.core.turn.standings.count == 1)

@@ -108,9 +108,9 @@ import Testing
       }
       let after = try world.settle(transaction) { core, transaction in try core.submit(.sample(begin: .ms(6)), transaction, now: world.now)
       }
-      #expect((try? kept.get()) != nil)
-      #expect((try? refused.get()) == nil)
-      #expect((try? after.get()) != nil)
+      #expect((try? kept?.get()) != nil)
+      #expect((try? refused?.get()) == nil)
+      #expect((try? after?.get()) != nil)
     }
     #expect(world.core.turn.expirations.isEmpty)
     #expect(world.core.turn.events.count == 2)

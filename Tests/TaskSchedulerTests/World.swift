@@ -11,9 +11,9 @@ final class World {
   private(set) var core: SchedulerCore
   /// What the calendar shows.
   var now = WallTime.testStart
-  /// The runs that were begun or are held, and have not ended, by their request.
+  /// The runs that were handed out or are held, and have not ended, by their request.
   private(set) var orders: [RequestID: RunOrder] = [:]
-  /// The requests in the order their runs were begun.
+  /// The requests in the order their runs were handed to the launcher.
   private(set) var begun: [RequestID] = []
   /// When held orders are to begin.
   private(set) var held: [RequestID: WallTime] = [:]
@@ -23,6 +23,11 @@ final class World {
   private(set) var events: [SchedulerEvent] = []
   private let directory: TemporaryDirectory
   private let policy: SchedulingPolicy
+  private var launcher = LauncherModel()
+  /// The runs that the launcher was asked for and will answer about.
+  private(set) var asked: [RunID] = []
+  /// Whether it answers by itself, in the next turn.
+  var answersAtOnce = true
 
   init(_ policy: SchedulingPolicy = SchedulingPolicy(), handlers: [HandlerContract] = [.sample()]) throws {
     directory = try TemporaryDirectory()
@@ -38,22 +43,68 @@ final class World {
 
   /// One turn: the change, and what can be started then, in one commit. A refusal undoes the change alone, as on the scheduler's thread.
   @discardableResult func turn<Value>(_ change: (SchedulerCore, any StoreTransaction) throws -> Value) throws -> Value {
+    let late = beginHeld()
     core.beginTurn()
-    let result: Result<Value, RequestRefusal>
+    let result: Result<Value, RequestRefusal>?
     do {
       result = try store.commit { transaction in
+        for run in late { try core.release(run, transaction, now: now) }
+        if answersAtOnce { try answer(transaction) }
+        try core.recordBegins(transaction)
         let result = try settle(transaction, change)
         try core.dispatch(transaction, now: now)
+        try core.takeBackWhereDue(transaction, now: now)
         try core.findWatches(transaction)
         return result
       }
     } catch {
-      core.undoTurn()
+      core.undoTurn(now: now)
+      for run in late { if let claim = core.claims[run] { held[claim.entry.request] = now } }
       throw error
     }
+    if answersAtOnce {
+      for run in asked where launcher.withdraw(run) { forget(run) }
+      asked = []
+    }
     collect(core.turn)
+    guard let result else { return try turn(change) }
+    while answersAtOnce, !asked.isEmpty { try turn { _, _ in } }
     return try result.get()
   }
+
+  /// Those whose time has come begin; those that something holds by now are to be taken back.
+  private func beginHeld() -> [RunID] {
+    var late: [RunID] = []
+    for (id, due) in held where due <= now {
+      held[id] = nil
+      guard let order = orders[id] else { continue }
+      if core.beginHeld(order.run, now: now) {
+        _ = launcher.start(order)
+        begun.append(id)
+      } else {
+        late.append(order.run)
+      }
+    }
+    return late
+  }
+
+  /// The launcher answers what it was asked.
+  private func answer(_ transaction: any StoreTransaction) throws {
+    for run in asked {
+      if launcher.hasBegun(run) { core.begin(run, at: now, now: now) } else { try core.release(run, transaction, now: now) }
+    }
+  }
+
+  private func forget(_ run: RunID) { orders = orders.filter { $0.value.run != run } }
+
+  /// The launcher tells that a run of a request has begun.
+  func tellBegin(_ id: RequestID) throws {
+    let run = try #require(orders[id]?.run)
+    try turn { core, _ in core.begin(run, at: now, now: now) }
+  }
+
+  /// Whether the handler of a request has been called, as the launcher knows.
+  func hasBegun(_ id: RequestID) -> Bool { orders[id].map { launcher.hasBegun($0.run) } ?? false }
 
   /// A turn that changes nothing but starts what can be started.
   func turn() throws { try turn { _, _ in } }
@@ -61,21 +112,30 @@ final class World {
   /// The change of a turn by itself.
   func settle<Value>(
     _ transaction: any StoreTransaction, _ change: (SchedulerCore, any StoreTransaction) throws -> Value
-  ) throws -> Result<Value, RequestRefusal> {
-    let before = core.turn.mark
-    do { return .success(try transaction.savepoint { try change(core, transaction) }) } catch let refusal as RequestRefusal {
-      core.takeBack(to: before)
-      return .failure(refusal)
+  ) throws -> Result<Value, RequestRefusal>? {
+    while true {
+      let before = core.turn.mark
+      do { return .success(try transaction.savepoint { try change(core, transaction) }) } catch let refusal as RequestRefusal {
+        core.takeBack(to: before)
+        return .failure(refusal)
+      } catch let ahead as ClaimedAhead {
+        core.takeBack(to: before)
+        try core.takeBack(of: ahead.identifier, transaction, now: now)
+        if core.awaits(ahead.identifier) { return nil }
+      }
     }
   }
 
   private func collect(_ turn: Turn) {
-    for entry in turn.ended where orders[entry.request]?.run == entry.run {
+    for entry in turn.ended + turn.neverBegun + turn.released.map(\.entry) where orders[entry.request]?.run == entry.run {
+      _ = launcher.end(entry.run)
       orders[entry.request] = nil
       held[entry.request] = nil
     }
+    asked += turn.withdrawals
     for order in turn.orders {
       orders[order.request] = order
+      _ = launcher.start(order)
       begun.append(order.request)
     }
     for hold in turn.held {
@@ -90,15 +150,19 @@ final class World {
   ///
   /// - Returns: How many runs were lost.
   @discardableResult func restart(
-    handlers: [HandlerContract] = [.sample()], schedules: [TaskIdentifier: ScheduledRequest] = [:], crashed: [RunID: String] = [:]
+    handlers: [HandlerContract] = [.sample()], schedules: [TaskIdentifier: ScheduledRequest] = [:], crashed: [RunID: String] = [:],
+    begun: Set<RunID>? = nil
   ) throws -> Int {
+    let begun = begun ?? launcher.begunAhead
     orders = [:]
     held = [:]
+    asked = []
+    launcher = LauncherModel()
     core = SchedulerCore(
       policy: policy, origin: store.origin, lastSequence: try store.highestSequence(), now: now, random: SeededGenerator(seed: 2))
     core.register(handlers)
     return try turn { core, transaction in
-      let lost = try core.recover(transaction, crashed: crashed, now: now)
+      let lost = try core.recover(transaction, crashed: crashed, begun: begun, now: now)
       try core.reconcile(schedules, transaction, now: now)
       return lost
     }

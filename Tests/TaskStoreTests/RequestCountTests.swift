@@ -37,7 +37,7 @@ import Testing
             try transaction.start(id, run: RunID(sequence: number, origin: origin), at: .ms(number))
           case 3:
             guard let record = try transaction.request(id), record.state == .running, let run = record.run else { return }
-            try transaction.succeed(id, run: run, outcome: .succeeded, message: nil, at: .ms(number))
+            try transaction.succeed(id, run: run, began: nil, outcome: .succeeded, message: nil, at: .ms(number))
           case 4:
             guard var record = try transaction.request(id) else { return }
             (record.state, record.run, record.ended) = (state, nil, state.isFinal ? .ms(number) : nil)

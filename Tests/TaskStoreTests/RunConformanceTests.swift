@@ -28,6 +28,55 @@ import Testing
     #expect(try store.highestSequence() == 2)
   }
 
+  @Test(
+    "what is handed out ahead is not due, not running, waits, and begins or succeeds by its run alone", arguments: StoreUnderTest.allCases)
+  func claim(_ kind: StoreUnderTest) throws {
+    let store = try open(kind)
+    try store.add(.sample(1, origin: store.origin), .sample(2, origin: store.origin))
+    try store.commit { transaction in
+      try transaction.claim(store.id(1), run: store.runID(11))
+      try transaction.claim(store.id(2), run: store.runID(12))
+    }
+    let record = try store.known(1)
+    #expect(record.state == .claimed && record.run == store.runID(11) && record.started == nil)
+    #expect(try store.counts() == [.claimed: 2])
+    #expect(try store.due(by: .ms(100)) == [])
+    #expect(try store.highestSequence() == 12)
+    #expect(try store.commit { try $0.claimed().map(\.id) } == [store.id(1), store.id(2)])
+    #expect(try store.commit { try $0.running().isEmpty })
+    #expect(try store.commit { try $0.waiting(of: .sample()).map(\.id) } == [store.id(1), store.id(2)])
+    #expect(try store.pendingRequests(of: [.sample()], after: nil).requests.map(\.id) == [store.id(1), store.id(2)])
+    // It is not its present run's alone while it is claimed.
+    #expect(throws: StoreError.fenced) { try store.commit { try $0.requestRunning(as: store.runID(11), of: store.id(1)) } }
+    #expect(throws: StoreError.fenced) { try store.commit { try $0.start(store.id(1), run: store.runID(13), at: .ms(7)) } }
+    #expect(throws: StoreError.self) { try store.commit { try $0.claim(store.id(1), run: store.runID(13)) } }
+    #expect(throws: StoreError.fenced) {
+      try store.commit {
+        try $0.succeed(store.id(1), run: store.runID(11), began: nil, outcome: .noop, message: nil, at: .ms(9))
+      }
+    }
+    try store.commit { transaction in
+      try transaction.start(store.id(1), run: store.runID(11), at: .ms(7))
+      try transaction.succeed(store.id(2), run: store.runID(12), began: .ms(8), outcome: .succeeded, message: nil, at: .ms(9))
+    }
+    let (first, second) = (try store.known(1), try store.known(2))
+    #expect(first.state == .running && first.started == .ms(7))
+    #expect(second.state == .succeeded && second.started == .ms(8))
+    #expect(try store.counts() == [.running: 1, .succeeded: 1])
+  }
+
+  @Test("one that is taken back waits in its lane again", arguments: StoreUnderTest.allCases)
+  func release(_ kind: StoreUnderTest) throws {
+    let store = try open(kind)
+    try store.add(.sample(1, origin: store.origin))
+    try store.commit { try $0.claim(store.id(1), run: store.runID(11)) }
+    var record = try store.known(1)
+    (record.state, record.run) = (.pending, nil)
+    try store.commit { try $0.update(record) }
+    #expect(try store.due(by: .ms(100)) == [1])
+    #expect(try store.counts() == [.pending: 1])
+  }
+
   @Test("only the present run of a request is taken at its word", arguments: StoreUnderTest.allCases)
   func fencing(_ kind: StoreUnderTest) throws {
     let store = try open(kind)
@@ -36,13 +85,15 @@ import Testing
     for (request, run) in [(1, 3), (5, 2), (9, 2)] as [(Int64, Int64)] {
       #expect(throws: StoreError.fenced) { try store.commit { try $0.requestRunning(as: store.runID(run), of: store.id(request)) } }
       #expect(throws: StoreError.fenced) {
-        try store.commit { try $0.succeed(store.id(request), run: store.runID(run), outcome: .succeeded, message: nil, at: .ms(9)) }
+        try store.commit {
+          try $0.succeed(store.id(request), run: store.runID(run), began: nil, outcome: .succeeded, message: nil, at: .ms(9))
+        }
       }
     }
     #expect(try store.commit { try $0.requestRunning(as: store.runID(2), of: store.id(1)).id } == store.id(1))
-    try store.commit { try $0.succeed(store.id(1), run: store.runID(2), outcome: .noop, message: "m", at: .ms(9)) }
+    try store.commit { try $0.succeed(store.id(1), run: store.runID(2), began: nil, outcome: .noop, message: "m", at: .ms(9)) }
     #expect(throws: StoreError.fenced) {
-      try store.commit { try $0.succeed(store.id(1), run: store.runID(2), outcome: .succeeded, message: nil, at: .ms(9)) }
+      try store.commit { try $0.succeed(store.id(1), run: store.runID(2), began: nil, outcome: .succeeded, message: nil, at: .ms(9)) }
     }
     let record = try store.known(1)
     #expect(
@@ -62,6 +113,7 @@ import Testing
     full.report.output = [1, 0, 255]
     full.report.progress = RunProgress(completed: UInt64.max - 1, total: .max)
     full.report.cpuTime = .nanoseconds(123_456_789)
+    full.report.handlerTime = .nanoseconds(987_654_321)
     full.report.log = LogLine.Level.allCases.map { LogLine(time: .ms(1), level: $0, message: "é \($0)") }
     let plain = run(3, of: 1, store)
     try store.commit { transaction in

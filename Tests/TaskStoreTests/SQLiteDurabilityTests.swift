@@ -57,7 +57,7 @@ private final class FragileStore {
         RequestID(sequence: first, origin: store.origin), run: RunID(sequence: first + 5, origin: store.origin), at: .ms(number))
       if number > 1 {
         let (request, run) = (RequestID(sequence: first - 10, origin: store.origin), RunID(sequence: first - 5, origin: store.origin))
-        try transaction.succeed(request, run: run, outcome: .succeeded, message: nil, at: .ms(number))
+        try transaction.succeed(request, run: run, began: nil, outcome: .succeeded, message: nil, at: .ms(number))
         try transaction.append(
           RunRecord(
             id: run, request: request, identifier: .sample(), attempt: 1, started: .ms(number - 1), ended: .ms(number), outcome: .succeeded)

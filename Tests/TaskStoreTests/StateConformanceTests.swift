@@ -64,7 +64,7 @@ import Testing
       try store.commit { try $0.setCheckpoint([1, 2], of: id) }
       #expect(try store.checkpoint(of: id) == [1, 2])
     }
-    try store.commit { try $0.succeed(store.id(1), run: store.runID(11), outcome: .succeeded, message: nil, at: .ms(2)) }
+    try store.commit { try $0.succeed(store.id(1), run: store.runID(11), began: nil, outcome: .succeeded, message: nil, at: .ms(2)) }
     #expect(try store.checkpoint(of: store.id(1)) == nil)
     var second = try store.known(2)
     (second.state, second.run) = (.pending, nil)

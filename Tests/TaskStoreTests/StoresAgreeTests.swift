@@ -82,7 +82,7 @@ private struct StorePair {
     let id = RequestID(sequence: number(1..<max(2, sequence + 1)), origin: origin)
     let other = RequestID(sequence: number(1..<max(2, sequence + 1)), origin: origin)
     let now = WallTime.ms(clock)
-    switch number(0..<20) {
+    switch number(0..<22) {
     case 0..<5:
       sequence += 1
       let record = record(sequence)
@@ -119,10 +119,24 @@ private struct StorePair {
         try transaction.setCheckpoint([1], of: id)
         return "start"
       }
+    case 19, 20:
+      sequence += 1
+      let run = RunID(sequence: sequence, origin: origin)
+      let begins = chance(2)
+      return { transaction in
+        guard let record = try transaction.request(id) else { return "nothing" }
+        if begins, record.state == .claimed, let run = record.run {
+          try transaction.start(id, run: run, at: now)
+          return "begin"
+        }
+        do { try transaction.claim(id, run: run) } catch let error as IllegalTransition { return "\(error)" }
+        return "claim"
+      }
     case 12, 13:
       return { transaction in
-        guard let run = try transaction.request(id)?.run else { return "nothing" }
-        try transaction.succeed(id, run: run, outcome: .noop, message: "m", at: now)
+        guard let record = try transaction.request(id), let run = record.run else { return "nothing" }
+        let began: WallTime? = record.state == .claimed ? now : nil
+        try transaction.succeed(id, run: run, began: began, outcome: .noop, message: "m", at: now)
         try transaction.append(
           RunRecord(id: run, request: id, identifier: .sample("a"), attempt: 1, started: now, ended: now, outcome: .noop))
         return "succeed"
@@ -227,7 +241,7 @@ private struct StorePair {
         said.append(
           "\(try transaction.live(tagged: "t", identifier: identifier, after: nil, limit: 1000)) \(try transaction.failed(of: identifier))")
       }
-      said.append("\(try transaction.running().map(\.id.sequence))")
+      said.append("\(try transaction.running().map(\.id.sequence)) \(try transaction.claimed().map(\.id.sequence))")
       said.append("\(try transaction.nextDeadline() as Any)")
       said.append("\(try Set(transaction.pastDeadline(by: now, limit: 1000).map(\.id.sequence)).sorted())")
       said.append("\(try transaction.awaitedPredecessors().sorted())")

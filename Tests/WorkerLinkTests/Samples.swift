@@ -68,6 +68,8 @@ enum Samples {
         WireOrder(run: otherRun, request: request, identifier: identifier, attempt: 2, payload: [], arguments: []),
       ]),
       .shutdown,
+      .withdraw([]),
+      .withdraw([run, otherRun]),
     ] + StopReason.allCases.map { .expire(run, $0) } + answers.map { .answer(number: .max, $0) }
 
   static let boots: [WorkerBoot] = [
@@ -111,7 +113,8 @@ enum Samples {
               version: "", typed: TypedContract(signature: "void()", success: .zero))
           }, changes: changes, hasShutdownHook: true, askedTooEarly: true)),
       .progress(run, RunProgress(completed: .max, total: 0)), .progress(run, RunProgress(completed: 3, total: 3)), .dropped(lines: .max),
-      .stuck(run, thread: "refresh", stack: "frame 1\nframe 2"), .stopped(threadsLeft: 0), .stopped(threadsLeft: .max), .ended([]),
+      .stuck(run, thread: "refresh", stack: "frame 1\nframe 2"), .withdrawn(run), .began(otherRun), .shortage(longIdentifier, "no threads"),
+      .stopped(threadsLeft: 0), .stopped(threadsLeft: .max), .ended([]),
       .ended(Array(endings.prefix(3))),
     ] + endings.map { .ended([$0]) } + steps.map { .refused(LaunchFailure(step: $0, observed: "it said \($0)")) }
     + StopReason.allCases.map { .expired(run, $0) }

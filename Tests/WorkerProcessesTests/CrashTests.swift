@@ -44,7 +44,7 @@ import WorkerProcesses
     _ = try await bench.processOfNextRun()
   }
 
-  @Test("where no run is named all that had begun have crashed, by one incident; those that waited for a slot are lost")
+  @Test("where no run is named all that had begun have crashed, by one incident; those that waited for a slot are given back")
   func unnamed() async throws {
     let bench = try await WorkerBench(concurrent: 2)
     let held = try await held(bench, 2)
@@ -58,9 +58,7 @@ import WorkerProcesses
       #expect(end.report.message == "its worker was killed by SIGKILL")
       incidents.insert(end.report.incident)
     }
-    let lost = try await bench.recorder.end(of: waiting)
-    #expect(lost.ending == .lost)
-    incidents.insert(lost.report.incident)
+    try await bench.recorder.withdrawal(of: waiting)
     #expect(incidents.count == 1)
     #expect(try await bench.processOfNextRun() != process)
     // The next mishap has another number.

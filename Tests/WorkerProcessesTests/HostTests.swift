@@ -23,13 +23,13 @@ import WorkerProcesses
     #expect(words.dropFirst().first == words.last, "\(lines)")
   }
 
-  @Test("without a descriptor left it starts no worker: runs are retried, no incident is counted, and it goes on when there is one")
+  @Test("without a descriptor left it starts no worker: runs are given back, and it goes on when there is one")
   func limit() async throws {
     let lines = try await HostScene("limit").lines()
     let failed = lines.dropLast()
     #expect(failed.count >= 3, "\(lines)")
     for line in failed {
-      #expect(line.contains("no incident its worker could not be started"), "\(line)")
+      #expect(line.contains("given back: its worker could not be started"), "\(line)")
       #expect(line.contains("raise the limit of descriptors"), "\(line)")
     }
     #expect(lines.last?.contains("success") == true, "\(lines)")

@@ -56,7 +56,7 @@ import WorkerProcesses
     }
   }
 
-  @Test("a program that is not there is the host's trouble: runs are retried, no incident is counted") func noProgram() async throws {
+  @Test("a program that is not there is the host's trouble: runs are given back") func noProgram() async throws {
     let folder = TestFolder.newFile()
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
     let program = folder + "/taskhost-worker"
@@ -66,14 +66,12 @@ import WorkerProcesses
     try FileManager.default.removeItem(atPath: program)
     bench.worker.retire()
     try await watch.ended()
-    let end = try await bench.run("pid", try Probe())
-    #expect(end.ending == .returned(.retry, stop: nil))
-    #expect(end.report.incident == nil)
+    let shortage = try await bench.recorder.withdrawal(of: bench.start("pid", try Probe()))
     #expect(
-      end.report.message == "its worker could not be started: \(program) could not be started: No such file or directory",
-      "\(end.report.message ?? "")")
+      shortage == "its worker could not be started: \(program) could not be started: No such file or directory", "\(shortage ?? "")")
     try FileManager.default.createSymbolicLink(atPath: program, withDestinationPath: try BuiltProgram.worker)
     _ = try await bench.processOfNextRun()
+    try await bench.recorder.until("relief") { events in events.contains { if case .relieved = $0 { true } else { false } } }
   }
 
   @Test("a run that is stopped while its worker starts ends once and is not begun", arguments: [false, true])

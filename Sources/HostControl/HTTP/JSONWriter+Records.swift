@@ -57,7 +57,7 @@ extension JSONWriter {
     member("attempt", record.attempt)
     moment("started", record.started)
     moment("ended", record.ended)
-    member("duration_ms", record.ended.map { ($0 - record.started).wholeMilliseconds })
+    member("duration_ms", record.duration?.wholeMilliseconds)
     member("outcome", record.outcome?.rawValue)
     member("stop_reason", report.stopReason?.rawValue)
     member("expired", report.stopReason != nil)

@@ -33,7 +33,7 @@ extension JSONWriter {
     beginObject()
     member("id", record.id.description)
     member("identifier", request.identifier.rawValue)
-    member("state", (record.state == .claimed ? RequestState.pending : record.state).rawValue)
+    member("state", record.state.shown.rawValue)
     momentOrNull("due", record.due)
     member("attempt", record.attempt)
     member("attempts_spent", record.attemptsSpent)

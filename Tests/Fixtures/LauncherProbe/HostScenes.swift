@@ -70,9 +70,9 @@ enum HostScenes {
     }
     // Whichever descriptor is the first that cannot be had.
     while true {
-      let end = try await bench.run(contract, payload: first.payload("pid"))
-      tell("\(taken.count) taken: \(end.ending) \(end.report.incident.map { "\($0)" } ?? "no incident") \(end.report.message ?? "")")
-      guard end.ending != .returned(.success, stop: nil), let last = taken.popLast() else { break }
+      let shortage = try await bench.recorder.endOrShortage(of: bench.start(contract, payload: first.payload("pid")))
+      tell("\(taken.count) taken: \(shortage.map { "given back: \($0)" } ?? "success")")
+      guard shortage != nil, let last = taken.popLast() else { break }
       close(last)
     }
   }

@@ -1,0 +1,206 @@
+import Failpoints
+import TaskModel
+
+// Requests that are handed out ahead of their runs' begin: to begin on time, or to a handler whose runs are shorter than a commit. Until its
+// run begins, such a request is pending: it takes no slot and no limit, spends nothing, and is taken back by whatever concerns it. Only what
+// has no limits of its own waits in a launcher's queue, since nobody looks at them when a run begins there.
+
+extension SchedulerCore {
+  /// Whether requests of the lane may wait in their launcher's queue.
+  func mayQueue(_ lane: LaneState, of handler: HandlerState) -> Bool {
+    lane.gates.window == nil && !limits.concerns(lane, of: handler.contract.identifier)
+  }
+
+  /// How many more runs of the lane its handler may be given beyond its slots.
+  func slotsAhead(_ lane: LaneState, _ handler: HandlerState) -> Int { mayQueue(lane, of: handler) ? handler.slotsAhead : 0 }
+
+  /// Whether the handler may be given something that is due soon.
+  func takesSoon(_ handler: HandlerState) -> Bool { handler.freeSlots > handler.held && freeHostSlots > heldClaims }
+
+  /// Hands a request out ahead.
+  func claim(_ claim: Claim, _ transaction: any StoreTransaction, now: WallTime) throws {
+    try transaction.claim(claim.entry.request, run: claim.entry.run)
+    keep(claim, now: now)
+    turn.claimed.append(claim.entry.run)
+  }
+
+  // MARK: It begins
+
+  /// A launcher has begun a run that it had in its queue. One that has ended, or was taken back, is left alone.
+  func begin(_ run: RunID, at time: WallTime, now: WallTime) {
+    guard let claim = forget(run, now: now) else { return }
+    turn.begun.append(claim)
+    let entry = live(claim, since: time, now: now)
+    if entry.gates.onLostCondition == .stop, lacksConditions(entry.gates) { turn.expirations.append((run, .conditions)) }
+  }
+
+  /// The time of a held run has come.
+  ///
+  /// - Returns: Whether it begins; no: something holds it by now, and it is to be taken back.
+  func beginHeld(_ run: RunID, now: WallTime) -> Bool {
+    guard let claim = claims[run], let handler = handlers[claim.entry.identifier], !isDraining, storeTrouble == nil,
+      handler.freeSlots > 0, freeHostSlots > 0, isOpen(handler.lane(claim.entry.gates), of: handler, now: now)
+    else { return false }
+    _ = forget(run, now: now)
+    _ = live(claim, since: now, now: now)
+    return true
+  }
+
+  private func live(_ claim: Claim, since time: WallTime, now: WallTime) -> LiveRunEntry {
+    var entry = claim.entry
+    entry.started = time
+    live[entry.run] = entry
+    unrecorded.insert(entry.run)
+    slotTaken(entry)
+    limits.began(entry, now: now)
+    return entry
+  }
+
+  /// Records the begins that are not: all, or those that are not over soon.
+  func recordBegins(_ transaction: any StoreTransaction, before time: WallTime = .distantFuture) throws {
+    guard !unrecorded.isEmpty else { return }
+    for run in unrecorded.sorted() {
+      guard let entry = live[run], entry.started <= time else { continue }
+      try recordBegin(of: entry, transaction)
+    }
+  }
+
+  func recordBegin(of entry: LiveRunEntry, _ transaction: any StoreTransaction) throws {
+    try transaction.start(entry.request, run: entry.run, at: entry.started)
+    unrecorded.remove(entry.run)
+    turn.recorded.append(entry.run)
+    if isObserved, let record = try transaction.request(entry.request) { note(record) }
+    note(entry.record)
+  }
+
+  // MARK: It is taken back
+
+  /// What a change is about must not be handed out ahead.
+  func requireHere(_ record: RequestRecord) throws(ClaimedAhead) {
+    if record.state == .claimed { throw ClaimedAhead(identifier: record.request.identifier) }
+  }
+
+  /// Takes back what is handed out ahead of the identifier, or with nil of all. What the launcher has is asked for.
+  func takeBack(of identifier: TaskIdentifier?, _ transaction: any StoreTransaction, now: WallTime) throws {
+    try takeBack(transaction, now: now) { claim in identifier.map { claim.entry.identifier == $0 } ?? true }
+  }
+
+  /// Whether the launcher has been asked for runs of the identifier, or with nil of any, and has not answered.
+  func awaits(_ identifier: TaskIdentifier?) -> Bool {
+    guard let identifier else { return handlers.values.contains { $0.askedBack > 0 } }
+    return handlers[identifier].map { $0.askedBack > 0 } ?? false
+  }
+
+  /// A run does not begin: its request is pending again, as it was.
+  func release(_ run: RunID, _ transaction: any StoreTransaction, now: WallTime) throws {
+    let entry: LiveRunEntry
+    if let claim = forget(run, now: now) {
+      turn.released.append(claim)
+      entry = claim.entry
+    } else if let known = live.removeValue(forKey: run) {
+      // Recorded as running, and its launcher could not begin it.
+      unrecorded.remove(run)
+      turn.neverBegun.append(known)
+      slotFreed(known, took: nil, now: now)
+      limits.takeBackBegin(known)
+      entry = known
+    } else {
+      return
+    }
+    guard var record = try transaction.request(entry.request), record.run == run else { throw StoreError.fenced }
+    record.state = try record.state.transition(on: .released, guards: RequestGuards()).state
+    record.run = nil
+    if let reason = record.stopRequested {
+      record.stopRequested = nil
+      return try cancelWaiting(
+        &record, message: reason == .replaced ? "replaced by a newer request" : "cancelled", transaction, now: now)
+    }
+    try transaction.update(record)
+    becamePending(record)
+    note(record)
+  }
+
+  /// Takes back what must not stay handed out: the host drains, the plugin takes nothing now, a condition was lost, a run in front has
+  /// turned long.
+  func takeBackWhereDue(_ transaction: any StoreTransaction, now: WallTime) throws {
+    guard !claims.isEmpty else { return }
+    for handler in handlers.values where mustGiveBack(handler, now: now) {
+      if let stuckAt = handler.stuckAt, stuckAt <= now { handler.isStuckNow() }
+      try takeBack(of: handler.contract.identifier, transaction, now: now)
+    }
+    guard conditionsChanged else { return }
+    conditionsChanged = false
+    try takeBack(transaction, now: now) { lacksConditions($0.entry.gates) }
+  }
+
+  private func mustGiveBack(_ handler: HandlerState, now: WallTime) -> Bool {
+    guard handler.held + handler.queued > handler.askedBack else { return false }
+    return isDraining || handler.suspension != nil || handler.isHeld(at: now) || handler.shortage.map { now < $0.until } ?? false
+      || handler.stuckAt.map { $0 <= now } ?? false
+  }
+
+  private func lacksConditions(_ gates: LaneGates) -> Bool {
+    guard !gates.conditions.isEmpty, let conditions else { return false }
+    return !conditions.held.isSuperset(of: gates.conditions)
+  }
+
+  /// Better ones are due than some that wait in the launcher's queue: those come back, to be handed out in their turn.
+  func giveWay(to rank: Int64, _ handler: HandlerState, _ transaction: any StoreTransaction, now: WallTime) throws {
+    let identifier = handler.contract.identifier
+    let count = turn.withdrawals.count
+    try takeBack(transaction, now: now) { !$0.isHeld && $0.rank > rank && $0.entry.identifier == identifier }
+    if turn.withdrawals.count > count { handler.gaveWay() }
+  }
+
+  private func takeBack(_ transaction: any StoreTransaction, now: WallTime, where isWanted: (Claim) -> Bool) throws {
+    for run in claims.keys.sorted() {
+      guard let claim = claims[run], !claim.isAskedBack, isWanted(claim) else { continue }
+      if claim.isHeld {
+        try release(run, transaction, now: now)
+        turn.unheld.append(run)
+      } else {
+        claims[run]?.isAskedBack = true
+        handlers[claim.entry.identifier]?.isAsked(by: 1)
+        turn.withdrawals.append(run)
+      }
+    }
+  }
+
+  /// Marks all that launchers have ahead as asked back, outside of a turn; returns it.
+  func askAllBack() -> [RunID] {
+    let runs = claims.values.filter { !$0.isHeld && !$0.isAskedBack }.map(\.entry.run).sorted()
+    for run in runs {
+      claims[run]?.isAskedBack = true
+      if let identifier = claims[run]?.entry.identifier { handlers[identifier]?.isAsked(by: 1) }
+    }
+    return runs
+  }
+
+  // MARK: Deadlines
+
+  /// When something has to be done about what is handed out ahead or has begun since; nil: nothing has.
+  func nextDuty() -> WallTime? {
+    var next = unrecorded.lazy.compactMap { self.live[$0]?.started }.min().map { $0 + HandlerState.patience }
+    guard !claims.isEmpty else { return next }
+    for handler in handlers.values {
+      if let time = handler.stuckAt { next = min(next ?? time, time) }
+    }
+    return next
+  }
+
+  /// Whether a turn has something to do at `now` besides what is due.
+  func hasDuty(now: WallTime) -> Bool {
+    guard storeTrouble == nil else { return false }
+    if let next = nextDuty(), next <= now { return true }
+    guard !claims.isEmpty else { return false }
+    return conditionsChanged || handlers.values.contains { mustGiveBack($0, now: now) }
+  }
+
+  // MARK: What the host lacks
+
+  /// The launcher could not begin runs of the handler, for want of something of the host's.
+  func isShort(_ identifier: TaskIdentifier, _ sentence: String, now: WallTime) {
+    guard let handler = handlers[identifier] else { return }
+    if handler.shortage == nil { handler.shortage = HostShortage(sentence, now: now) } else { handler.shortage?.failed(sentence, now: now) }
+  }
+}
