@@ -28,7 +28,12 @@ struct RuleSweep: TreeVisitor {
   /// Of a rehearsal: the files that cannot go.
   private(set) var unremovable: Set<UInt64> = []
   private(set) var dealtWith: UInt64 = 0
+  /// What is being collected.
   private var batch = CandidateBatch()
+  /// What was collected before, and is being asked about.
+  private var asked: (batch: CandidateBatch, answers: PendingAnswers)?
+  /// What is being dealt with.
+  private var working = CandidateBatch()
   private var namesOnLine = 0
   /// Names of files with several that went in a dry run.
   private var rehearsedNames: [UInt64: UInt64] = [:]
@@ -69,7 +74,7 @@ struct RuleSweep: TreeVisitor {
     guard mustGo(time, status.identity.inode) else { return }
     directory.candidates += 1
     batch.append(name, in: directory, status, time: time)
-    if batch.isFull { try flush() }
+    if batch.isFull { try handOver() }
   }
 
   mutating func leave(_ directory: DirectoryNode) throws(SweepInterruption) {
@@ -79,7 +84,7 @@ struct RuleSweep: TreeVisitor {
     guard minAge <= .zero || directory.status.modified <= asOf - minAge.wholeNanoseconds else { return }
     parent.candidates += 1
     batch.append(directory)
-    if batch.isFull { try flush() }
+    if batch.isFull { try handOver() }
   }
 
   mutating func foundOtherFileSystem() { if !isRehearsal { report.otherFileSystem += 1 } }
@@ -106,24 +111,45 @@ struct RuleSweep: TreeVisitor {
 
   // MARK: What was collected
 
+  /// Asks about what was collected while the walk goes on, and deals with what was asked about before.
+  private mutating func handOver() throws(SweepInterruption) {
+    let questions = batch.questions(from: 0, device: root.status.identity.device)
+    let earlier = asked
+    asked = (batch, PendingAnswers(to: questions, in: rule.directory, environment.openFiles))
+    batch = CandidateBatch()
+    if let earlier { try deal(with: earlier.batch, earlier.answers) }
+  }
+
   /// Deals with everything that was collected. To be called at the end of the walk.
   mutating func flush() throws(SweepInterruption) {
-    defer { batch.removeAll() }
-    var answers: [FileUse] = []
+    if let earlier = asked {
+      asked = nil
+      try deal(with: earlier.batch, earlier.answers)
+    }
+    let rest = batch
+    batch = CandidateBatch()
+    try deal(with: rest, nil)
+  }
+
+  /// - Parameter pending: What was asked about all of them; nil: they are to be asked about now.
+  private mutating func deal(with collected: CandidateBatch, _ pending: PendingAnswers?) throws(SweepInterruption) {
+    working = collected
+    defer { working = CandidateBatch() }
+    var answers = pending?.wait() ?? []
     var start = 0
-    var asked = ContinuousClock.now
+    var askedAt = pending?.askedAt
     var place: (number: Int, directory: Result<DirectoryHandle, SystemError>)?
-    for (index, entry) in batch.entries.enumerated() {
+    for (index, entry) in working.entries.enumerated() {
       if environment.isCancelled() { throw .stopped }
-      if index == 0 || asked.duration(to: .now) > Self.freshness {
-        asked = .now
-        answers = environment.openFiles(rule.directory, batch.questions(from: index, device: root.status.identity.device))
+      if askedAt.map({ $0.duration(to: .now) > Self.freshness }) ?? true {
+        askedAt = .now
+        answers = environment.openFiles(rule.directory, working.questions(from: index, device: root.status.identity.device))
         start = index
         if environment.isCancelled() { throw .stopped }
       }
       let use = index - start < answers.count ? answers[index - start] : .unknown
       if entry.isDirectory {
-        if batch.directories[entry.directory].entries == batch.directories[entry.directory].removed { removeDirectory(entry, use) }
+        if working.directories[entry.directory].entries == working.directories[entry.directory].removed { removeDirectory(entry, use) }
         continue
       }
       if place?.number != entry.directory { place = (entry.directory, directory(entry.directory)) }
@@ -139,7 +165,7 @@ struct RuleSweep: TreeVisitor {
 
   /// Opened anew from the rule's directory: it must still be the one that was searched.
   private func directory(_ number: Int) -> Result<DirectoryHandle, SystemError> {
-    let node = batch.directories[number]
+    let node = working.directories[number]
     if node.parent == nil { return .success(root) }
     do throws(SystemError) {
       let opened = try root.open(beneath: node.path)
@@ -153,10 +179,10 @@ struct RuleSweep: TreeVisitor {
   ) -> RemovalVerdict {
     do throws(SystemError) {
       let directory = try place.get()
-      let node = batch.directories[entry.directory]
-      return try Self.withCString(batch.name(of: entry)) { (name) throws(SystemError) in
+      let node = working.directories[entry.directory]
+      return try Self.withCString(working.name(of: entry)) { (name) throws(SystemError) in
         // The whole path from the rule's directory, unless it is too long for the system: so a directory that was moved is noticed.
-        let path = node.parent == nil ? [] : node.path(of: batch.name(of: entry))
+        let path = node.parent == nil ? [] : node.path(of: working.name(of: entry))
         guard !path.isEmpty, path.count < 4_000 else { return try judge(entry, use, name, name, directory, directory) }
         return try Self.withCString(path) { (path) throws(SystemError) in try judge(entry, use, name, path, directory, root) }
       }
@@ -199,13 +225,13 @@ struct RuleSweep: TreeVisitor {
   private func claim(
     _ entry: CandidateBatch.Entry, _ name: UnsafePointer<CChar>, _ directory: DirectoryHandle
   ) throws(SystemError) -> FileClaim {
-    let claim = try FileClaim(Array(batch.name(of: entry)), in: directory, takesLease: !rule.dryRun)
+    let claim = try FileClaim(Array(working.name(of: entry)), in: directory, takesLease: !rule.dryRun)
     guard claim.inode == entry.inode else { throw SystemError(code: ESTALE) }
     return claim
   }
 
   private mutating func account(_ entry: CandidateBatch.Entry, _ verdict: RemovalVerdict) {
-    let node = batch.directories[entry.directory]
+    let node = working.directories[entry.directory]
     switch verdict {
     case .removed(let isLastName, let names):
       guard !isRehearsal else { return }
@@ -237,7 +263,7 @@ struct RuleSweep: TreeVisitor {
 
   /// From the deepest up: a directory comes after everything in it.
   private mutating func removeDirectory(_ entry: CandidateBatch.Entry, _ use: FileUse) {
-    let node = batch.directories[entry.directory]
+    let node = working.directories[entry.directory]
     guard let parent = node.parent else { return }
     // Nothing is in it, so nothing is lost where nobody can tell.
     if use == .open { return }
@@ -263,7 +289,7 @@ struct RuleSweep: TreeVisitor {
   }
 
   private func displayPath(_ entry: CandidateBatch.Entry) -> String {
-    batch.directories[entry.directory].displayPath(of: Array(batch.name(of: entry)))
+    working.directories[entry.directory].displayPath(of: Array(working.name(of: entry)))
   }
 
   /// Lends `bytes` with a null byte after them; a name that holds one itself names nothing.

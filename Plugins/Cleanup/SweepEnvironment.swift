@@ -1,7 +1,8 @@
 internal import Logging
 internal import TaskHostSDK
 
-/// What a sweep needs of the world around it; the run gives the host's, tests give their own. All is called on the sweep's thread.
+/// What a sweep needs of the world around it; the run gives the host's, tests give their own. All but ``openFiles`` is called on the sweep's
+/// thread.
 struct SweepEnvironment {
   /// Nanoseconds since 1970, by the host's clock.
   var now: Int64
@@ -12,7 +13,8 @@ struct SweepEnvironment {
   /// How many files were dealt with, of how many as far as is known yet.
   var progress: (UInt64, UInt64) -> Void
   var log: (Logger.Level, String) -> Void
-  /// Which of these, below a rule's directory, are open; an answer for each. Where there is none, the kernel's leases have to tell.
+  /// Which of these, below a rule's directory, are open; an answer for each. Where there is none, the kernel's leases have to tell. Called on
+  /// the sweep's thread, and for a tree of many files on another at the same time.
   var openFiles: (String, [OpenFileQuestion]) -> [FileUse] = { _, _ in [] }
   /// Directories that must not be cleaned up under another name either.
   var protected = ProtectedDirectories.current()

@@ -1,0 +1,64 @@
+internal import Glibc
+internal import TaskHostSDK
+
+/// Answers about open files that are being waited for on a thread of their own, while the sweep goes on.
+final class PendingAnswers {
+  typealias Ask = (String, [OpenFileQuestion]) -> [FileUse]
+
+  /// When they were asked for.
+  let askedAt = ContinuousClock.now
+  private let inquiry: Inquiry
+  /// nil once it has ended, or where none could be started.
+  private var thread: pthread_t?
+
+  // reason: the thread has it alone until it is joined, then its owner
+  private final class Inquiry: @unchecked Sendable {
+    let questions: [OpenFileQuestion]
+    let directory: String
+    let ask: Ask
+    var answers: [FileUse]?
+
+    init(_ questions: [OpenFileQuestion], _ directory: String, _ ask: @escaping Ask) {
+      self.questions = questions
+      self.directory = directory
+      self.ask = ask
+    }
+  }
+
+  /// Begins to ask.
+  init(to questions: [OpenFileQuestion], in directory: String, _ ask: @escaping Ask) {
+    inquiry = Inquiry(questions, directory, ask)
+    let lent = Unmanaged.passRetained(inquiry)
+    var thread = pthread_t()
+    let code = pthread_create(
+      &thread, nil,
+      { pointer in
+        guard let pointer else { return nil }
+        let inquiry = Unmanaged<Inquiry>.fromOpaque(pointer).takeRetainedValue()
+        inquiry.answers = inquiry.ask(inquiry.directory, inquiry.questions)
+        return nil
+      }, lent.toOpaque())
+    if code == 0 {
+      self.thread = thread
+    } else {
+      lent.release()
+    }
+  }
+
+  deinit { join() }
+
+  /// Waits for them; asks on this thread where there was none to be had.
+  func wait() -> [FileUse] {
+    join()
+    if let answers = inquiry.answers { return answers }
+    let answers = inquiry.ask(inquiry.directory, inquiry.questions)
+    inquiry.answers = answers
+    return answers
+  }
+
+  private func join() {
+    guard let thread else { return }
+    pthread_join(thread, nil)
+    self.thread = nil
+  }
+}
