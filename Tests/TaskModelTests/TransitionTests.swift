@@ -36,7 +36,7 @@ import Testing
     Line(.pending, .cancelled, RequestTransition(state: .cancelled)),
     Line(.claimed, .released, RequestTransition(state: .pending)),
     Line(.claimed, .started, RequestTransition(state: .running)),
-    Line(.claimed, .cancelled, RequestTransition(state: .cancelled)),
+    Line(.running, .released, RequestTransition(state: .pending)),
     Line(.failed, .revived, RequestTransition(state: .pending, due: .now, attempts: .reset)),
     Line(.failed, .discarded, RequestTransition(state: .cancelled)),
 
