@@ -295,6 +295,12 @@ let package = Package(
       dependencies: ["HostThreads", "SchedulingLimits", "StoreTestSupport", "TaskModel", "TaskScheduler", "TaskStore"],
       swiftSettings: settings),
     .testTarget(
+      name: "ExtremeValueTests",
+      dependencies: [
+        "HostControl", "HostThreads", "StoreTestSupport", "TaskHost", "TaskModel", "TaskScheduler", "TaskStore", "WorkerLink",
+      ],
+      swiftSettings: settings),
+    .testTarget(
       name: "CleanupTests", dependencies: ["CTaskHost", "Cleanup", "OpenFiles", "TaskHostSDK", "TaskModel", "TestSupport"], swiftSettings: settings),
   ]
 )

@@ -1,3 +1,5 @@
+import TaskModel
+
 /// The numbers by which conditions hold and are lost.
 public struct ConditionSettings: Sendable, Hashable {
   /// Names of network interfaces through which traffic costs money: `["wwan0"]`.

@@ -16,13 +16,17 @@ extension TaskRequest {
     let begin = raw.earliest_begin_unix_ms
     let isPaced = begin == Int64(TASKHOST_BEGIN_PACED)
     guard begin >= 0 || isPaced else { throw CallFailure(.invalid, "earliest_begin_unix_ms is negative") }
+    let earliestBegin = begin > 0 ? WallTime(unixMilliseconds: begin) : nil
+    guard earliestBegin.map(WallTime.calendar.contains) ?? true else {
+      throw CallFailure(.invalid, "earliest_begin_unix_ms lies after the year 9999: give milliseconds since 1970")
+    }
     let uniqueKey = try Borrowed.optionalText(raw.unique_key, named: "unique_key", limit: Limits.keyBytes)
     guard uniqueKey?.isEmpty != true else { throw CallFailure(.invalid, "unique_key is empty; pass NULL for none") }
     guard uniqueKey != nil || onConflict == .none else { throw CallFailure(.invalid, "on_conflict needs a unique_key") }
     self.init(
       identifier: try Borrowed.identifier(raw.identifier),
       payload: try Borrowed.bytes(raw.payload, Int(truncatingIfNeeded: raw.payload_length), named: "payload", limit: Limits.payloadBytes),
-      earliestBegin: begin > 0 ? WallTime(unixMilliseconds: begin) : nil,
+      earliestBegin: earliestBegin,
       conditions: conditions,
       uniqueKey: uniqueKey,
       onConflict: onConflict)

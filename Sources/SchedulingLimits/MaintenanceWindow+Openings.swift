@@ -27,7 +27,7 @@ extension MaintenanceWindow {
     let moment = Self.second(now)
     guard let opening = openings(around: moment, days: Self.horizon).first(where: { $0.upperBound > moment }) else { return nil }
     // One that reaches to where the search ends goes on.
-    return opening.count > 10 * Self.day ? nil : WallTime(unixMilliseconds: Int64(opening.upperBound) * 1000)
+    return opening.count > 10 * Self.day ? nil : WallTime(unixSeconds: opening.upperBound)
   }
 
   private static let day = 86_400
@@ -40,7 +40,7 @@ extension MaintenanceWindow {
     return Int(milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000)
   }
 
-  private static func beginning(_ opening: Range<Int>) -> WallTime? { WallTime(unixMilliseconds: Int64(opening.lowerBound) * 1000) }
+  private static func beginning(_ opening: Range<Int>) -> WallTime? { WallTime(unixSeconds: opening.lowerBound) }
 
   /// When it is open, in seconds since 1970: ascending, apart from one another; of windows that open on days so far from today.
   private func openings(around moment: Int, days: ClosedRange<Int>) -> [Range<Int>] {

@@ -16,14 +16,11 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
 
   /// The moment `duration` later, stopping at the ends of the range instead of overflowing.
   public static func + (time: MonotonicTime, duration: Duration) -> MonotonicTime {
-    let (sum, overflow) = time.nanoseconds.addingReportingOverflow(duration.wholeNanoseconds)
-    guard overflow else { return MonotonicTime(nanoseconds: sum) }
-    return duration < .zero ? MonotonicTime(nanoseconds: .min) : .distantFuture
+    MonotonicTime(nanoseconds: time.nanoseconds.adding(saturating: duration.wholeNanoseconds))
   }
 
   /// The time from `right` to `left`, stopping at the ends of the range.
   public static func - (left: MonotonicTime, right: MonotonicTime) -> Duration {
-    let (difference, overflow) = left.nanoseconds.subtractingReportingOverflow(right.nanoseconds)
-    return .nanoseconds(overflow ? (left < right ? Int64.min : Int64.max) : difference)
+    .nanoseconds(left.nanoseconds.subtracting(saturating: right.nanoseconds))
   }
 }

@@ -9,7 +9,7 @@ public struct RecordIDGenerator: Sendable {
   /// The next sequence at `now`.
   public mutating func next(at now: WallTime) -> Int64 {
     let fromClock = max(0, min(now.unixMilliseconds, 0xFFFF_FFFF_FFFF)) << 12
-    last = max(last + 1, fromClock)
+    last = max(last.adding(saturating: 1), fromClock)
     return last
   }
 }

@@ -38,11 +38,7 @@ public struct RepeatRule: Sendable, Hashable {
   public static func next(every interval: Duration, after occurrence: WallTime, now: WallTime) -> WallTime {
     let step = max(1, interval.wholeMilliseconds)
     guard occurrence <= now else { return occurrence }
-    // An interval comes from outside and may be the longest there is: the sum stops at the end of the range.
-    let (elapsed, tooLong) = now.unixMilliseconds.subtractingReportingOverflow(occurrence.unixMilliseconds)
-    let since = tooLong ? Int64.max : elapsed
-    let (next, overflow) = now.unixMilliseconds.addingReportingOverflow(step - since % step)
-    return WallTime(unixMilliseconds: overflow ? .max : next)
+    return now + .milliseconds(step - (now - occurrence).wholeMilliseconds % step)
   }
 }
 

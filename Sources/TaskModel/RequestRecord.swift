@@ -68,7 +68,7 @@ public struct RequestRecord: Sendable, Hashable {
   }
 
   /// The number of its next or present run: 1 for the first, one more for each attempt spent.
-  public var attempt: Int { attemptsSpent + 1 }
+  public var attempt: Int { attemptsSpent.adding(saturating: 1) }
 
   /// What holds it now besides its time.
   public var gates: LaneGates { isRelaxed ? request.gates.relaxed : request.gates }

@@ -131,7 +131,7 @@ public struct DueRequest: Sendable, Hashable {
 
   /// Orders due requests: oldest first, a step of priority counting as a head start of 5 minutes. So a high priority goes first among
   /// those of the same age, and a low one is overtaken only for so long (linear ageing).
-  public var rank: Int64 { due.unixMilliseconds - Int64(priority) * 300_000 }
+  public var rank: Int64 { due.unixMilliseconds.subtracting(saturating: Int64(priority).multiplied(saturatingBy: 300_000)) }
 }
 
 /// The work of one commit. Valid inside ``RequestStore/commit(_:)`` only.

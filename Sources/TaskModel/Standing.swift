@@ -38,8 +38,8 @@ public struct Standing: Sendable, Hashable {
   ///   - trouble: What happened, a sentence.
   ///   - tookHost: Whether it took the host along.
   public mutating func strike(_ trouble: String, tookHost: Bool = false, retry: RetryPolicy, now: WallTime) {
-    strikes += 1
-    if tookHost { hostCrashes += 1 }
+    strikes = strikes.adding(saturating: 1)
+    if tookHost { hostCrashes = hostCrashes.adding(saturating: 1) }
     lastTrouble = trouble
     if strikes >= Self.strikesToQuarantine || hostCrashes >= Self.hostCrashesToQuarantine {
       heldUntil = nil
@@ -60,7 +60,6 @@ public struct Standing: Sendable, Hashable {
   /// How long a plugin is held back after that strike, the first being 1.
   public static func delay(afterStrike strike: Int, retry: RetryPolicy) -> Duration {
     let factor = Int64(1) << Int64(min(max(strike, 1), strikesToQuarantine - 1))
-    let (milliseconds, overflow) = max(0, retry.initial.wholeMilliseconds).multipliedReportingOverflow(by: factor)
-    return min(.milliseconds(overflow ? .max : milliseconds), max(.zero, retry.maximum))
+    return min(max(.zero, retry.initial) * factor, max(.zero, retry.maximum))
   }
 }

@@ -11,19 +11,22 @@ public struct WallTime: Sendable, Hashable, Comparable {
   /// Later than every time: "never", or "nobody knows when".
   public static let distantFuture = WallTime(unixMilliseconds: .max)
 
+  /// The moment that many seconds after 1970 began, stopping at the ends of the range.
+  public init(unixSeconds: Int) { unixMilliseconds = Int64(unixSeconds).multiplied(saturatingBy: 1000) }
+
+  /// What a time from outside may say: from 1970 to the end of the year 9999, the last that RFC 3339 can write.
+  public static let calendar = WallTime(unixMilliseconds: 0)...WallTime(unixMilliseconds: 253_402_300_799_999)
+
   /// Earlier on the calendar.
   public static func < (left: WallTime, right: WallTime) -> Bool { left.unixMilliseconds < right.unixMilliseconds }
 
   /// The moment `duration` later, stopping at the ends of the range instead of overflowing.
   public static func + (time: WallTime, duration: Duration) -> WallTime {
-    let (sum, overflow) = time.unixMilliseconds.addingReportingOverflow(duration.wholeMilliseconds)
-    guard overflow else { return WallTime(unixMilliseconds: sum) }
-    return WallTime(unixMilliseconds: duration < .zero ? .min : .max)
+    WallTime(unixMilliseconds: time.unixMilliseconds.adding(saturating: duration.wholeMilliseconds))
   }
 
   /// The time from `right` to `left`, stopping at the ends of the range.
   public static func - (left: WallTime, right: WallTime) -> Duration {
-    let (difference, overflow) = left.unixMilliseconds.subtractingReportingOverflow(right.unixMilliseconds)
-    return .milliseconds(overflow ? (left < right ? Int64.min : Int64.max) : difference)
+    .milliseconds(left.unixMilliseconds.subtracting(saturating: right.unixMilliseconds))
   }
 }

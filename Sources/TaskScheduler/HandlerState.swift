@@ -77,7 +77,7 @@ final class HandlerState {
     allowance = min(allowance + 1, Self.mostAhead)
     guard let took = took?.wholeNanoseconds else { return }
     // A run that is long for once ends the short ones' privilege at once; it is earned again over some runs.
-    typicalRun = typicalRun.map { took > Self.shortRun ? took : ($0 * 7 + took) / 8 } ?? took
+    typicalRun = typicalRun.map { took > Self.shortRun ? took : $0.multiplied(saturatingBy: 7).adding(saturating: took) / 8 } ?? took
   }
 
   /// A run that was counted is not there, or is again.

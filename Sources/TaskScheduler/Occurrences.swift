@@ -35,7 +35,7 @@ final class Occurrences {
       guard let schedule = try? schedule(of: cron).get(), let next = schedule.next(after: seconds(occurrence)) else {
         return .distantFuture
       }
-      return WallTime(unixMilliseconds: Int64(next) * 1000)
+      return WallTime(unixSeconds: next)
     }
   }
 
@@ -52,9 +52,9 @@ final class Occurrences {
       let step = max(1, interval.wholeMilliseconds)
       let last = RepeatRule.next(every: interval, after: occurrence, now: now) + .milliseconds(-step)
       guard last > occurrence else { return [occurrence] }
-      let steps = (last.unixMilliseconds - occurrence.unixMilliseconds) / step
-      let first = max(0, steps - Int64(count) + 1)
-      return (first...steps).map { occurrence + .milliseconds($0 * step) }
+      let steps = (last - occurrence).wholeMilliseconds / step
+      let first = max(0, steps.subtracting(saturating: Int64(count) - 1))
+      return (first...steps).map { occurrence + .milliseconds(step) * $0 }
     case .cron:
       // Looks back further and further until there are enough.
       var window = Duration.seconds(3600)

@@ -120,7 +120,7 @@ extension SchedulerCore {
       attemptsSpent = spent
     }
     let entry = LiveRunEntry(
-      run: run, request: offer.id, identifier: handler.contract.identifier, attempt: attemptsSpent + 1, started: began,
+      run: run, request: offer.id, identifier: handler.contract.identifier, attempt: attemptsSpent.adding(saturating: 1), started: began,
       isRepeating: offer.isRepeating, gates: lane.gates)
     let isHeld = offer.due > now
     let isAhead = isHeld || handler.freeSlots == 0

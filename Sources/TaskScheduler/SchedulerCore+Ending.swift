@@ -59,7 +59,7 @@ extension SchedulerCore {
     // A person has started a continued task and sees that it took too long: it is not begun again behind their back.
     let isFinal = outcome == .expired && handlers[record.request.identifier]?.contract.kind == .continued
     let guards = RequestGuards(
-      attemptsLeft: record.attempt < policy.attempts && !isFinal, lossesLeft: record.losses + 1 < Limits.lossesInARow,
+      attemptsLeft: record.attempt < policy.attempts && !isFinal, lossesLeft: record.losses.adding(saturating: 1) < Limits.lossesInARow,
       repeating: record.isRepeating)
     let transition = try record.state.transition(on: .ended(outcome), guards: guards)
     let started = report.began ?? record.started ?? now
@@ -78,10 +78,10 @@ extension SchedulerCore {
     }
     switch transition.attempts {
     case .keep: break
-    case .spend: record.attemptsSpent += 1
+    case .spend: record.attemptsSpent = record.attempt
     case .reset: record.attemptsSpent = 0
     }
-    record.losses = transition.countsAsLoss ? record.losses + 1 : 0
+    record.losses = transition.countsAsLoss ? record.losses.adding(saturating: 1) : 0
     record.state = transition.state
     record.run = nil
     record.stopRequested = nil

@@ -85,8 +85,8 @@ extension SchedulerCore {
 
   // MARK: Clocks
 
-  /// Milliseconds by which the wall clock may differ without having been set.
-  private static let clockTolerance = 50
+  /// By how much the wall clock may differ without having been set.
+  private static let clockTolerance = Duration.milliseconds(50)
 
   /// The wall clock was set, or the machine slept: what follows the boot clock keeps its distance, what follows the calendar is planned
   /// anew.
@@ -101,9 +101,9 @@ extension SchedulerCore {
     // After a boot the boot clock says nothing about times of another boot: the calendar decides.
     guard let known, known.boot == reference.boot else { return try transaction.setClockReference(reference) }
     // What is less than that is of the measuring, or of a clock that is slewed; it adds up in the reference that is kept.
-    guard abs(reference.offset - known.offset) >= Self.clockTolerance else { return }
+    let distance = Duration.milliseconds(reference.offset) - .milliseconds(known.offset)
+    guard distance >= Self.clockTolerance || distance <= .zero - Self.clockTolerance else { return }
     try transaction.setClockReference(reference)
-    let distance = Duration.milliseconds(reference.offset - known.offset)
     try transaction.shiftBootTimes(by: distance)
     limits.shift(by: distance)
     for handler in handlers.values { handler.shortage?.shift(by: distance) }

@@ -11,7 +11,7 @@ extension SchedulerCore {
     if let event = record.request.event, record.due == .distantFuture {
       throw RequestRefusal(.conflict, "request \(id) waits for the event \(event.name), not for a time: cancel it, or let it wait")
     }
-    guard time > now, time <= RequestLimits.lastMoment else {
+    guard time > now, time <= WallTime.calendar.upperBound else {
       throw RequestRefusal(.invalid, "\(time > now ? "that lies after the year 9999" : "that time has passed"): name one to come")
     }
     var notes: [String] = []

@@ -1,21 +1,8 @@
 import TaskModel
 
 extension SchedulerCore {
-  /// How much of everything a request may have, besides what the plugin contract fixes in `Limits`.
-  enum RequestLimits {
-    /// Requests that one may wait for.
-    static let after = 100
-    /// Named resources of a request.
-    static let resources = 16
-    /// Lanes of an identifier in which requests wait: each is looked at by itself.
-    static let lanes = 4096
-    /// The longest interval, flex, quiet, delay and window.
-    static let duration = Duration.seconds(3660 * 86_400)
-    /// The last moment of the year 9999: later ones cannot be written down.
-    static let lastMoment = WallTime(unixMilliseconds: 253_402_300_799_999)
-    /// The most missed occurrences that one request runs.
-    static let missed = 10_000
-  }
+  /// Lanes of an identifier in which requests wait: each is looked at by itself.
+  private static let laneLimit = 4096
 
   /// What is wrong with a request is said before anything is written. Notes say what is taken otherwise than it was sent.
   func check(_ request: inout TaskRequest, by submitter: Submitter, notes: inout [String], now: WallTime) throws(RequestRefusal) {
@@ -37,10 +24,10 @@ extension SchedulerCore {
     guard request.tags.count <= Limits.tags, request.tags.allSatisfy({ !$0.isEmpty && $0.utf8.count <= Limits.keyBytes }) else {
       throw RequestRefusal(.invalid, "at most \(Limits.tags) tags of 1 to \(Limits.keyBytes) bytes each are allowed", field: "tags")
     }
-    guard request.after.count <= RequestLimits.after else {
+    guard request.after.count <= Limits.predecessors else {
       throw RequestRefusal(
         .limit,
-        "it waits for \(request.after.count) requests, more than \(RequestLimits.after): gather them behind one that waits for them",
+        "it waits for \(request.after.count) requests, more than \(Limits.predecessors): gather them behind one that waits for them",
         field: "after")
     }
     try checkGates(&request, notes: &notes)
@@ -125,21 +112,23 @@ extension SchedulerCore {
   }
 
   private static func check(_ resources: [String: Int]) throws(RequestRefusal) {
-    guard resources.count <= RequestLimits.resources else {
-      throw RequestRefusal(.limit, "it names \(resources.count) resources, more than \(RequestLimits.resources)", field: "resources")
+    guard resources.count <= Limits.resources else {
+      throw RequestRefusal(.limit, "it names \(resources.count) resources, more than \(Limits.resources)", field: "resources")
     }
     for (name, amount) in resources.sorted(by: { $0.key < $1.key }) {
       try checkSize(of: name, "resources")
-      guard amount > 0 else {
-        throw RequestRefusal(.invalid, "resource \(name): \(amount) is not 1 or more: leave it out if it takes none", field: "resources")
+      guard Limits.resourceTokens.contains(amount) else {
+        throw RequestRefusal(
+          .invalid,
+          "resource \(name): \(amount) is not 1 to \(Limits.resourceTokens.upperBound): leave it out if it takes none", field: "resources")
       }
     }
   }
 
   private func checkLane(of request: TaskRequest, _ handler: HandlerState) throws(RequestRefusal) {
-    guard handler.lanes.count >= RequestLimits.lanes, handler.lanes[request.gates] == nil else { return }
+    guard handler.lanes.count >= Self.laneLimit, handler.lanes[request.gates] == nil else { return }
     let used = handler.lanes.values.count { if case .never = $0.nextDue { false } else { true } }
-    guard used >= RequestLimits.lanes else { return }
+    guard used >= Self.laneLimit else { return }
     throw RequestRefusal(
       .limit,
       "requests of \(request.identifier) wait in \(used) lanes, the most there may be: a lane is a set of conditions, window, concurrency "
@@ -167,8 +156,10 @@ extension SchedulerCore {
     if case .cron = rule.schedule { request.clock = .wall }
     if request.earliestBegin == nil, rule.interval != nil { request.clock = .boot }
     if case .all(let limit, let spread) = rule.missed {
-      guard (1...RequestLimits.missed).contains(limit) else {
-        throw RequestRefusal(.invalid, "missed_limit \(limit) is not in 1 … \(RequestLimits.missed)", field: "missed_limit")
+      guard Limits.missedRuns.contains(limit) else {
+        throw RequestRefusal(
+          .invalid, "missed_limit \(limit) is not in \(Limits.missedRuns.lowerBound) … \(Limits.missedRuns.upperBound)",
+          field: "missed_limit")
       }
       try Self.checkLength(spread, atLeast: .zero, "missed_spread_ms")
     }
@@ -237,22 +228,27 @@ extension SchedulerCore {
   }
 
   private static func check(_ time: WallTime?, _ field: String) throws(RequestRefusal) {
-    guard let time, time > RequestLimits.lastMoment else { return }
-    throw RequestRefusal(.invalid, "\(field) lies after the year 9999", field: field)
+    guard let time, !WallTime.calendar.contains(time) else { return }
+    let place = time < WallTime.calendar.lowerBound ? "before 1970" : "after the year 9999"
+    throw RequestRefusal(.invalid, "\(field) lies \(place): name a time from 1970 to the year 9999", field: field)
   }
 
   private func checkRetry(_ retry: RetryPolicy?) throws(RequestRefusal) {
     guard let retry else { return }
+    guard Limits.attempts.contains(retry.attempts) else {
+      throw RequestRefusal(
+        .invalid, "retry: \(retry.attempts) attempts are not 1 to \(Limits.attempts.upperBound): name a number in between", field: "retry")
+    }
     try Self.checkLength(retry.initial, atLeast: .zero, "retry")
     try Self.checkLength(retry.maximum, atLeast: .zero, "retry")
   }
 
   private static func checkLength(_ duration: Duration, atLeast: Duration, _ field: String) throws(RequestRefusal) {
-    guard duration >= atLeast, duration <= RequestLimits.duration else {
+    guard duration >= atLeast, duration <= Limits.longestDuration else {
       throw RequestRefusal(
         .invalid,
         "\(field): \(duration.wholeMilliseconds) ms is not in \(atLeast.wholeMilliseconds) … "
-          + "\(RequestLimits.duration.wholeMilliseconds) ms (ten years)", field: field)
+          + "\(Limits.longestDuration.wholeMilliseconds) ms (ten years)", field: field)
     }
   }
 }

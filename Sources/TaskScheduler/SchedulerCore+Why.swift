@@ -146,7 +146,7 @@ extension SchedulerCore {
   }
 
   static func text(_ duration: Duration) -> String {
-    let seconds = max(0, duration.wholeMilliseconds + 999) / 1000
+    let seconds = max(0, (duration + .milliseconds(999)).wholeMilliseconds) / 1000
     switch seconds {
     case ..<120: return "\(seconds) s"
     case ..<7200: return "\(seconds / 60) min"

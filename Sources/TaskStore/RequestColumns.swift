@@ -26,16 +26,17 @@ enum RequestColumns {
   static func record(_ row: borrowing PreparedStatement.Columns, origin: UInt64, name: (Int64) throws -> TaskIdentifier) throws
     -> RequestRecord
   {
-    func time(_ index: Int32) -> WallTime? { row.optionalInteger(index).map(WallTime.init(unixMilliseconds:)) }
+    func time(_ index: Int32) -> WallTime? { row.optionalInteger(index).map(WallTime.init(stored:)) }
     var request = TaskRequest(identifier: try name(row.integer(1)))
-    request.priority = Int(row.integer(4))
+    request.priority = StoredNumber.priority(row.integer(4))
     request.earliestBegin = time(6)
     request.conditions = Conditions(rawValue: UInt32(truncatingIfNeeded: row.integer(7)))
     request.uniqueKey = row.optionalText(8)
     request.onConflict = try ConflictPolicy(stored: row.integer(9))
     request.tags = try row.optionalText(10).map { try StoredJSON.decode([String].self, from: $0) } ?? []
     request.retry = RetryPolicy(
-      attempts: Int(row.integer(11)), backoff: try RetryPolicy.Backoff(stored: row.integer(12)), initial: .milliseconds(row.integer(13)),
+      attempts: StoredNumber.count(row.integer(11)), backoff: try RetryPolicy.Backoff(stored: row.integer(12)),
+      initial: .milliseconds(row.integer(13)),
       maximum: .milliseconds(row.integer(14)))
     request.clock = try DueClock(stored: row.integer(28))
     request.deadline = time(29)
@@ -44,12 +45,13 @@ enum RequestColumns {
       eventName: row.optionalText(31), origin: origin)
     return RequestRecord(
       id: RequestID(sequence: row.integer(0), origin: origin), request: request, state: try RequestState(stored: row.integer(2)),
-      due: WallTime(unixMilliseconds: row.integer(3)), occurrence: time(16), submitted: WallTime(unixMilliseconds: row.integer(5)),
-      attemptsSpent: Int(row.integer(17)), losses: Int(row.integer(18)), stopRequested: try StopReason.optional(row.optionalInteger(19)),
+      due: WallTime(stored: row.integer(3)), occurrence: time(16), submitted: WallTime(stored: row.integer(5)),
+      attemptsSpent: StoredNumber.count(row.integer(17)), losses: StoredNumber.count(row.integer(18)),
+      stopRequested: try StopReason.optional(row.optionalInteger(19)),
       blockedBy: row.optionalInteger(20).map { RequestID(sequence: $0, origin: origin) },
       run: row.optionalInteger(21).map { RunID(sequence: $0, origin: origin) }, started: time(22), ended: time(23),
       lastOutcome: try RunOutcome.optional(row.optionalInteger(24)), lastMessage: row.optionalText(25), isRelaxed: row.integer(30) != 0,
-      eventDue: time(32), eventSince: time(33), missedLeft: Int(row.integer(34)))
+      eventDue: time(32), eventSince: time(33), missedLeft: StoredNumber.count(row.integer(34)))
   }
 }
 
@@ -76,8 +78,8 @@ enum RunColumns {
     report.handlerTime = row.optionalInteger(15).map { .nanoseconds($0) }
     return RunRecord(
       id: RunID(sequence: row.integer(0), origin: origin), request: RequestID(sequence: row.integer(1), origin: origin),
-      identifier: try name(row.integer(2)), attempt: Int(row.integer(3)), started: WallTime(unixMilliseconds: row.integer(4)),
-      ended: WallTime(unixMilliseconds: row.integer(5)), outcome: try RunOutcome(stored: row.integer(6)), report: report)
+      identifier: try name(row.integer(2)), attempt: StoredNumber.count(row.integer(3)), started: WallTime(stored: row.integer(4)),
+      ended: WallTime(stored: row.integer(5)), outcome: try RunOutcome(stored: row.integer(6)), report: report)
   }
 }
 
@@ -103,7 +105,7 @@ enum StoredJSON {
   static func log(_ text: String?) throws -> [LogLine] {
     guard let text else { return [] }
     return try decode([Line].self, from: text).map {
-      LogLine(time: WallTime(unixMilliseconds: $0.time), level: LogLine.Level(rawValue: $0.level) ?? .info, message: $0.message)
+      LogLine(time: WallTime(stored: $0.time), level: LogLine.Level(rawValue: $0.level) ?? .info, message: $0.message)
     }
   }
 }

@@ -11,8 +11,8 @@ extension SQLiteTransaction {
       priority = next
       offers += try statements.due.rows(.integer(number), .integer(next), .integer(now.unixMilliseconds), .integer(Int64(limit))) {
         DueRequest(
-          id: RequestID(sequence: $0.integer(0), origin: origin), due: WallTime(unixMilliseconds: $0.integer(1)), priority: Int(next),
-          attemptsSpent: Int($0.integer(2)), isRepeating: $0.integer(3) != 0)
+          id: RequestID(sequence: $0.integer(0), origin: origin), due: WallTime(stored: $0.integer(1)), priority: Int(next),
+          attemptsSpent: StoredNumber.count($0.integer(2)), isRepeating: $0.integer(3) != 0)
       }
     }
     guard offers.contains(where: { $0.priority != offers[0].priority }) else { return offers }
@@ -40,7 +40,7 @@ extension SQLiteTransaction {
     while let next = try statements.nextPriority.rows(.integer(lane), .integer(priority), read: { $0.integer(0) }).first {
       priority = next
       let offer = try statements.firstDue.rows(.integer(lane), .integer(next)) {
-        (id: RequestID(sequence: $0.integer(0), origin: origin), due: WallTime(unixMilliseconds: $0.integer(1)))
+        (id: RequestID(sequence: $0.integer(0), origin: origin), due: WallTime(stored: $0.integer(1)))
       }.first
       if let offer, first.map({ offer.due < $0.due }) ?? true { first = offer }
     }
@@ -58,7 +58,7 @@ extension SQLiteTransaction {
   }
 
   func nextDeadline() throws -> WallTime? {
-    try statements.nextDeadline.rows { WallTime(unixMilliseconds: $0.integer(0)) }.first
+    try statements.nextDeadline.rows { WallTime(stored: $0.integer(0)) }.first
   }
 
   // MARK: Clocks
@@ -73,17 +73,21 @@ extension SQLiteTransaction {
       .text(reference.boot), .integer(reference.offset))
   }
 
+  /// A quarter of the range: two of them never overflow.
+  private static let farthestShift = Int64(1) << 61
+
   func shiftBootTimes(by distance: Duration) throws {
     // Only the ends of the range are near an overflow, and "never" stays never.
     try PreparedStatement(
       database,
       """
-      UPDATE requests SET due_ms = due_ms + ?1, earliest_begin_ms = earliest_begin_ms + ?1,
-        started_ms = started_ms + ?1, occurrence_ms = CASE
-        WHEN occurrence_ms BETWEEN -4611686018427387904 AND 4611686018427387904 THEN occurrence_ms + ?1 ELSE occurrence_ms END
-      WHERE state < 50 AND clock = 10 AND due_ms BETWEEN -4611686018427387904 AND 4611686018427387904
+      UPDATE requests SET due_ms = due_ms + ?1,
+        earliest_begin_ms = CASE WHEN earliest_begin_ms BETWEEN -?2 AND ?2 THEN earliest_begin_ms + ?1 ELSE earliest_begin_ms END,
+        started_ms = CASE WHEN started_ms BETWEEN -?2 AND ?2 THEN started_ms + ?1 ELSE started_ms END,
+        occurrence_ms = CASE WHEN occurrence_ms BETWEEN -?2 AND ?2 THEN occurrence_ms + ?1 ELSE occurrence_ms END
+      WHERE state < 50 AND clock = 10 AND due_ms BETWEEN -?2 AND ?2
       """
-    ).run(.integer(distance.wholeMilliseconds))
+    ).run(.integer(min(max(distance.wholeMilliseconds, -Self.farthestShift), Self.farthestShift)), .integer(Self.farthestShift))
   }
 
   func pendingByCalendar() throws -> [RequestRecord] {

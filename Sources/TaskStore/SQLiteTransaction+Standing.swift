@@ -6,10 +6,10 @@ extension SQLiteTransaction {
     let sql = "SELECT identifier, strikes, host_crashes, held_until_ms, quarantined_ms, last_trouble FROM standing"
     let rows = try PreparedStatement(database, sql).rows { row in
       var standing = Standing()
-      standing.strikes = Int(row.integer(1))
-      standing.hostCrashes = Int(row.integer(2))
-      standing.heldUntil = row.optionalInteger(3).map(WallTime.init(unixMilliseconds:))
-      standing.quarantinedSince = row.optionalInteger(4).map(WallTime.init(unixMilliseconds:))
+      standing.strikes = StoredNumber.count(row.integer(1))
+      standing.hostCrashes = StoredNumber.count(row.integer(2))
+      standing.heldUntil = row.optionalInteger(3).map(WallTime.init(stored:))
+      standing.quarantinedSince = row.optionalInteger(4).map(WallTime.init(stored:))
       standing.lastTrouble = row.optionalText(5)
       return (try identifiers.name(of: row.integer(0), in: database), standing)
     }

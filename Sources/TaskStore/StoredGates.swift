@@ -134,7 +134,7 @@ struct StoredOptions: Codable, Equatable {
     switch missed.policy {
     case "latest": .latest
     case "skip": .skip
-    case "all": .all(limit: missed.limit ?? 1, spread: .milliseconds(missed.spread ?? 0))
+    case "all": .all(limit: StoredNumber.missedRuns(missed.limit ?? 1), spread: .milliseconds(missed.spread ?? 0))
     default: throw UnknownStoredValue(type: "missed-run policy \(missed.policy)", value: 0)
     }
   }

@@ -45,6 +45,13 @@ struct MessageReader {
     return value
   }
 
+  /// A time that comes from outside: one of the calendar, see ``TaskModel/WallTime/calendar``.
+  mutating func moment(_ what: StaticString) throws(LinkError) -> WallTime {
+    let time = try read(WallTime.self, what)
+    guard WallTime.calendar.contains(time) else { throw .malformed(what: "\(what) lies outside of the years 1970 to 9999") }
+    return time
+  }
+
   mutating func flag(_ what: StaticString) throws(LinkError) -> Bool {
     let value = try byte(what)
     guard value <= 1 else { throw .malformed(what: "\(what) is \(value), neither 0 nor 1") }

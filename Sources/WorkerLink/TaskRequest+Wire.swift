@@ -18,7 +18,7 @@ extension TaskRequest: WireValue {
   init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
     let identifier = try reader.identifier("a request's identifier")
     let payload = try reader.blob("a request's payload", atMost: Limits.payloadBytes)
-    let earliestBegin = try reader.optional(WallTime.self, "earliest begin")
+    let earliestBegin = try reader.optional("earliest begin") { (reader) throws(LinkError) in try reader.moment("earliest begin") }
     let isPaced = try reader.flag("whether it is paced")
     self.init(
       identifier: identifier, payload: payload, earliestBegin: earliestBegin,
@@ -63,7 +63,7 @@ extension RetryPolicy: WireValue {
 
   init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
     self.init(
-      attempts: try reader.number("attempts", in: 1...Int.max),
+      attempts: try reader.number("attempts", in: Limits.attempts),
       backoff: try reader.read(Backoff.self, "backoff"),
       initial: try reader.read(Duration.self, "first delay"),
       maximum: try reader.read(Duration.self, "longest delay"))

@@ -30,6 +30,7 @@ struct FaultLaunchTests {
     Fault("27 forks and lingers", "forks", nil),
     Fault("28 prints 10 MiB", "prints", nil),
     Fault("29 kills its parent", "kills", nil),
+    Fault("74 forges the message of its launch", "forges", "launch_failed", "earliest begin lies outside of the years 1970 to 9999"),
   ]
 
   struct Case: Sendable, CustomTestStringConvertible {
@@ -44,7 +45,7 @@ struct FaultLaunchTests {
     Isolation.allCases.filter { $0 == .process || fault.code != nil }.map { Case(fault: fault, isolation: $0) }
   }
 
-  @Test("24 25 26 27 28 29: a constructor, or the launch function, that does this harms nobody else", arguments: cases)
+  @Test("24 25 26 27 28 29 74: a constructor, or the launch function, that does this harms nobody else", arguments: cases)
   func constructor(_ tested: Case) async throws {
     let (fault, isolation) = (tested.fault, tested.isolation)
     try await HostProcess.prepare(isolation: isolation) { host in

@@ -19,13 +19,13 @@ enum Samples {
   static let requests: [TaskRequest] = [
     TaskRequest(identifier: identifier),
     TaskRequest(
-      identifier: longIdentifier, payload: [0, 1, 255], earliestBegin: WallTime(unixMilliseconds: .max), conditions: .all,
+      identifier: longIdentifier, payload: [0, 1, 255], earliestBegin: WallTime.calendar.upperBound, conditions: .all,
       priority: Limits.priorities.upperBound, uniqueKey: "clé", onConflict: .replace,
-      retry: RetryPolicy(attempts: Int.max, backoff: .linear, initial: .zero, maximum: farAway),
+      retry: RetryPolicy(attempts: Limits.attempts.upperBound, backoff: .linear, initial: .zero, maximum: farAway),
       repetition: RepeatRule(every: .seconds(60)),
       tags: ["one", "zwölf"]),
     TaskRequest(
-      identifier: identifier, earliestBegin: WallTime(unixMilliseconds: .min), priority: Limits.priorities.lowerBound,
+      identifier: identifier, earliestBegin: WallTime.calendar.lowerBound, priority: Limits.priorities.lowerBound,
       onConflict: .append, tags: Array(repeating: "t", count: Limits.tags)),
     paced,
   ]

@@ -1,4 +1,5 @@
 import NIOCore
+import TaskModel
 
 /// How long a client may take before its connection is closed, so that idle and slow clients do not exhaust the host.
 struct ClientPatience: Sendable {

@@ -14,9 +14,9 @@ enum SchedulingReader {
   static func delay(in bytes: [UInt8]) throws(ControlError) -> Duration {
     let node = try SubmissionReader.parse(bytes)
     _ = try members(of: node, among: ["delay_ms"], as: "{\"delay_ms\": 900000}")
-    guard let delay = node["delay_ms"]?.integer, (0...SubmissionReader.lastMoment).contains(delay) else {
-      throw ControlError(
-        .invalid, "delay_ms: a whole number of milliseconds from 0 to \(SubmissionReader.lastMoment) is expected", field: "delay_ms")
+    let longest = Limits.longestDuration.wholeMilliseconds
+    guard let delay = node["delay_ms"]?.integer, (0...longest).contains(delay) else {
+      throw ControlError(.invalid, "delay_ms: a whole number of milliseconds from 0 to \(longest) is expected", field: "delay_ms")
     }
     return .milliseconds(delay)
   }

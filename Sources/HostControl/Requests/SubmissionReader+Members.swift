@@ -5,10 +5,6 @@ import TaskModel
 extension SubmissionReader {
   private static let retryMembers = ["attempts", "backoff", "initial_ms", "maximum_ms"]
   private static let predecessorMembers = ["request", "on_failure"]
-  /// Resources that one request takes.
-  private static let maximumResources = 32
-  /// Tokens of a resource that one request takes.
-  private static let maximumTokens: Int64 = 1_000_000
 
   func taskIdentifier(_ node: JSONNode) throws(ControlError) -> TaskIdentifier {
     let text = try text(node, "identifier")
@@ -63,15 +59,15 @@ extension SubmissionReader {
     guard case .object(let members) = node.value else {
       throw failure("resources", "must be an object as {\"gpu\": 1}, this is \(node.kind)")
     }
-    guard members.count <= Self.maximumResources else {
-      throw failure("resources", "\(members.count) resources, more than \(Self.maximumResources)")
+    guard members.count <= Limits.resources else {
+      throw failure("resources", "\(members.count) resources, more than \(Limits.resources)")
     }
     var resources: [String: Int] = [:]
     for member in members {
       guard (1...Limits.keyBytes).contains(member.name.utf8.count) else {
         throw failure("resources", "a name has \(member.name.utf8.count) bytes: use 1 to \(Limits.keyBytes)")
       }
-      resources[member.name] = Int(try integer(member.node, "resources.\(member.name)", in: 1...Self.maximumTokens))
+      resources[member.name] = try integer(member.node, "resources.\(member.name)", in: Limits.resourceTokens)
     }
     return resources
   }
@@ -79,8 +75,8 @@ extension SubmissionReader {
   /// `["ID", {"request": "ID", "on_failure": "ignore"}, "@0"]`
   func predecessors(_ node: JSONNode) throws(ControlError) -> [Dependency] {
     guard let elements = node.array else { throw failure("after", "must be an array of requests' ids, this is \(node.kind)") }
-    guard elements.count <= Self.maximumPredecessors else {
-      throw failure("after", "\(elements.count) requests, more than \(Self.maximumPredecessors)")
+    guard elements.count <= Limits.predecessors else {
+      throw failure("after", "\(elements.count) requests, more than \(Limits.predecessors)")
     }
     var seen: Set<Dependency.Predecessor> = []
     var edges: [Dependency] = []
@@ -138,7 +134,7 @@ extension SubmissionReader {
     for member in members {
       let field = "retry.\(member.name)"
       switch member.name {
-      case "attempts": policy.attempts = Int(try integer(member.node, field, in: 1...1_000_000))
+      case "attempts": policy.attempts = try integer(member.node, field, in: Limits.attempts)
       case "backoff": policy.backoff = try named(member.node, field, RetryPolicy.Backoff.self)
       case "initial_ms": policy.initial = try milliseconds(member.node, field)
       case "maximum_ms": policy.maximum = try milliseconds(member.node, field)

@@ -24,8 +24,6 @@ extension SubmissionReader {
   static let presetMissedLimit = 10
   /// How far apart `all` runs them where `missed_spread_ms` does not say.
   static let presetMissedSpread = Duration.seconds(60)
-  /// The most that `missed_limit` may say.
-  private static let maximumMissed: Int64 = 10_000
 
   /// Reads the members that say when, which are about `parts`.
   func readSchedule(_ node: JSONNode, _ parts: ScheduleParts, into request: inout TaskRequest) throws(ControlError) {
@@ -116,7 +114,7 @@ extension SubmissionReader {
     }
     var limit = Self.presetMissedLimit
     var spread = Self.presetMissedSpread
-    if let value = node["missed_limit"] { limit = Int(try integer(value, "missed_limit", in: 1...Self.maximumMissed)) }
+    if let value = node["missed_limit"] { limit = try integer(value, "missed_limit", in: Limits.missedRuns) }
     if let value = node["missed_spread_ms"] { spread = try milliseconds(value, "missed_spread_ms") }
     return .all(limit: limit, spread: spread)
   }

@@ -3,9 +3,6 @@ import TaskModel
 
 /// Values as members have them.
 extension SubmissionReader {
-  /// The end of the year 9999, the last moment that RFC 3339 can write.
-  static let lastMoment: Int64 = 253_402_300_799_999
-
   /// An error about a member of the present request.
   func failure(_ field: String?, _ message: String, code: ControlError.Code = .invalid) -> ControlError {
     let path = [index.map { "[\($0)]" }, field].compactMap(\.self).joined(separator: ".")
@@ -34,8 +31,12 @@ extension SubmissionReader {
     return number
   }
 
+  func integer(_ node: JSONNode, _ field: String, in range: ClosedRange<Int>) throws(ControlError) -> Int {
+    Int(clamping: try integer(node, field, in: Int64(range.lowerBound)...Int64(range.upperBound)))
+  }
+
   func milliseconds(_ node: JSONNode, _ field: String, atLeast least: Int64 = 0) throws(ControlError) -> Duration {
-    .milliseconds(try integer(node, field, in: least...Self.lastMoment))
+    .milliseconds(try integer(node, field, in: least...Limits.longestDuration.wholeMilliseconds))
   }
 
   func named<Name>(_ node: JSONNode, _ field: String, _: Name.Type) throws(ControlError) -> Name
@@ -69,12 +70,16 @@ extension SubmissionReader {
 
   /// A moment as milliseconds since 1970, where the member's name ends so, else as RFC 3339.
   func moment(_ name: String, _ value: JSONNode) throws(ControlError) -> WallTime {
-    if name.hasSuffix("_unix_ms") { return WallTime(unixMilliseconds: try integer(value, name, in: 0...Self.lastMoment)) }
+    if name.hasSuffix("_unix_ms") {
+      let range = WallTime.calendar.lowerBound.unixMilliseconds...WallTime.calendar.upperBound.unixMilliseconds
+      return WallTime(unixMilliseconds: try integer(value, name, in: range))
+    }
     let text = try text(value, name)
     guard let time = RFC3339.parse(text) else {
       let shown = String(text.prefix(60)).escapingControlCharacters
       throw failure(name, "\"\(shown)\" is no time: write it as 2026-11-21T08:00:00Z or with an offset as +01:00")
     }
+    guard WallTime.calendar.contains(time) else { throw failure(name, "lies outside of the years 1970 to 9999") }
     return time
   }
 }

@@ -6,8 +6,6 @@ import TaskModel
 struct SubmissionReader {
   /// Requests of one array.
   static let maximumRequests = 10_000
-  /// Requests that one waits for.
-  static let maximumPredecessors = 1000
 
   /// Members that a request has.
   static let members =
@@ -88,9 +86,7 @@ struct SubmissionReader {
       case "identifier": break
       case "payload", "payload_base64": request.payload = try payload(name, value, of: node)
       case "flex_ms": request.gates.flex = try milliseconds(value, name)
-      case "priority":
-        let range = Int64(Limits.priorities.lowerBound)...Int64(Limits.priorities.upperBound)
-        request.priority = Int(try integer(value, name, in: range))
+      case "priority": request.priority = try integer(value, name, in: Limits.priorities)
       case "conditions": request.conditions = try conditions(value)
       case "on_lost_condition": request.gates.onLostCondition = try named(value, name, LostConditionPolicy.self)
       case "window": request.gates.window = try key(value, name)

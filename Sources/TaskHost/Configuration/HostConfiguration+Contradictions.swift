@@ -68,6 +68,9 @@ extension HostConfiguration {
       let texts = (DurationText.format(interval), DurationText.format(minimum))
       report("schedule", message: "every \(texts.0) is more often than minimum_interval (\(texts.1)) allows")
     }
+    if case .every(let interval) = plugin.schedule, interval > TaskModel.Limits.longestDuration {
+      report("schedule", message: "every \(DurationText.format(interval)) is more than ten years: take a shorter interval")
+    }
     if let window = plugin.window, windows[window] == nil {
       report("window", message: "there is no [windows.\(window)]\(NearestName.hint(for: window, among: Array(windows.keys)))")
     }

@@ -1,4 +1,5 @@
 import CalendarTime
+import TaskModel
 
 /// `schedule` of a plugin: when the host's own request for it repeats.
 public enum PluginSchedule: Sendable, Equatable {

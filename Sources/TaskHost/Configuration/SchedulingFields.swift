@@ -1,6 +1,7 @@
 import CalendarTime
 import HostConditions
 import SchedulingLimits
+import TaskModel
 
 // The keys about when what runs.
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -60,6 +61,56 @@ static void __attribute__((unused)) prints(void) {
 static void __attribute__((unused)) kills(void) {
   kill(getppid(), SIGKILL);
   syscall(SYS_tgkill, getppid(), getppid(), SIGKILL);
+}
+
+/* The version byte of the worker's link (LinkFormat.version). */
+#ifndef LINK_VERSION
+#define LINK_VERSION 4
+#endif
+
+static size_t __attribute__((unused)) put(uint8_t *bytes, size_t at, const void *value, size_t size) {
+  memcpy(bytes + at, value, size);
+  return at + size;
+}
+
+/*
+ * Says on its worker's link that it has launched, and that it submitted a request whose earliest begin is the first moment of 64 bits: a
+ * message as taskhost-worker writes it.
+ */
+static void __attribute__((unused)) forges(void) {
+  static uint8_t bytes[512];
+  const uint8_t head[] = {0x54, LINK_VERSION, 66}, no = 0, yes = 1, processing = 2, submit = 1, none = 1;
+  const uint8_t name_length = sizeof IDENTIFIER - 1;
+  const uint32_t nothing = 0, one = 1;
+  const int64_t runs = 1, first_moment = INT64_MIN;
+  size_t end = put(bytes, 0, head, sizeof head);
+  end = put(bytes, end, &one, 4); /* registrations */
+  end = put(bytes, end, &name_length, 1);
+  end = put(bytes, end, IDENTIFIER, name_length);
+  end = put(bytes, end, &processing, 1);
+  end = put(bytes, end, &no, 1); /* budget */
+  end = put(bytes, end, &runs, 8);
+  for (int count = 0; count < 3; count++) end = put(bytes, end, &no, 1); /* display name, version, typed contract */
+  end = put(bytes, end, &one, 4);                                          /* changes */
+  end = put(bytes, end, &submit, 1);
+  end = put(bytes, end, &name_length, 1);
+  end = put(bytes, end, IDENTIFIER, name_length);
+  end = put(bytes, end, &nothing, 4); /* payload */
+  end = put(bytes, end, &yes, 1);     /* earliest begin */
+  end = put(bytes, end, &first_moment, 8);
+  end = put(bytes, end, &no, 1); /* paced */
+  end = put(bytes, end, &nothing, 4);                                     /* conditions */
+  for (int count = 0; count < 2; count++) end = put(bytes, end, &no, 1); /* priority, unique key */
+  end = put(bytes, end, &none, 1);                                        /* on conflict */
+  for (int count = 0; count < 2; count++) end = put(bytes, end, &no, 1); /* retry, repetition */
+  end = put(bytes, end, &nothing, 4);                                     /* tags */
+  for (int count = 0; count < 2; count++) end = put(bytes, end, &no, 1); /* shutdown hook, asked too early */
+  for (int descriptor = 3; descriptor < 64; descriptor++) {
+    int type = 0;
+    socklen_t size = sizeof type;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET)
+      send(descriptor, bytes, end, MSG_NOSIGNAL);
+  }
 }
 
 #ifdef FAULT_CONSTRUCTOR

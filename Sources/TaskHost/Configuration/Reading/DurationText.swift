@@ -1,4 +1,5 @@
 import StrictText
+import TaskModel
 
 /// Durations as operators write them: `500ms`, `15m`, `6h`, `7d`, `1h30m`.
 enum DurationText {
@@ -12,8 +13,7 @@ enum DurationText {
 
   /// The shortest text for a duration, to the millisecond.
   static func format(_ duration: Duration) -> String {
-    let (seconds, attoseconds) = duration.components
-    var rest = seconds * 1000 + attoseconds / 1_000_000_000_000_000
+    var rest = duration.wholeMilliseconds
     var text = ""
     for (name, milliseconds) in LengthOfTime.units where rest >= milliseconds {
       text += "\(rest / milliseconds)\(name)"
