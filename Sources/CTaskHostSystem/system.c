@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -114,3 +115,11 @@ ssize_t taskhost_system_receive(int socket, void *bytes, size_t capacity, int *d
 }
 
 void taskhost_system_trim_memory(void) { malloc_trim(0); }
+
+void taskhost_system_buffer_output_by_line(void) { setvbuf(stdout, NULL, _IOLBF, BUFSIZ); }
+
+void taskhost_system_flush_output(void) {
+  if (ftrylockfile(stdout) != 0) return;
+  fflush_unlocked(stdout);
+  funlockfile(stdout);
+}

@@ -39,11 +39,9 @@ enum Borrowed {
   /// Text for people: bad UTF-8 replaced, control characters escaped, and what is then longer than 8 KiB cut and marked.
   static func message(_ pointer: UnsafePointer<CChar>?, named name: String) throws(CallFailure) -> String {
     guard let pointer else { throw CallFailure(.invalid, "\(name) is NULL") }
-    let limit = Limits.logMessageBytes
-    let length = strnlen(pointer, limit + 1)
-    let escaped = String(decoding: UnsafeRawBufferPointer(start: pointer, count: length), as: UTF8.self).escapingControlCharacters
-    guard escaped.utf8.count > limit else { return escaped }
-    return escaped.cut(toBytes: limit) + " … (cut at \(limit) bytes)"
+    // The text is read to a byte past its limit at most: what is longer is cut, and marked.
+    let length = strnlen(pointer, Limits.logMessageBytes + 1)
+    return PluginText.line(String(decoding: UnsafeRawBufferPointer(start: pointer, count: length), as: UTF8.self))
   }
 
   /// `length` bytes from `pointer`, which may be NULL only for none. A negative length is a `size_t` of 2⁶³ and more.
@@ -73,15 +71,5 @@ enum Borrowed {
     var copy = empty
     withUnsafeMutableBytes(of: &copy) { $0.copyMemory(from: UnsafeRawBufferPointer(start: raw, count: known)) }
     return copy
-  }
-}
-
-extension String {
-  /// The longest beginning that has at most `limit` bytes of UTF-8 and ends with a whole character of Unicode.
-  func cut(toBytes limit: Int) -> String {
-    guard utf8.count > limit else { return self }
-    var end = utf8.index(startIndex, offsetBy: limit)
-    while end > startIndex, UTF8.isContinuation(utf8[end]) { end = utf8.index(before: end) }
-    return String(self[..<end])
   }
 }

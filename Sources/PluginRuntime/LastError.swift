@@ -1,4 +1,5 @@
 import Glibc
+import TaskModel
 
 /// The sentence that explains a thread's last status that was not OK, for `last_error`.
 enum LastError {

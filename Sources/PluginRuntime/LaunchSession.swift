@@ -19,6 +19,8 @@ final class LaunchSession: @unchecked Sendable {  // reason: everything that cha
   /// Bytes of all their payloads.
   private static let payloadLimit = 2 << 20
   private var payloadBytes = 0
+  /// How many lines it may log: a launch that talks without end must not fill the host's log.
+  private var lines = RateAllowance(burst: Limits.logBurst, perSecond: Limits.logRate)
 
   /// What the plugin did.
   struct Result {
@@ -51,6 +53,7 @@ final class LaunchSession: @unchecked Sendable {  // reason: everything that cha
   /// Ends the session; every later call with its handle is answered `launched`.
   @discardableResult func close() -> Result {
     monitor.locked {
+      if isOpen { tellDropped() }
       isOpen = false
       let all = result.handlers.map(\.registered.identifier)
       for (index, change) in result.changes.enumerated() where change == .cancel([]) { result.changes[index] = .cancel(all) }
@@ -168,8 +171,17 @@ final class LaunchSession: @unchecked Sendable {  // reason: everything that cha
       let line = LogLine(
         time: SystemClock().wallTime, level: try LogLine.Level(level), message: try Borrowed.message(message, named: "message"))
       if line.level == .error { result.lastErrorLine = line.message }
+      guard lines.pass(at: SystemClock.now) else { return }
+      tellDropped()
       policy.log(line)
     }
+  }
+
+  /// With the lock held.
+  private func tellDropped() {
+    let dropped = lines.takeRefused()
+    guard dropped > 0 else { return }
+    policy.log(LogLine(time: SystemClock().wallTime, level: .warning, message: "\(dropped) log lines were dropped: too many at once"))
   }
 
   private func whileOpen<Value>(_ body: () throws(CallFailure) -> Value) throws(CallFailure) -> Value {

@@ -52,9 +52,9 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
   private var thread: Int32?
   var report = RunReport()
   /// How many lines it may log: a run that talks without end must fill neither the host's log nor its thread.
-  var lines = RateAllowance(burst: 1000, perSecond: 100)
+  var lines = RateAllowance(burst: Limits.logBurst, perSecond: Limits.logRate)
   /// How often its progress is told; what is told last comes with its end.
-  var progressReports = RateAllowance(burst: 100, perSecond: 50)
+  var progressReports = RateAllowance(burst: Limits.progressBurst, perSecond: Limits.progressRate)
 
   init(
     order: RunOrder, kinds: [TaskIdentifier: TaskKind] = [:], stallLimit: Duration?, services: any RunServices,

@@ -309,7 +309,9 @@ public final class Host: Sendable {
       news.publish(.progress(run, progress))
     case .log(let run, let line):
       live.note(line, of: run.run)
-      log.log(level: Logger.Level(line.level), "\(line.message)", metadata: ["identifier": "\(run.identifier)", "run": "\(run.run)"])
+      log.log(
+        level: Logger.Level(line.level), "\(line.message)",
+        metadata: Self.metadata(of: line, ["identifier": "\(run.identifier)", "run": "\(run.run)"]))
       news.publish(.log(run, line))
     case .expired(let run, let reason):
       log.notice("run expired: \(reason.rawValue)", metadata: ["identifier": "\(run.identifier)", "run": "\(run.run)"])
@@ -323,7 +325,10 @@ public final class Host: Sendable {
       let place = stack.isEmpty ? "" : ": " + stack.split(separator: "\n").prefix(6).joined(separator: "; ")
       log.error("run does not stop: thread \(thread)\(place)", metadata: ["identifier": "\(run.identifier)", "run": "\(run.run)"])
     case .output(let identifier, let line):
-      log.log(level: Logger.Level(line.level), "\(line.message)", metadata: ["identifier": "\(identifier)"])
+      log.log(level: Logger.Level(line.level), "\(line.message)", metadata: Self.metadata(of: line, ["identifier": "\(identifier)"]))
+    case .misbehaved(let identifier, let what, _):
+      log.error("\(what)", metadata: ["identifier": "\(identifier)"])
+      scheduler.receive(event)
     case .began(let run):
       begunRuns.note(run)
       scheduler.receive(event)
@@ -336,6 +341,11 @@ public final class Host: Sendable {
       scheduler.receive(event)
     case .ended, .withdrawn: scheduler.receive(event)
     }
+  }
+
+  private static func metadata(of line: LogLine, _ metadata: Logger.Metadata) -> Logger.Metadata {
+    guard let stream = line.stream else { return metadata }
+    return metadata.merging(["stream": "\(stream.rawValue)"]) { $1 }
   }
 
   func receive(_ notice: Scheduler.Notice) {

@@ -24,12 +24,12 @@ public struct LaunchFailure: Error, Sendable, Hashable {
 
   /// At which step.
   public var step: Step
-  /// What was seen.
-  public var observed: String
+  /// What was seen, a line of ``PluginText``: it may have the plugin's words in it.
+  public let observed: String
 
   /// A failure as given.
   public init(step: Step, observed: String) {
     self.step = step
-    self.observed = observed
+    self.observed = PluginText.line(observed, limit: Limits.sentenceBytes)
   }
 }

@@ -73,6 +73,8 @@ public enum LauncherEvent: Sendable {
   case stuck(RunReference, thread: String, stack: String)
   /// A plugin wrote a line that belongs to no run: to its standard output or error, or from a thread of its own.
   case output(TaskIdentifier, LogLine)
+  /// A plugin's worker did what no worker does, and was killed, while it had no run: a sentence, and the number of the incident.
+  case misbehaved(TaskIdentifier, String, incident: UInt64)
   /// The plugin cannot take runs until `resumed`: a thread it overran is still in its hands.
   case suspended(TaskIdentifier, String)
   /// The plugin can take runs again.

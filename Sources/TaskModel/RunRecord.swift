@@ -106,17 +106,28 @@ public struct LogLine: Sendable, Hashable {
     case trace, debug, info, notice, warning, error
   }
 
+  /// Where a line was written that was not logged.
+  public enum Stream: String, Sendable, CaseIterable {
+    /// Standard output.
+    case stdout
+    /// Standard error.
+    case stderr
+  }
+
   /// When it was written.
   public var time: WallTime
   /// How much it matters.
   public var level: Level
-  /// The text, control characters escaped.
+  /// The text, a line of ``PluginText``.
   public var message: String
+  /// Where the plugin's process wrote it; nil: it was logged, by the plugin or by the host about it.
+  public var stream: Stream?
 
   /// A line as given.
-  public init(time: WallTime, level: Level, message: String) {
+  public init(time: WallTime, level: Level, message: String, stream: Stream? = nil) {
     self.time = time
     self.level = level
     self.message = message
+    self.stream = stream
   }
 }

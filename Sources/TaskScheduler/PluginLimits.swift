@@ -1,4 +1,5 @@
 public import SchedulingLimits
+import TaskModel
 
 /// What the operator allows the runs of one plugin's identifier, besides their number at once.
 public struct PluginLimits: Sendable, Hashable {

@@ -154,6 +154,10 @@ extension Scheduler {
     case .relieved(let identifier): inspect { core, _ in core.handlers[identifier]?.shortage = nil }
     case .suspended(let identifier, let reason): inspect { core, _ in core.handlers[identifier]?.suspension = reason }
     case .resumed(let identifier): inspect { core, _ in core.handlers[identifier]?.suspension = nil }
+    case .misbehaved(let identifier, let what, let incident):
+      write({ (_: Result<Void, RequestRefusal>) in }) { core, transaction, now in
+        try core.strike(identifier, what, incident, transaction, now: now)
+      }
     case .expired, .progress, .log, .stuck, .output: break
     }
   }

@@ -32,7 +32,8 @@ extension SchedulerCore {
     try change(identifier, to: standing, incident: incidents[identifier], transaction)
   }
 
-  private func strike(
+  /// A plugin has misbehaved: `trouble` is a sentence.
+  func strike(
     _ identifier: TaskIdentifier, _ trouble: String, _ incident: UInt64?, _ transaction: any StoreTransaction, now: WallTime
   ) throws {
     // Runs that one mishap ended are one strike.

@@ -90,6 +90,8 @@ enum StoredJSON {
     var time: Int64
     var level: String
     var message: String
+    /// Absent for a line that was logged.
+    var stream: String?
   }
 
   static func encode(_ value: some Encodable) throws -> String { String(decoding: try JSONEncoder().encode(value), as: UTF8.self) }
@@ -99,13 +101,17 @@ enum StoredJSON {
   }
 
   static func encode(_ log: [LogLine]) throws -> String? {
-    log.isEmpty ? nil : try encode(log.map { Line(time: $0.time.unixMilliseconds, level: $0.level.rawValue, message: $0.message) })
+    guard !log.isEmpty else { return nil }
+    return try encode(
+      log.map { Line(time: $0.time.unixMilliseconds, level: $0.level.rawValue, message: $0.message, stream: $0.stream?.rawValue) })
   }
 
   static func log(_ text: String?) throws -> [LogLine] {
     guard let text else { return [] }
     return try decode([Line].self, from: text).map {
-      LogLine(time: WallTime(stored: $0.time), level: LogLine.Level(rawValue: $0.level) ?? .info, message: $0.message)
+      LogLine(
+        time: WallTime(stored: $0.time), level: LogLine.Level(rawValue: $0.level) ?? .info, message: $0.message,
+        stream: $0.stream.flatMap(LogLine.Stream.init(rawValue:)))
     }
   }
 }

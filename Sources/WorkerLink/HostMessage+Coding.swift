@@ -1,7 +1,7 @@
 import TaskModel
 
 extension HostMessage {
-  /// The message as it travels. Texts for people are cut to the limits of ``LinkFormat``; a value that breaks another limit is refused by
+  /// The message as it travels. Texts for people are made what ``TaskModel/PluginText`` says; a value that breaks another limit is refused by
   /// the decoder at the other end, not here.
   public func encode() -> EncodedMessage {
     switch self {

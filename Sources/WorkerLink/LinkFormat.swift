@@ -20,10 +20,6 @@ public enum LinkFormat {
   public static let registrations = 64
   /// Requests that a plugin submits while it launches, and cancellations.
   public static let launchChanges = 1000
-  /// Bytes of a sentence or a log line: twice what a plugin may write, since the host adds to it. Longer ones are cut.
-  public static let textBytes = 2 * Limits.logMessageBytes
-  /// Bytes of a stack or of what is told of a crash. Longer ones are cut.
-  public static let stackBytes = 64 << 10
   /// Bytes of the name of a plugin or thread. Longer ones are cut.
   public static let nameBytes = 4096
   /// Bytes of a path.

@@ -1,6 +1,7 @@
 import TaskModel
 
-/// Appends fields to a message. Texts for people are cut to their limit; everything else is written as it is, and the reader judges it.
+/// Appends fields to a message. Texts for people are made what ``PluginText`` says; everything else is written as it is, and the reader
+/// judges it.
 struct MessageWriter {
   private(set) var bytes: [UInt8] = []
 
@@ -54,15 +55,6 @@ struct MessageWriter {
   mutating func text(_ value: String) {
     count(value.utf8.count)
     append(value)
-  }
-
-  /// A text for people, cut to `limit` bytes at a whole character of Unicode.
-  mutating func text(_ value: String, cutTo limit: Int) {
-    guard value.utf8.count > limit else { return text(value) }
-    let utf8 = value.utf8
-    var end = utf8.index(utf8.startIndex, offsetBy: limit)
-    while end > utf8.startIndex, UTF8.isContinuation(utf8[end]) { end = utf8.index(before: end) }
-    text(String(value[..<end]))
   }
 
   /// An identifier: its length is a byte.

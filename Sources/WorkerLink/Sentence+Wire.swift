@@ -1,44 +1,65 @@
 import TaskModel
 
-// Texts for people: the writer cuts what is too long, so that an honest end is never refused for its words.
+// Texts for people. The writer makes them what ``PluginText`` says, so an honest end is never refused for its words; the reader refuses
+// whatever is not that, since only a hostile end sends it.
 
 extension MessageWriter {
-  mutating func sentence(_ text: String) { self.text(text, cutTo: LinkFormat.textBytes) }
+  /// Words of a plugin: a log line, a message.
+  mutating func line(_ text: String) { self.text(PluginText.line(text)) }
+
+  /// A sentence of taskhost, which may have a plugin's words in it.
+  mutating func sentence(_ text: String) { self.text(PluginText.line(text, limit: Limits.sentenceBytes)) }
 
   /// The first ``LinkFormat/sentences`` of a list.
   mutating func sentences(_ texts: [String]) { list(Array(texts.prefix(LinkFormat.sentences))) { $0.sentence($1) } }
 
-  mutating func name(_ name: String?) { optional(name) { $0.text($1, cutTo: LinkFormat.nameBytes) } }
+  mutating func name(_ name: String?) { optional(name) { $0.text(PluginText.line($1, limit: LinkFormat.nameBytes)) } }
 
-  mutating func stack(_ text: String) { self.text(text, cutTo: LinkFormat.stackBytes) }
+  mutating func stack(_ text: String) { self.text(PluginText.lines(text, limit: Limits.stackBytes)) }
 }
 
 extension MessageReader {
-  mutating func sentence(_ what: StaticString) throws(LinkError) -> String { try text(what, atMost: LinkFormat.textBytes) }
+  mutating func line(_ what: StaticString) throws(LinkError) -> String { try line(what, limit: Limits.logMessageBytes) }
+
+  mutating func sentence(_ what: StaticString) throws(LinkError) -> String { try line(what, limit: Limits.sentenceBytes) }
 
   mutating func sentences(_ what: StaticString) throws(LinkError) -> [String] {
     try list(what, atMost: LinkFormat.sentences) { (reader) throws(LinkError) in try reader.sentence(what) }
   }
 
   mutating func name(_ what: StaticString) throws(LinkError) -> String? {
-    try optional(what) { (reader) throws(LinkError) in try reader.text(what, atMost: LinkFormat.nameBytes) }
+    try optional(what) { (reader) throws(LinkError) in try reader.line(what, limit: LinkFormat.nameBytes) }
   }
 
-  mutating func stack(_ what: StaticString) throws(LinkError) -> String { try text(what, atMost: LinkFormat.stackBytes) }
+  mutating func stack(_ what: StaticString) throws(LinkError) -> String {
+    let text = try text(what, atMost: PluginText.longest(Limits.stackBytes))
+    return try clean(text, PluginText.lines(text, limit: Limits.stackBytes), what)
+  }
+
+  mutating func line(_ what: StaticString, limit: Int) throws(LinkError) -> String {
+    let text = try text(what, atMost: PluginText.longest(limit))
+    return try clean(text, PluginText.line(text, limit: limit), what)
+  }
+
+  private func clean(_ text: String, _ expected: String, _ what: StaticString) throws(LinkError) -> String {
+    guard text.utf8.elementsEqual(expected.utf8) else { throw .malformed(what: "\(what) is neither escaped nor cut") }
+    return text
+  }
 }
 
 extension LogLine: WireValue {
+  /// All but the stream: what a process writes does not travel on its link.
   func write(to writer: inout MessageWriter) {
     writer.write(time)
     writer.write(level)
-    writer.sentence(message)
+    writer.line(message)
   }
 
   init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
     self.init(
-      time: try reader.read(WallTime.self, "a line's time"),
+      time: try reader.moment("a line's time"),
       level: try reader.read(Level.self, "a line's level"),
-      message: try reader.sentence("a line's text"))
+      message: try reader.line("a line's text"))
   }
 }
 

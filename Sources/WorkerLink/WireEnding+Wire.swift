@@ -76,7 +76,7 @@ extension RunReport: WireValue {
     writer.optional(stopReason)
     writer.flag(forced)
     writer.optional(stopStage)
-    writer.optional(message) { $0.sentence($1) }
+    writer.optional(message) { $0.line($1) }
     writer.blob(output)
     writer.optional(progress)
     writer.optional(retryAfter)
@@ -92,11 +92,11 @@ extension RunReport: WireValue {
     stopReason = try reader.optional(StopReason.self, "stop reason")
     forced = try reader.flag("forced")
     stopStage = try reader.optional(StopStage.self, "stop stage")
-    message = try reader.optional("message") { (reader) throws(LinkError) in try reader.sentence("message") }
+    message = try reader.optional("message") { (reader) throws(LinkError) in try reader.line("message") }
     output = try reader.blob("output", atMost: Limits.payloadBytes)
     progress = try reader.optional(RunProgress.self, "progress")
     retryAfter = try reader.optional(Duration.self, "retry after")
-    began = try reader.optional(WallTime.self, "began")
+    began = try reader.optional("began") { (reader) throws(LinkError) in try reader.moment("began") }
     handlerTime = try reader.optional(Duration.self, "handler time")
     cpuTime = try reader.optional(Duration.self, "processor time")
     peakMemory = try reader.optional("peak memory") { (reader) throws(LinkError) in try reader.number("peak memory") }

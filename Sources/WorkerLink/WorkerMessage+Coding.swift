@@ -1,7 +1,7 @@
 import TaskModel
 
 extension WorkerMessage {
-  /// The message as it travels. Texts for people are cut to the limits of ``LinkFormat``; a value that breaks another limit is refused by
+  /// The message as it travels. Texts for people are made what ``TaskModel/PluginText`` says; a value that breaks another limit is refused by
   /// the decoder at the other end, not here.
   public func encode() -> EncodedMessage {
     switch self {
@@ -29,7 +29,7 @@ extension WorkerMessage {
     case .stuck(let run, let thread, let stack):
       message(74, capacity: 128 + stack.utf8.count) {
         $0.write(run)
-        $0.text(thread, cutTo: LinkFormat.nameBytes)
+        $0.text(PluginText.line(thread, limit: LinkFormat.nameBytes))
         $0.stack(stack)
       }
     case .call(let number, let call):
@@ -63,7 +63,7 @@ extension WorkerMessage {
     case 73: self = .dropped(lines: try reader.integer(UInt64.self, "lines"))
     case 74:
       self = .stuck(
-        try reader.read(RunID.self, "run"), thread: try reader.text("thread", atMost: LinkFormat.nameBytes),
+        try reader.read(RunID.self, "run"), thread: try reader.line("thread", limit: LinkFormat.nameBytes),
         stack: try reader.stack("stack"))
     case 75: self = .call(number: try reader.integer(UInt64.self, "number"), try reader.read(WorkerCall.self, "call"))
     case 76: self = .stopped(threadsLeft: try reader.number("threads left"))

@@ -5,7 +5,11 @@ import WorkerLink
 /// Calls of its process to the host; on the loop's thread. Answers may come from any.
 extension PluginWorker {
   func serve(_ call: WorkerCall, number: UInt64, from process: WorkerProcess) {
+    guard process.beginCall(call) else {
+      return monitor.locked { kill(process, violation: "it asks for more at once than its memory can hold") }
+    }
     let answer: @Sendable (CallAnswer) -> Void = { [weak self] answer in
+      process.endCall(call)
       if !process.send(.answer(number: number, answer)) {
         self.map { worker in worker.monitor.locked { worker.kill(process, violation: "what it is sent does not reach it") } }
       }
@@ -57,7 +61,9 @@ extension PluginWorker {
     }
     do throws(CallFailure) {
       switch call {
-      case .admit(let identifier): try policy.admit(identifier)
+      case .admit(let identifier):
+        try policy.admit(identifier)
+        monitor.locked { _ = admitted.insert(identifier) }
       case .settings(let identifier): return .text(policy.settings(for: identifier))
       case .dataDirectory(let identifier): return .text(try policy.dataDirectory(for: identifier))
       case .launchPending(let identifiers, let request): return .pending(try policy.pendingRequests(of: identifiers, after: request))

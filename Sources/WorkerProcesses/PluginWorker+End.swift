@@ -4,9 +4,9 @@ import TaskModel
 /// The end of its process, and its deadlines; on the loop's thread.
 extension PluginWorker: WorkerEventLoop.Sleeper {
   func ended(_ process: WorkerProcess, _ end: WorkerEnd) {
-    var events: [LauncherEvent] = []
+    var events = told(dropped: monitor.locked { conduct.takeAllDropped() })
     monitor.locked {
-      events = settle(process, end)
+      events += settle(process, end)
       startDeadline = .distantFuture
       idleDeadline = .distantFuture
       stopDeadline = .distantFuture
@@ -42,6 +42,11 @@ extension PluginWorker: WorkerEventLoop.Sleeper {
         report.message = "its worker was killed because another of its runs did not stop in its grace"
         return .lost
       }
+    case .killed(_, .violation(let what)) where !conduct.hasLaunched:
+      return fail(LaunchFailure(step: .crashed, observed: "its worker was killed: \(what)"), incident: process.number)
+    case .killed(_, .violation(let what)) where sent.isEmpty:
+      guard let identifier = contracts.keys.min() ?? spec.identifier else { return [] }
+      return [.misbehaved(identifier, "its worker was killed: \(what)", incident: process.number)]
     case .killed(_, .violation(let what)):
       return endSent(sent, process, end) { _, report in
         report.message = "its worker was killed: \(what)"

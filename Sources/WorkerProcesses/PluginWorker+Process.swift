@@ -8,6 +8,8 @@ extension PluginWorker: WorkerProcess.Owner {
   func spawned(_ process: WorkerProcess) {
     monitor.lock()
     startDeadline = SystemClock.now + spec.launchBudget + Self.launchPatience
+    conduct = WorkerConduct(began: SystemClock.now)
+    admitted = []
     phase = isClosing ? .killed(process, .overdue) : .starting(process)
     let isKilled = isClosing
     surroundings.loop.arm(self, at: startDeadline)
@@ -33,62 +35,79 @@ extension PluginWorker: WorkerProcess.Owner {
   }
 
   func received(_ message: WorkerMessage, from process: WorkerProcess) {
+    let now = SystemClock.now
+    guard isProper(message, process, at: now) else { return }
     var events: [LauncherEvent] = []
     switch message {
     case .confined(let missing): monitor.locked { self.missing = process.unenforced(missing) }
-    case .launchLog(let line): policy.log(line)
+    case .launchLog(let line): if passesLine(at: now) { policy.log(line) }
     case .launched(let report): events = monitor.locked { launched(report, process) }
     case .refused(let failure):
       events = monitor.locked {
         guard isStarting(process) else { return violation(process, "it launched twice") }
         return giveUp(process, failure)
       }
-    case .ended(let endings): events = monitor.locked { ended(endings, process) }
-    case .withdrawn(let run): events = monitor.locked { withdrawn(run, process) }
+    case .ended(let endings):
+      readOutput(of: process, before: endings)
+      events = monitor.locked { ended(endings, process) }
+    case .withdrawn(let run): events = monitor.locked { withdrawn(run, process, at: now) }
     case .began(let run):
       events = monitor.locked {
-        guard runs[run]?.askedBack != nil else { return [] }
-        begin(run, at: SystemClock.now)
+        guard runs[run]?.askedBack != nil else { return stray(process, at: now) }
+        begin(run, at: now)
         return begins()
       }
     case .shortage(let identifier, let sentence):
       events = monitor.locked {
         guard contracts[identifier] != nil else { return violation(process, "it spoke of an identifier that it does not have") }
         isShort = true
-        return [.shortage(identifier, "a run in its worker could not begin: \(sentence.escapingControlCharacters)")]
+        return stray(process, at: now) + [.shortage(identifier, "a run in its worker could not begin: \(sentence)")]
       }
     case .expired(let run, let reason):
-      events = monitor.locked {
-        guard var entry = runs[run], entry.isSent else { return [] }
-        entry.expire(reason, at: SystemClock.now)
-        runs[run] = entry
+      events = about(run, process, at: now) { (entry) throws(WorkerConduct.Violation) in
+        try entry.hearExpiration(reason, at: now)
         surroundings.loop.arm(self, at: entry.forceAt)
         return [.expired(entry.reference, entry.stop ?? reason)]
       }
     case .progress(let run, let progress):
-      events = monitor.locked {
-        guard let entry = runs[run], entry.isSent else { return [] }
-        runs[run]?.advance(progress, at: SystemClock.now)
+      events = about(run, process, at: now) { (entry) throws(WorkerConduct.Violation) in
+        try entry.hear(progress, at: now)
         return [.progress(entry.reference, progress)]
       }
     case .log(let run?, let line):
-      events = monitor.locked {
-        guard let entry = runs[run], entry.isSent else { return [] }
-        runs[run]?.note(line)
-        return [.log(entry.reference, line)]
+      events = about(run, process, at: now) { (entry) throws(WorkerConduct.Violation) in
+        try entry.hear(line, at: now)
+        return conduct.passLine(at: now) ? [.log(entry.reference, line)] : []
       }
     case .log(nil, var line):
       // In a worker that only finds out who the plugin is, it is denied what its own settings may give it.
       if spec.identifier == nil { line.level = .debug }
-      events = output(line)
-    case .dropped(let lines):
-      events = output(
-        LogLine(time: SystemClock().wallTime, level: .warning, message: "\(lines) log lines were dropped: too many at once"))
-    case .stuck(let run, let thread, let stack): events = monitor.locked { stuck(run, thread: thread, stack: stack) }
+      if passesLine(at: now) { events = output(line) }
+    case .dropped: break
+    case .stuck(let run, let thread, let stack):
+      events = about(run, process, at: now) { (entry) throws(WorkerConduct.Violation) in
+        try entry.checkStuck(at: now)
+        return stuck(&entry, thread: thread, stack: stack)
+      }
     case .call(let number, let call): serve(call, number: number, from: process)
     case .stopped: break
     }
-    for event in events { surroundings.sink(event) }
+    for event in events + droppedLines(at: now) { surroundings.sink(event) }
+  }
+
+  /// Whether a message may come now; what may not ends the process. A process that is being ended for that is not listened to any more.
+  private func isProper(_ message: WorkerMessage, _ process: WorkerProcess, at now: MonotonicTime) -> Bool {
+    monitor.locked {
+      if case .killed(_, .violation) = phase { return false }
+      var isLeaving = false
+      if case .stopping = phase { isLeaving = true }
+      if case .killed(_, .overdue) = phase { isLeaving = true }
+      do throws(WorkerConduct.Violation) { try conduct.judge(message, isLeaving: isLeaving, at: now) } catch {
+        kill(process, violation: error.what)
+        return false
+      }
+      return true
+    }
   }
 
   func wrote(_ line: LogLine, in process: WorkerProcess) {
@@ -99,10 +118,53 @@ extension PluginWorker: WorkerProcess.Owner {
     monitor.locked { kill(process, violation: "it sent what is no message on its link: \(reason)") }
   }
 
+  private func passesLine(at now: MonotonicTime) -> Bool { monitor.locked { conduct.passLine(at: now) } }
+
+  /// A line about those that were dropped, as soon as there is room for one.
+  private func droppedLines(at now: MonotonicTime) -> [LauncherEvent] {
+    told(dropped: monitor.locked { conduct.takeDropped(at: now) })
+  }
+
+  /// A line about lines that were dropped, if there were any.
+  func told(dropped: UInt64) -> [LauncherEvent] {
+    guard dropped > 0 else { return [] }
+    return output(
+      LogLine(time: SystemClock().wallTime, level: .warning, message: "\(dropped) log lines were dropped: too many at once"))
+  }
+
+  /// What a process has written by the end of its only run is that run's, an unfinished line too: it has flushed it, and the run is gone
+  /// from here afterwards.
+  private func readOutput(of process: WorkerProcess, before endings: [WireEnding]) {
+    let isAlone = monitor.locked { endings.count == 1 && runs.count == 1 && runs[endings[0].run]?.isSent == true }
+    if isAlone { process.readOutput() }
+  }
+
+  /// Changes what is known of a run that its worker speaks of. One that it does not have may have ended just now: that is not told.
+  private func about(
+    _ run: RunID, _ process: WorkerProcess, at now: MonotonicTime,
+    _ body: (inout WorkerRun) throws(WorkerConduct.Violation) -> [LauncherEvent]
+  ) -> [LauncherEvent] {
+    monitor.locked {
+      do throws(WorkerConduct.Violation) {
+        guard var entry = runs[run], entry.isSent else {
+          try conduct.noteStrayWord(at: now)
+          return []
+        }
+        let events = try body(&entry)
+        runs[run] = entry
+        return events
+      } catch { return violation(process, error.what) }
+    }
+  }
+
   // MARK: With the lock held
 
   private func launched(_ report: LaunchReport, _ process: WorkerProcess) -> [LauncherEvent] {
     guard isStarting(process) else { return violation(process, "it launched twice") }
+    let identifiers = Set(report.registrations.map(\.identifier))
+    guard report.registrations.count <= spec.handlerLimit, identifiers.count == report.registrations.count,
+      identifiers.isSubset(of: admitted)
+    else { return violation(process, "it registered what it was not admitted to") }
     if let expected, expected != report.registrations {
       return giveUp(
         process,
@@ -125,11 +187,11 @@ extension PluginWorker: WorkerProcess.Owner {
   }
 
   /// A run that the worker was asked for, or could not begin.
-  private func withdrawn(_ run: RunID, _ process: WorkerProcess) -> [LauncherEvent] {
+  private func withdrawn(_ run: RunID, _ process: WorkerProcess, at now: MonotonicTime) -> [LauncherEvent] {
     // One that ended with its process in this moment is there no more.
-    guard let entry = runs[run], entry.isSent else { return [] }
+    guard let entry = runs[run], entry.isSent else { return stray(process, at: now) }
     guard entry.askedBack != nil || isShort else { return violation(process, "it gave back a run that it was not asked for") }
-    _ = remove(run, at: SystemClock.now)
+    _ = remove(run, at: now)
     if case .ready = phase { rest() }
     return [.withdrawn(run)] + begins()
   }
@@ -158,12 +220,12 @@ extension PluginWorker: WorkerProcess.Owner {
         return events + violation(process, "it ended a run that it does not have")
       }
       if case .killed(_, .force(let forced)) = phase, forced[ending.run] != nil { continue }
+      let report: RunReport
+      do throws(WorkerConduct.Violation) { report = try entry.report(of: ending, at: now) } catch {
+        return events + violation(process, error.what)
+      }
       _ = remove(ending.run, at: now)
-      var report = ending.report
       keepForRequests(entry, expired: entry.stop != nil || report.stopReason != nil, at: now)
-      report.log = entry.log
-      if report.progress == nil { report.progress = entry.progress }
-      if report.stopReason != nil { report.stopStage = .asked }
       events.append(.ended(ending.run, ending.ending, report))
     }
     if case .ready = phase { rest() }
@@ -175,12 +237,16 @@ extension PluginWorker: WorkerProcess.Owner {
     if case .starting(let current) = phase { current === process } else { false }
   }
 
-  private func stuck(_ run: RunID, thread: String, stack: String) -> [LauncherEvent] {
-    guard let entry = runs[run], entry.isSent else { return [] }
-    let place = "stuck in thread \(thread)" + (stack.isEmpty ? ", whose stack could not be had" : "\n" + stack)
-    runs[run]?.stuck = place.isEmpty ? nil : place
-    kill(forcing: run, reason: entry.reasonForForce)
+  private func stuck(_ entry: inout WorkerRun, thread: String, stack: String) -> [LauncherEvent] {
+    entry.stuck = "stuck in thread \(thread)" + (stack.isEmpty ? ", whose stack could not be had" : "\n" + stack)
+    kill(forcing: entry.order.run, reason: entry.reasonForForce)
     return [.stuck(entry.reference, thread: thread, stack: stack)]
+  }
+
+  /// It said what need not mean anything any more: some of that is the timing's, much is not.
+  private func stray(_ process: WorkerProcess, at now: MonotonicTime) -> [LauncherEvent] {
+    do throws(WorkerConduct.Violation) { try conduct.noteStrayWord(at: now) } catch { return violation(process, error.what) }
+    return []
   }
 
   private func violation(_ process: WorkerProcess, _ what: String) -> [LauncherEvent] {
@@ -209,7 +275,7 @@ extension PluginWorker: WorkerProcess.Owner {
     finishLaunch(.failure(failure))
     let waiting = order
     let now = SystemClock.now
-    let message = "its worker could not be started: \(failure.observed.escapingControlCharacters)"
+    let message = "its worker could not be started: \(failure.observed)"
     guard let incident else {
       isShort = true
       let concerned = contracts.keys.sorted { $0.rawValue < $1.rawValue }

@@ -83,10 +83,14 @@ public final class PluginWorker: @unchecked Sendable {  // reason: everything th
   var isShort = false
   var launchOutcome: Result<Launch, LaunchFailure>?
   var missing: [String] = []
+  /// What the present process has said so far.
+  var conduct = WorkerConduct(began: SystemClock.now)
   var askedForSettings = false
   var askedForRequests = false
   /// The first identifier that it registered, or tried to.
   var asked: TaskIdentifier?
+  /// The identifiers that the present process asked for and may have.
+  var admitted: Set<TaskIdentifier> = []
   var isClosing = false
   var startDeadline = MonotonicTime.distantFuture
   var idleDeadline = MonotonicTime.distantFuture
@@ -318,7 +322,7 @@ public final class PluginWorker: @unchecked Sendable {  // reason: everything th
     }
     guard !orders.isEmpty else { return }
     orders.reverse()
-    for wire in orders { runs[wire.run]?.isSent = true }
+    for wire in orders { runs[wire.run]?.send(at: now) }
     for wire in orders { beginIfFree(wire.run, at: now) }
     for batch in HostMessage.batches(of: orders) where !process.send(.start(batch)) {
       return kill(process, violation: "what it is sent does not reach it")

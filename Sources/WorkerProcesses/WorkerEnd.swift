@@ -54,8 +54,8 @@ public struct CrashReport: Sendable, Hashable {
     }
     let length = min(Int(cell.pointee.text_length), Int(TASKHOST_CRASH_TEXT))
     let bytes = UnsafeRawBufferPointer(start: taskhost_crash_text(cell), count: length)
-    stack = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map { String($0).escapingControlCharacters }
-      .joined(separator: "\n")
+    let text = String(decoding: bytes, as: UTF8.self).split(separator: "\n").joined(separator: "\n")
+    stack = PluginText.lines(text, limit: Limits.stackBytes)
   }
 
   /// The sentence and the stack below it.

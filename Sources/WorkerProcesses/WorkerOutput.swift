@@ -8,15 +8,15 @@ import TaskModel
 /// On the loop's thread only.
 final class WorkerOutput {
   let descriptor: Int32
-  private let level: LogLine.Level
+  private let stream: LogLine.Stream
+  private var level: LogLine.Level { stream == .stdout ? .info : .warning }
   private let emit: (LogLine) -> Void
   private var line: [UInt8] = []
-  private var isCut = false
   private var allowance = RateAllowance(burst: 500, perSecond: 100)
 
-  init(descriptor: Int32, level: LogLine.Level, emit: @escaping (LogLine) -> Void) {
+  init(descriptor: Int32, stream: LogLine.Stream, emit: @escaping (LogLine) -> Void) {
     self.descriptor = descriptor
-    self.level = level
+    self.stream = stream
     self.emit = emit
   }
 
@@ -34,7 +34,7 @@ final class WorkerOutput {
     return true
   }
 
-  /// The other side is closed: what is left is a line too.
+  /// What is left is a line too: the other side is closed, or the run that wrote it is over.
   func finish() {
     if !line.isEmpty { endLine() }
     tellDropped()
@@ -50,26 +50,25 @@ final class WorkerOutput {
   }
 
   private func append(_ part: ArraySlice<UInt8>) {
-    let room = Limits.logMessageBytes - line.count
-    if part.count > room { isCut = true }
-    line.append(contentsOf: part.prefix(max(0, room)))
+    // A byte past the limit, so that what is cut is marked.
+    line.append(contentsOf: part.prefix(max(0, Limits.logMessageBytes + 1 - line.count)))
   }
 
   private func endLine() {
-    defer {
-      line.removeAll(keepingCapacity: true)
-      isCut = false
-    }
+    defer { line.removeAll(keepingCapacity: true) }
     guard !line.isEmpty else { return }
     guard allowance.pass(at: SystemClock.now) else { return }
     tellDropped()
-    let text = String(decoding: line, as: UTF8.self).escapingControlCharacters
-    emit(LogLine(time: SystemClock().wallTime, level: level, message: isCut ? text + " … (cut)" : text))
+    let text = PluginText.line(String(decoding: line, as: UTF8.self))
+    emit(LogLine(time: SystemClock().wallTime, level: level, message: text, stream: stream))
   }
 
   private func tellDropped() {
     let dropped = allowance.takeRefused()
     guard dropped > 0 else { return }
-    emit(LogLine(time: SystemClock().wallTime, level: .warning, message: "\(dropped) lines of output were dropped: too many at once"))
+    emit(
+      LogLine(
+        time: SystemClock().wallTime, level: .warning, message: "\(dropped) lines of output were dropped: too many at once", stream: stream)
+    )
   }
 }

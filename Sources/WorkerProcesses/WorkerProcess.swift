@@ -51,6 +51,12 @@ final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {
   /// The system would not send a message: the process would wait for it for ever.
   private var hasLost = false
 
+  private var openCalls = 0
+  private var openCallBytes = 0
+  private let openCallBytesLimit: Int
+  /// Each waits in a thread of its own.
+  private static let openCallLimit = 32_768
+
   // The loop thread's own.
   private var tokens: [Purpose: UInt64] = [:]
   private var output: WorkerOutput?
@@ -71,14 +77,15 @@ final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {
     confinement = spawned.confinement
     lacking = (placed?.missing ?? []) + spawned.ignored
     self.number = number
+    openCallBytesLimit = max(64 << 20, min(spec.confinement.memory, 1 << 30))
     self.loop = loop
     self.owner = owner
     processID = spawned.process
     processDescriptor = spawned.processDescriptor
     link = LinkSocket(descriptor: spawned.link)
     cell = spawned.cell
-    output = WorkerOutput(descriptor: spawned.output, level: .info) { [unowned self] in owner.wrote($0, in: self) }
-    errors = WorkerOutput(descriptor: spawned.errors, level: .warning) { [unowned self] in owner.wrote($0, in: self) }
+    output = WorkerOutput(descriptor: spawned.output, stream: .stdout) { [unowned self] in owner.wrote($0, in: self) }
+    errors = WorkerOutput(descriptor: spawned.errors, stream: .stderr) { [unowned self] in owner.wrote($0, in: self) }
   }
 
   deinit {
@@ -165,7 +172,34 @@ final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {
     return (isCounted ? itself.filter { !$0.hasPrefix("limits.processes:") } : itself) + lacking
   }
 
+  // MARK: Calls, on any thread
+
+  /// Takes a call in; false: more wait for their answers than a process with that memory can have asked for.
+  func beginCall(_ call: WorkerCall) -> Bool {
+    monitor.locked {
+      openCalls += 1
+      openCallBytes += call.valueBytes
+      return openCalls <= Self.openCallLimit && openCallBytes <= openCallBytesLimit
+    }
+  }
+
+  /// The call is answered.
+  func endCall(_ call: WorkerCall) {
+    monitor.locked {
+      openCalls -= 1
+      openCallBytes -= call.valueBytes
+    }
+  }
+
   // MARK: The loop's thread
+
+  /// Reads what it has written so far, an unfinished line as one that is finished.
+  func readOutput() {
+    for part in [output, errors].compactMap({ $0 }) {
+      _ = part.read()
+      part.finish()
+    }
+  }
 
   func ready(_ purpose: UInt8, writable: Bool, readable: Bool) {
     switch Purpose(rawValue: purpose) {

@@ -8,8 +8,8 @@ struct WorkerRun {
   static let patience = Duration.milliseconds(100)
 
   let order: RunOrder
-  /// Whether a worker has been sent it.
-  var isSent = false
+  /// When a worker was sent it, on the clock of budgets and on the calendar; nil: none was.
+  private(set) var sentAt: (monotonic: MonotonicTime, wall: WallTime)?
   /// When its worker was asked for it; nil: it was not. Until the worker has answered, it is not known whether it has begun.
   var askedBack: MonotonicTime?
   /// Since when it counts as running: a worker begins runs in the order they are sent, as many at once as its contract says, so its host
@@ -27,12 +27,21 @@ struct WorkerRun {
   var log: [LogLine] = []
   /// The stack it hangs in.
   var stuck: String?
+  /// Lines and reports of progress that its worker sent.
+  private var lines = 0
+  private var progressReports = 0
 
   init(order: RunOrder) { self.order = order }
 
   var reference: RunReference { RunReference(run: order.run, request: order.request, identifier: order.contract.identifier) }
 
   var wireOrder: WireOrder { WireOrder(order) }
+
+  /// Whether a worker has been sent it.
+  var isSent: Bool { sentAt != nil }
+
+  /// A worker is sent it.
+  mutating func send(at now: MonotonicTime) { sentAt = (now, SystemClock().wallTime) }
 
   /// It is one of the runs that its worker has begun by now.
   mutating func begin(at now: MonotonicTime) {
@@ -63,6 +72,80 @@ struct WorkerRun {
     if log.count == Limits.keptLogLines { log.removeFirst() }
     log.append(line)
   }
+
+  // MARK: What its worker says of it
+
+  /// A line that the handler logged.
+  mutating func hear(_ line: LogLine, at now: MonotonicTime) throws(WorkerConduct.Violation) {
+    lines += 1
+    guard lines <= WorkerConduct.most(Limits.logBurst, Limits.logRate, in: age(at: now)) else {
+      throw WorkerConduct.Violation(what: "it logged more in a run than it may")
+    }
+    note(line)
+  }
+
+  /// How far the handler says it has come.
+  mutating func hear(_ progress: RunProgress, at now: MonotonicTime) throws(WorkerConduct.Violation) {
+    progressReports += 1
+    guard progressReports <= WorkerConduct.most(Limits.progressBurst, Limits.progressRate, in: age(at: now)) else {
+      throw WorkerConduct.Violation(what: "it reported progress more often than it may")
+    }
+    advance(progress, at: now)
+  }
+
+  /// It has been asked to stop, the worker says.
+  mutating func hearExpiration(_ reason: StopReason, at now: MonotonicTime) throws(WorkerConduct.Violation) {
+    try check(reason, at: now)
+    expire(reason, at: now)
+  }
+
+  /// Its grace is over, the worker says. Where that is short, it may not have said before that its time was up.
+  func checkStuck(at now: MonotonicTime) throws(WorkerConduct.Violation) {
+    guard stop != nil || isSpent(.budget, at: now) || isSpent(.stalled, at: now) else {
+      throw WorkerConduct.Violation(what: "it gave up a run that was not asked to stop")
+    }
+  }
+
+  /// The report of its end, with times that can be true: the rest of it is the plugin's own.
+  func report(of ending: WireEnding, at now: MonotonicTime) throws(WorkerConduct.Violation) -> RunReport {
+    var report = ending.report
+    let reason: StopReason? =
+      switch ending.ending {
+      case .returned(_, let stop): stop
+      case .forced(let reason): reason
+      case .crashed, .lost: nil
+      }
+    guard report.stopReason == reason else { throw WorkerConduct.Violation(what: "it gave two reasons for one end of a run") }
+    if let reason {
+      try check(reason, at: now)
+      report.stopStage = .asked
+    }
+    report.log = log
+    if report.progress == nil { report.progress = progress }
+    report.handlerTime = report.handlerTime.map { min($0, age(at: now)) }
+    let earliest = sentAt?.wall ?? WallTime.calendar.lowerBound
+    report.began = report.began.map { max(earliest, min($0, SystemClock().wallTime)) }
+    return report
+  }
+
+  /// A worker stops a run on its own when its time is up, and for no other reason.
+  private func check(_ reason: StopReason, at now: MonotonicTime) throws(WorkerConduct.Violation) {
+    guard stop == reason || isSpent(reason, at: now) else {
+      throw WorkerConduct.Violation(what: "it stopped a run for a reason that it was not given (\(reason.rawValue))")
+    }
+  }
+
+  /// Whether the time that a reason is about may be over: a worker begins a run after it was sent it.
+  private func isSpent(_ reason: StopReason, at now: MonotonicTime) -> Bool {
+    switch reason {
+    case .budget: order.contract.budget.map { age(at: now) >= $0 } ?? false
+    case .stalled: order.contract.kind.stallLimit.map { age(at: now) >= $0 } ?? false
+    case .cancelled, .conditions, .draining, .replaced: false
+    }
+  }
+
+  /// For how long a worker has had it.
+  private func age(at now: MonotonicTime) -> Duration { sentAt.map { now - $0.monotonic } ?? .zero }
 
   /// Why it is stopped by force when `forceAt` has come.
   var reasonForForce: StopReason { stop ?? (stallEnd < .distantFuture ? .stalled : .budget) }

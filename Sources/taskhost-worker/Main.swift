@@ -28,6 +28,7 @@ struct Worker {
     watchCrashes()
     // As in a host: a connection whose other end has gone is an error of the call, not the end of the process.
     signal(SIGPIPE, SIG_IGN)
+    taskhost_system_buffer_output_by_line()
     if boot.confinement.exec, taskhost_process_guard_group() != 0 { give(up: "the process that guards its group could not be made") }
     let host = HostLink(socket)
     confine(boot, host)
@@ -77,6 +78,7 @@ struct Worker {
 
   /// Ends the process at once, as it wants to.
   static func leave(_ status: Int32) -> Never {
+    taskhost_system_flush_output()
     taskhost_crash_leaving()
     _exit(status)
   }

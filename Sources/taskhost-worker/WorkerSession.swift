@@ -1,3 +1,4 @@
+import CTaskHostSystem
 import Glibc
 import HostThreads
 import OpenFiles
@@ -100,7 +101,10 @@ final class WorkerSession: @unchecked Sendable {  // reason: what changes after 
 
   private static func pass(_ event: LauncherEvent, to link: HostLink) {
     switch event {
-    case .ended(let run, let ending, let report): link.send(WireEnding(run: run, ending: ending, report: report))
+    case .ended(let run, let ending, let report):
+      // What it has printed by now is read before its end is.
+      taskhost_system_flush_output()
+      link.send(WireEnding(run: run, ending: ending, report: report))
     case .expired(let run, let reason): link.send(.expired(run.run, reason))
     case .progress(let run, let progress): link.send(progress, of: run.run)
     case .log(let run, let line): link.send(line, of: run.run)
@@ -110,7 +114,7 @@ final class WorkerSession: @unchecked Sendable {  // reason: what changes after 
     case .began(let run): link.send(.began(run))
     case .withdrawn(let run): link.send(.withdrawn(run))
     case .shortage(let identifier, let sentence): link.send(.shortage(identifier, sentence))
-    case .suspended, .resumed, .relieved: break
+    case .misbehaved, .suspended, .resumed, .relieved: break
     }
   }
 }

@@ -38,9 +38,9 @@ final class ExtremeHost {
     store.close()
   }
 
-  /// Every limit that reckons with times.
+  /// One that never keeps a plugin waiting for what it did.
   static var policy: SchedulingPolicy {
-    var policy = SchedulingPolicy()
+    var policy = SchedulingPolicy(retry: RetryPolicy(initial: .zero, maximum: .zero))
     policy.resources = ["gpu": 2]
     return policy
   }

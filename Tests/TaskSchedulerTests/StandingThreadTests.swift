@@ -30,6 +30,18 @@ import Testing
     #expect(await host.liveRuns().count == 2)
   }
 
+  @Test("a plugin that misbehaved without a run has a strike, one for each incident")
+  func misbehaved() async throws {
+    let host = try ScheduledHost()
+    for incident in [1, 1, 2] as [UInt64] {
+      host.scheduler.receive(.misbehaved(.sample(), "its worker was killed: it lied", incident: incident))
+    }
+    await host.afterTurn()
+    let handlers = await withCheckedContinuation { done in host.scheduler.standing { done.resume(returning: $1) } }
+    #expect(handlers[.sample()]?.standing.strikes == 2)
+    #expect(handlers[.sample()]?.standing.lastTrouble == "its worker was killed: it lied")
+  }
+
   @Test("a plugin that is held back runs again by itself when its time has come")
   func wakes() async throws {
     let host = try ScheduledHost(SchedulingPolicy(retry: RetryPolicy(initial: .milliseconds(10), maximum: .seconds(60))))

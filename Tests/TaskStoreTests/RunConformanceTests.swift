@@ -115,6 +115,7 @@ import Testing
     full.report.cpuTime = .nanoseconds(123_456_789)
     full.report.handlerTime = .nanoseconds(987_654_321)
     full.report.log = LogLine.Level.allCases.map { LogLine(time: .ms(1), level: $0, message: "é \($0)") }
+    full.report.log += LogLine.Stream.allCases.map { LogLine(time: .ms(2), level: .info, message: "printed", stream: $0) }
     let plain = run(3, of: 1, store)
     try store.commit { transaction in
       try transaction.append(full)

@@ -20,8 +20,8 @@ import WorkerLink
     let order = WireOrder(run: Samples.run, request: Samples.request, identifier: Samples.identifier, attempt: 1, payload: payload)
     var report = RunReport()
     report.output = payload
-    report.message = String(repeating: "m", count: LinkFormat.textBytes)
-    report.trouble = String(repeating: "t", count: LinkFormat.stackBytes)
+    report.message = String(repeating: "m", count: Limits.logMessageBytes)
+    report.trouble = String(repeating: "t", count: Limits.stackBytes)
     try expectRoundTrip(.start([order]))
     try expectRoundTrip(.answer(number: 0, .bytes(value)))
     try expectRoundTrip(.answer(number: 0, .text(String(repeating: "s", count: LinkFormat.settingsBytes))))
@@ -82,6 +82,14 @@ import WorkerLink
     emptyKey.uniqueKey = ""
     var urgent = request
     urgent.priority = 11
+    var (early, late) = (request, request)
+    early.earliestBegin = WallTime(unixMilliseconds: .min)
+    late.earliestBegin = WallTime(unixMilliseconds: .max)
+    var tireless = request
+    tireless.retry = RetryPolicy(attempts: .max)
+    let timeless = LogLine(time: WallTime(unixMilliseconds: -1), level: .info, message: "")
+    var began = RunReport()
+    began.began = WallTime(unixMilliseconds: .max)
     var strange = request
     strange.conditions = Conditions(rawValue: 64)
     let many = (0...LinkFormat.registrations).map { Samples.named("h\($0)") }
@@ -120,6 +128,9 @@ import WorkerLink
       .call(number: 0, .setState(Samples.run, key: "k", value: value)), .call(number: 0, .submit(Samples.run, tagged)),
       .call(number: 0, .submit(Samples.run, emptyKey)), .call(number: 0, .submit(Samples.run, urgent)),
       .call(number: 0, .submit(Samples.run, strange)), .stopped(threadsLeft: -1),
+      .call(number: 0, .submit(Samples.run, early)), .call(number: 0, .submit(Samples.run, late)),
+      .call(number: 0, .submit(Samples.run, tireless)), .launchLog(timeless), .log(Samples.run, timeless),
+      .ended([WireEnding(run: Samples.run, ending: .forced(.budget), report: began)]),
     ]
     return host.map { $0.encode().bytes } + worker.map { $0.encode().bytes }
   }()
@@ -143,15 +154,19 @@ import WorkerLink
 
   @Test("a text for people is cut at a whole character, and then travels")
   func cut() throws {
-    let text = String(repeating: "ä€", count: LinkFormat.stackBytes)
+    let text = String(repeating: "ä€", count: Limits.stackBytes)
     let message = WorkerMessage.stuck(Samples.run, thread: text, stack: text)
     let decoded = try WorkerMessage(decoding: ReceivedMessage(bytes: message.encode().bytes))
     guard case .stuck(Samples.run, let thread, let stack) = decoded else {
       Issue.record("decoded to another case")
       return
     }
-    #expect(text.hasPrefix(thread) && (LinkFormat.nameBytes - 2...LinkFormat.nameBytes).contains(thread.utf8.count))
-    #expect(text.hasPrefix(stack) && (LinkFormat.stackBytes - 2...LinkFormat.stackBytes).contains(stack.utf8.count))
+    for (cut, limit) in [(thread, LinkFormat.nameBytes), (stack, Limits.stackBytes)] {
+      let mark = " … (cut at \(limit) bytes)"
+      #expect(cut.hasSuffix(mark))
+      let kept = cut.dropLast(mark.count)
+      #expect(text.hasPrefix(kept) && (limit - 2...limit).contains(kept.utf8.count))
+    }
   }
 
   @Test("sentences beyond those of a list are dropped")

@@ -54,4 +54,10 @@ ssize_t taskhost_system_send(int socket, const void *bytes, size_t length, int d
  */
 ssize_t taskhost_system_receive(int socket, void *bytes, size_t capacity, int *descriptor, int flags);
 
+/* Has standard output written with each line, and not when some kilobytes are together. Before anything was printed. */
+void taskhost_system_buffer_output_by_line(void);
+
+/* Writes what standard output still holds back; nothing while another thread is printing. Never waits for one. */
+void taskhost_system_flush_output(void);
+
 #endif

@@ -88,6 +88,7 @@ extension JSONWriter {
     moment("time", line.time)
     member("level", line.level.rawValue)
     member("message", line.message)
+    member("stream", line.stream?.rawValue)
     endObject()
   }
 }

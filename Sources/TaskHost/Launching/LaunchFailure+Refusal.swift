@@ -24,7 +24,7 @@ extension LaunchFailure {
       case .identifierTaken: (.identifierTaken, "Remove one of the two files, or give one another identifier.")
       case .notPermitted: (.notPermitted, "Add it to permitted_identifiers, or remove the file.")
       }
-    return PluginRefusal(code: code, file: path, observed: observed.escapingControlCharacters, remedy: remedy)
+    return PluginRefusal(code: code, file: path, observed: observed, remedy: remedy)
   }
 }
 

@@ -60,6 +60,7 @@ struct RunsLogsCommand: AsyncParsableCommand {
   private func show(_ line: JSONNode, in answer: ControlClient.Answer) {
     if json, follow { return Terminal.print(answer.raw(line)) }
     let time = line["time_unix_ms"]?.integer.map(MomentText.local) ?? ""
-    Terminal.print("\(time) \(line["level"]?.string ?? "") \((line["message"]?.string ?? "").escapingControlCharacters)")
+    let stream = line["stream"]?.string.map { "\($0): " } ?? ""
+    Terminal.print("\(time) \(line["level"]?.string ?? "") \((stream + (line["message"]?.string ?? "")).escapingControlCharacters)")
   }
 }

@@ -67,6 +67,12 @@ static taskhost_result handle(taskhost_task task, void *context) {
     taskhost_result result = start_process(task, probe);
     return result == TASKHOST_SUCCESS ? hold(probe) : result;
   }
+  if (!strncmp(action, "print", 5)) {
+    printf("a whole line\nhalf a line");
+    if (!strcmp(action, "print")) return TASKHOST_SUCCESS;
+    if (!strcmp(action, "print+exit")) exit(7);
+    *(volatile int *)8 = 1;
+  }
   if (!strcmp(action, "crash")) *(volatile int *)8 = 1;
   if (!strcmp(action, "exit")) exit(7);
   if (!strcmp(action, "_exit")) _exit(8);

@@ -12,11 +12,19 @@ struct Script {
   static let registration = HandlerRegistration(
     identifier: HandlerContract.scripted.identifier, kind: .processing, maxConcurrentRuns: 4)
 
-  /// It reads the boot message and says that its plugin has launched.
-  static var launched: Script {
+  /// It reads the boot message, says that it is confined, and asks whether its plugin may have its identifier.
+  static var launching: Script {
     var script = Script()
     script.receive()
     script.send(.confined(missing: []))
+    script.send(.call(number: 0, .admit(registration.identifier)))
+    script.receive()
+    return script
+  }
+
+  /// The same, and says that its plugin has launched.
+  static var launched: Script {
+    var script = launching
     script.send(.launched(LaunchReport(registrations: [registration])))
     return script
   }

@@ -1,0 +1,14 @@
+import TaskModel
+
+extension WorkerCall {
+  /// Bytes of what it brings along to be kept until it is answered.
+  public var valueBytes: Int {
+    switch self {
+    case .setState(_, _, let value): value?.count ?? 0
+    case .setCheckpoint(_, let value): value?.count ?? 0
+    case .submit(_, let request), .admitRequest(let request, _): request.payload.count
+    case .openFiles(_, let directory, let files): files.reduce(directory.utf8.count) { $0 + $1.path.count }
+    case .admit, .settings, .dataDirectory, .launchPending, .state, .checkpoint, .cancel, .pending, .cancelPending: 0
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import HostThreads
+import TaskModel
+import WorkerLink
+
+/// What one worker process has said so far, and what it may say next.
+///
+/// A plugin shares its process with taskhost-worker, so it can send whatever that can: every limit that the worker keeps is kept here again.
+/// What no honest worker ever does is a violation, which ends the process; the limits leave room for what one may have sent, but what has
+/// not arrived yet.
+struct WorkerConduct {
+  /// What a process did that none of ours does: a clause whose subject is the worker.
+  struct Violation: Error, Hashable { let what: String }
+
+  private enum Stage { case unconfined, launching, launched }
+
+  private let began: MonotonicTime
+  private var stage = Stage.unconfined
+  private var launchLines = 0
+  private var strayLines = 0
+  /// Words about runs that it does not have: of one that has just ended some may be under way.
+  private var strayWords = RateAllowance(burst: 1000, perSecond: 100)
+  /// What all its runs may add to the host's log.
+  private var lines = RateAllowance(burst: 5000, perSecond: 1000)
+  private var droppedLines: UInt64 = 0
+
+  /// A process that was started at `began`.
+  init(began: MonotonicTime) { self.began = began }
+
+  /// Whether it has said that its plugin has launched.
+  var hasLaunched: Bool { stage == .launched }
+
+  /// Takes note of a message, or says what is wrong with its coming now. What it says of a run is judged by the run.
+  ///
+  /// - Parameter isLeaving: Whether it was asked to end.
+  mutating func judge(_ message: WorkerMessage, isLeaving: Bool, at now: MonotonicTime) throws(Violation) {
+    switch (message, stage) {
+    case (.confined, .unconfined): stage = .launching
+    case (.confined, _): throw Violation(what: "it said for the second time how it is confined")
+    case (.refused, .unconfined), (.refused, .launching): break
+    case (_, .unconfined): throw Violation(what: "it spoke before it was confined")
+    case (.launched, .launching): stage = .launched
+    case (.launched, _), (.refused, _): throw Violation(what: "it launched twice")
+    case (.launchLog, .launching):
+      launchLines += 1
+      // Its launch function may have been called twice.
+      guard launchLines <= 2 * Self.most(Limits.logBurst, Limits.logRate, in: now - began) else {
+        throw Violation(what: "it logged more while launching than it may")
+      }
+    case (.launchLog, _): throw Violation(what: "it logged as a launching plugin after its launch")
+    case (.log(nil, _), _):
+      strayLines += 1
+      guard strayLines <= Self.strayLineLimit else { throw Violation(what: "it logged more outside of its runs than it may") }
+    case (.dropped(let lines), _):
+      guard lines > 0 else { throw Violation(what: "it reported that no lines were dropped") }
+      droppedLines = droppedLines.adding(saturating: min(lines, Self.believableDrop))
+    case (.call, _): break
+    case (.stopped, _):
+      guard isLeaving else { throw Violation(what: "it said that it has stopped, which it was not asked to") }
+    case (.ended, .launching), (.expired, .launching), (.progress, .launching), (.log(.some, _), .launching), (.stuck, .launching),
+      (.withdrawn, .launching), (.began, .launching), (.shortage, .launching):
+      throw Violation(what: "it spoke of runs before its plugin had launched")
+    case (.ended, .launched), (.expired, .launched), (.progress, .launched), (.log(.some, _), .launched), (.stuck, .launched),
+      (.withdrawn, .launched), (.began, .launched), (.shortage, .launched):
+      break
+    }
+  }
+
+  /// It spoke of a run that it does not have, or of what lacks.
+  mutating func noteStrayWord(at now: MonotonicTime) throws(Violation) {
+    guard strayWords.pass(at: now) else { throw Violation(what: "it says again and again what means nothing") }
+  }
+
+  /// Whether one more line may go into the host's log; if not, it counts as dropped.
+  mutating func passLine(at now: MonotonicTime) -> Bool {
+    if lines.pass(at: now) { return true }
+    droppedLines = droppedLines.adding(saturating: lines.takeRefused())
+    return false
+  }
+
+  /// How many lines were dropped, by the worker or here, since this last gave a number; 0 as well while there is no room for a line about it.
+  mutating func takeDropped(at now: MonotonicTime) -> UInt64 {
+    guard droppedLines > 0 else { return 0 }
+    guard lines.pass(at: now) else {
+      // The line about the dropped ones is none of them.
+      _ = lines.takeRefused()
+      return 0
+    }
+    return takeAllDropped()
+  }
+
+  /// The same when the process is gone.
+  mutating func takeAllDropped() -> UInt64 {
+    defer { droppedLines = 0 }
+    return droppedLines
+  }
+
+  /// More than a worker lets through that may do so much at once, and so much a second: four times that. What it sent arrives late, but
+  /// never early, so this is counted from the start and not within a window.
+  static func most(_ burst: Int, _ perSecond: Int, in time: Duration) -> Int {
+    let seconds = Int(clamping: max(.zero, time).wholeMilliseconds / 1000).adding(saturating: 1)
+    return perSecond.multiplied(saturatingBy: seconds).adding(saturating: burst).multiplied(saturatingBy: 4)
+  }
+
+  /// Denials of the sandbox, which a worker tells 64 of.
+  private static let strayLineLimit = 1024
+  /// Lines that one message may say were dropped.
+  private static let believableDrop: UInt64 = 1_000_000_000
+}
