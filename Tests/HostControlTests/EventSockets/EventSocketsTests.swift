@@ -2,6 +2,7 @@ import ControlTestSupport
 import Foundation
 import Glibc
 import Logging
+import TaskModel
 import Testing
 
 @testable import HostControl
