@@ -50,6 +50,7 @@ final class ExtremeHost {
   ) throws -> (Scheduler, ExtremeLauncher) {
     let launcher = ExtremeLauncher()
     let scheduler = try Scheduler(policy: policy, store: store, launcher: launcher, clock: SystemClock()) { _ in }
+    launcher.report { [weak scheduler] in scheduler?.receive($0) }
     _ = try scheduler.start(contracts: contracts, schedules: schedules, clocks: ClockReference(boot: "b", offset: 0))
     return (scheduler, launcher)
   }
@@ -115,9 +116,23 @@ final class ExtremeHost {
   }
 }
 
-/// Runs nothing: its runs end when the test says so.
+/// Runs nothing: its runs begin at once and end when the test says so.
 final class ExtremeLauncher: Launcher {
-  func start(_ orders: [RunOrder]) {}
+  private let sink = Guarded<(@Sendable (LauncherEvent) -> Void)?>(nil)
+
+  /// Who is told what becomes of runs.
+  func report(to sink: @escaping @Sendable (LauncherEvent) -> Void) { self.sink.withLock { $0 = sink } }
+
+  func start(_ orders: [RunOrder]) {
+    guard let sink = sink.withLock({ $0 }) else { return }
+    for order in orders where order.isAhead { sink(.began(order.run)) }
+  }
+
+  func withdraw(_ runs: [RunID]) {
+    guard let sink = sink.withLock({ $0 }) else { return }
+    for run in runs { sink(.began(run)) }
+  }
+
   func expire(_ run: RunID, reason: StopReason) {}
   func force(_ run: RunID, reason: StopReason) {}
   func shutdown() -> Int { 0 }
