@@ -7,7 +7,7 @@ public struct Rate: Sendable, Hashable, CustomStringConvertible {
   /// Over how long: 1 s … 30 d.
   public static let periods: ClosedRange<Duration> = .seconds(1) ... .seconds(30 * 86_400)
 
-  /// How many may start at once, and in a ``period`` in the long run.
+  /// How many may start at once, and in any stretch of time that is as long as ``period``.
   public let count: Int
   /// Whole milliseconds.
   public let period: Duration

@@ -1,27 +1,37 @@
 public import TaskModel
 
-/// Keeps starts to a ``Rate``: as many at once as it counts, then one each ``Rate/period`` ÷ ``Rate/count``.
+/// Keeps starts to a ``Rate``: in no stretch of time as long as ``Rate/period`` are there more than ``Rate/count``, wherever it begins.
 ///
-/// After a long rest a burst may be followed by starts at the pace of the rate: at most 2 × count − 1 in a single period, count a period in
-/// the long run. A clock that is set back never blocks for longer than one period; ``shifted(by:)`` makes up for it exactly.
+/// It remembers the last starts, so a burst may use the whole count at once, and the next start waits until the first of the burst is a
+/// whole period old. Up to 512 starts are remembered to the millisecond. Of a higher count, starts that lie within 1/512 of the period are
+/// remembered together, as if all had taken place with the last of them: the limit still holds, and the next start comes up to 1/512 of
+/// the period later than it could. So a limiter takes at most 13 KiB.
 ///
-/// - Source: the generic cell rate algorithm, ITU-T I.371 annex A and ATM Forum Traffic Management 4.0 section 4.4.2, in its form as a
-///   leaky bucket: instead of the theoretical arrival time, what lies between it and now.
+/// Starts that lie further ahead than a period do not count: they are from a calendar that was set back since. ``shifted(by:)`` moves them
+/// along with a calendar that is known to have been set.
 public struct RateLimiter: Sendable, Hashable {
   /// What it keeps.
   public let rate: Rate
-  /// What is owed at ``asOf``, in milliseconds × count, so that it is exact: a start costs a period, a millisecond pays for count.
-  private var debt: Int64 = 0
-  private var asOf = WallTime(unixMilliseconds: 0)
+  /// The last starts, ascending: at most ``Rate/count`` together, none a period older than the newest.
+  private var groups: [Group] = []
+  /// How many starts ``groups`` has.
+  private var total = 0
+
+  /// Starts that are remembered together; in milliseconds since 1970.
+  private struct Group: Sendable, Hashable {
+    let first: Int64
+    var last: Int64
+    var count: Int
+  }
+
+  /// The most groups a limiter needs.
+  private static let mostGroups = 512
 
   /// A limiter from which nothing was taken.
   public init(_ rate: Rate) { self.rate = rate }
 
-  /// The limiter as it is after `starts`, in any order: as restored from records after a restart.
-  ///
-  /// It is exactly as it was if `starts` goes back to when nothing was owed. With those of the last period alone, a steady pace may be
-  /// followed by a burst, but no period has more than it may have. If there were more than the rate allows (because it was higher then),
-  /// the next start is one pace away and not further.
+  /// The limiter as it is after `starts`, in any order: as restored from records after a restart. It is exactly as it was if `starts` goes
+  /// back for one period.
   public init(_ rate: Rate, starts: [WallTime]) {
     self.rate = rate
     for start in starts.sorted() { record(start) }
@@ -31,53 +41,90 @@ public struct RateLimiter: Sendable, Hashable {
   ///
   /// - Returns: False: nothing was taken; ``nextPermit(after:)`` says when to come back.
   public mutating func take(now: WallTime) -> Bool {
-    settle(at: now)
-    guard debt + cost <= capacity else { return false }
-    debt += cost
+    guard nextPermit(after: now) <= now else { return false }
+    record(now)
     return true
   }
 
   /// Counts a start that took place whether or not it was allowed, as one that a person asked for.
   public mutating func record(_ start: WallTime) {
-    settle(at: start)
-    debt = min(capacity, debt + cost)
+    let moment = Self.moment(start)
+    while let last = groups.last, last.last > moment + period { total -= groups.removeLast().count }
+    // One that comes late counts with the next that is known: never too soon.
+    if let index = groups.firstIndex(where: { $0.last >= moment }) {
+      groups[index].count += 1
+    } else if let last = groups.last, moment - last.first < width {
+      groups[groups.count - 1] = Group(first: last.first, last: moment, count: last.count + 1)
+    } else {
+      groups.append(Group(first: moment, last: moment, count: 1))
+    }
+    total += 1
+    forgetOldest()
   }
 
-  /// Gives one start back that was taken and did not take place. Giving back more than was taken changes nothing.
-  public mutating func giveBack() { debt = max(0, debt - cost) }
+  /// Gives a start back that was recorded and did not take place. Giving back what was not recorded changes nothing.
+  public mutating func giveBack(_ start: WallTime) {
+    let moment = Self.moment(start)
+    guard let index = groups.firstIndex(where: { $0.last >= moment }) else { return }
+    total -= 1
+    groups[index].count -= 1
+    if groups[index].count == 0 { groups.remove(at: index) }
+  }
 
   /// How many could start at `now`: 0 … ``Rate/count``.
-  public func available(at now: WallTime) -> Int { Int((capacity - owed(at: now)) / cost) }
+  public func available(at now: WallTime) -> Int {
+    let moment = Self.moment(now)
+    let used = groups.reduce(0) { $1.last > moment - period && $1.last <= moment + period ? $0 + $1.count : $0 }
+    return max(0, rate.count - used)
+  }
 
   /// The first moment, not before `now`, at which ``take(now:)`` would take one.
   public func nextPermit(after now: WallTime) -> WallTime {
-    let excess = owed(at: now) + cost - capacity
-    guard excess > 0 else { return now }
-    let count = Int64(rate.count)
-    return now + .milliseconds((excess + count - 1) / count)
+    guard total >= rate.count else { return now }
+    let moment = Self.moment(now)
+    var used = 0
+    for group in groups.reversed() where group.last <= moment + period {
+      used += group.count
+      if used >= rate.count { return max(now, WallTime(unixMilliseconds: group.last + period)) }
+    }
+    return now
   }
 
-  /// The same after the wall clock was set by `amount` (forward: positive): what was owed before is owed as before.
+  /// The newest start that is known; nil: none is.
+  public var newestStart: WallTime? { groups.last.map { WallTime(unixMilliseconds: $0.last) } }
+
+  /// The same after the wall clock was set by `amount` (forward: positive).
   public func shifted(by amount: Duration) -> RateLimiter {
     var limiter = self
-    limiter.asOf = asOf + amount
+    limiter.groups = groups.map { group in
+      Group(first: Self.moment(group.first, amount), last: Self.moment(group.last, amount), count: group.count)
+    }
     return limiter
   }
 
-  /// Of one start.
-  private var cost: Int64 { rate.period.wholeMilliseconds }
-
-  /// What may be owed at most; it is paid for in one period. At most 2.6 × 10¹⁵.
-  private var capacity: Int64 { cost * Int64(rate.count) }
-
-  private func owed(at now: WallTime) -> Int64 {
-    // A clock that was set back pays for nothing.
-    let (paid, isMore) = max(0, (now - asOf).wholeMilliseconds).multipliedReportingOverflow(by: Int64(rate.count))
-    return isMore ? 0 : max(0, debt - paid)
+  /// What can never keep a start from taking place any more.
+  private mutating func forgetOldest() {
+    guard let newest = groups.last?.last else { return }
+    let past = groups.prefix { $0.last <= newest - period }
+    total -= past.reduce(0) { $0 + $1.count }
+    groups.removeFirst(past.count)
+    while total > rate.count {
+      let surplus = min(groups[0].count, total - rate.count)
+      total -= surplus
+      groups[0].count -= surplus
+      if groups[0].count == 0 { groups.removeFirst() }
+    }
   }
 
-  private mutating func settle(at now: WallTime) {
-    debt = owed(at: now)
-    asOf = now
+  private var period: Int64 { rate.period.wholeMilliseconds }
+
+  /// How far apart starts may lie that are remembered together, in milliseconds.
+  private var width: Int64 { rate.count <= Self.mostGroups ? 1 : (period + Int64(Self.mostGroups) - 1) / Int64(Self.mostGroups) }
+
+  /// Not further than 30 million years from 1970: what is reckoned with it does not overflow.
+  private static func moment(_ time: WallTime) -> Int64 {
+    min(max(time.unixMilliseconds, -1_000_000_000_000_000_000), 1_000_000_000_000_000_000)
   }
+
+  private static func moment(_ time: Int64, _ amount: Duration) -> Int64 { moment(WallTime(unixMilliseconds: time) + amount) }
 }

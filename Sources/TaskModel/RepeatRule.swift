@@ -65,7 +65,8 @@ public enum MissedPolicy: Sendable, Hashable {
   case latest
   /// None of them runs: it goes on with the next one.
   case skip
-  /// Each runs, the latest `limit` of them, one every `spread`, so that a boot is no stampede.
+  /// Each runs, the latest `limit` of them, one every `spread`, so that a boot is no stampede; but at least twice as fast as new ones fall
+  /// due. What falls due while they run, runs after them.
   case all(limit: Int, spread: Duration)
 
   /// Its name in JSON and on the command line.

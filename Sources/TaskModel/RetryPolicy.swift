@@ -14,7 +14,7 @@ public struct RetryPolicy: Sendable, Hashable {
   public var backoff: Backoff
   /// The first delay.
   public var initial: Duration
-  /// The longest delay.
+  /// The longest delay, jitter included.
   public var maximum: Duration
 
   /// The policy as given; `attempts` below 1 count as 1.
@@ -29,6 +29,7 @@ public struct RetryPolicy: Sendable, Hashable {
   /// The delay after the `attempt`th attempt (1 for the first) was spent.
   ///
   /// - Parameter jitter: −1 … 1; the delay is moved by up to 20 % of itself, so that requests that failed together do not return together.
+  ///   What would exceed ``maximum`` lies as much below it, so that the longest delays are spread too.
   /// - Source: WorkManager's backoff (30 s to 5 h); the jitter is ours.
   public func delay(afterAttempt attempt: Int, jitter: Double) -> Duration {
     let steps = max(1, attempt)
@@ -38,9 +39,10 @@ public struct RetryPolicy: Sendable, Hashable {
       case .linear: initialMilliseconds * Double(steps)
       case .exponential: initialMilliseconds * Self.powerOfTwo(min(steps - 1, 62))
       }
-    let capped = min(grown, Double(max(0, maximum.wholeMilliseconds)))
+    let longest = Double(max(0, maximum.wholeMilliseconds))
+    let drawn = min(grown, longest) * (1 + 0.2 * min(1, max(-1, jitter)))
+    let moved = drawn > longest ? 2 * longest - drawn : drawn
     // A policy comes from outside and may name the longest duration there is, which a conversion would trap on.
-    let moved = capped * (1 + 0.2 * min(1, max(-1, jitter)))
     return .milliseconds(moved < Double(Int64.max) ? Int64(moved) : .max)
   }
 

@@ -71,23 +71,23 @@ struct LimitBook {
     keyRuns[entry.identifier]?[key] = count > 1 ? count - 1 : nil
   }
 
-  /// Counts a start.
+  /// Counts a start, at the time at which the run begins.
   mutating func began(_ entry: LiveRunEntry, now: WallTime) {
-    hostRate?.record(now)
-    rates[entry.identifier]?.record(now)
+    hostRate?.record(entry.started)
+    rates[entry.identifier]?.record(entry.started)
     guard let key = entry.gates.concurrencyKey, let rate = limits[entry.identifier]?.ratePerKey else { return }
     // Keys come and go: those whose starts are long ago are forgotten.
     if keyRates[entry.identifier]?.count ?? 0 >= 4096 {
       keyRates[entry.identifier] = keyRates[entry.identifier]?.filter { $0.value.available(at: now) < rate.count }
     }
-    keyRates[entry.identifier, default: [:]][key, default: RateLimiter(rate)].record(now)
+    keyRates[entry.identifier, default: [:]][key, default: RateLimiter(rate)].record(entry.started)
   }
 
   /// A start that was counted did not take place.
   mutating func takeBackBegin(_ entry: LiveRunEntry) {
-    hostRate?.giveBack()
-    rates[entry.identifier]?.giveBack()
-    if let key = entry.gates.concurrencyKey { keyRates[entry.identifier]?[key]?.giveBack() }
+    hostRate?.giveBack(entry.started)
+    rates[entry.identifier]?.giveBack(entry.started)
+    if let key = entry.gates.concurrencyKey { keyRates[entry.identifier]?[key]?.giveBack(entry.started) }
   }
 
   /// A run's end is durable.
@@ -128,7 +128,8 @@ struct LimitBook {
   mutating func wake(_ identifier: TaskIdentifier, now: WallTime) -> WallTime {
     guard let wakeRate else { return now }
     var limiter = wakes[identifier] ?? RateLimiter(wakeRate)
-    let time = limiter.nextPermit(after: now)
+    // Wake-ups to come are counted already: the next one queues behind them.
+    let time = limiter.nextPermit(after: max(now, limiter.newestStart ?? now))
     limiter.record(time)
     wakes[identifier] = limiter
     return time

@@ -39,6 +39,12 @@ final class Occurrences {
     }
   }
 
+  /// How far apart missed occurrences run: as `spread` says, but at most half of what lies between two of them. Otherwise new ones would fall
+  /// due faster than those that were missed are run.
+  func step(_ rule: RepeatRule, after occurrence: WallTime, spread: Duration) -> Duration {
+    min(spread, .milliseconds((following(rule, occurrence) - occurrence).wholeMilliseconds / 2))
+  }
+
   /// The latest occurrence by `now`, from `occurrence` on, which has passed.
   func latest(_ rule: RepeatRule, from occurrence: WallTime, by now: WallTime) -> WallTime {
     latest(rule, from: occurrence, by: now, count: 1)[0]

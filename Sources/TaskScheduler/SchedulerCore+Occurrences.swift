@@ -10,7 +10,7 @@ extension SchedulerCore {
     guard var record = try transaction.request(id), let rule = record.request.repetition, let occurrence = record.occurrence,
       rule.schedule != .event
     else { return try transaction.request(id)?.attemptsSpent ?? 0 }
-    if occurrence < awakeSince, record.missedLeft == 0, record.attemptsSpent == 0 {
+    if occurrence < awakeSince, record.attemptsSpent == 0 {
       switch rule.missed {
       case .latest: break
       case .skip where occurrence + record.gates.flex < awakeSince:
@@ -22,7 +22,7 @@ extension SchedulerCore {
         return nil
       case .skip: break
       case .all(let limit, _):
-        // The missed ones run from the earliest that is within the limit.
+        // The missed ones run from the earliest that is within the limit. Some of them may be from a downtime before this one.
         let missed = occurrences.latest(rule, from: occurrence, by: now, count: max(1, limit))
         record.missedLeft = missed.count - 1
         record.occurrence = missed.first ?? occurrence
@@ -53,11 +53,16 @@ extension SchedulerCore {
       record.occurrence = record.due
     case .every, .cron:
       let occurrence = record.occurrence ?? record.due
-      if record.missedLeft > 0, case .all(_, let spread) = rule.missed {
-        record.missedLeft -= 1
-        record.occurrence = occurrences.following(rule, occurrence)
-        record.due = now + spread
+      if record.missedLeft > 0, case .all(let limit, let spread) = rule.missed {
+        let next = occurrences.following(rule, occurrence)
+        let due = max(next, now + occurrences.step(rule, after: occurrence, spread: spread))
+        // What falls due while the missed ones run is caught up with as they are.
+        let behind = occurrences.latest(rule, from: next, by: due, count: max(1, limit))
+        record.missedLeft = behind.count - 1
+        record.occurrence = behind.first ?? next
+        record.due = due
       } else {
+        record.missedLeft = 0
         record.due = occurrences.next(rule, after: occurrence, now: now)
         record.occurrence = record.due
       }

@@ -170,6 +170,13 @@ extension SchedulerCore {
       request.repetition?.interval = minimum
       notes.append("the interval was raised to minimum_interval, \(minimum.wholeMilliseconds / 1000) s")
     }
+    if let rule = request.repetition, case .all(let limit, let spread) = rule.missed {
+      let step = occurrences.step(rule, after: WallTime(unixMilliseconds: 0), spread: spread)
+      if step < spread {
+        request.repetition?.missed = .all(limit: limit, spread: step)
+        notes.append("missed_spread_ms was lowered to half the interval, \(step.wholeMilliseconds) ms, so that missed runs catch up")
+      }
+    }
     if let interval = request.repetition?.interval, request.gates.flex > interval {
       request.gates.flex = interval
       notes.append("flex_ms was lowered to the interval, \(interval.wholeMilliseconds) ms")

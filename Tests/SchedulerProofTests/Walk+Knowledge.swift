@@ -51,25 +51,25 @@ extension Walk {
     let identifier = record.request.identifier
     try promise(standings[identifier]?.isHeld(at: now) != true, "\(record.id) began while its plugin is held back")
     try promise(host.core.handlers[identifier]?.suspension == nil, "\(record.id) began while its plugin is suspended")
-    try count(identifier, gates.concurrencyKey)
+    try count(identifier, gates.concurrencyKey, at: time)
   }
 
-  /// A burst, and then the pace of the rate: at most twice the count less one in a period.
-  private func count(_ identifier: TaskIdentifier, _ key: String?) throws {
-    let now = host.now.unixMilliseconds - host.offset
+  /// In no stretch of time of a rate's length there are more starts than it counts.
+  private func count(_ identifier: TaskIdentifier, _ key: String?, at time: WallTime) throws {
+    let now = time.unixMilliseconds - host.offset
     starts.append((identifier, key, now))
     let limits = host.policy.limits[identifier]
     if let rate = host.policy.rate {
       let recent = starts.count { $0.at > now - rate.period.wholeMilliseconds }
-      try promise(recent < 2 * rate.count, "\(recent) runs began within \(rate)")
+      try promise(recent <= rate.count, "\(recent) runs began within \(rate)")
     }
     if let rate = limits?.rate {
       let recent = starts.count { $0.identifier == identifier && $0.at > now - rate.period.wholeMilliseconds }
-      try promise(recent < 2 * rate.count, "\(recent) runs of \(identifier) began within \(rate)")
+      try promise(recent <= rate.count, "\(recent) runs of \(identifier) began within \(rate)")
     }
     if let rate = limits?.ratePerKey, let key {
       let recent = starts.count { $0.identifier == identifier && $0.key == key && $0.at > now - rate.period.wholeMilliseconds }
-      try promise(recent < 2 * rate.count, "\(recent) runs of \(identifier) with the key \(key) began within \(rate)")
+      try promise(recent <= rate.count, "\(recent) runs of \(identifier) with the key \(key) began within \(rate)")
     }
   }
 

@@ -23,6 +23,18 @@ import Testing
     #expect(RetryPolicy().delay(afterAttempt: 1, jitter: jitter) == .milliseconds(milliseconds))
   }
 
+  @Test("no jitter leads beyond the maximum, and the longest delays are spread all the same", arguments: RetryPolicy.Backoff.allCases)
+  func maximum(_ backoff: RetryPolicy.Backoff) {
+    let policy = RetryPolicy(backoff: backoff, initial: .seconds(30), maximum: .seconds(100))
+    for attempt in 1...10 {
+      let delays = stride(from: -1.0, through: 1.0, by: 0.01).map { policy.delay(afterAttempt: attempt, jitter: $0) }
+      #expect(delays.allSatisfy { $0 <= .seconds(100) })
+      #expect(Set(delays).count > 90, "attempt \(attempt)")
+    }
+    #expect(policy.delay(afterAttempt: 9, jitter: 1) == .seconds(80))
+    #expect(policy.delay(afterAttempt: 9, jitter: -1) == .seconds(80))
+  }
+
   @Test("an attempt below 1 counts as the first, one beyond all measure as the longest delay")
   func extremes() {
     #expect(RetryPolicy().delay(afterAttempt: 0, jitter: 0) == .seconds(30))
@@ -34,7 +46,7 @@ import Testing
   @Test("the longest durations do not overflow", arguments: RetryPolicy.Backoff.allCases)
   func longest(_ backoff: RetryPolicy.Backoff) {
     let policy = RetryPolicy(backoff: backoff, initial: .seconds(Int64.max), maximum: .seconds(Int64.max))
-    #expect(policy.delay(afterAttempt: 64, jitter: 1) == .milliseconds(Int64.max))
+    #expect(policy.delay(afterAttempt: 64, jitter: 0) == .milliseconds(Int64.max))
     #expect(policy.delay(afterAttempt: .max, jitter: -1) > .milliseconds(Int64.max / 2))
   }
 }

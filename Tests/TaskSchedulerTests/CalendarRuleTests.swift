@@ -151,6 +151,49 @@ import Testing
     #expect(try world.record(id).due == .utc("2026-01-01T06:00:00Z"))
   }
 
+  @Test("all: those of a short interval are caught up with, and then it goes on as before: none is left out")
+  func shortInterval() throws {
+    let world = try World(SchedulingPolicy(minimumInterval: .seconds(1)))
+    let submission = try world.submit(
+      TaskRequest(identifier: .sample(), repetition: RepeatRule(.every(.seconds(2)), missed: .all(limit: 10, spread: .seconds(60)))))
+    let id = submission.id
+    #expect(submission.notes.contains { $0.contains("missed_spread_ms was lowered to half the interval, 1000 ms") })
+    let start = world.now
+    try world.finish(id, .success)
+    world.now = start + .seconds(21)
+    try world.restart()
+    try world.turn()
+    var occurrences: [WallTime] = []
+    while world.now < start + .seconds(66) {
+      if world.isRunning(id) {
+        occurrences.append(try #require(try world.record(id).occurrence))
+        try world.finish(id, .success)
+      } else {
+        try world.advance(.milliseconds(100))
+      }
+    }
+    // 2 s, 4 s, … 20 s were missed; 22 s and the others fell due later.
+    #expect(occurrences == (1...32).map { start + .seconds($0 * 2) })
+  }
+
+  @Test("all: a downtime while it catches up adds to what was missed, within the limit")
+  func missedAgain() throws {
+    let world = try World()
+    let id = try downtime(world, hourly(.all(limit: 3, spread: .seconds(60))))
+    try world.finish(id, .success)
+    world.now = .utc("2026-01-01T09:30:00Z")
+    try world.restart()
+    try world.turn()
+    var occurrences: [WallTime?] = []
+    for _ in 0..<3 {
+      occurrences.append(try world.record(id).occurrence)
+      try world.finish(id, .success)
+      try world.advance(.seconds(60))
+    }
+    #expect(occurrences == [.utc("2026-01-01T07:00:00Z"), .utc("2026-01-01T08:00:00Z"), .utc("2026-01-01T09:00:00Z")])
+    #expect(!world.isRunning(id))
+  }
+
   @Test("all: a retry of a missed occurrence is still of that occurrence")
   func retryOfMissed() throws {
     let world = try World()

@@ -25,7 +25,7 @@ struct ScheduleOptions: ParsableArguments {
     help: ArgumentHelp(
       "Times that passed while the host was down: latest (default: one run for all), skip, all or all:N.", valueName: "policy"))
   var missed: String?
-  @Option(help: ArgumentHelp("With --missed all: how far apart they run (default: 1m).", valueName: "duration"))
+  @Option(help: ArgumentHelp("With --missed all: how far apart they run (default: 1m); at most half the interval.", valueName: "duration"))
   var missedSpread: String?
 
   func validate() throws {
