@@ -23,6 +23,12 @@ public struct RunRecord: Sendable, Hashable {
     ended.map { report.handlerTime ?? max(.zero, $0 - started) }
   }
 
+  /// Whether its time was up: its budget was spent, or its progress stalled. It may have returned in its grace, with any result. One that
+  /// was cancelled, replaced, or interrupted by a condition or a shutdown did not expire.
+  ///
+  /// - Source: semantics.md, "How a run ends, and what its request does then".
+  public var isExpired: Bool { outcome == .expired || report.stopReason == .budget || report.stopReason == .stalled }
+
   /// A record as given.
   public init(
     id: RunID, request: RequestID, identifier: TaskIdentifier, attempt: Int, started: WallTime, ended: WallTime? = nil,

@@ -32,6 +32,20 @@ import Testing
     for reason in StopReason.allCases { #expect(RunEnding.forced(reason).outcome == expected[reason]) }
   }
 
+  @Test(
+    "expired are runs whose time was up, however they ended; not those that were cancelled or interrupted",
+    arguments: StopReason.allCases)
+  func expired(_ reason: StopReason) throws {
+    let identifier = try TaskIdentifier("org.example.a")
+    for ending in Self.results.map({ RunEnding.returned($0, stop: reason) }) + [.forced(reason)] {
+      var run = RunRecord(
+        id: RunID(sequence: 2, origin: 1), request: RequestID(sequence: 1, origin: 1), identifier: identifier, attempt: 1,
+        started: WallTime(unixMilliseconds: 0), ended: WallTime(unixMilliseconds: 1), outcome: ending.outcome)
+      run.report.stopReason = reason
+      #expect(run.isExpired == (reason == .budget || reason == .stalled), "\(ending)")
+    }
+  }
+
   @Test("a crash and a loss are what they are")
   func gone() {
     #expect(RunEnding.crashed.outcome == .crashed)

@@ -60,7 +60,7 @@ extension JSONWriter {
     member("duration_ms", record.duration?.wholeMilliseconds)
     member("outcome", record.outcome?.rawValue)
     member("stop_reason", report.stopReason?.rawValue)
-    member("expired", report.stopReason != nil)
+    member("expired", record.isExpired)
     member("forced", report.forced)
     member("stop_stage", report.stopStage?.rawValue)
     member("message", report.message)
