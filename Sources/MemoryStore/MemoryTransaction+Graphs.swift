@@ -18,6 +18,13 @@ extension MemoryTransaction {
     (openEdges[predecessor.sequence] ?? []).sorted().map { RequestID(sequence: $0, origin: origin) }
   }
 
+  /// Looks at all edges.
+  func failedDependants(of predecessor: RequestID) throws -> [RequestID] {
+    edges.filter { $0.value.contains { $0.predecessor == predecessor && $0.ended == .failed } }.keys.sorted().map {
+      RequestID(sequence: $0, origin: origin)
+    }
+  }
+
   /// Looks at the runs from the newest back to the request.
   func output(of id: RequestID) throws -> [UInt8]? {
     var output: [UInt8]?

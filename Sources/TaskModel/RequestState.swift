@@ -47,6 +47,8 @@ public enum RequestEvent: Sendable, Hashable {
   case revived
   /// An operator gives a dead letter up.
   case discarded
+  /// A dead letter is revived together with what it failed because of, and waits for that again.
+  case redriven
 }
 
 /// What a transition depends on besides state and event.
@@ -134,6 +136,7 @@ extension RequestState {
     case (.running, .ended(let outcome)): return Self.afterRun(outcome, guards: guards)
     case (.failed, .revived): return RequestTransition(state: .pending, due: .now, attempts: .reset)
     case (.failed, .discarded): return RequestTransition(state: .cancelled)
+    case (.failed, .redriven): return RequestTransition(state: .blocked, attempts: .reset)
     case (let state, let event): throw IllegalTransition(state: state, event: event)
     }
   }

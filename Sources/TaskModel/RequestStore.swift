@@ -190,7 +190,8 @@ public protocol StoreTransaction {
 
   // MARK: Graphs
 
-  /// Adds what a request waits for.
+  /// Adds what a request waits for. An edge from a predecessor that it has one from already takes that one's place; when all of a request's
+  /// edges are added again, their order stays.
   func insert(_ edges: [DependencyRecord], of id: RequestID) throws
   /// The requests that others wait for.
   func awaitedPredecessors() throws -> Set<RequestID>
@@ -198,6 +199,8 @@ public protocol StoreTransaction {
   func edges(of id: RequestID) throws -> [DependencyRecord]
   /// The requests that wait for `predecessor`, or ended while they did, in the order of their ids.
   func dependants(of predecessor: RequestID) throws -> [RequestID]
+  /// The requests whose edge from `predecessor` says that it has failed, in the order of their ids.
+  func failedDependants(of predecessor: RequestID) throws -> [RequestID]
   /// What the last of a request's runs that has ended gave out; nil: the history does not have one.
   func output(of id: RequestID) throws -> [UInt8]?
   /// Records how a predecessor ended, and what it gave out, in the edges that wait for it.

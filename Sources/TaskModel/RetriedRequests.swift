@@ -14,7 +14,7 @@ public struct RetriedRequests: Sendable, Hashable {
     }
   }
 
-  /// Those that are pending again, the oldest first.
+  /// Those that are pending again, or blocked by one that is, the oldest first.
   public var retried: [RequestID] = []
   /// Those that stay as they are, the oldest first.
   public var refused: [Refused] = []

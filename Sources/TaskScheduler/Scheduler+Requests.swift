@@ -23,17 +23,17 @@ extension Scheduler {
     write(completion) { core, transaction, now in try core.cancelAll(tag: tag, identifier: identifier, transaction, now: now) }
   }
 
-  /// Makes a dead letter pending again. What it depended on is not waited for any more; what that means to it is in
-  /// ``RequestRecord/lastMessage``.
+  /// Makes a dead letter pending again, or blocked where it waits for a live request. What failed because of it waits for it again; how many
+  /// those are is in ``RequestRecord/lastMessage``. Refused for one whose own predecessor has failed: that is to be retried.
   public func revive(_ id: RequestID, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void) {
     write(completion) { core, transaction, now in try core.revive(id, transaction, now: now) }
   }
 
-  /// Makes dead letters pending again, in one commit; but not those whose unique key another request holds by now.
+  /// Makes dead letters pending again, in one commit, each graph in its order; but not those whose unique key another request holds by now.
   ///
   /// - Parameters:
-  ///   - identifier: Only those of it; nil: all.
-  ///   - tag: Only those with it; nil: all.
+  ///   - identifier: Only those of it, and what failed because of them; nil: all.
+  ///   - tag: Only those with it, and what failed because of them; nil: all.
   ///   - after: Only those after it in the order of ids.
   ///   - limit: At most so many of the identifier's are looked at, from 1.
   ///   - completion: Gets what became of them, on the scheduler's thread, once that is durable.

@@ -1,83 +1,175 @@
 import TaskModel
 
 extension SchedulerCore {
-  /// Makes a dead letter pending again, with all its attempts. What it depended on is not waited for any more.
+  /// Makes a dead letter pending again, with all its attempts. What failed because of it, and because of that, waits again.
+  ///
+  /// Nothing runs out of order: a dead letter that waits for a live request is blocked by it again, and one whose predecessor has failed or
+  /// was cancelled is refused, since it would wait for ever.
   func revive(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws -> RequestRecord {
-    var record = try find(id, transaction)
-    guard record.state == .failed else {
-      throw RequestRefusal(.conflict, "request \(id) is \(record.state.rawValue); only one that has failed can be retried")
-    }
-    if let key = record.request.uniqueKey, try transaction.holder(of: key, identifier: record.request.identifier) != nil {
-      throw RequestRefusal(.conflict, "another request holds the unique key \"\(key)\" by now: cancel it first")
-    }
-    let hasNewPayload = try takeOutputs(of: &record, transaction)
-    record.state = try record.state.transition(on: .revived, guards: RequestGuards()).state
-    record.due = now
-    record.attemptsSpent = 0
-    record.losses = 0
-    record.ended = nil
-    if hasNewPayload { try transaction.rewrite(record) } else { try transaction.update(record) }
-    turn.changes += 1
-    becamePending(record)
-    countLive(record.request.identifier, by: 1)
-    note(record)
-    return record
+    _ = try redrive(id, transaction, now: now)
+    return try find(id, transaction)
   }
 
   /// Makes dead letters pending again, but not those whose unique key another holds by now.
   ///
   /// - Parameters:
-  ///   - identifier: Only those of it; nil: all.
-  ///   - tag: Only those with it; nil: all.
+  ///   - identifier: Only those of it, and what failed because of them; nil: all.
+  ///   - tag: Only those with it, and what failed because of them; nil: all.
   ///   - after: Only those after it in the order of ids.
   ///   - limit: At most so many of the identifier's are looked at.
   func reviveAll(
     identifier: TaskIdentifier?, tag: String? = nil, after: RequestID? = nil, limit: Int = .max, _ transaction: any StoreTransaction,
     now: WallTime
   ) throws -> RetriedRequests {
+    var retried: Set<RequestID> = []
     var result = RetriedRequests()
+    // The oldest first: a predecessor comes before what failed because of it.
     let ids = try transaction.failed(of: identifier).filter { id in after.map { $0 < id } ?? true }
-    for id in ids.prefix(limit) {
+    for id in ids.prefix(limit) where !retried.contains(id) {
       if let tag, try transaction.request(id)?.request.tags.contains(where: { $0.utf8.elementsEqual(tag.utf8) }) != true { continue }
-      do {
-        _ = try revive(id, transaction, now: now)
-        result.retried.append(id)
-      } catch let refusal as RequestRefusal where refusal.code == .conflict {
+      do { retried.formUnion(try redrive(id, transaction, now: now)) } catch let refusal as RequestRefusal where refusal.code == .conflict {
         // It was refused before anything was changed.
         result.refused.append(RetriedRequests.Refused(id: id, message: refusal.message))
       }
     }
+    result.retried = retried.sorted()
     if ids.count > limit { result.last = ids.prefix(limit).last }
     return result
   }
 
-  /// A request that failed with what it waited for runs without that: it is given what is there. Its message says what is not.
+  // MARK: Graphs
+
+  /// Revives a dead letter and what failed because of it. Refuses before anything is changed.
   ///
-  /// - Returns: Whether its payload is another now.
-  private func takeOutputs(of record: inout RequestRecord, _ transaction: any StoreTransaction) throws -> Bool {
-    // One that ran had all that it waited for.
-    guard record.lastOutcome == nil else { return false }
-    var edges = try transaction.edges(of: record.id)
-    guard !edges.isEmpty else { return false }
-    var missing: [String] = []
-    for index in edges.indices where edges[index].ended != .succeeded && edges[index].onFailure == .fail {
-      // It may have been retried meanwhile.
-      let predecessor = edges[index].predecessor
-      let state = try transaction.request(predecessor)?.state ?? edges[index].ended
-      if state == .succeeded {
-        edges[index].ended = .succeeded
-        edges[index].output = try transaction.output(of: predecessor) ?? []
-      } else {
-        missing.append("\(predecessor), which \(state.map(Self.ending) ?? "has not ended")")
+  /// - Returns: Which requests are live again, that one first.
+  private func redrive(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws -> [RequestID] {
+    var record = try find(id, transaction)
+    guard record.state == .failed else {
+      throw RequestRefusal(.conflict, "request \(id) is \(record.state.rawValue); only one that has failed can be retried")
+    }
+    guard try isKeyFree(of: record, transaction) else {
+      throw RequestRefusal(.conflict, "another request holds the unique key \"\(record.request.uniqueKey ?? "")\" by now: cancel it first")
+    }
+    let edges = try presentEdges(of: record, transaction)
+    if let broken = edges.first(where: \.isBroken) { throw try refusal(of: id, because: broken, transaction) }
+    var notes = try bringBack(&record, edges, transaction, now: now)
+    let dependants = try redriveDependants(of: id, transaction, now: now)
+    if !dependants.isEmpty { notes.append("\(Self.count(dependants.count, "request")) that failed because of it will run after it") }
+    if !notes.isEmpty || record.lastOutcome == nil {
+      record.lastMessage = notes.isEmpty ? nil : "retried: " + notes.joined(separator: "; ")
+      try transaction.update(record)
+    }
+    note(record)
+    return [id] + dependants
+  }
+
+  /// What failed because of a request that was just revived is blocked by it again, and so on. What cannot be, since another predecessor is
+  /// a dead letter still or its unique key is held, stays one.
+  private func redriveDependants(of id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws -> [RequestID] {
+    // A list, since a chain may be longer than a stack is deep.
+    var ends = [id]
+    var redriven: [RequestID] = []
+    while let predecessor = ends.popLast() {
+      for dependant in try transaction.failedDependants(of: predecessor) {
+        guard var record = try transaction.request(dependant) else { continue }
+        let edges = try presentEdges(of: record, transaction)
+        switch record.state {
+        case .failed where record.lastOutcome == nil:
+          guard !edges.contains(where: \.isBroken), try isKeyFree(of: record, transaction) else { continue }
+          record.lastMessage = "\(predecessor) was retried, and this waits for it again"
+          _ = try bringBack(&record, edges, transaction, now: now)
+          note(record)
+          redriven.append(dependant)
+          ends.append(dependant)
+        case .blocked:
+          // It runs whatever becomes of its predecessor, but after it.
+          try transaction.insert(edges, of: dependant)
+          awaited?.insert(predecessor)
+          turn.changes += 1
+        default: continue
+        }
       }
     }
-    var notes = missing.isEmpty ? [] : ["it runs without \(missing.joined(separator: "; ")); its dependants stay as they are"]
+    return redriven
+  }
+
+  /// What a dead letter, or a request that waits, is to wait for, with what has become of each by now: a predecessor may have been retried.
+  /// Empty for one that ran: it had all that it waited for.
+  private func presentEdges(of record: RequestRecord, _ transaction: any StoreTransaction) throws -> [DependencyRecord] {
+    guard record.lastOutcome == nil else { return [] }
+    var edges = try transaction.edges(of: record.id)
+    for index in edges.indices {
+      let predecessor = edges[index].predecessor
+      // Of one that is no longer on record, it is known how it ended.
+      let state = try transaction.request(predecessor)?.state ?? edges[index].ended ?? .cancelled
+      guard edges[index].ended != state else { continue }
+      edges[index].ended = state.isFinal ? state : nil
+      edges[index].output = state == .succeeded ? try transaction.output(of: predecessor) ?? [] : []
+    }
+    return edges
+  }
+
+  private func isKeyFree(of record: RequestRecord, _ transaction: any StoreTransaction) throws -> Bool {
+    guard let key = record.request.uniqueKey else { return true }
+    return try transaction.holder(of: key, identifier: record.request.identifier) == nil
+  }
+
+  private func refusal(of id: RequestID, because broken: DependencyRecord, _ transaction: any StoreTransaction) throws -> RequestRefusal {
+    let predecessor = broken.predecessor
+    let state = try transaction.request(predecessor)?.state
+    let remedy = state == .failed ? "retry that (taskhost tasks retry \(predecessor)), and this one runs after it" : "submit both again"
+    let ending = Self.ending(state ?? broken.ended ?? .cancelled) + (state == nil ? " and is no longer on record" : "")
+    return RequestRefusal(.conflict, "request \(id) runs only after \(predecessor), which \(ending): \(remedy)")
+  }
+
+  /// A dead letter is live again, with all its attempts: blocked while one of `edges` is open, else pending with the outputs of its
+  /// predecessors.
+  ///
+  /// - Returns: What is missing from its payload.
+  private func bringBack(
+    _ record: inout RequestRecord, _ edges: [DependencyRecord], _ transaction: any StoreTransaction, now: WallTime
+  ) throws -> [String] {
+    let open = edges.filter { $0.ended == nil }.map(\.predecessor)
+    record.state = try record.state.transition(on: open.isEmpty ? .revived : .redriven, guards: RequestGuards()).state
+    record.blockedBy = open.first
+    record.attemptsSpent = 0
+    record.losses = 0
+    record.ended = nil
+    if !edges.isEmpty { try transaction.insert(edges, of: record.id) }
+    awaited?.formUnion(open)
+    var notes: [String] = []
+    if open.isEmpty {
+      record.due = now
+      if let note = try takeOutputs(of: &record, edges, transaction) { notes.append(note) }
+    } else {
+      try transaction.update(record)
+    }
+    turn.changes += 1
+    if record.state == .pending { becamePending(record) }
+    countLive(record.request.identifier, by: 1)
+    return notes
+  }
+
+  /// Writes a request that waits for nothing any more, with the outputs of its predecessors.
+  ///
+  /// - Returns: What its payload lacks; nil: nothing.
+  private func takeOutputs(
+    of record: inout RequestRecord, _ edges: [DependencyRecord], _ transaction: any StoreTransaction
+  ) throws -> String? {
+    var note: String?
     let submitted = try transaction.submittedPayload(of: record.id)
     record.request.payload = submitted
-    do { record.request.payload = try MergedPayload.of(submitted, edges) } catch {
-      notes.append("it runs with what was submitted alone: \(error.message)")
+    if !edges.isEmpty {
+      do { record.request.payload = try MergedPayload.of(submitted, edges) } catch {
+        note = "it runs with what was submitted alone: \(error.message)"
+      }
     }
-    record.lastMessage = notes.isEmpty ? nil : "retried: " + notes.joined(separator: "; ")
-    return record.request.payload != submitted
+    if record.request.payload == submitted { try transaction.update(record) } else { try transaction.rewrite(record) }
+    return note
   }
+}
+
+extension DependencyRecord {
+  /// Whether the dependant cannot run any more: what must succeed first has ended otherwise.
+  fileprivate var isBroken: Bool { onFailure == .fail && ended != nil && ended != .succeeded }
 }

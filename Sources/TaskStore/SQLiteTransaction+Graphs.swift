@@ -30,6 +30,13 @@ extension SQLiteTransaction {
     try statements.openEdges.rows(.integer(predecessor.sequence)) { RequestID(sequence: $0.integer(0), origin: origin) }
   }
 
+  func failedDependants(of predecessor: RequestID) throws -> [RequestID] {
+    // The literal lets the partial index be used.
+    let select = try PreparedStatement(
+      database, "SELECT request FROM edges INDEXED BY edges_failed WHERE predecessor = ? AND ended = 60 ORDER BY request")
+    return try select.rows(.integer(predecessor.sequence)) { RequestID(sequence: $0.integer(0), origin: origin) }
+  }
+
   func output(of id: RequestID) throws -> [UInt8]? {
     // A run has a higher id than its request, and one that was made before its request ended; ids begin with the time. Only where the
     // clock was set back, runs may be named later than that.

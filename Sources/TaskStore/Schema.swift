@@ -25,6 +25,10 @@ enum Schema {
       try database.execute(sql: version5)
       Failpoint.migrationWritten.hit()
     }
+    migrator.registerMigration("6 edges of what has failed") { database in
+      try database.execute(sql: edgesOfFailed)
+      Failpoint.migrationWritten.hit()
+    }
     return migrator
   }
 
@@ -231,4 +235,7 @@ enum Schema {
     CREATE INDEX requests_claimed ON requests (identifier) WHERE state = 30;
     ALTER TABLE runs ADD COLUMN handler_ns INTEGER;
     """
+
+  /// Finds what failed because of a request (60) when that is retried.
+  private static let edgesOfFailed = "CREATE INDEX edges_failed ON edges (predecessor) WHERE ended = 60;"
 }

@@ -4,7 +4,7 @@ import TaskModel
 enum TransitionTable {
   private static let outcomes = RunOutcome.allCases.map { RequestEvent.ended($0) }
   static let events: [RequestEvent] =
-    [.unblocked, .predecessorFailed, .claimed, .released, .started] + outcomes + [.cancelled, .revived, .discarded]
+    [.unblocked, .predecessorFailed, .claimed, .released, .started] + outcomes + [.cancelled, .revived, .discarded, .redriven]
 
   private static let guards: [RequestGuards] = [true, false].flatMap { attempts in
     [true, false].flatMap { losses in
@@ -24,6 +24,7 @@ enum TransitionTable {
     case .cancelled: "it is cancelled, or replaced"
     case .revived: "it is retried by an operator"
     case .discarded: "it is discarded by an operator"
+    case .redriven: "what it failed because of is retried"
     }
   }
 

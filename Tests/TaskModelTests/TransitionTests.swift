@@ -39,6 +39,7 @@ import Testing
     Line(.running, .released, RequestTransition(state: .pending)),
     Line(.failed, .revived, RequestTransition(state: .pending, due: .now, attempts: .reset)),
     Line(.failed, .discarded, RequestTransition(state: .cancelled)),
+    Line(.failed, .redriven, RequestTransition(state: .blocked, attempts: .reset)),
 
     Line(.running, .ended(.succeeded), when: once, RequestTransition(state: .succeeded, attempts: .reset)),
     Line(.running, .ended(.succeeded), when: repeating, nextOccurrence),
@@ -65,7 +66,8 @@ import Testing
   }
 
   private static let outcomes: [RequestEvent] = RunOutcome.allCases.map { .ended($0) }
-  private static let events: [RequestEvent] = [.unblocked, .claimed, .released, .started, .cancelled, .revived, .discarded] + outcomes
+  private static let events: [RequestEvent] = [.unblocked, .claimed, .released, .started, .cancelled, .revived, .discarded, .redriven]
+    + outcomes
 
   private static let guards = [true, false].flatMap { attempts in
     [true, false].flatMap { losses in
@@ -92,8 +94,8 @@ import Testing
         }
       }
     }
-    // 20 pairs, 8 guards each: no line of the table is left unused.
-    #expect(legal == 20 * 8)
+    // 21 pairs, 8 guards each: no line of the table is left unused.
+    #expect(legal == 21 * 8)
   }
 
   @Test("an illegal transition says which state met which event")

@@ -13,23 +13,182 @@ import Testing
     try world.turn { core, transaction in try core.reviveAll(identifier: identifier, transaction, now: world.now).retried.count }
   }
 
-  @Test("a dependant that failed with its predecessor runs without it, and says so; the predecessor's retry does not bring it back")
-  func dependant() throws {
+  @Test("what failed because of a request waits for it again when that is retried, and so on, in order and with its outputs")
+  func chain() throws {
     let world = try world()
-    let first = try world.submit().id
+    let ids = try graph(world)
+    try world.finish(ids[0], .failure)
+    #expect(try states(world, ids) == [.failed, .failed, .failed, .failed])
+    world.now = world.now + .seconds(60)
+    let revived = try world.revive(ids[0])
+    #expect(revived.lastMessage == "retried: 3 requests that failed because of it will run after it")
+    #expect(try states(world, ids) == [.running, .blocked, .blocked, .blocked])
+    #expect(try world.record(ids[3]).lastMessage == "\(ids[1]) was retried, and this waits for it again")
+    #expect(world.core.liveCounts[.sample()] == 4)
+    var report = RunReport()
+    report.output = Array("1".utf8)
+    try world.end(ids[0], .returned(.success, stop: nil), report)
+    #expect(try states(world, ids) == [.succeeded, .running, .running, .blocked])
+    #expect(try #require(world.orders[ids[1]]).payload == Array("1".utf8))
+    try world.finish(ids[2], .success)
+    #expect(!world.isRunning(ids[3]))
+    try world.finish(ids[1], .success)
+    #expect(world.isRunning(ids[3]))
+    #expect(world.begun == [ids[0], ids[0], ids[1], ids[2], ids[3]])
+  }
+
+  @Test("a root that fails again fails them again; one in the middle brings back what is below it only")
+  func again() throws {
+    let world = try world()
+    let ids = try graph(world)
+    try world.finish(ids[0], .failure)
+    try world.revive(ids[0])
+    try world.finish(ids[0], .failure)
+    #expect(try states(world, ids) == [.failed, .failed, .failed, .failed])
+    try world.revive(ids[0])
+    try world.finish(ids[0], .success)
+    try world.finish(ids[1], .failure)
+    #expect(try states(world, ids) == [.succeeded, .failed, .running, .failed])
+    try world.revive(ids[1])
+    #expect(try states(world, ids) == [.succeeded, .running, .running, .blocked])
+    try world.finish(ids[1], .success)
+    try world.finish(ids[2], .success)
+    #expect(world.isRunning(ids[3]))
+  }
+
+  @Test("a dependant by itself does not run ahead of its order: its retry is refused, and names what to retry")
+  func dependantAlone() throws {
+    let world = try world()
+    let ids = try graph(world)
+    try world.finish(ids[0], .failure)
+    let refusal = #expect(throws: RequestRefusal.self) { try world.revive(ids[1]) }
+    #expect(refusal?.code == .conflict)
+    #expect(
+      refusal?.message
+        == "request \(ids[1]) runs only after \(ids[0]), which has failed: retry that (taskhost tasks retry \(ids[0])), and this one runs after it"
+    )
+    #expect(try states(world, ids) == [.failed, .failed, .failed, .failed])
+  }
+
+  @Test("one whose predecessor was cancelled, or is gone, cannot be retried, and says so")
+  func cancelledPredecessor() throws {
+    let world = try world()
+    let first = try world.submit(.sample(begin: .ms(60_000))).id
     let second = try world.submit().id
     let last = try world.submit(.sample(after: [first, second])).id
-    var report = RunReport()
-    report.output = Array("from second".utf8)
-    try world.end(second, .returned(.success, stop: nil), report)
-    try world.finish(first, .failure)
-    let revived = try world.revive(last)
-    #expect(revived.lastMessage == "retried: it runs without \(first), which has failed; its dependants stay as they are")
-    #expect(try #require(world.orders[last]).payload == Array("from second".utf8))
-    try world.revive(first)
-    try world.finish(first, .success)
-    #expect(world.begun == [first, second, last, first])
+    try world.finish(second, .failure)
+    try world.cancel(first)
+    #expect(throws: RequestRefusal.self) { try world.revive(last) }
+    try world.revive(second)
+    #expect(try world.record(last).state == .failed)
+    let refusal = #expect(throws: RequestRefusal.self) { try world.revive(last) }
+    #expect(refusal?.message.contains("\(first), which was cancelled: submit both again") == true)
   }
+
+  @Test("one that failed because of two waits until both are retried, and for what still runs")
+  func twoRoots() throws {
+    let world = try world()
+    let slow = try world.submit().id
+    let bad = try world.submit().id
+    let worse = try world.submit().id
+    let last = try world.submit(.sample(after: [slow, bad, worse])).id
+    try world.finish(bad, .failure)
+    try world.finish(worse, .failure)
+    try world.revive(bad)
+    #expect(try world.record(last).state == .failed)
+    try world.finish(bad, .success)
+    try world.revive(worse)
+    #expect(try world.record(last).state == .blocked)
+    try world.finish(worse, .success)
+    #expect(try world.record(last).blockedBy == slow)
+    try world.finish(slow, .success)
+    #expect(world.isRunning(last))
+  }
+
+  @Test("one whose key another holds by now stays a dead letter, and what is below it too")
+  func heldKey() throws {
+    let world = try world()
+    let first = try world.submit().id
+    var keyed = TaskRequest.sample(after: [first])
+    (keyed.uniqueKey, keyed.onConflict) = ("k", .keep)
+    let second = try world.submit(keyed).id
+    let last = try world.submit(.sample(after: [second])).id
+    try world.finish(first, .failure)
+    try world.submit(.sample(begin: .ms(60_000), key: "k", onConflict: .keep))
+    try world.revive(first)
+    #expect(try states(world, [first, second, last]) == [.running, .failed, .failed])
+  }
+
+  @Test("one that runs whatever becomes of its predecessor, and still waits for another, waits for the retried one too")
+  func ignoring() throws {
+    let world = try world()
+    let (first, slow) = (try world.submit().id, try world.submit().id)
+    var request = TaskRequest.sample()
+    request.after = [Dependency(.request(first), onFailure: .ignore), Dependency(.request(slow))]
+    let last = try world.submit(request).id
+    try world.finish(first, .failure)
+    try world.revive(first)
+    try world.finish(slow, .success)
+    #expect(try world.record(last).state == .blocked)
+    try world.finish(first, .success)
+    #expect(world.isRunning(last))
+  }
+
+  @Test("retrying all goes through a graph in its order, counts each once, and survives a restart")
+  func allOfAGraph() throws {
+    let world = try world()
+    let ids = try graph(world)
+    let alone = try world.submit().id
+    try world.finish(ids[0], .failure)
+    try world.finish(alone, .failure)
+    let result = try world.turn { core, transaction in try core.reviveAll(identifier: nil, transaction, now: world.now) }
+    #expect(result.retried == ids + [alone])
+    #expect(result.refused.isEmpty)
+    #expect(try states(world, ids) == [.running, .blocked, .blocked, .blocked])
+    try world.restart(handlers: [.sample(runs: 8)])
+    try world.turn()
+    for id in ids {
+      #expect(world.isRunning(id))
+      try world.finish(id, .success)
+    }
+  }
+
+  @Test("retrying those with a tag refuses what runs only after one without it")
+  func tagBelow() throws {
+    let world = try world()
+    let first = try world.submit().id
+    var tagged = TaskRequest.sample(after: [first])
+    tagged.tags = ["nightly"]
+    let second = try world.submit(tagged).id
+    try world.finish(first, .failure)
+    let result = try world.turn { core, transaction in
+      try core.reviveAll(identifier: nil, tag: "nightly", transaction, now: world.now)
+    }
+    #expect(result.retried.isEmpty && result.refused.map(\.id) == [second])
+    #expect(try states(world, [first, second]) == [.failed, .failed])
+  }
+
+  @Test("a graph whose retry was not committed is as it was")
+  func undone() throws {
+    let world = try world()
+    let ids = try graph(world)
+    try world.finish(ids[0], .failure)
+    world.store.fail(with: .full("no space"))
+    #expect(throws: StoreError.self) { try world.revive(ids[0]) }
+    world.store.fail(with: nil)
+    #expect(try states(world, ids) == [.failed, .failed, .failed, .failed])
+    try world.revive(ids[0])
+    for id in ids { try world.finish(id, .success) }
+  }
+
+  /// A diamond: the second and the third wait for the first, the fourth for both.
+  private func graph(_ world: World) throws -> [RequestID] {
+    let first = try world.submit().id
+    let (left, right) = (try world.submit(.sample(after: [first])).id, try world.submit(.sample(after: [first])).id)
+    return [first, left, right, try world.submit(.sample(after: [left, right])).id]
+  }
+
+  private func states(_ world: World, _ ids: [RequestID]) throws -> [RequestState] { try ids.map { try world.record($0).state } }
 
   @Test("one that is discarded is cancelled, keeps its reason, and cannot be retried; any other request is not discarded")
   func discard() throws {
@@ -58,37 +217,6 @@ import Testing
     #expect(page.discarded == Array(ids[..<3]) && page.last == ids[2])
     let rest = try discard(nil, after: page.last, limit: 3)
     #expect(rest.discarded == Array(ids[3...]) && rest.last == nil)
-  }
-
-  @Test("after its predecessor was retried with success, a dependant is given its output")
-  func retriedPredecessor() throws {
-    let world = try world()
-    let first = try world.submit().id
-    let last = try world.submit(.sample(after: [first])).id
-    try world.finish(first, .failure)
-    try world.revive(first)
-    var report = RunReport()
-    report.output = [7]
-    try world.end(first, .returned(.success, stop: nil), report)
-    #expect(try world.record(last).state == .failed)
-    #expect(try world.revive(last).lastMessage == nil)
-    #expect(try #require(world.orders[last]).payload == [7])
-  }
-
-  @Test("one that failed while others still ran does not wait for them any more")
-  func stillRunning() throws {
-    let world = try world()
-    let slow = try world.submit().id
-    let bad = try world.submit().id
-    let last = try world.submit(.sample(after: [slow, bad])).id
-    try world.finish(bad, .failure)
-    let message = try world.revive(last).lastMessage
-    #expect(message?.contains("\(slow), which is running; \(bad), which has failed") == true)
-    #expect(world.isRunning(last))
-    try world.finish(slow, .success)
-    #expect(world.isRunning(last))
-    try world.finish(last, .success)
-    #expect(try world.record(last).state == .succeeded)
   }
 
   @Test("one whose outputs could not be merged runs with what was submitted")

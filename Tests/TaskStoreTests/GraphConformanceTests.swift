@@ -25,11 +25,18 @@ import Testing
     #expect(try store.commit { try $0.awaitedPredecessors() } == [store.id(1), store.id(2), store.id(3)])
     #expect(
       try store.commit { try $0.settleEdges(from: store.id(1), ended: .failed, output: [0, 255]) } == [store.id(4), store.id(5)])
+    #expect(try store.commit { try $0.failedDependants(of: store.id(1)) } == [store.id(4), store.id(5)])
+    #expect(try store.commit { try $0.failedDependants(of: store.id(2)) } == [])
     #expect(try store.commit { try $0.settleEdges(from: store.id(1), ended: .succeeded, output: []) } == [])
     #expect(try store.commit { try $0.awaitedPredecessors() } == [store.id(2), store.id(3)])
     var settled = edge(1, .ignore)
     (settled.ended, settled.output) = (.failed, [0, 255])
     #expect(try store.commit { try $0.edges(of: store.id(4)) } == [edge(3), settled, edge(2)])
+    // Added again, open, they are waited for again, in their order.
+    try store.commit { try $0.insert([edge(3), edge(1, .ignore), edge(2)], of: store.id(4)) }
+    #expect(try store.commit { try $0.edges(of: store.id(4)) } == [edge(3), edge(1, .ignore), edge(2)])
+    #expect(try store.commit { try $0.failedDependants(of: store.id(1)) } == [store.id(5)])
+    #expect(try store.commit { try $0.awaitedPredecessors() } == [store.id(1), store.id(2), store.id(3)])
   }
 
   @Test("of two edges to the same predecessor the last one stays", arguments: StoreUnderTest.allCases)
