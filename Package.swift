@@ -235,7 +235,10 @@ let package = Package(
     .executableTarget(
       name: "sandbox-probe", dependencies: ["CWorkerDenials", "CWorkerSandbox", "TaskModel", "WorkerSandbox"],
       path: "Tests/Fixtures/Sandbox/Probe", swiftSettings: settings),
-    .testTarget(name: "TaskHostTests", dependencies: ["TaskHost", "TaskModel"], swiftSettings: settings),
+    .testTarget(
+      name: "TaskHostTests",
+      dependencies: ["HostConditions", "MemoryStore", "StoreTestSupport", "TaskHost", "TaskModel", "TaskScheduler"],
+      swiftSettings: settings),
     .target(
       name: "ControlTestSupport", dependencies: ["HostControl", "TaskModel", logging, serviceLifecycle], path: "Tests/ControlTestSupport",
       swiftSettings: settings),

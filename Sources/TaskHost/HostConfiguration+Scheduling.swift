@@ -1,4 +1,5 @@
 import CalendarTime
+import HostConditions
 import PluginTrust
 import TaskModel
 import TaskScheduler
@@ -9,9 +10,7 @@ extension HostConfiguration {
   func schedulingPolicy() -> SchedulingPolicy {
     var policy = SchedulingPolicy(
       maxConcurrentRuns: maxConcurrentRuns, maxPending: maxPending, minimumInterval: minimumInterval,
-      retry: RetryPolicy(
-        attempts: retry.attempts, backoff: retry.backoff == .linear ? .linear : .exponential, initial: retry.initial, maximum: retry.maximum
-      ),
+      retry: retry.policy,
       permitted: permittedIdentifiers,
       historyAge: history.keep, historyCount: history.runs)
     policy.resources = resources
@@ -31,11 +30,20 @@ extension HostConfiguration {
       limits.window = plugin.window
       limits.quota = plugin.quota
       limits.minimumInterval = plugin.minimumInterval
+      limits.onLostCondition = plugin.onLostCondition
+      if plugin.retry != PluginConfiguration.Retry() { limits.retry = retry.changed(by: plugin.retry).policy }
       if limits != PluginLimits() { policy.limits[identifier] = limits }
     }
     // Longer than nearly every commit takes, and too short for a person to see.
     policy.claimAhead = .milliseconds(5)
     return policy
+  }
+
+  /// How the conditions of the machine are observed.
+  var observedConditions: ConditionSettings {
+    var settings = conditions
+    settings.meteredInterfaces = Set(meteredInterfaces)
+    return settings
   }
 
   /// Which identifiers each plugin may submit to besides its own.
@@ -113,6 +121,23 @@ extension HostConfiguration {
           remedy: "install its plugin, or remove the section", needsAction: false))
     }
     return problems
+  }
+}
+
+extension HostConfiguration.Retry {
+  /// As the scheduler knows it.
+  var policy: RetryPolicy {
+    RetryPolicy(attempts: attempts, backoff: backoff == .linear ? .linear : .exponential, initial: initial, maximum: maximum)
+  }
+
+  /// With what a plugin's table says otherwise.
+  func changed(by plugin: PluginConfiguration.Retry) -> Self {
+    var retry = self
+    retry.attempts = plugin.attempts ?? attempts
+    retry.backoff = plugin.backoff ?? backoff
+    retry.initial = plugin.initial ?? initial
+    retry.maximum = plugin.maximum ?? maximum
+    return retry
   }
 }
 

@@ -31,10 +31,9 @@ final class HostSurroundings: Sendable {
     changed: @escaping @Sendable (ConditionReport) -> Void
   ) throws(HostFailure) {
     self.log = log
-    var settings = configuration.conditions
-    settings.meteredInterfaces = Set(configuration.meteredInterfaces)
     var sources = ConditionSources(storage: configuration.stateDirectory)
     sources.ownLoad = busy
+    let settings = configuration.observedConditions
     do { conditions = try ConditionMonitor(settings: settings, sources: sources, clock: clock, changed: changed) } catch {
       throw HostFailure(.temporary, error.description)
     }

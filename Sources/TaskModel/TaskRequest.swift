@@ -11,6 +11,9 @@ public struct TaskRequest: Sendable, Hashable {
   public var isPaced = false
   /// What it needs besides its time: of the machine, of limits.
   public var gates: LaneGates
+  /// What its submitter says its run does when a condition is lost; nil: the operator says it for its handler. The scheduler writes what
+  /// comes of it into ``gates``; this is nil then.
+  public var onLostCondition: LostConditionPolicy?
   /// −10 … 10; higher goes first.
   public var priority: Int
   /// Of live requests of an identifier only one holds a key; nil: it holds none.
@@ -23,7 +26,7 @@ public struct TaskRequest: Sendable, Hashable {
   public var repetition: RepeatRule?
   /// For listing and cancelling.
   public var tags: [String]
-  /// From then on only network and power count of its conditions, and no window; nil: they count for ever.
+  /// From then on only network and power count of its conditions, and no window and no quota; nil: they count for ever.
   public var deadline: WallTime?
   /// Which clock its times follow.
   public var clock: DueClock

@@ -1,7 +1,7 @@
 public import SchedulingLimits
-import TaskModel
+public import TaskModel
 
-/// What the operator allows the runs of one plugin's identifier, besides their number at once.
+/// What the operator decides about the runs of one plugin's identifier, besides their number at once.
 public struct PluginLimits: Sendable, Hashable {
   /// How often runs may begin; nil: as often as they are due.
   public var rate: Rate?
@@ -18,6 +18,10 @@ public struct PluginLimits: Sendable, Hashable {
 
   /// The shortest interval at which a submitted request may repeat; nil: the host's.
   public var minimumInterval: Duration?
+  /// What its runs do when a condition is lost and their request does not say; nil: they stop.
+  public var onLostCondition: LostConditionPolicy?
+  /// For its requests that say nothing about retries; nil: the host's.
+  public var retry: RetryPolicy?
 
   /// No limits but one run a key.
   public init() {}

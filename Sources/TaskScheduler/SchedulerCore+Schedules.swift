@@ -48,7 +48,8 @@ extension SchedulerCore {
     _ record: inout RequestRecord, inLineWith schedule: ScheduledRequest, _ transaction: any StoreTransaction, now: WallTime
   ) throws {
     let rule = schedule.repetition
-    guard record.request.repetition != rule || record.request.gates != schedule.gates else { return }
+    let retry = policy.retry(of: record.request.identifier)
+    guard record.request.repetition != rule || record.request.gates != schedule.gates || record.request.retry != retry else { return }
     try occurrences.check(rule)
     if record.request.repetition != rule {
       if let interval = rule.interval {
@@ -62,6 +63,7 @@ extension SchedulerCore {
     record.request.repetition = rule
     record.request.clock = rule.clock
     record.request.gates = schedule.gates
+    record.request.retry = retry
     try transaction.rewrite(record)
     turn.changes += 1
     if record.state == .pending { becamePending(record) }

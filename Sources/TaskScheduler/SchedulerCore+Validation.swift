@@ -35,7 +35,11 @@ extension SchedulerCore {
     pace(&request, notes: &notes, now: now)
     try checkTimes(&request, notes: &notes, now: now)
     try checkRetry(request.retry)
-    if request.retry == nil { request.retry = policy.retry }
+    if request.retry == nil { request.retry = policy.retry(of: request.identifier) }
+    if let decided = request.onLostCondition ?? policy.limits[request.identifier]?.onLostCondition {
+      request.gates.onLostCondition = decided
+      request.onLostCondition = nil
+    }
     if isLimited(request) { try applyOperatorsGates(to: &request) }
     if let handler { try checkLane(of: request, handler) }
   }

@@ -39,6 +39,9 @@ public struct SchedulingPolicy: Sendable {
     try ZoneDirectory().rules(of: name)
   }
 
+  /// For the requests of an identifier that say nothing about retries.
+  public func retry(of identifier: TaskIdentifier) -> RetryPolicy { limits[identifier]?.retry ?? retry }
+
   /// The rules as given; the defaults are those of the configuration file.
   public init(
     maxConcurrentRuns: Int = 16, maxPending: Int = 10_000, minimumInterval: Duration = .seconds(900), retry: RetryPolicy = RetryPolicy(),

@@ -186,6 +186,24 @@ struct ConfigurationTests {
     }
   }
 
+  @Test("the control socket and an event's socket have the mode and the group that are configured")
+  func sockets() async throws {
+    let group = try #require(getgrgid(getegid()).flatMap { String(validatingCString: $0.pointee.gr_name) })
+    try await HostProcess.prepare { host in
+      let path = host.directory("push.sock")
+      try host.configure(
+        "[control]\nmode = \"0640\"\ngroup = \"\(group)\"\n[events.push]\nlisten = \"unix:\(path)\"\nmode = \"0620\"\ngroup = \"\(group)\"\n"
+      )
+      try host.spawn()
+      _ = try await host.current.line(with: "launched:")
+      for (file, mode) in [(host.directory("state/control.sock"), 0o640), (path, 0o620)] {
+        let attributes = try FileManager.default.attributesOfItem(atPath: file)
+        #expect(attributes[.posixPermissions] as? Int == mode && attributes[.groupOwnerAccountName] as? String == group, "\(attributes)")
+      }
+      try await host.terminate()
+    }
+  }
+
   @Test("the log's level and format are heeded")
   func logFormat() async throws {
     try await HostProcess.run("[log]\nlevel = \"debug\"\nformat = \"json\"\n") { host in

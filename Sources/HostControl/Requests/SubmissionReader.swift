@@ -88,7 +88,10 @@ struct SubmissionReader {
       case "flex_ms": request.gates.flex = try milliseconds(value, name)
       case "priority": request.priority = try integer(value, name, in: Limits.priorities)
       case "conditions": request.conditions = try conditions(value)
-      case "on_lost_condition": request.gates.onLostCondition = try named(value, name, LostConditionPolicy.self)
+      case "on_lost_condition":
+        let policy = try named(value, name, LostConditionPolicy.self)
+        request.onLostCondition = policy
+        request.gates.onLostCondition = policy
       case "window": request.gates.window = try key(value, name)
       case "unique_key": request.uniqueKey = try key(value, name)
       case "on_conflict": request.onConflict = try named(value, name, ConflictPolicy.self)

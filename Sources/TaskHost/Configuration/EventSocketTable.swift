@@ -15,6 +15,9 @@ struct EventSocketTable {
     ]
   }
 
+  /// The keys of `[events]`.
+  static var keys: [String] { fields.flatMap(\.keys).map { "*.\($0)" } }
+
   /// Reads `[events]`.
   static func readAll(
     _ value: ConfigurationValue, at path: ConfigurationPath, _ reader: TOMLReader

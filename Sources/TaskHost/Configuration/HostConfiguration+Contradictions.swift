@@ -71,6 +71,12 @@ extension HostConfiguration {
     if case .every(let interval) = plugin.schedule, interval > TaskModel.Limits.longestDuration {
       report("schedule", message: "every \(DurationText.format(interval)) is more than ten years: take a shorter interval")
     }
+    let retry = retry.changed(by: plugin.retry)
+    if retry.initial > retry.maximum, plugin.retry.initial != nil || plugin.retry.maximum != nil {
+      let texts = (DurationText.format(retry.initial), DurationText.format(retry.maximum))
+      let key = plugin.retry.initial == nil ? "maximum" : "initial"
+      report("retry", key, message: "initial (\(texts.0)) is longer than maximum (\(texts.1)); what is left out is as in [retry]")
+    }
     if let window = plugin.window, windows[window] == nil {
       report("window", message: "there is no [windows.\(window)]\(NearestName.hint(for: window, among: Array(windows.keys)))")
     }

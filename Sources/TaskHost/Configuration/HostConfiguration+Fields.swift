@@ -1,6 +1,9 @@
 // The keys of `taskhost.toml`: for each its name, where it goes and how it is read. A key that is not here is an error.
 
 extension HostConfiguration {
+  /// Every key there is, with those of its tables: `retry.attempts`, `plugin.*.budget`. A name that the operator chooses is `*`.
+  static var keys: [String] { fields.flatMap(\.keys) }
+
   static var fields: [TOMLField<HostConfiguration>] {
     [
       TOMLField("plugin_directories", \.pluginDirectories, .list(.path)),
@@ -21,7 +24,7 @@ extension HostConfiguration {
       TOMLField("history", \.history, table: History.fields),
       TOMLField("retry", \.retry, table: Retry.fields),
       TOMLField("trusted_keys", \.trustedKeys, tables: TrustedKey.fields, required: ["file", "identifiers"]) { TrustedKey() },
-      TOMLField("plugin") { root, value, path, reader in
+      TOMLField("plugin", inner: PluginConfiguration.fields.flatMap(\.keys).map { "*.\($0)" }) { root, value, path, reader in
         root.plugins = PluginConfiguration.readAll(value, at: path, reader)
       },
     ] + schedulingFields
@@ -56,12 +59,15 @@ extension HostConfiguration.History {
 }
 
 extension HostConfiguration.Retry {
+  static let attemptCounts = 1...1000
+  static let delays: ClosedRange<Duration> = .milliseconds(100) ... .days(30)
+
   static var fields: [TOMLField<Self>] {
     [
-      TOMLField("attempts", \.attempts, .integer(1...1000)),
+      TOMLField("attempts", \.attempts, .integer(attemptCounts)),
       TOMLField("backoff", \.backoff, .choice()),
-      TOMLField("initial", \.initial, .duration(.milliseconds(100) ... .days(30))),
-      TOMLField("maximum", \.maximum, .duration(.milliseconds(100) ... .days(30))),
+      TOMLField("initial", \.initial, .duration(delays)),
+      TOMLField("maximum", \.maximum, .duration(delays)),
     ]
   }
 }

@@ -1,4 +1,19 @@
 extension PluginConfiguration {
+  /// `[plugin."ID".retry]`: how its requests are retried, with the keys and ranges of the host's `[retry]`. A nil leaves it to that.
+  public struct Retry: Sendable, Equatable {
+    /// `attempts`.
+    public var attempts: Int?
+
+    /// `backoff`.
+    public var backoff: HostConfiguration.Retry.Backoff?
+
+    /// `initial` delay.
+    public var initial: Duration?
+
+    /// `maximum` delay, not less than the initial one.
+    public var maximum: Duration?
+  }
+
   /// What a worker may use. Nothing of it applies to `isolation = "thread"`.
   public struct Limits: Sendable, Equatable {
     /// `memory` in bytes, 16 MiB to 16 TiB; 256 MiB by default.

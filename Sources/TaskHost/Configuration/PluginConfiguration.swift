@@ -51,7 +51,8 @@ public struct PluginConfiguration: Sendable, Equatable {
   /// `requires`: conditions of the ``schedule``'s request.
   public var requires: Set<Requirement> = []
 
-  /// `on_lost_condition`: what its runs do when a condition is lost and their request does not say; nil: they stop.
+  /// `on_lost_condition`: what its runs do when a condition is lost and their request does not say, that of the ``schedule`` included; nil:
+  /// they stop.
   public var onLostCondition: LostConditionPolicy?
 
   /// `window`: the maintenance window that its requests wait for unless they name another.
@@ -71,6 +72,9 @@ public struct PluginConfiguration: Sendable, Equatable {
 
   /// `quota`: how much run time it has in a period; nil: no quota.
   public var quota: RunQuota?
+
+  /// `retry`: for its requests that say nothing about it; what it leaves out is as in the host's `[retry]`.
+  public var retry = Retry()
 
   /// `may_submit`: identifiers of others that its runs may submit to.
   public var maySubmit: [IdentifierPattern] = []

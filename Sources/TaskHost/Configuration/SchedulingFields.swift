@@ -39,8 +39,10 @@ extension HostConfiguration {
       TOMLField("event_quota", optional: \.eventQuota, .rate),
       TOMLField("resources", \.resources, .counts(1...1_000_000)),
       TOMLField("conditions", \.conditions, table: ConditionSettings.fields),
-      TOMLField("events") { root, value, path, reader in root.events = EventSocketTable.readAll(value, at: path, reader) },
-      TOMLField("windows") { root, value, path, reader in
+      TOMLField("events", inner: EventSocketTable.keys) { root, value, path, reader in
+        root.events = EventSocketTable.readAll(value, at: path, reader)
+      },
+      TOMLField("windows", inner: Window.fields.flatMap(\.keys).map { "*.\($0)" }) { root, value, path, reader in
         guard let tables = reader.table(value, at: path) else { return }
         for (name, value) in tables.sorted(by: { $0.key < $1.key }) {
           let path = path.appending(name)
@@ -89,6 +91,18 @@ extension PluginConfiguration {
       TOMLField("runs_per_key", \.runsPerKey, .integer(1...10_000)),
       TOMLField("resources", \.resources, .counts(1...1_000_000)),
       TOMLField("quota", optional: \.quota, .quota),
+      TOMLField("retry", \.retry, table: Retry.fields),
+    ]
+  }
+}
+
+extension PluginConfiguration.Retry {
+  static var fields: [TOMLField<Self>] {
+    [
+      TOMLField("attempts", optional: \.attempts, .integer(HostConfiguration.Retry.attemptCounts)),
+      TOMLField("backoff", optional: \.backoff, .choice()),
+      TOMLField("initial", optional: \.initial, .duration(HostConfiguration.Retry.delays)),
+      TOMLField("maximum", optional: \.maximum, .duration(HostConfiguration.Retry.delays)),
     ]
   }
 }

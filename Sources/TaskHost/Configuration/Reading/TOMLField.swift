@@ -1,11 +1,17 @@
 /// A key of a table: its name, and how its value gets into a structure.
 struct TOMLField<Root> {
   let name: String
+  /// The keys that it stands for, from the table it is in: its name, or those of its own table as `retry.attempts`. A name that the operator
+  /// chooses is `*`.
+  let keys: [String]
   let read: (inout Root, ConfigurationValue, ConfigurationPath, TOMLReader) -> Void
 
   /// A key with a reading of its own.
-  init(_ name: String, read: @escaping (inout Root, ConfigurationValue, ConfigurationPath, TOMLReader) -> Void) {
+  ///
+  /// - Parameter inner: The keys of its table, if it is one.
+  init(_ name: String, inner: [String] = [], read: @escaping (inout Root, ConfigurationValue, ConfigurationPath, TOMLReader) -> Void) {
     self.name = name
+    keys = inner.isEmpty ? [name] : inner.map { "\(name).\($0)" }
     self.read = read
   }
 
@@ -25,7 +31,7 @@ struct TOMLField<Root> {
 
   /// A table with keys of its own.
   init<Value>(_ name: String, _ place: WritableKeyPath<Root, Value>, table fields: [TOMLField<Value>]) {
-    self.init(name) { root, value, path, reader in
+    self.init(name, inner: fields.flatMap(\.keys)) { root, value, path, reader in
       guard let table = reader.table(value, at: path) else { return }
       reader.read(table, fields, into: &root[keyPath: place], at: path)
     }
@@ -36,7 +42,7 @@ struct TOMLField<Root> {
     _ name: String, _ place: WritableKeyPath<Root, [Value]>, tables fields: [TOMLField<Value>], required: [String],
     make: @escaping () -> Value
   ) {
-    self.init(name) { root, value, path, reader in
+    self.init(name, inner: fields.flatMap(\.keys)) { root, value, path, reader in
       guard case .array(let values) = value else {
         reader.reportType(value, at: path, expected: "a list of tables, [[\(name)]]")
         return

@@ -1,0 +1,47 @@
+extension ConfigurationKeyTests {
+  /// Keys whose behaviour takes a process: sockets, logs, workers, sandboxes.
+  static let endToEndProofs: [String: KeyProof] = [
+    "plugin_directories": .endToEnd("ConfigurationTests", "paths are relative to the file, whatever the working directory"),
+    "state_directory": .endToEnd("ConfigurationTests", "paths are relative to the file, whatever the working directory"),
+    "launch_budget": .endToEnd(
+      "PermissionTests", "31: a permitted plugin that is known beforehand and times out fails the launch with exit 75"),
+    "drain_timeout": .endToEnd("DrainTests", "82: a run that outlasts drain_timeout expires with DRAINING, and what it returns decides"),
+    "require_signatures": .endToEnd("FaultFileTests", "21: a signature that is missing, wrong, for another file, or by another key"),
+    "trusted_keys.file": .endToEnd("FaultFileTests", "21: a signature that is missing, wrong, for another file, or by another key"),
+    "trusted_keys.identifiers": .endToEnd("FaultFileTests", "21: a signature that is missing, wrong, for another file, or by another key"),
+    "require_sandbox": .endToEnd("SandboxTests", "require_sandbox fails the launch where the kernel lacks something, and says what"),
+    "control.socket": .endToEnd(
+      "CommandLineTests", "the socket is found by --socket, TASKHOST_SOCKET, the configuration and state/control.sock"),
+    "control.mode": .endToEnd(
+      "ConfigurationTests", "the control socket and an event's socket have the mode and the group that are configured"),
+    "control.group": .endToEnd(
+      "ConfigurationTests", "the control socket and an event's socket have the mode and the group that are configured"),
+    "events.*.mode": .endToEnd(
+      "ConfigurationTests", "the control socket and an event's socket have the mode and the group that are configured"),
+    "events.*.group": .endToEnd(
+      "ConfigurationTests", "the control socket and an event's socket have the mode and the group that are configured"),
+    "events.*.listen": .endToEnd(
+      "EventSocketTests", "a datagram to a Unix socket wakes the request that waits for it, with its bytes as the payload"),
+    "log.level": .endToEnd("ConfigurationTests", "the log's level and format are heeded"),
+    "log.format": .endToEnd("ConfigurationTests", "the log's level and format are heeded"),
+    "plugin.*.file": .endToEnd("PermissionTests", "35: a file that is tied to one identifier may not register another"),
+    "plugin.*.isolation": .endToEnd("BackgroundTasksTests", "SwiftUI's shape in thread isolation"),
+    "plugin.*.budget": .endToEnd(
+      "ExpirationTests", "a budget that the plugin registers shortens its kind's, and the configuration overrides it"),
+    "plugin.*.grace": .endToEnd("FaultyLaunchTests", "plugins list shows what was registered, with the operator's limits"),
+    "plugin.*.max_concurrent_runs": .endToEnd("FaultyLaunchTests", "plugins list shows what was registered, with the operator's limits"),
+    "plugin.*.may_submit": .endToEnd("PluginRequestTests", "70: a plugin submits to others only where its configuration says so"),
+    "plugin.*.settings": .endToEnd("FaultyLaunchTests", "a plugin gets its settings while it launches"),
+    "plugin.*.limits.memory": .endToEnd("FaultResourceTests", "60: memory ends at the limit, and the run can still say so"),
+    "plugin.*.limits.processes": .endToEnd("FaultResourceTests", "60 61: threads end at the limit of the worker"),
+    "plugin.*.limits.descriptors": .endToEnd(
+      "FaultResourceTests",
+      "61: a thousand leaked descriptors end at the limit of the worker, whose link goes on; in thread isolation the host has room for them"
+    ),
+    "plugin.*.entitlements.read": .endToEnd("FaultRunMisuseTests", "66: where a plugin may start programs, a daemon dies with its worker"),
+    "plugin.*.entitlements.write": .endToEnd(
+      "SampleTests", "the cleanup plugin removes what its rule says, and nothing the second time"),
+    "plugin.*.entitlements.exec": .endToEnd("FaultRunMisuseTests", "66: where a plugin may start programs, a daemon dies with its worker"),
+    "plugin.*.entitlements.network": .endToEnd("SandboxTests", "a list of ports is refused by name where Landlock cannot keep to it"),
+  ]
+}

@@ -1,0 +1,124 @@
+import Glibc
+import StoreTestSupport
+import TaskModel
+import Testing
+
+@testable import TaskHost
+@testable import TaskScheduler
+
+extension ConfigurationKeyTests {
+  /// A plugin's table, with `text` in it.
+  private static func table(_ text: String) -> String { "[plugin.\"org.example.task\"]\n\(text)\n" }
+
+  /// Keys of `[plugin."ID"]` that decide when its runs begin and what becomes of them.
+  static let pluginProofs: [String: KeyProof] = [
+    "plugin.*.schedule": .here {
+      let host = try ConfiguredHost(table("schedule = \"every 1h\""))
+      let id = try #require(host.begun.first)
+      try host.end(id)
+      try host.pass(.seconds(3599))
+      #expect(host.begun.count == 1)
+      try host.pass(.seconds(1))
+      #expect(host.begun == [id, id])
+    },
+    "plugin.*.requires": .here {
+      let host = try ConfiguredHost(table("schedule = \"every 1h\"\nrequires = [\"network\"]"))
+      let id = try #require(host.begun.first)
+      try host.end(id)
+      try host.set(.power)
+      try host.pass(.seconds(3600))
+      #expect(!host.isRunning(id))
+      try host.set(.network)
+      #expect(host.isRunning(id))
+    },
+    "plugin.*.on_lost_condition": .here {
+      let host = try ConfiguredHost(table("on_lost_condition = \"finish\"\nschedule = \"every 1h\"\nrequires = [\"network\"]"))
+      let stops = try host.submit {
+        $0.gates.conditions = .network
+        $0.onLostCondition = .stop
+      }.id
+      try host.submit { $0.gates.conditions = .network }
+      let others = try host.submit(ConfiguredHost.other) { $0.gates.conditions = .network }.id
+      try host.set([])
+      let lost = try host.core.runsThatLost(#require(host.core.conditions))
+      #expect(host.begun.count == 4)
+      #expect(Set(lost) == Set([stops, others].compactMap { host.orders[$0]?.run }))
+    },
+    "plugin.*.window": .here {
+      let host = try ConfiguredHost(
+        "[windows.night]\nfrom = \"02:00\"\nto = \"05:00\"\ntime_zone = \"UTC\"\n" + table("window = \"night\""))
+      let id = try host.submit().id
+      let free = try host.submit(ConfiguredHost.other).id
+      #expect(host.begun == [free])
+      try host.pass(.seconds(7200))
+      #expect(host.isRunning(id))
+    },
+    "plugin.*.rate_limit": .here {
+      let host = try ConfiguredHost(table("rate_limit = \"1/10s\""))
+      for _ in 0..<2 { try host.submit() }
+      try host.submit(ConfiguredHost.other)
+      #expect(host.begun.count == 2)
+      try host.pass(.seconds(10))
+      #expect(host.begun.count == 3)
+    },
+    "plugin.*.rate_limit_per_key": .here {
+      let host = try ConfiguredHost(table("rate_limit_per_key = \"1/10s\"\nruns_per_key = 5"))
+      for key in ["a", "a", "b"] { try host.submit { $0.gates.concurrencyKey = key } }
+      #expect(host.begun.count == 2)
+      try host.pass(.seconds(10))
+      #expect(host.begun.count == 3)
+    },
+    "plugin.*.runs_per_key": .here {
+      let host = try ConfiguredHost(table("runs_per_key = 2"))
+      for identifier in [ConfiguredHost.task, ConfiguredHost.other] {
+        for _ in 0..<3 { try host.submit(identifier) { $0.gates.concurrencyKey = "a" } }
+      }
+      #expect(host.orders.values.count { $0.contract.identifier == ConfiguredHost.task } == 2)
+      #expect(host.orders.count == 3)
+    },
+    "plugin.*.resources": .here {
+      let host = try ConfiguredHost("[resources]\ngpu = 3\n" + table("resources = { gpu = 2 }"))
+      for _ in 0..<2 { try host.submit() }
+      #expect(host.begun.count == 1)
+      try host.submit(ConfiguredHost.other)
+      #expect(host.begun.count == 2)
+    },
+    "plugin.*.quota": .here {
+      let host = try ConfiguredHost(table("quota = \"10s/1h\""))
+      let first = try host.submit().id
+      try host.pass(.seconds(12))
+      try host.end(first)
+      let second = try host.submit().id
+      #expect(!host.isRunning(second))
+      try host.pass(.seconds(3600))
+      #expect(host.isRunning(second))
+    },
+    "plugin.*.retry.attempts": .here { #expect(try attempts("[retry]\nattempts = 9\n" + table("retry = { attempts = 2 }")) == 2) },
+    "plugin.*.retry.backoff": .here {
+      let text = "[retry]\ninitial = \"100s\"\n" + table("retry = { backoff = \"linear\" }")
+      #expect((320.0...480.0).contains(try delays(text, 4)[3]))
+    },
+    "plugin.*.retry.initial": .here {
+      #expect((8.0...12.0).contains(try delays(table("retry = { initial = \"10s\" }"), 1)[0]))
+      #expect(throws: ConfigurationError.self) { try ConfiguredHost(table("retry = { initial = \"6h\" }")) }
+      // A schedule that is there follows a change of it, and other plugins do not.
+      let host = try ConfiguredHost(table("schedule = \"every 1h\"\nretry = { initial = \"10s\" }"))
+      let id = try #require(host.begun.first)
+      #expect(try host.record(id).request.retry?.initial == .seconds(10))
+      #expect(try host.record(try host.submit(ConfiguredHost.other).id).request.retry == RetryPolicy())
+    },
+    "plugin.*.retry.maximum": .here {
+      #expect(try delays(table("retry = { maximum = \"31s\" }"), 4).allSatisfy { (24.0...31.0).contains($0) })
+    },
+    "plugin.*.environment": .here {
+      setenv("TASKHOST_TEST_PASSED", "yes", 1)
+      setenv("TASKHOST_TEST_KEPT", "no", 1)
+      setenv("TASKHOST_WORKER", "/bin/true", 0)
+      let configuration = try HostConfiguration.parse(table("environment = [\"TASKHOST_TEST_PASSED\"]"), file: "/etc/t.toml")
+      let specs = try WorkerSpecs(configuration, stateDirectory: "/tmp")
+      #expect(specs.circumstances(of: ConfiguredHost.task).contains("TASKHOST_TEST_PASSED=yes"))
+      #expect(!specs.circumstances(of: ConfiguredHost.other).contains("TASKHOST_TEST_PASSED"))
+      #expect(!specs.circumstances(of: ConfiguredHost.task).contains("TASKHOST_TEST_KEPT"))
+    },
+  ]
+}
