@@ -30,6 +30,14 @@ extension MaintenanceWindow {
     return opening.count > 10 * Self.day ? nil : WallTime(unixSeconds: opening.upperBound)
   }
 
+  /// The last moment, not after `now`, at which it closed; nil: it never was closed.
+  public func closed(before now: WallTime) -> WallTime? {
+    let moment = Self.second(now)
+    return openings(around: moment, days: -16...1).last { $0.upperBound <= moment }.map {
+      WallTime(unixMilliseconds: Int64($0.upperBound) * 1000)
+    }
+  }
+
   private static let day = 86_400
   /// Every weekday comes in it, even where the clocks skip one.
   private static let horizon = -2...16

@@ -2,7 +2,7 @@
 public struct ResourcePool: Sendable, Hashable {
   /// How many there are of each.
   public private(set) var capacity: [String: Int]
-  /// How many are taken of each; more than there are, if the capacity was lowered while they were.
+  /// How many are taken of each; more than there are, if the capacity was lowered while they were, or if they were overdrawn.
   private var taken: [String: Int] = [:]
 
   /// All of them free; a negative capacity is none.
@@ -31,6 +31,11 @@ public struct ResourcePool: Sendable, Hashable {
     guard canTake(wanted) else { return false }
     for (name, number) in wanted where number > 0 { taken[name, default: 0] += number }
     return true
+  }
+
+  /// Takes all of `wanted` even where there is less: for a run that an operator launches past the limits.
+  public mutating func overdraw(_ wanted: [String: Int]) {
+    for (name, number) in wanted where number > 0 { taken[name, default: 0] += number }
   }
 
   /// Gives back what was taken; more than was taken is not believed.

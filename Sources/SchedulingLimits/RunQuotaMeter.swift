@@ -86,6 +86,31 @@ public struct RunQuotaMeter: Sendable, Hashable {
     return WallTime(unixMilliseconds: low)
   }
 
+  /// Since when the allowance is used up, by the bucket of `now`; nil: it is not.
+  public func usedUpSince(_ now: WallTime, live: [WallTime] = []) -> WallTime? {
+    let allowance = allowance(at: now)
+    guard used(at: now, live: live) >= allowance else { return nil }
+    let period = quota.period.wholeMilliseconds
+    // Between these moments what is used changes evenly.
+    let edges = Set(
+      spans.flatMap { [$0.start, $0.end, $0.start + period, $0.end + period] }
+        + live.flatMap { [Self.moment($0), Self.moment($0) + period] })
+    var high = Self.moment(now)
+    for edge in edges.filter({ $0 < high }).sorted(by: >) {
+      guard used(at: WallTime(unixMilliseconds: edge), live: live) < allowance else {
+        high = edge
+        continue
+      }
+      var low = edge
+      while low + 1 < high {
+        let middle = low + (high - low) / 2
+        if used(at: WallTime(unixMilliseconds: middle), live: live) < allowance { low = middle } else { high = middle }
+      }
+      break
+    }
+    return WallTime(unixMilliseconds: high)
+  }
+
   /// The same after the wall clock was set by `amount` (forward: positive).
   public func shifted(by amount: Duration) -> RunQuotaMeter {
     var meter = self

@@ -54,7 +54,7 @@ extension Host {
     var problems: [Problem] = []
     for (identifier, record) in oldest.sorted(by: { $0.value.due < $1.value.due }).prefix(Self.explained) {
       let gates = await withCheckedContinuation { continuation in
-        scheduler.explanation(of: record, edges: []) { continuation.resume(returning: $0.gates) }
+        scheduler.explanation(of: record, edges: [], lastEnded: nil) { explanation, _ in continuation.resume(returning: explanation.gates) }
       }
       // One without a gate begins in this moment.
       guard !gates.isEmpty else { continue }

@@ -7,15 +7,24 @@ public import TaskScheduler
 // When what runs, and why not: what operators ask and decide.
 
 extension Host {
-  /// Why a request is not running now.
+  /// Why a request is not running now, its place in line, and when it starts if nothing changes.
   public func explanation(of id: RequestID) async throws(RequestRefusal) -> RequestExplanation {
     let record = try request(id)
     let edges: [DependencyRecord]
-    do { edges = record.request.after.isEmpty && record.blockedBy == nil ? [] : try store.edges(of: id) } catch {
-      throw RequestRefusal(error)
+    let lastEnded: WallTime?
+    do {
+      edges = record.request.after.isEmpty && record.blockedBy == nil ? [] : try store.edges(of: id)
+      var query = RunQuery()
+      (query.request, query.limit) = (id, 1)
+      lastEnded = try store.runs(query).first?.ended
+    } catch { throw RequestRefusal(error) }
+    let (explanation, basis) = await withCheckedContinuation { continuation in
+      scheduler.explanation(of: record, edges: edges, lastEnded: lastEnded) { continuation.resume(returning: ($0, $1)) }
     }
-    return await withCheckedContinuation { continuation in
-      scheduler.explanation(of: record, edges: edges) { continuation.resume(returning: $0) }
+    return try await onThread { [store, lastRuns] in
+      do { return .success(try basis.complete(explanation, of: record) { try Self.queue(dueBy: $0, store, lastRuns) }) } catch {
+        return .failure(RequestRefusal(error as? StoreError ?? .other("\(error)")))
+      }
     }
   }
 
@@ -127,21 +136,10 @@ extension Host {
     let to = basis.from + .seconds(hours * 3600)
     return try await onThread { [store, lastRuns] in
       do {
-        var query = RequestQuery()
-        query.states = [.blocked, .pending, .claimed, .running]
-        query.dueBy = to
-        query.limit = Self.forecastRequests
-        var requests = try store.requests(query)
-        // Those that wait for an event are told of: that nobody knows when they run.
-        query.dueBy = nil
-        query.waitsForEvent = true
-        requests += try store.requests(query).filter { $0.due > to }
-        let durations = try lastRuns.current(store).compactMapValues(\.duration)
-        var edges: [RequestID: [DependencyRecord]] = [:]
-        for request in requests where request.state == .blocked { edges[request.id] = try store.edges(of: request.id) }
-        var forecast = basis.forecast(of: ForecastQueue(requests, edges: edges, durations: durations), to: to, limit: limit)
-        if requests.count >= Self.forecastRequests {
-          forecast.notes.append("more than \(requests.count) requests are due in that time: the newest are foreseen")
+        let queue = try Self.queue(dueBy: to, store, lastRuns)
+        var forecast = basis.forecast(of: queue, to: to, limit: limit)
+        if queue.requests.count >= Self.forecastRequests {
+          forecast.notes.append("more than \(queue.requests.count) requests are due in that time: the newest are foreseen")
           forecast.isTruncated = true
         }
         return .success(forecast)
@@ -150,6 +148,23 @@ extension Host {
   }
 
   private static let forecastRequests = 20_000
+
+  /// What is foreseen: the live requests that are due by then, and those that wait for an event.
+  private static func queue(dueBy to: WallTime, _ store: any RequestStore, _ lastRuns: LastRuns) throws -> ForecastQueue {
+    var query = RequestQuery()
+    query.states = [.blocked, .pending, .claimed, .running]
+    query.dueBy = to
+    query.limit = forecastRequests
+    var requests = try store.requests(query)
+    // Those that wait for an event are told of: that nobody knows when they run.
+    query.dueBy = nil
+    query.waitsForEvent = true
+    requests += try store.requests(query).filter { $0.due > to }
+    let durations = try lastRuns.current(store).compactMapValues(\.duration)
+    var edges: [RequestID: [DependencyRecord]] = [:]
+    for request in requests where request.state == .blocked { edges[request.id] = try store.edges(of: request.id) }
+    return ForecastQueue(requests, edges: edges, durations: durations)
+  }
 
   /// Calls `body`, which blocks for a while, on a thread of its own.
   private func onThread<Value: Sendable>(

@@ -192,7 +192,7 @@ public final class Host: Sendable {
     try await ask { self.scheduler.release(identifier, completion: $0) }
   }
 
-  /// Makes the identifier's first pending request due at once, or submits one.
+  /// Starts the identifier's first pending request, or a new one, whatever gates hold it. Refused where no handler could be called.
   public func simulateLaunch(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> RequestRecord {
     try await ask { self.scheduler.simulateLaunch(identifier, completion: $0) }
   }

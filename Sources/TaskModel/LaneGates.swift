@@ -15,6 +15,8 @@ public struct LaneGates: Sendable, Hashable {
   public var resources: [String: Int]
   /// How much later than due it may begin, so that wake-ups are shared.
   public var flex: Duration
+  /// Whether its deadline has passed: quotas of run time do not hold it.
+  public var isPastDeadline = false
 
   /// Gates as given; nothing but its time by default.
   public init(
@@ -32,10 +34,14 @@ public struct LaneGates: Sendable, Hashable {
   /// Nothing but its time.
   public static let none = LaneGates()
 
-  /// What is left once the deadline has passed: of the conditions only network and power count, limits stay.
+  /// The conditions that a deadline does not lift.
+  public static let lasting: Conditions = [.network, .unmetered, .power]
+
+  /// What is left once the deadline has passed: of the conditions only network and power count, no window and no quota; other limits stay.
   public var relaxed: LaneGates {
     var gates = self
-    gates.conditions.formIntersection([.network, .unmetered, .power])
+    gates.isPastDeadline = true
+    gates.conditions.formIntersection(Self.lasting)
     gates.window = nil
     gates.flex = .zero
     return gates

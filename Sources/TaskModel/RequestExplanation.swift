@@ -4,8 +4,12 @@ public struct RequestExplanation: Sendable, Hashable {
   public var id: RequestID
   /// Every gate that is closed; empty: nothing holds it.
   public var gates: [Gate]
-  /// When it may start at the earliest, all gates together; nil: nobody knows.
+  /// Its place among the requests that are due and wait for the same: 1 starts next. Nil: it waits in no line, or that is not known.
+  public var place: Int?
+  /// When it starts if nothing changes: all gates together, its place in line and its deadline; nil: nobody knows.
   public var earliestStart: WallTime?
+  /// What ``earliestStart`` rests on, a sentence each without a full stop.
+  public var assumptions: [String] = []
   /// What must come true for it to run, a sentence each without a full stop; empty: nothing.
   public var wouldRunIf: [String]
 

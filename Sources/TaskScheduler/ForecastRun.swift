@@ -7,6 +7,8 @@ final class ForecastRun {
   private let queue: ForecastQueue
   private let to: WallTime
   private let limit: Int
+  /// It ends when that has begun; nil: it goes on to its end.
+  private let target: RequestID?
   private let store: MemoryRequestStore
   private let core: SchedulerCore
   private var now: WallTime
@@ -16,7 +18,7 @@ final class ForecastRun {
   private var served: Set<RequestID> = []
   /// Their runs rest on an assumption.
   private var assumed: Set<RequestID> = []
-  private var isTruncated = false
+  private(set) var isTruncated = false
   private var notes: [String] = []
   /// Steps that may still be taken: lanes looked at. A queue of very many lanes would take minutes.
   private var steps = 20_000_000
@@ -24,8 +26,8 @@ final class ForecastRun {
   /// How many lanes there are, about.
   private var lanes = 1
 
-  init(_ basis: ForecastBasis, _ queue: ForecastQueue, to: WallTime, limit: Int) throws {
-    (self.basis, self.queue, self.to, self.limit) = (basis, queue, to, limit)
+  init(_ basis: ForecastBasis, _ queue: ForecastQueue, to: WallTime, limit: Int = 20_000, target: RequestID? = nil) throws {
+    (self.basis, self.queue, self.to, self.limit, self.target) = (basis, queue, to, limit, target)
     now = basis.from
     store = MemoryRequestStore(origin: queue.requests.first?.id.origin)
     let highest = queue.requests.reduce(0) { max($0, $1.id.sequence, $1.run?.sequence ?? 0) }
@@ -47,6 +49,7 @@ final class ForecastRun {
     var report = report
     for index in report.states.indices where !report.states[index].isWatched && !report.states[index].isOverridden {
       report.states[index].holds = true
+      report.states[index].settlesAt = nil
     }
     return report
   }
@@ -103,7 +106,8 @@ final class ForecastRun {
 
   func go() throws {
     try turn([])
-    while let next = [core.nextTurn(now: now), ends.first].compactMap({ $0 }).min(), next < to {
+    while let next = [core.nextTurn(now: now), ends.first, nextSettlement].compactMap({ $0 }).min(), next < to {
+      if let target, served.contains(target) { return }
       guard entries.count < limit, steps > 0 else {
         isTruncated = true
         return
@@ -115,7 +119,20 @@ final class ForecastRun {
     now = max(now, to)
   }
 
+  /// When the next condition changes if the machine stays as it is.
+  private var nextSettlement: WallTime? { core.conditions?.states.compactMap(\.settlesAt).min() }
+
+  private func settleConditions() {
+    guard var report = core.conditions, let next = nextSettlement, next <= now else { return }
+    for index in report.states.indices where report.states[index].settlesAt.map({ $0 <= now }) == true {
+      report.states[index].holds.toggle()
+      report.states[index].settlesAt = nil
+    }
+    core.conditions = report
+  }
+
   private func turn(_ ended: [RunID]) throws {
+    settleConditions()
     core.beginTurn()
     try store.commit { transaction in
       for run in ended {
@@ -143,6 +160,12 @@ final class ForecastRun {
   }
 
   // MARK: What came of it
+
+  /// When the target begins, and what begins before it; nil: it does not.
+  var start: (at: WallTime, before: ArraySlice<Forecast.Entry>)? {
+    guard let index = entries.firstIndex(where: { $0.request == target }) else { return nil }
+    return (entries[index].at, entries[..<index])
+  }
 
   func result() throws -> Forecast {
     if entries.count > limit {

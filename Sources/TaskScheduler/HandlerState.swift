@@ -13,6 +13,8 @@ final class HandlerState {
   private(set) var askedBack = 0
   /// Why it takes no runs now.
   var suspension: String?
+  /// Since when; nil: that is not known.
+  var suspendedSince: WallTime?
   /// What the host lacks to run it; nil: nothing.
   var shortage: HostShortage?
   /// It is given no runs before then, because of its standing; nil: now.

@@ -25,6 +25,9 @@ struct LimitBook {
     }
   }
 
+  /// Whether the host has a rate of its own.
+  var hasHostRate: Bool { hostRate != nil }
+
   /// Whether any limit could hold the identifier's lane.
   func concerns(_ lane: LaneState, of identifier: TaskIdentifier) -> Bool {
     hostRate != nil || !lane.gates.resources.isEmpty || lane.gates.concurrencyKey != nil || limits[identifier] != nil
@@ -51,7 +54,7 @@ struct LimitBook {
     if !tokens.isEmpty, !resources.canTake(tokens), !body(Hold(gate: .resource)) { return false }
     if let until = hostRate.flatMap({ Self.closed($0, now) }), !body(Hold(gate: .rate, until: until)) { return false }
     if let until = rates[identifier].flatMap({ Self.closed($0, now) }), !body(Hold(gate: .rate, until: until)) { return false }
-    if let meter = quotas[identifier] {
+    if let meter = quotas[identifier], !lane.gates.isPastDeadline {
       let opens = meter.opensAt(now, live: live)
       if opens > now, !body(Hold(gate: .quota, until: opens)) { return false }
     }
@@ -60,7 +63,7 @@ struct LimitBook {
 
   /// A run begins, or one that had ended is taken back.
   mutating func take(_ entry: LiveRunEntry) {
-    _ = resources.take(tokens(entry.gates, entry.identifier))
+    resources.overdraw(tokens(entry.gates, entry.identifier))
     if let key = entry.gates.concurrencyKey { keyRuns[entry.identifier, default: [:]][key, default: 0] += 1 }
   }
 
@@ -149,14 +152,29 @@ struct LimitBook {
     }
   }
 
-  private func rateSentence(_ lane: LaneState, _ identifier: TaskIdentifier, _ now: WallTime) -> String {
-    var closed: [String] = []
-    if let hostRate, Self.closed(hostRate, now) != nil { closed.append("the host's rate limit of \(hostRate.rate)") }
-    if let limiter = rates[identifier], Self.closed(limiter, now) != nil { closed.append("the plugin's rate limit of \(limiter.rate)") }
-    if let key = lane.gates.concurrencyKey, let limiter = keyRates[identifier]?[key], Self.closed(limiter, now) != nil {
-      closed.append("the rate limit of \(limiter.rate) of the concurrency key \"\(key)\"")
+  /// Since when a rate or the quota holds a lane; nil: it does not, or that is not known.
+  func closedSince(_ gate: GateKind, lane: LaneState, _ identifier: TaskIdentifier, live: [WallTime], now: WallTime) -> WallTime? {
+    switch gate {
+    // A rate was used up by the last start that it counts.
+    case .rate: closedRates(lane, identifier, now).compactMap(\.limiter.newestStart).map { min($0, now) }.min()
+    case .quota: quotas[identifier]?.usedUpSince(now, live: live)
+    default: nil
     }
-    return closed.joined(separator: " and ") + " is used up"
+  }
+
+  /// The rates that hold a lane, with whose they are.
+  private func closedRates(_ lane: LaneState, _ identifier: TaskIdentifier, _ now: WallTime) -> [(name: String, limiter: RateLimiter)] {
+    var rates: [(name: String, limiter: RateLimiter)] = []
+    if let hostRate { rates.append(("the host's rate limit of \(hostRate.rate)", hostRate)) }
+    if let limiter = self.rates[identifier] { rates.append(("the plugin's rate limit of \(limiter.rate)", limiter)) }
+    if let key = lane.gates.concurrencyKey, let limiter = keyRates[identifier]?[key] {
+      rates.append(("the rate limit of \(limiter.rate) of the concurrency key \"\(key)\"", limiter))
+    }
+    return rates.filter { Self.closed($0.limiter, now) != nil }
+  }
+
+  private func rateSentence(_ lane: LaneState, _ identifier: TaskIdentifier, _ now: WallTime) -> String {
+    closedRates(lane, identifier, now).map(\.name).joined(separator: " and ") + " is used up"
   }
 
   /// How an identifier stands to its rate and its quota, for people; nil: it has none.

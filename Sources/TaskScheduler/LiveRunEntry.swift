@@ -16,6 +16,8 @@ public struct LiveRunEntry: Sendable, Hashable {
   let isRepeating: Bool
   /// What had to be so for it to begin.
   let gates: LaneGates
+  /// Whether it was launched past closed gates: what did not hold then does not stop it.
+  var isSimulated = false
   /// Why it was asked to stop by a change to its request; that decides its outcome whatever the handler returns.
   var stopRequested: StopReason?
 

@@ -75,7 +75,7 @@ extension Scheduler {
     write(completion) { core, transaction, now in try core.snooze(id, until: time, transaction, now: now) }
   }
 
-  /// Makes the identifier's first pending request due at once, or submits one.
+  /// Starts the identifier's first pending request, or a new one, whatever gates hold it. Refused where no handler could be called.
   public func simulateLaunch(_ identifier: TaskIdentifier, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void)
   {
     write(completion) { core, transaction, now in try core.simulateLaunch(identifier, transaction, now: now) }
@@ -152,8 +152,8 @@ extension Scheduler {
     case .withdrawn(let run): send(.withdrawn(run))
     case .shortage(let identifier, let sentence): inspect { core, now in core.isShort(identifier, sentence, now: now) }
     case .relieved(let identifier): inspect { core, _ in core.handlers[identifier]?.shortage = nil }
-    case .suspended(let identifier, let reason): inspect { core, _ in core.handlers[identifier]?.suspension = reason }
-    case .resumed(let identifier): inspect { core, _ in core.handlers[identifier]?.suspension = nil }
+    case .suspended(let identifier, let reason): inspect { core, now in core.suspend(identifier, reason, now: now) }
+    case .resumed(let identifier): inspect { core, now in core.suspend(identifier, nil, now: now) }
     case .misbehaved(let identifier, let what, let incident):
       write({ (_: Result<Void, RequestRefusal>) in }) { core, transaction, now in
         try core.strike(identifier, what, incident, transaction, now: now)

@@ -20,11 +20,18 @@ extension Scheduler {
 
   /// Why a request is not running now.
   ///
-  /// - Parameter edges: What it waits for, as the store knows it.
+  /// - Parameters:
+  ///   - edges: What it waits for, as the store knows it.
+  ///   - lastEnded: When its last run ended; nil: it has not run, or that is not known.
+  ///   - completion: Gets the gates, and how the host stands at that moment: ``ForecastBasis/complete(_:of:queue:)`` finds from it, on another
+  ///     thread, when the request starts.
   public func explanation(
-    of record: RequestRecord, edges: [DependencyRecord], completion: @escaping @Sendable (RequestExplanation) -> Void
+    of record: RequestRecord, edges: [DependencyRecord], lastEnded: WallTime?,
+    completion: @escaping @Sendable (RequestExplanation, ForecastBasis) -> Void
   ) {
-    inspect { core, now in completion(core.explanation(of: record, edges: edges, now: now)) }
+    inspect { core, now in
+      completion(core.explanation(of: record, edges: edges, lastEnded: lastEnded, now: now), ForecastBasis(core, now: now))
+    }
   }
 
   /// What became of events so far.

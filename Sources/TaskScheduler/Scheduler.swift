@@ -234,6 +234,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     case .conditions(let report): take(report)
     case .drain(let deadline, let completion):
       core.isDraining = true
+      core.drainingSince = core.drainingSince ?? clock.wallTime
       Failpoint.drainingBegun.hit()
       drainDeadline = min(drainDeadline ?? deadline, deadline)
       drained.append(completion)
@@ -417,6 +418,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     core.undoTurn(now: clock.wallTime)
     let wasWorking = core.storeTrouble == nil && retryDelay == .seconds(1)
     core.storeTrouble = error
+    core.storeTroubleSince = core.storeTroubleSince ?? clock.wallTime
     launcher.withdraw(core.askAllBack())
     for parked in parked { parked.write.fail(RequestRefusal(error)) }
     parked.removeAll()
@@ -436,6 +438,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     retryAt = nil
     retryDelay = .seconds(1)
     core.storeTrouble = nil
+    core.storeTroubleSince = nil
     observe(.storeRecovered)
   }
 }

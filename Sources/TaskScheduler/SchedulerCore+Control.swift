@@ -69,24 +69,46 @@ extension SchedulerCore {
   /// How many requests are looked at together.
   static let sliceSize = 500
 
-  /// Makes the identifier's first pending request due at once, ahead of its time and backoff, or submits one.
+  /// Starts the identifier's first pending request, or one that is submitted for it, whatever gates hold it: its time or event, a backoff,
+  /// conditions, a window, limits, the host's slots, the plugin's standing.
+  ///
+  /// Refused, with nothing changed, where no handler could be called: nobody registered it, the plugin is suspended, all its runs go on, or
+  /// the host drains.
   func simulateLaunch(_ identifier: TaskIdentifier, _ transaction: any StoreTransaction, now: WallTime) throws -> RequestRecord {
     guard let handler = handlers[identifier] else {
       throw RequestRefusal(.unknownIdentifier, "no plugin registered \(identifier): see taskhost plugins list", field: "identifier")
     }
-    guard !isDraining else { throw RequestRefusal(.unavailable, "the host is draining") }
+    guard !isDraining else { throw RequestRefusal(.unavailable, "the host is draining: it starts nothing any more") }
+    if let suspension = handler.suspension {
+      throw RequestRefusal(
+        .unavailable, "the plugin is suspended, so nothing of it can be launched: \(suspension): wait for that thread, or restart the host")
+    }
     // The first one may be handed out ahead.
     if handler.queued + handler.held > 0 { throw ClaimedAhead(identifier: identifier) }
-    guard var record = try transaction.firstPending(of: identifier) else {
-      let submission = try submit(TaskRequest(identifier: identifier), transaction, now: now)
-      return try find(submission.id, transaction)
+    guard handler.freeSlots > 0 else {
+      let runs = live.values.filter { $0.identifier == identifier }.map(\.run).sorted().map(\.description)
+      throw RequestRefusal(
+        .conflict,
+        "the plugin is busy with \(Self.count(runs.count, "run")), the most it may have at once, so no other can be launched: "
+          + "wait for one to end, or cancel its request: \(runs.joined(separator: ", "))")
     }
-    record.due = min(record.due, now)
-    try transaction.update(record)
+    let id: RequestID
+    if let pending = try transaction.firstPending(of: identifier) {
+      id = pending.id
+    } else {
+      id = try submit(TaskRequest(identifier: identifier), transaction, now: now).id
+    }
     turn.changes += 1
-    handler.becamePending(record)
-    note(record)
-    return record
+    // An occurrence that was missed and is skipped makes place for the next one.
+    while var record = try transaction.request(id), record.state == .pending {
+      handler.forgetDue(of: record)
+      record.due = min(record.due, now)
+      try transaction.update(record)
+      let offer = DueRequest(
+        id: id, due: record.due, priority: record.request.priority, attemptsSpent: record.attemptsSpent, isRepeating: record.isRepeating)
+      if try start(offer, handler, handler.lane(record.gates), isSimulated: true, transaction, now: now) { break }
+    }
+    return try find(id, transaction)
   }
 
   func find(_ id: RequestID, _ transaction: any StoreTransaction) throws -> RequestRecord {

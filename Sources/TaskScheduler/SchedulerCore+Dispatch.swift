@@ -108,9 +108,11 @@ extension SchedulerCore {
     lane.nextDue = try transaction.nextDue(in: Lane(handler.contract.identifier, lane.gates)).map { .at($0) } ?? .never
   }
 
+  /// - Parameter isSimulated: Whether it starts because an operator wishes so, past closed gates.
   /// - Returns: Whether it was started; no: its occurrence was missed, and is skipped.
-  private func start(
-    _ offer: DueRequest, _ handler: HandlerState, _ lane: LaneState, _ transaction: any StoreTransaction, now: WallTime
+  func start(
+    _ offer: DueRequest, _ handler: HandlerState, _ lane: LaneState, isSimulated: Bool = false, _ transaction: any StoreTransaction,
+    now: WallTime
   ) throws -> Bool {
     let run: RunID = nextID(now)
     let began = max(now, offer.due)
@@ -121,7 +123,7 @@ extension SchedulerCore {
     }
     let entry = LiveRunEntry(
       run: run, request: offer.id, identifier: handler.contract.identifier, attempt: attemptsSpent.adding(saturating: 1), started: began,
-      isRepeating: offer.isRepeating, gates: lane.gates)
+      isRepeating: offer.isRepeating, gates: lane.gates, isSimulated: isSimulated)
     let isHeld = offer.due > now
     let isAhead = isHeld || handler.freeSlots == 0
     let order = RunOrder(

@@ -38,6 +38,7 @@ extension SchedulerCore {
     slotFreed(entry, took: report.handlerTime, now: now)
     handlers[entry.identifier]?.shortage = nil
     turn.ended.append(entry)
+    if limits.quotas[entry.identifier] != nil { turn.unmeasured.append(entry) }
   }
 
   /// A run whose request has no place for its outcome: only its slot is given back.
@@ -55,7 +56,7 @@ extension SchedulerCore {
   ) throws {
     var record = record
     let outcome = ending.stopped(by: record.stopRequested).outcome
-    let policy = record.request.retry ?? policy.retry
+    let policy = record.request.retry ?? policy.retry(of: record.request.identifier)
     // A person has started a continued task and sees that it took too long: it is not begun again behind their back.
     let isFinal = outcome == .expired && handlers[record.request.identifier]?.contract.kind == .continued
     let guards = RequestGuards(

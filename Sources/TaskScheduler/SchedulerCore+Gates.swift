@@ -74,8 +74,11 @@ extension SchedulerCore {
     }
   }
 
-  /// When the live runs of an identifier began.
-  func liveStarts(of identifier: TaskIdentifier) -> [WallTime] { live.values.filter { $0.identifier == identifier }.map(\.started) }
+  /// When the runs of an identifier began whose time its quota does not count yet: those that go on, and those that end in this turn.
+  func liveStarts(of identifier: TaskIdentifier) -> [WallTime] {
+    live.values.filter { $0.identifier == identifier }.map(\.started)
+      + turn.unmeasured.filter { $0.identifier == identifier }.map(\.started)
+  }
 
   /// The conditions that somebody waits for, or runs by.
   func awaitedConditions(now: WallTime) -> Conditions {
@@ -85,7 +88,7 @@ extension SchedulerCore {
         awaited.formUnion(lane.gates.conditions)
       }
     }
-    for entry in live.values where entry.gates.onLostCondition == .stop { awaited.formUnion(entry.gates.conditions) }
+    for entry in live.values where entry.gates.onLostCondition == .stop && !entry.isSimulated { awaited.formUnion(entry.gates.conditions) }
     return awaited
   }
 
@@ -93,7 +96,8 @@ extension SchedulerCore {
   func runsThatLost(_ report: ConditionReport) -> [RunID] {
     let held = report.held
     return live.values.filter { entry in
-      entry.gates.onLostCondition == .stop && !entry.gates.conditions.isEmpty && !held.isSuperset(of: entry.gates.conditions)
+      entry.gates.onLostCondition == .stop && !entry.isSimulated && !entry.gates.conditions.isEmpty
+        && !held.isSuperset(of: entry.gates.conditions)
     }.map(\.run).sorted()
   }
 }

@@ -128,6 +128,6 @@ extension LiveRunEntry {
   fileprivate var ofRepeating: LiveRunEntry {
     LiveRunEntry(
       run: run, request: request, identifier: identifier, attempt: attempt, started: started, isRepeating: true, gates: gates,
-      stopRequested: stopRequested)
+      isSimulated: isSimulated, stopRequested: stopRequested)
   }
 }

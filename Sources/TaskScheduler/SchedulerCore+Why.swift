@@ -4,8 +4,14 @@ extension SchedulerCore {
   /// Every gate that holds a request now, a sentence each; none: it starts as soon as the scheduler turns.
   func gates(of record: RequestRecord, now: WallTime) -> [String] { explanation(of: record, now: now).gates.map(\.sentence) }
 
-  /// Why a request is not running now, who holds it, until when, and what would change it.
-  func explanation(of record: RequestRecord, edges: [DependencyRecord] = [], now: WallTime) -> RequestExplanation {
+  /// Why a request is not running now, who holds it, since when, until when, and what would change it.
+  ///
+  /// What a gate says of its end is for whoever is first in line; ``ForecastBasis/complete(_:of:queue:)`` says it for this request.
+  ///
+  /// - Parameter lastEnded: When its last run ended; nil: it has not run, or that is not known.
+  func explanation(
+    of record: RequestRecord, edges: [DependencyRecord] = [], lastEnded: WallTime? = nil, now: WallTime
+  ) -> RequestExplanation {
     var gates: [Gate] = []
     switch record.state {
     case .succeeded, .failed, .cancelled:
@@ -15,7 +21,7 @@ extension SchedulerCore {
       let sentence = record.stopRequested.map { "it is running and was asked to stop: \($0.rawValue)" } ?? "it is running"
       gates = [Gate(kind: "running", sentence: sentence, since: record.started, heldBy: record.run.map { [$0.description] } ?? [])]
     case .blocked, .pending, .claimed:
-      gates = waitingGates(of: record, edges: edges, now: now)
+      gates = waitingGates(of: record, edges: edges, lastEnded: lastEnded, now: now)
     }
     return RequestExplanation(
       id: record.id, gates: gates, earliestStart: earliest(gates, record, now: now), wouldRunIf: gates.compactMap(\.remedy))
@@ -31,7 +37,7 @@ extension SchedulerCore {
     return earliest
   }
 
-  private func waitingGates(of record: RequestRecord, edges: [DependencyRecord], now: WallTime) -> [Gate] {
+  private func waitingGates(of record: RequestRecord, edges: [DependencyRecord], lastEnded: WallTime?, now: WallTime) -> [Gate] {
     var gates: [Gate] = []
     let open = edges.filter { $0.ended == nil }.map(\.predecessor)
     let predecessors = open.isEmpty ? record.blockedBy.map { [$0] } ?? [] : open
@@ -41,43 +47,56 @@ extension SchedulerCore {
           kind: "predecessor", sentence: "it waits for a run of \(predecessor) to end", since: record.submitted,
           heldBy: [predecessor.description], remedy: "\(predecessor) ends: see taskhost tasks why \(predecessor)"))
     }
-    if let gate = timeGate(of: record, now: now) { gates.append(gate) }
+    if let gate = timeGate(of: record, lastEnded: lastEnded, now: now) { gates.append(gate) }
     let identifier = record.request.identifier
     guard let handler = handlers[identifier] else {
       return gates + [
         Gate(
-          kind: "no_handler", sentence: "no plugin has registered \(identifier)", since: record.submitted,
+          kind: "no_handler", sentence: "no plugin has registered \(identifier)", since: max(record.submitted, begun),
           remedy: "a plugin that registers \(identifier) is put into a plugin directory and the host is started again")
       ]
     }
     let lane = handler.lanes[record.gates] ?? LaneState(gates: record.gates)
     // The slots and the conditions of a moment to come are not known: what holds it now is said, with when that ends.
-    for hold in holds(on: lane, of: handler, now: now) { gates.append(gate(hold, lane, handler, record, now: now)) }
-    if isDraining { gates.append(Gate(kind: "draining", sentence: "the host is draining", remedy: "the host is started again")) }
+    for hold in closedGates(on: lane, of: handler, now: now) { gates.append(gate(hold, lane, handler, record, now: now)) }
+    if isDraining {
+      gates.append(Gate(kind: "draining", sentence: "the host is draining", since: drainingSince, remedy: "the host is started again"))
+    }
     if let storeTrouble {
-      gates.append(Gate(kind: "store", sentence: "the store does not work: \(storeTrouble)", remedy: "the store can be written again"))
+      let sentence = "the store does not work: \(storeTrouble)"
+      gates.append(Gate(kind: "store", sentence: sentence, since: storeTroubleSince, remedy: "the store can be written again"))
     }
     return gates
   }
 
-  private func timeGate(of record: RequestRecord, now: WallTime) -> Gate? {
+  /// The closed gates of a lane, each kind once: several rates may hold it.
+  private func closedGates(on lane: LaneState, of handler: HandlerState, now: WallTime) -> [Hold] {
+    holds(on: lane, of: handler, now: now).reduce(into: []) { merged, hold in
+      guard let index = merged.firstIndex(where: { $0.gate == hold.gate }) else { return merged.append(hold) }
+      guard let until = merged[index].until, let other = hold.until else { return merged[index].until = nil }
+      merged[index].until = max(until, other)
+    }
+  }
+
+  private func timeGate(of record: RequestRecord, lastEnded: WallTime?, now: WallTime) -> Gate? {
     guard record.state != .blocked || record.due > now else { return nil }
+    let since = lastEnded ?? record.submitted
     if record.due == .distantFuture {
       let sentence = record.request.event.map { event in
         event.path.map { "it waits for a change of \($0)" } ?? "it waits for the event \(event.name)"
       }
       let remedy = record.request.event.map { $0.path == nil ? "taskhost notify \($0.name)" : "the file is changed" }
-      return Gate(kind: "event", sentence: sentence ?? "its schedule names no time that can be found", since: record.ended, remedy: remedy)
+      return Gate(kind: "event", sentence: sentence ?? "its schedule names no time that can be found", since: since, remedy: remedy)
     }
-    guard record.due > now else {
-      // Due, but its wake-up may be shared until its flex is over.
-      return nil
-    }
+    // One that is due may share a wake-up until its flex is over.
+    guard record.due > now else { return nil }
     let wait = Self.text(record.due - now)
     let isBackoff = record.lastOutcome == .retried || record.lastOutcome == .expired || record.lastOutcome == .crashed
-    return isBackoff
-      ? Gate(kind: "backoff", sentence: "backoff after attempt \(record.attemptsSpent): not for another \(wait)", until: record.due)
-      : Gate(kind: "time", sentence: "not before its time: due in \(wait)", since: record.submitted, until: record.due)
+    let (kind, sentence) =
+      isBackoff
+      ? ("backoff", "backoff after attempt \(record.attemptsSpent): not for another \(wait)")
+      : ("time", "not before its time: due in \(wait)")
+    return Gate(kind: kind, sentence: sentence, since: since, until: record.due)
   }
 
   private func gate(_ hold: Hold, _ lane: LaneState, _ handler: HandlerState, _ record: RequestRecord, now: WallTime) -> Gate {
@@ -86,10 +105,11 @@ extension SchedulerCore {
     switch hold.gate {
     case .standing:
       gate.sentence = self.gate(of: identifier, now: now) ?? "the plugin is held back"
-      gate.since = standings[identifier]?.quarantinedSince
+      gate.since = standings[identifier].flatMap(struckAt)
       gate.remedy = "taskhost plugins release \(identifier)"
     case .suspended:
       gate.sentence = "the plugin is suspended: \(handler.suspension ?? "")"
+      gate.since = handler.suspendedSince
       gate.remedy = "the thread that overran returns, or the host is started again"
     case .shortage:
       gate.sentence = "the host could not begin its runs: \(handler.shortage?.sentence ?? "it is short of something")"
@@ -107,34 +127,60 @@ extension SchedulerCore {
       gate.heldBy = live.keys.sorted().prefix(100).map(\.description)
       gate.since = live.values.map(\.started).max()
       gate.remedy = "a run ends, or max_concurrent_runs is raised"
-    case .conditions: describe(&gate, lane)
+    case .conditions: describe(&gate, lane, record, now: now)
     case .window:
       let name = lane.gates.window ?? ""
       gate.sentence = "the maintenance window \(name) is closed: \(windows.description(of: name))"
+      gate.since = windows.closedSince(name, now: now) ?? max(record.submitted, begun)
+      lift(&gate, at: record.deadlineToCome, now: now)
     case .key, .resource, .rate, .quota:
-      gate.sentence =
-        limits.sentence(hold.gate, lane: lane, identifier, live: liveStarts(of: identifier), now: now) ?? hold.gate.rawValue
-      gate.heldBy = holders(of: hold.gate, lane, identifier).map(\.description)
+      let live = liveStarts(of: identifier)
+      gate.sentence = limits.sentence(hold.gate, lane: lane, identifier, live: live, now: now) ?? hold.gate.rawValue
+      let holders = holders(of: hold.gate, lane, identifier)
+      gate.heldBy = holders.map(\.run.description)
+      gate.since = holders.map(\.started).max() ?? limits.closedSince(hold.gate, lane: lane, identifier, live: live, now: now)
       gate.remedy = hold.gate == .key || hold.gate == .resource ? "one of those runs ends" : nil
+      if hold.gate == .quota { lift(&gate, at: record.deadlineToCome, now: now) }
     }
     return gate
   }
 
-  private func describe(_ gate: inout Gate, _ lane: LaneState) {
+  /// When the mishap was that a plugin is held back for.
+  private func struckAt(_ standing: Standing) -> WallTime? {
+    standing.quarantinedSince
+      ?? standing.heldUntil.map { $0 + (.zero - Standing.delay(afterStrike: standing.strikes, retry: policy.retry)) }
+  }
+
+  /// From its deadline on, a gate does not hold a request any more.
+  private func lift(_ gate: inout Gate, at deadline: WallTime?, now: WallTime) {
+    guard let deadline, deadline < gate.until ?? .distantFuture else { return }
+    gate.until = max(deadline, now)
+    gate.sentence += "; from its deadline on, in \(Self.text(deadline - now)), that does not count"
+  }
+
+  private func describe(_ gate: inout Gate, _ lane: LaneState, _ record: RequestRecord, now: WallTime) {
     let unmet = conditions.map { lane.gates.conditions.subtracting($0.held) } ?? []
     var sentences: [String] = []
+    // When the last of them may hold, and when the last of those does that a deadline does not lift.
+    var (until, lasting) = (now, now)
     for name in unmet.names {
       guard let condition = Conditions(name: name), let state = conditions?[condition] else { continue }
       sentences.append("\(name) does not hold: \(state.observed)")
       gate.since = max(gate.since ?? state.since, state.since)
-      if let settles = state.settlesAt { gate.until = max(gate.until ?? settles, settles) }
+      // What is not observed is from when it is due on; it may well hold.
+      let opens = state.settlesAt ?? (!state.isWatched && record.due > now ? record.due : .distantFuture)
+      until = max(until, opens)
+      if LaneGates.lasting.contains(condition) { lasting = max(lasting, opens) }
     }
+    gate.until = until < .distantFuture ? until : nil
     gate.sentence = sentences.joined(separator: "; ")
     gate.remedy = "\(unmet.names.joined(separator: " and ")) \(unmet.names.count == 1 ? "holds" : "hold"): see taskhost conditions show"
+    guard let deadline = record.deadlineToCome, lasting < .distantFuture else { return }
+    lift(&gate, at: max(deadline, lasting), now: now)
   }
 
   /// The runs that hold a limit.
-  private func holders(of gate: GateKind, _ lane: LaneState, _ identifier: TaskIdentifier) -> [RunID] {
+  private func holders(of gate: GateKind, _ lane: LaneState, _ identifier: TaskIdentifier) -> [LiveRunEntry] {
     let wanted = limits.tokens(lane.gates, identifier)
     return live.values.filter { entry in
       switch gate {
@@ -142,7 +188,7 @@ extension SchedulerCore {
       case .resource: !Set(limits.tokens(entry.gates, entry.identifier).keys).isDisjoint(with: wanted.keys)
       default: false
       }
-    }.map(\.run).sorted()
+    }.sorted { $0.run < $1.run }
   }
 
   static func text(_ duration: Duration) -> String {
@@ -154,4 +200,9 @@ extension SchedulerCore {
     default: return "\(seconds / 86_400) d"
     }
   }
+}
+
+extension RequestRecord {
+  /// Its deadline, while that still lies ahead of what it waits for.
+  fileprivate var deadlineToCome: WallTime? { isRelaxed ? nil : request.deadline }
 }

@@ -24,8 +24,14 @@ final class SchedulerCore {
   private(set) var occupiedSlots = 0
   /// No new runs.
   var isDraining = false
+  /// Since when; nil: it does not drain, or that is not known.
+  var drainingSince: WallTime?
   /// The store failed: no new runs until it works again.
   var storeTrouble: StoreError?
+  /// Since when; nil: it works, or that is not known.
+  var storeTroubleSince: WallTime?
+  /// When this host began.
+  let begun: WallTime
   /// What is wrong with a payload for an identifier's handler; nil: nothing. See ``Scheduler/start(contracts:schedules:changes:objection:crashed:)``.
   var objection: @Sendable (_ payload: [UInt8], TaskIdentifier) -> String? = { _, _ in nil }
   /// Whether events are gathered.
@@ -62,12 +68,20 @@ final class SchedulerCore {
   ) {
     self.policy = policy
     awakeSince = now
+    begun = now
     occurrences = Occurrences(zones: policy.timeZones)
     windows = WindowBook(policy.windows)
     limits = LimitBook(policy)
     self.origin = origin
     ids = RecordIDGenerator(after: lastSequence)
     self.random = random
+  }
+
+  /// A handler takes no runs from now on, for that reason; nil: it does again.
+  func suspend(_ identifier: TaskIdentifier, _ reason: String?, now: WallTime) {
+    guard let handler = handlers[identifier] else { return }
+    handler.suspendedSince = reason == nil ? nil : handler.suspendedSince ?? now
+    handler.suspension = reason
   }
 
   func nextID<Kind>(_ now: WallTime) -> RecordID<Kind> { RecordID(sequence: ids.next(at: now), origin: origin) }
@@ -210,7 +224,10 @@ final class SchedulerCore {
   }
 
   /// The turn is durable: what counts only then.
-  func committed(_ turn: Turn) { for record in turn.history { limits.note(record) } }
+  func committed(_ turn: Turn) {
+    for record in turn.history { limits.note(record) }
+    self.turn.unmeasured = []
+  }
 
   // MARK: Recovery
 

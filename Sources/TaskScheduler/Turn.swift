@@ -33,6 +33,8 @@ struct Turn {
   var started: [LiveRunEntry] = []
   var ended: [LiveRunEntry] = []
   var stopped: [RunID] = []
+  /// Runs that ended, of identifiers with a quota of run time, until the quota counts them: when that is durable.
+  var unmeasured: [LiveRunEntry] = []
   /// What changed of plugins' standing, in order.
   var standings: [StandingChange] = []
   /// How the numbers of live requests changed, in order.

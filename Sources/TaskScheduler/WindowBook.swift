@@ -17,6 +17,9 @@ final class WindowBook {
   /// What a window is, for people.
   func description(of name: String) -> String { windows[name].map { "\($0)" } ?? "there is no window of that name in the configuration" }
 
+  /// Since when a window that is closed is; nil: that is not known.
+  func closedSince(_ name: String, now: WallTime) -> WallTime? { windows[name]?.closed(before: now) }
+
   /// Nil: it is open; else when it opens, never for one that the configuration does not have.
   func opening(of name: String, now: WallTime) -> WallTime? {
     if let known = known[name], known.from <= now, now < known.until { return known.isOpen ? nil : known.until }

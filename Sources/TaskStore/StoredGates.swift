@@ -9,6 +9,7 @@ struct StoredGates: Codable {
   var key: String?
   var resources: [String: Int]?
   var flex: Int64?
+  var late: Bool?
 
   static func text(of gates: LaneGates) throws -> String {
     guard gates != .none else { return "" }
@@ -28,12 +29,15 @@ struct StoredGates: Codable {
     key = gates.concurrencyKey
     resources = gates.resources.isEmpty ? nil : gates.resources
     flex = gates.flex == .zero ? nil : gates.flex.wholeMilliseconds
+    late = gates.isPastDeadline ? true : nil
   }
 
   var gates: LaneGates {
-    LaneGates(
+    var gates = LaneGates(
       conditions: Conditions(rawValue: conditions ?? 0), onLostCondition: finish == true ? .finish : .stop, window: window,
       concurrencyKey: key, resources: resources ?? [:], flex: .milliseconds(flex ?? 0))
+    gates.isPastDeadline = late == true
+    return gates
   }
 }
 

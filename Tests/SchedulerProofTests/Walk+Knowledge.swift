@@ -41,6 +41,11 @@ extension Walk {
     try promise(!knowledge.isStopped, "\(record.id) began though it was asked to stop")
     known[record.id] = knowledge
 
+    let identifier = record.request.identifier
+    try promise(host.core.handlers[identifier]?.suspension == nil, "\(record.id) began while its plugin is suspended")
+    // An operator may launch it past every other gate; it counts all the same.
+    guard host.core.live[order.run]?.isSimulated != true else { return count(identifier, record.gates.concurrencyKey, at: time) }
+
     // A deadline that has passed on a calendar that was set back since is still one that has passed.
     let isLate = record.request.deadline.map { record.isRelaxed && $0 <= latest || $0 <= now } ?? false
     let gates = isLate ? record.request.gates.relaxed : record.request.gates
@@ -48,16 +53,18 @@ extension Walk {
     if let window = gates.window {
       try promise(host.policy.windows[window]?.isOpen(at: now) == true, "\(record.id) began while the window \(window) is closed")
     }
-    let identifier = record.request.identifier
     try promise(standings[identifier]?.isHeld(at: now) != true, "\(record.id) began while its plugin is held back")
-    try promise(host.core.handlers[identifier]?.suspension == nil, "\(record.id) began while its plugin is suspended")
-    try count(identifier, gates.concurrencyKey, at: time)
+    count(identifier, gates.concurrencyKey, at: time)
+    try checkRates(identifier, gates.concurrencyKey, at: time)
+  }
+
+  private func count(_ identifier: TaskIdentifier, _ key: String?, at time: WallTime) {
+    starts.append((identifier, key, time.unixMilliseconds - host.offset))
   }
 
   /// In no stretch of time of a rate's length there are more starts than it counts.
-  private func count(_ identifier: TaskIdentifier, _ key: String?, at time: WallTime) throws {
+  private func checkRates(_ identifier: TaskIdentifier, _ key: String?, at time: WallTime) throws {
     let now = time.unixMilliseconds - host.offset
-    starts.append((identifier, key, now))
     let limits = host.policy.limits[identifier]
     if let rate = host.policy.rate {
       let recent = starts.count { $0.at > now - rate.period.wholeMilliseconds }

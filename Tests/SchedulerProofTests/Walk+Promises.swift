@@ -55,8 +55,11 @@ extension Walk {
       let count = core.live.values.count { $0.identifier == contract.identifier }
       return sum + min(contract.maxConcurrentRuns, count + queued.count { $0.entry.identifier == contract.identifier })
     }
+    // One that an operator launched is beyond all limits but its plugin's.
+    let limited = core.live.values.filter { !$0.isSimulated }
+    let isWithin = slots <= host.policy.maxConcurrentRuns || limited.count < core.live.count
     try promise(
-      core.live.count <= host.policy.maxConcurrentRuns && core.occupiedSlots == slots && slots <= host.policy.maxConcurrentRuns,
+      limited.count <= host.policy.maxConcurrentRuns && core.occupiedSlots == slots && isWithin,
       "\(core.live.count) runs, \(core.occupiedSlots) slots, not \(slots)")
     for claim in queued {
       let identifier = claim.entry.identifier
@@ -71,18 +74,20 @@ extension Walk {
     }
     var taken: [String: Int] = [:]
     var keys: [String: Int] = [:]
+    var overdrawn: [String: Int] = [:]
     for entry in core.live.values {
       let limits = host.policy.limits[entry.identifier]
       for (name, number) in entry.gates.resources.merging(limits?.resources ?? [:], uniquingKeysWith: max) {
-        taken[name, default: 0] += number
+        if entry.isSimulated { overdrawn[name, default: 0] += number } else { taken[name, default: 0] += number }
       }
-      guard let key = entry.gates.concurrencyKey else { continue }
+      guard let key = entry.gates.concurrencyKey, !entry.isSimulated else { continue }
       keys["\(entry.identifier) \(key)", default: 0] += 1
       try promise(keys["\(entry.identifier) \(key)", default: 0] <= limits?.runsPerKey ?? 1, "too many runs with the key \(key)")
     }
     for (name, number) in host.policy.resources {
       try promise(taken[name, default: 0] <= number, "\(taken[name, default: 0]) of \(number) \(name) are taken")
-      try promise(core.limits.resources.free(name) == number - taken[name, default: 0], "the free \(name) are counted wrongly")
+      let free = max(0, number - taken[name, default: 0] - overdrawn[name, default: 0])
+      try promise(core.limits.resources.free(name) == free, "the free \(name) are counted wrongly")
     }
   }
 

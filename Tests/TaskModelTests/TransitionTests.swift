@@ -66,7 +66,8 @@ import Testing
   }
 
   private static let outcomes: [RequestEvent] = RunOutcome.allCases.map { .ended($0) }
-  private static let events: [RequestEvent] = [.unblocked, .claimed, .released, .started, .cancelled, .revived, .discarded, .redriven]
+  private static let events: [RequestEvent] =
+    [.unblocked, .claimed, .released, .started, .cancelled, .revived, .discarded, .redriven]
     + outcomes
 
   private static let guards = [true, false].flatMap { attempts in

@@ -120,6 +120,20 @@ import Testing
     #expect(world.isRunning(second))
   }
 
+  @Test("what a run used of a quota counts in the turn in which it ends")
+  func quotaAtOnce() throws {
+    let world = try world { _, limits in limits.quota = try RunQuota("10s/1h") }
+    try world.submit(request())
+    world.now = world.now + .seconds(6)
+    let ids = try (0..<2).map { _ in try world.submit(request()).id }
+    #expect(world.isRunning(ids[0]) && world.isRunning(ids[1]))
+    world.now = world.now + .seconds(6)
+    let waiting = try world.submit(request()).id
+    #expect(!world.isRunning(waiting))
+    for id in world.begun { try world.finish(id, .success) }
+    #expect(!world.isRunning(waiting))
+  }
+
   @Test("a low priority goes first once it has waited long enough")
   func ageing() throws {
     let world = try World()

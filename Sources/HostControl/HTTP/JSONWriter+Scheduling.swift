@@ -8,7 +8,9 @@ extension JSONWriter {
     member("id", explanation.id.description)
     member("gates", explanation.gates.map(\.sentence))
     array("details", explanation.gates) { $0.gate($1) }
+    member("place", explanation.place)
     momentOrNull("earliest_start", explanation.earliestStart)
+    if !explanation.assumptions.isEmpty { member("assumptions", explanation.assumptions) }
     member("would_run_if", explanation.wouldRunIf)
     endObject()
   }

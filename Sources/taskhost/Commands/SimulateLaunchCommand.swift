@@ -5,8 +5,13 @@ import ArgumentParser
 struct SimulateLaunchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "launch",
-    abstract: "Start an identifier's first pending request, or a new one, ahead of its turn.",
+    abstract: "Start an identifier's first pending request, or a new one, now.",
     discussion: """
+      It runs whatever gates hold it: its time, a backoff, conditions, a window,
+      rates, quotas, keys, resources, the host's slots, the plugin's standing. It is
+      refused while the plugin has all the runs it may have at once, while it is
+      suspended, and while the host drains.
+
       EXAMPLES
         taskhost simulate launch org.taskhost.cleanup --wait
       """)

@@ -9,7 +9,8 @@ struct TasksWhyCommand: AsyncParsableCommand {
     abstract: "Say why a request is not running now.",
     discussion: """
       Shows every gate that holds it: since when, until when as far as is known, who
-      holds it, and what would change it; then when it could start at the earliest.
+      holds it, and what would change it; then its place in line, and when it starts
+      if nothing changes: the scheduler works through the queue up to it.
 
       EXAMPLES
         taskhost tasks why 01976c1e-0000-7000-8000-000000000000
@@ -35,7 +36,11 @@ struct TasksWhyCommand: AsyncParsableCommand {
     var lines = gates.flatMap { Self.lines(gate: $0, now: now) }
     // What runs or has ended has no start to come.
     if gates.contains(where: { ["running", "ended"].contains($0["gate"]?.string) }) { return lines }
+    if let place = node["place"]?.integer { lines.append("place in line: \(place)") }
     lines.append("earliest possible start: \(earliest(node, gates, now: now))")
+    for assumption in (node["assumptions"]?.array ?? []).compactMap(\.string) {
+      lines.append("  if \(assumption.escapingControlCharacters)")
+    }
     let remedies = gates.map { $0["remedy"]?.string }
     for wish in (node["would_run_if"]?.array ?? []).compactMap(\.string) where !remedies.contains(wish) {
       lines.append("it would run if \(wish.escapingControlCharacters)")

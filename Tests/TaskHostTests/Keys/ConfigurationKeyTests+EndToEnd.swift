@@ -3,6 +3,8 @@ extension ConfigurationKeyTests {
   static let endToEndProofs: [String: KeyProof] = [
     "plugin_directories": .endToEnd("ConfigurationTests", "paths are relative to the file, whatever the working directory"),
     "state_directory": .endToEnd("ConfigurationTests", "paths are relative to the file, whatever the working directory"),
+    "store_mark": .endToEnd("StoreLossTests", "a state directory that was deleted is noticed where store_mark names a file elsewhere"),
+    "overdue_after": .endToEnd("ProblemTests", "work that has been due for longer than overdue_after and nobody runs is overdue"),
     "launch_budget": .endToEnd(
       "PermissionTests", "31: a permitted plugin that is known beforehand and times out fails the launch with exit 75"),
     "drain_timeout": .endToEnd("DrainTests", "82: a run that outlasts drain_timeout expires with DRAINING, and what it returns decides"),

@@ -17,7 +17,8 @@ extension ConfigurationKeyTests {
     "max_pending": .here {
       let host = try ConfiguredHost("max_pending = 2")
       for _ in 0..<2 { try host.submit() }
-      #expect(#expect(throws: RequestRefusal.self) { try host.submit() }?.code == .limit)
+      let refusal = #expect(throws: RequestRefusal.self) { try host.submit() }
+      #expect(refusal?.code == .limit)
     },
     "rate_limit": .here {
       let host = try ConfiguredHost("rate_limit = \"2/10s\"")

@@ -21,6 +21,14 @@ extension ConfigurationKeyTests {
       try host.pass(.seconds(1))
       #expect(host.begun == [id, id])
     },
+    "plugin.*.minimum_interval": .here {
+      let host = try ConfiguredHost(table("minimum_interval = \"1h\""))
+      func interval(_ identifier: TaskIdentifier) throws -> Duration? {
+        try host.submit(identifier) { $0.repetition = RepeatRule(every: .seconds(1000)) }.effective?.repetition?.interval
+      }
+      #expect(try interval(ConfiguredHost.task) == .seconds(3600))
+      #expect(try interval(ConfiguredHost.other) == .seconds(1000))
+    },
     "plugin.*.requires": .here {
       let host = try ConfiguredHost(table("schedule = \"every 1h\"\nrequires = [\"network\"]"))
       let id = try #require(host.begun.first)

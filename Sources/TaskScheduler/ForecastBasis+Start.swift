@@ -1,0 +1,77 @@
+public import TaskModel
+
+extension ForecastBasis {
+  /// Completes the explanation of a request that waits: when it starts if nothing changes, its place in line, and until when the gates hold
+  /// it that hold others too. For that the scheduler itself works through the queue, see ``forecast(of:to:limit:)``, up to this request.
+  ///
+  /// Where something must happen first of which nobody knows when, or very many runs come before it, nobody knows when it starts. Blocks for
+  /// up to about a second: not for a thread that others wait for.
+  ///
+  /// - Parameters:
+  ///   - explanation: What the scheduler said at the moment of this basis.
+  ///   - record: The request it is about.
+  ///   - queue: The live requests that are due by a time.
+  public func complete(
+    _ explanation: RequestExplanation, of record: RequestRecord, queue: (_ dueBy: WallTime) throws -> ForecastQueue
+  ) rethrows -> RequestExplanation {
+    var explanation = explanation
+    let waits: Set<RequestState> = [.blocked, .pending, .claimed]
+    guard waits.contains(record.state), !explanation.gates.isEmpty else { return explanation }
+    explanation.earliestStart = nil
+    guard explanation.gates.allSatisfy({ $0.until != nil || $0.waitsForRuns }) else { return explanation }
+    let floor = max(from, explanation.gates.compactMap(\.until).max() ?? from)
+    for reach in Self.reaches {
+      let to = floor + reach
+      let waiting = try queue(to)
+      guard let run = try? ForecastRun(self, waiting, to: to, target: record.id), (try? run.go()) != nil else { break }
+      if let start = run.start {
+        let before = Set(start.before.map(\.request))
+        let line = waiting.requests.count { before.contains($0.id) && explanation.isInLine($0, with: record, at: from) }
+        fill(&explanation, start.at, place: line + 1, record)
+        break
+      }
+      guard !run.isTruncated else { break }
+    }
+    return explanation
+  }
+
+  /// How far is looked ahead, at first not far: most start soon.
+  private static let reaches: [Duration] = [.seconds(3600), .seconds(86_400), .seconds(32 * 86_400), .seconds(400 * 86_400)]
+
+  private func fill(_ explanation: inout RequestExplanation, _ start: WallTime, place: Int, _ record: RequestRecord) {
+    explanation.earliestStart = start
+    let isInLine = explanation.gates.contains(where: \.holdsALine)
+    if isInLine, record.due <= from { explanation.place = place }
+    for index in explanation.gates.indices where explanation.gates[index].holdsALine { explanation.gates[index].until = start }
+    if isInLine || record.state == .blocked { explanation.assumptions.append("runs take their usual time and succeed") }
+    if !record.gates.conditions.isEmpty { explanation.assumptions.append("conditions stay as they are") }
+  }
+}
+
+extension RequestExplanation {
+  /// Whether a request was due and waited for the same as `record`.
+  fileprivate func isInLine(_ other: RequestRecord, with record: RequestRecord, at now: WallTime) -> Bool {
+    guard other.due <= now else { return false }
+    let kinds = Set(gates.filter(\.holdsALine).map(\.kind))
+    // Slots, rates of the host and resources are everybody's.
+    if !kinds.isDisjoint(with: [GateKind.host.rawValue, GateKind.resource.rawValue]) { return true }
+    guard other.request.identifier == record.request.identifier else { return kinds.contains(GateKind.rate.rawValue) && sharesRate }
+    return kinds != [GateKind.key.rawValue] || other.gates.concurrencyKey == record.gates.concurrencyKey
+  }
+
+  /// Whether the host's own rate holds it.
+  private var sharesRate: Bool { gates.contains { $0.kind == GateKind.rate.rawValue && $0.sentence.contains("the host's rate") } }
+}
+
+extension Gate {
+  /// Whether it holds all that come after some number of runs: each waits for those before it.
+  fileprivate var holdsALine: Bool {
+    switch GateKind(rawValue: kind) {
+    case .plugin, .host, .key, .resource, .rate, .quota: true
+    default: false
+    }
+  }
+
+  /// Whether it opens as runs go on and end.
+  fileprivate var waitsForRuns: Bool { holdsALine || kind == "predecessor" }
+}
