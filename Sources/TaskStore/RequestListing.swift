@@ -52,7 +52,7 @@ struct RequestListing {
     let limit = max(1, query.limit)
     let walked = try query.tag.map { try tagged($0, database, upTo: matching * 2) } ?? total
     // Behind a cursor the newest are of no help.
-    if query.after != nil { return try rows(isIndexed && query.tag == nil && matching <= total / 2 ? .index : .newest(nil)) }
+    if query.after != nil { return try rows(query.tag == nil && matching <= total / 2 ? .index : .newest(nil)) }
     let window = max(Self.window, min(limit, total) * 4)
     guard walked > window else { return try rows(.newest(nil)) }
     if matching > Self.window {
