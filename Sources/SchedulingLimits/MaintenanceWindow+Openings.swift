@@ -34,7 +34,7 @@ extension MaintenanceWindow {
   public func closed(before now: WallTime) -> WallTime? {
     let moment = Self.second(now)
     return openings(around: moment, days: -16...1).last { $0.upperBound <= moment }.map {
-      WallTime(unixMilliseconds: Int64($0.upperBound) * 1000)
+      WallTime(unixSeconds: $0.upperBound)
     }
   }
 

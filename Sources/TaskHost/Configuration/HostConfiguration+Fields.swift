@@ -1,3 +1,5 @@
+import TaskModel
+
 // The keys of `taskhost.toml`: for each its name, where it goes and how it is read. A key that is not here is an error.
 
 extension HostConfiguration {

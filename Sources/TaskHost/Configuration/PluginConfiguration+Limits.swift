@@ -1,3 +1,5 @@
+import TaskModel
+
 extension PluginConfiguration {
   /// `[plugin."ID".retry]`: how its requests are retried, with the keys and ranges of the host's `[retry]`. A nil leaves it to that.
   public struct Retry: Sendable, Equatable {
