@@ -25,12 +25,9 @@ struct LimitBook {
     }
   }
 
-  /// Whether the host has a rate of its own.
-  var hasHostRate: Bool { hostRate != nil }
-
   /// Whether any limit could hold the identifier's lane.
   func concerns(_ lane: LaneState, of identifier: TaskIdentifier) -> Bool {
-    hostRate != nil || !lane.gates.resources.isEmpty || lane.gates.concurrencyKey != nil || limits[identifier] != nil
+    hostRate != nil || !lane.gates.resources.isEmpty || lane.gates.concurrencyKey != nil || limits[identifier]?.holdsRuns == true
   }
 
   /// What a run of the lane takes of the host's resources.

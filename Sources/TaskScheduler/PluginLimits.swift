@@ -23,6 +23,9 @@ public struct PluginLimits: Sendable, Hashable {
   /// For its requests that say nothing about retries; nil: the host's.
   public var retry: RetryPolicy?
 
+  /// Whether any of it may hold a run that names no key and no window.
+  var holdsRuns: Bool { rate != nil || quota != nil || !resources.isEmpty }
+
   /// No limits but one run a key.
   public init() {}
 }
