@@ -55,7 +55,11 @@ public struct PluginChecker: Sendable {
     // A plugin is a single file: a host may load it from a copy of its own, so it is tried from one.
     let place = Place(folder: folder, interruption: interruption, file: subject.isSystem ? subject.file : try folder.copy(of: subject.file))
     var results: [CheckResult] = []
+    var remarked: Set<String> = []
     func add(_ result: CheckResult) {
+      var result = result
+      // What a plugin's language does in every case is said once.
+      result.findings.removeAll { $0.severity == .remark && !remarked.insert($0.rule).inserted }
       results.append(result)
       onResult(result)
     }
