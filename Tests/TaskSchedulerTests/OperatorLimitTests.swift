@@ -126,7 +126,10 @@ import Testing
     world.now = world.now + .seconds(6)
     let waiting = try world.submit(request()).id
     #expect(!world.isRunning(waiting))
-    for id in world.begun { try world.finish(id, .success) }
+    for id in world.begun {
+      try world.finish(id, .success)
+      world.core.committed(world.core.turn)
+    }
     #expect(!world.isRunning(waiting))
   }
 
