@@ -20,7 +20,8 @@ enum HeaderRules {
   static let threadExit = "The header: a plugin must not end its run's thread with pthread_exit."
   static let handlerThreads = "The header: a handler may start threads of its own but returns only when they are done."
   static let children = "What a run starts it also waits for, or each run leaves one more: use waitpid."
-  static let shutdownThreads = "The header: a plugin must not keep threads after taskhost_plugin_shutdown has returned."
+  static let shutdownThreads =
+    "The header: a plugin must not keep threads after taskhost_plugin_shutdown has returned. A worker's process ends then, and what sleeps with it."
   static let shutdown = "The header: taskhost_plugin_shutdown is called once, when no run is live, and has 5 s."
   static let stale = "The header: a task handle is valid until the handler returns; 0 is never valid."
   static let context =
