@@ -108,7 +108,8 @@ let package = Package(
     .target(
       name: "HostControl",
       dependencies: [
-        "CalendarTime", "StrictText", "TaskModel", httpTypes, hummingbirdCore, logging, nioCore, nioHTTP1, nioPosix, serviceLifecycle,
+        "CalendarTime", "StrictText", "TaskModel", deque, httpTypes, hummingbirdCore, logging, nioCore, nioHTTP1, nioPosix,
+        serviceLifecycle,
       ],
       swiftSettings: settings),
 

@@ -12,13 +12,19 @@ public import TaskModel
 ///
 /// In a service group it belongs before the host, so that it is shut down after it: clients see the host drain, and streams end with it.
 public struct ControlServer: Service {
-  /// Connections at once; more wait until one closes.
+  /// Connections at once. For one more, the one that has kept the host waiting longest is closed.
   public static let maximumConnections = 512
+  /// How many of them are for the user that the host runs as, and root.
+  public static let reservedConnections = 64
+
+  /// Calls a function whenever the file at a path may have changed, from now on.
+  public typealias Watch = @Sendable (_ path: String, _ changed: @escaping @Sendable () -> Void) -> Void
 
   private let host: any ControlledHost
   private let socket: ControlSocket
   private let logger: Logger
   private let now: @Sendable () -> WallTime
+  private let watch: Watch
   private let onListening: @Sendable () async -> Void
   /// How long clients may take.
   var patience = ClientPatience()
@@ -27,15 +33,17 @@ public struct ControlServer: Service {
   ///
   /// - Parameters:
   ///   - now: What `delay_ms` counts from; the system's clock unless a test sets another.
+  ///   - watch: Called once clients can connect, so that a socket whose file is removed comes back.
   ///   - onListening: Called once clients can connect.
   public init(
     host: any ControlledHost, socket: ControlSocket, logger: Logger, now: @escaping @Sendable () -> WallTime = ControlServer.systemTime,
-    onListening: @escaping @Sendable () async -> Void = {}
+    watch: @escaping Watch = { _, _ in }, onListening: @escaping @Sendable () async -> Void = {}
   ) {
     self.host = host
     self.socket = socket
     self.logger = logger
     self.now = now
+    self.watch = watch
     self.onListening = onListening
   }
 
@@ -52,46 +60,44 @@ public struct ControlServer: Service {
   public func run() async throws {
     try socket.check()
     let directory = try PrivateSocketDirectory(for: socket)
-    let publication = Publication()
-    defer { publication.remove() }
-    let server = try server(in: directory, publication)
+    let offer = OfferedSocket(directory)
+    defer { offer.withdraw() }
+    let wasOffered = Mutex(false)
+    let server = try server(at: directory.bindPath, offer) { wasOffered.withLock { $0 = true } }
     do {
       try await serve(server)
     } catch {
-      throw publication.error ?? error
+      throw wasOffered.withLock { $0 } ? error : offer.problem ?? error
     }
-    if let error = publication.error { throw error }
+    if !wasOffered.withLock({ $0 }), let problem = offer.problem { throw problem }
   }
 
-  private func server(in directory: PrivateSocketDirectory, _ publication: Publication) throws -> any Service {
+  /// - Parameter offered: Called once the socket is at its path.
+  private func server(at path: String, _ offer: OfferedSocket, offered: @escaping @Sendable () -> Void) throws -> any Service {
     let decoder = HTTP1Channel.Configuration.DecoderConfiguration(
       maxHeaderFieldSize: 8192, maxHeaderListSize: 16_384, maxHeaderFieldCount: 100)
+    let connections = ConnectionTable(maximum: Self.maximumConnections, reserve: Self.reservedConnections)
     let builder = HTTPServerBuilder.http1(
-      configuration: HTTP1Channel.Configuration(idleTimeout: patience.idle, httpDecoderConfiguration: decoder))
+      configuration: HTTP1Channel.Configuration(
+        additionalChannelHandlers: [ConnectionInstaller(connections, patience)], httpDecoderConfiguration: decoder))
     let responder = ControlResponder(
-      host: host, now: now, bodies: BodyReader(budget: BodyBudget(bytes: BodyReader.bytesInAll), timeLimit: patience.body),
-      eventWriteLimit: patience.eventWrite, logger: logger)
+      host: host, now: now, bodies: BodyReader(budget: BodyBudget(bytes: BodyReader.bytesInAll)),
+      events: EventBacklog(linger: patience.eventLinger) { [host] in host.observe($0) }, logger: logger)
     var quiet = logger
     quiet.logLevel = max(logger.logLevel, .warning)
     return try builder.buildServer(
-      configuration: ServerConfiguration(
-        address: .unixDomainSocket(path: directory.bindPath), backlog: 128, reuseAddress: false,
-        availableConnectionsDelegate: MaximumAvailableConnections(Self.maximumConnections, logger: quiet)),
+      configuration: ServerConfiguration(address: .unixDomainSocket(path: path), backlog: 128, reuseAddress: false),
       eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: quiet,
-      responder: { [patience] request, writer, channel in
-        let response = try await responder.respond(to: request, on: channel)
-        let closes = response.headers[.connection] == "close"
+      responder: { request, writer, _ in
+        let response = try await responder.respond(to: request)
         try await writer.write(response: response.head, body: response.body)
-        // The rest of a body that was refused is read and dropped, so that the client sees the answer; but not for ever.
-        if closes { channel.eventLoop.scheduleTask(in: patience.body) { channel.close(promise: nil) } }
       },
-      onServerRunning: { [logger, socket, onListening] channel in
-        if publication.publish(directory) {
-          logger.info("control socket open", metadata: ["path": "\(socket.path)"])
-          await onListening()
-        } else {
-          channel.close(promise: nil)
-        }
+      onServerRunning: { [logger, socket, watch, onListening] channel in
+        guard offer.publish() else { return channel.close(promise: nil) }
+        offered()
+        logger.info("control socket open", metadata: ["path": "\(socket.path)"])
+        watch(socket.path) { Self.look(after: offer, socket, logger) }
+        await onListening()
       })
   }
 
@@ -116,23 +122,12 @@ public struct ControlServer: Service {
     for await _ in stream {}
   }
 
-  /// The socket's state, shared with the server's callback.
-  private final class Publication: Sendable {
-    private let state = Mutex<(socket: PublishedSocket?, error: ControlSocketError?)>((nil, nil))
-
-    var error: ControlSocketError? { state.withLock { $0.error } }
-
-    func publish(_ directory: PrivateSocketDirectory) -> Bool {
-      do {
-        let socket = try directory.publish()
-        state.withLock { $0.socket = socket }
-        return true
-      } catch {
-        state.withLock { $0.error = error }
-        return false
+  /// Brings the socket back if somebody has removed its file.
+  private static func look(after offer: OfferedSocket, _ socket: ControlSocket, _ logger: Logger) {
+    do throws(ControlSocketError) {
+      if try offer.look() {
+        logger.warning("the control socket's file was removed; it is there again", metadata: ["path": "\(socket.path)"])
       }
-    }
-
-    func remove() { state.withLock { $0.socket }?.remove() }
+    } catch { logger.error("the control socket's file was removed: \(error)") }
   }
 }

@@ -73,6 +73,10 @@ public protocol ControlledHost: Sendable {
   func status() async -> HostStatus
   /// Begins to drain. Returns at once.
   func shutdown() async
-  /// Events from now on, until the stream is dropped or the host ends. A reader that lags loses the oldest (at most 10,000 wait).
-  func events(_ filter: EventFilter) async -> AsyncStream<HostEvent>
+  /// Whether it takes and runs requests. Answers at once, whatever the store is doing.
+  func health() async -> HostHealth
+  /// Tells `backlog` everything that happens from now on, on whatever thread, and nobody else; nil: nobody any more. Returns at once.
+  func observe(_ backlog: EventBacklog?)
+  /// Returns when ``observe(_:)`` is in force: the backlog is told everything that becomes durable afterwards.
+  func settle() async
 }

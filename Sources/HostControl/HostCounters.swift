@@ -8,12 +8,17 @@ public struct HostCounters: Sendable, Hashable {
   public var eventsMerged: UInt64
   /// Events that nothing waited for, and datagrams of event sockets that were not recorded: too many at once, or too long.
   public var eventsDropped: UInt64
+  /// Lines of the log that nobody read in time, or that could not be written.
+  public var logLinesDropped: UInt64
 
   /// Counters as given.
-  public init(eventsReceived: UInt64 = 0, eventsWoken: UInt64 = 0, eventsMerged: UInt64 = 0, eventsDropped: UInt64 = 0) {
+  public init(
+    eventsReceived: UInt64 = 0, eventsWoken: UInt64 = 0, eventsMerged: UInt64 = 0, eventsDropped: UInt64 = 0, logLinesDropped: UInt64 = 0
+  ) {
     self.eventsReceived = eventsReceived
     self.eventsWoken = eventsWoken
     self.eventsMerged = eventsMerged
     self.eventsDropped = eventsDropped
+    self.logLinesDropped = logLinesDropped
   }
 }

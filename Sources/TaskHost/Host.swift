@@ -125,7 +125,7 @@ public final class Host: Sendable {
     stateDirectory = parts.directory.path
     started = clock.wallTime
     relay.connect(self)
-    for problem in configuration.problems(with: contracts) {
+    for problem in configuration.problems(with: contracts) + ProcessLimits.problems {
       board.raise(problem)
       log.warning("\(problem.text)")
     }
@@ -238,19 +238,27 @@ public final class Host: Sendable {
     return entries.map { live.complete($0.record) }
   }
 
-  /// What happens from now on, until the reader goes or the host ends.
-  ///
-  /// When it returns, nothing that becomes durable is missed any more.
-  public func watch(_ request: RequestID?) async -> AsyncStream<HostNews> {
-    let stream = news.subscribe(to: request)
-    await withCheckedContinuation { continuation in scheduler.afterTurn { continuation.resume() } }
-    return stream
-  }
+  /// Tells `observer` what happens from now on, on whatever thread: it must return at once. Nil: nobody is told any more.
+  public func observe(_ observer: (@Sendable (HostNews) -> Void)?) { news.set(observer) }
+
+  /// Returns when an observer that was set before is told everything that becomes durable from then on.
+  public func settle() async { await withCheckedContinuation { continuation in scheduler.afterTurn { continuation.resume() } } }
 
   // MARK: The host
 
   /// Where it is in its life.
   public var phase: HostPhase { state.withLock { $0.phase } }
+
+  /// Calls `changed` whenever the file at `path` may have changed, on a thread that may wait for nothing long; at most one for a path.
+  public func watchFile(_ path: String, changed: @escaping @Sendable () -> Void) {
+    guard !path.hasPrefix("/") else { return surroundings.watch(path, changed: changed) }
+    guard let directory = getcwd(nil, 0) else { return log.warning("\(path) is not watched: the working directory is gone") }
+    defer { free(directory) }
+    surroundings.watch("\(String(cString: directory))/\(path)", changed: changed)
+  }
+
+  /// Why the store cannot be used; nil: it can.
+  public var storeProblem: String? { state.withLock { $0.storeTrouble.map { "\($0.error)" } } }
 
   /// One look at the host.
   public func overview() async -> HostOverview {
@@ -292,7 +300,7 @@ public final class Host: Sendable {
     launchedFiles.stop()
     surroundings.stop()
     scheduler.stop()
-    news.close()
+    news.set(nil)
     store.close()
     Failpoint.storeClosed.hit()
     state.withLock { $0.phase = .stopped }

@@ -22,56 +22,23 @@ public enum HostNews: Sendable, Hashable {
   }
 }
 
-/// Passes news on to who watches. A reader that lags loses the oldest.
+/// Passes news on to who observes the host.
 final class NewsDesk: Sendable {
-  private struct Readers {
-    var next = 0
-    var all: [Int: (request: RequestID?, continuation: AsyncStream<HostNews>.Continuation)] = [:]
-    var isOver = false
-  }
-
-  private let readers = Mutex(Readers())
-  /// Told when the first reader comes and when the last one goes.
+  private let observer = Mutex<(@Sendable (HostNews) -> Void)?>(nil)
+  /// Told when there is an observer, and when there is none any more.
   private let onInterest: @Sendable (Bool) -> Void
 
   init(onInterest: @escaping @Sendable (Bool) -> Void) { self.onInterest = onInterest }
 
-  func subscribe(to request: RequestID?) -> AsyncStream<HostNews> {
-    let (stream, continuation) = AsyncStream.makeStream(of: HostNews.self, bufferingPolicy: .bufferingNewest(10_000))
-    let number = readers.withLock { readers -> Int? in
-      guard !readers.isOver else { return nil }
-      readers.next += 1
-      readers.all[readers.next] = (request, continuation)
-      if readers.all.count == 1 { onInterest(true) }
-      return readers.next
+  func set(_ new: (@Sendable (HostNews) -> Void)?) {
+    observer.withLock { observer in
+      if (observer == nil) != (new == nil) { onInterest(new != nil) }
+      observer = new
     }
-    guard let number else {
-      continuation.finish()
-      return stream
-    }
-    continuation.onTermination = { [weak self] _ in self?.remove(number) }
-    return stream
   }
 
-  func publish(_ news: HostNews) {
-    let interested = readers.withLock { readers in
-      readers.all.isEmpty ? [] : readers.all.values.filter { $0.request == nil || $0.request == news.request }.map(\.continuation)
-    }
-    for continuation in interested { continuation.yield(news) }
-  }
-
-  /// Ends every stream.
-  func close() {
-    let all = readers.withLock { readers in
-      readers.isOver = true
-      return readers.all.values.map(\.continuation)
-    }
-    for continuation in all { continuation.finish() }
-  }
-
-  private func remove(_ number: Int) {
-    readers.withLock { readers in
-      if readers.all.removeValue(forKey: number) != nil, readers.all.isEmpty { onInterest(false) }
-    }
+  func publish(_ news: @autoclosure () -> HostNews) {
+    guard let observer = observer.withLock({ $0 }) else { return }
+    observer(news())
   }
 }

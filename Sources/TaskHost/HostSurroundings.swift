@@ -16,8 +16,16 @@ final class HostSurroundings: Sendable {
   let conditions: ConditionMonitor
   /// What operators decided about the conditions; to be changed by the functions here alone.
   let overrides: ConditionOverrides
+  private struct Watched {
+    /// What requests wait for.
+    var requested: Set<String> = []
+    /// What the host itself does when a file changes.
+    var own: [String: @Sendable () -> Void] = [:]
+  }
+
   private let log: Logger
   private let parts = Guarded(Parts())
+  private let watched = Guarded(Watched())
   private let worker: WatchQueue
 
   /// Begins to watch the machine; nothing is told before ``connect(_:)``.
@@ -76,15 +84,28 @@ final class HostSurroundings: Sendable {
     } catch { log.error("a clock that is set goes unnoticed: \(error)") }
     do {
       let files = try FileWatches(
-        changed: { path in scheduler.notify(EventTrigger.filePrefix + path, payload: nil) { _ in } },
+        changed: { [watched] path in
+          let (own, isRequested) = watched.withLock { ($0.own[path], $0.requested.contains(path)) }
+          own?()
+          if isRequested || own == nil { scheduler.notify(EventTrigger.filePrefix + path, payload: nil) { _ in } }
+        },
         failed: { log.error("files are not watched from now on: \($0)") })
       parts.withLock { $0.files = files }
     } catch { log.error("files are not watched: \(error)") }
   }
 
   /// Requests wait for changes of these files now. Returns at once.
-  func watch(_ paths: Set<String>) {
+  func watch(_ paths: Set<String>) { watch { $0.requested = paths } }
+
+  /// Calls `changed` whenever the file at an absolute path may have changed, on the thread of the watches. Returns at once.
+  func watch(_ path: String, changed: @escaping @Sendable () -> Void) { watch { $0.own[path] = changed } }
+
+  private func watch(_ change: (inout sending Watched) -> Void) {
     let log = log
+    let paths = watched.withLock { watched in
+      change(&watched)
+      return watched.requested.union(watched.own.keys)
+    }
     worker.set(paths) { [parts] paths in
       guard let files = parts.withLock({ $0.files }) else { return }
       for (path, problem) in files.watch(paths).sorted(by: { $0.key < $1.key }) { log.warning("\(path) is not watched: \(problem)") }

@@ -32,6 +32,10 @@ public struct Problem: Sendable, Hashable {
     case override
     /// An event socket lost datagrams, or is not read any more.
     case eventSocket = "event_socket"
+    /// Lines of the log are lost: nobody reads it, or it cannot be written.
+    case log
+    /// A limit of the system that will stop the host's work once it is reached.
+    case limit
     /// Something that the host watches is not watched.
     case unwatched
     /// The configuration says something that has no effect.

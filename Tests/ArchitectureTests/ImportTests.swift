@@ -37,7 +37,8 @@ import Testing
       "TaskModel",
     ],
     "Sources/HostControl": [
-      "CalendarTime", "Glibc", "HTTPTypes", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "ServiceLifecycle",
+      "CalendarTime", "DequeModule", "Glibc", "HTTPTypes", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix",
+      "ServiceLifecycle",
       "StrictText",
       "Synchronization", "TaskModel",
     ],

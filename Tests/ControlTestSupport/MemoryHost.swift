@@ -22,8 +22,8 @@ public final class MemoryHost: ControlledHost {
     var sandbox: [String] = []
     var problems: [Problem] = []
     var phase = HostPhase.launched
-    var readers: [Int: (filter: EventFilter, stream: AsyncStream<HostEvent>.Continuation)] = [:]
-    var nextReader = 0
+    var storeProblem: String?
+    var backlog: EventBacklog?
     var generator = RecordIDGenerator(after: 0)
     var submitted: [TaskRequest] = []
     var ended = false
@@ -38,8 +38,8 @@ public final class MemoryHost: ControlledHost {
 
   /// The requests that were submitted, as they arrived.
   public var submitted: [TaskRequest] { state.withLock { $0.submitted } }
-  /// How many streams are read.
-  public var readers: Int { state.withLock { $0.readers.count } }
+  /// Whether streams are read, or were a moment ago.
+  public var isObserved: Bool { state.withLock { $0.backlog != nil } }
   /// What `explanation(of:)` answers.
   public func setGates(_ gates: [Gate], earliestStart: WallTime? = nil, wouldRunIf: [String] = []) {
     state.withLock { ($0.gates, $0.earliestStart, $0.wouldRunIf) = (gates, earliestStart, wouldRunIf) }
@@ -58,6 +58,8 @@ public final class MemoryHost: ControlledHost {
   public func setSandbox(_ sandbox: [String]) { state.withLock { $0.sandbox = sandbox } }
   /// What `status()` says of problems.
   public func setProblems(_ problems: [Problem]) { state.withLock { $0.problems = problems } }
+  /// What `health()` says of the store.
+  public func setStoreProblem(_ problem: String?) { state.withLock { $0.storeProblem = problem } }
   /// Stores a request as it is.
   public func put(_ record: RequestRecord) { state.withLock { $0.requests[record.id] = record } }
   /// Stores a run as it is.
@@ -118,20 +120,15 @@ public final class MemoryHost: ControlledHost {
   }
 
   /// Tells the readers.
-  public func emit(_ event: HostEvent, of request: RequestID) {
-    let streams = state.withLock { state in
-      state.readers.values.filter { $0.filter.request == nil || $0.filter.request == request }.map(\.stream)
-    }
-    for stream in streams { stream.yield(event) }
-  }
+  public func emit(_ event: HostEvent, of request: RequestID) { state.withLock { $0.backlog }?.receive(event) }
 
   /// Ends all streams, as a host does that ends.
   public func finish() {
-    let streams = state.withLock { state in
+    let backlog = state.withLock { state in
       state.ended = true
-      return state.readers.values.map(\.stream)
+      return state.backlog
     }
-    for stream in streams { stream.finish() }
+    backlog?.finish()
   }
 
   // MARK: ControlledHost
@@ -273,16 +270,19 @@ public final class MemoryHost: ControlledHost {
   }
 
   /// As the protocol says.
-  public func events(_ filter: EventFilter) async -> AsyncStream<HostEvent> {
-    let (stream, continuation) = AsyncStream<HostEvent>.makeStream(bufferingPolicy: .bufferingNewest(10_000))
-    let (number, ended) = state.withLock { state in
-      state.nextReader += 1
-      state.readers[state.nextReader] = (filter, continuation)
-      return (state.nextReader, state.ended)
-    }
-    continuation.onTermination = { [weak self] _ in self?.drop(number) }
-    if ended { continuation.finish() }
-    return stream
+  public func health() async -> HostHealth {
+    state.withLock { HostHealth(phase: $0.phase, storeProblem: $0.storeProblem) }
+  }
+
+  /// As the protocol says.
+  public func observe(_ backlog: EventBacklog?) {
+    state.withLock { $0.backlog = backlog }
+  }
+
+  /// As the protocol says.
+  public func settle() async {
+    let (backlog, ended) = state.withLock { ($0.backlog, $0.ended) }
+    if ended { backlog?.finish() }
   }
 
   private func holder(of key: String, identifier: TaskIdentifier) -> RequestRecord? {
@@ -293,9 +293,5 @@ public final class MemoryHost: ControlledHost {
 
   private func requestWith(idempotencyKey key: String) -> RequestRecord? {
     state.withLock { state in state.requests.values.first { $0.request.idempotencyKey == key } }
-  }
-
-  private func drop(_ reader: Int) {
-    state.withLock { $0.readers[reader] = nil }
   }
 }

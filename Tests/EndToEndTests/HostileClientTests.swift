@@ -130,6 +130,39 @@ struct HostileClientTests {
     }
   }
 
+  @Test("83: a good client is answered within a second beside six hundred slow ones", arguments: ["", "GET /v1/sta", "body", "stream"])
+  func manySlowClients(_ kind: String) async throws {
+    try await HostProcess.run { host in
+      let socket = host.socket
+      let text =
+        switch kind {
+        case "body": "POST /v1/requests HTTP/1.1\r\nhost: x\r\ncontent-length: 50\r\n\r\n{\"iden"
+        case "stream": "GET /v1/stream HTTP/1.1\r\nhost: x\r\n\r\n"
+        default: kind
+        }
+      let (slow, longest) = try await onThread {
+        var slow: [SocketClient] = []
+        var longest = Duration.zero
+        for index in 0..<600 {
+          let client = try SocketClient(socket)
+          // One that made room for others may be closed already.
+          try? client.send(text)
+          slow.append(client)
+          guard index % 50 == 49 else { continue }
+          let start = ContinuousClock.now
+          let answer = try SocketClient(socket).request("GET", "/v1/status")
+          guard answer.status == 200 else { throw TestFailure("\(answer)") }
+          longest = max(longest, ContinuousClock.now - start)
+        }
+        return (Held(slow), longest)
+      }
+      #expect(longest < .seconds(1), "\(longest)")
+      #expect(Self.descriptors(of: host.processID) < 600)
+      _ = slow.clients.count
+      try await expectAlive(host)
+    }
+  }
+
   @Test("83: clients that vanish in the middle of a request leave nothing behind")
   func vanishingClients() async throws {
     try await HostProcess.run { host in

@@ -61,4 +61,78 @@ struct StreamTests {
       #expect(names.contains("request") || names.contains("run"))
     }
   }
+
+  @Test("a client that never reads costs the host a bounded amount of memory, and is told what it missed when it reads again")
+  func neverReads() async throws {
+    try await HostProcess.run("max_pending = 1000000\n") { host in
+      let socket = host.socket
+      let before = try Self.residentKiB(of: host.processID)
+      let (missed, events) = try await onThread {
+        let streams = try (0..<8).map { _ in
+          let stream = try SocketClient(socket)
+          try stream.send("GET /v1/stream HTTP/1.1\r\nhost: x\r\n\r\n")
+          _ = try stream.read(until: ": subscribed\n\n")
+          return stream
+        }
+        // Some 60 MB of events for each of the eight.
+        let one = "{\"identifier\":\"test.script\",\"delay_ms\":3600000,\"tags\":[\"\(String(repeating: "t", count: 200))\"]}"
+        let many = "[" + Array(repeating: one, count: 5000).joined(separator: ",") + "]"
+        let client = try SocketClient(socket)
+        for _ in 0..<10 { guard try client.request("POST", "/v1/requests", body: many).status == 201 else { throw TestFailure("refused") } }
+        _ = try client.request("DELETE", "/v1/requests?identifier=test.script")
+        let stream = streams[0]
+        _ = try stream.read(until: "event: missed\ndata: ")
+        let missed = try JSON(parsing: try stream.read(until: "\n\n"))
+        _ = try stream.read(until: "id: ")
+        let next = try stream.read(until: "\n")
+        guard next == missed["next"]?.string else { throw TestFailure("\(next) is not what \(missed) announced") }
+        return (missed["count"]?.integer ?? 0, streams.count)
+      }
+      #expect(missed > 10_000 && events == 8)
+      let grown = try Self.residentKiB(of: host.processID) - before
+      #expect(grown < 200 * 1024, "\(grown) KiB")
+      #expect(try await host.run("result 0")["outcome"]?.string == "succeeded")
+    }
+  }
+
+  @Test("a client whose connection broke goes on behind the last event it saw; after a restart it is told that it missed some")
+  func resumes() async throws {
+    try await HostProcess.run { host in
+      let socket = host.socket
+      let first = try await onThread {
+        let stream = try SocketClient(socket)
+        try stream.send("GET /v1/stream HTTP/1.1\r\nhost: x\r\n\r\n")
+        _ = try stream.read(until: ": subscribed\n\n")
+        _ = try SocketClient(socket).request("POST", "/v1/requests", body: "{\"identifier\":\"test.script\",\"delay_ms\":3600000}")
+        _ = try stream.read(until: "id: ")
+        return try stream.read(until: "\n")
+      }
+      let missed = try await host.submit("result 0", ["--after", "1h"])
+      let next = try await onThread { try Self.next(after: first, socket) }
+      #expect(next.name == "request")
+      #expect(next.data["id"]?.string == missed)
+      #expect(next.id.split(separator: "-")[0] == first.split(separator: "-")[0])
+      try await host.terminate()
+      try await host.start()
+      let told = try await onThread { try Self.next(after: next.id, socket) }
+      #expect(told.name == "missed")
+      #expect(told.data["count"] == nil)
+      #expect(told.id.split(separator: "-")[0] != first.split(separator: "-")[0])
+    }
+  }
+
+  /// The first event of a stream that begins behind `last`.
+  private static func next(after last: String, _ socket: String) throws -> (id: String, name: String, data: JSON) {
+    let stream = try SocketClient(socket)
+    try stream.send("GET /v1/stream HTTP/1.1\r\nhost: x\r\nlast-event-id: \(last)\r\n\r\n")
+    _ = try stream.read(until: "id: ")
+    let id = try stream.read(until: "\nevent: ")
+    return (id, try stream.read(until: "\ndata: "), try JSON(parsing: try stream.read(until: "\n\n")))
+  }
+
+  private static func residentKiB(of process: pid_t) throws -> Int {
+    let text = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+    let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+    return line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+  }
 }

@@ -6,6 +6,9 @@ import Testing
 @testable import HostControl
 
 @Suite("Idle and slow clients") struct ClientPatienceTests {
+  private static let short = ClientPatience(
+    head: .milliseconds(200), idle: .milliseconds(200), body: (first: .milliseconds(200), most: .milliseconds(200)))
+
   private func serve(
     _ host: any ControlledHost, _ patience: ClientPatience, _ body: @escaping @Sendable (String) async throws -> Void
   ) async throws {
@@ -19,7 +22,7 @@ import Testing
     "a connection that asks nothing, or stops in the middle of a head or a body, is closed",
     arguments: ["", "GET /he", "POST /v1/requests HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n[{"])
   func idle(_ text: String) async throws {
-    try await serve(MemoryHost(), ClientPatience(idle: .milliseconds(200))) { path in
+    try await serve(MemoryHost(), Self.short) { path in
       let client = try RawClient(path)
       client.send(text)
       let answer = await client.readToEnd()
@@ -29,7 +32,7 @@ import Testing
 
   @Test("a body that takes too long as a whole ends its connection")
   func slowBody() async throws {
-    try await serve(MemoryHost(), ClientPatience(body: .milliseconds(200))) { path in
+    try await serve(MemoryHost(), Self.short) { path in
       let client = try RawClient(path)
       client.send("POST /v1/requests HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n[{")
       let answer = await client.readToEnd()
@@ -41,7 +44,7 @@ import Testing
   func slowReader() async throws {
     let (gone, signal) = AsyncStream<Void>.makeStream()
     let host = WatchedHost(lines: 2000, onReaderGone: { signal.finish() })
-    try await serve(host, ClientPatience(eventWrite: .milliseconds(200))) { path in
+    try await serve(host, ClientPatience(unread: .milliseconds(200), eventLinger: .zero)) { path in
       let client = try RawClient(path)
       client.send("GET /v1/stream HTTP/1.1\r\nhost: x\r\n\r\n")
       for await _ in gone {}

@@ -2,7 +2,7 @@ import ControlTestSupport
 import HostControl
 import TaskModel
 
-/// A host that says when a reader is dropped, and has much to tell to who reads.
+/// A host that says when the last reader has been dropped, and has much to tell to who reads.
 struct WatchedHost: ControlledHost {
   private let memory = MemoryHost()
   /// Log lines of 8 KiB that every reader is sent at once.
@@ -10,14 +10,17 @@ struct WatchedHost: ControlledHost {
   var onReader: @Sendable () -> Void = {}
   let onReaderGone: @Sendable () -> Void
 
-  func events(_ filter: EventFilter) async -> AsyncStream<HostEvent> {
-    let (stream, continuation) = AsyncStream<HostEvent>.makeStream()
-    continuation.onTermination = { _ in onReaderGone() }
-    let line = LogLine(time: WallTime(unixMilliseconds: 0), level: .info, message: String(repeating: "x", count: 8192))
-    for _ in 0..<lines { continuation.yield(.log(RunID(sequence: 1, origin: 1), RequestID(sequence: 1, origin: 1), line)) }
-    onReader()
-    return stream
+  func observe(_ backlog: EventBacklog?) {
+    memory.observe(backlog)
+    if backlog == nil { onReaderGone() }
   }
+  func settle() async {
+    let line = LogLine(time: WallTime(unixMilliseconds: 0), level: .info, message: String(repeating: "x", count: 8192))
+    let request = RequestID(sequence: 1, origin: 1)
+    for _ in 0..<lines { memory.emit(.log(RunID(sequence: 1, origin: 1), request, line), of: request) }
+    onReader()
+  }
+  func health() async -> HostHealth { await memory.health() }
 
   func submit(_ requests: [TaskRequest]) async throws(ControlError) -> [Submission] { try await memory.submit(requests) }
   func requests(_ query: RequestQuery) async throws(ControlError) -> [RequestRecord] { try await memory.requests(query) }

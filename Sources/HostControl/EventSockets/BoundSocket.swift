@@ -6,7 +6,7 @@ import Glibc
 /// that only send to a Unix socket are.
 final class BoundSocket: Sendable {
   let descriptor: Int32
-  private let file: PublishedSocket?
+  private let file: OfferedSocket?
 
   /// Bytes that the kernel is asked to keep for a socket; it gives at most `net.core.rmem_max`.
   private static let kernelBytes: Int32 = 1 << 20
@@ -28,11 +28,14 @@ final class BoundSocket: Sendable {
   deinit { close(descriptor) }
 
   /// Removes its file, so that nobody begins to send any more.
-  func unpublish() { file?.remove() }
+  func unpublish() { file?.withdraw() }
+
+  /// Brings its file back if somebody has removed it; returns whether that was so.
+  func look() throws(ControlSocketError) -> Bool { try file?.look() ?? false }
 
   // MARK: Unix
 
-  private static func open(_ path: ControlSocket) throws(EventSocketError.Problem) -> (Int32, PublishedSocket) {
+  private static func open(_ path: ControlSocket) throws(EventSocketError.Problem) -> (Int32, OfferedSocket) {
     let folder = path.path.lastIndex(of: "/").map { String(path.path[..<$0]) } ?? ""
     guard folder.isEmpty || access(folder, F_OK) == 0 || errno != ENOENT else { throw .noDirectory(folder) }
     do throws(ControlSocketError) {
@@ -44,10 +47,12 @@ final class BoundSocket: Sendable {
       guard let descriptor = bound(AF_UNIX, address) else {
         throw ControlSocketError(path: path.path, problem: .system(doing: "bind", SocketFile.lastError()))
       }
-      do throws(ControlSocketError) { return (descriptor, try directory.publish()) } catch {
+      let file = OfferedSocket(directory)
+      guard file.publish() else {
         close(descriptor)
-        throw error
+        throw file.problem ?? ControlSocketError(path: path.path, problem: .system(doing: "move", "it failed"))
       }
+      return (descriptor, file)
     } catch { throw .path(error.problem) }
   }
 

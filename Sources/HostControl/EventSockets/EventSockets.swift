@@ -26,6 +26,7 @@ public final class EventSockets: Sendable {
 
   private let opened: [Opened]
   private let reader: EventSocketReader
+  private let log: Logger
 
   /// How long ``close()`` waits for the scheduler.
   private static let patience = Duration.seconds(5)
@@ -50,6 +51,7 @@ public final class EventSockets: Sendable {
       throw error
     }
     self.opened = opened
+    self.log = log
     for socket in opened {
       var shown = socket.description
       if case .udp(let host, _) = shown.address, let port = socket.socket.port { shown.address = .udp(host: host, port: port) }
@@ -58,6 +60,20 @@ public final class EventSockets: Sendable {
       log.warning(
         "event \(shown.event): everyone who reaches \(shown) may send it, from an address that may be false: use 127.0.0.1 or ::1, or a firewall"
       )
+    }
+  }
+
+  /// Brings the files of sockets back that somebody removes from now on.
+  ///
+  /// - Parameter watch: Called with each file.
+  public func keep(watch: ControlServer.Watch) {
+    for socket in opened {
+      guard case .unix(let place) = socket.description.address else { continue }
+      watch(place.path) { [log, event = socket.description.event, bound = socket.socket] in
+        do throws(ControlSocketError) {
+          if try bound.look() { log.warning("event \(event): the file of its socket was removed; it is there again") }
+        } catch { log.error("event \(event): the file of its socket was removed: \(error)") }
+      }
     }
   }
 

@@ -2,7 +2,7 @@ import HTTPTypes
 import HummingbirdCore
 import NIOCore
 
-/// Reads a request's body, bounded in size and in time.
+/// Reads a request's body, bounded in size. ``ConnectionClock`` bounds its time.
 struct BodyReader: Sendable {
   /// Largest body of `POST /v1/requests`: a thousand requests with the largest payload there is, or 10,000 with 6 KiB each.
   static let submissionBytes = 64 * 1_048_576
@@ -12,18 +12,14 @@ struct BodyReader: Sendable {
   static let bytesInAll = 4 * submissionBytes
 
   let budget: BodyBudget
-  /// A body that takes longer to arrive ends its connection.
-  let timeLimit: TimeAmount
 
   /// Reads the body and hands it to `use`; its memory counts against the budget until `use` returns.
   func withBody<Value: Sendable>(
-    of request: Request, on channel: any Channel, limit: Int, use: (consuming [UInt8]) async throws -> Value
+    of request: Request, limit: Int, use: (consuming [UInt8]) async throws -> Value
   ) async throws -> Value {
     let tooBig = HTTPFailure(
       ControlError(.tooBig, "the body has more than \(limit) bytes: send less at once"), closesConnection: true)
     if let announced = request.headers[.contentLength].flatMap(Int.init), announced > limit { throw tooBig }
-    let late = channel.eventLoop.scheduleTask(in: timeLimit) { channel.close(promise: nil) }
-    defer { late.cancel() }
     var taken = 0
     defer { budget.giveBack(taken) }
     var bytes: [UInt8] = []
@@ -37,7 +33,6 @@ struct BodyReader: Sendable {
       taken += count
       bytes.append(contentsOf: part.readableBytesView)
     }
-    late.cancel()
     return try await use(bytes)
   }
 }

@@ -65,16 +65,16 @@ extension ControlResponder {
   }
 
   /// `POST /v1/requests/ID/snooze` with `{"delay_ms": …}`
-  func snooze(_ id: RequestID, _ request: Request, on channel: any Channel) async throws -> Response {
-    let delay = try await bodies.withBody(of: request, on: channel, limit: BodyReader.otherBytes) { bytes in
+  func snooze(_ id: RequestID, _ request: Request) async throws -> Response {
+    let delay = try await bodies.withBody(of: request, limit: BodyReader.otherBytes) { bytes in
       try SchedulingReader.delay(in: bytes)
     }
     return try await one(host.snooze(id, until: now() + delay)) { $0.request($1.record, notes: $1.notes) }
   }
 
   /// `PUT /v1/conditions` with `{"network": "none", …}`; the answer shows all.
-  func overrideConditions(_ request: Request, on channel: any Channel) async throws -> Response {
-    let overrides = try await bodies.withBody(of: request, on: channel, limit: BodyReader.otherBytes) { bytes in
+  func overrideConditions(_ request: Request) async throws -> Response {
+    let overrides = try await bodies.withBody(of: request, limit: BodyReader.otherBytes) { bytes in
       try SchedulingReader.overrides(in: bytes)
     }
     try await host.overrideConditions(overrides)
@@ -89,10 +89,10 @@ extension ControlResponder {
   }
 
   /// `POST /v1/events/NAME` with `{"payload": …}`, `{"payload_base64": …}` or nothing.
-  func notify(_ name: String, _ request: Request, on channel: any Channel) async throws -> Response {
+  func notify(_ name: String, _ request: Request) async throws -> Response {
     let event = try QueryParameters.decode(name[...])
     if let flaw = EventName.flaw(of: event) { throw ControlError(.invalid, "event: \(flaw)", field: "event") }
-    let payload = try await bodies.withBody(of: request, on: channel, limit: SchedulingReader.eventBytes) { bytes in
+    let payload = try await bodies.withBody(of: request, limit: SchedulingReader.eventBytes) { bytes in
       try SchedulingReader.eventPayload(in: bytes)
     }
     return try await one(host.notify(event, payload: payload)) { $0.receipt($1) }

@@ -11,14 +11,14 @@ struct ControlResponder: Sendable {
   let host: any ControlledHost
   let now: @Sendable () -> WallTime
   let bodies: BodyReader
-  let eventWriteLimit: TimeAmount
+  let events: EventBacklog
   let logger: Logger
 
   /// The answer; never an error of the host's, only one of the connection.
-  func respond(to request: Request, on channel: any Channel) async throws -> Response {
+  func respond(to request: Request) async throws -> Response {
     do {
       let route = try Route.find(method: request.method.rawValue, path: request.uri.path)
-      return try await answer(route, to: request, on: channel)
+      return try await answer(route, to: request)
     } catch let failure as HTTPFailure {
       return failure.response
     } catch let error as ControlError {
@@ -36,7 +36,7 @@ struct ControlResponder: Sendable {
     }
   }
 
-  private func answer(_ route: Route, to request: Request, on channel: any Channel) async throws -> Response {
+  private func answer(_ route: Route, to request: Request) async throws -> Response {
     let query = request.uri.query
     if !route.readsQuery { _ = try QueryParameters(query, known: []) }
     switch route {
@@ -52,39 +52,39 @@ struct ControlResponder: Sendable {
       return list("runs", found, next: found.count < wanted.limit ? nil : last?.description) { $0.run($1) }
     case .stream:
       let parameters = try QueryParameters(query, known: ["request"])
-      let stream = EventStream(host: host, filter: EventFilter(request: try parameters.request()), writeLimit: eventWriteLimit)
-      return await stream.response(to: request, on: channel)
+      let stream = EventStream(host: host, backlog: events, filter: EventFilter(request: try parameters.request()))
+      return try await stream.response(to: request)
     case .cancelAll: return try await cancelAll(query)
     case .retryAll: return try await retryAll(query)
     case .discardAll: return try await discardAll(query)
     case .clearConditions: return try await clearConditions(query)
     case .forecast: return try await forecast(query)
-    case .submit: return try await submit(request, on: channel)
+    case .submit: return try await submit(request)
     case .request(let id): return try await one(host.request(id)) { $0.request($1) }
-    case .cancel(let id): return try await one(host.cancel(id)) { $0.request($1) }
+    case .cancel(let id): return try await one(host.cancel(id)) { $0.request($1, notes: Self.notes(onCancelled: $1)) }
     case .retry(let id): return try await one(host.retry(id)) { $0.request($1) }
     case .discard(let id): return try await one(host.discard(id)) { $0.request($1) }
     case .why(let id): return try await one(host.explanation(of: id)) { $0.explanation($1) }
-    case .snooze(let id): return try await snooze(id, request, on: channel)
+    case .snooze(let id): return try await snooze(id, request)
     case .run(let id): return try await one(host.run(id)) { $0.run($1) }
     case .logs(let id): return try await logs(of: id)
     case .plugins: return list("plugins", await host.plugins()) { $0.plugin($1) }
     case .release(let identifier):
       return try await one(host.release(identifier)) { $0.release(identifier, $1) }
     case .simulateLaunch:
-      return try await one(host.simulateLaunch(try await identifier(in: request, on: channel))) { $0.request($1) }
+      return try await one(host.simulateLaunch(try await identifier(in: request))) { $0.request($1) }
     case .simulateExpiration:
-      let runs = try await host.simulateExpiration(try await identifier(in: request, on: channel))
+      let runs = try await host.simulateExpiration(try await identifier(in: request))
       return list("runs", runs) { $0.value($1.description) }
     case .conditions: return try await one(host.conditions()) { $0.conditions($1) }
-    case .overrideConditions: return try await overrideConditions(request, on: channel)
-    case .notify(let name): return try await notify(name, request, on: channel)
+    case .overrideConditions: return try await overrideConditions(request)
+    case .notify(let name): return try await notify(name, request)
     case .status: return one(await host.status()) { $0.status($1) }
     case .problems: return one(await host.status().problems) { $0.problems($1) }
     case .shutdown:
       await host.shutdown()
       return one("draining", status: .accepted) { $0.phase($1) }
-    case .health: return one(await host.status().phase.rawValue) { $0.phase($1) }
+    case .health: return health(await host.health())
     case .later(let what):
       throw ControlError(.unsupported, "\(what) comes with a later version of taskhost: see taskhost --help for what this one offers")
     }
@@ -115,8 +115,28 @@ struct ControlResponder: Sendable {
     return .json(writer)
   }
 
-  private func submit(_ request: Request, on channel: any Channel) async throws -> Response {
-    try await bodies.withBody(of: request, on: channel, limit: BodyReader.submissionBytes) { bytes in
+  /// What who cancelled a request should know; nil: nothing.
+  private static func notes(onCancelled record: RequestRecord) -> [String]? {
+    guard record.request.isSchedule else { return nil }
+    let identifier = record.request.identifier
+    return [
+      "it stands for the schedule of \(identifier) in the configuration, which submits it again when the host launches next:"
+        + " to end it, remove that line; to skip a run, use taskhost tasks snooze"
+    ]
+  }
+
+  /// 200 while requests are taken and run, else 503 and why not.
+  private func health(_ health: HostHealth) -> Response {
+    one(health, status: health.isWell ? .ok : .serviceUnavailable) { writer, health in
+      writer.beginObject()
+      writer.member("phase", health.phase.rawValue)
+      writer.member("problem", health.problem)
+      writer.endObject()
+    }
+  }
+
+  private func submit(_ request: Request) async throws -> Response {
+    try await bodies.withBody(of: request, limit: BodyReader.submissionBytes) { bytes in
       let (requests, isArray) = try SubmissionReader.read(
         bytes, now: now(), idempotencyKey: HTTPField.Name.idempotencyKey.flatMap { request.headers[$0] })
       let submissions = try await host.submit(requests)
@@ -176,8 +196,8 @@ struct ControlResponder: Sendable {
   }
 
   /// The body `{"identifier": …}`.
-  private func identifier(in request: Request, on channel: any Channel) async throws -> TaskIdentifier {
-    try await bodies.withBody(of: request, on: channel, limit: BodyReader.otherBytes) { bytes in
+  private func identifier(in request: Request) async throws -> TaskIdentifier {
+    try await bodies.withBody(of: request, limit: BodyReader.otherBytes) { bytes in
       let node = try SubmissionReader.parse(bytes)
       guard case .object(let members) = node.value else { throw ControlError(.invalid, "send {\"identifier\": …}, not \(node.kind)") }
       if let other = members.first(where: { $0.name != "identifier" }) {

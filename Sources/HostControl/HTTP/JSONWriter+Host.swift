@@ -73,6 +73,7 @@ extension JSONWriter {
     member("events_woken", status.counters.eventsWoken)
     member("events_merged", status.counters.eventsMerged)
     member("events_dropped", status.counters.eventsDropped)
+    member("log_lines_dropped", status.counters.logLinesDropped)
     endObject()
     member("needs_action", status.problems.contains(where: \.needsAction))
     array("problems", status.problems) { $0.problem($1) }

@@ -3,11 +3,14 @@ import Glibc
 /// A directory beside the control socket, mode 0700, in which the socket is made: nobody can connect before its mode is set.
 ///
 /// NIO binds and listens in one go, and the process's umask is no tool in a process with threads. So the socket is bound in here,
-/// given its mode and owner, and then moved to its path, which also replaces a stale one in one step.
+/// given its mode and owner, and then moved to its path, which also replaces a stale one in one step. A second link to it stays here as long
+/// as this does, so that a socket that somebody removed from its path can come back.
 final class PrivateSocketDirectory: Sendable {
   private let socket: ControlSocket
   private let path: String
   private let descriptor: Int32
+  /// Its names in here: the one that stays, and the one that is moved to the path.
+  private static let (kept, moved) = ("s", "p")
 
   /// Makes the directory beside `socket`'s path.
   init(for socket: ControlSocket) throws(ControlSocketError) {
@@ -27,7 +30,7 @@ final class PrivateSocketDirectory: Sendable {
   }
 
   deinit {
-    unlinkat(descriptor, "s", 0)
+    for name in [Self.kept, Self.moved] { unlinkat(descriptor, name, 0) }
     close(descriptor)
     rmdir(path)
   }
@@ -37,24 +40,31 @@ final class PrivateSocketDirectory: Sendable {
   }
 
   /// Where to bind: short whatever the directory's own path is.
-  var bindPath: String { "/proc/self/fd/\(descriptor)/s" }
+  var bindPath: String { "/proc/self/fd/\(descriptor)/\(Self.kept)" }
 
   /// Gives the bound socket its mode and owner and moves it to its path.
   ///
   /// - Returns: What is needed to remove it later.
   func publish() throws(ControlSocketError) -> PublishedSocket {
     // The socket in a directory that only this process knows: following links is no danger, and fchmodat knows no other way.
-    guard fchmodat(descriptor, "s", mode_t(socket.mode), 0) == 0 else { throw Self.failure(socket, "set the mode of") }
+    guard fchmodat(descriptor, Self.kept, mode_t(socket.mode), 0) == 0 else { throw Self.failure(socket, "set the mode of") }
     if let group = socket.group {
-      guard fchownat(descriptor, "s", uid_t.max, try Self.groupID(group, for: socket), AT_SYMLINK_NOFOLLOW) == 0 else {
+      guard fchownat(descriptor, Self.kept, uid_t.max, try Self.groupID(group, for: socket), AT_SYMLINK_NOFOLLOW) == 0 else {
         throw Self.failure(socket, "set the group of")
       }
     }
     var info = stat()
-    guard fstatat(descriptor, "s", &info, AT_SYMLINK_NOFOLLOW) == 0, renameat(descriptor, "s", AT_FDCWD, socket.path) == 0 else {
-      throw Self.failure(socket, "move")
-    }
+    guard fstatat(descriptor, Self.kept, &info, AT_SYMLINK_NOFOLLOW) == 0 else { throw Self.failure(socket, "look at") }
+    // A file system without hard links has the socket at its path only; then it cannot come back.
+    let source = linkat(descriptor, Self.kept, descriptor, Self.moved, 0) == 0 ? Self.moved : Self.kept
+    guard renameat(descriptor, source, AT_FDCWD, socket.path) == 0 else { throw Self.failure(socket, "move") }
     return PublishedSocket(path: socket.path, device: UInt64(info.st_dev), inode: UInt64(info.st_ino))
+  }
+
+  /// Puts the socket back to its path, where nothing is by now. Somebody else's file that is there stays.
+  func restore() throws(ControlSocketError) {
+    if linkat(descriptor, Self.kept, AT_FDCWD, socket.path, 0) == 0 { return }
+    throw errno == EEXIST ? ControlSocketError(path: socket.path, problem: .replaced) : Self.failure(socket, "restore")
   }
 
   private static func groupID(_ name: String, for socket: ControlSocket) throws(ControlSocketError) -> gid_t {

@@ -9,10 +9,14 @@ struct PublishedSocket: Sendable {
   /// Its inode.
   let inode: UInt64
 
+  /// Whether it is still there, and not another file in its place.
+  var isThere: Bool {
+    var info = stat()
+    return lstat(path, &info) == 0 && UInt64(info.st_dev) == device && UInt64(info.st_ino) == inode
+  }
+
   /// Removes it, unless another socket has taken its place meanwhile.
   func remove() {
-    var info = stat()
-    guard lstat(path, &info) == 0, UInt64(info.st_dev) == device, UInt64(info.st_ino) == inode else { return }
-    unlink(path)
+    if isThere { unlink(path) }
   }
 }

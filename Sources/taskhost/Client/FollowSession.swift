@@ -19,16 +19,28 @@ struct FollowSession {
     var last: ControlClient.Answer?
     do {
       for try await case .event(let name, let data) in events {
-        let event = try client.answer(data)
-        let step = follower.apply(name, event.node)
-        if name == "run", let run = follower.lastRun, event.node["id"]?.string == run { last = event }
-        if case .ended(let end) = step { return try await finish(end, run: last) }
-        if let step { show(step) }
+        for (name, event) in try await known(name, try client.answer(data)) {
+          let step = follower.apply(name, event.node)
+          if name == "run", let run = follower.lastRun, event.node["id"]?.string == run { last = event }
+          if case .ended(let end) = step { return try await finish(end, run: last) }
+          if let step { show(step) }
+        }
       }
     } catch let error where !(error is CommandFailure || error is ExitCode) {
       throw gone(because: "\(error)")
     }
     throw gone(because: "it ended")
+  }
+
+  /// The event as it is; instead of events that were missed, what is true by now.
+  private func known(_ name: String, _ event: ControlClient.Answer) async throws -> [(name: String, event: ControlClient.Answer)] {
+    guard name == "missed" else { return [(name, event)] }
+    // The run first, as it is told: the request's state alone does not say how its last run ended.
+    var known: [(name: String, event: ControlClient.Answer)] = []
+    let runs = try await client.get("/v1/runs?request=\(request)&limit=1")
+    if let run = runs.node["runs"]?.array?.first, run["outcome"] != nil { known.append(("run", try client.answer(runs.raw(run)))) }
+    known.append(("request", try await client.get("/v1/requests/\(request)")))
+    return known
   }
 
   private func gone(because reason: String) -> CommandFailure {

@@ -9,8 +9,8 @@ struct RunsLogsCommand: AsyncParsableCommand {
     abstract: "Print the last lines of a run's log.",
     discussion: """
       EXAMPLES
-        taskhost runs logs 01976c1e-0000-7000-8000-000000000001
-        taskhost runs logs -f 01976c1e-0000-7000-8000-000000000001
+        taskhost runs logs "$(taskhost runs list --limit 1 | awk 'END {print $1}')"
+        taskhost runs logs -f "$(taskhost runs list --limit 1 | awk 'END {print $1}')"
       """)
 
   @Argument(help: "The run's id.")
@@ -41,6 +41,10 @@ struct RunsLogsCommand: AsyncParsableCommand {
     if try await client.get(path).node["outcome"] != nil { return }
     for try await case .event(let name, let data) in events {
       let event = try client.answer(data)
+      if name == "missed" {
+        Terminal.note("some lines are missing: they came faster than they could be shown")
+        if try await client.get(path).node["outcome"] != nil { return }
+      }
       if name == "run", event.node["id"]?.string == id, event.node["outcome"] != nil { return }
       guard name == "log", event.node["run"]?.string == id, let line = event.node["line"] else { continue }
       if let count = shown[Self.key(line)], count > 0 {

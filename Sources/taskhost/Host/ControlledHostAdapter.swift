@@ -11,6 +11,7 @@ struct ControlledHostAdapter: ControlledHost {
   let service: HostService
   /// Nil: the configuration has none.
   let eventSockets: EventSockets?
+  let log: LogWriter
 
   func submit(_ requests: [TaskRequest]) async throws(ControlError) -> [Submission] {
     do { return try await host.submit(requests) } catch { throw ControlError(error) }
@@ -96,7 +97,7 @@ struct ControlledHostAdapter: ControlledHost {
     // What was dropped before the scheduler saw it counts as received and dropped too.
     let lost = eventSockets?.counts.dropped ?? 0
     let tasks = (try? await host.activity()) ?? []
-    let problems = await host.problems(overview, tasks) + (eventSockets?.problems ?? [])
+    let problems = await host.problems(overview, tasks) + (eventSockets?.problems ?? []) + [log.problem].compactMap(\.self)
     return HostStatus(
       version: Version.text, processID: getpid(), phase: overview.phase, started: host.started, stateDirectory: host.stateDirectory,
       requests: overview.requests, running: overview.running, maxConcurrentRuns: host.configuration.maxConcurrentRuns,
@@ -105,21 +106,19 @@ struct ControlledHostAdapter: ControlledHost {
       sandbox: overview.sandbox, tasks: tasks,
       counters: HostCounters(
         eventsReceived: events.received + lost, eventsWoken: events.woken, eventsMerged: events.merged,
-        eventsDropped: events.dropped + lost))
+        eventsDropped: events.dropped + lost, logLinesDropped: log.dropped))
   }
 
   func shutdown() async { await service.shutDown() }
 
-  func events(_ filter: EventFilter) async -> AsyncStream<HostEvent> {
-    let news = await host.watch(filter.request)
-    let (stream, continuation) = AsyncStream.makeStream(of: HostEvent.self)
-    let task = Task {
-      for await item in news { continuation.yield(HostEvent(item)) }
-      continuation.finish()
-    }
-    continuation.onTermination = { _ in task.cancel() }
-    return stream
+  func health() async -> HostHealth { HostHealth(phase: host.phase, storeProblem: host.storeProblem) }
+
+  func observe(_ backlog: EventBacklog?) {
+    guard let backlog else { return host.observe(nil) }
+    host.observe { backlog.receive(HostEvent($0)) }
   }
+
+  func settle() async { await host.settle() }
 }
 
 extension ControlledHostAdapter {

@@ -1,19 +1,23 @@
 import Glibc
 import HostControl
+import HostThreads
 import Logging
 import TaskHost
 import TaskModel
 
-/// The host's log: a line an event on standard error, as text at a terminal and as JSON elsewhere.
+/// The host's log: a line an event on standard error, as text at a terminal and as JSON elsewhere. Logging never waits for whoever reads it.
 struct HostLog: LogHandler {
   var metadata: Logger.Metadata = [:]
   var logLevel: Logger.Level
   private let format: Format
+  private let writer: LogWriter
 
   private enum Format { case text(colours: Bool), json }
 
-  /// The logger that the configuration asks for.
-  static func logger(_ configuration: HostConfiguration.Log) -> Logger {
+  /// The logger that the configuration asks for, and what writes its lines.
+  ///
+  /// - Throws: If the system has no thread to give.
+  static func open(_ configuration: HostConfiguration.Log) throws(HostThread.Failure) -> (logger: Logger, writer: LogWriter) {
     let atTerminal = isatty(STDERR_FILENO) == 1
     let format: Format =
       switch configuration.format {
@@ -22,7 +26,10 @@ struct HostLog: LogHandler {
       case .json: .json
       }
     let level = Logger.Level(rawValue: configuration.level.rawValue) ?? .info
-    return Logger(label: "taskhost") { _ in HostLog(logLevel: level, format: format) }
+    let writer = try LogWriter(descriptor: STDERR_FILENO) { lines in
+      Array((line(format, .warning, "\(lines) lines were dropped: the log was not read, or could not be written", [:]) + "\n").utf8)
+    }
+    return (Logger(label: "taskhost") { _ in HostLog(logLevel: level, format: format, writer: writer) }, writer)
   }
 
   subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -32,15 +39,14 @@ struct HostLog: LogHandler {
 
   func log(event: LogEvent) {
     let all = event.metadata.map { metadata.merging($0) { $1 } } ?? metadata
-    let line =
-      switch format {
-      case .text(let colours): Self.text(event.level, "\(event.message)", all, colours: colours)
-      case .json: Self.json(event.level, "\(event.message)", all)
-      }
-    // One write a line, so that lines of different threads do not mix.
-    var bytes = Array(line.utf8)
-    bytes.append(0x0A)
-    _ = bytes.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    writer.write(Self.line(format, event.level, "\(event.message)", all))
+  }
+
+  private static func line(_ format: Format, _ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata) -> String {
+    switch format {
+    case .text(let colours): text(level, message, metadata, colours: colours)
+    case .json: json(level, message, metadata)
+    }
   }
 
   private static func text(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata, colours: Bool) -> String {

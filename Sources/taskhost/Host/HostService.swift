@@ -7,21 +7,28 @@ import UnixSignals
 
 /// The host as a service: runs until a signal, `taskhost shutdown` or the group asks it to end, then drains.
 ///
-/// The first SIGTERM or SIGINT drains, a second one stops live runs by force.
+/// The first SIGTERM or SIGINT drains, a second one stops live runs by force. SIGHUP changes nothing.
 final class HostService: Service {
   private let host: Host
   private let log: Logger
+  private let writer: LogWriter
   private let group = Mutex<ServiceGroup?>(nil)
   private let ended = Mutex<Bool?>(nil)
 
   private let signals: UnixSignalsSequence
 
-  /// - Parameter signals: SIGTERM and SIGINT, trapped since before the host was launched: one that came meanwhile drains it at once.
-  init(host: Host, signals: UnixSignalsSequence, log: Logger) {
+  /// - Parameters:
+  ///   - signals: Those of ``trapped``, since before the host was launched: one that came meanwhile drains it at once.
+  ///   - writer: For what a person at the terminal is told.
+  init(host: Host, signals: UnixSignalsSequence, log: Logger, writer: LogWriter) {
     self.host = host
     self.signals = signals
     self.log = log
+    self.writer = writer
   }
+
+  /// The signals it heeds.
+  static let trapped: [UnixSignal] = [.sigterm, .sigint, .sighup]
 
   /// Lets the service shut the group down that it belongs to.
   func connect(_ group: ServiceGroup) async { self.group.withLock { $0 = group } }
@@ -48,6 +55,10 @@ final class HostService: Service {
   private func heed(_ signals: UnixSignalsSequence) async {
     var count = 0
     for await signal in signals {
+      guard signal != .sighup else {
+        log.notice("SIGHUP is ignored: this version does not reload its configuration; restart the host to apply changes")
+        continue
+      }
       count += 1
       if count == 1 {
         log.notice("\(signal): shutting down")
@@ -63,7 +74,7 @@ final class HostService: Service {
   /// A person at the terminal sees what the host waits for.
   private func sayWhatRuns() async {
     guard let runs = try? await host.runs(.init()).filter({ $0.outcome == nil }), !runs.isEmpty else { return }
-    Terminal.note("waiting for \(runs.map(\.identifier.rawValue).joined(separator: ", ")); press Ctrl-C again to force")
+    writer.write("waiting for \(runs.map(\.identifier.rawValue).joined(separator: ", ")); press Ctrl-C again to force")
   }
 
   /// Closes the host, once. Returns whether threads are left that could not be ended.

@@ -11,21 +11,42 @@ import UnixSignals
 ///
 /// - Returns: The process's exit code.
 func runHost(_ options: RunOptions) async throws -> Int32 {
+  // A file that may not grow any more (ulimit -f) is an error of the write, not the end of the process.
+  signal(SIGXFSZ, SIG_IGN)
   let configuration: HostConfiguration
   do { configuration = try HostConfiguration.load(for: options) } catch {
     for line in "\(error)".split(separator: "\n") { Terminal.note("taskhost: \(line)") }
     return HostFailure.ExitCode.configuration.rawValue
   }
-  let log = HostLog.logger(configuration.log)
+  let (log, writer): (Logger, LogWriter)
+  do { (log, writer) = try HostLog.open(configuration.log) } catch {
+    Terminal.note("taskhost: \(error)")
+    return HostFailure.ExitCode.temporary.rawValue
+  }
+  let (status, leavesThreads) = try await serve(configuration, options, log, writer)
+  writer.flush(within: .seconds(1))
+  // A thread that a plugin never gave back may be anywhere: exit handlers and destructors must not run beside it.
+  if leavesThreads {
+    fflush(nil)
+    _exit(status)
+  }
+  return status
+}
+
+/// - Returns: The process's exit code, and whether threads are left that could not be ended.
+private func serve(
+  _ configuration: HostConfiguration, _ options: RunOptions, _ log: Logger, _ writer: LogWriter
+) async throws -> (status: Int32, leavesThreads: Bool) {
+  func failed(_ message: String, _ code: HostFailure.ExitCode) -> (status: Int32, leavesThreads: Bool) {
+    for line in message.split(separator: "\n") { writer.write("taskhost: \(line)") }
+    return (code.rawValue, false)
+  }
   do {
     if let failpoint = try FailpointTrigger.armFromEnvironment() {
       log.warning("\(FailpointTrigger.variable)=\(failpoint): this host ends itself by SIGKILL there")
     }
-  } catch {
-    Terminal.note("taskhost: \(error)")
-    return HostFailure.ExitCode.configuration.rawValue
-  }
-  let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+  } catch { return failed("\(error)", .configuration) }
+  let signals = await UnixSignalsSequence(trapping: HostService.trapped)
   let host: Host
   var opened: EventSockets?
   do {
@@ -36,35 +57,32 @@ func runHost(_ options: RunOptions) async throws -> Int32 {
   } catch {
     await opened?.close()
     let failure = error as? HostFailure ?? HostFailure(.configuration, "\(error)")
-    for line in failure.message.split(separator: "\n") { Terminal.note("taskhost: \(line)") }
-    return failure.exitCode.rawValue
+    return failed(failure.message, failure.exitCode)
   }
   let eventSockets = opened
   eventSockets?.start { event, payload, recorded in host.notify(event, payload: payload, recorded: recorded) }
-  let service = HostService(host: host, signals: signals, log: log)
+  eventSockets?.keep { host.watchFile($0, changed: $1) }
+  let service = HostService(host: host, signals: signals, log: log, writer: writer)
   let control = configuration.control
   let socket = ControlSocket(path: control.socket, mode: mode_t(control.mode), group: control.group)
   let server = ControlServer(
-    host: ControlledHostAdapter(host: host, service: service, eventSockets: eventSockets), socket: socket, logger: log,
+    host: ControlledHostAdapter(host: host, service: service, eventSockets: eventSockets, log: writer), socket: socket, logger: log,
+    watch: { host.watchFile($0, changed: $1) },
     onListening: { StartUpMemory.giveBack(exceptBelow: configuration.pluginDirectories) })
   // Services are shut down in reverse: clients can watch the host drain.
   let group = ServiceGroup(
     configuration: ServiceGroupConfiguration(
       services: [.init(service: server), .init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)], logger: log))
   await service.connect(group)
-  do { try await group.run() } catch let error as ControlSocketError {
-    Terminal.note("taskhost: \(error)")
+  do { try await group.run() } catch {
     await eventSockets?.close()
     _ = await service.end()
-    return HostFailure.ExitCode.configuration.rawValue
+    // What is no word of ours is the system's: too few descriptors, no memory.
+    let isOurs = error is ControlSocketError
+    return failed(isOurs ? "\(error)" : "the control socket \(control.socket): \(error)", isOurs ? .configuration : .temporary)
   }
   await eventSockets?.close()
-  // A thread that a plugin never gave back may be anywhere: exit handlers and destructors must not run beside it.
-  if await service.end() {
-    fflush(nil)
-    _exit(0)
-  }
-  return 0
+  return (0, await service.end())
 }
 
 extension HostConfiguration {

@@ -10,4 +10,13 @@ public enum HostEvent: Sendable, Hashable {
   case progress(RunID, RequestID, RunProgress)
   /// A run wrote a line.
   case log(RunID, RequestID, LogLine)
+
+  /// The request it is about.
+  var request: RequestID {
+    switch self {
+    case .request(let record): record.id
+    case .run(let record): record.request
+    case .progress(_, let request, _), .log(_, let request, _): request
+    }
+  }
 }

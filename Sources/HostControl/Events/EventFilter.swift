@@ -7,4 +7,7 @@ public struct EventFilter: Sendable, Hashable {
 
   /// All, or those of one request.
   public init(request: RequestID? = nil) { self.request = request }
+
+  /// Whether a reader wants events of `request`.
+  func matches(_ request: RequestID) -> Bool { self.request == nil || self.request == request }
 }

@@ -1,0 +1,113 @@
+import NIOCore
+import NIOHTTP1
+
+/// Counts a connection in the table of all, and closes it when its client keeps the host waiting for too long.
+///
+/// It stands behind the parser; ``ArrivalHandler`` tells it of bytes before they are parsed. On the connection's event loop only.
+final class ConnectionHandler: ChannelDuplexHandler {
+  typealias InboundIn = HTTPServerRequestPart
+  typealias InboundOut = HTTPServerRequestPart
+  typealias OutboundIn = HTTPServerResponsePart
+  typealias OutboundOut = HTTPServerResponsePart
+
+  private let table: ConnectionTable
+  private var clock: ConnectionClock
+  /// In the table; nil: not yet, or not any more.
+  private var number: Int?
+  private var timer: (due: NIODeadline, task: Scheduled<Void>)?
+  private var context: ChannelHandlerContext?
+  private var hasBegun = false
+
+  init(_ table: ConnectionTable, _ patience: ClientPatience) {
+    self.table = table
+    clock = ConnectionClock(patience, at: .now())
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    if context.channel.isActive { begin(context.channel) }
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) { end() }
+
+  func channelActive(context: ChannelHandlerContext) {
+    begin(context.channel)
+    context.fireChannelActive()
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    end()
+    context.fireChannelInactive()
+  }
+
+  /// Bytes have arrived that are not parsed yet.
+  func bytesArrived() { change { $0.bytesArrived(at: .now()) } }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let part = unwrapInboundIn(data)
+    change { clock in
+      switch part {
+      case .head: clock.headArrived(at: .now())
+      case .body(let bytes): clock.bodyArrived(bytes.readableBytes)
+      case .end: clock.requestArrived(at: .now())
+      }
+    }
+    context.fireChannelRead(data)
+  }
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    let isEnd = if case .end = unwrapOutboundIn(data) { true } else { false }
+    context.write(data, promise: promise)
+    if isEnd { change { $0.answered(at: .now()) } }
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    noteUnread(context.channel)
+    context.fireChannelWritabilityChanged()
+  }
+
+  // MARK: The clock
+
+  private func begin(_ channel: any Channel) {
+    guard !hasBegun else { return }
+    hasBegun = true
+    number = table.admit(isOwn: Peer(channel)?.isOwn ?? false, waitingSince: clock.waitingSince ?? .now()) { channel.close(promise: nil) }
+    if number == nil { channel.close(promise: nil) } else { arm() }
+  }
+
+  private func end() {
+    timer?.task.cancel()
+    timer = nil
+    context = nil
+    number.map(table.remove)
+    number = nil
+  }
+
+  private func change(_ change: (inout ConnectionClock) -> Void) {
+    let before = clock.waitingSince
+    change(&clock)
+    if let number, clock.waitingSince != before { table.note(number, waitingSince: clock.waitingSince) }
+    arm()
+  }
+
+  private func noteUnread(_ channel: any Channel) {
+    let bytes = channel.isWritable ? nil : (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? .max
+    change { $0.waitsToBeRead(bytes, at: .now()) }
+  }
+
+  /// Sees to it that the timer ends no later than the deadline. One that ends earlier looks again.
+  private func arm() {
+    guard let context, number != nil, let deadline = clock.deadline else { return }
+    if let timer, timer.due <= deadline { return }
+    timer?.task.cancel()
+    timer = (deadline, context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { [weak self] in self?.expire() })
+  }
+
+  private func expire() {
+    timer = nil
+    guard let context else { return }
+    if !context.channel.isWritable { noteUnread(context.channel) }
+    guard let deadline = clock.deadline, deadline <= .now() else { return arm() }
+    context.close(promise: nil)
+  }
+}

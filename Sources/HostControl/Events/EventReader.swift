@@ -1,0 +1,43 @@
+/// A reader of the stream, until the last reference to it goes.
+final class EventReader: Sendable {
+  /// Yields when there may be something to take; ends with the host.
+  let wakes: AsyncStream<Void>
+  private let number: Int
+  private let backlog: EventBacklog
+
+  init(wakes: AsyncStream<Void>, number: Int, backlog: EventBacklog) {
+    self.wakes = wakes
+    self.number = number
+    self.backlog = backlog
+  }
+
+  deinit { backlog.leave(number) }
+
+  /// The next events as server-sent events, some at once; nil if there are none now.
+  func take() -> [UInt8]? {
+    let (deliveries, incarnation) = backlog.take(number)
+    guard !deliveries.isEmpty else { return nil }
+    var bytes: [UInt8] = []
+    for delivery in deliveries {
+      switch delivery {
+      case .event(let number, let event):
+        bytes += "id: \(EventID(incarnation: incarnation, sequence: number))\n".utf8
+        bytes += event.text
+      case .missed(let count, let next):
+        bytes += Self.missed(count, next: next, incarnation)
+      }
+    }
+    return bytes
+  }
+
+  /// `{"count": 12, "next": "0f3c…-43"}`; no count where nobody knows it.
+  private static func missed(_ count: UInt64?, next: UInt64, _ incarnation: UInt64) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("count", count)
+    writer.member("next", EventID(incarnation: incarnation, sequence: next).description)
+    writer.endObject()
+    let last = EventID(incarnation: incarnation, sequence: next - 1)
+    return Array("id: \(last)\nevent: missed\ndata: ".utf8) + writer.bytes + Array("\n\n".utf8)
+  }
+}

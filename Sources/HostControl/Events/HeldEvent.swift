@@ -1,0 +1,82 @@
+import Synchronization
+import TaskModel
+
+/// An event while it is held for readers. Its text is made when the first reader needs it, once for all of them.
+final class HeldEvent: Sendable {
+  private enum Form: Sendable {
+    case event(HostEvent)
+    case text([UInt8])
+  }
+
+  /// The request it is about.
+  let request: RequestID
+  /// About how many bytes it takes, held or sent.
+  let bytes: Int
+  private let form: Mutex<Form>
+
+  init(_ event: HostEvent) {
+    request = event.request
+    bytes = Self.size(of: event)
+    guard case .run(var record) = event else {
+      form = Mutex(.event(event))
+      return
+    }
+    // Not in the text; each line was an event of its own.
+    record.report.log = []
+    form = Mutex(.event(.run(record)))
+  }
+
+  /// `event: NAME`, `data: JSON` on one line, an empty line.
+  var text: [UInt8] {
+    form.withLock { form in
+      if case .text(let text) = form { return text }
+      guard case .event(let event) = form else { return [] }
+      let text = Self.text(of: event)
+      form = .text(text)
+      return text
+    }
+  }
+
+  private static func size(of event: HostEvent) -> Int {
+    switch event {
+    case .request(let record):
+      let request = record.request
+      return 1024 + request.payload.count + (record.lastMessage?.utf8.count ?? 0) + request.tags.reduce(0) { $0 + $1.utf8.count + 3 }
+        + 100 * request.after.count
+    case .run(let record):
+      let report = record.report
+      return 768 + report.output.count + (report.message?.utf8.count ?? 0) + (report.trouble?.utf8.count ?? 0)
+    case .progress: return 192
+    case .log(_, _, let line): return 256 + line.message.utf8.count
+    }
+  }
+
+  private static func text(of event: HostEvent) -> [UInt8] {
+    var writer = JSONWriter()
+    let name: String
+    switch event {
+    case .request(let record):
+      name = "request"
+      writer.request(record, singleLine: true)
+    case .run(let record):
+      name = "run"
+      writer.run(record, singleLine: true)
+    case .progress(let run, let request, let progress):
+      name = "progress"
+      writer.beginObject()
+      writer.member("run", run.description)
+      writer.member("request", request.description)
+      writer.progress(progress)
+      writer.endObject()
+    case .log(let run, let request, let line):
+      name = "log"
+      writer.beginObject()
+      writer.member("run", run.description)
+      writer.member("request", request.description)
+      writer.name("line")
+      writer.logLine(line)
+      writer.endObject()
+    }
+    return Array("event: \(name)\ndata: ".utf8) + writer.bytes + Array("\n\n".utf8)
+  }
+}

@@ -1,0 +1,75 @@
+import DequeModule
+
+/// What one reader has not been sent yet: the numbers of its events, so many bytes of them. The oldest go first, and are counted.
+struct UnsentEvents {
+  /// What a reader is told next.
+  enum Delivery {
+    /// Events that it does not get; nil: nobody knows how many. The next that it can get has the number `next`, or a later one.
+    case missed(UInt64?, next: UInt64)
+    /// An event.
+    case event(UInt64, HeldEvent)
+  }
+
+  let filter: EventFilter
+  private let capacity: Int
+  private var waiting: Deque<(number: UInt64, bytes: Int)> = []
+  private var bytes = 0
+  private var missed: UInt64 = 0
+  private var isMissedUnknown = false
+
+  init(_ filter: EventFilter, capacity: Int) {
+    self.filter = filter
+    self.capacity = capacity
+  }
+
+  /// A reader comes back that knows all events before `number`, or nobody knows what it knows (nil): it gets those that are held since.
+  mutating func resume(at number: UInt64?, in ring: EventRing) {
+    guard let number, number <= ring.next else {
+      isMissedUnknown = true
+      return
+    }
+    if number < ring.first {
+      // What is not held any more may have been of other requests.
+      if filter.request == nil { missed = ring.first - number } else { isMissedUnknown = true }
+    }
+    for held in max(number, ring.first)..<ring.next { if let event = ring[held] { append(held, event) } }
+  }
+
+  /// Adds an event if it is for this reader.
+  ///
+  /// - Returns: Whether it is.
+  @discardableResult mutating func append(_ number: UInt64, _ event: HeldEvent) -> Bool {
+    guard filter.matches(event.request) else { return false }
+    while bytes + event.bytes > capacity, let oldest = waiting.popFirst() {
+      bytes -= oldest.bytes
+      missed += 1
+    }
+    waiting.append((number, event.bytes))
+    bytes += event.bytes
+    return true
+  }
+
+  /// The next events, about `limit` bytes of them; empty if there are none.
+  mutating func take(from ring: EventRing, limit: Int) -> [Delivery] {
+    var deliveries: [Delivery] = []
+    var taken = 0
+    while taken < limit, let (number, bytes) = waiting.popFirst() {
+      self.bytes -= bytes
+      guard let event = ring[number] else {
+        missed += 1
+        continue
+      }
+      tellMissed(next: number, &deliveries)
+      deliveries.append(.event(number, event))
+      taken += bytes
+    }
+    if waiting.isEmpty { tellMissed(next: ring.next, &deliveries) }
+    return deliveries
+  }
+
+  private mutating func tellMissed(next: UInt64, _ deliveries: inout [Delivery]) {
+    guard missed > 0 || isMissedUnknown else { return }
+    deliveries.append(.missed(isMissedUnknown ? nil : missed, next: next))
+    (missed, isMissedUnknown) = (0, false)
+  }
+}

@@ -1,0 +1,24 @@
+public import TaskModel
+
+/// Whether a host takes requests and runs them.
+public struct HostHealth: Sendable, Hashable {
+  /// Where it is in its life.
+  public var phase: HostPhase
+  /// Why its store cannot be used, a sentence; nil: it can.
+  public var storeProblem: String?
+
+  /// A health as given.
+  public init(phase: HostPhase, storeProblem: String? = nil) {
+    self.phase = phase
+    self.storeProblem = storeProblem
+  }
+
+  /// Whether it does.
+  var isWell: Bool { problem == nil }
+
+  /// Why it does not, a sentence; nil: it does.
+  var problem: String? {
+    guard phase == .launched else { return "the host is \(phase.rawValue)" }
+    return storeProblem.map { "the store: \($0)" }
+  }
+}

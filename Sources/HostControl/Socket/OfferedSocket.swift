@@ -1,0 +1,58 @@
+import Synchronization
+
+/// A socket that is offered at its path until it is withdrawn, also when somebody removes its file meanwhile.
+final class OfferedSocket: Sendable {
+  private struct State {
+    var published: PublishedSocket?
+    var problem: ControlSocketError?
+    var isWithdrawn = false
+  }
+
+  private let directory: PrivateSocketDirectory
+  private let state = Mutex(State())
+
+  /// What is bound in `directory` is not offered yet.
+  init(_ directory: PrivateSocketDirectory) { self.directory = directory }
+
+  /// Why it could not be offered, or not be brought back; nil: it could.
+  var problem: ControlSocketError? { state.withLock { $0.problem } }
+
+  /// Moves it to its path. Returns whether it is there; if not, ``problem`` says why.
+  func publish() -> Bool {
+    state.withLock { state in
+      do throws(ControlSocketError) { state.published = try directory.publish() } catch { state.problem = error }
+      return state.published != nil
+    }
+  }
+
+  /// Brings it back if its file is gone.
+  ///
+  /// - Returns: Whether it had to be brought back, and was.
+  /// - Throws: If it is gone and cannot be brought back; the same is not thrown twice in a row.
+  func look() throws(ControlSocketError) -> Bool {
+    try state.withLock { state throws(ControlSocketError) in
+      guard !state.isWithdrawn, let published = state.published else { return false }
+      guard !published.isThere else {
+        state.problem = nil
+        return false
+      }
+      do throws(ControlSocketError) {
+        try directory.restore()
+        state.problem = nil
+        return true
+      } catch {
+        defer { state.problem = error }
+        if state.problem == error { return false }
+        throw error
+      }
+    }
+  }
+
+  /// Removes its file, for good.
+  func withdraw() {
+    state.withLock { state in
+      state.isWithdrawn = true
+      state.published?.remove()
+    }
+  }
+}

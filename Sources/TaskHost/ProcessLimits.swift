@@ -1,0 +1,78 @@
+import Glibc
+import HostThreads
+import TaskModel
+
+/// What the system lets this process have (getrlimit(2)): too little is said before the host launches, not found out by its parts.
+public enum ProcessLimits {
+  /// Descriptors that a host without plugins uses, and some for clients and workers.
+  static let leastDescriptors = 96
+  /// Bytes of addresses that the threads of a host reserve: stacks, and 64 MiB for the allocator of each.
+  static let leastAddresses = 1 << 30
+  /// Threads of a host without plugins.
+  static let leastThreads = 24
+
+  /// Why a host cannot launch in this process, a sentence that says what to do; nil: as far as limits go it can.
+  public static var obstacle: String? {
+    if let descriptors = limit(RLIMIT_NOFILE), descriptors < leastDescriptors {
+      return "\(descriptors) descriptors are allowed, a host needs \(leastDescriptors): raise the limit (ulimit -n, LimitNOFILE=)"
+    }
+    if let addresses = limit(RLIMIT_AS), !canMap(leastAddresses) {
+      return
+        "\(addresses >> 20) MiB of addresses are allowed, a host needs \(leastAddresses >> 20) MiB more than are left, most of which it never"
+        + " touches: raise the limit (ulimit -v, LimitAS=), and bound the memory by a control group (MemoryMax=)"
+    }
+    return canStartThreads(leastThreads)
+      ? nil : "a host needs \(leastThreads) threads, and the system does not give as many: raise the limit (ulimit -u, TasksMax=)"
+  }
+
+  /// What an operator should know of limits that do not keep the host from launching.
+  static var problems: [Problem] {
+    guard let bytes = limit(RLIMIT_FSIZE) else { return [] }
+    return [
+      Problem(
+        .limit, "files may not grow beyond \(bytes) bytes here: once the store is as large, nothing is accepted or run any more",
+        remedy: "raise the limit (ulimit -f, LimitFSIZE=)", needsAction: false)
+    ]
+  }
+
+  /// The limit that is in force; nil: there is none.
+  private static func limit(_ resource: __rlimit_resource) -> UInt64? {
+    var limits = rlimit()
+    guard getrlimit(__rlimit_resource_t(resource.rawValue), &limits) == 0, limits.rlim_cur != rlim_t.max else { return nil }
+    return UInt64(limits.rlim_cur)
+  }
+
+  private static func canMap(_ bytes: Int) -> Bool {
+    let place = mmap(nil, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+    guard let place, place != MAP_FAILED else { return false }
+    munmap(place, bytes)
+    return true
+  }
+
+  /// Starts as many at once, and lets them end.
+  private static func canStartThreads(_ count: Int) -> Bool {
+    let gate = Monitor()
+    let state = Guarded((isOpen: false, live: 0))
+    var started = 0
+    for _ in 0..<count {
+      state.withLock { $0.live += 1 }
+      do throws(HostThread.Failure) {
+        try HostThread.start("limits") {
+          gate.locked { while !state.withLock({ $0.isOpen }) { gate.wait() } }
+          state.withLock { $0.live -= 1 }
+          gate.locked { gate.broadcast() }
+        }
+        started += 1
+      } catch {
+        state.withLock { $0.live -= 1 }
+        break
+      }
+    }
+    gate.locked {
+      state.withLock { $0.isOpen = true }
+      gate.broadcast()
+      while state.withLock({ $0.live }) > 0 { gate.wait() }
+    }
+    return started == count
+  }
+}

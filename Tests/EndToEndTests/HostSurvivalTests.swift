@@ -1,0 +1,96 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// What ends other programs without a word does not end the host.
+@Suite("Signals, limits and a socket that is removed", .timeLimit(.minutes(10)))
+struct HostSurvivalTests {
+  @Test("SIGHUP is ignored, and the log says so")
+  func hangup() async throws {
+    try await HostProcess.run { host in
+      host.signal(SIGHUP)
+      try await host.current.line(with: "SIGHUP is ignored")
+      #expect(try await host.run("result 0")["outcome"]?.string == "succeeded")
+      #expect(try await host.terminate().status == 0)
+    }
+  }
+
+  @Test("a socket that somebody removes comes back, as often as it is removed, and is the same")
+  func removedSocket() async throws {
+    try await HostProcess.run { host in
+      let before = try Self.inode(of: host.socket)
+      for round in 0..<3 {
+        let position = host.current.lines.count
+        try FileManager.default.removeItem(atPath: host.socket)
+        try await host.current.line(with: "it is there again", from: position)
+        #expect(try await host.cli("status").status == 0, "round \(round)")
+      }
+      let after = try Self.inode(of: host.socket)
+      #expect(after == before)
+      // What is somebody else's is left alone, and the socket comes back when that goes.
+      var position = host.current.lines.count
+      try FileManager.default.removeItem(atPath: host.socket)
+      try await host.current.line(with: "it is there again", from: position)
+      position = host.current.lines.count
+      try FileManager.default.moveItem(atPath: try host.directory.file("other", "mine"), toPath: host.directory("state/other"))
+      guard rename(host.directory("state/other"), host.socket) == 0 else { throw TestFailure("rename: errno \(errno)") }
+      try await host.current.line(with: "something else has taken the place", from: position)
+      #expect(host.directory.text("state/control.sock") == "mine")
+      position = host.current.lines.count
+      try FileManager.default.removeItem(atPath: host.socket)
+      try await host.current.line(with: "it is there again", from: position)
+      #expect(try await host.terminate().status == 0)
+      #expect(access(host.socket, F_OK) != 0, "the host leaves no socket behind")
+    }
+  }
+
+  @Test("files that may not grow any more cost the store, not the host: both are said")
+  func fileSize() async throws {
+    try await HostProcess.prepare { host in
+      try await host.add("script.so", "script")
+      try host.configure("")
+      // 512-byte blocks: 4 MiB.
+      try host.spawn(through: ["/bin/sh", "-c", "ulimit -f 8192; exec \"$@\"", "sh"])
+      try await host.current.line(with: "files may not grow beyond 4194304 bytes")
+      try await host.current.line(with: "control socket open")
+      let socket = host.socket
+      let body = "{\"identifier\":\"test.script\",\"delay_ms\":3600000,\"payload\":\"\(String(repeating: "x", count: 60_000))\"}"
+      let last = try await onThread {
+        for _ in 0..<500 {
+          let answer = try SocketClient(socket).request("POST", "/v1/requests", body: body)
+          guard answer.status == 201 else { return answer.status }
+        }
+        return 201
+      }
+      #expect(last == 503)
+      try await host.current.line(with: "store")
+      #expect(host.isRunning)
+      let health = try await onThread { try SocketClient(socket).request("GET", "/healthz") }
+      #expect(health.status == 503, "\(health.body)")
+      let problem = try health.json()["problem"]?.string
+      #expect(problem?.isEmpty == false)
+    }
+  }
+
+  @Test(
+    "a host that is not given enough says what it lacks and ends, instead of waiting or crashing",
+    arguments: [
+      ("ulimit -n 20", "20 descriptors are allowed"), ("ulimit -n 64", "ulimit -n"), ("ulimit -v 400000", "ulimit -v"),
+    ])
+  func shortage(_ limit: String, _ words: String) async throws {
+    try await HostProcess.prepare { host in
+      try host.configure("")
+      try host.spawn(through: ["/bin/sh", "-c", "\(limit); exec \"$@\"", "sh"])
+      let end = try await host.end(within: .seconds(20))
+      #expect(end.status == 75, "\(end)")
+      #expect(end.errors.contains(words), "\(end.errors)")
+    }
+  }
+
+  private static func inode(of path: String) throws -> UInt64 {
+    var info = stat()
+    guard lstat(path, &info) == 0 else { throw TestFailure("\(path): errno \(errno)") }
+    return UInt64(info.st_ino)
+  }
+}
