@@ -9,9 +9,9 @@ struct TaskHostCommand: AsyncParsableCommand {
     discussion: """
       EXAMPLES
         taskhost run --plugins ./plugins
-        taskhost submit org.taskhost.cleanup --payload '{"days": 7}' --wait
+        taskhost submit org.taskhost.cleanup --payload '{"dry_run": true}' --wait
         taskhost tasks list --state pending
-        taskhost tasks why 01976c1e-0000-7000-8000-000000000000
+        taskhost tasks why "$(taskhost submit com.example.report --after 1h)"
         taskhost forecast --hours 24
 
       EXIT CODES

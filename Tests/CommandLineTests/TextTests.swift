@@ -1,5 +1,7 @@
+import ControlTestSupport
 import HostControl
 import TaskModel
+import TestSupport
 import Testing
 
 @testable import taskhost
@@ -50,6 +52,26 @@ import Testing
     ])
   func sizes(_ bytes: Int64, _ text: String) {
     #expect(ByteCountText.format(bytes) == text)
+  }
+
+  @Test(
+    "a time that clocks leave out is told from one that is none, and of one that they show twice the first is meant",
+    arguments: [
+      ("--at", "2026-03-29 02:30", 2, "write '2026-03-29 03:30:00'"),
+      ("--deadline", "2026-03-29 02:00:00", 2, "write '2026-03-29 03:00:00'"),
+      ("--at", "2026-02-30 08:00", 2, "is no moment"), ("--at", "2026-10-25 24:00", 2, "is no moment"),
+      ("--at", "2026-10-25 02:30", 0, ""), ("--at", "2026-03-29 03:00", 0, ""), ("--at", "2026-03-29 01:59:59", 0, ""),
+    ])
+  func daylight(_ option: String, _ text: String, _ status: Int32, _ words: String) async throws {
+    let host = MemoryHost()
+    let moments = ["2026-10-25 02:30": 1_792_888_200_000, "2026-03-29 03:00": 1_774_746_000_000, "2026-03-29 01:59:59": 1_774_745_999_000]
+    try await ControlFixture.with(host) { fixture in
+      let result = try await TaskHostProcess.run(
+        ["submit", "a", option, text], environment: ["TASKHOST_SOCKET": fixture.socket, "TZ": "Europe/Berlin"])
+      #expect(result.status == status, "\(result)")
+      #expect(result.errors.contains(words) || words.isEmpty, "\(result)")
+    }
+    #expect(host.submitted.first?.earliestBegin?.unixMilliseconds == moments[text].map { Int64($0) })
   }
 
   @Test("the ends of the range are far away")

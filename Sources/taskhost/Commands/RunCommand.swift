@@ -13,8 +13,8 @@ struct RunCommand: AsyncParsableCommand {
 
       EXAMPLES
         taskhost run
-        taskhost run --config /etc/taskhost/taskhost.toml
-        taskhost run --plugins ./plugins --state ./state --socket /tmp/taskhost.sock
+        taskhost run --config taskhost.toml
+        taskhost run --plugins ./plugins --state ./state --socket ./taskhost.sock
       """)
 
   @Option(help: ArgumentHelp("The configuration; else ./taskhost.toml, else the defaults.", valueName: "file"))

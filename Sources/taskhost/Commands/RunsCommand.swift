@@ -8,8 +8,8 @@ struct RunsCommand: AsyncParsableCommand {
     discussion: """
       EXAMPLES
         taskhost runs
-        taskhost runs show 01976c1e-0000-7000-8000-000000000001
-        taskhost runs logs -f 01976c1e-0000-7000-8000-000000000001
+        taskhost runs show "$(taskhost runs list --limit 1 | awk 'END {print $1}')"
+        taskhost runs logs -f "$(taskhost runs list --limit 1 | awk 'END {print $1}')"
       """,
     subcommands: [RunsListCommand.self, RunsShowCommand.self, RunsLogsCommand.self],
     defaultSubcommand: RunsListCommand.self)

@@ -15,7 +15,7 @@ struct RunsListCommand: AsyncParsableCommand {
         taskhost runs list --identifier org.taskhost.cleanup
         taskhost runs list --outcome failed --outcome crashed --since 24h
         taskhost runs list --since '2026-11-21 22:00' --until '2026-11-22 06:00'
-        taskhost runs list --request 01976c1e-0000-7000-8000-000000000000 --json
+        taskhost runs list --request "$(taskhost submit com.example.report)" --json
       """)
 
   @Option(help: ArgumentHelp("Only those of this identifier.", valueName: "identifier"))

@@ -7,7 +7,7 @@ struct RunsShowCommand: AsyncParsableCommand {
     abstract: "Show all of a run but its log.",
     discussion: """
       EXAMPLES
-        taskhost runs show 01976c1e-0000-7000-8000-000000000001
+        taskhost runs show "$(taskhost runs list --limit 1 | awk 'END {print $1}')"
       """)
 
   @Argument(help: "The run's id.")

@@ -15,13 +15,13 @@ struct SubmitCommand: AsyncParsableCommand {
       went away.
 
       EXAMPLES
-        taskhost submit org.taskhost.cleanup --payload '{"days": 7}' --wait
+        taskhost submit org.taskhost.cleanup --payload '{"dry_run": true}' --wait
         taskhost submit com.example.report --at '2026-11-21 08:00'
         taskhost submit org.taskhost.token-refresh --every 6h --flex 30m --key token
         taskhost submit com.example.report --cron '0 8 * * *' --tz Europe/Berlin
         taskhost submit com.example.deploy --on-event push --every-event
-        taskhost submit com.example.b --follows 01976c1e-0000-7000-8000-000000000000
-        generate | taskhost submit com.example.import --payload @- --after 15m
+        taskhost submit com.example.deploy --follows "$(taskhost submit com.example.report)"
+        date | taskhost submit com.example.import --payload @- --after 15m
       """)
 
   @Argument(help: "Whose handler is to run.")

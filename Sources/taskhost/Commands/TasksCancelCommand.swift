@@ -1,5 +1,6 @@
 import ArgumentParser
 import HostControl
+import TaskModel
 
 /// `taskhost tasks cancel`
 struct TasksCancelCommand: AsyncParsableCommand {
@@ -9,10 +10,13 @@ struct TasksCancelCommand: AsyncParsableCommand {
     discussion: """
       A request that runs is asked to stop; it is cancelled when its run has ended.
       All ids are tried; the exit code is that of the first that was refused. With
-      --tag, --identifier or both, all requests that match are cancelled.
+      --tag, --identifier or both, all requests that match are cancelled, but not
+      the one that stands for the `schedule` of a plugin in the configuration. By
+      its id that is cancelled too, until the host launches again: to end it, remove
+      the line; to skip a run, use `tasks snooze`.
 
       EXAMPLES
-        taskhost tasks cancel 01976c1e-0000-7000-8000-000000000000
+        taskhost tasks cancel "$(taskhost submit com.example.report --after 1h)"
         taskhost tasks cancel --tag nightly
         taskhost tasks cancel --identifier org.taskhost.cleanup --tag nightly
       """)
@@ -38,6 +42,7 @@ struct TasksCancelCommand: AsyncParsableCommand {
     guard ids.isEmpty else {
       return try await ManyRequests.each(ids) { id in
         let answer = try await client.send("DELETE", "/v1/requests/\(ControlClient.escape(id))")
+        for note in answer.node["notes"]?.array ?? [] { Terminal.note("note: \(id): \((note.string ?? "").escapingControlCharacters)") }
         if json { Terminal.print(answer.bytes) } else { Terminal.print("\(id) \(Self.describe(answer))") }
       }
     }

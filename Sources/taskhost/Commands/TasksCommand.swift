@@ -9,7 +9,7 @@ struct TasksCommand: AsyncParsableCommand {
       EXAMPLES
         taskhost tasks
         taskhost tasks list --state failed
-        taskhost tasks why 01976c1e-0000-7000-8000-000000000000
+        taskhost tasks why "$(taskhost submit com.example.report --after 1h)"
         taskhost tasks cancel --tag nightly
       """,
     subcommands: [

@@ -7,8 +7,8 @@ struct TasksShowCommand: AsyncParsableCommand {
     abstract: "Show all of a request.",
     discussion: """
       EXAMPLES
-        taskhost tasks show 01976c1e-0000-7000-8000-000000000000
-        taskhost tasks show 01976c1e-0000-7000-8000-000000000000 --json
+        taskhost tasks show "$(taskhost submit com.example.report --after 1h)"
+        taskhost tasks show "$(taskhost submit com.example.report --after 1h)" --json
       """)
 
   @Argument(help: "The request's id.")

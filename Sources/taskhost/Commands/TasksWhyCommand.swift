@@ -13,8 +13,8 @@ struct TasksWhyCommand: AsyncParsableCommand {
       if nothing changes: the scheduler works through the queue up to it.
 
       EXAMPLES
-        taskhost tasks why 01976c1e-0000-7000-8000-000000000000
-        taskhost tasks why 01976c1e-0000-7000-8000-000000000000 --json
+        taskhost tasks why "$(taskhost submit com.example.report --after 1h)"
+        taskhost tasks why "$(taskhost submit com.example.report --after 1h)" --json
       """)
 
   @Argument(help: "The request's id.")

@@ -5,9 +5,14 @@ import HostControl
 struct ScheduleOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Not before that long from now: 90s, 15m, 1h30m.", valueName: "duration"))
   var after: String?
-  @Option(help: ArgumentHelp("Not before that moment: 2026-11-21T08:00:00Z, or '2026-11-21 08:00' local time.", valueName: "time"))
+  @Option(
+    help: ArgumentHelp(
+      "Not before that moment: 2026-11-21T08:00:00Z, or '2026-11-21 08:00' local time; of one that clocks show twice, the first.",
+      valueName: "time"))
   var at: String?
-  @Option(help: ArgumentHelp("From then on only network and power count of what it needs.", valueName: "time"))
+  @Option(
+    help: ArgumentHelp(
+      "From then on only network, unmetered and power count of its conditions, and no window and no flex.", valueName: "time"))
   var deadline: String?
   @Option(help: ArgumentHelp("Again and again, that far apart: 6h.", valueName: "duration"))
   var every: String?

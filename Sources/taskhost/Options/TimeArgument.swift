@@ -27,9 +27,14 @@ enum TimeArgument {
 
   /// Milliseconds since 1970 of `2026-11-21T08:00:00Z` or `2026-11-21 08:00`.
   static func moment(_ text: String, _ option: String) throws -> Int64 {
-    guard let time = MomentText.parse(text) else {
+    switch MomentText.read(text) {
+    case .moment(let time): return time.unixMilliseconds
+    case .skipped(let shown):
+      throw ValidationError(
+        "\(option): there is no '\(text)' in this time zone, because clocks are set forward then: write '\(shown)', or a time with its offset."
+      )
+    case .none:
       throw ValidationError("\(option): '\(text)' is no moment: write 2026-11-21T08:00:00Z, or '2026-11-21 08:00' for local time.")
     }
-    return time.unixMilliseconds
   }
 }

@@ -4,29 +4,54 @@ import TaskModel
 
 /// Moments as people write and read them.
 enum MomentText {
-  /// RFC 3339, or `2026-11-21 08:00` (with seconds if wished, `T` for the blank) in this machine's time zone; nil for anything else, and
-  /// for a time that does not exist there.
-  static func parse(_ text: String) -> WallTime? {
-    RFC3339.parse(text) ?? parseLocal(text)
+  /// What a text names.
+  enum Reading: Equatable {
+    /// A moment; of a time that clocks show twice, the first.
+    case moment(WallTime)
+    /// A time that clocks leave out here; what they show instead when they are set forward.
+    case skipped(showing: String)
+    /// None.
+    case none
   }
 
-  private static func parseLocal(_ text: String) -> WallTime? {
+  /// The moment that ``read(_:)`` finds; nil if there is none.
+  static func parse(_ text: String) -> WallTime? {
+    if case .moment(let time) = read(text) { time } else { nil }
+  }
+
+  /// Reads RFC 3339, or `2026-11-21 08:00` (with seconds if wished, `T` for the blank) in this machine's time zone.
+  static func read(_ text: String) -> Reading { RFC3339.parse(text).map { .moment($0) } ?? readLocal(text) }
+
+  private static func readLocal(_ text: String) -> Reading {
     let halves = text.split(maxSplits: 1, omittingEmptySubsequences: false) { $0 == " " || $0 == "T" }
-    guard halves.count == 2 else { return nil }
+    guard halves.count == 2 else { return .none }
     let date = numbers(halves[0], separator: "-")
     let time = numbers(halves[1], separator: ":")
-    guard let date, let time, date.count == 3, time.count == 2 || time.count == 3, (1970...9999).contains(date[0]) else { return nil }
+    guard let date, let time, date.count == 3, time.count == 2 || time.count == 3, (1970...9999).contains(date[0]) else { return .none }
     var fields = tm()
     (fields.tm_year, fields.tm_mon, fields.tm_mday) = (date[0] - 1900, date[1] - 1, date[2])
     (fields.tm_hour, fields.tm_min, fields.tm_sec) = (time[0], time[1], time.count == 3 ? time[2] : 0)
-    fields.tm_isdst = -1
     var normal = fields
-    let seconds = mktime(&normal)
-    // mktime turns 30 February, and a time that a change of clocks leaves out, into another: that is no answer.
-    guard normal.tm_mon == fields.tm_mon, normal.tm_mday == fields.tm_mday, normal.tm_hour == fields.tm_hour,
-      normal.tm_min == fields.tm_min, normal.tm_sec == fields.tm_sec
-    else { return nil }
-    return WallTime(unixMilliseconds: Int64(seconds) * 1000)
+    let asUTC = timegm(&normal)
+    // timegm turns 30 February into another day: that is no answer.
+    guard isSame(normal, fields) else { return .none }
+    tzset()
+    // A clock shows the time at the offset from UTC that is in force then: the one of the day before, of the day after, or both in turn.
+    let offsets = [asUTC - 86_400, asUTC + 86_400].compactMap { self.fields(at: $0)?.tm_gmtoff }
+    let moments = offsets.map { asUTC - time_t($0) }.filter { moment in self.fields(at: moment).map { isSame($0, fields) } ?? false }
+    if let first = moments.min() { return .moment(WallTime(unixMilliseconds: Int64(first) * 1000)) }
+    guard let before = offsets.first else { return .none }
+    return .skipped(showing: local(Int64(asUTC - time_t(before)) * 1000))
+  }
+
+  private static func fields(at seconds: time_t) -> tm? {
+    var (seconds, fields) = (seconds, tm())
+    return localtime_r(&seconds, &fields) == nil ? nil : fields
+  }
+
+  private static func isSame(_ left: tm, _ right: tm) -> Bool {
+    (left.tm_year, left.tm_mon, left.tm_mday) == (right.tm_year, right.tm_mon, right.tm_mday)
+      && (left.tm_hour, left.tm_min, left.tm_sec) == (right.tm_hour, right.tm_min, right.tm_sec)
   }
 
   private static func numbers(_ text: Substring, separator: Character) -> [Int32]? {
@@ -52,9 +77,7 @@ enum MomentText {
 
   /// `2026-11-21 08:00:00` in this machine's time zone.
   static func local(_ unixMilliseconds: Int64) -> String {
-    var seconds = time_t(unixMilliseconds / 1000)
-    var fields = tm()
-    guard localtime_r(&seconds, &fields) != nil else { return "\(unixMilliseconds) ms" }
+    guard var fields = fields(at: time_t(unixMilliseconds / 1000)) else { return "\(unixMilliseconds) ms" }
     var text = [CChar](repeating: 0, count: 64)
     let count = strftime(&text, text.count, "%Y-%m-%d %H:%M:%S", &fields)
     return String(decoding: text.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
