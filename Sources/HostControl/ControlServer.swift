@@ -86,7 +86,7 @@ public struct ControlServer: Service {
     var quiet = logger
     quiet.logLevel = max(logger.logLevel, .warning)
     return try builder.buildServer(
-      configuration: ServerConfiguration(address: .unixDomainSocket(path: path), backlog: 128, reuseAddress: false),
+      configuration: ServerConfiguration(address: .unixDomainSocket(path: path), backlog: Self.maximumConnections, reuseAddress: false),
       eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: quiet,
       responder: { request, writer, _ in
         let response = try await responder.respond(to: request)

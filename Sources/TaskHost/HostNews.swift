@@ -24,7 +24,12 @@ public enum HostNews: Sendable, Hashable {
 
 /// Passes news on to who observes the host.
 final class NewsDesk: Sendable {
-  private let observer = Mutex<(@Sendable (HostNews) -> Void)?>(nil)
+  /// In a struct: a lock around a bare function would wrap it once more at each access.
+  private struct Observer: Sendable {
+    let tell: @Sendable (HostNews) -> Void
+  }
+
+  private let observer = Mutex<Observer?>(nil)
   /// Told when there is an observer, and when there is none any more.
   private let onInterest: @Sendable (Bool) -> Void
 
@@ -33,12 +38,12 @@ final class NewsDesk: Sendable {
   func set(_ new: (@Sendable (HostNews) -> Void)?) {
     observer.withLock { observer in
       if (observer == nil) != (new == nil) { onInterest(new != nil) }
-      observer = new
+      observer = new.map(Observer.init)
     }
   }
 
   func publish(_ news: @autoclosure () -> HostNews) {
     guard let observer = observer.withLock({ $0 }) else { return }
-    observer(news())
+    observer.tell(news())
   }
 }

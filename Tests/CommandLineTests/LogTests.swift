@@ -67,7 +67,7 @@ import Testing
     // A pipe takes 64 KiB, the writer two mebibytes at most: this is four.
     for number in 0..<count { writer.write("\(number) " + String(repeating: "x", count: 100)) }
     #expect(writer.dropped > 0)
-    #expect(writer.warning?.contains("nobody reads the log") == true)
+    #expect(writer.problem?.text.contains("nobody reads the log") == true)
     let start = ContinuousClock.now
     writer.flush(within: .milliseconds(50))
     #expect(ContinuousClock.now - start < .seconds(5))
@@ -90,7 +90,7 @@ import Testing
     }
     #expect(told == count)
     #expect(lines.allSatisfy { $0 == "the end" || $0.hasSuffix(" lines were dropped") || $0.utf8.count > 101 })
-    #expect(writer.warning == nil)
+    #expect(writer.problem == nil)
     close(reading)
   }
 
@@ -101,7 +101,7 @@ import Testing
     for _ in 0..<10 { writer.write("a line") }
     writer.flush(within: .seconds(30))
     #expect(writer.dropped == 10)
-    #expect(writer.warning?.contains("No space left on device") == true)
+    #expect(writer.problem?.text.contains("No space left on device") == true)
 
     let (reading, writing) = try Self.pipe()
     close(reading)
@@ -109,6 +109,6 @@ import Testing
     closed.write("a line")
     closed.flush(within: .seconds(30))
     #expect(closed.dropped == 1)
-    #expect(closed.warning?.contains("Broken pipe") == true)
+    #expect(closed.problem?.text.contains("Broken pipe") == true)
   }
 }

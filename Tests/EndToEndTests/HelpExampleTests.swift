@@ -19,7 +19,7 @@ struct HelpExampleTests {
       try await host.start()
       let shell = try Shell(host)
       try await shell.run("mkdir ~/src ~/keys; taskhost plugins keygen old")
-      for _ in 0..<2 { _ = try await host.run("result 4", identifier: "com.example.report") }
+      for _ in 0..<4 { _ = try await host.run("result 4", identifier: "com.example.report") }
       let examples = try await Self.examples()
       #expect(examples.count > 70, "\(examples.count)")
       for example in examples where !["run", "shutdown"].contains(example.command.first ?? Self.subcommand(example.line)) {

@@ -76,6 +76,18 @@ import Testing
     #expect(clock.deadline == Self.at(12))
   }
 
+  @Test("time for which the host was busy is not the client's")
+  func busyHost() {
+    var clock = Self.clock()
+    clock.hostWasBusy(.seconds(7))
+    #expect(clock.deadline == Self.at(13))
+    clock.headArrived(at: Self.at(10))
+    clock.requestArrived(at: Self.at(10))
+    clock.waitsToBeRead(5, at: Self.at(10))
+    clock.hostWasBusy(.seconds(2))
+    #expect(clock.deadline == Self.at(43))
+  }
+
   @Test("a client that reads nothing for thirty seconds is given up, one that reads a little is not")
   func unread() {
     var clock = Self.clock()

@@ -10,6 +10,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
   typealias OutboundIn = HTTPServerResponsePart
   typealias OutboundOut = HTTPServerResponsePart
 
+  /// A timer that ends later than that after its time shows that this thread had more to do.
+  private static let tolerance = TimeAmount.milliseconds(100)
+
   private let table: ConnectionTable
   private var clock: ConnectionClock
   /// In the table; nil: not yet, or not any more.
@@ -104,8 +107,11 @@ final class ConnectionHandler: ChannelDuplexHandler {
   }
 
   private func expire() {
+    let late = timer.map { NIODeadline.now() - $0.due } ?? .zero
     timer = nil
     guard let context else { return }
+    // What has arrived meanwhile has not been read yet.
+    if late > Self.tolerance { change { $0.hostWasBusy(late) } }
     if !context.channel.isWritable { noteUnread(context.channel) }
     guard let deadline = clock.deadline, deadline <= .now() else { return arm() }
     context.close(promise: nil)

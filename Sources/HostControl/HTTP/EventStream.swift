@@ -23,6 +23,8 @@ struct EventStream: Sendable {
           while let bytes = reader.take() { try await writer.write(ByteBuffer(bytes: bytes)) }
         }
         try Task.checkCancellation()
+        // The host has ended, or is about to: what it told before is still sent.
+        while let bytes = reader.take() { try await writer.write(ByteBuffer(bytes: bytes)) }
       }
       try await writer.finish(nil)
     }

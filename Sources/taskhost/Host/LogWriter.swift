@@ -51,10 +51,12 @@ final class LogWriter: @unchecked Sendable {  // reason: everything that changes
     if let failure {
       return Problem(
         .log, "the log cannot be written, \(untold) lines are missing: \(String(cString: strerror(failure)))",
-        remedy: "see to what standard error goes to")
+        remedy: "free some space, or start the host with its standard error elsewhere")
     }
     guard untold > 0 else { return nil }
-    return Problem(.log, "nobody reads the log: \(untold) lines of it were dropped", remedy: "see to the program that reads standard error")
+    return Problem(
+      .log, "nobody reads the log: \(untold) lines of it were dropped", remedy: "see to the program that reads standard error",
+      needsAction: false)
   }
 
   /// Waits until everything is written, but not longer than `limit`: a reader that has stopped reading does not keep the host from ending.
