@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import TestSupport
+import TaskModel
 import Testing
 
 @testable import taskhost
