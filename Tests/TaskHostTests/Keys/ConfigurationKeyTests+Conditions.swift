@@ -50,46 +50,54 @@ extension ConfigurationKeyTests {
 
   /// `[conditions]`.
   static let conditionProofs: [String: KeyProof] = [
-    "conditions.network_holds_after": .here { #expect(try settles("network_holds_after = \"7s\"", .network, to: .holds) == .seconds(7)) },
-    "conditions.network_lost_after": .here { #expect(try settles("network_lost_after = \"7s\"", .network, to: .lost) == .seconds(7)) },
-    "conditions.power_holds_after": .here { #expect(try settles("power_holds_after = \"7s\"", .power, to: .holds) == .seconds(7)) },
-    "conditions.power_lost_after": .here { #expect(try settles("power_lost_after = \"7s\"", .power, to: .lost) == .seconds(7)) },
-    "conditions.power_every": .here { #expect(try rereads("power_every = \"7s\"", .batteryNotLow) == seconds(7)) },
-    "conditions.battery_low": .here {
+    "conditions.network_holds_after": .here { () throws in
+      #expect(try settles("network_holds_after = \"7s\"", .network, to: .holds) == .seconds(7))
+    },
+    "conditions.network_lost_after": .here { () throws in
+      #expect(try settles("network_lost_after = \"7s\"", .network, to: .lost) == .seconds(7))
+    },
+    "conditions.power_holds_after": .here { () throws in
+      #expect(try settles("power_holds_after = \"7s\"", .power, to: .holds) == .seconds(7))
+    },
+    "conditions.power_lost_after": .here { () throws in #expect(try settles("power_lost_after = \"7s\"", .power, to: .lost) == .seconds(7))
+    },
+    "conditions.power_every": .here { () throws in #expect(try rereads("power_every = \"7s\"", .batteryNotLow) == seconds(7)) },
+    "conditions.battery_low": .here { () throws in
       #expect(try battery("battery_low = 10", 9.9) == .lost && battery("battery_low = 10", 10.1) != .lost)
     },
-    "conditions.battery_ok": .here {
+    "conditions.battery_ok": .here { () throws in
       #expect(try battery("battery_ok = \"50%\"", 50) == .holds && battery("battery_ok = \"50%\"", 49.9) != .holds)
     },
-    "conditions.idle_load": .here {
+    "conditions.idle_load": .here { () throws in
       #expect(try idle("idle_load = 0.5", load: 0.5) == .holds && idle("idle_load = 0.5", load: 0.51) != .holds)
     },
-    "conditions.busy_load": .here {
+    "conditions.busy_load": .here { () throws in
       #expect(try idle("busy_load = 0.9", load: 0.91) == .lost && idle("busy_load = 0.9", load: 0.89) != .lost)
     },
-    "conditions.idle_pressure": .here {
+    "conditions.idle_pressure": .here { () throws in
       #expect(try idle("idle_pressure = 8", pressure: 8) == .holds && idle("idle_pressure = 8", pressure: 8.1) != .holds)
     },
-    "conditions.busy_pressure": .here {
+    "conditions.busy_pressure": .here { () throws in
       #expect(try idle("busy_pressure = 30", pressure: 30.1) == .lost && idle("busy_pressure = 30", pressure: 29.9) != .lost)
     },
-    "conditions.idle_holds_after": .here { #expect(try settles("idle_holds_after = \"7s\"", .idle, to: .holds) == .seconds(7)) },
-    "conditions.idle_lost_after": .here { #expect(try settles("idle_lost_after = \"7s\"", .idle, to: .lost) == .seconds(7)) },
-    "conditions.idle_every": .here { #expect(try rereads("idle_every = \"7s\"", .idle) == seconds(7)) },
-    "conditions.storage_low": .here {
+    "conditions.idle_holds_after": .here { () throws in #expect(try settles("idle_holds_after = \"7s\"", .idle, to: .holds) == .seconds(7))
+    },
+    "conditions.idle_lost_after": .here { () throws in #expect(try settles("idle_lost_after = \"7s\"", .idle, to: .lost) == .seconds(7)) },
+    "conditions.idle_every": .here { () throws in #expect(try rereads("idle_every = \"7s\"", .idle) == seconds(7)) },
+    "conditions.storage_low": .here { () throws in
       #expect(try storage("storage_low = 6", free: 5 << 30) == .lost && storage("storage_low = 6", free: 6_500_000_000) != .lost)
     },
-    "conditions.storage_ok": .here {
+    "conditions.storage_ok": .here { () throws in
       #expect(try storage("storage_ok = 20", free: 21 << 30) == .holds && storage("storage_ok = 20", free: 19 << 30) != .holds)
     },
-    "conditions.storage_low_bytes": .here {
+    "conditions.storage_low_bytes": .here { () throws in
       let text = "storage_low_bytes = \"30GiB\"\nstorage_ok_bytes = \"40GiB\""
       #expect(try storage(text, free: 29 << 30) == .lost && storage(text, free: 31 << 30) != .lost)
     },
-    "conditions.storage_ok_bytes": .here {
+    "conditions.storage_ok_bytes": .here { () throws in
       let text = "storage_ok_bytes = \"40GiB\""
       #expect(try storage(text, free: 41 << 30) == .holds && storage(text, free: 39 << 30) != .holds)
     },
-    "conditions.storage_every": .here { #expect(try rereads("storage_every = \"7s\"", .storageNotLow) == seconds(7)) },
+    "conditions.storage_every": .here { () throws in #expect(try rereads("storage_every = \"7s\"", .storageNotLow) == seconds(7)) },
   ]
 }

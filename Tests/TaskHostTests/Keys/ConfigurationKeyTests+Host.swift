@@ -11,38 +11,38 @@ import Testing
 extension ConfigurationKeyTests {
   /// Keys of the host as a whole, besides its limits.
   static let hostProofs: [String: KeyProof] = [
-    "permitted_identifiers": .here {
+    "permitted_identifiers": .here { () throws in
       let host = try ConfiguredHost("permitted_identifiers = [\"org.example.parked\", \"com.*\"]")
       #expect(try host.submit(.sample("org.example.parked")).notes.contains { $0.contains("parked") })
       let refusal = #expect(throws: RequestRefusal.self) { try host.submit(.sample("com.example.parked")) }
       #expect(refusal?.code == .unknownIdentifier)
       #expect(host.configuration.permits(.sample("com.example.any")) && !host.configuration.permits(.sample("net.example.any")))
     },
-    "minimum_interval": .here {
+    "minimum_interval": .here { () throws in
       let host = try ConfiguredHost("minimum_interval = \"1h\"")
       #expect(try host.submit { $0.repetition = RepeatRule(every: .seconds(60)) }.effective?.repetition?.interval == .seconds(3600))
     },
-    "history.keep": .here { try Self.expectKept("[history]\nkeep = \"1h\"", 2) },
-    "history.runs": .here { try Self.expectKept("[history]\nruns = 3", 3) },
-    "retry.attempts": .here { #expect(try Self.attempts("[retry]\nattempts = 2") == 2) },
-    "retry.backoff": .here {
+    "history.keep": .here { () throws in try Self.expectKept("[history]\nkeep = \"1h\"", 2) },
+    "history.runs": .here { () throws in try Self.expectKept("[history]\nruns = 3", 3) },
+    "retry.attempts": .here { () throws in #expect(try Self.attempts("[retry]\nattempts = 2") == 2) },
+    "retry.backoff": .here { () throws in
       let delays = try Self.delays("[retry]\nbackoff = \"linear\"\ninitial = \"100s\"", 4)
       #expect((320.0...480.0).contains(delays[3]), "\(delays)")
     },
-    "retry.initial": .here { #expect((8.0...12.0).contains(try Self.delays("[retry]\ninitial = \"10s\"", 1)[0])) },
-    "retry.maximum": .here {
+    "retry.initial": .here { () throws in #expect((8.0...12.0).contains(try Self.delays("[retry]\ninitial = \"10s\"", 1)[0])) },
+    "retry.maximum": .here { () throws in
       #expect(try Self.delays("[retry]\ninitial = \"10s\"\nmaximum = \"11s\"", 4).allSatisfy { (8.0...11.0).contains($0) })
     },
-    "control.listen": .here {
+    "control.listen": .here { () throws in
       let configuration = try HostConfiguration.parse("[control]\nlisten = \"[::1]:7411\"\ntoken_file = \"tokens\"", file: "/etc/t.toml")
       let failure = #expect(throws: HostFailure.self) { try configuration.checkDemands() }
       #expect(failure.map { "\($0)".contains("control.listen") } == true)
     },
-    "control.token_file": .here {
+    "control.token_file": .here { () throws in
       let refused = #expect(throws: ConfigurationError.self) { try ConfiguredHost("[control]\nlisten = \"[::1]:7411\"") }
       #expect(refused?.problems.first?.message.contains("token_file") == true)
     },
-    "metered_interfaces": .here {
+    "metered_interfaces": .here { () throws in
       var settings = try HostConfiguration.parse("metered_interfaces = [\"wwan0\"]", file: "/etc/t.toml").observedConditions
       #expect(settings.meteredInterfaces == ["wwan0"])
       settings.meteredInterfaces = []

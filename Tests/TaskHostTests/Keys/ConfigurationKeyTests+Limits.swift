@@ -8,19 +8,19 @@ import Testing
 extension ConfigurationKeyTests {
   /// Limits of the host, and windows.
   static let limitProofs: [String: KeyProof] = [
-    "max_concurrent_runs": .here {
+    "max_concurrent_runs": .here { () throws in
       let host = try ConfiguredHost("max_concurrent_runs = 2")
       try host.submit()
       for _ in 0..<3 { try host.submit(ConfiguredHost.other) }
       #expect(host.begun.count == 2)
     },
-    "max_pending": .here {
+    "max_pending": .here { () throws in
       let host = try ConfiguredHost("max_pending = 2")
       for _ in 0..<2 { try host.submit() }
       let refusal = #expect(throws: RequestRefusal.self) { try host.submit() }
       #expect(refusal?.code == .limit)
     },
-    "rate_limit": .here {
+    "rate_limit": .here { () throws in
       let host = try ConfiguredHost("rate_limit = \"2/10s\"")
       for identifier in [ConfiguredHost.task, ConfiguredHost.other] { for _ in 0..<2 { try host.submit(identifier) } }
       #expect(host.begun.count == 2)
@@ -29,30 +29,32 @@ extension ConfigurationKeyTests {
       try host.pass(.milliseconds(1))
       #expect(host.begun.count == 4)
     },
-    "event_quota": .here {
+    "event_quota": .here { () throws in
       let host = try ConfiguredHost("event_quota = \"1/1m\"")
       let ids = try (0..<3).map { _ in try host.submit { $0.event = EventTrigger("mail") }.id }
       _ = try host.turn { core, transaction in try core.notify("mail", payload: nil, transaction, now: host.now) }
       let due = try ids.map { try host.record($0).due }
       #expect(Set(due) == [host.now, host.now + .seconds(60), host.now + .seconds(120)])
     },
-    "resources": .here {
+    "resources": .here { () throws in
       let host = try ConfiguredHost("[resources]\ngpu = 2")
       let ids = try (0..<3).map { _ in try host.submit { $0.gates.resources = ["gpu": 1] }.id }
       #expect(host.begun == Array(ids.prefix(2)))
       #expect(throws: RequestRefusal.self) { try host.submit { $0.gates.resources = ["gpu": 3] } }
     },
     // The tests' calendar begins on a Thursday at midnight, in UTC.
-    "windows.*.from": .here { #expect(try Self.opening("from = \"02:00\"\nto = \"05:00\"\ntime_zone = \"UTC\"") == .seconds(7200)) },
-    "windows.*.to": .here {
+    "windows.*.from": .here { () throws in
+      #expect(try Self.opening("from = \"02:00\"\nto = \"05:00\"\ntime_zone = \"UTC\"") == .seconds(7200))
+    },
+    "windows.*.to": .here { () throws in
       #expect(try Self.opening("from = \"23:00\"\nto = \"00:30\"\ntime_zone = \"UTC\"") == .zero)
       #expect(try Self.opening("from = \"23:00\"\nto = \"23:30\"\ntime_zone = \"UTC\"") == .seconds(23 * 3600))
     },
-    "windows.*.days": .here {
+    "windows.*.days": .here { () throws in
       #expect(
         try Self.opening("from = \"02:00\"\nto = \"05:00\"\ndays = [\"sat\"]\ntime_zone = \"UTC\"") == .seconds(2 * 86_400 + 7200))
     },
-    "windows.*.time_zone": .here {
+    "windows.*.time_zone": .here { () throws in
       #expect(try Self.opening("from = \"02:00\"\nto = \"05:00\"\ntime_zone = \"Europe/Berlin\"") == .seconds(3600))
     },
   ]

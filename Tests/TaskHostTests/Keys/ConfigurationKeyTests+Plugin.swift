@@ -12,7 +12,7 @@ extension ConfigurationKeyTests {
 
   /// Keys of `[plugin."ID"]` that decide when its runs begin and what becomes of them.
   static let pluginProofs: [String: KeyProof] = [
-    "plugin.*.schedule": .here {
+    "plugin.*.schedule": .here { () throws in
       let host = try ConfiguredHost(table("schedule = \"every 1h\""))
       let id = try #require(host.begun.first)
       try host.end(id)
@@ -21,15 +21,14 @@ extension ConfigurationKeyTests {
       try host.pass(.seconds(1))
       #expect(host.begun == [id, id])
     },
-    "plugin.*.minimum_interval": .here {
+    "plugin.*.minimum_interval": .here { () throws in
       let host = try ConfiguredHost(table("minimum_interval = \"1h\""))
-      func interval(_ identifier: TaskIdentifier) throws -> Duration? {
-        try host.submit(identifier) { $0.repetition = RepeatRule(every: .seconds(1000)) }.effective?.repetition?.interval
-      }
-      #expect(try interval(ConfiguredHost.task) == .seconds(3600))
-      #expect(try interval(ConfiguredHost.other) == .seconds(1000))
+      let raised = try host.submit(ConfiguredHost.task) { $0.repetition = RepeatRule(every: .seconds(1000)) }
+      let kept = try host.submit(ConfiguredHost.other) { $0.repetition = RepeatRule(every: .seconds(1000)) }
+      #expect(raised.effective?.repetition?.interval == .seconds(3600))
+      #expect(kept.effective?.repetition?.interval == .seconds(1000))
     },
-    "plugin.*.requires": .here {
+    "plugin.*.requires": .here { () throws in
       let host = try ConfiguredHost(table("schedule = \"every 1h\"\nrequires = [\"network\"]"))
       let id = try #require(host.begun.first)
       try host.end(id)
@@ -39,7 +38,7 @@ extension ConfigurationKeyTests {
       try host.set(.network)
       #expect(host.isRunning(id))
     },
-    "plugin.*.on_lost_condition": .here {
+    "plugin.*.on_lost_condition": .here { () throws in
       let host = try ConfiguredHost(table("on_lost_condition = \"finish\"\nschedule = \"every 1h\"\nrequires = [\"network\"]"))
       let stops = try host.submit {
         $0.gates.conditions = .network
@@ -52,7 +51,7 @@ extension ConfigurationKeyTests {
       #expect(host.begun.count == 4)
       #expect(Set(lost) == Set([stops, others].compactMap { host.orders[$0]?.run }))
     },
-    "plugin.*.window": .here {
+    "plugin.*.window": .here { () throws in
       let host = try ConfiguredHost(
         "[windows.night]\nfrom = \"02:00\"\nto = \"05:00\"\ntime_zone = \"UTC\"\n" + table("window = \"night\""))
       let id = try host.submit().id
@@ -61,7 +60,7 @@ extension ConfigurationKeyTests {
       try host.pass(.seconds(7200))
       #expect(host.isRunning(id))
     },
-    "plugin.*.rate_limit": .here {
+    "plugin.*.rate_limit": .here { () throws in
       let host = try ConfiguredHost(table("rate_limit = \"1/10s\""))
       for _ in 0..<2 { try host.submit() }
       try host.submit(ConfiguredHost.other)
@@ -69,14 +68,14 @@ extension ConfigurationKeyTests {
       try host.pass(.seconds(10))
       #expect(host.begun.count == 3)
     },
-    "plugin.*.rate_limit_per_key": .here {
+    "plugin.*.rate_limit_per_key": .here { () throws in
       let host = try ConfiguredHost(table("rate_limit_per_key = \"1/10s\"\nruns_per_key = 5"))
       for key in ["a", "a", "b"] { try host.submit { $0.gates.concurrencyKey = key } }
       #expect(host.begun.count == 2)
       try host.pass(.seconds(10))
       #expect(host.begun.count == 3)
     },
-    "plugin.*.runs_per_key": .here {
+    "plugin.*.runs_per_key": .here { () throws in
       let host = try ConfiguredHost(table("runs_per_key = 2"))
       for identifier in [ConfiguredHost.task, ConfiguredHost.other] {
         for _ in 0..<3 { try host.submit(identifier) { $0.gates.concurrencyKey = "a" } }
@@ -84,14 +83,14 @@ extension ConfigurationKeyTests {
       #expect(host.orders.values.count { $0.contract.identifier == ConfiguredHost.task } == 2)
       #expect(host.orders.count == 3)
     },
-    "plugin.*.resources": .here {
+    "plugin.*.resources": .here { () throws in
       let host = try ConfiguredHost("[resources]\ngpu = 3\n" + table("resources = { gpu = 2 }"))
       for _ in 0..<2 { try host.submit() }
       #expect(host.begun.count == 1)
       try host.submit(ConfiguredHost.other)
       #expect(host.begun.count == 2)
     },
-    "plugin.*.quota": .here {
+    "plugin.*.quota": .here { () throws in
       let host = try ConfiguredHost(table("quota = \"10s/1h\""))
       let first = try host.submit().id
       try host.pass(.seconds(12))
@@ -101,12 +100,14 @@ extension ConfigurationKeyTests {
       try host.pass(.seconds(3600))
       #expect(host.isRunning(second))
     },
-    "plugin.*.retry.attempts": .here { #expect(try attempts("[retry]\nattempts = 9\n" + table("retry = { attempts = 2 }")) == 2) },
-    "plugin.*.retry.backoff": .here {
+    "plugin.*.retry.attempts": .here { () throws in
+      #expect(try attempts("[retry]\nattempts = 9\n" + table("retry = { attempts = 2 }")) == 2)
+    },
+    "plugin.*.retry.backoff": .here { () throws in
       let text = "[retry]\ninitial = \"100s\"\n" + table("retry = { backoff = \"linear\" }")
       #expect((320.0...480.0).contains(try delays(text, 4)[3]))
     },
-    "plugin.*.retry.initial": .here {
+    "plugin.*.retry.initial": .here { () throws in
       #expect((8.0...12.0).contains(try delays(table("retry = { initial = \"10s\" }"), 1)[0]))
       #expect(throws: ConfigurationError.self) { try ConfiguredHost(table("retry = { initial = \"6h\" }")) }
       // A schedule that is there follows a change of it, and other plugins do not.
@@ -115,10 +116,10 @@ extension ConfigurationKeyTests {
       #expect(try host.record(id).request.retry?.initial == .seconds(10))
       #expect(try host.record(try host.submit(ConfiguredHost.other).id).request.retry == RetryPolicy())
     },
-    "plugin.*.retry.maximum": .here {
+    "plugin.*.retry.maximum": .here { () throws in
       #expect(try delays(table("retry = { maximum = \"31s\" }"), 4).allSatisfy { (24.0...31.0).contains($0) })
     },
-    "plugin.*.environment": .here {
+    "plugin.*.environment": .here { () throws in
       setenv("TASKHOST_TEST_PASSED", "yes", 1)
       setenv("TASKHOST_TEST_KEPT", "no", 1)
       setenv("TASKHOST_WORKER", "/bin/true", 0)
