@@ -76,7 +76,7 @@ import Testing
   func windowClosed() throws {
     var policy = Self.policy
     policy.claimAhead = .seconds(5)
-    policy.windows = ["night": try MaintenanceWindow(from: "00:00", to: "00:01", zone: .utc)]
+    policy.windows = ["night": try MaintenanceWindow(from: "00:00", to: "00:01", zone: policy.timeZones("UTC"))]
     let world = try World(policy)
     var request = TaskRequest.sample(begin: .ms(61_000))
     request.gates.window = "night"
