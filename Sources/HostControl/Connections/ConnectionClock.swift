@@ -43,7 +43,7 @@ struct ConnectionClock {
   /// The host itself was busy for so long that it could not look: the client is given that time, and a second to be looked at.
   mutating func hostWasBusy(_ length: TimeAmount) {
     since = since + length + .seconds(1)
-    unread?.since = (unread?.since ?? since) + length + .seconds(1)
+    if let (start, bytes) = unread { unread = (start + length + .seconds(1), bytes) }
   }
 
   /// Bytes have arrived that are not parsed yet.
