@@ -91,7 +91,9 @@ final class ExtremeHost {
     let all = try store.requests(RequestQuery())
     for record in all {
       let explanation = await withCheckedContinuation { done in
-        scheduler.explanation(of: record, edges: (try? store.edges(of: record.id)) ?? []) { done.resume(returning: $0) }
+        scheduler.explanation(of: record, edges: (try? store.edges(of: record.id)) ?? [], lastEnded: nil) { explanation, _ in
+          done.resume(returning: explanation)
+        }
       }
       #expect(record.state.isFinal || record.state == .running || explanation.id == record.id)
       var writer = JSONWriter()
