@@ -20,6 +20,8 @@ struct SweepEnvironment {
   var protected = ProtectedDirectories.current()
   /// nil: what the kernel can do.
   var resolution: PathResolution?
+  /// So long after a checkpoint the next one is due: each is a synced write, and costs nothing but its own time to lose.
+  var checkpointInterval: Duration = .seconds(1)
   /// How many files a survey keeps at once.
   var surveyCapacity = 1_000_000
   /// Called at points where another process might interfere, with the file's path; for tests that force an interleaving.

@@ -74,6 +74,8 @@ final class Sweeper {
     return .finished(CleanupReport(rules: checkpoint.reports))
   }
 
+  private var lastSave = ContinuousClock.now
+
   /// What keeping a checkpoint threw in the middle of a rule.
   private var saveFailure: (any Error)?
 
@@ -211,6 +213,8 @@ final class Sweeper {
   }
 
   private func save(_ report: RuleReport, at index: Int) throws(SweepInterruption) {
+    guard lastSave.duration(to: .now) >= environment.checkpointInterval else { return }
+    lastSave = .now
     put(report, at: index)
     do {
       try environment.saveCheckpoint(checkpoint)

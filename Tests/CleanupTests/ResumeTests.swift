@@ -133,4 +133,14 @@ import Testing
     others[5].dryRun = true
     #expect(Set((others + [rule]).map { CleanupCheckpoint.fingerprint(of: [$0]) }).count == 7)
   }
+
+  @Test("checkpoints are no more often than they are due: each is a synced write")
+  func rareCheckpoints() throws {
+    let tree = try TestTree()
+    for index in 1...50 { try tree.file("f\(index)", age: Int64(index)) }
+    let sweep = Sweep()
+    (sweep.batchSize, sweep.checkpointInterval) = (1, .seconds(3_600))
+    #expect(try sweep.finish(.about(tree, limits: .everything)).removed == 50)
+    #expect(sweep.checkpoints.map { $0.reports[0].removed } == [50])
+  }
 }

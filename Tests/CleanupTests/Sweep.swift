@@ -10,6 +10,7 @@ final class Sweep {
   /// By default nothing is open: tests that are not about open files must not depend on what others have open.
   var openFiles: (String, [OpenFileQuestion]) -> [FileUse] = { _, files in files.map { _ in .notOpen } }
   var surveyCapacity = 1_000_000
+  var checkpointInterval = Duration.zero
   var interleave: ((SweepPoint, String) -> Void)?
   var resolution: PathResolution?
   var protected = ProtectedDirectories(homes: [])
@@ -46,6 +47,7 @@ final class Sweep {
     environment.openFiles = openFiles
     environment.protected = protected
     environment.surveyCapacity = surveyCapacity
+    environment.checkpointInterval = checkpointInterval
     environment.resolution = resolution
     environment.interleave = interleave
     let sweeper = Sweeper(rules, batchSize: batchSize, resuming: checkpoints.last, environment: environment)
