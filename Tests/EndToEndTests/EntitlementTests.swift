@@ -108,6 +108,7 @@ struct EntitlementTests {
         """
         [[plugin."org.taskhost.cleanup".settings.rules]]
         directory = "\(linked)"
+        glob = "*.log"
         max_age = "1d"
 
         [plugin."org.taskhost.cleanup".entitlements]
