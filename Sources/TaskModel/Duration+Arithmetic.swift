@@ -17,6 +17,16 @@ extension Duration {
     Duration(attoseconds: left.attoseconds.multiplied(saturatingBy: Int128(clamping: right)))
   }
 
+  /// The product, stopping at the ends of the range. A literal is of this type; without it, the standard library's operator would take it.
+  @inlinable public static func * (left: Duration, right: Int) -> Duration {
+    Duration(attoseconds: left.attoseconds.multiplied(saturatingBy: Int128(right)))
+  }
+
+  /// The quotient rounded towards zero; a division by zero gives the end of the range. A literal is of this type.
+  @inlinable public static func / (left: Duration, right: Int) -> Duration {
+    Duration(attoseconds: left.attoseconds.divided(saturatingBy: Int128(right)))
+  }
+
   /// The quotient rounded towards zero; a division by zero gives the end of the range.
   @inlinable public static func / (left: Duration, right: some BinaryInteger) -> Duration {
     Duration(attoseconds: left.attoseconds.divided(saturatingBy: Int128(clamping: right)))
