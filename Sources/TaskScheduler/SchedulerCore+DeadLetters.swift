@@ -67,9 +67,10 @@ extension SchedulerCore {
   /// a dead letter still or its unique key is held, stays one.
   private func redriveDependants(of id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws -> [RequestID] {
     // A list, since a chain may be longer than a stack is deep.
-    var ends = [id]
     var redriven: [RequestID] = []
-    while let predecessor = ends.popLast() {
+    var next: RequestID? = id
+    var looked = 0
+    while let predecessor = next {
       for dependant in try transaction.failedDependants(of: predecessor) {
         guard var record = try transaction.request(dependant) else { continue }
         let edges = try presentEdges(of: record, transaction)
@@ -80,7 +81,6 @@ extension SchedulerCore {
           _ = try bringBack(&record, edges, transaction, now: now)
           note(record)
           redriven.append(dependant)
-          ends.append(dependant)
         case .blocked:
           // It runs whatever becomes of its predecessor, but after it.
           try transaction.insert(edges, of: dependant)
@@ -89,6 +89,8 @@ extension SchedulerCore {
         default: continue
         }
       }
+      next = looked < redriven.count ? redriven[looked] : nil
+      looked += 1
     }
     return redriven
   }

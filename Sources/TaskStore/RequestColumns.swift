@@ -61,6 +61,8 @@ enum RunColumns {
     id, request, identifier, attempt, started_ms, ended_ms, outcome, stop_reason, forced, message, completed, total, cpu_ns, stop_stage, \
     peak_memory_bytes, handler_ns
     """
+  /// How many ``list`` has: what is selected behind it begins there.
+  static let count: Int32 = 16
 
   /// The record of a row that selects ``list``, without output, log and trouble.
   static func record(_ row: borrowing PreparedStatement.Columns, origin: UInt64, name: (Int64) throws -> TaskIdentifier) throws -> RunRecord

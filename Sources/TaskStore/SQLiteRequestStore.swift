@@ -219,9 +219,9 @@ public final class SQLiteRequestStore: RequestStore {
       let sql = "SELECT \(RunColumns.list), output, log, trouble FROM runs WHERE id = ?"
       return try PreparedStatement(database, sql).rows(.integer(id.sequence)) { row in
         var record = try RunColumns.record(row, origin: origin) { try identifiers.name(of: $0, in: database) }
-        record.report.output = row.blob(15)
-        record.report.log = try StoredJSON.log(row.optionalText(16))
-        record.report.trouble = row.optionalText(17)
+        record.report.output = row.blob(RunColumns.count)
+        record.report.log = try StoredJSON.log(row.optionalText(RunColumns.count + 1))
+        record.report.trouble = row.optionalText(RunColumns.count + 2)
         return record
       }.first
     }
