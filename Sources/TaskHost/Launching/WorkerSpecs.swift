@@ -14,11 +14,12 @@ struct WorkerSpecs: Sendable {
 
   /// Looks at the paths of all entitlements, once.
   ///
-  /// - Throws: When the program is not where it is expected, or entitlements contradict each other or the host's own places.
-  init(_ configuration: HostConfiguration, stateDirectory: String) throws(HostFailure) {
+  /// - Parameter executable: The workers' program; nil: where it is expected.
+  /// - Throws: When the program is not there, or entitlements contradict each other or the host's own places.
+  init(_ configuration: HostConfiguration, stateDirectory: String, executable program: String? = nil) throws(HostFailure) {
     self.configuration = configuration
     self.stateDirectory = stateDirectory
-    executable = try Self.findExecutable()
+    executable = if let program { program } else { try Self.findExecutable() }
     entitlements = try ResolvedEntitlements(
       configuration, stateDirectory: stateDirectory, programs: [executable] + (Self.ownProgram().map { [$0] } ?? []))
     everybody = [

@@ -122,9 +122,8 @@ extension ConfigurationKeyTests {
     "plugin.*.environment": .here { () throws in
       setenv("TASKHOST_TEST_PASSED", "yes", 1)
       setenv("TASKHOST_TEST_KEPT", "no", 1)
-      setenv("TASKHOST_WORKER", "/bin/true", 0)
       let configuration = try HostConfiguration.parse(table("environment = [\"TASKHOST_TEST_PASSED\"]"), file: "/etc/t.toml")
-      let specs = try WorkerSpecs(configuration, stateDirectory: "/tmp")
+      let specs = try WorkerSpecs(configuration, stateDirectory: "/tmp", executable: "/bin/true")
       #expect(specs.circumstances(of: ConfiguredHost.task).contains("TASKHOST_TEST_PASSED=yes"))
       #expect(!specs.circumstances(of: ConfiguredHost.other).contains("TASKHOST_TEST_PASSED"))
       #expect(!specs.circumstances(of: ConfiguredHost.task).contains("TASKHOST_TEST_KEPT"))
