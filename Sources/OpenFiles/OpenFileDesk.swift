@@ -4,7 +4,8 @@ public import TaskModel
 
 /// Answers questions about open files, one after the other, on a thread that exists while there are any.
 ///
-/// A look through all processes costs the host time, so it is bounded: after each the thread rests as long as it took, and few questions wait.
+/// A look through all processes costs the host time however few files are asked about, so it is bounded: after each the thread rests as long
+/// as it took, there is one such thread, and few questions wait.
 public final class OpenFileDesk: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
   private struct Question {
     let asker: TaskIdentifier
@@ -57,10 +58,12 @@ public final class OpenFileDesk: @unchecked Sendable {  // reason: everything th
 
   private func serve() {
     while let question = next() {
-      let began = SystemClock.now
-      let answer = Result { () throws(CallFailure) in try OpenFileLook.answer(question.files, in: question.directory) }
+      var look = Duration.zero
+      let answer = Result { () throws(CallFailure) in
+        try OpenFileLook.answer(question.files, in: question.directory) { look = $0 }
+      }
       question.completion(answer)
-      rest(for: SystemClock.now - began)
+      rest(for: look)
     }
   }
 
