@@ -40,6 +40,7 @@ struct RequestFingerprint {
       add(52, dependency.onFailure.rawValue)
     }
     for tag in request.tags { add(60, tag) }
+    if request.isPaced { add(61, Int64(1)) }
   }
 
   private mutating func add(_ gates: LaneGates) {

@@ -131,7 +131,7 @@ import Testing
     { $0.repetition = RepeatRule(.cron(CronRule("* * * * *", timeZone: "UTC"))) },
     { $0.repetition = RepeatRule(.cron(CronRule("* * * * *", timeZone: "Europe/Berlin"))) },
     { $0.event = EventTrigger("e") }, { $0.event = EventTrigger("e", debounce: .seconds(1)) }, { $0.tags = ["a"] },
-    { $0.tags = ["a", ""] },
+    { $0.tags = ["a", ""] }, { $0.isPaced = true },
     { $0.after = [Dependency(.position(0))] }, { $0.after = [Dependency(.position(0), onFailure: .ignore)] },
     { $0.after = [Dependency(.request(RequestID(sequence: 0, origin: 0)))] },
   ]
