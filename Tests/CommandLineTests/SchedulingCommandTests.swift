@@ -234,7 +234,7 @@ import Testing
       #expect(result.status == 1)
       #expect(
         result.output.contains(
-          "\n! dead letters (2 h ago): 2 requests of a have failed for good\\u{1B}\n    retry them\n- override: network"),
+          "\n! dead letters (2 h ago): 2 requests of a have failed for good\\u{1b}\n    retry them\n- override: network"),
         "\(result.output)")
       let json = try await run("status", "--json")
       #expect(json.status == 1)

@@ -68,7 +68,8 @@ import Testing
     let world = try world()
     let first = try world.submit().id
     try finish(world, first, output: "done")
-    try world.submit()
+    // The last run of its identifier would be kept.
+    try finish(world, try world.submit().id, output: "later")
     _ = try world.store.commit { try $0.prune(before: .ms(-1), keeping: 0, limit: 10) }
     // The request itself is kept for its age.
     try #require(try world.store.request(first) != nil)
