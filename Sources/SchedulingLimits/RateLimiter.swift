@@ -5,14 +5,14 @@ public import TaskModel
 /// It remembers the last starts, so a burst may use the whole count at once, and the next start waits until the first of the burst is a
 /// whole period old. Up to 512 starts are remembered to the millisecond. Of a higher count, starts that lie within 1/512 of the period are
 /// remembered together, as if all had taken place with the last of them: the limit still holds, and the next start comes up to 1/512 of
-/// the period later than it could. So a limiter takes at most 13 KiB.
+/// the period later than it could. So a limiter takes at most 25 KiB.
 ///
 /// Starts that lie further ahead than a period do not count: they are from a calendar that was set back since. ``shifted(by:)`` moves them
 /// along with a calendar that is known to have been set.
 public struct RateLimiter: Sendable, Hashable {
   /// What it keeps.
   public let rate: Rate
-  /// The last starts, ascending: at most ``Rate/count`` together, none a period older than the newest.
+  /// The last starts, ascending: as many as count and a few more, none a period older than the newest.
   private var groups: [Group] = []
   /// How many starts ``groups`` has.
   private var total = 0
@@ -108,8 +108,9 @@ public struct RateLimiter: Sendable, Hashable {
     let past = groups.prefix { $0.last <= newest - period }
     total -= past.reduce(0) { $0 + $1.count }
     groups.removeFirst(past.count)
-    while total > rate.count {
-      let surplus = min(groups[0].count, total - rate.count)
+    // Some more than count are kept: one that is given back must not have pushed another out.
+    while total > rate.count + Self.mostGroups {
+      let surplus = min(groups[0].count, total - rate.count - Self.mostGroups)
       total -= surplus
       groups[0].count -= surplus
       if groups[0].count == 0 { groups.removeFirst() }

@@ -98,7 +98,8 @@ extension SchedulerCore {
 
   private var mayStart: Bool { !isDraining && storeTrouble == nil }
 
-  var freeHostSlots: Int { policy.maxConcurrentRuns - occupiedSlots }
+  /// None also when runs that an operator launched take more than there are.
+  var freeHostSlots: Int { max(0, policy.maxConcurrentRuns - occupiedSlots) }
 
   /// Until when a request may be due to be handed out now: only a free slot is waited for ahead of time.
   private func horizon(of handler: HandlerState, now: WallTime) -> WallTime { takesSoon(handler) ? now + policy.claimAhead : now }

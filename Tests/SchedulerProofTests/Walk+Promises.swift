@@ -64,7 +64,7 @@ extension Walk {
     for claim in queued {
       let identifier = claim.entry.identifier
       try promise(
-        host.policy.rate == nil && host.policy.limits[identifier] == nil && claim.entry.gates.resources.isEmpty
+        host.policy.rate == nil && host.policy.limits[identifier]?.holdsRuns != true && claim.entry.gates.resources.isEmpty
           && claim.entry.gates.concurrencyKey == nil && claim.entry.gates.window == nil, "\(claim) has limits and waits in a queue")
     }
     for contract in host.contracts {

@@ -125,6 +125,15 @@ struct RateLimiterTests {
     #expect(limiter.nextPermit(after: at(0)) == at(10_000))
   }
 
+  @Test("a start beyond the rate that is given back leaves those before it")
+  func givenBackBeyond() throws {
+    var limiter = RateLimiter(try Rate("1/10s"))
+    limiter.record(at(0))
+    limiter.record(at(3))
+    limiter.giveBack(at(3))
+    #expect(limiter.nextPermit(after: at(4)) == at(10_000))
+  }
+
   @Test("a start that is recorded late counts with the next one that is known")
   func late() throws {
     var limiter = RateLimiter(try Rate("2/10s"))
