@@ -105,7 +105,7 @@ struct Survey: Sendable {
     for (index, span) in spans.enumerated() where span.count > 0 {
       let after = Span(count: before.count + span.count, bytes: before.bytes.addingClamped(span.bytes))
       if isReached(after) {
-        return narrow(to: UInt64(index))
+        return narrow(to: UInt64(index), span)
       }
       before = after
     }
@@ -157,15 +157,16 @@ struct Survey: Sendable {
   }
 
   /// Looks at one span alone in the next pass.
-  private mutating func narrow(to index: UInt64) -> Bool {
+  private mutating func narrow(to index: UInt64, _ span: Span) -> Bool {
     let shift = UInt64(48 - 16 * (digits & 3))
     if digits < 4 { prefix.time |= index << shift } else { prefix.inode |= index << shift }
     digits += 1
     spans = []
     guard digits < 8 else {
-      // More names of a single file than are kept.
-      cut = Cut(time: Int64(bitPattern: prefix.time ^ 1 << 63), inode: prefix.inode, names: .max)
-      planned = before.count
+      // More names of a single file than are kept. Its bytes come back with the last of them.
+      let needed = (1..<span.count).first { isReached(Span(count: before.count + $0, bytes: before.bytes)) } ?? span.count
+      cut = Cut(time: Int64(bitPattern: prefix.time ^ 1 << 63), inode: prefix.inode, names: needed)
+      planned = before.count + needed
       return true
     }
     return false
