@@ -144,9 +144,6 @@ extension MemoryTransaction {
   func prune(before horizon: WallTime, keeping count: Int, limit: Int) throws -> Bool {
     let (progress, highest) = (pruning, highestRemoved)
     undo { [unowned self] in (pruning, highestRemoved) = (progress, highest) }
-    let late = pruning.late.filter { !isNeeded($0) && (runs[$0]?.ended).map { $0 < horizon } ?? true }
-    pruning.late.removeAll { late.contains($0) }
-    forget(late)
     var behind: [Int64] = []
     runOrder.visitReversed { key in
       guard key.id > pruning.through else { return false }

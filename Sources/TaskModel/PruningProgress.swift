@@ -1,15 +1,13 @@
 /// How far the history has been pruned since the store was opened. The runs before that which are still there are the last run or the last
-/// success of a schedule, or lasted so long that they ended only lately.
+/// success of a schedule.
 public struct PruningProgress: Sendable, Hashable {
   /// The sequence of the last run that was looked at.
   public var through: Int64 = 0
-  /// Runs before that which ended only lately: they are looked at again.
-  public var late: [Int64] = []
 
   /// Nothing was looked at.
   public init() {}
 
-  /// Which of the oldest runs go.
+  /// Which of the oldest runs go. One that lasted long keeps those that began after it, for no longer than it lasted.
   ///
   /// - Parameters:
   ///   - slice: The first runs behind ``through``, with when each ended and whether a schedule needs it.
@@ -23,12 +21,10 @@ public struct PruningProgress: Sendable, Hashable {
     var removed: [Int64] = []
     var passed = 0
     for run in slice {
-      let isExcess = passed < excess
-      guard isExcess || run.sequence < old else { break }
+      guard passed < excess || (run.sequence < old && run.ended < horizon) else { break }
       passed += 1
       through = run.sequence
-      if run.isNeeded { continue }
-      if isExcess || run.ended < horizon { removed.append(run.sequence) } else { late.append(run.sequence) }
+      if !run.isNeeded { removed.append(run.sequence) }
     }
     return (removed, passed)
   }

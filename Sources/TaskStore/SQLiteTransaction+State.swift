@@ -37,7 +37,6 @@ extension SQLiteTransaction {
   }
 
   func prune(before horizon: WallTime, keeping count: Int, limit: Int) throws -> Bool {
-    try removeLateRuns(before: horizon)
     // Ids rise with time, so the oldest runs are the first rows, none that began later is looked at, and a count is a place in the order.
     let behind = try runCount ?? Int.fetchOne(database, sql: "SELECT count(*) FROM runs WHERE id > ?", arguments: [pruning.through]) ?? 0
     let schedules = try statements.schedules
@@ -77,21 +76,6 @@ extension SQLiteTransaction {
       sql: "DELETE FROM unique_windows WHERE rowid IN (SELECT rowid FROM unique_windows WHERE until_ms < ? LIMIT ?)",
       arguments: [horizon.unixMilliseconds, limit])
     return passed == limit || ended.count == limit
-  }
-
-  /// Runs that were passed over because they had ended lately.
-  private func removeLateRuns(before horizon: WallTime) throws {
-    guard !pruning.late.isEmpty else { return }
-    let schedules = try statements.schedules
-    let look = try PreparedStatement(database, "SELECT ended_ms, schedule FROM runs WHERE id = ?")
-    let remove = try PreparedStatement(database, "DELETE FROM runs WHERE id = ?")
-    pruning.late = try pruning.late.filter { run in
-      let found = try look.rows(.integer(run)) { (ended: $0.integer(0), schedule: $0.optionalInteger(1)) }.first
-      guard let found else { return false }
-      guard found.ended < horizon.unixMilliseconds, try !schedules.needs(run, schedule: found.schedule) else { return true }
-      try remove.run(.integer(run))
-      return false
-    }
   }
 
   /// Removes requests that succeeded or were cancelled, those first that ended first. Returns their ids.

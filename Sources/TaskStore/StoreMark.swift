@@ -6,9 +6,9 @@ import TaskModel
 /// What a host remembers of its store outside of it: that a store of this origin was there, and the highest id that it had recorded durably.
 /// So an emptied database, a deleted log or a copy from yesterday is noticed at the next launch.
 ///
-/// A file of 64 bytes. It is made under another name, synced and renamed; then numbers of 8 bytes in it are overwritten in place, after each
-/// commit, without a sync: what is written survives the process. It is synced with each checkpoint and at the end, so that after a power cut
-/// it says no more than the store has, and little less.
+/// A file of 64 bytes, with a check over all of it. It is made under another name, synced and renamed; then it is overwritten in place with one
+/// write after each commit, without a sync: what is written survives the process. It is synced with each checkpoint and at the end, so that
+/// after a power cut it says no more than the store has, and little less.
 final class StoreMark: Sendable {
   /// What is in the file.
   struct Content: Equatable {
@@ -22,17 +22,15 @@ final class StoreMark: Sendable {
 
   private static let format = Array("taskhost mark 1\n".utf8)
   private static let size = 64
-  private static let sequenceOffset: off_t = 24
-  private static let openOffset: off_t = 32
 
   private let path: String
   private let descriptor: Int32
-  private let sequence: Guarded<Int64>
+  private let content: Guarded<Content>
 
   /// Makes the file anew.
   init(path: String, _ content: Content) throws(StoreError) {
     self.path = path
-    sequence = Guarded(content.sequence)
+    self.content = Guarded(content)
     let new = path + ".new"
     descriptor = open(new, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw Self.failure("cannot be made", new) }
@@ -68,40 +66,42 @@ final class StoreMark: Sendable {
     var bytes = [UInt8](repeating: 0, count: size + 1)
     let count = bytes.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
     guard count >= 0 else { throw failure("cannot be read", path) }
-    guard count == size, Array(bytes[..<format.count]) == format, number(bytes, 40) == check(number(bytes, 16)) else {
+    guard count == size, Array(bytes[..<format.count]) == format else {
       throw .other("\(path) is damaged: it is not what a host wrote")
     }
-    let sequence = Int64(bitPattern: number(bytes, Int(sequenceOffset)))
-    guard (0...0x0FFF_FFFF_FFFF_FFFF).contains(sequence) else { throw .other("\(path) is damaged: \(sequence) is no id") }
-    return Content(origin: number(bytes, 16), sequence: sequence, isOpen: number(bytes, Int(openOffset)) != 0)
+    let content = Content(origin: number(bytes, 16), sequence: Int64(bitPattern: number(bytes, 24)), isOpen: number(bytes, 32) != 0)
+    guard Array(bytes[..<size]) == self.bytes(of: content), content.sequence >= 0 else {
+      throw .other("\(path) is damaged: it is not what a host wrote")
+    }
+    return content
   }
 
   /// A commit is durable whose records have no higher id. An error is none: the mark says less then.
   func note(_ sequence: Int64) {
-    self.sequence.withLock { highest in
-      guard sequence > highest else { return }
-      highest = sequence
-      put(UInt64(bitPattern: sequence), at: Self.sequenceOffset)
+    content.withLock { content in
+      guard sequence > content.sequence else { return }
+      content.sequence = sequence
+      put(content)
     }
   }
 
   /// The store is about to be closed in order.
   func end() {
-    put(0, at: Self.openOffset)
+    content.withLock { content in
+      content.isOpen = false
+      put(content)
+    }
     sync()
   }
 
   /// From any thread.
   func sync() { fdatasync(descriptor) }
 
-  private func put(_ value: UInt64, at offset: off_t) {
-    var value = value.littleEndian
-    _ = pwrite(descriptor, &value, 8, offset)
-  }
+  private func put(_ content: Content) { _ = Self.bytes(of: content).withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) } }
 
   private static func bytes(of content: Content) -> [UInt8] {
     var bytes = format
-    for number in [content.origin, UInt64(bitPattern: content.sequence), content.isOpen ? 1 : 0, check(content.origin)] {
+    for number in [content.origin, UInt64(bitPattern: content.sequence), content.isOpen ? 1 : 0, check(content)] {
       withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
     }
     return bytes + [UInt8](repeating: 0, count: size - bytes.count)
@@ -111,8 +111,13 @@ final class StoreMark: Sendable {
     (0..<8).reduce(0) { $0 | UInt64(bytes[offset + $1]) << UInt64(8 * $1) }
   }
 
-  /// Tells a file of this host from chance.
-  private static func check(_ origin: UInt64) -> UInt64 { (origin ^ 0x7461_736B_686F_7374) &* 0x9E37_79B9_7F4A_7C15 }
+  /// Tells what a host wrote from chance and from bits that flipped.
+  private static func check(_ content: Content) -> UInt64 {
+    [content.origin, UInt64(bitPattern: content.sequence), content.isOpen ? 1 : 0].reduce(0x7461_736B_686F_7374) { check, number in
+      let mixed = (check ^ number) &* 0x9E37_79B9_7F4A_7C15
+      return mixed << 29 | mixed >> 35
+    }
+  }
 
   private static func failure(_ what: String, _ path: String) -> StoreError {
     .other("\(path) \(what): \(String(cString: strerror(errno)))")

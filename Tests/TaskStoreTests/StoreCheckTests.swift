@@ -31,6 +31,13 @@ import Testing
     return result
   }
 
+  /// All pages that are there before the launch are looked at; what a launch writes comes with the checkpoint at its end.
+  private func expectWhole(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    let before = try pages()
+    let found = try await result()
+    #expect(found == .whole(pages: before), sourceLocation: sourceLocation)
+  }
+
   private func pages() throws -> Int { try Data(contentsOf: URL(filePath: try path)).count / 4096 }
 
   private func flip(_ place: Int, _ bit: Int) throws {
@@ -45,8 +52,7 @@ import Testing
   @Test("one that was closed in order, or killed, is whole, launch after launch")
   func whole() async throws {
     try fill()
-    let first = try await result()
-    #expect(first == .whole(pages: try pages()))
+    try await expectWhole()
     // What a host that is killed leaves: a log, and a database that it has not reached.
     let live = try SQLiteRequestStore(path: try path)
     for number in 300...400 as ClosedRange<Int64> {
@@ -69,7 +75,7 @@ import Testing
       return
     }
     later.close()
-    #expect(try await result() == .whole(pages: try pages()))
+    try await expectWhole()
   }
 
   @Test("a single bit that flipped is found in any page and at any place of it", arguments: 0..<12)
@@ -101,7 +107,7 @@ import Testing
       return
     }
     store.close()
-    #expect(try await result() == .whole(pages: try pages()))
+    try await expectWhole()
   }
 
   @Test("what is in the log is read from there, frame by frame, and no further than its generation")
