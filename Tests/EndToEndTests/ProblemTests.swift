@@ -14,7 +14,7 @@ struct ProblemTests {
   func deadLetter() async throws {
     try await HostProcess.run { host in
       #expect(try await host.cli("status").status == 0)
-      #expect(try await host.run("message no disk;result 2")["outcome"]?.string == "failed")
+      #expect(try await host.run("message no disk;result 4")["outcome"]?.string == "failed")
       let status = try await host.cli("status")
       #expect(status.status == 1, "\(status.output)")
       #expect(status.output.contains("1 request of test.script has failed for good"), "\(status.output)")
@@ -30,7 +30,7 @@ struct ProblemTests {
   @Test("a schedule that fails is a problem though its next occurrence is to come; its failures and last success are in a row of its own")
   func failingSchedule() async throws {
     try await HostProcess.run("minimum_interval = \"1s\"\n[retry]\nattempts = 1\ninitial = \"100ms\"\nmaximum = \"200ms\"\n") { host in
-      let bad = try await host.submit("message no disk;result 2", ["--every", "1d", "--key", "nightly"])
+      let bad = try await host.submit("message no disk;result 4", ["--every", "1d", "--key", "nightly"])
       let good = try await host.submit("result 0", ["--every", "1d", "--key", "daily"])
       for id in [bad, good] { try await host.request(id) { $0["last_outcome"] != nil } }
       let status = try await host.cli("status")
@@ -55,7 +55,7 @@ struct ProblemTests {
   func runs() async throws {
     try await HostProcess.run("[retry]\nattempts = 1\n") { host in
       for _ in 0..<3 { _ = try await host.run("result 0") }
-      _ = try await host.run("result 2")
+      _ = try await host.run("result 4")
       func count(_ arguments: String...) async throws -> Int? {
         try (await host.cli(["runs", "list", "--json"] + arguments)).json()["runs"]?.array.count
       }
