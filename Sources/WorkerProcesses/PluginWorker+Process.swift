@@ -171,6 +171,7 @@ extension PluginWorker: WorkerProcess.Owner {
         LaunchFailure(
           step: .registration, observed: "its registration was refused: it registered something else than at the host's launch"))
     }
+    conduct.noteLaunched()
     expected = report.registrations
     finishLaunch(
       .success(

@@ -29,6 +29,9 @@ struct WorkerConduct {
   /// Whether it has said that its plugin has launched.
   var hasLaunched: Bool { stage == .launched }
 
+  /// What it launched was found to be right.
+  mutating func noteLaunched() { stage = .launched }
+
   /// Takes note of a message, or says what is wrong with its coming now. What it says of a run is judged by the run.
   ///
   /// - Parameter isLeaving: Whether it was asked to end.
@@ -38,7 +41,7 @@ struct WorkerConduct {
     case (.confined, _): throw Violation(what: "it said for the second time how it is confined")
     case (.refused, .unconfined), (.refused, .launching): break
     case (_, .unconfined): throw Violation(what: "it spoke before it was confined")
-    case (.launched, .launching): stage = .launched
+    case (.launched, .launching): break
     case (.launched, _), (.refused, _): throw Violation(what: "it launched twice")
     case (.launchLog, .launching):
       launchLines += 1

@@ -20,7 +20,7 @@ import Testing
     #expect(PluginText.line(String(repeating: "x", count: 10), limit: 10) == String(repeating: "x", count: 10))
     #expect(PluginText.line(String(repeating: "x", count: 11), limit: 10) == String(repeating: "x", count: 10) + mark)
     #expect(PluginText.line("123456789é", limit: 10) == "123456789" + mark)
-    #expect(PluginText.line("1\u{1}2\u{2}3", limit: 10) == "1\\u{1}2\\u{2" + mark)
+    #expect(PluginText.line("1\u{1}2\u{2}3", limit: 10) == "1\\u{1}2\\u{" + mark)
   }
 
   private static let parts = ["é", "x", "\n", "\u{1B}", "a\nb", " … (cut at 10 bytes)"]
