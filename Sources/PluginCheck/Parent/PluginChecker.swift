@@ -154,7 +154,7 @@ public struct PluginChecker: Sendable {
         CheckFinding(
           .breach, seen: "a worker does not take it: \(failure.observed)",
           rule: failure.isForWantOfSwift ? HeaderRules.workerSwift : HeaderRules.worker))
-    case .success(let others) where !registrations.isEmpty && others != registrations:
+    case .success(let others) where !registrations.isEmpty && others.map(\.asTold) != registrations:
       result.findings.append(
         CheckFinding(.breach, seen: "in a worker it registers something else than in the checker", rule: HeaderRules.launchSame))
     case .success: break
@@ -224,6 +224,15 @@ public struct PluginChecker: Sendable {
     var results: [CheckResult] = []
     for number in jobs.indices { results.append(try board.wait(for: number).get()) }
     return results
+  }
+}
+
+extension HandlerRegistration {
+  /// Without what a case process does not tell of it.
+  fileprivate var asTold: HandlerRegistration {
+    var told = self
+    told.typed = nil
+    return told
   }
 }
 
