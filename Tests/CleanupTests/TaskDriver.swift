@@ -86,6 +86,27 @@ final class TaskDriver {
 
   private static func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { String(cString: $0) } ?? "" }
 
+  // reason: written once, before it is handed out
+  private nonisolated(unsafe) static let openFiles: UnsafePointer<taskhost_open_files> = {
+    let table = UnsafeMutablePointer<taskhost_open_files>.allocate(capacity: 1)
+    table.initialize(to: taskhost_open_files())
+    table.pointee.struct_size = UInt32(MemoryLayout<taskhost_open_files>.size)
+    table.pointee.query = { _, directory, files, count, uses in
+      let questions = UnsafeBufferPointer(start: files, count: count).map { file in
+        (device: file.device, inode: file.inode, path: Array(TaskDriver.text(file.path).utf8))
+      }
+      for (index, use) in HostAnswers.uses(questions, in: TaskDriver.text(directory)).enumerated() {
+        uses?[index] = UInt8(use == .open ? TASKHOST_USE_OPEN : use == .notOpen ? TASKHOST_USE_NOT_OPEN : TASKHOST_USE_UNKNOWN)
+      }
+      return 0
+    }
+    table.pointee.launch_entitlement = { _, _, entitled in
+      entitled?.pointee = UInt32(TASKHOST_ENTITLED_READ | TASKHOST_ENTITLED_WRITE)
+      return 0
+    }
+    return UnsafePointer(table)
+  }()
+
   /// What the table hands out by pointer (settings, payloads) is never freed: the plugin may look at it until the process ends.
   private static func table() -> taskhost_api {
     var api = taskhost_api()
@@ -156,7 +177,10 @@ final class TaskDriver {
     api.state_set = { _, _, _, _ in taskhost_status(TASKHOST_EUNSUPPORTED) }
     api.submit = { _, _, _ in taskhost_status(TASKHOST_EUNSUPPORTED) }
     api.cancel = { _, _ in taskhost_status(TASKHOST_ENOTFOUND) }
-    api.extension = { _ in nil }
+    api.extension = { id in
+      guard let id, strcmp(id, TASKHOST_EXTENSION_OPEN_FILES) == 0 else { return nil }
+      return UnsafeRawPointer(TaskDriver.openFiles)
+    }
     api.last_error = { UnsafePointer(TaskDriver.current.withLock { UInt(bitPattern: $0.state.settings) }.pointer) }
     return api
   }

@@ -52,11 +52,8 @@ struct CleanupPluginTests {
       defer { close(inside) }
       // A program that runs from the folder, with its own file as nobody's descriptor.
       try FileManager.default.copyItem(atPath: "/bin/sleep", toPath: host.directory("litter/program"))
-      let program = Process()
-      program.executableURL = URL(filePath: host.directory("litter/program"))
-      program.arguments = ["600"]
-      try program.run()
-      defer { program.terminate() }
+      let program = try Program(host.directory("litter/program"), ["600"])
+      defer { program.send(SIGKILL) }
 
       let result = try await host.cli("submit", Self.identifier, "--wait")
       #expect(result.status == 0, "\(result.errors)")
