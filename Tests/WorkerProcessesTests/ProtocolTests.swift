@@ -123,7 +123,7 @@ import WorkerProcesses
     for order in orders.prefix(slots) { expectViolation(try await bench.recorder.end(of: order.run), what) }
     let left = Set(orders.dropFirst(slots).map(\.run))
     try await bench.recorder.until("that the others are given back") { events in
-      left.isSubset(of: events.compactMap { if case .withdrawn(let run) = $0 { run } else { nil } })
+      left.isSubset(of: events.compactMap { event -> RunID? in if case .withdrawn(let run) = event { run } else { nil } })
     }
   }
 
