@@ -11,6 +11,8 @@ final class HandlerState {
   private(set) var held = 0
   /// Those of the queued ones that the launcher was asked for: until it has answered, the handler is given nothing.
   private(set) var askedBack = 0
+  /// Whether nothing is handed out ahead, since a change waits for its requests or those of another.
+  var keepsHere = false
   /// Why it takes no runs now.
   var suspension: String?
   /// Since when; nil: that is not known.
@@ -50,7 +52,7 @@ final class HandlerState {
   /// through in about the time of some commits; they are recorded as claimed, and each begins when a thread is free. Never more than 112:
   /// while one half of them is run, the other half is committed. None for handlers that take 2 ms and more.
   var slotsAhead: Int {
-    guard suspension == nil, askedBack == 0, !isStuck, let typicalRun, typicalRun < Self.shortRun else { return 0 }
+    guard suspension == nil, askedBack == 0, !keepsHere, !isStuck, let typicalRun, typicalRun < Self.shortRun else { return 0 }
     let ahead = min(allowance, Int(Self.shortRun / max(1, typicalRun)) * contract.maxConcurrentRuns)
     return max(0, ahead - max(0, running + queued - contract.maxConcurrentRuns))
   }

@@ -298,7 +298,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
         core.turn.answers.append(try transaction.savepoint { try write.perform(core, transaction, now) })
       } catch let ahead as ClaimedAhead {
         core.takeBack(to: before)
-        try core.takeBack(of: ahead.identifier, transaction, now: now)
+        try core.takeBack(of: ahead.identifier, forChange: true, transaction, now: now)
         waiting.append(ParkedWrite(write: write, identifier: ahead.identifier))
       } catch let refusal as RequestRefusal {
         refuse(write, refusal, before)
@@ -331,6 +331,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
       let parked = waiting.remove(at: position)
       try perform(.write(parked.write), &waiting, transaction, now: now)
     }
+    if waiting.isEmpty { core.changesAreMade() }
   }
 
   /// The savepoint undid what the change wrote; this undoes what it changed in memory.
@@ -422,6 +423,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     launcher.withdraw(core.askAllBack())
     for parked in parked { parked.write.fail(RequestRefusal(error)) }
     parked.removeAll()
+    core.changesAreMade()
     for command in writes {
       switch command {
       case .ended, .began, .withdrawn: unrecorded.append(command)

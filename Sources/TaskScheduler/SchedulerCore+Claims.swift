@@ -15,7 +15,9 @@ extension SchedulerCore {
   func slotsAhead(_ lane: LaneState, _ handler: HandlerState) -> Int { mayQueue(lane, of: handler) ? handler.slotsAhead : 0 }
 
   /// Whether the handler may be given something that is due soon.
-  func takesSoon(_ handler: HandlerState) -> Bool { handler.freeSlots > handler.held && freeHostSlots > heldClaims }
+  func takesSoon(_ handler: HandlerState) -> Bool {
+    !handler.keepsHere && handler.freeSlots > handler.held && freeHostSlots > heldClaims
+  }
 
   /// Hands a request out ahead.
   func claim(_ claim: Claim, _ transaction: any StoreTransaction, now: WallTime) throws {
@@ -80,10 +82,18 @@ extension SchedulerCore {
     if record.state == .claimed { throw ClaimedAhead(identifier: record.request.identifier) }
   }
 
-  /// Takes back what is handed out ahead of the identifier, or with nil of all. What the launcher has is asked for.
-  func takeBack(of identifier: TaskIdentifier?, _ transaction: any StoreTransaction, now: WallTime) throws {
+  /// Takes back what is handed out ahead of the identifier, or with nil of all, and hands out no more ahead until
+  /// ``changesAreMade()``: a change that concerns several identifiers would else find the first ones handed out again, without end.
+  /// What the launcher has is asked for.
+  func takeBack(of identifier: TaskIdentifier?, forChange: Bool = false, _ transaction: any StoreTransaction, now: WallTime) throws {
+    if forChange {
+      for handler in handlers.values where identifier == nil || handler.contract.identifier == identifier { handler.keepsHere = true }
+    }
     try takeBack(transaction, now: now) { claim in identifier.map { claim.entry.identifier == $0 } ?? true }
   }
+
+  /// No change waits any more: what is due may be handed out ahead again.
+  func changesAreMade() { for handler in handlers.values { handler.keepsHere = false } }
 
   /// Whether the launcher has been asked for runs of the identifier, or with nil of any, and has not answered.
   func awaits(_ identifier: TaskIdentifier?) -> Bool {

@@ -59,6 +59,7 @@ final class World {
       }
     } catch {
       core.undoTurn(now: now)
+      core.changesAreMade()
       for run in late { if let claim = core.claims[run] { held[claim.entry.request] = now } }
       throw error
     }
@@ -115,12 +116,17 @@ final class World {
   ) throws -> Result<Value, RequestRefusal>? {
     while true {
       let before = core.turn.mark
-      do { return .success(try transaction.savepoint { try change(core, transaction) }) } catch let refusal as RequestRefusal {
+      do {
+        let value = try transaction.savepoint { try change(core, transaction) }
+        core.changesAreMade()
+        return .success(value)
+      } catch let refusal as RequestRefusal {
         core.takeBack(to: before)
+        core.changesAreMade()
         return .failure(refusal)
       } catch let ahead as ClaimedAhead {
         core.takeBack(to: before)
-        try core.takeBack(of: ahead.identifier, transaction, now: now)
+        try core.takeBack(of: ahead.identifier, forChange: true, transaction, now: now)
         if core.awaits(ahead.identifier) { return nil }
       }
     }
