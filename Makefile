@@ -73,7 +73,7 @@ TASKHOST_STRICT=1 TASKHOST_SAMPLES=$(CURDIR)/$(SAMPLE_SCRATCH) timeout --kill-af
   || { pkill -KILL -f '^$(CURDIR)/.*PackageTests.xctest'; echo "make: tests failed, or had not ended after $(PATIENCE)"; exit 1; }
 endef
 # Long computations, which would keep the few threads of Swift's concurrency from tests that look at the clock.
-COMPUTATIONS := SchedulerProofTests|StoresAgreeTests|CroniterTests
+COMPUTATIONS := SchedulerProofTests|StoresAgreeTests|CroniterTests|ExtremeValueTests|TaskSchedulerTests.RandomTests
 test: deps samples apple-code
 	TASKHOST_STRICT=1 swift build --build-tests
 	$(call run_tests,--skip 'EndToEndTests|$(COMPUTATIONS)')

@@ -53,6 +53,7 @@ final class OfferedSocket: Sendable {
     state.withLock { state in
       state.isWithdrawn = true
       state.published?.remove()
+      directory.remove()
     }
   }
 }

@@ -30,8 +30,13 @@ final class PrivateSocketDirectory: Sendable {
   }
 
   deinit {
-    for name in [Self.kept, Self.moved] { unlinkat(descriptor, name, 0) }
+    remove()
     close(descriptor)
+  }
+
+  /// Removes it and what is in it: the socket cannot come back any more.
+  func remove() {
+    for name in [Self.kept, Self.moved] { unlinkat(descriptor, name, 0) }
     rmdir(path)
   }
 
