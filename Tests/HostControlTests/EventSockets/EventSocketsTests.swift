@@ -193,7 +193,9 @@ import Testing
 
   // MARK: Opening
 
-  @Test("a Unix socket has the mode that was asked for, and beside it is only the folder from which it can come back", arguments: [0o600, 0o660, 0o622])
+  @Test(
+    "a Unix socket has the mode that was asked for, and beside it is only the folder from which it can come back",
+    arguments: [0o600, 0o660, 0o622])
   func mode(_ mode: UInt32) async throws {
     try await ControlFixture.withDirectory { directory in
       try await Self.with([Self.unix("\(directory)/e.sock", mode: mode)]) { _, _ in
