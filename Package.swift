@@ -90,7 +90,8 @@ let package = Package(
     .target(
       name: "TaskHost",
       dependencies: [
-        "CCrashCell", "CTaskHostSystem", "CalendarTime", "Failpoints", "HostConditions", "HostThreads", "HostWatches", "OpenFiles", "PluginRuntime",
+        "CCrashCell", "CTaskHostSystem", "CalendarTime", "Failpoints", "HostConditions", "HostThreads", "HostWatches", "OpenFiles",
+        "PluginRuntime",
         "PluginTrust", "StrictText", "SchedulingLimits", "TaskModel",
         "TaskScheduler", "TaskStore", "TypedCalls", "WorkerLink", "WorkerProcesses", "WorkerSandbox", crypto, logging, tomlKit,
       ],
@@ -305,6 +306,7 @@ let package = Package(
       ],
       swiftSettings: settings),
     .testTarget(
-      name: "CleanupTests", dependencies: ["CTaskHost", "Cleanup", "OpenFiles", "TaskHostSDK", "TaskModel", "TestSupport"], swiftSettings: settings),
+      name: "CleanupTests", dependencies: ["CTaskHost", "Cleanup", "OpenFiles", "TaskHostSDK", "TaskModel", "TestSupport"],
+      swiftSettings: settings),
   ]
 )

@@ -44,7 +44,8 @@ import Testing
     ],
     "Sources/TaskHost": [
       "CCrashCell", "CalendarTime", "Crypto", "Failpoints", "Foundation", "FoundationEssentials", "CTaskHostSystem", "Glibc",
-      "HostConditions", "HostThreads", "HostWatches", "Logging", "OpenFiles", "PluginRuntime", "PluginTrust", "SchedulingLimits", "StrictText",
+      "HostConditions", "HostThreads", "HostWatches", "Logging", "OpenFiles", "PluginRuntime", "PluginTrust", "SchedulingLimits",
+      "StrictText",
       "Synchronization", "TaskModel", "TaskScheduler", "TaskStore", "TOMLKit", "TypedCalls", "WorkerLink",
       "WorkerProcesses", "WorkerSandbox",
     ],

@@ -137,7 +137,8 @@ enum Samples {
     .launchPending([], after: nil), .launchPending([identifier, longIdentifier], after: request), .pending(run, after: nil),
     .pending(run, after: request), .cancelPending(run, of: nil), .cancelPending(run, of: longIdentifier),
     .openFiles(run, in: "/var/log", []),
-    .openFiles(run, in: "/ü", [FileQuestion(device: 0, inode: .max, path: [0xFF, 0x2F]), FileQuestion(device: .max, inode: 1, path: [1])]),
+    .openFiles(
+      run, in: "/ü", [FileQuestion(device: 0, inode: .max, path: [0xFF, 0x2F]), FileQuestion(device: .max, inode: 1, path: [1])]),
   ]
 
   static let endings: [WireEnding] =
