@@ -67,7 +67,6 @@ struct CommandLineTests {
         (["tasks", "cancel", id], ["succeeded already"]),
         (["tasks", "retry", id], ["succeeded", "failed"]),
         (["tasks", "list", "--state", "runing"], ["runing", "running"]),
-        (["tasks", "list", "--limit", "0"], ["limit"]),
         (["runs", "show", nothing], [nothing]),
         (["runs", "logs", nothing], [nothing]),
         (["simulate", "launch", "test.nobody"], ["test.nobody"]),

@@ -65,7 +65,7 @@ struct HelpExampleTests {
 
   /// Plugins for every identifier that examples name, and files with the names that they have there.
   private static func setUp(_ host: HostProcess) async throws {
-    let identifiers = ["com.example.report", "com.example.deploy", "com.example.import", "org.taskhost.token-refresh"]
+    let identifiers = ["com.example.report", "com.example.deploy", "com.example.import", "com.example.ci", "org.taskhost.token-refresh"]
     for (number, identifier) in identifiers.enumerated() {
       let echo = identifier == "com.example.report" ? [] : ["-DALWAYS_ECHO"]
       try await host.add("example\(number).so", "script", ["-DIDENTIFIER=\"\(identifier)\""] + echo)

@@ -72,8 +72,12 @@ public final class EventBacklog: Sendable {
   func read(_ filter: EventFilter, after last: String?) throws(ControlError) -> EventReader {
     let (wakes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let number = try state.withLock { state throws(ControlError) -> Int in
-      guard state.members.count < Self.maximumReaders else {
-        throw ControlError(.limit, "\(Self.maximumReaders) clients read the stream already: end one, or try again later")
+      if state.members.count >= Self.maximumReaders {
+        // Who waits for one request is soon gone: it takes the place of the oldest reader of everything.
+        guard filter.request != nil, let oldest = state.members.firstIndex(where: { $0.queue.filter.request == nil }) else {
+          throw ControlError(.limit, "\(Self.maximumReaders) clients read the stream already: end one, or try again later")
+        }
+        state.members.remove(at: oldest).wakes.finish()
       }
       state.lingering?.cancel()
       state.lingering = nil

@@ -20,7 +20,7 @@ struct SubmitCommand: AsyncParsableCommand {
         taskhost submit org.taskhost.token-refresh --every 6h --flex 30m --key token
         taskhost submit com.example.report --cron '0 8 * * *' --tz Europe/Berlin
         taskhost submit com.example.deploy --on-event push --every-event
-        taskhost submit com.example.deploy --follows "$(taskhost submit com.example.report)"
+        taskhost submit com.example.ci --follows "$(taskhost submit com.example.ci)"
         date | taskhost submit com.example.import --payload @- --after 15m
       """)
 

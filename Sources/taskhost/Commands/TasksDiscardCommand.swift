@@ -13,7 +13,6 @@ struct TasksDiscardCommand: AsyncParsableCommand {
       that have failed are discarded, many in one commit.
 
       EXAMPLES
-        taskhost tasks discard "$(taskhost tasks list --state failed --limit 1 | awk 'END {print $1}')"
         taskhost tasks discard --all --identifier com.example.report
         taskhost tasks discard --all --tag nightly
       """)

@@ -15,7 +15,6 @@ struct TasksRetryCommand: AsyncParsableCommand {
       many in one commit; one whose unique key another holds by now stays.
 
       EXAMPLES
-        taskhost tasks retry "$(taskhost tasks list --state failed --limit 1 | awk 'END {print $1}')"
         taskhost tasks retry --all --identifier com.example.report
         taskhost tasks retry --all --tag nightly
       """)

@@ -11,7 +11,7 @@ struct TasksSnoozeCommand: AsyncParsableCommand {
       It costs no attempt, and moves no later occurrence of a request that repeats.
 
       EXAMPLES
-        taskhost tasks snooze "$(taskhost submit com.example.report --after 1h)" --for 15m
+        taskhost tasks snooze "$(taskhost submit com.example.ci --after 1h)" --for 15m
       """)
 
   @Argument(help: "The request's id.")
