@@ -195,7 +195,7 @@ struct ConfigurationTests {
         "[control]\nmode = \"0640\"\ngroup = \"\(group)\"\n[events.push]\nlisten = \"unix:\(path)\"\nmode = \"0620\"\ngroup = \"\(group)\"\n"
       )
       try host.spawn()
-      _ = try await host.current.line(with: "launched:")
+      _ = try await host.current.line(with: "control socket open")
       for (file, mode) in [(host.directory("state/control.sock"), 0o640), (path, 0o620)] {
         let attributes = try FileManager.default.attributesOfItem(atPath: file)
         #expect(attributes[.posixPermissions] as? Int == mode && attributes[.groupOwnerAccountName] as? String == group, "\(attributes)")

@@ -81,12 +81,17 @@ struct StreamTests {
         for _ in 0..<10 { guard try client.request("POST", "/v1/requests", body: many).status == 201 else { throw TestFailure("refused") } }
         _ = try client.request("DELETE", "/v1/requests?identifier=test.script")
         let stream = streams[0]
-        _ = try stream.read(until: "event: missed\ndata: ")
-        let missed = try JSON(parsing: try stream.read(until: "\n\n"))
-        _ = try stream.read(until: "id: ")
-        let next = try stream.read(until: "\n")
-        guard next == missed["next"]?.string else { throw TestFailure("\(next) is not what \(missed) announced") }
-        return (missed["count"]?.integer ?? 0, streams.count)
+        // It is told each time that it is found behind.
+        var count = 0
+        repeat {
+          _ = try stream.read(until: "event: missed\ndata: ")
+          let missed = try JSON(parsing: try stream.read(until: "\n\n"))
+          count += missed["count"]?.integer ?? 0
+          _ = try stream.read(until: "id: ")
+          let next = try stream.read(until: "\n")
+          guard next == missed["next"]?.string else { throw TestFailure("\(next) is not what \(missed) announced") }
+        } while count <= 10_000
+        return (count, streams.count)
       }
       #expect(missed > 10_000 && events == 8)
       let grown = try Self.residentKiB(of: host.processID) - before

@@ -44,9 +44,6 @@ struct HostPlace: Sendable {
     if let file = configuration.control.tokenFile { places.append(HostPlace("the file of tokens", file, .secret)) }
     places += configuration.pluginDirectories.map { HostPlace("the plugin directory", $0, .plugins) }
     places += configuration.trustedKeys.map { HostPlace("the trusted key", $0.file, .program) }
-    for (name, event) in configuration.events.sorted(by: { $0.key < $1.key }) {
-      if case .unix(let path) = event.listen { places.append(HostPlace("the socket of the event \(name)", path, .program)) }
-    }
     places += programs.map { HostPlace("the program", $0, .program) }
     places += SwiftRuntime.directories.map { HostPlace("the folder of libraries", $0, .program) }
     places += WorkerSandbox.everybodysPaths.map { HostPlace("what every worker reads,", $0, .shared) }
