@@ -73,7 +73,18 @@ struct HelpExampleTests {
     let cleanup = try Data(contentsOf: URL(filePath: try BuiltProgram.besideTaskhost("libCleanup.so")))
     try host.directory.file("plugins/libCleanup.so", cleanup)
     let sync = try await Fixtures.shared.bytes(of: "script", ["-DIDENTIFIER=\"com.example.sync\"", "-DALWAYS_ECHO"])
-    for name in ["hello-c.so", "libSync.so", "libVendor.so"] { try host.directory.file(name, sync) }
+    try host.directory.file("libVendor.so", sync)
+    // What is checked has to pass: the sample does.
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    for name in ["hello-c.so", "libSync.so"] {
+      let built = try await Program.run(
+        "/usr/bin/cc",
+        [
+          "-shared", "-fPIC", "-O2", "-I", root.appending(path: "SDK/CTaskHost/include").path, "-o", host.directory(name),
+          root.appending(path: "Plugins/Samples/hello-c/hello.c").path,
+        ])
+      guard built.status == 0 else { throw TestFailure("the sample does not compile: \(built.errors)") }
+    }
     try host.directory.file("sync.json", "{}")
     let manifest = """
       identifier = "org.example.crc32"
