@@ -82,7 +82,7 @@ struct StreamTests {
         _ = try client.request("DELETE", "/v1/requests?identifier=test.script")
         let stream = streams[0]
         // It is told each time that it is found behind.
-        var count = 0
+        var count: Int64 = 0
         repeat {
           _ = try stream.read(until: "event: missed\ndata: ")
           let missed = try JSON(parsing: try stream.read(until: "\n\n"))
