@@ -2,6 +2,7 @@
 # make test    builds and runs all tests
 # make sanitize runs the concurrent parts' tests under ThreadSanitizer and fuzzes the decoders under AddressSanitizer
 # make proofs   throws all random sequences at the scheduler; make cycles kills the host at every failpoint, and 500 times at random moments
+# make soak     runs a host for half an hour under load and through trouble, as root; every request must end once and right
 # make docs     writes the reference of the SDK and the header into .build/documentation
 # make lint    checks the format
 # make bench   measures, each figure beside its raw limit
@@ -10,7 +11,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps build samples apple-code stage run test sanitize proofs cycles states docs lint format bench clean clean-state
+.PHONY: help deps build samples apple-code stage run test sanitize proofs cycles soak states docs lint format bench clean clean-state
 
 # What the build needs beyond git, make and the Swift toolchain.
 PACKAGES := dbus-daemon gcc g++ iproute2 libc6-dev libffi-dev libseccomp-dev libsqlite3-dev pkg-config procps python3-croniter tzdata util-linux
@@ -92,6 +93,9 @@ proofs: deps
 cycles: deps
 	swift build --build-tests
 	TASKHOST_CYCLES=500 swift test --skip-build --filter 'KillCycleTests|FailpointTests'
+
+soak: build
+	Tests/Soak/run
 
 # Writes the table of transitions into Documentation/states.md; a test compares it.
 states: deps
