@@ -69,16 +69,11 @@ public final class EventBacklog: Sendable {
   /// A new reader of what happens from now on, or of what happened since `last`, as far as it is held.
   ///
   /// - Parameter last: The text of the last ``EventID`` that the reader has seen; nil: it is new.
-  func read(_ filter: EventFilter, after last: String?) throws(ControlError) -> EventReader {
+  func read(_ filter: EventFilter, after last: String?) -> EventReader {
     let (wakes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    let number = try state.withLock { state throws(ControlError) -> Int in
-      if state.members.count >= Self.maximumReaders {
-        // Who waits for one request is soon gone: it takes the place of the oldest reader of everything.
-        guard filter.request != nil, let oldest = state.members.firstIndex(where: { $0.queue.filter.request == nil }) else {
-          throw ControlError(.limit, "\(Self.maximumReaders) clients read the stream already: end one, or try again later")
-        }
-        state.members.remove(at: oldest).wakes.finish()
-      }
+    let number = state.withLock { state -> Int in
+      // As with connections: the oldest gives way. One that still reads comes back with the id that it has seen.
+      if state.members.count >= Self.maximumReaders { state.members.removeFirst().wakes.finish() }
       state.lingering?.cancel()
       state.lingering = nil
       if !state.isTold {

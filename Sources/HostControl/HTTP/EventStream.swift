@@ -12,7 +12,7 @@ struct EventStream: Sendable {
   /// An answer that goes on until the host, the server or the client ends.
   func response(to request: Request) async throws(ControlError) -> Response {
     // Subscribed before the head is written: what happens after the client sees the head is in the stream.
-    let reader = try backlog.read(
+    let reader = backlog.read(
       filter, after: HTTPField.Name.lastEventID.flatMap { request.headers[$0] }.flatMap { $0.isEmpty ? nil : $0 })
     await host.settle()
     let body = ResponseBody { writer in
