@@ -5,7 +5,7 @@ extension ForecastBasis {
   /// it that hold others too. For that the scheduler itself works through the queue, see ``forecast(of:to:limit:)``, up to this request.
   ///
   /// Where something must happen first of which nobody knows when, or very many runs come before it, nobody knows when it starts. Blocks for
-  /// up to about a second: not for a thread that others wait for.
+  /// up to about a quarter of a second: not for a thread that others wait for.
   ///
   /// - Parameters:
   ///   - explanation: What the scheduler said at the moment of this basis.
@@ -20,10 +20,12 @@ extension ForecastBasis {
     explanation.earliestStart = nil
     guard explanation.gates.allSatisfy({ $0.until != nil || $0.waitsForRuns }) else { return explanation }
     let floor = max(from, explanation.gates.compactMap(\.until).max() ?? from)
+    var steps = Self.steps
     for reach in Self.reaches {
       let to = floor + reach
       let waiting = try queue(to)
-      guard let run = try? ForecastRun(self, waiting, to: to, target: record.id), (try? run.go()) != nil else { break }
+      guard let run = try? ForecastRun(self, waiting, to: to, target: record.id, steps: steps), (try? run.go()) != nil else { break }
+      steps = run.steps
       if let start = run.start {
         let before = Set(start.before.map(\.request))
         let line = waiting.requests.count { before.contains($0.id) && explanation.isInLine($0, with: record, at: from) }
@@ -37,6 +39,9 @@ extension ForecastBasis {
 
   /// How far is looked ahead, at first not far: most start soon.
   private static let reaches: [Duration] = [.seconds(3600), .seconds(86_400), .seconds(32 * 86_400), .seconds(400 * 86_400)]
+
+  /// How much it may take, all reaches together.
+  private static let steps = 2_500_000
 
   private func fill(_ explanation: inout RequestExplanation, _ start: WallTime, place: Int, _ record: RequestRecord) {
     explanation.earliestStart = start

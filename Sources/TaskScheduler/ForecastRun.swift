@@ -20,14 +20,18 @@ final class ForecastRun {
   private var assumed: Set<RequestID> = []
   private(set) var isTruncated = false
   private var notes: [String] = []
-  /// Steps that may still be taken: lanes looked at. A queue of very many lanes would take minutes.
-  private var steps = 20_000_000
+  /// Steps that may still be taken: lanes looked at, and a hundred for each turn. A queue of very many lanes would take minutes, and so would
+  /// one that repeats each millisecond and never starts.
+  private(set) var steps: Int
   private var turns = 0
   /// How many lanes there are, about.
   private var lanes = 1
 
-  init(_ basis: ForecastBasis, _ queue: ForecastQueue, to: WallTime, limit: Int = 20_000, target: RequestID? = nil) throws {
-    (self.basis, self.queue, self.to, self.limit, self.target) = (basis, queue, to, limit, target)
+  /// - Parameter steps: How much it may take; ten million are about a second.
+  init(
+    _ basis: ForecastBasis, _ queue: ForecastQueue, to: WallTime, limit: Int = 20_000, target: RequestID? = nil, steps: Int = 20_000_000
+  ) throws {
+    (self.basis, self.queue, self.to, self.limit, self.target, self.steps) = (basis, queue, to, limit, target, steps)
     now = basis.from
     store = MemoryRequestStore(origin: queue.requests.first?.id.origin)
     let highest = queue.requests.reduce(0) { max($0, $1.id.sequence, $1.run?.sequence ?? 0) }
@@ -145,7 +149,7 @@ final class ForecastRun {
     core.committed(core.turn)
     if turns.isMultiple(of: 256) { lanes = core.handlers.values.reduce(1) { $0 + 1 + $1.lanes.count } }
     turns += 1
-    steps -= lanes
+    steps -= lanes + 100
   }
 
   private func note(_ entry: LiveRunEntry, _ transaction: any StoreTransaction) throws {

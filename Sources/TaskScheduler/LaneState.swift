@@ -28,7 +28,8 @@ final class LaneState {
 
   init(gates: LaneGates) {
     self.gates = gates
-    hasFlex = gates.flex != .zero
+    // A damaged store may say less than nothing: what wakes before it is due would be looked at without end.
+    hasFlex = gates.flex > .zero
   }
 
   /// When a wake-up is due for it: a request that may begin later shares another's wake-up until then. Nil: none is pending.
