@@ -65,7 +65,7 @@ extension PluginWorker: WorkerProcess.Owner {
       }
     case .expired(let run, let reason):
       events = about(run, process, at: now) { (entry) throws(WorkerConduct.Violation) in
-        try entry.hearExpiration(reason, at: now)
+        guard try entry.hearExpiration(reason, at: now) else { return stray(process, at: now) }
         surroundings.loop.arm(self, at: entry.forceAt)
         return [.expired(entry.reference, entry.stop ?? reason)]
       }
@@ -227,6 +227,8 @@ extension PluginWorker: WorkerProcess.Owner {
       }
       _ = remove(ending.run, at: now)
       keepForRequests(entry, expired: entry.stop != nil || report.stopReason != nil, at: now)
+      // Its word of the expiration and its word of the end are sent by two threads, in either order.
+      if let reason = report.stopReason, !entry.isExpirationTold { events.append(.expired(entry.reference, reason)) }
       events.append(.ended(ending.run, ending.ending, report))
     }
     if case .ready = phase { rest() }

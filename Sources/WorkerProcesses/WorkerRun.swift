@@ -20,6 +20,8 @@ struct WorkerRun {
   var stallEnd = MonotonicTime.distantFuture
   /// Why it was asked to stop; nil: it was not.
   var stop: StopReason?
+  /// Whether its worker has said that it was asked to stop.
+  private(set) var isExpirationTold = false
   /// When its worker is killed.
   var forceAt = MonotonicTime.distantFuture
   var progress: RunProgress?
@@ -94,9 +96,13 @@ struct WorkerRun {
   }
 
   /// It has been asked to stop, the worker says.
-  mutating func hearExpiration(_ reason: StopReason, at now: MonotonicTime) throws(WorkerConduct.Violation) {
+  ///
+  /// - Returns: Whether that is news: it is told once.
+  mutating func hearExpiration(_ reason: StopReason, at now: MonotonicTime) throws(WorkerConduct.Violation) -> Bool {
     try check(reason, at: now)
     expire(reason, at: now)
+    defer { isExpirationTold = true }
+    return !isExpirationTold
   }
 
   /// Its grace is over, the worker says. Where that is short, it may not have said before that its time was up.

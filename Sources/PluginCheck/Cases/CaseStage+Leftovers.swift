@@ -7,7 +7,7 @@ extension CaseStage {
   private static let looks = 12
   private static let look = Duration.milliseconds(50)
   /// How long a case goes on to see whether what grows stops growing.
-  private static let longPatience = Duration.seconds(25)
+  private static let longPatience = Duration.seconds(40)
   /// After how many runs what still grows is no cache.
   private static let mostRuns = 4000
   /// How many bytes may be kept meanwhile.
@@ -25,7 +25,8 @@ extension CaseStage {
     // What grows may be a cache that fills: it stops growing.
     let end = SystemClock.now + Self.longPatience
     while growth.isSuspicious, growth.runCount < Self.mostRuns, SystemClock.now < end, growth.bytes < Self.mostKept {
-      let count = repeatRuns(upTo: 1000, for: .seconds(2), time)
+      // A little in each run is told from chance by long rows alone, however busy the machine is.
+      let count = repeatRuns(upTo: 1000, for: .seconds(2), atLeast: 500, until: end, time)
       growth.add(use(), runs: count)
     }
     checkMarks(after: "a run")
@@ -40,12 +41,18 @@ extension CaseStage {
   }
 
   /// Runs in a row, every other of which expires at some moment; long ones soon, so that there are many.
-  private func repeatRuns(upTo count: Int, for patience: Duration, _ time: Duration) -> Int {
+  ///
+  /// - Parameters:
+  ///   - least: So many are made even where that takes longer: a few runs say nothing, and a busy machine is given the time for some.
+  ///   - latest: But not longer than until then; nil: five seconds longer.
+  private func repeatRuns(
+    upTo count: Int, for patience: Duration, atLeast least: Int = 40, until latest: MonotonicTime? = nil, _ time: Duration
+  ) -> Int {
     let isLong = time > .milliseconds(10)
     let end = SystemClock.now + patience
     var done = 0
-    // A few runs say nothing: a busy machine is given the time for some.
-    while done < count, SystemClock.now < (done < 40 ? end + .seconds(5) : end) {
+    let latest = max(end, latest ?? end + .seconds(5))
+    while done < count, SystemClock.now < (done < least ? latest : end) {
       if done % 10 == 0 { reporter.at("run \(done) of \(count) in a row") }
       guard let run = start([plan()]).first else { break }
       if isLong || done % 2 == 1 {

@@ -3,7 +3,8 @@
 
 static taskhost_result handle(taskhost_task task, void *context) {
   (void)context;
-  host->sleep(task, 50);
+  // So long that it is what the case expires it in.
+  host->sleep(task, 300);
   for (int count = 0; count < 20; count++) {
 #ifdef WELL_BEHAVED
     if (count > 0 && host->is_expired(task)) return TASKHOST_RETRY;
