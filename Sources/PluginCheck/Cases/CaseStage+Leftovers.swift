@@ -19,7 +19,7 @@ extension CaseStage {
     let warmUp = repeatRuns(upTo: 60, for: .milliseconds(500), time)
     var growth = ResourceGrowth(use())
     for _ in 0..<2 {
-      let count = repeatRuns(upTo: 150, for: .seconds(1), time)
+      let count = repeatRuns(upTo: 150, for: .seconds(1), atLeast: 150, time)
       growth.add(use(), runs: count)
     }
     // What grows may be a cache that fills: it stops growing.
