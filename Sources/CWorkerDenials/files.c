@@ -115,20 +115,13 @@ static bool is_owned(int directory, const char *path) {
 }
 
 /* After a failed chmod. */
-static void mode_changed(int directory, const char *path, mode_t mode) {
+static void mode_changed(int directory, const char *path) {
     int error = errno;
-    const struct taskhost_sandbox_filter *confined = denials_suspect(EPERM, EPERM);
-    if (confined == NULL || path == NULL) return;
+    if (denials_suspect(EPERM, EPERM) == NULL || path == NULL) return;
     char text[DENIALS_PATH];
-    if (!is_owned(directory, path)) {
-        errno = error;
-        return;
-    }
-    denials_absolute(directory, path, text);
-    if ((mode & REFUSED_MODES) != 0) {
-        denials_tell("denied: chmod %s to %04o: %s", text, (unsigned)mode, refused_modes);
-    } else if (!confined->change_modes) {
-        denials_tell_path("chmod", text, "", true, "add its folder to entitlements.write, or use fchmod on the open file");
+    if (is_owned(directory, path)) {
+        denials_tell("denied: chmod %s: no entitlement allows it by path: give the mode when the file is made, or use fchmod on the open file",
+            denials_absolute(directory, path, text));
     }
     errno = error;
 }
@@ -372,13 +365,13 @@ EXPORTED int truncate64(const char *path, off64_t length) {
 
 EXPORTED int chmod(const char *path, mode_t mode) {
     int result = REAL(chmod)(path, mode);
-    if (result < 0) mode_changed(AT_FDCWD, path, mode);
+    if (result < 0) mode_changed(AT_FDCWD, path);
     return result;
 }
 
 EXPORTED int fchmodat(int directory, const char *path, mode_t mode, int flags) {
     int result = REAL(fchmodat)(directory, path, mode, flags);
-    if (result < 0) mode_changed(directory, path, mode);
+    if (result < 0) mode_changed(directory, path);
     return result;
 }
 

@@ -61,7 +61,7 @@ static const int always_denied[] = {
     SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register),
     /* other processes */
     SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev), SCMP_SYS(process_madvise), SCMP_SYS(pidfd_getfd),
-    SCMP_SYS(pidfd_send_signal), SCMP_SYS(kcmp), NUMBER_process_mrelease,
+    SCMP_SYS(pidfd_open), SCMP_SYS(pidfd_send_signal), SCMP_SYS(kcmp), NUMBER_process_mrelease,
     /* leaving the process group that is killed, or the user */
     SCMP_SYS(setsid), SCMP_SYS(setpgid), SCMP_SYS(setuid), SCMP_SYS(setgid), SCMP_SYS(setreuid), SCMP_SYS(setregid), SCMP_SYS(setresuid),
     SCMP_SYS(setresgid), SCMP_SYS(setfsuid), SCMP_SYS(setfsgid), SCMP_SYS(setgroups), SCMP_SYS(capset), NUMBER_lsm_set_self_attr,
@@ -84,8 +84,10 @@ static const int always_denied[] = {
     SCMP_SYS(mq_open), SCMP_SYS(mq_unlink),
     /* serving */
     SCMP_SYS(listen), SCMP_SYS(accept), SCMP_SYS(accept4),
-    /* changes to files that Landlock does not see */
-    SCMP_SYS(chown), SCMP_SYS(lchown), SCMP_SYS(fchownat), SCMP_SYS(chown32), SCMP_SYS(lchown32), SCMP_SYS(setxattr),
+    /* programs that have no name, for those that may start programs; the others are refused every way of it */
+    SCMP_SYS(execveat),
+    /* changes to files that Landlock does not see: by a path they reach all that the host's user owns, whatever is entitled */
+    SCMP_SYS(chmod), SCMP_SYS(fchmodat), NUMBER_fchmodat2, SCMP_SYS(chown), SCMP_SYS(lchown), SCMP_SYS(fchownat), SCMP_SYS(chown32), SCMP_SYS(lchown32), SCMP_SYS(setxattr),
     SCMP_SYS(lsetxattr), SCMP_SYS(fsetxattr), SCMP_SYS(removexattr), SCMP_SYS(lremovexattr), SCMP_SYS(fremovexattr), NUMBER_setxattrat,
     NUMBER_removexattrat, NUMBER_file_setattr, SCMP_SYS(utime), SCMP_SYS(utimes), SCMP_SYS(futimesat),
 };
@@ -219,7 +221,6 @@ static void processes(struct builder *builder, bool execution) {
     deny(builder, SCMP_SYS(fork));
     deny(builder, SCMP_SYS(vfork));
     deny(builder, SCMP_SYS(execve));
-    deny(builder, SCMP_SYS(execveat));
 }
 
 /* Signals to no other process. With programs to start, Landlock's scope does that better, where there is one. */
@@ -246,17 +247,12 @@ static void signals(struct builder *builder, const struct taskhost_sandbox_filte
 
 /*
  * No file that runs as its owner or with its group: whoever starts it would be the host's user. And no file that is there is opened to
- * the writing of others: fchmod needs no more than a descriptor for reading.
+ * the writing of others: fchmod needs no more than a descriptor for reading, and a filter cannot see what a descriptor is open for.
  */
-static void modes(struct builder *builder, bool change_modes) {
+static void modes(struct builder *builder) {
     static const uint64_t refused[] = {S_ISUID, S_ISGID, S_IWGRP, S_IWOTH};
     for (size_t index = 0; index < sizeof refused / sizeof refused[0]; index++) {
-        uint64_t bit = refused[index];
-        deny_if(builder, SCMP_SYS(fchmod), masked(1, bit, bit));
-        if (!change_modes) continue;
-        deny_if(builder, SCMP_SYS(chmod), masked(1, bit, bit));
-        deny_if(builder, SCMP_SYS(fchmodat), masked(2, bit, bit));
-        deny_if(builder, NUMBER_fchmodat2, masked(2, bit, bit));
+        deny_if(builder, SCMP_SYS(fchmod), masked(1, refused[index], refused[index]));
     }
     static const uint64_t bits[] = {S_ISUID, S_ISGID};
     static const uint64_t making[] = {O_CREAT, O_TMPFILE & ~O_DIRECTORY};
@@ -278,14 +274,9 @@ static void modes(struct builder *builder, bool change_modes) {
 }
 
 static void files(struct builder *builder, const struct taskhost_sandbox_filter *filter) {
-    modes(builder, filter->change_modes);
+    modes(builder);
     for (size_t index = 0; index < sizeof changing_commands / sizeof changing_commands[0]; index++) {
         deny_if(builder, SCMP_SYS(ioctl), masked(1, COMMAND_BITS, changing_commands[index]));
-    }
-    if (!filter->change_modes) {
-        deny(builder, SCMP_SYS(chmod));
-        deny(builder, SCMP_SYS(fchmodat));
-        deny(builder, NUMBER_fchmodat2);
     }
     deny_if(builder, SCMP_SYS(utimensat), other_than(1, 0));
     deny_if(builder, SCMP_SYS(utimensat_time64), other_than(1, 0));

@@ -125,7 +125,7 @@ public enum WorkerSandbox {
       case .ports: TASKHOST_SANDBOX_PORTS
       }
     return taskhost_sandbox_filter(
-      network: network, landlock_abi: Int32(landlockABI), execution: confinement.exec, change_modes: !confinement.write.isEmpty)
+      network: network, landlock_abi: Int32(landlockABI), execution: confinement.exec)
   }
 }
 

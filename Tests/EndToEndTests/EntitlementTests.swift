@@ -190,6 +190,32 @@ struct EntitlementTests {
     }
   }
 
+  @Test("a folder to write in gives no power over the modes of what the host's user owns, there or elsewhere")
+  func modes() async throws {
+    func mode(_ path: String) -> mode_t {
+      var status = stat()
+      return stat(path, &status) == 0 ? status.st_mode : 0
+    }
+    try await HostProcess.prepare { host in
+      try await host.add("script.so", "script")
+      try host.configure("")
+      try host.directory.folder("shared")
+      try await host.start()
+      let own = try host.directory.file("shared/own", "x")
+      let others = [
+        try host.directory.file("victim", "x"), host.directory("state"), host.directory("state/taskhost.sqlite"), host.directory("plugins"),
+      ]
+      let before = others.map(mode)
+      let script = (others + [own]).map { "alter \($0) 705" }.joined(separator: ";")
+      let output = try await host.run("\(script);alter-open \(own) 604")["run"]?["output"]
+      for path in others + [own] { #expect(output?[path]?.integer == 0, "\(path)") }
+      #expect(others.map(mode) == before)
+      // The twin: what it may open, it may give another mode.
+      #expect(output?["alter_open"]?.integer == 1)
+      #expect(mode(own) & 0o777 == 0o604)
+    }
+  }
+
   @Test("a data directory that has vanished is made again; home and temporary folder are the plugin's own")
   func ownFolders() async throws {
     try await HostProcess.prepare { host in

@@ -173,8 +173,26 @@ import Testing
     ]
     let own = try Probe.run(["--data", place("own")], actions)
     #expect(own.answers == [EPERM, EPERM, EPERM, EPERM, EPERM, EPERM, 0, 0])
-    let writing = try Probe.run(["--data", place("own"), "--write", place("other")], Array(actions.prefix(5)))
-    #expect(writing.answers == [EPERM, EPERM, EPERM, EPERM, 0])
+    let writing = try Probe.run(["--data", place("own"), "--write", place("other")], actions)
+    #expect(writing.answers == own.answers)
+  }
+
+  @Test("a folder to write in changes no mode, owner, time or attribute of what lies in it or elsewhere", arguments: Kernel.abis)
+  func metadataElsewhere(_ abi: Int) throws {
+    let place = try Playground()
+    let options = ["--write", place("other"), "--landlock", "\(abi)"]
+    for path in [place("own/file"), place("own"), place("other/file"), place("other"), place.path] {
+      let before = Self.mode(of: path)
+      #expect(try Probe.answer(options, "alter", "\(path):0604") == 0, "\(path)")
+      #expect(Self.mode(of: path) == before)
+    }
+    // The twin: what it may open, it may give another mode.
+    #expect(try Probe.answer(options, "fchmod", place("other/file")) == 0)
+  }
+
+  private static func mode(of path: String) -> mode_t {
+    var status = stat()
+    return stat(path, &status) == 0 ? status.st_mode : 0
   }
 
   @Test("no file that is there is opened to the writing of others", arguments: ["0666", "0660", "0602", "0777"])

@@ -73,7 +73,6 @@ struct taskhost_sandbox_filter {
     enum taskhost_sandbox_network network;
     int landlock_abi;   /* what Landlock lacks is made good here where that is possible */
     bool execution;     /* may start programs */
-    bool change_modes;  /* may chmod by path */
 };
 
 /* Applies the seccomp filter to the process. There is no way back. -ENOSYS: this kernel has none. */

@@ -10,6 +10,8 @@
  *   wait-expired            waits for that handler
  *   poll MS                 waits for the expiration descriptor
  *   note FILE               appends "REQUEST ATTEMPT" to a file, with one write
+ *   alter FILE MODE         how many calls that change the mode, owner, times or attributes of a file by its path worked; as the fact FILE
+ *   alter-open FILE MODE    opens the file for reading and changes its mode
  *   environment NAME        what a variable of the environment is
  *   facts                   what the host says about the run
  *   snooze-times N          SNOOZE while fewer than N runs of the request have; counts them in the checkpoint
@@ -34,6 +36,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "taskhost.h"
@@ -209,6 +214,21 @@ static void step(run *self, char *text) {
       fact(self, "note", "%d", write(file, line, (size_t)length) == length);
       close(file);
     }
+  }
+  else if (IS("alter")) {
+    mode_t mode = (mode_t)strtoul(all_rest, NULL, 8);
+    int worked = 0;
+    worked += chmod(first, mode) == 0;
+    worked += fchmodat(AT_FDCWD, first, mode, 0) == 0;
+    worked += chown(first, getuid(), getgid()) == 0;
+    worked += utimes(first, NULL) == 0;
+    worked += setxattr(first, "user.test", "1", 1, 0) == 0;
+    fact(self, first, "%d", worked);
+  }
+  else if (IS("alter-open")) {
+    int file = open(first, O_RDONLY | O_CLOEXEC);
+    fact(self, "alter_open", "%d", file >= 0 && fchmod(file, (mode_t)strtoul(all_rest, NULL, 8)) == 0);
+    if (file >= 0) close(file);
   }
   else if (IS("environment")) {
     const char *value = getenv(first);

@@ -147,6 +147,37 @@ static int widen(const char *argument) {
     return worked ? EEXIST : 0;
 }
 
+/* PATH:MODE, every call that changes what a folder says of a file, by its path; 0: none worked, else EEXIST. */
+static int alter(const char *argument) {
+    const char *path = part(argument, 0);
+    mode_t mode = (mode_t)number(argument, 1);
+    struct timespec times[2] = {{1, 0}, {1, 0}};
+    struct timeval old_times[2] = {{1, 0}, {1, 0}};
+    bool worked = chmod(path, mode) == 0;
+    worked |= fchmodat(AT_FDCWD, path, mode, 0) == 0;
+    worked |= fchmodat(AT_FDCWD, path, mode, AT_SYMLINK_NOFOLLOW) == 0;
+    worked |= syscall(452 /* fchmodat2 */, AT_FDCWD, path, mode, 0) == 0;
+    worked |= chown(path, getuid(), getgid()) == 0;
+    worked |= lchown(path, getuid(), getgid()) == 0;
+    worked |= fchownat(AT_FDCWD, path, getuid(), getgid(), 0) == 0;
+    worked |= utimensat(AT_FDCWD, path, times, 0) == 0;
+    worked |= utimes(path, old_times) == 0;
+    worked |= futimesat(AT_FDCWD, path, old_times) == 0;
+    worked |= setxattr(path, "user.probe", "1", 1, 0) == 0;
+    worked |= lsetxattr(path, "user.probe", "1", 1, 0) == 0;
+    int place = open(path, O_PATH);
+    if (place >= 0) {
+        char again[40];
+        snprintf(again, sizeof again, "/proc/self/fd/%d", place);
+        worked |= fchmod(place, mode) == 0 || chmod(again, mode) == 0;
+        worked |= syscall(452 /* fchmodat2 */, place, "", mode, AT_EMPTY_PATH) == 0;
+        worked |= fchownat(place, "", getuid(), getgid(), AT_EMPTY_PATH) == 0;
+        worked |= utimensat(place, "", times, AT_EMPTY_PATH) == 0;
+        close(place);
+    }
+    return worked ? EEXIST : 0;
+}
+
 /* PATH:COMMAND, an ioctl with no argument on a descriptor for reading. */
 static int command(const char *argument) {
     int descriptor = open(part(argument, 0), O_RDONLY);
@@ -220,7 +251,7 @@ static int open_many(const char *count) {
 }
 
 const struct action file_actions[] = {
-    {"read", read_file}, {"read-of-thread", read_of_thread}, {"read-stream", read_stream}, {"list", list}, {"scan", scan}, {"widen", widen}, {"command", command}, {"write", write_file}, {"mkdir", make_folder},
+    {"read", read_file}, {"read-of-thread", read_of_thread}, {"read-stream", read_stream}, {"list", list}, {"scan", scan}, {"widen", widen}, {"alter", alter}, {"command", command}, {"write", write_file}, {"mkdir", make_folder},
     {"unlink", remove_file}, {"rmdir", remove_folder}, {"rename", move}, {"link", hard_link}, {"symlink", soft_link},
     {"mkfifo", make_fifo}, {"mknod-char", make_device}, {"mknod-block", make_disk}, {"truncate", truncate_path},
     {"open-read-truncate", open_reading_truncating}, {"open-neither-truncate", open_neither_truncating},

@@ -52,7 +52,7 @@ static int all_denied(const char *argument) {
     (void)argument;
     static const long never[] = {
         SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev,
-        SYS_process_madvise, SYS_pidfd_getfd, SYS_pidfd_send_signal, SYS_kcmp, 448 /* process_mrelease */, SYS_setsid, SYS_setpgid,
+        SYS_process_madvise, SYS_pidfd_open, SYS_pidfd_getfd, SYS_pidfd_send_signal, SYS_kcmp, 448 /* process_mrelease */, SYS_setsid, SYS_setpgid,
         SYS_setuid, SYS_setgid, SYS_setreuid, SYS_setregid, SYS_setresuid, SYS_setresgid, SYS_setfsuid, SYS_setfsgid, SYS_setgroups,
         SYS_capset, 460 /* lsm_set_self_attr */, SYS_unshare, SYS_setns, SYS_mount, SYS_umount2, SYS_fsopen, SYS_fsconfig, SYS_fsmount,
         SYS_fspick, SYS_move_mount, SYS_open_tree, SYS_mount_setattr, 467 /* open_tree_attr */, SYS_pivot_root, SYS_chroot, SYS_bpf,
@@ -61,10 +61,10 @@ static int all_denied(const char *argument) {
         SYS_sethostname, SYS_setdomainname, SYS_userfaultfd, SYS_quotactl, SYS_quotactl_fd, SYS_syslog, SYS_acct, SYS_name_to_handle_at,
         SYS_open_by_handle_at, SYS_vhangup, SYS_fanotify_init, SYS_fanotify_mark, SYS_shmget, SYS_shmat, SYS_shmctl, SYS_msgget,
         SYS_msgsnd, SYS_msgrcv, SYS_msgctl, SYS_semget, SYS_semop, SYS_semctl, SYS_semtimedop, SYS_mq_open, SYS_mq_unlink, SYS_listen,
-        SYS_accept, SYS_accept4, SYS_fchownat, SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr, SYS_removexattr, SYS_lremovexattr,
+        SYS_accept, SYS_accept4, SYS_execveat, SYS_fchmodat, 452 /* fchmodat2 */, SYS_fchownat, SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr, SYS_removexattr, SYS_lremovexattr,
         SYS_fremovexattr, 463 /* setxattrat */, 466 /* removexattrat */, 469 /* file_setattr */,
 #ifdef __x86_64__
-        SYS_chown, SYS_lchown, SYS_utime, SYS_utimes, SYS_futimesat, SYS_iopl, SYS_ioperm, SYS_modify_ldt, SYS_kexec_file_load,
+        SYS_chmod, SYS_chown, SYS_lchown, SYS_utime, SYS_utimes, SYS_futimesat, SYS_iopl, SYS_ioperm, SYS_modify_ldt, SYS_kexec_file_load,
 #endif
     };
     for (unsigned index = 0; index < sizeof never / sizeof never[0]; index++) {

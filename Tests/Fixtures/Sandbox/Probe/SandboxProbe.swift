@@ -16,8 +16,7 @@ import WorkerSandbox
     let start = now()
     if options.filterOnly {
       var filter = taskhost_sandbox_filter(
-        network: TASKHOST_SANDBOX_NO_NETWORK, landlock_abi: Int32(options.landlockLimit ?? 7), execution: options.confinement.exec,
-        change_modes: false)
+        network: TASKHOST_SANDBOX_NO_NETWORK, landlock_abi: Int32(options.landlockLimit ?? 7), execution: options.confinement.exec)
       guard taskhost_sandbox_filter(&filter) == 0 else { fail("no filter") }
     } else {
       do {
