@@ -11,6 +11,10 @@ struct EntitlementTests {
     let testDescription: String
     let first: String
     var second = ""
+    /// Keys of the root.
+    var root = ""
+    /// Further tables.
+    var tables = ""
     /// What the sentence names.
     let named: [String]
   }
@@ -47,6 +51,19 @@ struct EntitlementTests {
       testDescription: "another plugin's file", first: #"write = ["D/plugins/other.so"]"#, named: ["the plugin directory D/plugins"]),
     Conflict(
       testDescription: "what every worker reads", first: #"write = ["/etc"]"#, named: ["entitlements.write: /etc:", "every worker reads"]),
+    Conflict(
+      testDescription: "the folder of the store's mark", first: #"write = ["D/a"]"#, root: "store_mark = \"a/out/mark\"\n",
+      named: ["plugin test.first: entitlements.write: D/a: the store's mark D/a/out/mark", "could be replaced"]),
+    Conflict(
+      testDescription: "the store's mark itself", first: #"write = ["D/a/mark"]"#, root: "store_mark = \"a/mark\"\n",
+      named: ["the store's mark D/a/mark"]),
+    Conflict(
+      testDescription: "the folder of an event's socket", first: #"write = ["D/a"]"#,
+      tables: "[events.push]\nlisten = \"unix:a/push.sock\"\n",
+      named: ["plugin test.first: entitlements.write: D/a: the event socket D/a/push.sock", "could be replaced"]),
+    Conflict(
+      testDescription: "a link on the way to an event's socket", first: #"write = ["D/a"]"#,
+      tables: "[events.push]\nlisten = \"unix:a/link/push.sock\"\n", named: ["the event socket D/elsewhere/push.sock"]),
   ]
 
   @Test("what would let a plugin reach more than it names is refused at launch, with both paths", arguments: conflicts)
@@ -60,7 +77,7 @@ struct EntitlementTests {
       }
       func filled(_ text: String) -> String { text.replacing("D/", with: directory + "/").replacing("\"D\"", with: "\"\(directory)\"") }
       let second = conflict.second.isEmpty ? "" : "[plugin.\"test.second\".entitlements]\n" + filled(conflict.second) + "\n"
-      try host.configure("[plugin.\"test.first\".entitlements]\n\(filled(conflict.first))\n\(second)")
+      try host.configure("\(conflict.root)[plugin.\"test.first\".entitlements]\n\(filled(conflict.first))\n\(second)\(conflict.tables)")
       let result = try await host.failure()
       #expect(result.status == 78)
       for words in conflict.named {
@@ -93,6 +110,28 @@ struct EntitlementTests {
       #expect(!host.directory.text("a/file").isEmpty)
       #expect(!host.directory.text("elsewhere/file").isEmpty)
       #expect(host.directory.text("ab/file").isEmpty)
+    }
+  }
+
+  @Test("a folder with the store's mark and an event's socket in it may be read, and written beside them")
+  func besideTheHosts() async throws {
+    try await HostProcess.prepare { host in
+      try await host.add("script.so", "script")
+      for folder in ["run", "run/plugin"] { try host.directory.folder(folder) }
+      try host.configure(
+        """
+        store_mark = "run/mark"
+        [events.push]
+        listen = "unix:run/push.sock"
+        [plugin."test.script".entitlements]
+        write = ["\(host.directory("run/plugin"))"]
+        [plugin."test.second".entitlements]
+        read = ["\(host.directory("run"))"]
+
+        """)
+      try await host.start()
+      #expect(try await host.run("note \(host.directory("run/plugin/file"))")["outcome"]?.string == "succeeded")
+      #expect(!host.directory.text("run/plugin/file").isEmpty)
     }
   }
 

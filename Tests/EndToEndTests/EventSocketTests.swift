@@ -6,7 +6,7 @@ import Testing
 /// The sockets of `[events.NAME]`, with real datagrams.
 @Suite("Event sockets", .timeLimit(.minutes(20)))
 struct EventSocketTests {
-  private static let unix = "[events.push]\nlisten = \"unix:shared/push.sock\"\nmode = \"0660\"\n"
+  private static let unix = "[events.push]\nlisten = \"unix:push.sock\"\nmode = \"0660\"\n"
 
   /// Sends datagrams from a thread of its own, each when the receiver has room, within 60 s; returns how many could not be sent.
   private func send(_ texts: [String], to path: String) async throws -> Int {
@@ -44,7 +44,7 @@ struct EventSocketTests {
   @Test("a datagram to a Unix socket wakes the request that waits for it, with its bytes as the payload")
   func wakes() async throws {
     try await HostProcess.run(Self.unix, script: ["-DALWAYS_ECHO"]) { host in
-      let path = host.directory("shared/push.sock")
+      let path = host.directory("push.sock")
       let attributes = try FileManager.default.attributesOfItem(atPath: path)
       #expect(attributes[.posixPermissions] as? Int == 0o660)
       let expected: [(sent: String, output: JSON)] = [
@@ -79,7 +79,7 @@ struct EventSocketTests {
   func flood() async throws {
     try await HostProcess.run(Self.unix, script: ["-DALWAYS_ECHO"]) { host in
       let id = try await host.submit("mine", ["--on-event", "push", "--debounce", "10s"])
-      async let failed = send((1...20_000).map { "\($0)" }, to: host.directory("shared/push.sock"))
+      async let failed = send((1...20_000).map { "\($0)" }, to: host.directory("push.sock"))
       for _ in 0..<5 {
         let begun = ContinuousClock.now
         let numbers = try await counters(host)
@@ -103,7 +103,7 @@ struct EventSocketTests {
   @Test("a host that was killed leaves its socket behind, the next one takes it over, and the request still waits")
   func takesOver() async throws {
     try await HostProcess.run(Self.unix) { host in
-      let path = host.directory("shared/push.sock")
+      let path = host.directory("push.sock")
       let id = try await host.submit("result 0", ["--on-event", "push"])
       await host.kill()
       #expect(FileManager.default.fileExists(atPath: path))
@@ -142,7 +142,7 @@ struct EventSocketTests {
       let result = try await host.failure()
       #expect(result.status == 78 && result.errors.contains("test.nobody"), "\(result.errors)")
       #expect(result.errors.contains("event socket open"), "\(result.errors)")
-      #expect(!FileManager.default.fileExists(atPath: host.directory("shared/push.sock")))
+      #expect(!FileManager.default.fileExists(atPath: host.directory("push.sock")))
     }
   }
 }

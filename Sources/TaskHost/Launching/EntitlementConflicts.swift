@@ -39,6 +39,8 @@ extension ResolvedEntitlements.Claim {
       case .plugins where isBelow && isWritable, .program where isBelow && isWritable:
         return "\(name): it is in \(named), whose content the host trusts: entitle another folder"
       case .program where contains && isWritable: return "\(name): \(named) is in it, which the host trusts: entitle what lies beside that"
+      case .kept where contains && isWritable:
+        return "\(name): \(named) is in it, which is the host's own and could be replaced there: entitle what lies beside that"
       case .shared where isWritable && place.steps.contains(where: { PathOrder.isBelow($0, own) }):
         return "\(name): \(named) is in it and could be replaced by a link to anything: entitle what lies beside that"
       default: return nil

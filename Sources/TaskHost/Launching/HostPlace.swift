@@ -11,6 +11,8 @@ struct HostPlace: Sendable {
     case plugins
     /// Not replaced and not written.
     case program
+    /// Not replaced and not written; who reads the folder it is in does no harm.
+    case kept
     /// Not replaced: workers follow links there.
     case shared
   }
@@ -42,6 +44,10 @@ struct HostPlace: Sendable {
     ]
     if let file = configuration.file { places.append(HostPlace("the configuration", file, .secret)) }
     if let file = configuration.control.tokenFile { places.append(HostPlace("the file of tokens", file, .secret)) }
+    if let file = configuration.storeMark { places.append(HostPlace("the store's mark", file, .kept)) }
+    for case .unix(let path) in configuration.events.sorted(by: { $0.key < $1.key }).map(\.value.listen) {
+      places.append(HostPlace("the event socket", path, .kept))
+    }
     places += configuration.pluginDirectories.map { HostPlace("the plugin directory", $0, .plugins) }
     places += configuration.trustedKeys.map { HostPlace("the trusted key", $0.file, .program) }
     places += programs.map { HostPlace("the program", $0, .program) }
