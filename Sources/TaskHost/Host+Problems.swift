@@ -18,9 +18,10 @@ extension Host {
     problems += overview.shortages.map { Self.problem($0.key, $0.value) }
     problems += activity.compactMap(\.schedule.problem)
     if let trouble = storeTrouble, !trouble.error.isReplaced { problems.append(Self.problem(trouble.error, since: trouble.since)) }
-    do {
-      problems += try store.deadLetters().map(Self.problem)
-      if overview.phase == .launched { problems += try await overdueWork(now: now) }
+    do throws(StoreError) {
+      let (letters, overdue) = try storeReports()
+      problems += letters.map(Self.problem)
+      if overview.phase == .launched { problems += await overdueWork(overdue) }
     } catch {
       if storeTrouble == nil, !error.isReplaced { problems.append(Self.problem(error, since: nil)) }
     }
@@ -46,9 +47,14 @@ extension Host {
   /// Gates of a request's own wishes: it may well wait for them.
   private static let ownGates: Set<String> = ["conditions", "window", "event", "time", "backoff", "predecessor"]
 
-  private func overdueWork(now: WallTime) async throws(StoreError) -> [Problem] {
+  /// What the store itself knows of that may need a person. Whoever asks whether it can be read reads the same.
+  func storeReports() throws(StoreError) -> (letters: [DeadLetters], overdue: [RequestRecord]) {
+    (try store.deadLetters(), try store.overdue(by: SystemClock().wallTime + (.zero - configuration.overdueAfter)))
+  }
+
+  private func overdueWork(_ overdue: [RequestRecord]) async -> [Problem] {
     var oldest: [TaskIdentifier: RequestRecord] = [:]
-    for record in try store.overdue(by: now + (.zero - configuration.overdueAfter)) where oldest[record.request.identifier] == nil {
+    for record in overdue where oldest[record.request.identifier] == nil {
       oldest[record.request.identifier] = record
     }
     var problems: [Problem] = []
@@ -93,7 +99,13 @@ extension Host {
 }
 
 extension StoreError {
-  fileprivate var isReplaced: Bool { if case .replaced = self { true } else { false } }
+  /// Whether its files are not what they were: a problem of its own.
+  fileprivate var isReplaced: Bool {
+    switch self {
+    case .replaced, .cut: true
+    default: false
+    }
+  }
 }
 
 extension ScheduleRecord {

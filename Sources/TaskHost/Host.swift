@@ -257,8 +257,16 @@ public final class Host: Sendable {
     surroundings.watch("\(String(cString: directory))/\(path)", changed: changed)
   }
 
-  /// Why the store cannot be used; nil: it can.
-  public var storeProblem: String? { state.withLock { $0.storeTrouble.map { "\($0.error)" } } }
+  /// Why the store of a host that has launched cannot be written or read; nil: it can. Reads in it.
+  public var storeProblem: String? {
+    // One that ends closes it.
+    guard phase == .launched else { return nil }
+    if let error = launchedFiles.lookAtStore() ?? storeTrouble?.error { return "\(error)" }
+    do throws(StoreError) {
+      _ = try storeReports()
+      return nil
+    } catch { return "\(error)" }
+  }
 
   /// One look at the host.
   public func overview() async -> HostOverview {

@@ -5,7 +5,7 @@ import Logging
 import TaskModel
 import TaskStore
 
-/// Watches the files that a host has launched from: plugins whose file is gone, and a store whose files were deleted or replaced.
+/// Watches the files that a host has launched from: plugins whose file is gone, and a store whose files were deleted, replaced or cut short.
 final class LaunchedFiles: Sendable {
   private let plugins: [String: [TaskIdentifier]]
   private let store: StoreFiles
@@ -44,10 +44,14 @@ final class LaunchedFiles: Sendable {
     if let identifiers = plugins[path] { look(path, identifiers) } else { lookAtStore() }
   }
 
-  /// Whether the store's files are those that the host has open. From any thread.
-  func lookAtStore() {
+  /// Whether the store's files are those that the host has open, and as long as they were. From any thread.
+  ///
+  /// - Returns: Why they are not; nil: they are.
+  @discardableResult
+  func lookAtStore() -> StoreError? {
     let now = SystemClock().wallTime
-    if let error = store.check() {
+    let error = store.check()
+    if let error {
       let problem = Problem(
         .storeReplaced, "\(error.observed); submissions are refused, and no runs start", remedy: error.remedy ?? "restart the host",
         since: now)
@@ -55,6 +59,7 @@ final class LaunchedFiles: Sendable {
     } else if board.clear(.storeReplaced) {
       log.notice("the store's files are those again that the host has open")
     }
+    return error
   }
 
   private func look(_ path: String, _ identifiers: [TaskIdentifier]) {

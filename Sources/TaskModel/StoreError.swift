@@ -12,6 +12,8 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   case futureSchema(found: String)
   /// Its files were deleted or replaced while it had them open.
   case replaced(String)
+  /// A file of it was cut short while it had it open.
+  case cut(String)
   /// It lacks records that it once had.
   case lost(String)
   /// The run that writes is not the request's present one any more.
@@ -33,6 +35,7 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case .corrupt(let detail): "the store is damaged (\(detail))"
     case .futureSchema(let found): "the store was written by a newer taskhost (it has \(found))"
     case .replaced(let detail): "the store's files were deleted or replaced while the host had them open (\(detail))"
+    case .cut(let detail): "the store's files were cut short while the host had them open (\(detail))"
     case .lost(let detail): "the store has lost records (\(detail))"
     case .fenced: "the run is no longer the request's present one: nothing was written"
     case .limit(let detail): detail
@@ -49,6 +52,7 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case .corrupt: "restore it from a copy, or move it away to begin anew"
     case .futureSchema: "install that version"
     case .replaced: "put the same files back, or stop the host, restore the state directory from a copy, and start it again"
+    case .cut: "stop the host, restore the state directory from a copy, and start it again"
     case .lost: "restore the state directory from a copy, or go on without them: taskhost run --accept-store-loss, once"
     case .fenced, .limit, .other: nil
     }

@@ -65,7 +65,7 @@ public final class SQLiteRequestStore: RequestStore {
         try database.execute(sql: "PRAGMA wal_autocheckpoint = 0")
         try database.execute(sql: "PRAGMA cache_size = -16384")
         // The log keeps its greatest size otherwise.
-        try database.execute(sql: "PRAGMA journal_size_limit = 67108864")
+        try database.execute(sql: "PRAGMA journal_size_limit = \(StoreFiles.logLimit)")
         guard try Int.fetchOne(database, sql: "PRAGMA synchronous") == 2 else { throw StoreError.other("synchronous = FULL was not taken") }
         let origin = try Self.origin(database)
         return (origin, Writer(transaction: try SQLiteTransaction(database, origin: origin, lanes: lanes, identifiers: identifiers)))
@@ -86,9 +86,12 @@ public final class SQLiteRequestStore: RequestStore {
       let pageSize = try pool.read { try Int.fetchOne($0, sql: "PRAGMA page_size") } ?? 4096
       let sums = PageSums(path: path, origin: origin, pageSize: pageSize)
       self.sums = sums
-      let checkpointer = try WALCheckpointer(path: path, sums: sums) { for mark in written { mark.sync() } }
+      let files = StoreFiles(path: path, pageSize: pageSize)
+      self.files = files
+      let checkpointer = try WALCheckpointer(path: path, sums: sums, mayBegin: { files.check() == nil }) {
+        for mark in written { mark.sync() }
+      }
       self.checkpointer = checkpointer
-      files = StoreFiles(path: path)
       pool.writeWithoutTransaction { checkpointer.observe($0.sqliteConnection) }
     } catch {
       throw StoreError(error)
@@ -105,7 +108,7 @@ public final class SQLiteRequestStore: RequestStore {
   /// One `BEGIN IMMEDIATE … COMMIT` on the writing connection, synced before it returns.
   public func commit<Value>(_ body: (any StoreTransaction) throws -> Value) throws(StoreError) -> Value {
     do {
-      if let error = files.check() { throw error }
+      if let error = files.checkBeforeCommit() { throw error }
       return try pool.writeWithoutTransaction { database in
         let transaction = writer.transaction
         var value: Value?
@@ -117,6 +120,7 @@ public final class SQLiteRequestStore: RequestStore {
             Failpoint.beforeCommit.hit()
             return .commit
           }
+          if let error = files.checkAfterCommit(logPages: checkpointer.logPages) { throw error }
         } catch {
           transaction.end(isUndone: true)
           throw error
@@ -142,6 +146,7 @@ public final class SQLiteRequestStore: RequestStore {
       _ = Unmanaged.passRetained(pool)
       return
     }
+    files.end()
     for mark in marks { mark.end() }
     // A reader that is still busy keeps the log; the next start reads it.
     try? pool.writeWithoutTransaction { database in

@@ -74,8 +74,9 @@ final class WALCheckpointer: Sendable {
 
   /// - Parameters:
   ///   - sums: The checksums of the database's pages; nil: there are none.
+  ///   - mayBegin: Asked on its thread before each checkpoint: what a log has that was cut short must not reach the database.
   ///   - done: Called on its thread after each checkpoint.
-  init(path: String, sums: PageSums?, done: @escaping @Sendable () -> Void) throws {
+  init(path: String, sums: PageSums?, mayBegin: @escaping @Sendable () -> Bool, done: @escaping @Sendable () -> Void) throws {
     var configuration = Configuration()
     configuration.label = "taskhost checkpoints"
     configuration.busyMode = .immediateError
@@ -88,7 +89,7 @@ final class WALCheckpointer: Sendable {
       while Self.wait(progress) {
         // A busy database is no error: the next round takes what this one left.
         Failpoint.beforeCheckpoint.hit()
-        try? Self.checkpoint(queue, snapshot, log: path + "-wal", sums)
+        if mayBegin() { try? Self.checkpoint(queue, snapshot, log: path + "-wal", sums) }
         Failpoint.afterCheckpoint.hit()
         done()
         progress.end()
@@ -136,6 +137,9 @@ final class WALCheckpointer: Sendable {
       while progress.isServing { progress.monitor.wait() }
     }
   }
+
+  /// Pages in the log after the last commit; 0: there was none.
+  var logPages: Int { progress.monitor.locked { progress.pages } }
 
   /// Counts what each commit of the writing connection adds to the log. The connection is closed before the checkpointer goes.
   func observe(_ connection: OpaquePointer?) {

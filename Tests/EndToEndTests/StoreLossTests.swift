@@ -95,4 +95,24 @@ struct StoreLossTests {
       #expect(try await host.json("tasks", "show", kept)["state"]?.string == "pending")
     }
   }
+
+  @Test(
+    "a database or log that is cut short under a running host refuses submissions with 503, and the host is not well",
+    arguments: ["taskhost.sqlite", "taskhost.sqlite-wal"], [0, 1000])
+  func cut(_ name: String, _ size: Int) async throws {
+    try await HostProcess.run { host in
+      for _ in 0..<3 { _ = try await host.submit("result 0", ["--after", "1h"]) }
+      #expect(truncate(host.directory("state/" + name), off_t(size)) == 0)
+      let (refused, health) = try await onThread { [socket = host.socket] in
+        let client = try SocketClient(socket, limit: .seconds(10))
+        let refused = try client.request("POST", "/v1/requests", body: "{\"identifier\":\"test.script\"}")
+        return (refused, try client.request("GET", "/healthz"))
+      }
+      #expect(refused.status == 503 && refused.body.contains("cut short"), "\(refused.body)")
+      #expect(health.status == 503 && health.body.contains("cut short"), "\(health.body)")
+      let status = try await host.cli("status")
+      #expect(status.status == 1 && status.output.contains("! store replaced"), "\(status.output)")
+      #expect(host.isRunning)
+    }
+  }
 }

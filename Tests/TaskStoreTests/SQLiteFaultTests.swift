@@ -210,7 +210,8 @@ import Testing
   @Test("every error says what to do")
   func sentences() {
     let errors: [StoreError] = [
-      .full("d"), .readOnly("d"), .locked("d"), .corrupt("d"), .futureSchema(found: "d"), .fenced, .limit("d"), .other("d"),
+      .full("d"), .readOnly("d"), .locked("d"), .corrupt("d"), .futureSchema(found: "d"), .replaced("d"), .cut("d"), .lost("d"), .fenced,
+      .limit("d"), .other("d"),
     ]
     #expect(Set(errors.map(\.description)).count == errors.count)
     #expect(errors.allSatisfy { !$0.description.isEmpty })

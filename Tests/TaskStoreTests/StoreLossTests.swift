@@ -186,6 +186,64 @@ import Testing
     store.close()
   }
 
+  private func expectCut(_ store: SQLiteRequestStore, sourceLocation: SourceLocation = #_sourceLocation) {
+    for _ in 0..<2 {
+      let error = #expect(throws: StoreError.self, sourceLocation: sourceLocation) { try store.add(.sample(2, origin: store.origin)) }
+      guard case .cut = error else {
+        Issue.record("\(String(describing: error))", sourceLocation: sourceLocation)
+        return
+      }
+      #expect(throws: StoreError.self, sourceLocation: sourceLocation) { try store.counts() }
+    }
+  }
+
+  @Test(
+    "a file that is cut short refuses commits and reads from then on, also when it is as long as before", arguments: ["", "-wal"], [0, 0.5])
+  func cut(_ suffix: String, _ part: Double) throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("requests.sqlite")
+    let store = try SQLiteRequestStore(path: path)
+    for number in 10...40 as ClosedRange<Int64> { try store.add(.sample(number, origin: store.origin)) }
+    let size = try Data(contentsOf: URL(filePath: path + suffix)).count
+    #expect(truncate(path + suffix, off_t(Double(size) * part)) == 0)
+    expectCut(store)
+    #expect(truncate(path + suffix, off_t(size)) == 0)
+    expectCut(store)
+    store.close()
+  }
+
+  @Test("a log that is cut short while a commit is on its way to it refuses that commit and all that follow", arguments: [0, 0.5])
+  func cutMeanwhile(_ part: Double) throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("requests.sqlite")
+    let mark = directory.file("store.mark")
+    let store = try SQLiteRequestStore(path: path, marks: [mark])
+    for number in 10...40 as ClosedRange<Int64> { try store.add(.sample(number, origin: store.origin)) }
+    #expect(throws: StoreError.self) {
+      try store.commit { transaction in
+        try transaction.insert(.sample(50, origin: store.origin))
+        let size = try Data(contentsOf: URL(filePath: path + "-wal")).count
+        truncate(path + "-wal", off_t(Double(size) * part))
+      }
+    }
+    #expect(try StoreMark.read(mark)?.sequence == 40)
+    expectCut(store)
+    store.close()
+  }
+
+  @Test("the host's own checkpoints, and a log that is begun anew, cut nothing short")
+  func checkpoints() throws {
+    let directory = try TemporaryDirectory()
+    let store = try SQLiteRequestStore(path: directory.file("requests.sqlite"))
+    for number in 1...20 as ClosedRange<Int64> {
+      try store.add(.sample(number, origin: store.origin, payload: [UInt8](repeating: 1, count: 50_000)))
+      try store.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(RESTART)") }
+      #expect(store.files.check() == nil)
+    }
+    #expect(try store.counts() == [.pending: 20])
+    store.close()
+  }
+
   @Test("closing one that was replaced leaves the other's files alone")
   func close() throws {
     let directory = try TemporaryDirectory()
