@@ -14,10 +14,13 @@ enum Main {
   static func main() {
     // A case of `plugins check`: the process is the plugin's alone, its main thread serves the plugin's main queue.
     if CommandLine.arguments.dropFirst().first == CaseProcess.argument { CaseProcess.main() }
-    // Before anything is started: the libraries that a host stands on end the process, or wait for ever, where they get no thread.
-    if CommandLine.arguments.dropFirst().first == "run", let obstacle = ProcessLimits.obstacle {
-      Terminal.note("taskhost: \(obstacle)")
-      exit(HostFailure.ExitCode.temporary.rawValue)
+    if CommandLine.arguments.dropFirst().first == "run" {
+      FatalSignals.endTheProcess()
+      // Before anything is started: the libraries that a host stands on end the process, or wait for ever, where they get no thread.
+      if let obstacle = ProcessLimits.obstacle {
+        Terminal.note("taskhost: \(obstacle)")
+        exit(HostFailure.ExitCode.temporary.rawValue)
+      }
     }
     NIOSingletons.groupLoopCountSuggestion = 2
     NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()

@@ -16,6 +16,21 @@ struct HostSurvivalTests {
     }
   }
 
+  @Test(
+    "a signal that is fatal ends the host soon, whatever Swift's runtime is told to do about it, and it starts again",
+    arguments: [SIGQUIT, SIGABRT, SIGTRAP, SIGSEGV, SIGILL, SIGFPE, SIGBUS])
+  func fatal(_ number: Int32) async throws {
+    try await HostProcess.prepare(environment: ["SWIFT_BACKTRACE": "enable=yes"]) { host in
+      try await host.add("script.so", "script")
+      try host.configure("")
+      try await host.start()
+      host.signal(number)
+      #expect(try await host.end(within: .seconds(5)).status == -number)
+      try await host.start()
+      #expect(try await host.run("result 0")["outcome"]?.string == "succeeded")
+    }
+  }
+
   @Test("a socket that somebody removes comes back, as often as it is removed, and is the same")
   func removedSocket() async throws {
     try await HostProcess.run { host in
