@@ -37,6 +37,49 @@ import Testing
   }
 
   @Test(
+    "short values, and those that look like what is kept between runs, garble no message and no state",
+    arguments: [
+      ["trakt-api-version": "2", "n": "1"], ["x-key": "isTroubled", "y-key": "notBefore"],
+      ["x-key": "fingerprint", "y-key": "\"refusal\""],
+    ])
+  func values(_ headers: [String: String]) async throws {
+    let fixture = try Fixture()
+    for name in ["dead", "busy"] { try fixture.signIn(name + ".json") }
+    try await TestServer.serving({ request in
+      request.path == "/dead"
+        ? .json(#"{"error": "invalid_grant"}"#, status: 400) : .json("", status: 429, headers: [("Retry-After", "121")])
+    }) { server in
+      let fields = JSONValue.object(headers.mapValues(JSONValue.string))
+      let accounts = [
+        fixture.account("dead", endpoint: server.address + "/dead", also: ["headers": fields]),
+        fixture.account("busy", endpoint: server.address + "/busy", also: ["parameters": fields]),
+      ]
+      let first = try await fixture.run(accounts)
+      #expect(first.message.contains("the server answered 429"))
+      let kept = fixture.host.state
+      fixture.host.advance(by: 1)
+      let second = try await fixture.run(accounts)
+      #expect(second.message.contains("left alone for another 120 s"))
+      #expect(second.message.contains("dead is signed out: invalid_grant"))
+      #expect(fixture.host.state == kept)
+      #expect(server.requests.map(\.path).sorted() == ["/busy", "/dead"])
+      #expect(!fixture.host.log.contains { $0.contains("cannot be read") })
+    }
+  }
+
+  @Test("addresses of the settings are no secrets, keys are, in either table")
+  func keys() throws {
+    let json = #"""
+      {"accounts": [{"name": "a", "token_file": "/t", "client_id": "c", "token_endpoint": "https://h", "audience": "https://api.example.org",
+        "redirect_uri": "urn:ietf:wg:oauth:2.0:oob", "resource": "https://one.example", "parameters": {"k": "12345678", "n": "1234567"},
+        "headers": {"x-key": "abcdefgh", "x-version": "2"}}]}
+      """#
+    let settings = try JSONDecoder().decode(TokenRefreshSettings.self, from: Data(json.utf8))
+    let account = try #require(settings.accounts.first)
+    #expect((account.parameters + account.headers).compactMap { $0.secret?.reveal() } == ["12345678", "abcdefgh"])
+  }
+
+  @Test(
     "what the plugin sets itself is refused, with the key that sets it",
     arguments: [
       (#""parameters": {"client_secret": "s"}"#, "parameters.client_secret is not for this table; use client_secret_file"),

@@ -19,7 +19,7 @@ struct AccountCheck<Host: RefreshHost>: Sendable {
       let store = try TokenFileStore(path: account.tokenFile)
       let snapshot = try store.read()
       redactor.learn([snapshot.file.accessToken, snapshot.file.refreshToken])
-      redactor.learn((account.headers + account.parameters).map(\.value))
+      redactor.learn((account.headers + account.parameters).map(\.secret))
       let now = host.now
       let dueDate = RefreshPolicy.dueDate(snapshot.file, margin: account.margin, now: now)
       report.expiresAt = snapshot.file.expiresAt
@@ -63,6 +63,7 @@ struct AccountCheck<Host: RefreshHost>: Sendable {
 
   /// Tells whoever reads the token file that it is of no use any more.
   func mark(_ refusal: AccountRecord.Refusal, _ account: Account, _ store: TokenFileStore) {
+    let refusal = refusal.redacted(by: redactor)
     do {
       try store.markSignedOut(SignedOutMark(account: account.name, error: refusal.code, detail: refusal.reason, since: refusal.since))
     } catch {
@@ -73,7 +74,7 @@ struct AccountCheck<Host: RefreshHost>: Sendable {
   /// Writes what the next run has to know; a record that says nothing is removed.
   func storeRecord(_ record: AccountRecord, _ account: Account) {
     do {
-      let value = record == AccountRecord() ? nil : Array(try JSONEncoder().encode(record))
+      let value = record == AccountRecord() ? nil : Array(try JSONEncoder().encode(record.redacted(by: redactor)))
       try host.setState(AccountRecord.key(account), value)
     } catch {
       host.log(.warning, "\(account.name): what came of it cannot be kept for the next run: \(error)")

@@ -11,6 +11,13 @@ struct AccountRecord: Codable, Sendable, Equatable {
 
   static func key(_ account: Account) -> String { "account/" + account.name }
 
+  /// The record as it may leave the plugin.
+  func redacted(by redactor: Redactor) -> AccountRecord {
+    var record = self
+    record.refusal = refusal?.redacted(by: redactor)
+    return record
+  }
+
   /// What was refused, and why.
   struct Refusal: Codable, Sendable, Equatable {
     /// SHA-256 over the token file and the client's settings and secret: a change of any of them makes another try worthwhile.
@@ -19,5 +26,10 @@ struct AccountRecord: Codable, Sendable, Equatable {
     var reason: String
     /// When the server refused; nil in a record of an older version.
     var since: Date?
+
+    /// The refusal as it may leave the plugin. The fingerprint is a digest, and stays.
+    func redacted(by redactor: Redactor) -> Refusal {
+      Refusal(fingerprint: fingerprint, code: redactor.redact(code), reason: redactor.redact(reason), since: since)
+    }
   }
 }

@@ -1,8 +1,10 @@
 import FoundationEssentials
 import Logging
 
-/// The host as the run uses it: whatever is logged or stored passes the redactor, so that no secret can leave the plugin on a way that
-/// somebody forgot.
+/// The host as the run uses it: whatever is logged passes the redactor, so that no secret can leave the plugin on a way that somebody forgot.
+///
+/// State goes through as it is. It is encoded, and a redactor that replaced a part of it would make it unreadable: what is put into it is
+/// redacted before, as ``AccountRecord/redacted(by:)`` does.
 struct RedactingHost<Host: RefreshHost>: RefreshHost {
   let host: Host
   let redactor: Redactor
@@ -19,7 +21,5 @@ struct RedactingHost<Host: RefreshHost>: RefreshHost {
 
   func state(_ key: String) throws -> [UInt8]? { try host.state(key) }
 
-  func setState(_ key: String, _ value: [UInt8]?) throws {
-    try host.setState(key, value.map { Array(redactor.redact(String(decoding: $0, as: UTF8.self)).utf8) })
-  }
+  func setState(_ key: String, _ value: [UInt8]?) throws { try host.setState(key, value) }
 }

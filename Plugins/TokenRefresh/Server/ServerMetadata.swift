@@ -17,7 +17,8 @@ struct ServerMetadata: Sendable, Equatable {
   ///   or the endpoint is missing or not to be trusted.
   init(_ members: [String: JSONValue], issuer: EndpointURL, allowInsecureHTTP: Bool) throws(ExchangeFailure) {
     guard members["issuer"]?.text == issuer.text else {
-      let seen = members["issuer"]?.text.map { "\"\(Redactor([]).clean($0))\"" } ?? "none"
+      // Whole, to be copied into the settings: no secret was sent to have it.
+      let seen = members["issuer"]?.text.map { "\"\(Redactor().clean($0))\"" } ?? "none"
       throw .misconfigured(
         reason: "the metadata of \(issuer.text) names another issuer, \(seen); set issuer exactly as the server writes it")
     }
@@ -27,7 +28,7 @@ struct ServerMetadata: Sendable, Equatable {
     do {
       tokenEndpoint = try EndpointURL(endpoint, allowInsecureHTTP: allowInsecureHTTP)
     } catch {
-      throw .misconfigured(reason: "the token_endpoint in the metadata of \(issuer.display) \(error.reason)")
+      throw .misconfigured(reason: "the token_endpoint in the metadata of \(issuer.display) \(Redactor().clean(error.reason))")
     }
     if case .array(let methods)? = members["token_endpoint_auth_methods_supported"] {
       authenticationMethods = methods.compactMap(\.text)

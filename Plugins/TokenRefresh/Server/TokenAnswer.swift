@@ -26,7 +26,7 @@ enum TokenAnswer {
       throw .temporary(reason: "the server answered \(answer.status) with \(seen); it may have rotated the refresh token all the same")
     case 300...399:
       let target = answer.location.flatMap { try? EndpointURL($0, allowInsecureHTTP: true) }
-      let place = target.map { " to \(redactor.clean($0.origin))" } ?? ""
+      let place = target.map { " to \(redactor.quote($0.origin))" } ?? ""
       throw .misconfigured(reason: "the server redirects\(place), which is not followed with secrets; set the address it really has")
     case 401:
       let error = members.flatMap { OAuthError($0, redactor) } ?? OAuthError(code: "http_401", text: "the server answered 401")
@@ -70,9 +70,15 @@ enum TokenAnswer {
 
     /// nil when the answer has no `error`.
     init?(_ members: [String: JSONValue], _ redactor: Redactor) {
-      guard let code = members["error"]?.text.map(redactor.clean) else { return nil }
+      guard let named = members["error"]?.text else { return nil }
+      let code = Self.isCode(named) ? redactor.redact(named) : redactor.quote(named)
       self.code = code
-      text = members["error_description"]?.text.map { "\(code): \(redactor.clean($0))" } ?? code
+      text = members["error_description"]?.text.map { "\(code): \(redactor.quote($0))" } ?? code
+    }
+
+    /// What the errors of OAuth and OpenID Connect look like.
+    private static func isCode(_ text: String) -> Bool {
+      (1...64).contains(text.utf8.count) && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "_") }
     }
   }
 }

@@ -20,10 +20,18 @@ struct Account: Sendable, Equatable {
   let timeout: Duration?
   let allowInsecureHTTP: Bool
 
-  /// A form parameter or header of the settings. Its value may be a key, so it is treated as a secret.
+  /// A form parameter or header of the settings.
   struct Field: Sendable, Equatable {
+    /// A key has at least this many bytes. Fewer are a version, a number, a flag: without them in every text, texts say nothing.
+    static let shortestKey = 8
+
     let name: String
     let value: Secret
+    /// Whether the value is an address that everybody may know.
+    var isPublic = false
+
+    /// The value, if it may be a key.
+    var secret: Secret? { isPublic || value.reveal().utf8.count < Self.shortestKey ? nil : value }
   }
 
   /// Where the tokens come from.

@@ -19,30 +19,34 @@ enum RequestFields {
 
   /// `redirect_uri`, `audience`, `resource` (one or a list, RFC 8707), and what `parameters` names.
   static func parameters(_ table: inout SettingsTable) -> [Account.Field] {
-    var fields: [(name: String, value: String)] = []
+    var fields: [Account.Field] = []
     for key in ["redirect_uri", "audience"] {
-      if let text = table.text(key) { fields.append((key, text)) }
+      if let text = table.text(key) { fields.append(address(key, text)) }
     }
     if case .array? = table.value("resource") {
       for value in table.list("resource") {
         if let text = value.text {
-          fields.append(("resource", text))
+          fields.append(address("resource", text))
         } else {
           table.report("resource", "must be a text or a list of texts")
         }
       }
     } else if let text = table.text("resource") {
-      fields.append(("resource", text))
+      fields.append(address("resource", text))
     }
     for field in table.texts("parameters") {
       if let key = owned[field.name] {
         table.report("parameters.\(field.name)", "is not for this table; use \(key)")
       } else {
-        fields.append(field)
+        fields.append(Account.Field(name: field.name, value: Secret(field.value)))
       }
     }
     if fields.count > most { table.report("parameters", "are \(fields.count), more than \(most)") }
-    return fields.map { Account.Field(name: $0.name, value: Secret($0.value)) }
+    return fields
+  }
+
+  private static func address(_ name: String, _ value: String) -> Account.Field {
+    Account.Field(name: name, value: Secret(value), isPublic: true)
   }
 
   /// What `headers` names.

@@ -25,16 +25,29 @@ struct DecodedView {
     }
   }
 
-  /// Where the needle, whose bytes are canonical, stands in the original.
-  func places(of needle: [UInt8]) -> [Range<Int>] {
-    guard let first = needle.first, needle.count <= bytes.count else { return [] }
+  /// Whether a byte may stand between the groups of a long text that somebody wrote in groups.
+  static func isSeparator(_ byte: UInt8) -> Bool {
+    switch canonical(byte) {
+    case UInt8(ascii: " "), UInt8(ascii: ":"), 0x09, 0x0A, 0x0D: true
+    default: false
+    }
+  }
+
+  /// Where any of the needles stands in the original. Their bytes are canonical, and they are found by the first.
+  func places(of needles: [UInt8: Set<[UInt8]>]) -> [Range<Int>] {
+    let canonical = bytes.map(Self.canonical)
     var places: [Range<Int>] = []
-    for start in 0...bytes.count - needle.count where Self.canonical(bytes[start]) == first {
-      if needle.indices.allSatisfy({ Self.canonical(bytes[start + $0]) == needle[$0] }) {
+    for start in canonical.indices {
+      for needle in needles[canonical[start]] ?? [] where canonical[start...].starts(with: needle) {
         places.append(origins[start].lowerBound..<origins[start + needle.count - 1].upperBound)
       }
     }
     return places
+  }
+
+  /// The view without separators.
+  func compacted() -> DecodedView {
+    DecodedView(bytes.indices.filter { !Self.isSeparator(bytes[$0]) }.map { (byte: bytes[$0], origin: origins[$0]) })
   }
 
   /// The view with one more layer undone: percent-encoding, the escapes of JSON and of HTML. Nil if there is none.

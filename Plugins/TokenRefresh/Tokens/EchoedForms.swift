@@ -11,7 +11,7 @@ enum EchoedForms {
   /// Secrets shorter than this are looked for in base64 on their own only: their part of a longer base64 text would match by chance.
   private static let shortest = 6
 
-  /// Everything to look for, each as ``DecodedView`` shows it.
+  /// Everything to look for, each as ``DecodedView`` shows it; nothing shorter than ``Redactor/shortest``.
   static func needles(of secret: String) -> Set<[UInt8]> {
     guard !secret.isEmpty else { return [] }
     let bytes = Array(secret.utf8)
@@ -27,7 +27,7 @@ enum EchoedForms {
     needles.insert(Array(bytes.map { hex($0, "0123456789ABCDEF") }.joined()))
     needles.insert(base64(bytes))
     if bytes.count >= shortest { for lead in 0...2 { needles.insert(base64(bytes, behind: lead)) } }
-    return Set(needles.map { $0.map(DecodedView.canonical) })
+    return Set(needles.filter { $0.count >= Redactor.shortest }.map { $0.map(DecodedView.canonical) })
   }
 
   private static func hex(_ byte: UInt8, _ digits: StaticString) -> [UInt8] {

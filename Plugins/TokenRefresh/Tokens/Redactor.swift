@@ -3,12 +3,15 @@ import Synchronization
 /// Keeps secrets out of every text that leaves a run: log lines, messages, outputs, state and files beside the token file.
 ///
 /// One redactor serves a run. It learns each secret when the run reads, makes or receives it; ``redact(_:)`` then replaces the secret wherever it
-/// appears, in whatever form a server echoed it. Callable on any thread.
+/// appears. What a server wrote goes through ``quote(_:)``, which does not have to know what to look for. Callable on any thread.
 final class Redactor: Sendable {
-  /// Characters of foreign text that ``clean(_:)`` keeps: enough for a sentence, too little for a page.
+  /// Characters of foreign text that are kept: enough for a sentence, too little for a page.
   static let limit = 200
 
-  private let needles = Mutex<Set<[UInt8]>>([])
+  /// Secrets of fewer bytes are not looked for: they are no secrets, and every text is full of them.
+  static let shortest = 4
+
+  private let needles = Mutex(SecretNeedles())
 
   init(_ secrets: [Secret] = []) {
     for secret in secrets { learn(secret) }
@@ -16,8 +19,10 @@ final class Redactor: Sendable {
 
   /// Redacts this secret from now on.
   func learn(_ secret: Secret) {
-    let forms = EchoedForms.needles(of: secret.reveal())
-    needles.withLock { $0.formUnion(forms) }
+    let text = secret.reveal()
+    guard text.utf8.count >= Self.shortest else { return }
+    let forms = EchoedForms.needles(of: text)
+    needles.withLock { $0.insert(forms) }
   }
 
   /// Redacts these secrets from now on.
@@ -25,7 +30,8 @@ final class Redactor: Sendable {
     for case let secret? in secrets { learn(secret) }
   }
 
-  /// The text with `[redacted]` in place of every secret, also of one that is percent-encoded, escaped as JSON or HTML, in hexadecimal or in base64.
+  /// The text with `[redacted]` in place of every secret, also of one that is percent-encoded, escaped as JSON or HTML, in hexadecimal or in
+  /// base64, or that is taken apart by spaces, `:` or `-`.
   func redact(_ text: String) -> String {
     let needles = needles.withLock { $0 }
     guard !needles.isEmpty else { return text }
@@ -33,7 +39,7 @@ final class Redactor: Sendable {
     var hidden: [Range<Int>] = []
     var view = DecodedView(bytes)
     for _ in 0...EchoedForms.deepest {
-      for needle in needles { hidden += view.places(of: needle) }
+      hidden += view.places(of: needles.whole) + view.compacted().places(of: needles.compact)
       guard let decoded = view.decoded() else { break }
       view = decoded
     }
@@ -41,10 +47,22 @@ final class Redactor: Sendable {
     return Self.hide(hidden, in: bytes)
   }
 
-  /// Foreign text made fit for a log: redacted, control characters as spaces, at most ``limit`` characters and a mark that it was cut.
+  /// What a server wrote, made fit for a log: without what cannot be seen, without secrets, without anything that does not read like words
+  /// (``ForeignText/words(_:)``), at most ``limit`` characters and a mark that it was cut.
+  ///
+  /// A server that echoes a request may encode it in any way, so a search for encoded secrets is not enough.
+  func quote(_ text: String) -> String {
+    cut(ForeignText.words(redact(ForeignText.visible(text))))
+  }
+
+  /// Text of a library or of a person made fit for a log: redacted, without what cannot be seen, at most ``limit`` characters and a mark that it
+  /// was cut.
   func clean(_ text: String) -> String {
-    let printable = String(String.UnicodeScalarView(redact(text).unicodeScalars.map { Self.isPrintable($0) ? $0 : " " }))
-    return printable.count > Self.limit ? printable.prefix(Self.limit) + "…" : printable
+    cut(redact(ForeignText.visible(text)))
+  }
+
+  private func cut(_ text: String) -> String {
+    text.count > Self.limit ? text.prefix(Self.limit) + "…" : text
   }
 
   private static func hide(_ places: [Range<Int>], in bytes: [UInt8]) -> String {
@@ -58,13 +76,6 @@ final class Redactor: Sendable {
       position = max(position, place.upperBound)
     }
     return String(decoding: shown + bytes[position...], as: UTF8.self)
-  }
-
-  private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
-    default: true
-    }
   }
 }
 
