@@ -6,6 +6,9 @@ import WorkerLink
 struct WorkerRun {
   /// How long after the end of its grace the host waits for the worker's own word of it, which brings the stack of the stuck thread.
   static let patience = Duration.milliseconds(100)
+  /// By how much the host's measure of a handler's time may be above the worker's. The host counts from when it sent the run, or knew of a
+  /// free place for it, to when it read of the end: on a machine that is not overloaded that is some milliseconds more, however long the run is.
+  static let lag = Duration.milliseconds(100)
 
   let order: RunOrder
   /// When a worker was sent it, on the clock of budgets and on the calendar; nil: none was.
@@ -128,10 +131,20 @@ struct WorkerRun {
     }
     report.log = log
     if report.progress == nil { report.progress = progress }
-    report.handlerTime = report.handlerTime.map { min($0, age(at: now)) }
+    report.handlerTime = handlerTime(said: report.handlerTime, at: now)
     let earliest = sentAt?.wall ?? WallTime.calendar.lowerBound
     report.began = report.began.map { max(earliest, min($0, SystemClock().wallTime)) }
     return report
+  }
+
+  /// What counts as the time of the handler's call, for its record and its quota: what the worker says, within what the host has seen.
+  ///
+  /// - Parameter said: The worker's word; nil: that it never called the handler.
+  private func handlerTime(said: Duration?, at now: MonotonicTime) -> Duration? {
+    let said = said.map { min($0, age(at: now)) }
+    guard let began else { return said }
+    let least = now - began - Self.lag
+    return least > (said ?? .zero) ? least : said
   }
 
   /// A worker stops a run on its own when its time is up, and for no other reason.

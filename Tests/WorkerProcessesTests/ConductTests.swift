@@ -113,6 +113,17 @@ import WorkerProcesses
     #expect(try #require(ended.report.began) <= SystemClock().wallTime)
   }
 
+  @Test("a run that took longer than its worker says has taken what the host saw of it", arguments: [Duration.nanoseconds(1), nil])
+  func forgedHandlerTime(_ said: Duration?) async throws {
+    let ended = try await scripted.start { script, run in
+      script.wait(milliseconds: 400)
+      script.send(end(run, .returned(.success, stop: nil)) { $0.handlerTime = said })
+      script.exit()
+    }
+    #expect(ended.ending == .returned(.success, stop: nil))
+    #expect(try #require(ended.report.handlerTime) >= .milliseconds(300))
+  }
+
   // MARK: Too much
 
   @Test("more lines, or reports of progress, than a run may write kill it") func floods() async throws {

@@ -4,6 +4,7 @@
  * The script is a list of steps: a letter, a little-endian length of 4 bytes and as many bytes.
  *   R  receive a message           S  send the bytes as a datagram
  *   F  send the bytes for ever     E  tell on standard error which descriptors are open
+ *   W  wait so many milliseconds, 4 bytes
  *   X  exit with status 0          a script that is over pauses for ever: what it is sent stays unread
  */
 #include <fcntl.h>
@@ -40,6 +41,11 @@ int main(void) {
     while (step == 'F')
       if (send(3, bytes, count, MSG_NOSIGNAL) < 0) return 6;
     if (step == 'E') tell_descriptors();
+    if (step == 'W' && count == sizeof(uint32_t)) {
+      uint32_t milliseconds;
+      memcpy(&milliseconds, bytes, sizeof milliseconds);
+      usleep(milliseconds * 1000);
+    }
     if (step == 'X') return 0;
   }
   for (;;) pause();

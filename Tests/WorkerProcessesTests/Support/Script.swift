@@ -33,6 +33,7 @@ struct Script {
   mutating func send(_ message: WorkerMessage) { step("S", message.encode().bytes) }
   mutating func send(_ raw: [UInt8]) { step("S", raw) }
   mutating func sendForEver(_ message: WorkerMessage) { step("F", message.encode().bytes) }
+  mutating func wait(milliseconds: UInt32) { withUnsafeBytes(of: milliseconds.littleEndian) { step("W", Array($0)) } }
   mutating func tellDescriptors() { step("E", []) }
   mutating func exit() { step("X", []) }
 
