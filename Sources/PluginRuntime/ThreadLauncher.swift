@@ -178,10 +178,12 @@ public final class ThreadLauncher: Launcher {
   /// Returns whether the thread may serve another run.
   private func execute(_ run: LiveRun, with handler: PluginHandler) -> Bool {
     guard let deadline = run.begin(on: taskhost_crash_thread_number()) else { return true }
-    if run.order.isAhead { sink(.began(run.order.run)) }
+    // Before it is told: what is told is never too early for what its record says.
+    let began = services.wallTime
+    if run.order.isAhead || run.order.tellsBegin { sink(.began(run.order.run)) }
     deadlines.arm(run, at: deadline)
     let isAlone = role == .worker && run.order.contract.maxConcurrentRuns == 1
-    let meter = RunMeter(of: isAlone ? .process : .thread, measuringMemory: role == .worker, began: services.wallTime)
+    let meter = RunMeter(of: isAlone ? .process : .thread, measuringMemory: role == .worker, began: began)
     let watch = ThreadExit.begin(run) { [self] run in threadVanished(run, meter) }
     let result = handler.call(run)
     ThreadExit.end(watch)

@@ -7,15 +7,21 @@ public import TaskModel
 /// remembered together, as if all had taken place with the last of them: the limit still holds, and the next start comes up to 1/512 of
 /// the period later than it could. So a limiter takes at most 25 KiB.
 ///
+/// A start that is under way can hold its place before it is known when it takes place, see ``hold(at:)``.
+///
 /// Starts that lie further ahead than a period do not count: they are from a calendar that was set back since. ``shifted(by:)`` moves them
 /// along with a calendar that is known to have been set.
 public struct RateLimiter: Sendable, Hashable {
   /// What it keeps.
   public let rate: Rate
-  /// The last starts, ascending: as many as count and a few more, none a period older than the newest.
+  /// The last starts, ascending: as many as count, none a period older than the newest.
   private var groups: [Group] = []
   /// How many starts ``groups`` has.
   private var total = 0
+  /// How many starts are under way.
+  private var held = 0
+  /// When the last of them was given its place, in milliseconds since 1970.
+  private var heldAt = Int64.min
 
   /// Starts that are remembered together; in milliseconds since 1970.
   private struct Group: Sendable, Hashable {
@@ -62,27 +68,37 @@ public struct RateLimiter: Sendable, Hashable {
     forgetOldest()
   }
 
-  /// Gives a start back that was recorded and did not take place. Giving back what was not recorded changes nothing.
-  public mutating func giveBack(_ start: WallTime) {
-    let moment = Self.moment(start)
-    guard let index = groups.firstIndex(where: { $0.last >= moment }) else { return }
-    total -= 1
-    groups[index].count -= 1
-    if groups[index].count == 0 { groups.remove(at: index) }
+  /// Gives a start its place that is under way: from `now` on it counts in every stretch of time, until ``begin(at:)`` says when it took
+  /// place, or ``letGo()`` that it did not.
+  public mutating func hold(at now: WallTime) {
+    held += 1
+    heldAt = Self.moment(now)
   }
+
+  /// One of the starts that are under way took place at `start`. Where none is, nothing changes.
+  public mutating func begin(at start: WallTime) {
+    guard held > 0 else { return }
+    held -= 1
+    record(start)
+  }
+
+  /// One of the starts that are under way did not take place. Where none is, nothing changes.
+  public mutating func letGo() { held = max(0, held - 1) }
 
   /// How many could start at `now`: 0 … ``Rate/count``.
   public func available(at now: WallTime) -> Int {
     let moment = Self.moment(now)
     let used = groups.reduce(0) { $1.last > moment - period && $1.last <= moment + period ? $0 + $1.count : $0 }
-    return max(0, rate.count - used)
+    return max(0, rate.count - used - held)
   }
 
-  /// The first moment, not before `now`, at which ``take(now:)`` would take one.
+  /// The first moment, not before `now`, at which ``take(now:)`` would take one. `distantFuture`: nobody knows, since all places are held by
+  /// starts that are under way.
   public func nextPermit(after now: WallTime) -> WallTime {
-    guard total >= rate.count else { return now }
+    guard held < rate.count else { return .distantFuture }
+    guard total + held >= rate.count else { return now }
     let moment = Self.moment(now)
-    var used = 0
+    var used = held
     for group in groups.reversed() where group.last <= moment + period {
       used += group.count
       if used >= rate.count { return max(now, WallTime(unixMilliseconds: group.last + period)) }
@@ -90,12 +106,16 @@ public struct RateLimiter: Sendable, Hashable {
     return now
   }
 
-  /// The newest start that is known; nil: none is.
-  public var newestStart: WallTime? { groups.last.map { WallTime(unixMilliseconds: $0.last) } }
+  /// The newest start that is known, or when one that is under way was given its place; nil: there is none.
+  public var newestStart: WallTime? {
+    let known = [groups.last?.last, held > 0 ? heldAt : nil].compactMap { $0 }.max()
+    return known.map { WallTime(unixMilliseconds: $0) }
+  }
 
   /// The same after the wall clock was set by `amount` (forward: positive).
   public func shifted(by amount: Duration) -> RateLimiter {
     var limiter = self
+    limiter.heldAt = Self.moment(heldAt, amount)
     limiter.groups = groups.map { group in
       Group(first: Self.moment(group.first, amount), last: Self.moment(group.last, amount), count: group.count)
     }
@@ -108,9 +128,8 @@ public struct RateLimiter: Sendable, Hashable {
     let past = groups.prefix { $0.last <= newest - period }
     total -= past.reduce(0) { $0 + $1.count }
     groups.removeFirst(past.count)
-    // Some more than count are kept: one that is given back must not have pushed another out.
-    while total > rate.count + Self.mostGroups {
-      let surplus = min(groups[0].count, total - rate.count - Self.mostGroups)
+    while total > rate.count {
+      let surplus = min(groups[0].count, total - rate.count)
       total -= surplus
       groups[0].count -= surplus
       if groups[0].count == 0 { groups.removeFirst() }

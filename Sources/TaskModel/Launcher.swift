@@ -34,11 +34,13 @@ public struct RunOrder: Sendable {
   public var arguments: [UInt8]?
   /// Its request is recorded as claimed, not as running: its begin is told as `began`, and until then it can be withdrawn.
   public var isAhead: Bool
+  /// Its begin counts for a rate: it is told as `began` when its handler is called, and not before.
+  public var tellsBegin: Bool
 
   /// An order as given.
   public init(
     run: RunID, request: RequestID, contract: HandlerContract, attempt: Int, payload: [UInt8], arguments: [UInt8]? = nil,
-    isAhead: Bool = false
+    isAhead: Bool = false, tellsBegin: Bool = false
   ) {
     self.run = run
     self.request = request
@@ -47,12 +49,14 @@ public struct RunOrder: Sendable {
     self.payload = payload
     self.arguments = arguments
     self.isAhead = isAhead
+    self.tellsBegin = tellsBegin
   }
 }
 
 /// What a launcher tells its host, from any of its threads.
 public enum LauncherEvent: Sendable {
-  /// A run that was handed out ahead has begun, or is about to this moment. Sent before its handler's first call comes through.
+  /// A run that was handed out ahead, or whose begin counts, has begun, or is about to this moment. Sent before its handler's first call
+  /// comes through.
   case began(RunID)
   /// A run ended. Sent once for every order that is not withdrawn.
   case ended(RunID, RunEnding, RunReport)

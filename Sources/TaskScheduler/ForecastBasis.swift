@@ -44,6 +44,7 @@ public struct ForecastBasis: Sendable {
     isDraining = core.isDraining
     limits = core.limits
     for entry in core.live.values { limits.give(entry) }
+    limits.assumeBegun(at: now)
     awakeSince = core.awakeSince
   }
 }

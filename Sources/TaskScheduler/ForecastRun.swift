@@ -153,6 +153,7 @@ final class ForecastRun {
   }
 
   private func note(_ entry: LiveRunEntry, _ transaction: any StoreTransaction) throws {
+    core.limits.began(entry.run, at: entry.started)
     let record = entry.isRepeating ? try transaction.request(entry.request) : nil
     // What comes by an event came once; nobody knows when the next one comes.
     entries.append(

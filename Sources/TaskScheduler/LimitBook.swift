@@ -9,6 +9,8 @@ struct LimitBook {
   private var rates: [TaskIdentifier: RateLimiter] = [:]
   private var keyRates: [TaskIdentifier: [String: RateLimiter]] = [:]
   private var keyRuns: [TaskIdentifier: [String: Int]] = [:]
+  /// The runs that were handed out and of whose begin nothing is known yet: they hold their places in the rates.
+  private var unbegun: [RunID: LiveRunEntry] = [:]
   private(set) var quotas: [TaskIdentifier: RunQuotaMeter] = [:]
   /// How often events woke the requests of an identifier.
   private var wakes: [TaskIdentifier: RateLimiter] = [:]
@@ -43,14 +45,12 @@ struct LimitBook {
   func visitHolds(on lane: LaneState, of identifier: TaskIdentifier, live: [WallTime], now: WallTime, _ body: (Hold) -> Bool) -> Bool {
     if let key = lane.gates.concurrencyKey {
       if keyRuns[identifier]?[key] ?? 0 >= runsPerKey(identifier), !body(Hold(gate: .key)) { return false }
-      if let limiter = keyRates[identifier]?[key], let until = Self.closed(limiter, now), !body(Hold(gate: .rate, until: until)) {
-        return false
-      }
+      if let limiter = keyRates[identifier]?[key], let hold = Self.closed(limiter, now), !body(hold) { return false }
     }
     let tokens = tokens(lane.gates, identifier)
     if !tokens.isEmpty, !resources.canTake(tokens), !body(Hold(gate: .resource)) { return false }
-    if let until = hostRate.flatMap({ Self.closed($0, now) }), !body(Hold(gate: .rate, until: until)) { return false }
-    if let until = rates[identifier].flatMap({ Self.closed($0, now) }), !body(Hold(gate: .rate, until: until)) { return false }
+    if let hold = hostRate.flatMap({ Self.closed($0, now) }), !body(hold) { return false }
+    if let hold = rates[identifier].flatMap({ Self.closed($0, now) }), !body(hold) { return false }
     if let meter = quotas[identifier], !lane.gates.isPastDeadline {
       let opens = meter.opensAt(now, live: live)
       if opens > now, !body(Hold(gate: .quota, until: opens)) { return false }
@@ -71,24 +71,53 @@ struct LimitBook {
     keyRuns[entry.identifier]?[key] = count > 1 ? count - 1 : nil
   }
 
-  /// Counts a start, at the time at which the run begins.
-  mutating func began(_ entry: LiveRunEntry, now: WallTime) {
-    hostRate?.record(entry.started)
-    rates[entry.identifier]?.record(entry.started)
+  // MARK: Begins, which the rates count
+
+  /// Whether the begins of the lane's runs count: then their launcher is to tell of them.
+  func countsBegins(_ gates: LaneGates, of identifier: TaskIdentifier) -> Bool {
+    hostRate != nil || rates[identifier] != nil || (gates.concurrencyKey != nil && limits[identifier]?.ratePerKey != nil)
+  }
+
+  /// Whether the begin of any run that was handed out is to be told still.
+  var awaitsBegins: Bool { !unbegun.isEmpty }
+
+  /// A run is handed to its launcher. A worker may have to be launched for it: its place counts until its begin is known, however long that
+  /// takes, and for a whole period from then.
+  mutating func handedOut(_ entry: LiveRunEntry, now: WallTime) {
+    guard countsBegins(entry.gates, of: entry.identifier), unbegun.updateValue(entry, forKey: entry.run) == nil else { return }
+    hostRate?.hold(at: now)
+    rates[entry.identifier]?.hold(at: now)
     guard let key = entry.gates.concurrencyKey, let rate = limits[entry.identifier]?.ratePerKey else { return }
     // Keys come and go: those whose starts are long ago are forgotten.
     if keyRates[entry.identifier]?.count ?? 0 >= 4096 {
       keyRates[entry.identifier] = keyRates[entry.identifier]?.filter { $0.value.available(at: now) < rate.count }
     }
-    keyRates[entry.identifier, default: [:]][key, default: RateLimiter(rate)].record(entry.started)
+    keyRates[entry.identifier, default: [:]][key, default: RateLimiter(rate)].hold(at: now)
   }
 
-  /// A start that was counted did not take place.
-  mutating func takeBackBegin(_ entry: LiveRunEntry) {
-    hostRate?.giveBack(entry.started)
-    rates[entry.identifier]?.giveBack(entry.started)
-    if let key = entry.gates.concurrencyKey { keyRates[entry.identifier]?[key]?.giveBack(entry.started) }
+  /// A run that was handed out has begun, at `time` or before.
+  ///
+  /// - Returns: Whether that is news, and counts.
+  @discardableResult mutating func began(_ run: RunID, at time: WallTime) -> Bool {
+    guard let entry = unbegun.removeValue(forKey: run) else { return false }
+    hostRate?.begin(at: time)
+    rates[entry.identifier]?.begin(at: time)
+    if let key = entry.gates.concurrencyKey { keyRates[entry.identifier]?[key]?.begin(at: time) }
+    return true
   }
+
+  /// A run that was handed out has not begun, and will not. One whose begin is known stays counted.
+  mutating func letGo(_ run: RunID) {
+    guard let entry = unbegun.removeValue(forKey: run) else { return }
+    hostRate?.letGo()
+    rates[entry.identifier]?.letGo()
+    if let key = entry.gates.concurrencyKey { keyRates[entry.identifier]?[key]?.letGo() }
+  }
+
+  /// Takes all that were handed out for begun at `now`: nobody knows better.
+  mutating func assumeBegun(at now: WallTime) { for run in unbegun.keys.sorted() { began(run, at: now) } }
+
+  // MARK: What was
 
   /// A run's end is durable.
   mutating func note(_ run: RunRecord) {
@@ -103,14 +132,19 @@ struct LimitBook {
     // One that ended later than now is of a calendar that was set back since: what it used is not known any more.
     let oldestFirst = runs.filter { ($0.ended ?? $0.started) <= now }.sorted { $0.started < $1.started }
     for run in oldestFirst {
-      hostRate?.record(run.started)
-      rates[run.identifier]?.record(run.started)
+      // Of a run that was lost, it is recorded when it was handed out, unless it began late.
+      let start = run.outcome == .lost ? min(run.started + Self.unnoted, run.ended ?? run.started) : run.started
+      hostRate?.record(start)
+      rates[run.identifier]?.record(start)
       if let rate = limits[run.identifier]?.ratePerKey, let key = key(run) {
-        keyRates[run.identifier, default: [:]][key, default: RateLimiter(rate)].record(run.started)
+        keyRates[run.identifier, default: [:]][key, default: RateLimiter(rate)].record(start)
       }
       note(run)
     }
   }
+
+  /// A run that begins later than this after it was handed out is recorded as begun anew.
+  static let unnoted = Duration.milliseconds(100)
 
   /// Whether anything of the history counts.
   var needsHistory: Bool { hostRate != nil || !rates.isEmpty || !quotas.isEmpty || limits.values.contains { $0.ratePerKey != nil } }
@@ -182,8 +216,9 @@ struct LimitBook {
     )
   }
 
-  private static func closed(_ limiter: RateLimiter, _ now: WallTime) -> WallTime? {
+  /// Nil: the rate has a start left.
+  private static func closed(_ limiter: RateLimiter, _ now: WallTime) -> Hold? {
     let permit = limiter.nextPermit(after: now)
-    return permit > now ? permit : nil
+    return permit > now ? Hold(gate: .rate, until: permit < .distantFuture ? permit : nil) : nil
   }
 }

@@ -27,7 +27,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   var commands = Deque<Command>()
   /// Whether one of them is for the thread to look at now.
   private var isCalled = false
-  /// Whether begins are: they are the answers to what was asked.
+  /// Whether begins are: they are the answers to what was asked, or a rate counts them.
   private var awaitsBegins = false
   private var isOver = false
   private var isServing = false
@@ -202,7 +202,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     let wakeAt = nextWake()
     monitor.lock()
     defer { monitor.unlock() }
-    awaitsBegins = core.awaits(nil)
+    awaitsBegins = core.awaits(nil) || core.limits.awaitsBegins
     // What came before begins were waited for.
     if awaitsBegins, !commands.isEmpty { isCalled = true }
     while !isCalled, !isOver, wakeAt > clock.monotonicTime {
@@ -287,7 +287,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
       // A run that is not its request's present one has nothing to say any more.
       do { try core.end(run, ending, report, transaction, now: now) } catch StoreError.fenced { return core.abandon(run, now: now) }
       if case .returned(_, _?) = ending, let entry = core.turn.ended.last(where: { $0.run == run }) { noteExpired(entry) }
-    case .began(let run, let time): core.begin(run, at: time, now: time)
+    case .began(let run, let time): try core.hearBegin(run, at: time, transaction)
     case .withdrawn(let run):
       do { try core.release(run, transaction, now: now) } catch StoreError.fenced { core.abandon(run, now: now) }
     case .write(let write):

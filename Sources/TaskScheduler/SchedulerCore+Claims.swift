@@ -28,13 +28,48 @@ extension SchedulerCore {
 
   // MARK: It begins
 
-  /// A launcher has begun a run that it had in its queue. One that has ended, or was taken back, is left alone.
-  func begin(_ run: RunID, at time: WallTime, now: WallTime) {
-    guard let claim = forget(run, now: now) else { return }
+  /// A launcher has begun a run that it had in its queue, or one whose begin counts for a rate. One that has ended, or was taken back, is
+  /// left alone.
+  ///
+  /// - Parameter latest: It had begun by then: from there the rates count it; nil: `time`.
+  /// - Returns: Whether it was recorded as running, and its rates have learnt of its begin.
+  @discardableResult func begin(_ run: RunID, at time: WallTime, by latest: WallTime? = nil, now: WallTime) -> Bool {
+    guard let claim = forget(run, now: now) else {
+      guard let entry = live[run] else { return false }
+      return limits.began(run, at: max(entry.started, latest ?? time))
+    }
     turn.begun.append(claim)
     let entry = live(claim, since: time, now: now)
+    limits.began(run, at: latest ?? time)
     if entry.gates.onLostCondition == .stop, lacksConditions(entry.gates) { turn.expirations.append((run, .conditions)) }
+    return false
   }
+
+  /// A launcher tells of a begin, a moment after it.
+  func hearBegin(_ run: RunID, at time: WallTime, _ transaction: any StoreTransaction) throws {
+    guard begin(run, at: time, by: time + Self.tick, now: time), let entry = live[run], !unrecorded.contains(run),
+      time >= entry.started + LimitBook.unnoted
+    else { return }
+    // A host that is killed leaves no other word of when it began.
+    guard var record = try transaction.request(entry.request), record.run == run else { return }
+    record.started = time
+    try transaction.update(record)
+  }
+
+  /// What a run's end says of its begin.
+  func begin(_ run: RunID, endedAs ending: RunEnding, _ report: RunReport, now: WallTime) {
+    let began = min(report.began ?? now, now)
+    switch ending {
+    // Its handler was never called.
+    case .returned where report.began == nil && claims[run] == nil: limits.letGo(run)
+    case .returned: begin(run, at: began, by: began + Self.tick, now: now)
+    // If its begin was not told, it may have been at any time until now.
+    case .crashed, .forced, .lost: begin(run, at: began, by: now + Self.tick, now: now)
+    }
+  }
+
+  /// The clock shows whole milliseconds: what has begun has begun by the next one.
+  private static let tick = Duration.milliseconds(1)
 
   /// The time of a held run has come.
   ///
@@ -54,7 +89,7 @@ extension SchedulerCore {
     live[entry.run] = entry
     unrecorded.insert(entry.run)
     slotTaken(entry)
-    limits.began(entry, now: now)
+    limits.handedOut(entry, now: time)
     return entry
   }
 
@@ -112,7 +147,7 @@ extension SchedulerCore {
       unrecorded.remove(run)
       turn.neverBegun.append(known)
       slotFreed(known, took: nil, now: now)
-      limits.takeBackBegin(known)
+      limits.letGo(run)
       entry = known
     } else {
       return

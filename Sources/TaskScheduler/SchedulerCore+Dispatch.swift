@@ -129,7 +129,7 @@ extension SchedulerCore {
     let isAhead = isHeld || handler.freeSlots == 0
     let order = RunOrder(
       run: run, request: offer.id, contract: handler.contract, attempt: entry.attempt, payload: try transaction.payload(of: offer.id),
-      isAhead: isAhead)
+      isAhead: isAhead, tellsBegin: limits.countsBegins(lane.gates, of: handler.contract.identifier))
     if isHeld { turn.held.append(HeldOrder(order: order, due: offer.due)) } else { turn.orders.append(order) }
     guard !isAhead else {
       try claim(Claim(entry: entry, rank: offer.rank, isHeld: isHeld), transaction, now: now)
@@ -138,7 +138,7 @@ extension SchedulerCore {
     try transaction.start(offer.id, run: run, at: began)
     live[run] = entry
     slotTaken(entry)
-    limits.began(entry, now: now)
+    limits.handedOut(entry, now: now)
     turn.started.append(entry)
     if isObserved, let record = try transaction.request(offer.id) { note(record) }
     note(entry.record)

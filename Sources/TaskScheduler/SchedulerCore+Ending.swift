@@ -4,8 +4,7 @@ import TaskModel
 extension SchedulerCore {
   /// A run ended: its outcome goes into the history, and its request becomes what the table of transitions says.
   func end(_ run: RunID, _ ending: RunEnding, _ report: RunReport, _ transaction: any StoreTransaction, now: WallTime) throws {
-    // Its end says that it had begun.
-    begin(run, at: min(report.began ?? now, now), now: now)
+    begin(run, endedAs: ending, report, now: now)
     guard let entry = live[run] else { return }
     if !entry.isRepeating, entry.stopRequested == nil, ending.isPlainSuccess {
       let isUnrecorded = unrecorded.remove(run) != nil
@@ -46,6 +45,7 @@ extension SchedulerCore {
     if let claim = forget(run, now: now) { turn.released.append(claim) }
     guard let entry = live.removeValue(forKey: run) else { return }
     if unrecorded.remove(run) != nil { turn.recorded.append(run) }
+    limits.began(run, at: now)
     slotFreed(entry, took: nil, now: now)
     turn.ended.append(entry)
   }

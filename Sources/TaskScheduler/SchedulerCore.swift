@@ -173,7 +173,7 @@ final class SchedulerCore {
     for entry in turn.neverBegun {
       live[entry.run] = entry
       slotTaken(entry)
-      limits.began(entry, now: now)
+      limits.handedOut(entry, now: now)
     }
     unrecorded.formUnion(turn.recorded)
     for claim in turn.released { keep(claim, now: now) }
@@ -199,7 +199,7 @@ final class SchedulerCore {
     unrecorded.remove(entry.run)
     limits.give(entry)
     recount(entry.identifier) { $0.recount(by: -1) }
-    limits.takeBackBegin(entry)
+    limits.letGo(entry.run)
   }
 
   // MARK: How many requests are live

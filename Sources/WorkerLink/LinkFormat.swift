@@ -7,7 +7,7 @@ import TaskModel
 /// of up to ``inlineBytes`` is a datagram; a larger one is the content of a sealed memfd, and the datagram says how long it is.
 public enum LinkFormat {
   /// The version; both ends come from one release, so there is no talk between versions.
-  public static let version: UInt32 = 4
+  public static let version: UInt32 = 5
   /// Bytes of a message that travels in its datagram; larger ones travel as a memfd.
   public static let inlineBytes = 32 << 10
   /// Bytes of the largest message.

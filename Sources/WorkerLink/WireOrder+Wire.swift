@@ -2,7 +2,7 @@ import TaskModel
 
 extension WireOrder: WireValue {
   /// Bytes it takes at most.
-  var wireBytes: Int { 48 + identifier.rawValue.utf8.count + payload.count + (arguments?.count ?? 0) }
+  var wireBytes: Int { 49 + identifier.rawValue.utf8.count + payload.count + (arguments?.count ?? 0) }
 
   func write(to writer: inout MessageWriter) {
     writer.write(run)
@@ -11,6 +11,7 @@ extension WireOrder: WireValue {
     writer.number(attempt)
     writer.blob(payload)
     writer.optional(arguments) { $0.blob($1) }
+    writer.flag(tellsBegin)
   }
 
   init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
@@ -22,6 +23,7 @@ extension WireOrder: WireValue {
       payload: try reader.blob("payload", atMost: Limits.payloadBytes),
       arguments: try reader.optional("arguments") { (reader) throws(LinkError) in
         try reader.blob("arguments", atMost: Limits.argumentBytes)
-      })
+      },
+      tellsBegin: try reader.flag("whether an order tells of its begin"))
   }
 }

@@ -14,21 +14,27 @@ public struct WireOrder: Sendable, Hashable {
   public var payload: [UInt8]
   /// What a typed handler is called with, packed; at most ``TaskModel/Limits/argumentBytes``. nil for every other handler.
   public var arguments: [UInt8]?
+  /// Its begin is told with ``WorkerMessage/began(_:)``.
+  public var tellsBegin: Bool
 
   /// An order as given.
-  public init(run: RunID, request: RequestID, identifier: TaskIdentifier, attempt: Int, payload: [UInt8], arguments: [UInt8]? = nil) {
+  public init(
+    run: RunID, request: RequestID, identifier: TaskIdentifier, attempt: Int, payload: [UInt8], arguments: [UInt8]? = nil,
+    tellsBegin: Bool = false
+  ) {
     self.run = run
     self.request = request
     self.identifier = identifier
     self.attempt = attempt
     self.payload = payload
     self.arguments = arguments
+    self.tellsBegin = tellsBegin
   }
 
   /// What of a launcher's order travels.
   public init(_ order: RunOrder) {
     self.init(
       run: order.run, request: order.request, identifier: order.contract.identifier, attempt: order.attempt, payload: order.payload,
-      arguments: order.arguments)
+      arguments: order.arguments, tellsBegin: order.tellsBegin)
   }
 }

@@ -53,9 +53,10 @@ extension PluginWorker: WorkerProcess.Owner {
     case .withdrawn(let run): events = monitor.locked { withdrawn(run, process, at: now) }
     case .began(let run):
       events = monitor.locked {
-        guard runs[run]?.askedBack != nil else { return stray(process, at: now) }
+        guard let entry = runs[run], entry.isSent, entry.askedBack != nil || entry.awaitsBegin else { return stray(process, at: now) }
         begin(run, at: now)
-        return begins()
+        runs[run]?.hearBegin()
+        return entry.order.tellsBegin ? begins() + [.began(run)] : begins()
       }
     case .shortage(let identifier, let sentence):
       events = monitor.locked {
@@ -192,6 +193,7 @@ extension PluginWorker: WorkerProcess.Owner {
     // One that ended with its process in this moment is there no more.
     guard let entry = runs[run], entry.isSent else { return stray(process, at: now) }
     guard entry.askedBack != nil || isShort else { return violation(process, "it gave back a run that it was not asked for") }
+    guard entry.awaitsBegin == entry.order.tellsBegin else { return violation(process, "it gave back a run that it had begun") }
     _ = remove(run, at: now)
     if case .ready = phase { rest() }
     return [.withdrawn(run)] + begins()

@@ -77,7 +77,7 @@ public final class PluginWorker: @unchecked Sendable {  // reason: everything th
   var order: [RunID] = []
   /// How many runs of each identifier count as running.
   var begun: [TaskIdentifier: Int] = [:]
-  /// Runs that were handed out ahead and have begun, which is to be told.
+  /// Runs that were handed out ahead and have begun, which is to be told. Those whose begin counts are not among them: their worker tells.
   private var untold: [RunID] = []
   /// For which the host lacks something; it is told when it has it again.
   var isShort = false
@@ -345,7 +345,7 @@ public final class PluginWorker: @unchecked Sendable {  // reason: everything th
     entry.askedBack = nil
     entry.begin(at: now)
     runs[run] = entry
-    if entry.order.isAhead { untold.append(run) }
+    if entry.order.isAhead, !entry.order.tellsBegin { untold.append(run) }
     if entry.forceAt != .distantFuture { surroundings.loop.arm(self, at: entry.forceAt) }
   }
 

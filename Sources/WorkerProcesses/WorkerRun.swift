@@ -19,6 +19,8 @@ struct WorkerRun {
   /// knows of a begin by the end of the run before it, without a message.
   var began: MonotonicTime?
   var beganAt: WallTime?
+  /// Its begin counts, and its worker has not told of it.
+  private(set) var awaitsBegin: Bool
   /// When it counts as stalled, where its kind does.
   var stallEnd = MonotonicTime.distantFuture
   /// Why it was asked to stop; nil: it was not.
@@ -36,7 +38,10 @@ struct WorkerRun {
   private var lines = 0
   private var progressReports = 0
 
-  init(order: RunOrder) { self.order = order }
+  init(order: RunOrder) {
+    self.order = order
+    awaitsBegin = order.tellsBegin
+  }
 
   var reference: RunReference { RunReference(run: order.run, request: order.request, identifier: order.contract.identifier) }
 
@@ -79,6 +84,9 @@ struct WorkerRun {
   }
 
   // MARK: What its worker says of it
+
+  /// Its handler is called, the worker says.
+  mutating func hearBegin() { awaitsBegin = false }
 
   /// A line that the handler logged.
   mutating func hear(_ line: LogLine, at now: MonotonicTime) throws(WorkerConduct.Violation) {
@@ -134,6 +142,8 @@ struct WorkerRun {
     report.handlerTime = handlerTime(said: report.handlerTime, at: now)
     let earliest = sentAt?.wall ?? WallTime.calendar.lowerBound
     report.began = report.began.map { max(earliest, min($0, SystemClock().wallTime)) }
+    // One whose begin counts has begun if its handler has returned, whatever its worker says.
+    if awaitsBegin, report.began == nil { report.began = SystemClock().wallTime }
     return report
   }
 

@@ -86,7 +86,7 @@ final class WorkerSession: @unchecked Sendable {  // reason: what changes after 
         guard let contract = contracts[order.identifier] else { Worker.give(up: "the host ordered a run of an unknown identifier") }
         return RunOrder(
           run: order.run, request: order.request, contract: contract, attempt: order.attempt, payload: order.payload,
-          arguments: order.arguments)
+          arguments: order.arguments, tellsBegin: order.tellsBegin)
       })
   }
 
@@ -110,7 +110,7 @@ final class WorkerSession: @unchecked Sendable {  // reason: what changes after 
     case .log(let run, let line): link.send(line, of: run.run)
     case .stuck(let run, let thread, let stack): link.send(.stuck(run.run, thread: thread, stack: stack))
     case .output(_, let line): link.send(line, of: nil)
-    // Orders are not said to be ahead here: only an answer tells of a begin.
+    // Orders are not said to be ahead here: only an answer tells of a begin, or a run whose begin counts.
     case .began(let run): link.send(.began(run))
     case .withdrawn(let run): link.send(.withdrawn(run))
     case .shortage(let identifier, let sentence): link.send(.shortage(identifier, sentence))

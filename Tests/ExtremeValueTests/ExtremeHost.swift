@@ -129,7 +129,7 @@ final class ExtremeLauncher: Launcher {
 
   func start(_ orders: [RunOrder]) {
     guard let sink = sink.withLock({ $0 }) else { return }
-    for order in orders where order.isAhead { sink(.began(order.run)) }
+    for order in orders where order.isAhead || order.tellsBegin { sink(.began(order.run)) }
   }
 
   func withdraw(_ runs: [RunID]) {

@@ -106,7 +106,13 @@ final class ProofHost {
   func hasBegun(_ run: RunID) -> Bool { launcher.hasBegun(run) }
 
   /// Gives an order to the launcher.
-  private func start(_ order: RunOrder) throws { if launcher.start(order) { try began(order, now) } }
+  private func start(_ order: RunOrder) throws { if launcher.start(order) { try tellBegin(order) } }
+
+  /// The launcher has begun a run.
+  private func tellBegin(_ order: RunOrder) throws {
+    try began(order, now)
+    if order.tellsBegin { core.begin(order.run, at: now, now: now) }
+  }
 
   /// A turn that changes nothing but starts what can be started.
   func turn() throws { try turn { _, _ in } }
@@ -140,7 +146,7 @@ final class ProofHost {
     }
     for record in turn.history { try ended(record) }
     // What the launcher began in the place of what ended.
-    for order in next where orders[order.run] != nil { try began(order, now) }
+    for order in next where orders[order.run] != nil { try tellBegin(order) }
     next = []
     asked += turn.withdrawals
     for order in turn.orders {

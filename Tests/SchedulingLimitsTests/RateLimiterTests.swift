@@ -104,15 +104,37 @@ struct RateLimiterTests {
     #expect(limiter.nextPermit(after: at(490)) == at(10_480))
   }
 
-  @Test("what is given back can be taken again, and no more than that")
-  func giveBack() throws {
+  @Test("a start that is under way holds its place until it takes place, and counts from then")
+  func held() throws {
     var limiter = RateLimiter(try Rate("2/10s"))
-    limiter.giveBack(at(0))
-    #expect(limiter.available(at: at(0)) == 2)
     #expect(limiter.take(now: at(0)) == true)
-    #expect(limiter.take(now: at(3)) == true)
+    limiter.hold(at: at(3))
+    #expect(limiter.available(at: at(9_000)) == 0)
+    #expect(limiter.nextPermit(after: at(5)) == at(10_000))
+    #expect(limiter.newestStart == at(3))
+    limiter.hold(at: at(10_000))
+    // The first of them has been under way for longer than a period.
+    #expect(limiter.nextPermit(after: at(20_000)) == .distantFuture)
+    #expect(limiter.take(now: at(20_000)) == false)
+    limiter.begin(at: at(20_000))
+    #expect(limiter.nextPermit(after: at(20_000)) == at(30_000))
+    limiter.begin(at: at(21_000))
+    #expect(limiter.nextPermit(after: at(21_000)) == at(30_000))
+    #expect(limiter.take(now: at(30_000)) == true)
+    #expect(limiter.nextPermit(after: at(30_000)) == at(31_000))
+  }
+
+  @Test("a start that is under way and does not take place gives its place back, and no more than that")
+  func letGo() throws {
+    var limiter = RateLimiter(try Rate("2/10s"))
+    limiter.letGo()
+    limiter.begin(at: at(0))
+    #expect(limiter.available(at: at(0)) == 2)
+    limiter.hold(at: at(0))
+    limiter.hold(at: at(0))
+    limiter.begin(at: at(3))
     #expect(limiter.take(now: at(5)) == false)
-    limiter.giveBack(at(0))
+    limiter.letGo()
     #expect(limiter.take(now: at(5)) == true)
     #expect(limiter.take(now: at(5)) == false)
     #expect(limiter.nextPermit(after: at(5)) == at(10_003))
@@ -125,12 +147,12 @@ struct RateLimiterTests {
     #expect(limiter.nextPermit(after: at(0)) == at(10_000))
   }
 
-  @Test("a start beyond the rate that is given back leaves those before it")
-  func givenBackBeyond() throws {
+  @Test("a start beyond the rate that does not take place leaves those before it")
+  func letGoBeyond() throws {
     var limiter = RateLimiter(try Rate("1/10s"))
     limiter.record(at(0))
-    limiter.record(at(3))
-    limiter.giveBack(at(3))
+    limiter.hold(at: at(3))
+    limiter.letGo()
     #expect(limiter.nextPermit(after: at(4)) == at(10_000))
   }
 

@@ -28,6 +28,8 @@ final class World {
   private(set) var asked: [RunID] = []
   /// Whether it answers by itself, in the next turn.
   var answersAtOnce = true
+  /// Whether it calls handlers as soon as it is given runs, and says so where that counts.
+  var beginsAtOnce = true
 
   init(_ policy: SchedulingPolicy = SchedulingPolicy(), handlers: [HandlerContract] = [.sample()]) throws {
     directory = try TemporaryDirectory()
@@ -80,13 +82,19 @@ final class World {
       held[id] = nil
       guard let order = orders[id] else { continue }
       if core.beginHeld(order.run, now: now) {
-        _ = launcher.start(order)
-        begun.append(id)
+        start(order)
       } else {
         late.append(order.run)
       }
     }
     return late
+  }
+
+  /// The launcher is given a run.
+  private func start(_ order: RunOrder) {
+    _ = launcher.start(order)
+    begun.append(order.request)
+    if order.tellsBegin, beginsAtOnce { core.begin(order.run, at: now, now: now) }
   }
 
   /// The launcher answers what it was asked.
@@ -101,7 +109,7 @@ final class World {
   /// The launcher tells that a run of a request has begun.
   func tellBegin(_ id: RequestID) throws {
     let run = try #require(orders[id]?.run)
-    try turn { core, _ in core.begin(run, at: now, now: now) }
+    try turn { core, transaction in try core.hearBegin(run, at: now, transaction) }
   }
 
   /// Whether the handler of a request has been called, as the launcher knows.
@@ -141,8 +149,7 @@ final class World {
     asked += turn.withdrawals
     for order in turn.orders {
       orders[order.request] = order
-      _ = launcher.start(order)
-      begun.append(order.request)
+      start(order)
     }
     for hold in turn.held {
       orders[hold.order.request] = hold.order
@@ -226,6 +233,12 @@ final class World {
   func advance(to time: WallTime) throws {
     now = max(now, time)
     try turn()
+  }
+
+  /// The launcher gives the run of a request back that it could not begin.
+  func giveBack(_ id: RequestID) throws {
+    let run = try #require(orders[id]?.run)
+    try turn { core, transaction in try core.release(run, transaction, now: now) }
   }
 
   /// A request as stored.

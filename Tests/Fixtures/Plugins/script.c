@@ -23,7 +23,7 @@
  * What the steps were told becomes the run's output, a JSON object, unless "output", "echo" or "output-bytes" set another.
  *
  * -DIDENTIFIER="…", -DKIND=…, -DMAX_RUNS=…, -DBUDGET_MS=…; -DSHUTDOWN: a hook that appends to the file `shutdown` in the data directory, with -DSHUTDOWN_HANGS it never returns;
- * -DLAUNCH_SUBMIT: submits a request while launching; -DLAUNCH_LOG: writes its settings to the log; -DALWAYS_ECHO: every payload is its
+ * -DLAUNCH_MS=…: its launch takes that long; -DLAUNCH_SUBMIT: submits a request while launching; -DLAUNCH_LOG: writes its settings to the log; -DALWAYS_ECHO: every payload is its
  * run's output, and no script.
  */
 #define _GNU_SOURCE
@@ -333,6 +333,9 @@ TASKHOST_EXPORT const uint32_t taskhost_plugin_abi_version = TASKHOST_ABI_VERSIO
 TASKHOST_EXPORT taskhost_status taskhost_plugin_launch(const taskhost_api *table, taskhost_launch launch) {
   api = table;
   launch_handle = launch;
+#ifdef LAUNCH_MS
+  poll(NULL, 0, LAUNCH_MS);
+#endif
   registration = (taskhost_registration){.struct_size = sizeof registration,
                                          .kind = KIND,
                                          .identifier = IDENTIFIER,

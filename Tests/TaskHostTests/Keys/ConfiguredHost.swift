@@ -51,6 +51,7 @@ final class ConfiguredHost {
     for order in core.turn.orders {
       orders[order.request] = order
       begun.append(order.request)
+      if order.tellsBegin { core.begin(order.run, at: now, now: now) }
     }
     return try result.get()
   }
