@@ -28,6 +28,8 @@ public enum LinkFormat {
   public static let confinementEntries = 4096
   /// Sentences in a list. Further ones are dropped.
   public static let sentences = 64
+  /// Log lines that wait in a worker to be sent: one that comes then is dropped. So dropped lines are reported after as many that were sent.
+  public static let waitingLines = 1000
   /// Bytes of a plugin's settings.
   public static let settingsBytes = 1 << 20
 

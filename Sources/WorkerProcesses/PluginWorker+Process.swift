@@ -59,11 +59,7 @@ extension PluginWorker: WorkerProcess.Owner {
         return entry.order.tellsBegin ? begins() + [.began(run)] : begins()
       }
     case .shortage(let identifier, let sentence):
-      events = monitor.locked {
-        guard contracts[identifier] != nil else { return violation(process, "it spoke of an identifier that it does not have") }
-        isShort = true
-        return stray(process, at: now) + [.shortage(identifier, "a run in its worker could not begin: \(sentence)")]
-      }
+      events = monitor.locked { shortage(of: identifier, sentence, process, at: now) }
     case .expired(let run, let reason):
       events = about(run, process, at: now) { (entry) throws(WorkerConduct.Violation) in
         guard try entry.hearExpiration(reason, at: now) else { return stray(process, at: now) }
@@ -199,10 +195,23 @@ extension PluginWorker: WorkerProcess.Owner {
     return [.withdrawn(run)] + begins()
   }
 
+  /// Runs could not begin in the worker; they are given back.
+  private func shortage(
+    of identifier: TaskIdentifier, _ sentence: String, _ process: WorkerProcess, at now: MonotonicTime
+  ) -> [LauncherEvent] {
+    guard contracts[identifier] != nil else { return violation(process, "it spoke of an identifier that it does not have") }
+    do throws(WorkerConduct.Violation) { try conduct.noteShortage() } catch { return violation(process, error.what) }
+    isShort = true
+    if let told = shortageToldAt[identifier], now - told < Self.shortageInterval { return [] }
+    shortageToldAt[identifier] = now
+    return [.shortage(identifier, "a run in its worker could not begin: \(sentence)")]
+  }
+
   /// The host has what it lacked.
   private func relief() -> [LauncherEvent] {
     guard isShort else { return [] }
     isShort = false
+    shortageToldAt = [:]
     return contracts.keys.sorted { $0.rawValue < $1.rawValue }.map { .relieved($0) }
   }
 

@@ -81,6 +81,8 @@ public final class PluginWorker: @unchecked Sendable {  // reason: everything th
   private var untold: [RunID] = []
   /// For which the host lacks something; it is told when it has it again.
   var isShort = false
+  /// When the word of a process that it lacks something for runs of an identifier was last passed on.
+  var shortageToldAt: [TaskIdentifier: MonotonicTime] = [:]
   var launchOutcome: Result<Launch, LaunchFailure>?
   var missing: [String] = []
   /// What the present process has said so far.
@@ -104,6 +106,8 @@ public final class PluginWorker: @unchecked Sendable {  // reason: everything th
   static let readLimit = Duration.seconds(10)
   /// More runs than that are not kept for their submissions.
   static let gracedLimit = 1024
+  /// What a worker lacks for several runs at once is one shortage. Shorter than any wait before it is sent runs again.
+  static let shortageInterval = Duration.milliseconds(500)
   /// How long a worker may take to say whether runs that it is asked for have begun.
   static let answerLimit = Duration.seconds(10)
 
@@ -322,6 +326,7 @@ public final class PluginWorker: @unchecked Sendable {  // reason: everything th
     }
     guard !orders.isEmpty else { return }
     orders.reverse()
+    conduct.noteSent(orders.count)
     for wire in orders { runs[wire.run]?.send(at: now) }
     for wire in orders { beginIfFree(wire.run, at: now) }
     for batch in HostMessage.batches(of: orders) where !process.send(.start(batch)) {

@@ -22,12 +22,23 @@ struct WorkerConduct {
   /// What all its runs may add to the host's log.
   private var lines = RateAllowance(burst: 5000, perSecond: 1000)
   private var droppedLines: UInt64 = 0
+  /// When it was last told how many lines were dropped.
+  private var droppedToldAt: MonotonicTime?
+  /// Lines that it sent since it last said how many it dropped, and how many it said so of in all.
+  private var linesSinceDrop = 0
+  private var linesSaidDropped: UInt64 = 0
+  /// Runs that it was sent, and how often it said that it lacked something to begin one.
+  private var runsSent = 0
+  private var shortages = 0
 
   /// A process that was started at `began`.
   init(began: MonotonicTime) { self.began = began }
 
   /// Whether it has said that its plugin has launched.
   var hasLaunched: Bool { stage == .launched }
+
+  /// It is sent that many runs.
+  mutating func noteSent(_ runs: Int) { runsSent = runsSent.adding(saturating: runs) }
 
   /// What it launched was found to be right.
   mutating func noteLaunched() { stage = .launched }
@@ -36,6 +47,7 @@ struct WorkerConduct {
   ///
   /// - Parameter isLeaving: Whether it was asked to end.
   mutating func judge(_ message: WorkerMessage, isLeaving: Bool, at now: MonotonicTime) throws(Violation) {
+    if case .log = message { linesSinceDrop = linesSinceDrop.adding(saturating: 1) }
     switch (message, stage) {
     case (.confined, .unconfined): stage = .launching
     case (.confined, _): throw Violation(what: "it said for the second time how it is confined")
@@ -53,9 +65,7 @@ struct WorkerConduct {
     case (.log(nil, _), _):
       strayLines += 1
       guard strayLines <= Self.strayLineLimit else { throw Violation(what: "it logged more outside of its runs than it may") }
-    case (.dropped(let lines), _):
-      guard lines > 0 else { throw Violation(what: "it reported that no lines were dropped") }
-      droppedLines = droppedLines.adding(saturating: min(lines, Self.believableDrop))
+    case (.dropped(let lines), _): try noteDropped(lines, at: now)
     case (.call, _): break
     case (.stopped, _):
       guard isLeaving else { throw Violation(what: "it said that it has stopped, which it was not asked to") }
@@ -73,6 +83,27 @@ struct WorkerConduct {
     guard strayWords.pass(at: now) else { throw Violation(what: "it says again and again what means nothing") }
   }
 
+  /// It dropped lines, it says. It does so only while as many wait as may, which it has then sent; and no more than its runs may write.
+  private mutating func noteDropped(_ lines: UInt64, at now: MonotonicTime) throws(Violation) {
+    guard lines > 0 else { throw Violation(what: "it reported that no lines were dropped") }
+    guard linesSinceDrop >= LinkFormat.waitingLines else { throw Violation(what: "it reported dropped lines that it had room for") }
+    linesSinceDrop = 0
+    linesSaidDropped = linesSaidDropped.adding(saturating: lines)
+    let runs = runsSent.adding(saturating: 1)
+    let most = Self.most(
+      Limits.logBurst.multiplied(saturatingBy: runs), Limits.logRate.multiplied(saturatingBy: min(runs, Self.runsAtOnce)), in: now - began)
+    guard linesSaidDropped <= UInt64(clamping: most) else {
+      throw Violation(what: "it reported more dropped lines than its runs may write")
+    }
+    droppedLines = droppedLines.adding(saturating: lines)
+  }
+
+  /// Runs of an identifier could not begin, it says: each was sent to it, and is given back once.
+  mutating func noteShortage() throws(Violation) {
+    shortages = shortages.adding(saturating: 1)
+    guard shortages <= runsSent else { throw Violation(what: "it lacked something for more runs than it was sent") }
+  }
+
   /// Whether one more line may go into the host's log; if not, it counts as dropped.
   mutating func passLine(at now: MonotonicTime) -> Bool {
     if lines.pass(at: now) { return true }
@@ -80,14 +111,16 @@ struct WorkerConduct {
     return false
   }
 
-  /// How many lines were dropped, by the worker or here, since this last gave a number; 0 as well while there is no room for a line about it.
+  /// How many lines were dropped, by the worker or here, since this last gave a number; 0 as well while there is no room for a line about it,
+  /// and for a while after the last.
   mutating func takeDropped(at now: MonotonicTime) -> UInt64 {
-    guard droppedLines > 0 else { return 0 }
+    guard droppedLines > 0, droppedToldAt.map({ now - $0 >= Self.dropInterval }) ?? true else { return 0 }
     guard lines.pass(at: now) else {
       // The line about the dropped ones is none of them.
       _ = lines.takeRefused()
       return 0
     }
+    droppedToldAt = now
     return takeAllDropped()
   }
 
@@ -106,6 +139,8 @@ struct WorkerConduct {
 
   /// Denials of the sandbox, which a worker tells 64 of.
   private static let strayLineLimit = 1024
-  /// Lines that one message may say were dropped.
-  private static let believableDrop: UInt64 = 1_000_000_000
+  /// Runs that the handlers of one plugin may have at once.
+  private static let runsAtOnce = LinkFormat.registrations * Limits.concurrentRuns
+  /// Between two lines about dropped ones.
+  private static let dropInterval = Duration.seconds(5)
 }

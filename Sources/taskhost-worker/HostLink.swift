@@ -22,8 +22,6 @@ final class HostLink: @unchecked Sendable {  // reason: everything that changes 
   private var linesWaiting = 0
   private var droppedLines: UInt64 = 0
   private var isSending = false
-  /// Lines beyond that many that wait are dropped: the host is slower than the plugin talks.
-  private static let lineLimit = 1000
 
   init(_ socket: LinkSocket) { self.socket = socket }
 
@@ -54,7 +52,8 @@ final class HostLink: @unchecked Sendable {  // reason: everything that changes 
   /// Lines may be dropped, and are counted.
   func send(_ line: LogLine, of run: RunID?) {
     let isTaken = monitor.locked { () -> Bool in
-      guard linesWaiting < Self.lineLimit else {
+      // The host is slower than the plugin talks.
+      guard linesWaiting < LinkFormat.waitingLines else {
         droppedLines += 1
         return false
       }

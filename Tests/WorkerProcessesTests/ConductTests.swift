@@ -152,16 +152,50 @@ import WorkerProcesses
       "it says again and again what means nothing")
   }
 
-  @Test("any number of dropped lines is one line, and none is a violation") func dropped() async throws {
+  @Test("dropped lines are told at once, then every few seconds, and at the end") func dropped() async throws {
     let ended = try await scripted.start { script, run in
-      for _ in 0..<3 { script.send(.dropped(lines: .max)) }
+      for lines in [7, 8, 9] {
+        for _ in 0..<LinkFormat.waitingLines { script.send(.log(run, Self.line)) }
+        script.send(.dropped(lines: UInt64(lines)))
+      }
       script.send(end(run, .returned(.noop, stop: nil)))
       script.exit()
     }
     #expect(ended.ending == .returned(.noop, stop: nil))
-    #expect(ended.report.log.map(\.message) == Array(repeating: "1000000000 log lines were dropped: too many at once", count: 3))
+    _ = try await bench.recorder.first("what was dropped since") { event -> Bool? in
+      if case .output(_, let line) = event, line.message == "17 log lines were dropped: too many at once" { true } else { nil }
+    }
+    let told = bench.recorder.all.compactMap { event -> String? in
+      switch event {
+      case .log(_, let line), .output(_, let line): line.message.hasSuffix("too many at once") ? line.message : nil
+      default: nil
+      }
+    }
+    #expect(told.map { $0.prefix(3) } == ["7 l", "17 "], "\(told)")
+  }
+
+  @Test("dropped lines that cannot have been written, or need not have been dropped, kill it", arguments: [UInt64(0), 1, 1_000_000_000])
+  func forgedDrops(_ lines: UInt64) async throws {
+    let what = lines == 0 ? "it reported that no lines were dropped" : "it reported more dropped lines than its runs may write"
+    if lines != 1 {
+      expectViolation(
+        try await scripted.start { script, run in
+          for _ in 0..<LinkFormat.waitingLines { script.send(.log(run, Self.line)) }
+          script.send(.dropped(lines: lines))
+        }, what)
+    }
+    guard lines > 0 else { return }
     expectViolation(
-      try await ScriptedBench().start { script, _ in script.send(.dropped(lines: 0)) }, "it reported that no lines were dropped")
+      try await ScriptedBench().start { script, _ in script.send(.dropped(lines: lines)) }, "it reported dropped lines that it had room for"
+    )
+  }
+
+  @Test("what it lacks for one run is told once; for more runs than it was sent, it is killed") func forgedShortage() async throws {
+    let shortage = WorkerMessage.shortage(HandlerContract.scripted.identifier, "no threads, believe me")
+    expectViolation(
+      try await scripted.start { script, _ in script.sendForEver(shortage) }, "it lacked something for more runs than it was sent")
+    let told = bench.recorder.all.count { if case .shortage = $0 { true } else { false } }
+    #expect(told == 1)
   }
 
   // MARK: Words
