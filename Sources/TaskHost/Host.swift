@@ -62,6 +62,7 @@ public final class Host: Sendable {
     let directory = claim.directory
     let crashMemory = try CrashMemory(directory.crashMemory)
     Failpoint.directoryLocked.hit()
+    if let mark = configuration.storeMark { try directory.check(mark: mark) }
     let store: SQLiteRequestStore
     let marks = [directory.storeMark] + (configuration.storeMark.map { [$0] } ?? [])
     do { store = try SQLiteRequestStore(path: directory.database, marks: marks, acceptsLoss: acceptsStoreLoss) } catch {

@@ -1,5 +1,6 @@
 import Glibc
 import TaskModel
+import TaskStore
 
 /// The folder in which a host keeps its database and its plugins' data. One host at a time has it.
 final class StateDirectory: Sendable {
@@ -33,6 +34,25 @@ final class StateDirectory: Sendable {
 
   /// What is remembered of the store outside of it.
   var storeMark: String { path + "/store.mark" }
+
+  /// Throws unless the file at `mark` may be a second mark of the store: a mark, or nothing, in a directory that is there and outside of this
+  /// one. What else is at that path is somebody's, and is not to be replaced.
+  func check(mark: String) throws(HostFailure) {
+    func failure(_ sentence: String) -> HostFailure { HostFailure(.configuration, "store_mark \(mark): \(sentence)") }
+    let slash = mark.lastIndex(of: "/") ?? mark.startIndex
+    let folder = slash == mark.startIndex ? "/" : String(mark[..<slash])
+    guard let resolved = realpath(folder, nil) else {
+      throw failure("its directory \(folder): \(String(cString: strerror(errno))): create it, or name a file elsewhere")
+    }
+    defer { free(resolved) }
+    let real = String(cString: resolved)
+    guard real != path, !real.hasPrefix(path + "/") else {
+      throw failure("it is inside of the state directory \(path), and would go with that: name a file elsewhere")
+    }
+    if let found = SQLiteRequestStore.foreign(atMark: mark) {
+      throw failure("\(found): a host replaces nothing but its own mark: move it away, or name a file elsewhere")
+    }
+  }
 
   /// Where the private copies of plugins are.
   var copies: String { path + "/copies" }

@@ -98,6 +98,10 @@ public final class SQLiteRequestStore: RequestStore {
     }
   }
 
+  /// What is at a path and is no mark of a store, a sentence; nil: a mark, or nothing. Whoever lets an operator choose where a mark is asks
+  /// first: opening the store replaces what is there.
+  public static func foreign(atMark path: String) -> String? { StoreMark.foreign(atMark: path) }
+
   private static func origin(_ database: Database) throws -> UInt64 {
     if let bits = try Int64.fetchOne(database, sql: "SELECT bits FROM origin") { return UInt64(bitPattern: bits) }
     let bits = UInt64.random(in: 0...0x3FFF_FFFF_FFFF_FFFF)

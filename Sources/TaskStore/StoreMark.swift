@@ -32,7 +32,9 @@ final class StoreMark: Sendable {
     self.path = path
     self.content = Guarded(content)
     let new = path + ".new"
-    descriptor = open(new, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    // What a host left that was killed in here, or a power cut.
+    if Self.foreign(at: new, isNew: true) == nil { unlink(new) }
+    descriptor = open(new, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw Self.failure("cannot be made", new) }
     let bytes = Self.bytes(of: content)
     let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
@@ -52,6 +54,25 @@ final class StoreMark: Sendable {
   }
 
   deinit { close(descriptor) }
+
+  /// What is at `path` or is being made for it, and is no mark, whole or damaged: a host must not write there; nil: nothing is.
+  static func foreign(atMark path: String) -> String? { foreign(at: path, isNew: false) ?? foreign(at: path + ".new", isNew: true) }
+
+  /// - Parameter isNew: It may be begun only: shorter, or zeros.
+  private static func foreign(at path: String, isNew: Bool) -> String? {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return errno == ENOENT ? nil : failure("cannot be looked at", path).observed }
+    guard status.st_mode & S_IFMT == S_IFREG else { return "\(path) is no regular file" }
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { return failure("cannot be read", path).observed }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: size + 1)
+    let count = bytes.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+    guard count >= 0 else { return failure("cannot be read", path).observed }
+    if count >= format.count, bytes.starts(with: format) { return nil }
+    let isBegun = count <= size && (bytes[..<count].allSatisfy { $0 == 0 } || format.starts(with: bytes[..<count]))
+    return isNew && isBegun ? nil : "\(path) is there, and no host has written it"
+  }
 
   /// What a file says; nil: there is none.
   ///

@@ -71,6 +71,43 @@ struct StoreLossTests {
     }
   }
 
+  /// What a `store_mark` must not name: the key's value, what is made for it, and words of the sentence.
+  private static let wrongMarks: [(value: String, make: @Sendable (TestDirectory) throws -> Void, words: [String])] = [
+    ("precious", { _ = try $0.file("precious", "precious") }, ["precious is there, and no host has written it"]),
+    ("empty", { _ = try $0.file("empty", "") }, ["empty is there, and no host has written it"]),
+    ("link", { symlink("precious", $0("link")) }, ["is no regular file"]),
+    ("pipe", { mkfifo($0("pipe"), 0o600) }, ["is no regular file"]),
+    ("good", { _ = try $0.file("good.new", "precious") }, ["good.new is there"]),
+    ("shared", { _ in }, ["is no regular file"]),
+    ("missing/store.mark", { _ in }, ["missing: No such file"]),
+    ("state/store.mark", { _ in }, ["inside of the state directory"]),
+    ("way/store.mark", { symlink("state", $0("way")) }, ["inside of the state directory"]),
+    ("", { _ in }, ["a path cannot be empty"]),
+  ]
+
+  @Test("a store_mark that could be no mark is refused with a sentence, and what is there stays", arguments: 0..<10)
+  func wrongMark(_ index: Int) async throws {
+    let (value, make, words) = Self.wrongMarks[index]
+    try await HostProcess.prepare { host in
+      try host.directory.folder("state")
+      try make(host.directory)
+      let path = host.directory(value)
+      let kept = try? Self.identity(path)
+      try host.configure("store_mark = \"\(value)\"\n")
+      let result = try await host.failure()
+      #expect(result.status == 78, "\(result.errors)")
+      for word in words + ["store_mark"] { #expect(result.errors.contains(word), "\(result.errors)") }
+      #expect((try? Self.identity(path)) == kept)
+      if value == "precious" { #expect(host.directory.text("precious") == "precious") }
+    }
+  }
+
+  private static func identity(_ path: String) throws -> [UInt64] {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { throw TestFailure("\(path): errno \(errno)") }
+    return [UInt64(status.st_dev), UInt64(status.st_ino), UInt64(status.st_mode)]
+  }
+
   @Test(
     "a database or log that is deleted or replaced under a running host refuses submissions with 503, shows in the status, and ends nothing",
     arguments: ["taskhost.sqlite", "taskhost.sqlite-wal"], [true, false])

@@ -144,6 +144,23 @@ import Testing
     #expect(try StoreMark.read(try mark)?.sequence == 1)
   }
 
+  @Test("what a host that was killed left of a new mark is no obstacle; what is somebody else's stays", arguments: [0, 10, 64])
+  func halfMade(_ count: Int) throws {
+    try kill()
+    let mark = try mark
+    let whole = try Data(contentsOf: URL(filePath: mark))
+    for bytes in [whole.prefix(count), Data(repeating: 0, count: count)] {
+      try bytes.write(to: URL(filePath: mark + ".new"))
+      try open().close()
+      #expect(access(mark + ".new", F_OK) != 0)
+    }
+    let foreign = Data("precious".utf8)
+    try foreign.write(to: URL(filePath: mark + ".new"))
+    #expect(SQLiteRequestStore.foreign(atMark: mark) != nil)
+    #expect(throws: StoreError.self) { try open() }
+    #expect(try Data(contentsOf: URL(filePath: mark + ".new")) == foreign)
+  }
+
   @Test("a mark that is damaged is said and written anew; no mark is no reason for anything", arguments: [10, 41, 30, 64])
   func damagedMark(_ place: Int) throws {
     try kill()

@@ -10,7 +10,7 @@ extension HostConfiguration {
     [
       TOMLField("plugin_directories", \.pluginDirectories, .list(.path)),
       TOMLField("state_directory", \.stateDirectory, .path),
-      TOMLField("store_mark", \.storeMark, .emptyIsNil(.path)),
+      TOMLField("store_mark", optional: \.storeMark, .path),
       TOMLField("permitted_identifiers", optional: \.permittedIdentifiers, .list(.pattern)),
       TOMLField("max_concurrent_runs", \.maxConcurrentRuns, .integer(1...10_000)),
       TOMLField("max_pending", \.maxPending, .integer(1...10_000_000)),
