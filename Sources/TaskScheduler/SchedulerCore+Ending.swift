@@ -23,7 +23,7 @@ extension SchedulerCore {
       try transaction.append(record)
       countEnded(entry.identifier)
       if watchesFiles { turn.changedWatches = true }
-      if !standings.isEmpty { try absolve(entry.identifier, transaction) }
+      if !standings.isEmpty { try absolve(entry, transaction) }
       note(record)
       if isObserved, let request = try transaction.request(entry.request) { note(request) }
       try settleDependants(of: entry.request, ended: .succeeded, output: report.output, transaction, now: now)
@@ -31,7 +31,7 @@ extension SchedulerCore {
       if unrecorded.contains(run) { try recordBegin(of: entry, transaction) }
       let record = try transaction.requestRunning(as: run, of: entry.request)
       try conclude(record, run: run, ending: ending, report: report, transaction, now: now)
-      try judge(entry.identifier, ending, report, transaction, now: now)
+      try judge(entry, ending, report, transaction, now: now)
     }
     live.removeValue(forKey: run)
     slotFreed(entry, took: report.handlerTime, now: now)

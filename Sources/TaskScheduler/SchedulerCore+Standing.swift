@@ -12,22 +12,23 @@ extension SchedulerCore {
   }
 
   /// What a run's end means to its plugin: crashes and forced stops count against it, a good run clears it.
-  func judge(_ identifier: TaskIdentifier, _ ending: RunEnding, _ report: RunReport, _ transaction: any StoreTransaction, now: WallTime)
-    throws
-  {
+  func judge(_ entry: LiveRunEntry, _ ending: RunEnding, _ report: RunReport, _ transaction: any StoreTransaction, now: WallTime) throws {
+    let identifier = entry.identifier
     switch ending {
     case .crashed: try strike(identifier, Self.sentence("it crashed", report), report.incident, transaction, now: now)
     case .forced(let reason) where reason != .cancelled && reason != .replaced:
       let what = "a run was stopped by force (\(reason.rawValue))"
       try strike(identifier, Self.sentence(what, report), report.incident, transaction, now: now)
-    case .returned(.success, _), .returned(.noop, _): try absolve(identifier, transaction)
+    case .returned(.success, _), .returned(.noop, _): try absolve(entry, transaction)
     case .returned, .forced, .lost: break
     }
   }
 
-  /// A good run.
-  func absolve(_ identifier: TaskIdentifier, _ transaction: any StoreTransaction) throws {
+  /// A good run. One that was handed out before the plugin's last mishap says nothing of what the plugin is like since.
+  func absolve(_ entry: LiveRunEntry, _ transaction: any StoreTransaction) throws {
+    let identifier = entry.identifier
     guard var standing = standings[identifier], !standing.isQuarantined, standing.strikes > 0 || standing.heldUntil != nil else { return }
+    if let newest = newestAtStrike[identifier], entry.run <= newest { return }
     standing.clear()
     try change(identifier, to: standing, incident: incidents[identifier], transaction)
   }
@@ -41,6 +42,7 @@ extension SchedulerCore {
     var standing = standings[identifier] ?? Standing()
     standing.strike(trouble, retry: policy.retry, now: now)
     try change(identifier, to: standing, incident: incident ?? incidents[identifier], transaction)
+    newestAtStrike[identifier] = [live.keys.max(), claims.keys.max()].compactMap { $0 }.max() ?? newestAtStrike[identifier]
   }
 
   /// Lets a plugin run again, with nothing held against it. Returns what was.
@@ -78,7 +80,8 @@ extension SchedulerCore {
     try transaction.setStanding(standing, of: identifier)
     turn.standings.append(
       Turn.StandingChange(
-        identifier: identifier, standing: standing, before: standings[identifier], incidentBefore: incidents[identifier]))
+        identifier: identifier, standing: standing, before: standings[identifier], incidentBefore: incidents[identifier],
+        newestBefore: newestAtStrike[identifier]))
     incidents[identifier] = incident
     keep(standing, of: identifier)
   }
@@ -87,6 +90,7 @@ extension SchedulerCore {
   func takeBack(_ changes: some BidirectionalCollection<Turn.StandingChange>) {
     for change in changes.reversed() {
       incidents[change.identifier] = change.incidentBefore
+      newestAtStrike[change.identifier] = change.newestBefore
       keep(change.before, of: change.identifier)
     }
   }

@@ -38,7 +38,11 @@ extension SchedulerCore {
       becamePending(record)
     }
     if record.state == .running {
-      notes.append("it is running: its present run goes on as it was, this is for what comes after it")
+      notes.append(
+        record.isRepeating
+          ? "it is running: its present run goes on as it was, this is for what comes after it"
+          : "it is running: its present run goes on as it was, and this counts only if it is tried again: if that run succeeds, nothing comes "
+            + "after it (on_conflict append runs a request after it, replace stops it and starts anew)")
       // Its run ends an occurrence then. That holds if this turn is undone too: it only means that the record is asked.
       if record.isRepeating, let run = record.run, let entry = live[run] { live[run] = entry.ofRepeating }
     }

@@ -20,6 +20,8 @@ final class SchedulerCore {
   var standings: [TaskIdentifier: Standing] = [:]
   /// The mishap that counted last against each plugin.
   var incidents: [TaskIdentifier: UInt64] = [:]
+  /// The newest run that was handed out when a mishap counted last against each plugin.
+  var newestAtStrike: [TaskIdentifier: RunID] = [:]
   /// Slots of the host that are taken.
   private(set) var occupiedSlots = 0
   /// No new runs.

@@ -47,6 +47,7 @@ struct Turn {
     let identifier: TaskIdentifier
     let standing, before: Standing?
     let incidentBefore: UInt64?
+    let newestBefore: RunID?
   }
 
   /// What was appended since a mark.

@@ -85,7 +85,7 @@ extension Walk {
     guard let outcome = run.outcome, var knowledge = known[run.request] else { throw ProofFailure("\(run.id) ended and is not known") }
     tally.ends[outcome, default: 0] += 1
     trace("ended: \(run)")
-    if let (id, ending) = ending, id == run.id { judge(run.identifier, ending) }
+    if let (id, ending) = ending, id == run.id { judge(run.identifier, id, ending) }
     let record = try host.record(run.request)
     let wasByEvent = record.request.repetition?.schedule == .event
     try promise(
@@ -165,11 +165,11 @@ extension Walk {
   // MARK: Standing
 
   /// What an ending means to the plugin.
-  private func judge(_ identifier: TaskIdentifier, _ ending: RunEnding) {
+  private func judge(_ identifier: TaskIdentifier, _ run: RunID, _ ending: RunEnding) {
     switch ending {
     case .crashed, .forced(.budget), .forced(.stalled), .forced(.conditions), .forced(.draining): strike(identifier)
     case .returned(.success, _), .returned(.noop, _):
-      guard let standing = standings[identifier], !standing.isQuarantined else { return }
+      guard let standing = standings[identifier], !standing.isQuarantined, !olderThanStrike.contains(run) else { return }
       standings[identifier]?.strikes = 0
       standings[identifier]?.heldUntil = nil
     case .returned, .forced, .lost: break
@@ -177,6 +177,7 @@ extension Walk {
   }
 
   func strike(_ identifier: TaskIdentifier, tookHost: Bool = false) {
+    olderThanStrike.formUnion(host.orders.values.filter { $0.contract.identifier == identifier }.map(\.run))
     var standing = standings[identifier] ?? Standing()
     standing.strikes += 1
     standing.hostCrashes += tookHost ? 1 : 0

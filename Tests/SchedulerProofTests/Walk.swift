@@ -17,6 +17,8 @@ final class Walk {
   var starts: [(identifier: TaskIdentifier, key: String?, at: Int64)] = []
   /// What counts against plugins, without sentences.
   var standings: [TaskIdentifier: Standing] = [:]
+  /// The runs that were handed out when their plugin misbehaved: they clear nothing.
+  var olderThanStrike: Set<RunID> = []
   var steps = 0
   /// The run that is being ended, and how.
   var ending: (run: RunID, RunEnding)?

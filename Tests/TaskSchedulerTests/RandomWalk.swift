@@ -31,6 +31,8 @@ struct RandomWalk {
   private var expected: [RequestID: Expected] = [:]
   /// What the test knows of the plugins' standing by itself, without sentences.
   private var standings: [TaskIdentifier: Standing] = [:]
+  /// The runs that were handed out when their plugin misbehaved: they clear nothing.
+  private var olderThanStrike: Set<RunID> = []
   private var liveBefore: Set<RunID> = []
   /// How often a plugin was seen held back, quarantined, and cleared by a good run.
   private var (held, quarantined, cleared) = (0, 0, 0)
@@ -131,7 +133,7 @@ struct RandomWalk {
     var report = RunReport()
     report.handlerTime = number(0..<8) == 0 ? .milliseconds(3) : .microseconds(300)
     try world.end(id, ending, report)
-    judge(order.contract.identifier, ending)
+    judge(order.contract.identifier, order.run, ending)
     let record = try world.record(id)
     if request.isStopped {
       #expect(record.state == .cancelled, "\(place)")
@@ -202,11 +204,11 @@ struct RandomWalk {
   }
 
   /// What an ending means to the plugin.
-  private mutating func judge(_ identifier: TaskIdentifier, _ ending: RunEnding) {
+  private mutating func judge(_ identifier: TaskIdentifier, _ run: RunID, _ ending: RunEnding) {
     switch ending {
     case .crashed, .forced(.budget): strike(identifier)
     case .returned(.success, _), .returned(.noop, _):
-      guard let standing = standings[identifier], !standing.isQuarantined else { return }
+      guard let standing = standings[identifier], !standing.isQuarantined, !olderThanStrike.contains(run) else { return }
       cleared += standing.strikes > 0 ? 1 : 0
       standings[identifier]?.strikes = 0
       standings[identifier]?.heldUntil = nil
@@ -215,6 +217,7 @@ struct RandomWalk {
   }
 
   private mutating func strike(_ identifier: TaskIdentifier, tookHost: Bool = false) {
+    olderThanStrike.formUnion(world.orders.values.filter { $0.contract.identifier == identifier }.map(\.run))
     var standing = standings[identifier] ?? Standing()
     standing.strikes += 1
     standing.hostCrashes += tookHost ? 1 : 0

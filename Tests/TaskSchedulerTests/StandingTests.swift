@@ -86,19 +86,23 @@ import Testing
     #expect(try world.standing() == before)
   }
 
-  @Test("a good run that ends meanwhile ends a delay, not a quarantine")
+  @Test("a good run that was handed out before a crash and ends after it ends no delay; one that comes after it does, but no quarantine")
   func meanwhile() throws {
     let world = try World(handlers: [.sample(runs: 10)])
-    let good = [try world.submit().id, try world.submit().id]
-    try world.end(try world.submit().id, .crashed)
+    let good = try world.submit().id
+    let once = TaskRequest.sample(retry: RetryPolicy(attempts: 1))
+    try world.end(try world.submit(once).id, .crashed)
     let waiting = try world.submit().id
+    try world.finish(good, .success)
+    #expect(try world.standing().strikes == 1)
     #expect(!world.isRunning(waiting))
-    try world.finish(good[0], .success)
-    #expect(world.isRunning(waiting))
-    let bad = try (0..<5).map { _ in try world.submit().id }
-    for id in bad { try world.end(id, .crashed) }
+    try world.advance(.seconds(60))
+    try world.finish(waiting, .success)
+    #expect(try world.standing() == Standing())
+    let runs = try (0..<6).map { _ in try world.submit(once).id }
+    for id in runs.prefix(5) { try world.end(id, .crashed) }
     #expect(try world.standing().isQuarantined)
-    try world.finish(good[1], .success)
+    try world.finish(runs[5], .success)
     #expect(try world.standing().isQuarantined)
     #expect(try world.standing().strikes == 5)
   }

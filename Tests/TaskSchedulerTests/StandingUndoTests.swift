@@ -26,8 +26,9 @@ import Testing
   @Test("a good run's clearing is taken back")
   func clearing() throws {
     let world = try World(handlers: [.sample(runs: 2)])
-    let good = try world.submit().id
     try world.end(try world.submit().id, .crashed)
+    try world.advance(.seconds(60))
+    let good = try world.submit().id
     let before = try world.standing()
     world.store.fail(with: full)
     #expect(throws: full) { try world.finish(good, .success) }
@@ -35,6 +36,19 @@ import Testing
     #expect(try world.standing() == before)
     #expect(world.core.handlers[.sample()]?.heldUntil == before.heldUntil)
     try world.finish(good, .success)
+    #expect(try world.standing() == Standing())
+  }
+
+  @Test("a strike that is taken back leaves it to the runs from before to clear what was")
+  func clearingAfterUndo() throws {
+    let world = try World(handlers: [.sample(runs: 3)])
+    try world.end(try world.submit().id, .crashed)
+    try world.advance(.seconds(60))
+    let ids = [try world.submit().id, try world.submit().id]
+    world.store.fail(with: full)
+    #expect(throws: full) { try world.end(ids[0], .crashed) }
+    world.store.fail(with: nil)
+    try world.finish(ids[1], .success)
     #expect(try world.standing() == Standing())
   }
 
