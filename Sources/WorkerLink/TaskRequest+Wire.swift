@@ -1,5 +1,7 @@
 import TaskModel
 
+/// What a plugin can say of a request with `taskhost.h`, and no more: what else a request has is the operator's and his clients' to say, and
+/// whoever is in a worker's place cannot spell it.
 extension TaskRequest: WireValue {
   func write(to writer: inout MessageWriter) {
     writer.write(identifier)
@@ -7,12 +9,8 @@ extension TaskRequest: WireValue {
     writer.optional(earliestBegin)
     writer.flag(isPaced)
     writer.integer(conditions.rawValue)
-    writer.integer(Int8(clamping: priority))
     writer.optional(uniqueKey) { $0.text($1) }
     writer.write(onConflict)
-    writer.optional(retry)
-    writer.optional(repetition?.interval)
-    writer.list(tags) { $0.text($1) }
   }
 
   init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
@@ -23,23 +21,13 @@ extension TaskRequest: WireValue {
     self.init(
       identifier: identifier, payload: payload, earliestBegin: earliestBegin,
       conditions: try reader.read(Conditions.self, "conditions"),
-      priority: try Self.priority(&reader),
       uniqueKey: try reader.optional("unique key", Self.key),
-      onConflict: try reader.read(ConflictPolicy.self, "conflict policy"),
-      retry: try reader.optional(RetryPolicy.self, "retry policy"),
-      repetition: try reader.optional(Duration.self, "repetition").map(RepeatRule.init(every:)),
-      tags: try reader.list("tags", atMost: Limits.tags, Self.key))
+      onConflict: try reader.read(ConflictPolicy.self, "conflict policy"))
     self.isPaced = isPaced
   }
 
-  private static func priority(_ reader: inout MessageReader) throws(LinkError) -> Int {
-    let priority = Int(try reader.integer(Int8.self, "priority"))
-    guard Limits.priorities.contains(priority) else { throw .malformed(what: "priority is \(priority)") }
-    return priority
-  }
-
   private static func key(_ reader: inout MessageReader) throws(LinkError) -> String {
-    try reader.text("a key or tag", atLeast: 1, atMost: Limits.keyBytes)
+    try reader.text("a key", atLeast: 1, atMost: Limits.keyBytes)
   }
 }
 
@@ -50,23 +38,6 @@ extension Conditions: WireValue {
     let bits = try reader.integer(UInt32.self, what)
     guard Conditions.all.isSuperset(of: Conditions(rawValue: bits)) else { throw .malformed(what: "\(what) has bits that are not defined") }
     self.init(rawValue: bits)
-  }
-}
-
-extension RetryPolicy: WireValue {
-  func write(to writer: inout MessageWriter) {
-    writer.number(attempts)
-    writer.write(backoff)
-    writer.write(initial)
-    writer.write(maximum)
-  }
-
-  init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
-    self.init(
-      attempts: try reader.number("attempts", in: Limits.attempts),
-      backoff: try reader.read(Backoff.self, "backoff"),
-      initial: try reader.read(Duration.self, "first delay"),
-      maximum: try reader.read(Duration.self, "longest delay"))
   }
 }
 

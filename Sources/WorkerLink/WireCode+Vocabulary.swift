@@ -111,23 +111,6 @@ extension Disposition: WireCode {
   }
 }
 
-extension RetryPolicy.Backoff: WireCode {
-  var wireCode: UInt8 {
-    switch self {
-    case .linear: 1
-    case .exponential: 2
-    }
-  }
-
-  init?(wireCode: UInt8) {
-    switch wireCode {
-    case 1: self = .linear
-    case 2: self = .exponential
-    default: return nil
-    }
-  }
-}
-
 extension LogLine.Level: WireCode {
   var wireCode: UInt8 {
     switch self {

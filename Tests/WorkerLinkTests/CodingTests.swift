@@ -76,17 +76,11 @@ import WorkerLink
     let small = WireEnding(run: Samples.run, ending: .returned(.success, stop: nil), report: RunReport())
     let registration = HandlerRegistration(identifier: Samples.identifier, kind: .refresh)
     let request = TaskRequest(identifier: Samples.identifier)
-    var tagged = request
-    tagged.tags = Array(repeating: "t", count: Limits.tags + 1)
     var emptyKey = request
     emptyKey.uniqueKey = ""
-    var urgent = request
-    urgent.priority = 11
     var (early, late) = (request, request)
     early.earliestBegin = WallTime(unixMilliseconds: .min)
     late.earliestBegin = WallTime(unixMilliseconds: .max)
-    var tireless = request
-    tireless.retry = RetryPolicy(attempts: .max)
     let timeless = LogLine(time: WallTime(unixMilliseconds: -1), level: .info, message: "")
     var began = RunReport()
     began.began = WallTime(unixMilliseconds: .max)
@@ -125,11 +119,11 @@ import WorkerLink
       .launched(LaunchReport(registrations: [], changes: [.cancel(many)])), .call(number: 0, .launchPending(many, after: nil)),
       .call(number: 0, .state(Samples.run, key: "")),
       .call(number: 0, .state(Samples.run, key: String(repeating: "k", count: Limits.keyBytes + 1))),
-      .call(number: 0, .setState(Samples.run, key: "k", value: value)), .call(number: 0, .submit(Samples.run, tagged)),
-      .call(number: 0, .submit(Samples.run, emptyKey)), .call(number: 0, .submit(Samples.run, urgent)),
+      .call(number: 0, .setState(Samples.run, key: "k", value: value)),
+      .call(number: 0, .submit(Samples.run, emptyKey)),
       .call(number: 0, .submit(Samples.run, strange)), .stopped(threadsLeft: -1),
       .call(number: 0, .submit(Samples.run, early)), .call(number: 0, .submit(Samples.run, late)),
-      .call(number: 0, .submit(Samples.run, tireless)), .launchLog(timeless), .log(Samples.run, timeless),
+      .launchLog(timeless), .log(Samples.run, timeless),
       .ended([WireEnding(run: Samples.run, ending: .forced(.budget), report: began)]),
     ]
     return host.map { $0.encode().bytes } + worker.map { $0.encode().bytes }
@@ -139,6 +133,22 @@ import WorkerLink
   func hostsJudgement(_ ending: RunEnding) {
     let message = WorkerMessage.ended([WireEnding(run: Samples.run, ending: ending, report: RunReport())])
     #expect(Decoding(message.encode().bytes).isRefused)
+  }
+
+  @Test("a request travels with what a plugin can say of it; what is left to the operator cannot be spelt")
+  func requestOfAPlugin() {
+    var request = TaskRequest(identifier: Samples.identifier)
+    let plain = WorkerMessage.call(number: 0, .submit(Samples.run, request)).encode().bytes
+    request.priority = Limits.priorities.upperBound
+    request.retry = RetryPolicy(attempts: Limits.attempts.upperBound, initial: .zero, maximum: .zero)
+    request.repetition = RepeatRule(every: .seconds(1))
+    request.tags = ["urgent"]
+    request.deadline = WallTime(unixMilliseconds: 1)
+    request.gates.flex = .seconds(9)
+    #expect(WorkerMessage.call(number: 0, .submit(Samples.run, request)).encode().bytes == plain)
+    // A retry policy of no delays, as it used to be written after the conflict policy, and a tag.
+    #expect(Decoding(plain + [1, 64, 66, 15, 0, 0, 0, 0, 0, 1] + [UInt8](repeating: 0, count: 16)).isRefused)
+    #expect(Decoding(plain + [0]).isRefused)
   }
 
   @Test("log lines and the incident of a report do not travel")

@@ -20,13 +20,8 @@ enum Samples {
     TaskRequest(identifier: identifier),
     TaskRequest(
       identifier: longIdentifier, payload: [0, 1, 255], earliestBegin: WallTime.calendar.upperBound, conditions: .all,
-      priority: Limits.priorities.upperBound, uniqueKey: "clé", onConflict: .replace,
-      retry: RetryPolicy(attempts: Limits.attempts.upperBound, backoff: .linear, initial: .zero, maximum: farAway),
-      repetition: RepeatRule(every: .seconds(60)),
-      tags: ["one", "zwölf"]),
-    TaskRequest(
-      identifier: identifier, earliestBegin: WallTime.calendar.lowerBound, priority: Limits.priorities.lowerBound,
-      onConflict: .append, tags: Array(repeating: "t", count: Limits.tags)),
+      uniqueKey: "clé", onConflict: .replace),
+    TaskRequest(identifier: identifier, earliestBegin: WallTime.calendar.lowerBound, onConflict: .append),
     paced,
   ]
 
