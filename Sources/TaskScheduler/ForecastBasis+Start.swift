@@ -4,8 +4,9 @@ extension ForecastBasis {
   /// Completes the explanation of a request that waits: when it starts if nothing changes, its place in line, and until when the gates hold
   /// it that hold others too. For that the scheduler itself works through the queue, see ``forecast(of:to:limit:)``, up to this request.
   ///
-  /// Where something must happen first of which nobody knows when, or very many runs come before it, nobody knows when it starts. Blocks for
-  /// up to about a quarter of a second: not for a thread that others wait for.
+  /// Where something must happen first of which nobody knows when, or very many runs come before it, nobody knows when it starts; if it waits
+  /// for nothing but times, the latest of them is said then. Blocks for up to about a quarter of a second: not for a thread that others wait
+  /// for.
   ///
   /// - Parameters:
   ///   - explanation: What the scheduler said at the moment of this basis.
@@ -29,10 +30,13 @@ extension ForecastBasis {
       if let start = run.start {
         let before = Set(start.before.map(\.request))
         let line = waiting.requests.count { before.contains($0.id) && explanation.isInLine($0, with: record, at: from) }
-        fill(&explanation, start.at, place: line + 1, record)
+        fill(&explanation, start.at, place: line + 1, record, run.assumptionOfLateRuns(by: start.at))
         break
       }
-      guard !run.isTruncated else { break }
+      guard !run.isTruncated else {
+        giveUp(&explanation, floor)
+        break
+      }
     }
     return explanation
   }
@@ -43,12 +47,25 @@ extension ForecastBasis {
   /// How much it may take, all reaches together.
   private static let steps = 2_500_000
 
-  private func fill(_ explanation: inout RequestExplanation, _ start: WallTime, place: Int, _ record: RequestRecord) {
+  /// More comes before the request than can be worked through in the time there is.
+  private func giveUp(_ explanation: inout RequestExplanation, _ floor: WallTime) {
+    guard explanation.gates.allSatisfy({ $0.until != nil && !$0.waitsForRuns }) else {
+      explanation.assumptions.append("too much comes before it to say when it starts")
+      return
+    }
+    explanation.earliestStart = floor
+    explanation.assumptions.append("its plugin and the host have a free slot then: too much comes before it to work that out")
+  }
+
+  private func fill(_ explanation: inout RequestExplanation, _ start: WallTime, place: Int, _ record: RequestRecord, _ late: String?) {
     explanation.earliestStart = start
     let isInLine = explanation.gates.contains(where: \.holdsALine)
     if isInLine, record.due <= from { explanation.place = place }
     for index in explanation.gates.indices where explanation.gates[index].holdsALine { explanation.gates[index].until = start }
-    if isInLine || record.state == .blocked { explanation.assumptions.append("runs take their usual time and succeed") }
+    if isInLine || record.state == .blocked {
+      explanation.assumptions.append("runs take their usual time and succeed")
+      if let late { explanation.assumptions.append(late) }
+    }
     if !record.gates.conditions.isEmpty { explanation.assumptions.append("conditions stay as they are") }
   }
 }

@@ -23,4 +23,16 @@ public struct ForecastQueue: Sendable {
   func duration(_ identifier: TaskIdentifier) -> Duration {
     max(.milliseconds(1), durations[identifier] ?? Self.unknownDuration)
   }
+
+  /// When a run ends that goes on at `now`: when it has taken its usual time. One that has taken longer is taken to go on for as long again as
+  /// it has gone on, since the longer something lasts the longer it is likely to; but not beyond its budget.
+  ///
+  /// - Parameter budget: How long it may take; nil: as long as it likes.
+  /// - Returns: The time, after `now`, and whether the run has taken longer than usual.
+  func end(of identifier: TaskIdentifier, started: WallTime, budget: Duration?, now: WallTime) -> (at: WallTime, isLate: Bool) {
+    let usual = started + duration(identifier)
+    guard usual < now else { return (max(now + .milliseconds(1), usual), false) }
+    let longest = budget.map { started + $0 } ?? .distantFuture
+    return (max(now + .milliseconds(1), min(now + (now - started), longest)), true)
+  }
 }

@@ -19,6 +19,8 @@ final class ForecastRun {
   /// Their runs rest on an assumption.
   private var assumed: Set<RequestID> = []
   private(set) var isTruncated = false
+  /// When the runs end that have taken longer than usual already.
+  private var lateEnds: [WallTime] = []
   private var notes: [String] = []
   /// Steps that may still be taken: lanes looked at, and a hundred for each turn. A queue of very many lanes would take minutes, and so would
   /// one that repeats each millisecond and never starts.
@@ -103,7 +105,9 @@ final class ForecastRun {
     core.live[run] = entry
     core.slotTaken(entry)
     served.insert(record.id)
-    ends.insert(run, at: max(now + .milliseconds(1), started + queue.duration(identifier)))
+    let end = queue.end(of: identifier, started: started, budget: core.handlers[identifier]?.contract.budget, now: now)
+    ends.insert(run, at: end.at)
+    if end.isLate { lateEnds.append(end.at) }
   }
 
   // MARK: The time that passes
@@ -166,6 +170,15 @@ final class ForecastRun {
 
   // MARK: What came of it
 
+  /// What is assumed about the runs that have taken longer than usual and end by then; nil: there are none.
+  func assumptionOfLateRuns(by time: WallTime) -> String? {
+    let count = lateEnds.count { $0 <= time }
+    guard count > 0 else { return nil }
+    return count == 1
+      ? "a run that has taken longer than usual goes on for as long again, within its budget"
+      : "\(count) runs that have taken longer than usual go on for as long again, within their budgets"
+  }
+
   /// When the target begins, and what begins before it; nil: it does not.
   var start: (at: WallTime, before: ArraySlice<Forecast.Entry>)? {
     guard let index = entries.firstIndex(where: { $0.request == target }) else { return nil }
@@ -199,6 +212,7 @@ final class ForecastRun {
 
   private func addNotes() {
     if !entries.isEmpty { notes.append("runs are assumed to take their usual time and to succeed") }
+    if let late = assumptionOfLateRuns(by: to) { notes.append("it is assumed that \(late)") }
     if let report = basis.conditions, !assumed.isEmpty {
       notes.append("conditions are assumed to stay as they are")
       let needed = queue.requests.reduce(into: Conditions()) { $0.formUnion($1.gates.conditions) }

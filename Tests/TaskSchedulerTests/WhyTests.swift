@@ -209,6 +209,32 @@ import Testing
     #expect(explanation.earliestStart == .testStart + .seconds(3600))
   }
 
+  @Test("a run in front that has taken longer than usual is taken to go on for as long again, within its budget, and that is said")
+  func late() throws {
+    // Its budget is 30 s, its usual time 7 s.
+    for (elapsed, named) in [(3, 7), (10, 20), (28, 30)] {
+      let world = try World(handlers: [.sample(runs: 1)])
+      try world.submit()
+      let ids = try (0..<2).map { _ in try world.submit().id }
+      world.now = world.now + .seconds(elapsed)
+      let explanations = try ids.map { try Self.why(world, $0) }
+      let first = WallTime.testStart + .seconds(named)
+      #expect(explanations.map(\.earliestStart) == [first, first + .seconds(7)])
+      let assumption = "a run that has taken longer than usual goes on for as long again, within its budget"
+      for explanation in explanations { #expect(explanation.assumptions.contains(assumption) == (elapsed > 7)) }
+    }
+  }
+
+  @Test("where too much comes before it to be worked through, what waits for its time alone has that time, and that is said")
+  func tooMuch() throws {
+    let world = try World(SchedulingPolicy(minimumInterval: .seconds(1)), handlers: [.sample(runs: 1), .sample(Self.other, runs: 8)])
+    try world.submit(Self.request { $0.repetition = RepeatRule(every: .seconds(1)) })
+    let id = try world.submit(Self.request(Self.other) { $0.earliestBegin = .testStart + .seconds(30 * 86_400) }).id
+    let explanation = try Self.why(world, id)
+    #expect(explanation.earliestStart == .testStart + .seconds(30 * 86_400))
+    #expect(explanation.assumptions == ["its plugin and the host have a free slot then: too much comes before it to work that out"])
+  }
+
   @Test("a condition that is not observed before a request is due does not make its start unknown")
   func unobserved() throws {
     let world = try World()
