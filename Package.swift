@@ -27,7 +27,6 @@ let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swi
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
-let nioHTTPCompression = Target.Dependency.product(name: "NIOHTTPCompression", package: "swift-nio-extras")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
@@ -53,7 +52,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
-    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
@@ -182,9 +180,10 @@ let package = Package(
     .target(
       name: "TokenRefresh",
       dependencies: [
-        "TaskHostSDK", asyncHTTPClient, crypto, cryptoExtras, logging, nioCore, nioHTTP1, nioHTTPCompression, nioPosix, nioSSL,
+        "CZlib", "TaskHostSDK", asyncHTTPClient, crypto, cryptoExtras, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
       ],
       path: "Plugins/TokenRefresh", exclude: ["Entry"], swiftSettings: settings),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(
       name: "TokenRefreshEntry", dependencies: ["TaskHostSDK", "TokenRefresh"], path: "Plugins/TokenRefresh/Entry", swiftSettings: settings),
     .target(name: "CCleanup", path: "Plugins/CleanupSystem"),

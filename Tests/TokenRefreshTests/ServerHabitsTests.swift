@@ -4,23 +4,61 @@ import Testing
 @testable import TokenRefresh
 
 @Suite("Habits of servers") struct ServerHabitsTests {
-  @Test("an answer that is compressed though nobody asked is read")
-  func gzip() async throws {
-    // Fixture.rotation without the newline, compressed by gzip.
-    let compressed = try #require(
-      Data(
-        base64Encoded:
-          "H4sIAAAAAAACA6tWSkxOTi0uji/Jz07NU7JSUHJ0dnYNDtbNSy3XTUxOSjG0SEkySU42UtJRUCpKTStKLc5AqA1ydQtyDfYAKzY2TzI1TDG0NEk0NwUpBiuKL6ksSAWpdEpNLEotAomnVhRkAk2JzwSZYGxmYFALANqNHK+EAAAA"
-      ))
+  /// ``Fixture/rotation`` in one line, compressed in the ways that servers compress; the value of `Content-Encoding` before it.
+  static let compressed: [(coding: String?, base64: String)] = [
+    ("gzip", gzip), ("X-GZIP", gzip), (nil, gzip),
+    // Of two members.
+    (
+      "gzip",
+      "H4sIAAAAAAACA6tWSkxOTi0uji/Jz07NU7JSUHJ0dnYNDtbNSy3XTUxOSjG0SEkySU4GAGVSsK4oAAAAH4sIAAAAAAACAzNS0lFQKkpNK0otzogvyc9OzVOyUlAKcnULcg320M1LLdc1Nk8yNUwxtDRJNDcFKQYrii+pLEgFqXRKTSxKLQKJp1YUZAJNic8EmWBsZmBQCwCik6sxXAAAAA=="
+    ),
+    // Without the check at the end.
+    (
+      "gzip",
+      "H4sIAAAAAAACA6tWSkxOTi0uji/Jz07NU7JSUHJ0dnYNDtbNSy3XTUxOSjG0SEkySU42UtJRUCpKTStKLc5AqA1ydQtyDfYAKzY2TzI1TDG0NEk0NwUpBiuKL6ksSAWpdEpNLEotAomnVhRkAk2JzwSZYGxmYFALAA=="
+    ),
+    // With the header of zlib, and without.
+    (
+      "deflate",
+      "eJyrVkpMTk4tLo4vyc9OzVOyUlBydHZ2DQ7WzUst101MTkoxtEhJMklONlLSUVAqSk0rSi3OQKgNcnULcg32ACs2Nk8yNUwxtDRJNDcFKQYrii+pLEgFqXRKTSxKLQKJp1YUZAJNic8EmWBsZmBQCwDc/ikD"
+    ),
+    (
+      "deflate",
+      "q1ZKTE5OLS6OL8nPTs1TslJQcnR2dg0O1s1LLddNTE5KMbRISTJJTjZS0lFQKkpNK0otzkCoDXJ1C3IN9gArNjZPMjVMMbQ0STQ3BSkGK4ovqSxIBal0Sk0sSi0CiadWFGQCTYnPBJlgbGZgUAsA"
+    ),
+    (
+      "gzip, gzip",
+      "H4sIAAAAAAACA5Pv5mAAASbm1WFePn5+unp9+ifP+50N3hQUUFRSVsbLd+2st+51Xx8/L8MtHp5Gnn5mQZcCA7S8fLW9dM85rOAtKuUu4v3GoG1m5m9k6mO4xcTTxJxVk027S3+ljgfryhIvXx0vXabO5WEiKUy+nedZZibkpCUEcDPc6pVZ3wK0GADRKc/RgQAAAA=="
+    ),
+    // Not compressed at all.
+    ("gzip", Data(Fixture.rotation.utf8).base64EncodedString()), ("deflate", Data(Fixture.rotation.utf8).base64EncodedString()),
+  ]
+  private static let gzip =
+    "H4sIAAAAAAACA6tWSkxOTi0uji/Jz07NU7JSUHJ0dnYNDtbNSy3XTUxOSjG0SEkySU42UtJRUCpKTStKLc5AqA1ydQtyDfYAKzY2TzI1TDG0NEk0NwUpBiuKL6ksSAWpdEpNLEotAomnVhRkAk2JzwSZYGxmYFALANqNHK+EAAAA"
+
+  @Test("an answer that is compressed though nobody asked is read, however it is compressed", arguments: compressed)
+  func decompressed(_ coding: String?, _ base64: String) async throws {
+    let bytes = Array(try #require(Data(base64Encoded: base64)))
     let fixture = try Fixture()
     try fixture.signIn()
     try await TestServer.serving({ _ in
-      TestServer.Reply(headers: [("Content-Type", "application/json"), ("Content-Encoding", "gzip")], bytes: Array(compressed))
+      TestServer.Reply(
+        headers: [("Content-Type", "application/json")] + (coding.map { [("Content-Encoding", $0)] } ?? []), bytes: bytes)
     }) { server in
       let outcome = try await fixture.run([fixture.account(endpoint: server.address)]).outcome
       #expect(outcome == .success)
     }
     #expect(try fixture.members()["access_token"]?.text == Fixture.newAccessToken)
+    #expect(try fixture.members()["refresh_token"]?.text == Fixture.newRefreshToken)
+  }
+
+  @Test("a small answer that grows beyond all bounds when it is decompressed is not read")
+  func bomb() throws {
+    // 300,000 bytes of JSON, compressed twice to 62.
+    let bytes = try #require(Data(base64Encoded: "H4sIAAAAAAACA5Pv5mAAASbmtwcZeRkYeJgWaL1/ee+uHN8JRoZRgB8cmKBvPf+5/KPJLAwA8T8p5kgBAAA="))
+    #expect(ContentCoding.plain(Array(bytes), codings: ["gzip", "gzip"], limit: ServerAnswer.largestBody) == nil)
+    #expect(ContentCoding.plain(Array(bytes), codings: ["gzip", "gzip"], limit: 300_002)?.count == 300_002)
+    #expect(ContentCoding.plain(Array(bytes), codings: ["br"], limit: ServerAnswer.largestBody)?.count == 328)
   }
 
   @Test("a web page at the first address of the metadata does not end the search")

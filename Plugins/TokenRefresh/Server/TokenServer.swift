@@ -2,7 +2,6 @@ import AsyncHTTPClient
 import FoundationEssentials
 import NIOCore
 import NIOHTTP1
-import NIOHTTPCompression
 import NIOPosix
 
 /// Speaks HTTP with authorization servers: no redirects, small answers, TLS checked against the system's roots.
@@ -11,9 +10,6 @@ import NIOPosix
 final class TokenServer: Sendable {
   /// Longest time to make a connection. Less than the default grace of a run, which making one must not outlast.
   static let longestConnect = TimeAmount.seconds(4)
-
-  /// Most bytes that are decompressed: enough to see that an answer is too large, too little to hurt.
-  private static let largestDecompressed = 4 * ServerAnswer.largestBody
 
   /// Some servers refuse a request without one.
   private static let userAgent = "taskhost-token-refresh/1"
@@ -26,8 +22,8 @@ final class TokenServer: Sendable {
     // A connection that fails is reported at once; trying again is the host's business.
     configuration.connectionPool.retryConnectionEstablishment = false
     configuration.connectionPool.idleTimeout = .seconds(5)
-    // Some servers compress what nobody asked them to compress.
-    configuration.decompression = .enabled(limit: .size(Self.largestDecompressed))
+    // Some servers compress what nobody asked them to compress, in ways that the client's own decompression does not know: see ContentCoding.
+    configuration.decompression = .disabled
     threads = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     client = HTTPClient(eventLoopGroup: threads, configuration: configuration)
   }
@@ -101,7 +97,9 @@ final class TokenServer: Sendable {
         let response = try await client.execute(request, deadline: .distantFuture)
         var body: [UInt8]?
         do {
-          body = Array(try await response.body.collect(upTo: ServerAnswer.largestBody).readableBytesView)
+          body = ContentCoding.plain(
+            Array(try await response.body.collect(upTo: ServerAnswer.largestBody).readableBytesView),
+            codings: response.headers[canonicalForm: "Content-Encoding"].map(String.init), limit: ServerAnswer.largestBody)
         } catch is NIOTooManyBytesError {
           body = nil
         }
