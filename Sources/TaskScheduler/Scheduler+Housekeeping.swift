@@ -10,7 +10,10 @@ extension Scheduler {
       drainDeadline = nil
       for run in core.live.keys { launcher.expire(run, reason: .draining) }
     }
-    guard (core.live.isEmpty && core.claims.isEmpty && unrecorded.isEmpty) || (drainDeadline == nil && everyLiveRunHasEnded) else { return }
+    guard
+      (core.live.isEmpty && core.claims.isEmpty && unrecorded.isEmpty) || (drainDeadline == nil && everyLiveRunHasEnded)
+        || nothingCanBeRecorded
+    else { return }
     for completion in drained { completion() }
     drained.removeAll()
     drainDeadline = nil
@@ -20,6 +23,22 @@ extension Scheduler {
   private var everyLiveRunHasEnded: Bool {
     let ended = unrecorded.compactMap { if case .ended(let run, _, _) = $0 { run } else { nil } }
     return Set(core.live.keys).isSubset(of: ended)
+  }
+
+  /// Whether the store's files are not those any more that it has open, and nothing runs whose end could be waited for: a longer wait records
+  /// nothing. A store that is full or locked may work again.
+  private var nothingCanBeRecorded: Bool {
+    switch core.storeTrouble {
+    case .replaced?, .cut?: break
+    default: return false
+    }
+    let over = unrecorded.compactMap { command in
+      switch command {
+      case .ended(let run, _, _), .withdrawn(let run): run
+      default: nil
+      }
+    }
+    return Set(core.live.keys).union(core.claims.keys).isSubset(of: over)
   }
 
   /// Old runs are removed a few at a time, while nobody waits: after many have ended, and when some ended a while ago.

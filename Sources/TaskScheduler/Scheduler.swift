@@ -238,6 +238,8 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
       Failpoint.drainingBegun.hit()
       drainDeadline = min(drainDeadline ?? deadline, deadline)
       drained.append(completion)
+      // A store that works again is not waited for.
+      if retryAt != nil { retryAt = clock.monotonicTime }
     case .force:
       drainDeadline = nil
       for run in core.live.keys { launcher.force(run, reason: .draining) }

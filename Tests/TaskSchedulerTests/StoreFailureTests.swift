@@ -77,6 +77,40 @@ import Testing
     await drained
   }
 
+  @Test(
+    "a host that drains does not wait for a store whose files are gone, once every run has ended",
+    arguments: [StoreError.replaced("gone"), .cut("short")], [true, false])
+  func drainWithoutStore(_ error: StoreError, _ hasEndedBefore: Bool) async throws {
+    let host = try ScheduledHost()
+    try await host.submit(.sample())
+    let order = try await host.nextOrder()
+    host.store.fail(with: error)
+    if hasEndedBefore {
+      host.launcher.end(order.run, .returned(.success, stop: nil))
+      for await notice in host.notices { if case .storeFailed = notice { break } }
+      await host.drain(.seconds(3600))
+    } else {
+      let drained = host.beginDrain(.seconds(3600))
+      await host.afterTurn()
+      #expect(await host.liveRuns().map(\.run) == [order.run])
+      host.launcher.end(order.run, .returned(.success, stop: nil))
+      for await _ in drained {}
+    }
+  }
+
+  @Test("a host that drains records what it kept as soon as the store works again")
+  func drainWithStore() async throws {
+    let host = try ScheduledHost()
+    let id = try await host.submit(.sample())[0].id
+    let order = try await host.nextOrder()
+    host.store.fail(with: .replaced("away"))
+    host.launcher.end(order.run, .returned(.success, stop: nil))
+    for await notice in host.notices { if case .storeFailed = notice { break } }
+    host.store.fail(with: nil)
+    await host.drain(.seconds(3600))
+    #expect(try host.record(id).state == .succeeded)
+  }
+
   @Test("a cancel that could not be recorded does not stop the run")
   func cancel() async throws {
     let host = try ScheduledHost()
