@@ -17,15 +17,17 @@ public struct EntitledPaths: Sendable, Hashable {
     self.write = write
   }
 
-  /// What a worker may reach: its entitlements and its data directory.
+  /// What a worker is entitled to: its entitlements, whether something is there or not, and its data directory.
   public init(_ confinement: Confinement) {
-    self.init(read: confinement.read, write: confinement.write + (confinement.dataDirectory.map { [$0] } ?? []))
+    self.init(
+      read: confinement.read + confinement.absentRead,
+      write: confinement.write + confinement.absentWrite + (confinement.dataDirectory.map { [$0] } ?? []))
   }
 
   /// Both.
   public func union(_ other: EntitledPaths) -> EntitledPaths { EntitledPaths(read: read + other.read, write: write + other.write) }
 
-  /// How far an absolute path is entitled; one with `.` or `..` is not at all.
+  /// How far an absolute path is entitled, whether something is there or not; one with `.` or `..` is not at all.
   public func entitlement(to path: String) -> PathEntitlement {
     guard path.utf8.first == UInt8(ascii: "/"), !path.split(separator: "/").contains(where: { $0 == "." || $0 == ".." }) else { return [] }
     // A worker knows its entitlements without symlinks; who asks may use the ones that the operator wrote.
@@ -41,10 +43,21 @@ public struct EntitledPaths: Sendable, Hashable {
     return paths.contains { isAtOrBelow($0, real) }
   }
 
+  /// Without symlinks. What is not there yet is taken as it is written, below the last directory that is.
   private static func real(_ path: String) -> String? {
-    guard let real = realpath(path, nil) else { return nil }
-    defer { free(real) }
-    return String(cString: real)
+    var missing: [Substring] = []
+    var names = path.split(separator: "/")
+    while true {
+      let place = "/" + names.joined(separator: "/")
+      if let real = realpath(place, nil) {
+        defer { free(real) }
+        return plain(([String(cString: real)] + missing.reversed().map { String($0) }).joined(separator: "/"))
+      }
+      var status = stat()
+      // A link to nowhere leads somewhere, only nobody knows where.
+      guard errno == ENOENT, lstat(place, &status) != 0, let name = names.popLast() else { return nil }
+      missing.append(name)
+    }
   }
 
   private static func isAtOrBelow(_ path: String, _ top: String) -> Bool {

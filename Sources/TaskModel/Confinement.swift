@@ -33,6 +33,11 @@ public struct Confinement: Sendable, Hashable {
   /// What was opened for paths of ``dataDirectory``, ``read`` and ``write``, by path: descriptors of the process that is confined. Such a
   /// path stands for what was opened, whatever is there by now.
   public var opened: [String: Int32]
+  /// Paths of its entitlements that were not there when it was started, so that they are not in ``read``: it may not read them, though it is
+  /// entitled to.
+  public var absentRead: [String]
+  /// As ``absentRead``, of ``write``.
+  public var absentWrite: [String]
   /// Paths of the host's own, resolved: no denial advises an entitlement for them.
   public var hostPaths: [String]
 
@@ -40,7 +45,7 @@ public struct Confinement: Sendable, Hashable {
   public init(
     plugin: String, dataDirectory: String? = nil, libraryDirectories: [String] = [], memory: Int = 256 << 20, processes: Int = 32,
     descriptors: Int = 256, read: [String] = [], write: [String] = [], network: Network = .none, exec: Bool = false,
-    opened: [String: Int32] = [:], hostPaths: [String] = []
+    opened: [String: Int32] = [:], absentRead: [String] = [], absentWrite: [String] = [], hostPaths: [String] = []
   ) {
     self.plugin = plugin
     self.dataDirectory = dataDirectory
@@ -53,6 +58,8 @@ public struct Confinement: Sendable, Hashable {
     self.network = network
     self.exec = exec
     self.opened = opened
+    self.absentRead = absentRead
+    self.absentWrite = absentWrite
     self.hostPaths = hostPaths
   }
 }

@@ -43,6 +43,8 @@ extension Confinement: WireValue {
       writer.text(entry.key)
       writer.integer(entry.value)
     }
+    writer.list(absentRead) { $0.text($1) }
+    writer.list(absentWrite) { $0.text($1) }
     writer.list(hostPaths) { $0.text($1) }
   }
 
@@ -60,6 +62,8 @@ extension Confinement: WireValue {
       network: try reader.read(Network.self, "network"),
       exec: try reader.flag("exec"),
       opened: try Self.opened(&reader),
+      absentRead: try reader.list("absent readable paths", atMost: LinkFormat.confinementEntries, Self.path),
+      absentWrite: try reader.list("absent writable paths", atMost: LinkFormat.confinementEntries, Self.path),
       hostPaths: try reader.list("the host's paths", atMost: LinkFormat.confinementEntries, Self.path))
   }
 

@@ -40,6 +40,9 @@ struct OpenedPaths {
         }
       }
     }
+    // The plugin is entitled to them all the same, and may be told so.
+    confinement.absentRead = confinement.read.filter(absent.contains)
+    confinement.absentWrite = confinement.write.filter(absent.contains)
     confinement.read.removeAll(where: absent.contains)
     confinement.write.removeAll(where: absent.contains)
   }

@@ -48,4 +48,21 @@ import Testing
     #expect(throws: CallFailure.self) { try OpenFileLook.answer([], in: tree.absolute("link")) }
     #expect(throws: CallFailure.self) { try OpenFileLook.answer([], in: tree.absolute("nowhere")) }
   }
+
+  @Test("a path that is entitled and not there is entitled, also by a name with a symlink on it; what is beside it is not")
+  func entitledAndMissing() throws {
+    let tree = try TestTree()
+    try tree.directory("real")
+    try tree.symlink("link", to: tree.absolute("real"))
+    try tree.symlink("nowhere", to: tree.absolute("gone"))
+    let worker = EntitledPaths(
+      Confinement(plugin: "/p", absentRead: [tree.absolute("real/read")], absentWrite: [tree.absolute("real/not/yet")]))
+    #expect(worker.entitlement(to: tree.absolute("real/not/yet")) == [.read, .write])
+    #expect(worker.entitlement(to: tree.absolute("link/not/yet/below")) == [.read, .write])
+    #expect(worker.entitlement(to: tree.absolute("link/read")) == .read)
+    #expect(worker.entitlement(to: tree.absolute("real/not/yeti")) == [])
+    #expect(worker.entitlement(to: tree.absolute("nowhere/not/yet")) == [])
+    let configured = EntitledPaths(read: [], write: [tree.absolute("link/later")])
+    #expect(configured.entitlement(to: tree.absolute("real/later")) == [.read, .write])
+  }
 }

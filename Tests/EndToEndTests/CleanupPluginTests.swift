@@ -90,4 +90,23 @@ struct CleanupPluginTests {
       #expect(result.output.contains("is not entitled: add it to entitlements.write"), "\(result.output)")
     }
   }
+
+  @Test("a rule on an entitled directory that is not there yet is no error, and is carried out once the directory is there")
+  func missingDirectory() async throws {
+    try await withPlugin(rule: "glob = \"*\"\nmax_age = \"0s\"", starts: false) { host in
+      try FileManager.default.removeItem(atPath: host.directory("litter"))
+      try await host.start()
+      let missing = try await host.cli("submit", Self.identifier, "--wait")
+      #expect(missing.status == 0, "\(missing.output) \(missing.errors)")
+      #expect(missing.output.contains("\"status\":\"missing\""), "\(missing.output)")
+
+      _ = try await host.terminate()
+      try host.directory.folder("litter")
+      try host.directory.file("litter/old", "x")
+      try await host.start()
+      let found = try await host.cli("submit", Self.identifier, "--wait")
+      #expect(found.output.contains("\"removed\":1"), "\(found.output) \(found.errors)")
+      #expect(try names(host) == [])
+    }
+  }
 }
