@@ -6,6 +6,9 @@ import TaskStore
 final class StateDirectory: Sendable {
   /// An absolute path.
   let path: String
+  /// The directory itself, which is locked: somebody may remove a file in it.
+  private let folder: Int32
+  /// The file `lock` in it, which is locked too: earlier versions lock it alone.
   private let lock: Int32
 
   /// Makes the folder if need be, takes its lock, and finds out whether it can be written.
@@ -14,11 +17,19 @@ final class StateDirectory: Sendable {
     guard let resolved = realpath(path, nil) else { throw Self.failure("state directory \(path)", errno) }
     defer { free(resolved) }
     self.path = String(cString: resolved)
+    folder = open(self.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else { throw Self.failure("state directory \(self.path)", errno) }
     lock = open(self.path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard lock >= 0 else { throw Self.failure("state directory \(self.path)", errno) }
-    guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+    guard lock >= 0 else {
+      let code = errno
+      close(folder)
+      throw Self.failure("state directory \(self.path)", code)
+    }
+    // A file system that cannot lock directories has the file's lock alone.
+    guard flock(folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK, flock(lock, LOCK_EX | LOCK_NB) == 0 else {
       let holder = Self.holder(of: lock)
       close(lock)
+      close(folder)
       throw HostFailure(
         .configuration, "state directory \(self.path): another host\(holder) has it: stop that one, or use another directory (--state)")
     }
@@ -27,7 +38,10 @@ final class StateDirectory: Sendable {
     Self.sign(lock)
   }
 
-  deinit { close(lock) }
+  deinit {
+    close(lock)
+    close(folder)
+  }
 
   /// The store's file.
   var database: String { path + "/taskhost.sqlite" }

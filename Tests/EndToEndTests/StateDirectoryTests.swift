@@ -26,6 +26,19 @@ struct StateDirectoryTests {
     }
   }
 
+  @Test("80: a second host on the same state directory is refused though somebody removed the lock file, as often as it tries")
+  func removedLock() async throws {
+    try await HostProcess.run { host in
+      for _ in 0..<2 {
+        unlink(host.directory("state/lock"))
+        try await expectRefusal(host, "another host", "--state")
+      }
+      #expect(try await host.run("result 0")["outcome"]?.string == "succeeded")
+      await host.kill()
+      try await host.start()
+    }
+  }
+
   @Test("80: two hosts on state directories of their own run side by side")
   func sideBySide() async throws {
     try await HostProcess.run { host in
