@@ -85,6 +85,7 @@ import Testing
       (#""parameters": {"client_secret": "s"}"#, "parameters.client_secret is not for this table; use client_secret_file"),
       (#""parameters": {"redirect_uri": "s"}"#, "use redirect_uri"), (#""parameters": {"x": 1}"#, "parameters.x must be a text"),
       (#""parameters": []"#, "parameters must be a table"), (#""headers": {"Authorization": "x"}"#, "headers.Authorization"),
+      (#""headers": {"X-A": "x", "x-a": "y"}"#, "headers.x-a is the same header as X-A"),
       (#""headers": {"a b": "x"}"#, "no name of an HTTP header"), (#""headers": {"a": "x\r\ny: z"}"#, "control characters"),
       (#""resource": [7]"#, "resource must be"), (#""ca_file": "relative""#, "ca_file must be the absolute path"),
       (#""private_key_id": "k""#, "private_key_id needs private_key_file"),
@@ -128,6 +129,70 @@ import Testing
       #expect(claims["exp"] == .integer(Int64(TestHost.start.timeIntervalSince1970) + 300))
       let signature = try P256.Signing.ECDSASignature(rawRepresentation: Self.decode(parts[2]))
       #expect(key.publicKey.isValidSignature(signature, for: Data((parts[0] + "." + parts[1]).utf8)))
+    }
+  }
+
+  @Test("a key is found behind what OpenSSL writes before it, and between what is no key")
+  func keyAmongOthers() throws {
+    // As `openssl ecparam -name prime256v1 -genkey` writes it; made for this test.
+    let parameters = "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n"
+    let block = """
+      -----BEGIN EC PRIVATE KEY-----
+      MHcCAQEEII1agy1f4Oal05+FDIvia6g+h9/sQVq4hwVoguGy6N+JoAoGCCqGSM49
+      AwEHoUQDQgAETcetkjogjJwU/sIOHleaFUr8jO37LZgKIWe+1+u08WRzHRDVHw/M
+      FzzW85An3e/iMcfJLMjnJA3MwY/AiJTRyA==
+      -----END EC PRIVATE KEY-----
+
+      """
+    let unusable = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"
+    let key = try P256.Signing.PrivateKey(pemRepresentation: block)
+    for text in [
+      parameters + block, (parameters + block).replacing("\n", with: "\r\n"), "Bag Attributes\n" + TestAuthority.certificate + "\n" + block,
+      unusable + block + unusable,
+    ] {
+      let assertion = try ClientAssertion.make(clientID: "c", audience: "a", key: Secret(text), keyID: nil, now: TestHost.start)
+      let parts = assertion.reveal().split(separator: ".").map(String.init)
+      let signature = try P256.Signing.ECDSASignature(rawRepresentation: Self.decode(parts[2]))
+      #expect(key.publicKey.isValidSignature(signature, for: Data((parts[0] + "." + parts[1]).utf8)))
+    }
+    for text in [parameters, unusable, "", "-----BEGIN EC PRIVATE KEY-----"] {
+      #expect(throws: ClientAssertion.Unusable.self) {
+        try ClientAssertion.make(clientID: "c", audience: "a", key: Secret(text), keyID: nil, now: TestHost.start)
+      }
+    }
+  }
+
+  @Test("a private key that cannot be read is called a private key")
+  func noKey() async throws {
+    let fixture = try Fixture()
+    try fixture.signIn()
+    let report = try await fixture.run([
+      fixture.account(endpoint: "http://127.0.0.1:1/", ["private_key_file": fixture.path("absent.pem")])
+    ])
+    #expect(report.only?.result == .failed)
+    #expect(report.message.contains("private key: "))
+    #expect(!report.message.contains("client secret"))
+  }
+
+  @Test("tokens that a refusal brings, other secrets of the token file and keys in the endpoint's query are shown nowhere")
+  func otherSecrets() async throws {
+    let fixture = try Fixture()
+    // Words, so that only the search for known secrets can find them.
+    let secrets = ["brought by refusal", "kept identity proof", "kept client phrase", "key+in+the+query"]
+    try fixture.signIn(
+      extra: #""id_token": "\#(secrets[1])", "google": {"client_secret": "\#(secrets[2])"}, "token_uri": "not a secret at all""#)
+    try await TestServer.serving({ _ in
+      .json(
+        #"""
+        {"error": "invalid_grant", "error_description": "\#(secrets.joined(separator: "; ")); not a secret at all", "refresh_token": "\#(secrets[0])"}
+        """#, status: 400)
+    }) { server in
+      let report = try await fixture.run([fixture.account(endpoint: server.address + "/token?api_key=" + secrets[3])])
+      let state = fixture.host.state.values.map { String(decoding: $0, as: UTF8.self) }
+      for text in [report.message, try fixture.text("tokens.json.signed-out")] + state + fixture.host.log {
+        for secret in secrets { #expect(!text.contains(secret)) }
+      }
+      #expect(report.message.contains("not a secret at all"))
     }
   }
 

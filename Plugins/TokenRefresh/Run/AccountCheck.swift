@@ -18,8 +18,9 @@ struct AccountCheck<Host: RefreshHost>: Sendable {
     do {
       let store = try TokenFileStore(path: account.tokenFile)
       let snapshot = try store.read()
-      redactor.learn([snapshot.file.accessToken, snapshot.file.refreshToken])
+      redactor.learn(snapshot.file.secrets)
       redactor.learn((account.headers + account.parameters).map(\.secret))
+      redactor.learn(account.server.address.secrets)
       let now = host.now
       let dueDate = RefreshPolicy.dueDate(snapshot.file, margin: account.margin, now: now)
       report.expiresAt = snapshot.file.expiresAt
@@ -93,7 +94,8 @@ struct AccountCheck<Host: RefreshHost>: Sendable {
 
   private func readSecret(_ account: Account) throws(ClientSecretReader.Problem) -> Secret? {
     guard let source = account.clientSecret else { return nil }
-    let (secret, warning) = try secrets.read(source)
+    let kind = if case .privateKey = account.clientAuthentication { "private key" } else { "client secret" }
+    let (secret, warning) = try secrets.read(source, kind: kind)
     redactor.learn(secret)
     if let warning { host.log(.warning, "\(account.name): \(warning)") }
     return secret

@@ -48,7 +48,7 @@ struct AccountRefresh<Host: RefreshHost> {
     let found = try due.store.read()
     let recovered = try due.store.recover(found)
     let current = recovered ?? found
-    redactor.learn([current.file.refreshToken, current.file.accessToken])
+    redactor.learn(current.file.secrets)
     var report = due.report
     report.refreshAt = RefreshPolicy.dueDate(current.file, margin: due.account.margin, now: host.now)
     report.expiresAt = current.file.expiresAt

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Reads a client secret from where the settings say it is kept.
+/// Reads a client secret, or a private key, from where the settings say it is kept.
 struct ClientSecretReader: Sendable {
   /// Largest secret that is read: 64 KiB, enough for any.
   static let largest = 65_536
@@ -8,9 +8,10 @@ struct ClientSecretReader: Sendable {
   /// A variable of the process's environment, which the host has cut down to what the plugin's configuration names.
   var environment: @Sendable (String) -> String? = { name in getenv(name).map { String(cString: $0) } }
 
+  /// - Parameter kind: What it is called in a sentence: `client secret` or `private key`.
   /// - Returns: The secret, and a warning when others may read its file. One newline at the end does not belong to it.
   /// - Throws: A sentence saying what is wrong and what to do.
-  func read(_ source: Account.SecretSource) throws(Problem) -> (secret: Secret, warning: String?) {
+  func read(_ source: Account.SecretSource, kind: String) throws(Problem) -> (secret: Secret, warning: String?) {
     switch source {
     case .environment(let name):
       guard let value = environment(name), !value.isEmpty else {
@@ -18,26 +19,26 @@ struct ClientSecretReader: Sendable {
       }
       return (Secret(value), nil)
     case .file(let path):
-      return try readFile(path)
+      return try readFile(path, kind)
     }
   }
 
-  private func readFile(_ path: String) throws(Problem) -> (Secret, String?) {
+  private func readFile(_ path: String, _ kind: String) throws(Problem) -> (Secret, String?) {
     do {
       // Symlinks are followed: credentials are handed to services that way.
       let file = try OpenFile.reading(path)
       let status = try file.status()
-      guard status.st_mode & S_IFMT == S_IFREG else { throw Problem(reason: "client secret \(path): not a regular file") }
+      guard status.st_mode & S_IFMT == S_IFREG else { throw Problem(reason: "\(kind) \(path): not a regular file") }
       guard let bytes = try file.contents(limit: Self.largest), var text = String(validating: bytes, as: UTF8.self) else {
-        throw Problem(reason: "client secret \(path): not UTF-8 text of at most \(Self.largest) bytes")
+        throw Problem(reason: "\(kind) \(path): not UTF-8 text of at most \(Self.largest) bytes")
       }
       if text.hasSuffix("\r\n") || text.hasSuffix("\n") { text.removeLast() }
-      guard !text.isEmpty else { throw Problem(reason: "client secret \(path): empty; put the secret there") }
-      return (Secret(text), status.st_mode & 0o007 == 0 ? nil : "client secret \(path): anybody may read it; chmod o= it")
+      guard !text.isEmpty else { throw Problem(reason: "\(kind) \(path): empty; put the \(kind) there") }
+      return (Secret(text), status.st_mode & 0o007 == 0 ? nil : "\(kind) \(path): anybody may read it; chmod o= it")
     } catch let problem as Problem {
       throw problem
     } catch {
-      throw Problem(reason: "client secret: \(error) (let this plugin read the file)")
+      throw Problem(reason: "\(kind): \(error) (let this plugin read the file)")
     }
   }
 

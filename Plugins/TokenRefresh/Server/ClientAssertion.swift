@@ -62,7 +62,18 @@ enum ClientAssertion {
     case p384(P384.Signing.PrivateKey)
     case p521(P521.Signing.PrivateKey)
 
+    /// The first private key in the text that can sign.
     init(pem: String) throws(Unusable) {
+      for block in PrivateKeyBlocks.find(in: pem) {
+        if let signer = Signer(block: block) {
+          self = signer
+          return
+        }
+      }
+      throw Unusable()
+    }
+
+    private init?(block pem: String) {
       if let key = try? _RSA.Signing.PrivateKey(pemRepresentation: pem) {
         self = .rsa(key)
       } else if let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) {
@@ -72,7 +83,7 @@ enum ClientAssertion {
       } else if let key = try? P521.Signing.PrivateKey(pemRepresentation: pem) {
         self = .p521(key)
       } else {
-        throw Unusable()
+        return nil
       }
     }
 

@@ -18,6 +18,8 @@ enum TokenAnswer {
   ///   - now: The time here, for a `Retry-After` date.
   static func read(_ answer: ServerAnswer, redactor: Redactor, now: Date) throws(ExchangeFailure) -> TokenGrant {
     let members = answer.body.flatMap(object)
+    // Also an answer that refuses may bring tokens.
+    if let members { redactor.learn(SecretMembers.find(in: members)) }
     switch answer.status {
     case 200...299:
       if let grant = members.flatMap(TokenGrant.init) { return grant }

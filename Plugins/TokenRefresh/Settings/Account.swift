@@ -39,6 +39,12 @@ struct Account: Sendable, Equatable {
     case tokenEndpoint(EndpointURL)
     /// Its metadata (RFC 8414) names the endpoint.
     case issuer(EndpointURL)
+
+    var address: EndpointURL {
+      switch self {
+      case .tokenEndpoint(let url), .issuer(let url): url
+      }
+    }
   }
 
   /// Where the client secret, or the private key, is kept. It is read at each run, never at launch.

@@ -32,6 +32,16 @@ struct EndpointURL: Sendable, Hashable {
   /// Scheme, host and port alone.
   var origin: String { String(display.dropLast(path.utf8.count)) }
 
+  /// Values of the query that may be keys; see ``Account/Field/shortestKey``.
+  var secrets: [Secret] {
+    text.split(separator: "?", maxSplits: 1).dropFirst().flatMap { query in
+      query.split(separator: "&").compactMap { pair in
+        let value = pair.split(separator: "=", maxSplits: 1).last ?? ""
+        return value.utf8.count < Account.Field.shortestKey ? nil : Secret(String(value))
+      }
+    }
+  }
+
   private static func bracketed(_ host: String) -> String {
     host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
   }

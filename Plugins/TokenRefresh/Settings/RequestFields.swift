@@ -61,6 +61,9 @@ enum RequestFields {
         table.report("headers.\(header.name)", "must not hold control characters")
       }
     }
+    for (_, same) in Dictionary(grouping: headers, by: { $0.name.lowercased() }) where same.count > 1 {
+      table.report("headers.\(same[1].name)", "is the same header as \(same[0].name); leave one of them out")
+    }
     if headers.count > most { table.report("headers", "are \(headers.count), more than \(most)") }
     return headers.map { Account.Field(name: $0.name, value: Secret($0.value)) }
   }

@@ -30,6 +30,9 @@ struct TokenFile: Sendable, Equatable {
   var accessToken: Secret? { members[words.accessToken]?.text.map(Secret.init) }
   var refreshToken: Secret? { members["refresh_token"]?.text.map(Secret.init) }
 
+  /// The tokens, and whatever else of the file is secret.
+  var secrets: [Secret] { [accessToken, refreshToken].compactMap { $0 } + SecretMembers.find(in: members) }
+
   /// Takes over a server's answer: its members replace those of the file, members it does not name stay.
   ///
   /// `expires_at` and `issued_at` keep the form they had in the file: RFC 3339 text, else Unix seconds. A refresh token the server did not

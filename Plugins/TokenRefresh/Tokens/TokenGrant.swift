@@ -10,9 +10,9 @@ struct TokenGrant: Sendable, Equatable {
   /// How long the access token is good for, from when it was asked for; nil when the server does not say.
   let lifetime: Duration?
 
-  /// The tokens of the answer.
+  /// The tokens of the answer, and whatever else of it is secret.
   var secrets: [Secret] {
-    ["access_token", "refresh_token", "id_token"].compactMap { members[$0]?.text.map(Secret.init) }
+    ["access_token", "refresh_token"].compactMap { members[$0]?.text.map(Secret.init) } + SecretMembers.find(in: members)
   }
 
   /// - Returns: nil when the answer has no access token.

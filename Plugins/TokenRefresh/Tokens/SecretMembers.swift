@@ -1,0 +1,34 @@
+/// Members of a JSON object whose names say that they are secrets: those of token files and of servers' answers, at any depth.
+///
+/// A token file may hold more of them than a refresh needs, such as `id_token` or `client_secret`, and an answer that refuses a refresh may all the
+/// same bring a new token.
+enum SecretMembers {
+  /// Most that are taken of one object: real ones have four.
+  private static let most = 64
+  /// Shorter values are flags and versions.
+  private static let shortest = Account.Field.shortestKey
+  private static let names = ["token", "secret", "password", "assertion", "key", "credential"]
+  /// How names end that say something about a secret: `token_type`, `token_uri`, `key_id`.
+  private static let harmless = ["_type", "_uri", "_url", "_endpoint", "_id", "_at", "_in"]
+
+  static func find(in members: [String: JSONValue]) -> [Secret] {
+    var found: [Secret] = []
+    collect(members, into: &found)
+    return found
+  }
+
+  private static func collect(_ members: [String: JSONValue], into found: inout [Secret]) {
+    for (name, value) in members {
+      guard found.count < most else { return }
+      switch value {
+      case .object(let inner): collect(inner, into: &found)
+      case .string(let text) where text.utf8.count >= shortest && isSecret(name.lowercased()): found.append(Secret(text))
+      default: break
+      }
+    }
+  }
+
+  private static func isSecret(_ name: String) -> Bool {
+    names.contains { name.contains($0) } && !harmless.contains { name.hasSuffix($0) }
+  }
+}
