@@ -135,6 +135,38 @@ import Testing
     }
   }
 
+  @Test("an answer whose text is whole counts, though the server never ends it", arguments: [nil, "gzip"])
+  func endless(_ coding: String?) async throws {
+    let fixture = try Fixture()
+    try fixture.signIn()
+    let never = Signal()
+    let text = Fixture.rotation + "\n"
+    let bytes = try coding == nil ? Array(text.utf8) : Array(#require(Data(base64Encoded: Self.gzip)))
+    try await TestServer.serving({ _ in
+      TestServer.Reply(headers: coding.map { [("Content-Encoding", $0)] } ?? [], bytes: bytes, end: never)
+    }) { server in
+      let report = try await fixture.run([fixture.account(endpoint: server.address, ["timeout": "2s"])])
+      #expect(report.only?.result == .refreshed)
+      never.send()
+    }
+    #expect(try fixture.members()["refresh_token"]?.text == Fixture.newRefreshToken)
+    #expect(try fixture.names == [".tokens.json.lock", "tokens.json"])
+  }
+
+  @Test("a body is whole with its last brace, in whatever parts it arrives, and not before")
+  func parts() {
+    var body = AnswerBody(codings: [])
+    let text = Array(Fixture.rotation.utf8)
+    for byte in text.dropLast() { #expect(body.take([byte]) == nil) }
+    #expect(body.take(text.suffix(1)) == text)
+    #expect(body.take([0x0A]) == text + [0x0A])
+    #expect(body.plain == text + [0x0A])
+    var large = AnswerBody(codings: [])
+    #expect(large.take([UInt8](repeating: UInt8(ascii: "}"), count: ServerAnswer.largestBody + 1)) == nil)
+    #expect(large.isTooLarge)
+    #expect(large.plain == nil)
+  }
+
   @Test("an answer that was kept before a kill is taken over by the next run")
   func keptAnswer() async throws {
     let fixture = try Fixture()

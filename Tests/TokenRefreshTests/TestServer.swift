@@ -46,6 +46,8 @@ final class TestServer: Sendable {
     var body = ""
     /// In place of ``body``, for what is no text.
     var bytes: [UInt8]?
+    /// When given, the body is sent in chunks, and its end only after this signal.
+    var end: Signal?
 
     static func json(_ body: String, status: Int = 200, headers: [(String, String)] = []) -> Reply {
       Reply(status: status, headers: [("Content-Type", "application/json")] + headers, body: body)
@@ -152,11 +154,12 @@ final class TestServer: Sendable {
     private static func write(_ reply: Reply, to channel: any Channel) async throws {
       var headers = HTTPHeaders(reply.headers)
       let body = reply.bytes ?? Array(reply.body.utf8)
-      headers.add(name: "Content-Length", value: "\(body.count)")
+      if reply.end == nil { headers.add(name: "Content-Length", value: "\(body.count)") }
       headers.add(name: "Connection", value: "close")
       let head = HTTPResponseHead(version: .http1_1, status: .init(statusCode: reply.status), headers: headers)
       channel.write(HTTPServerResponsePart.head(head), promise: nil)
-      channel.write(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(bytes: body))), promise: nil)
+      try await channel.writeAndFlush(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(bytes: body)))).get()
+      await reply.end?.wait()
       try await channel.writeAndFlush(HTTPServerResponsePart.end(nil)).get()
       try await channel.close()
     }

@@ -3,6 +3,7 @@ import FoundationEssentials
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import Synchronization
 
 /// Speaks HTTP with authorization servers: no redirects, small answers, TLS checked against the system's roots.
 ///
@@ -47,6 +48,7 @@ final class TokenServer: Sendable {
       request.tlsConfiguration = trust.configuration
       request.headers.add(name: "User-Agent", value: Self.userAgent)
       request.headers.add(name: "Accept", value: "application/json")
+      request.headers.add(name: "Accept-Encoding", value: "identity")
       let answer = try await exchange(request, to: issuer.display, timeout: timeout, redactor: Redactor())
       switch answer.status {
       case 200:
@@ -70,7 +72,7 @@ final class TokenServer: Sendable {
   /// - Parameters:
   ///   - redactor: Knows every secret of the request and the file.
   ///   - now: The time here, for a `Retry-After` date.
-  ///   - received: Called with the body of a 2xx answer the moment it is complete, before anything looks at it.
+  ///   - received: Called with the body of a 2xx answer the moment its text is complete, before the connection ends or anybody acts on it.
   func refresh(
     _ request: TokenRequest, at endpoint: EndpointURL, trust: TrustedAuthorities, timeout: Duration, redactor: Redactor, now: Date,
     received: @escaping @Sendable ([UInt8]) -> Void
@@ -81,6 +83,7 @@ final class TokenServer: Sendable {
     post.headers.add(name: "User-Agent", value: Self.userAgent)
     post.headers.add(name: "Content-Type", value: "application/x-www-form-urlencoded")
     post.headers.add(name: "Accept", value: "application/json")
+    post.headers.add(name: "Accept-Encoding", value: "identity")
     post.headers.add(name: "Cache-Control", value: "no-store")
     for header in request.headers { post.headers.replaceOrAdd(name: header.name, value: header.value) }
     post.body = .bytes(ByteBuffer(string: request.body))
@@ -88,35 +91,50 @@ final class TokenServer: Sendable {
     return try TokenAnswer.read(answer, redactor: redactor, now: now)
   }
 
+  /// - Parameter received: Called with a whole JSON object in a 2xx answer as soon as its last byte is there, else with the body at its end.
   private func exchange(
     _ request: HTTPClientRequest, to place: String, timeout: Duration, redactor: Redactor,
     received: @escaping @Sendable ([UInt8]) -> Void = { _ in }
   ) async throws(ExchangeFailure) -> ServerAnswer {
+    // An answer whose text is whole while the connection still has to say so. It counts, whatever becomes of the connection.
+    let whole = Mutex<ServerAnswer?>(nil)
     do {
       return try await Deadline.limit(timeout) { [client] in
         let response = try await client.execute(request, deadline: .distantFuture)
-        var body: [UInt8]?
-        do {
-          body = ContentCoding.plain(
-            Array(try await response.body.collect(upTo: ServerAnswer.largestBody).readableBytesView),
-            codings: response.headers[canonicalForm: "Content-Encoding"].map(String.init), limit: ServerAnswer.largestBody)
-        } catch is NIOTooManyBytesError {
-          body = nil
+        let isSuccess = (200...299).contains(response.status.code)
+        var body = AnswerBody(codings: response.headers[canonicalForm: "Content-Encoding"].map(String.init))
+        for try await part in response.body {
+          let text = body.take(part.readableBytesView)
+          if isSuccess, let text, whole.withLock({ $0 == nil }) {
+            received(text)
+            let answer = Self.answer(response, text)
+            whole.withLock { $0 = answer }
+          }
+          if body.isTooLarge { break }
         }
-        if let body, (200...299).contains(response.status.code) { received(body) }
-        return ServerAnswer(
-          status: Int(response.status.code), retryAfter: response.headers.first(name: "Retry-After"),
-          date: response.headers.first(name: "Date"), location: response.headers.first(name: "Location"), body: body)
+        if let answer = whole.withLock({ $0 }) { return answer }
+        let plain = body.plain
+        if isSuccess, let plain { received(plain) }
+        return Self.answer(response, plain)
       }
-    } catch is Deadline.Passed {
-      throw .temporary(reason: "\(place) did not answer within \(timeout)")
-    } catch is CancellationError {
-      throw .temporary(reason: "\(place) did not answer before the run had to end")
-    } catch let error as HTTPClientError where error == .cancelled {
-      throw .temporary(reason: "\(place) did not answer before the run had to end")
     } catch {
-      throw .temporary(reason: "cannot talk to \(place): \(redactor.clean(Self.describe(error)))")
+      if let answer = whole.withLock({ $0 }) { return answer }
+      throw Self.failure(error, place, timeout, redactor)
     }
+  }
+
+  private static func answer(_ response: HTTPClientResponse, _ body: [UInt8]?) -> ServerAnswer {
+    ServerAnswer(
+      status: Int(response.status.code), retryAfter: response.headers.first(name: "Retry-After"),
+      date: response.headers.first(name: "Date"), location: response.headers.first(name: "Location"), body: body)
+  }
+
+  private static func failure(_ error: any Error, _ place: String, _ timeout: Duration, _ redactor: Redactor) -> ExchangeFailure {
+    if error is Deadline.Passed { return .temporary(reason: "\(place) did not answer within \(timeout)") }
+    if error is CancellationError || (error as? HTTPClientError) == .cancelled {
+      return .temporary(reason: "\(place) did not answer before the run had to end")
+    }
+    return .temporary(reason: "cannot talk to \(place): \(redactor.clean(describe(error)))")
   }
 
   /// A library's error in words for an operator.

@@ -10,7 +10,8 @@ enum RequestFields {
 
   /// Headers that this plugin or the HTTP library writes itself.
   private static let ownedHeaders: Set<String> = [
-    "authorization", "connection", "content-encoding", "content-length", "content-type", "expect", "host", "te", "trailer",
+    "accept-encoding", "authorization", "connection", "content-encoding", "content-length", "content-type", "expect", "host", "te",
+    "trailer",
     "transfer-encoding", "upgrade",
   ]
 
