@@ -21,24 +21,37 @@ extension ForecastBasis {
     explanation.earliestStart = nil
     guard explanation.gates.allSatisfy({ $0.until != nil || $0.waitsForRuns }) else { return explanation }
     let floor = max(from, explanation.gates.compactMap(\.until).max() ?? from)
-    var steps = Self.steps
+    var looked: (run: ForecastRun, queue: ForecastQueue)?
     for reach in Self.reaches {
       let to = floor + reach
       let waiting = try queue(to)
-      guard let run = try? ForecastRun(self, waiting, to: to, target: record.id, steps: steps), (try? run.go()) != nil else { break }
-      steps = run.steps
+      guard let run = try? look(ahead: to, waiting, for: record.id, after: looked), (try? run.go()) != nil else { break }
+      looked = (run, waiting)
       if let start = run.start {
         let before = Set(start.before.map(\.request))
         let line = waiting.requests.count { before.contains($0.id) && explanation.isInLine($0, with: record, at: from) }
         fill(&explanation, start.at, place: line + 1, record, run.assumptionOfLateRuns(by: start.at))
         break
       }
-      guard !run.isTruncated else {
-        giveUp(&explanation, floor)
+      // A queue that is read again and again costs as well.
+      run.spend(waiting.requests.count * Self.costOfRequest)
+      guard !run.isTruncated, run.steps > 0 else {
+        giveUp(&explanation, run.isTruncated && run.now <= floor ? floor : nil)
         break
       }
     }
     return explanation
+  }
+
+  /// A run of the scheduler up to `to`: the last one goes on where nothing more is due in the time that is added.
+  private func look(
+    ahead to: WallTime, _ waiting: ForecastQueue, for target: RequestID, after last: (run: ForecastRun, queue: ForecastQueue)?
+  ) throws -> ForecastRun {
+    if let last, last.queue.requests.map(\.id) == waiting.requests.map(\.id) {
+      last.run.extend(to: to)
+      return last.run
+    }
+    return try ForecastRun(self, waiting, to: to, target: target, steps: last?.run.steps ?? Self.steps)
   }
 
   /// How far is looked ahead, at first not far: most start soon.
@@ -46,10 +59,14 @@ extension ForecastBasis {
 
   /// How much it may take, all reaches together.
   private static let steps = 2_500_000
+  /// What a request costs that is read and put into the forecast's store, in steps.
+  private static let costOfRequest = 100
 
   /// More comes before the request than can be worked through in the time there is.
-  private func giveUp(_ explanation: inout RequestExplanation, _ floor: WallTime) {
-    guard explanation.gates.allSatisfy({ $0.until != nil && !$0.waitsForRuns }) else {
+  ///
+  /// - Parameter floor: When it starts if nothing but times holds it; nil: it is known to start later.
+  private func giveUp(_ explanation: inout RequestExplanation, _ floor: WallTime?) {
+    guard let floor, explanation.gates.allSatisfy({ $0.until != nil && $0.isTime }) else {
       explanation.assumptions.append("too much comes before it to say when it starts")
       return
     }
@@ -93,6 +110,9 @@ extension Gate {
     default: false
     }
   }
+
+  /// Whether it is the request's own time: nobody stands in line for that.
+  fileprivate var isTime: Bool { kind == "time" || kind == "backoff" }
 
   /// Whether it opens as runs go on and end.
   fileprivate var waitsForRuns: Bool { holdsALine || kind == "predecessor" }

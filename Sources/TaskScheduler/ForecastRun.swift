@@ -5,13 +5,14 @@ import TaskModel
 final class ForecastRun {
   private let basis: ForecastBasis
   private let queue: ForecastQueue
-  private let to: WallTime
+  private var to: WallTime
   private let limit: Int
   /// It ends when that has begun; nil: it goes on to its end.
   private let target: RequestID?
   private let store: MemoryRequestStore
   private let core: SchedulerCore
-  private var now: WallTime
+  /// How far it has come.
+  private(set) var now: WallTime
   private var ends = ForecastEnds()
   private var entries: [Forecast.Entry] = []
   /// The requests that ran, or were running when it began.
@@ -22,9 +23,11 @@ final class ForecastRun {
   /// When the runs end that have taken longer than usual already.
   private var lateEnds: [WallTime] = []
   private var notes: [String] = []
-  /// Steps that may still be taken: lanes looked at, and a hundred for each turn. A queue of very many lanes would take minutes, and so would
-  /// one that repeats each millisecond and never starts.
+  /// Steps that may still be taken: lanes looked at, 30 for each that the store is asked about, and a hundred for each turn. A queue of very
+  /// many lanes would take minutes, and so would one that repeats each millisecond and never starts.
   private(set) var steps: Int
+  /// What a question to the store costs.
+  private static let question = 30
   private var turns = 0
   /// How many lanes there are, about.
   private var lanes = 1
@@ -112,6 +115,12 @@ final class ForecastRun {
 
   // MARK: The time that passes
 
+  /// Lets it go on for longer; ``go()`` goes on from where it ended.
+  func extend(to time: WallTime) { to = max(to, time) }
+
+  /// Work that it was spared counts too.
+  func spend(_ count: Int) { steps -= count }
+
   func go() throws {
     try turn([])
     while let next = [core.nextTurn(now: now), ends.first, nextSettlement].compactMap({ $0 }).min(), next < to {
@@ -124,7 +133,8 @@ final class ForecastRun {
       now = max(now + .milliseconds(1), next)
       try turn(ends.remove(by: now))
     }
-    now = max(now, to)
+    // Up to a target, it may be let go on.
+    if target == nil { now = max(now, to) }
   }
 
   /// When the next condition changes if the machine stays as it is.
@@ -142,6 +152,7 @@ final class ForecastRun {
   private func turn(_ ended: [RunID]) throws {
     settleConditions()
     core.beginTurn()
+    let before = core.laneQuestions
     try store.commit { transaction in
       for run in ended {
         let stop = core.live[run]?.stopRequested
@@ -153,7 +164,7 @@ final class ForecastRun {
     core.committed(core.turn)
     if turns.isMultiple(of: 256) { lanes = core.handlers.values.reduce(1) { $0 + 1 + $1.lanes.count } }
     turns += 1
-    steps -= lanes + 100
+    steps -= lanes + 100 + Self.question * (core.laneQuestions - before)
   }
 
   private func note(_ entry: LiveRunEntry, _ transaction: any StoreTransaction) throws {

@@ -23,6 +23,7 @@ extension SchedulerCore {
         let horizon = horizon(of: handler, now: now)
         guard lane.isDue(by: horizon), isOpen(lane, of: handler, now: now) else { continue }
         let limit = handler.freeSlots > freeHostSlots ? freeHostSlots : handler.freeSlots + handler.slotsAhead
+        noteQuestion()
         let due = try transaction.due(in: Lane(handler.contract.identifier, lane.gates), by: horizon, limit: limit)
         // All that is due is on offer: what comes next is due later. Otherwise more is due now.
         if due.count < limit || due.isEmpty { lane.nextDue = .unknown }
@@ -106,6 +107,7 @@ extension SchedulerCore {
 
   private func learnNextDue(_ lane: LaneState, of handler: HandlerState, _ transaction: any StoreTransaction) throws {
     guard case .unknown = lane.nextDue else { return }
+    noteQuestion()
     lane.nextDue = try transaction.nextDue(in: Lane(handler.contract.identifier, lane.gates)).map { .at($0) } ?? .never
   }
 

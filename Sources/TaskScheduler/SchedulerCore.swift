@@ -58,6 +58,8 @@ final class SchedulerCore {
   var watchesFiles = false
   /// The identifiers whose submissions without a time were made to wait, and of which that was said.
   var paced: Set<TaskIdentifier> = []
+  /// How often the store was asked what is due in a lane: most of the work of a turn where there are many.
+  private(set) var laneQuestions = 0
   /// What became of events since the host began.
   var eventCounts = EventCounts()
   private var ids: RecordIDGenerator
@@ -90,6 +92,9 @@ final class SchedulerCore {
 
   /// −1 … 1, for the retry policy.
   func jitter() -> Double { Double.random(in: -1...1, using: &random) }
+
+  /// The store is asked about a lane.
+  func noteQuestion() { laneQuestions &+= 1 }
 
   /// The handlers that the sealed registry has.
   func register(_ contracts: [HandlerContract]) {

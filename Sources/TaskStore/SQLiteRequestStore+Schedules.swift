@@ -9,12 +9,13 @@ extension SQLiteRequestStore {
       var found: [Int64: ScheduleRecord?] = [:]
       let columns = "s.id, s.identifier, s.kind, s.name, s.success_ms, s.failures, s.failing_since_ms, s.run"
       let order = "ORDER BY s.identifier, s.kind, s.name LIMIT ?"
+      let statements = try ScheduleStatements(database)
       for sql in [
         "SELECT \(columns) FROM schedules s INDEXED BY schedules_failing WHERE s.failures > 0 \(order)",
         "SELECT \(columns) FROM schedules s \(order)",
       ] where found.count < limit {
         for row in try PreparedStatement(database, sql).rows(.integer(Int64(limit)), read: Self.row) where found.count < limit {
-          if found[row.id] == nil { found[row.id] = .some(try schedule(row, database)) }
+          if found[row.id] == nil { found[row.id] = .some(try schedule(row, statements, database)) }
         }
       }
       var schedules = found.values.compactMap(\.self)
@@ -44,25 +45,34 @@ extension SQLiteRequestStore {
       success: row.optionalInteger(4), failingSince: row.optionalInteger(6), run: row.optionalInteger(7), failures: Int(row.integer(5)))
   }
 
-  private func schedule(_ row: Row, _ database: Database) throws -> ScheduleRecord? {
+  /// What is asked for each schedule, prepared once for all: to prepare a statement takes longer than to run it.
+  private struct ScheduleStatements {
+    let byKey, byID, run: PreparedStatement
+
+    init(_ database: Database) throws {
+      let live = "SELECT \(RequestColumns.list) FROM requests WHERE state < 50 AND"
+      byKey = try PreparedStatement(database, "\(live) identifier = ? AND unique_key = ?")
+      byID = try PreparedStatement(database, "\(live) id = ?")
+      run = try PreparedStatement(database, "SELECT \(RunColumns.list) FROM runs WHERE id = ?")
+    }
+  }
+
+  private func schedule(_ row: Row, _ statements: ScheduleStatements, _ database: Database) throws -> ScheduleRecord? {
     var schedule = ScheduleRecord(
       identifier: try identifiers.name(of: row.identifier, in: database), lastSuccess: row.success.map(WallTime.init(unixMilliseconds:)),
       failures: row.failures, failingSince: row.failingSince.map(WallTime.init(unixMilliseconds:)))
-    let live: (sql: String, values: [PreparedStatement.Value])? =
-      switch row.kind {
-      case .others: nil
-      case .key: ("identifier = ? AND unique_key = ? AND state < 50", [.integer(row.identifier), .text(row.name)])
-      case .request: ("id = ? AND state < 50", [.integer(Int64(row.name) ?? 0)])
-      }
-    if row.kind == .key { schedule.key = row.name }
-    if let live {
-      let sql = "SELECT \(RequestColumns.list) FROM requests WHERE \(live.sql)"
-      schedule.request = try PreparedStatement(database, sql).rows(live.values) { try record($0, database) }.first
+    switch row.kind {
+    case .others: break
+    case .key:
+      schedule.key = row.name
+      let values: [PreparedStatement.Value] = [.integer(row.identifier), .text(row.name)]
+      schedule.request = try statements.byKey.rows(values) { try record($0, database) }.first
+    case .request:
+      schedule.request = try statements.byID.rows(.integer(Int64(row.name) ?? 0)) { try record($0, database) }.first
+      if schedule.request == nil { return nil }
     }
-    if row.kind == .request, schedule.request == nil { return nil }
     if let run = row.run {
-      let sql = "SELECT \(RunColumns.list) FROM runs WHERE id = ?"
-      schedule.lastRun = try PreparedStatement(database, sql).rows(.integer(run)) { row in
+      schedule.lastRun = try statements.run.rows(.integer(run)) { row in
         try RunColumns.record(row, origin: origin) { try identifiers.name(of: $0, in: database) }
       }.first
     }

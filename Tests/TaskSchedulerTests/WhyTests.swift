@@ -128,6 +128,11 @@ import Testing
       for _ in 0..<5 { try world.submit(request()) }
       return try world.submit(request()).id
     },
+    // Further away than is looked at first.
+    Case("rate", place: 4, policy: limited { $0.rate = try Rate("1/1h") }) { world in
+      for _ in 0..<4 { try world.submit(request()) }
+      return try world.submit(request()).id
+    },
     Case("rate", place: 3, policy: { $0.rate = try Rate("3/1m") }) { world in
       for _ in 0..<2 { try world.submit(request()) }
       for _ in 0..<3 { try world.submit(request(other)) }
