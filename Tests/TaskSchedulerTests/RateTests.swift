@@ -35,7 +35,8 @@ import Testing
       for id in world.begun[seen...] { due.append((world.now + .milliseconds(Int.random(in: 0...2500, using: &random)), id)) }
       seen = world.begun.count
       due.sort { $0.at > $1.at }
-      let next = try #require([due.last?.at, world.core.nextTurn(now: world.now)].compactMap { $0 }.min())
+      let times = [due.last?.at, world.core.nextTurn(now: world.now)].compactMap { $0 }
+      let next = try #require(times.min())
       world.now = max(world.now, next)
       while let last = due.last, last.at <= world.now {
         due.removeLast()
