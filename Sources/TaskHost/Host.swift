@@ -131,6 +131,7 @@ public final class Host: Sendable {
       log.warning("\(problem.text)")
     }
     crashMemory.watch()
+    if let loss = parts.store.checksumLoss { launchedFiles.lostChecksums(loss) }
     parts.store.beginCheck { [launchedFiles] in launchedFiles.checked($0) }
     Failpoint.launchSealed.hit()
     scheduler.receive(surroundings.conditions.report)

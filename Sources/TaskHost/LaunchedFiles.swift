@@ -12,6 +12,8 @@ final class LaunchedFiles: Sendable {
   private let board: ProblemBoard
   private let log: Logger
   private let watches = Guarded<FileWatches?>(nil)
+  /// Damaged pages that the log has been told of.
+  private let damagedPages = Guarded(0)
 
   /// Begins to watch. What cannot be watched is a problem on the board.
   ///
@@ -53,10 +55,11 @@ final class LaunchedFiles: Sendable {
     let error = store.check()
     if let error {
       let problem = Problem(
-        .storeReplaced, "\(error.observed); submissions are refused, and no runs start", remedy: error.remedy ?? "restart the host",
+        .storeReplaced, of: store.path, "\(error.observed); submissions are refused, and no runs start",
+        remedy: error.remedy ?? "restart the host",
         since: now)
       if board.raise(problem) { log.critical("\(problem.text)") }
-    } else if board.clear(.storeReplaced) {
+    } else if board.clear(.storeReplaced, of: store.path) {
       log.notice("the store's files are those again that the host has open")
     }
     return error
@@ -80,21 +83,38 @@ final class LaunchedFiles: Sendable {
     switch result {
     case .checking: break
     case .whole(let pages): log.info("the store is whole", metadata: ["pages": "\(pages)"])
-    case .impossible(let reason):
-      board.raise(
-        Problem(
-          .storeUnchecked, "the store is not checked for damage: \(reason)", remedy: "free some space and restart the host",
-          since: SystemClock().wallTime, needsAction: false))
-      log.warning("the store is not checked for damage: \(reason)")
+    case .impossible(let reason, let remedy):
+      let problem = Problem(
+        .storeUnchecked, of: store.path, "the store is not checked for damage: \(reason)", remedy: remedy, since: SystemClock().wallTime,
+        needsAction: false)
+      board.raise(problem)
+      log.warning("\(problem.text)")
     case .damaged(let pages, let count):
       let problem = Problem(
-        .storeDamaged,
+        .storeDamaged, of: store.path,
         "the store is damaged: \(count == 1 ? "1 page is" : "\(count) pages are") not as written, \(pages.map(String.init).joined(separator: ", "))\(count > pages.count ? ", …" : "") of \(store.path)",
-        remedy: "stop the host, restore the state directory from a copy, and have the disk and the memory of the machine checked",
+        remedy:
+          "stop the host, restore the state directory from a copy, and have the disk and the memory of the machine checked; a store that was mended by hand is taken as it is once \(store.path).sums is deleted",
         since: SystemClock().wallTime)
-      board.raise(problem)
-      log.critical("\(problem.text)")
+      let isNews = damagedPages.withLock { known in
+        guard count > known else { return false }
+        known = count
+        board.raise(problem)
+        return true
+      }
+      if isNews { log.critical("\(problem.text)") }
     }
+  }
+
+  /// The checksums of the store's pages were lost.
+  func lostChecksums(_ loss: String) {
+    let problem = Problem(
+      .storeUnchecked, of: store.path + ".sums",
+      "\(loss): its checksums begin anew, and damage from before this launch cannot be found",
+      remedy: "restore the state directory from a copy if the store may be damaged; this goes with the next launch",
+      since: SystemClock().wallTime, needsAction: false)
+    board.raise(problem)
+    log.warning("\(problem.text)")
   }
 
   private func fail(_ sentence: String, of path: String? = nil) {

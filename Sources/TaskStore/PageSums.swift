@@ -9,13 +9,44 @@ import TaskModel
 /// these are not known meanwhile, and takes their checksums afterwards. A host that is killed in between leaves pages that are not known.
 /// What is not known is taken for good when it is read first.
 ///
-/// The file: 32 bytes of header, then 8 bytes for each page from the first on; 0: not known.
+/// A page that a checkpoint is about to change is held against its checksum before: what it has may have been damaged when it was read, and be
+/// in what is written now. A page that was found damaged counts as damaged from then on, in later hosts too, until the file is deleted.
+///
+/// The file: 32 bytes of header, then 8 bytes for each page from the first on; 0: not known, all ones: found damaged.
 final class PageSums: Sendable {
+  /// Why there is no file to be had.
+  struct Unavailable: Error {
+    let reason: String
+    let remedy: String
+  }
+
+  /// Pages that were found not to be as they were written.
+  struct Damage: Sendable, Hashable {
+    private static let named = 8
+
+    /// The first that were found.
+    private(set) var pages: [UInt32] = []
+    /// How many in all.
+    private(set) var count = 0
+
+    fileprivate mutating func add(_ page: UInt32) {
+      count += 1
+      if pages.count < Self.named { pages.append(page) }
+    }
+  }
+
   private struct State {
     var sums: [UInt64] = []
     /// What a checkpoint may change now.
     var changing: Set<UInt32> = []
+    var damage = Damage()
+    /// Whether there is damage that `told` has not been called for.
+    var isUntold = false
+    var told: (@Sendable (Damage) -> Void)?
   }
+
+  /// The checksum of a page that was found damaged.
+  private static let damaged = UInt64.max
 
   private static let format = Array("taskhost sums 1\n".utf8)
   private static let headerSize = 32
@@ -25,18 +56,25 @@ final class PageSums: Sendable {
   private let pageSize: Int
   private let state: Guarded<State>
 
+  /// Why checksums that should be there are not, a sentence; nil: they are, or none should be.
+  let loss: String?
+
   /// Reads the file, or begins a new one.
   ///
   /// - Parameters:
   ///   - path: The database's; it is open by now.
   ///   - origin: The store's own: checksums of another one are of no use.
-  /// - Returns: nil if there is no file to be had: nothing is checked then.
-  init?(path: String, origin: UInt64, pageSize: Int) {
+  ///   - isExpected: Whether a host has had this store open before.
+  /// - Throws: Nothing can be checked then.
+  init(path: String, origin: UInt64, pageSize: Int, isExpected: Bool) throws(Unavailable) {
     let database = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-    let file = open(Self.path(of: path), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard database >= 0, file >= 0 else {
-      for descriptor in [database, file] where descriptor >= 0 { close(descriptor) }
-      return nil
+    guard database >= 0 else { throw Self.unavailable(path) }
+    let own = Self.path(of: path)
+    let file = open(own, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard file >= 0 else {
+      let failure = Self.unavailable(own)
+      close(database)
+      throw failure
     }
     (self.database, self.file, self.pageSize) = (database, file, pageSize)
     var status = stat()
@@ -52,9 +90,13 @@ final class PageSums: Sendable {
           sums[index] = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: Self.headerSize + 8 * index, as: UInt64.self))
         }
       }
-      state = Guarded(State(sums: sums))
+      var damage = Damage()
+      for (index, sum) in sums.enumerated() where sum == Self.damaged { damage.add(UInt32(truncatingIfNeeded: index + 1)) }
+      state = Guarded(State(sums: sums, damage: damage, isUntold: damage.count > 0))
+      loss = nil
     } else {
       state = Guarded(State())
+      loss = size > 0 ? "\(own) is not what a host wrote for this store" : isExpected ? "\(own) is missing or empty" : nil
       ftruncate(file, 0)
       _ = header.withUnsafeBytes { pwrite(file, $0.baseAddress, $0.count, 0) }
     }
@@ -68,6 +110,19 @@ final class PageSums: Sendable {
   /// Where the checksums of a database are.
   static func path(of database: String) -> String { database + ".sums" }
 
+  private static func unavailable(_ path: String) -> Unavailable {
+    let code = errno
+    let remedy =
+      switch code {
+      case ENOSPC, EDQUOT: "free some space"
+      case EACCES, EPERM: "check its owner and mode"
+      case EROFS: "mount its file system writable"
+      case EISDIR, ELOOP, ENXIO: "move it away"
+      default: "look at the state directory"
+      }
+    return Unavailable(reason: "\(path): \(String(cString: strerror(code)))", remedy: "\(remedy), and restart the host")
+  }
+
   private static func header(_ origin: UInt64, _ pageSize: Int) -> [UInt8] {
     var bytes = format
     for number in [origin, UInt64(pageSize)] { withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) } }
@@ -77,7 +132,7 @@ final class PageSums: Sendable {
   // MARK: Checkpoints
 
   /// A store is about to be opened whose log is not empty: if the launch fails, SQLite moves the log into the database on its own, so the
-  /// pages in it are not known. To be called before anything opens the database.
+  /// pages in it are not known. Those that are damaged are kept as such. To be called before anything opens the database.
   static func forget(pagesInLogOf database: String) {
     let file = open(path(of: database), O_RDWR | O_CLOEXEC | O_NOFOLLOW)
     guard file >= 0 else { return }
@@ -86,26 +141,51 @@ final class PageSums: Sendable {
       ftruncate(file, 0)
       return
     }
-    var status = stat()
-    fstat(file, &status)
-    var nothing: UInt64 = 0
-    for page in pages.numbers where page > 0 {
+    guard !pages.numbers.isEmpty, let pageSize = Self.pageSize(in: file) else { return }
+    let main = open(database, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    defer { if main >= 0 { close(main) } }
+    for page in pages.numbers where page > 0 && page < 1 << 28 {
       let offset = off_t(headerSize + 8 * (Int(page) - 1))
-      if offset < status.st_size { _ = pwrite(file, &nothing, 8, offset) }
+      var known: UInt64 = 0
+      guard pread(file, &known, 8, offset) == 8, known != 0 else { continue }
+      known = UInt64(littleEndian: known)
+      guard known != damaged else { continue }
+      let present = main >= 0 ? sum(of: page, in: main, pageSize: pageSize) : nil
+      var value = present == nil || present == known ? 0 : damaged
+      _ = pwrite(file, &value, 8, offset)
     }
     fdatasync(file)
+  }
+
+  /// That of the database whose checksums are in `file`; nil for a file that is not what a host wrote.
+  private static func pageSize(in file: Int32) -> Int? {
+    var bytes = [UInt8](repeating: 0, count: headerSize)
+    let count = bytes.withUnsafeMutableBytes { pread(file, $0.baseAddress, $0.count, 0) }
+    guard count == headerSize, bytes.starts(with: format) else { return nil }
+    let size = bytes[24..<32].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    return (512...65_536).contains(size) && size.nonzeroBitCount == 1 ? Int(size) : nil
   }
 
   /// Whatever the database is now, it is taken for good.
   static func forgetAll(of database: String) { unlink(path(of: database)) }
 
-  /// A checkpoint is about to change no other pages than these. Durable when it returns: the database may be written from then on.
+  /// A checkpoint is about to change no other pages than these; they are held against their checksums before. Durable when it returns: the
+  /// database may be written from then on.
   func willChange(_ pages: Set<UInt32>) {
-    state.withLock { state in
+    let hasFound = state.withLock { state in
+      var hasFound = false
+      for page in pages where !state.changing.contains(page) {
+        let known = Self.known(page, state)
+        guard known != 0, known != Self.damaged, let present = sum(of: page), present != known else { continue }
+        mark(page, &state)
+        hasFound = true
+      }
       state.changing.formUnion(pages)
       for page in pages { set(0, page, &state) }
+      return hasFound
     }
     fdatasync(file)
+    if hasFound { tell() }
   }
 
   /// The checkpoint is done: what the pages are now, they are to stay.
@@ -120,7 +200,7 @@ final class PageSums: Sendable {
     guard page > 0, page < 1 << 28 else { return }
     let index = Int(page) - 1
     if index >= state.sums.count { state.sums += [UInt64](repeating: 0, count: index + 1 - state.sums.count) }
-    guard state.sums[index] != sum else { return }
+    guard state.sums[index] != sum, state.sums[index] != Self.damaged else { return }
     state.sums[index] = sum
     var value = sum.littleEndian
     _ = pwrite(file, &value, 8, off_t(Self.headerSize + 8 * index))
@@ -128,32 +208,62 @@ final class PageSums: Sendable {
 
   // MARK: Checking
 
-  /// What a page of the database is.
-  enum Verdict {
-    case good, damaged
-    /// There is no such page.
-    case end
+  /// What was found, by this host or by one before it.
+  var damage: Damage { state.withLock { $0.damage } }
+
+  /// Calls `told` with all that was found: at once if there is damage, and whenever a checkpoint finds some, on its thread.
+  func observe(_ told: @escaping @Sendable (Damage) -> Void) {
+    state.withLock { $0.told = told }
+    tell()
   }
 
-  /// Looks at a page. One that is not known is taken as it is.
-  func check(_ page: UInt32) -> Verdict {
-    guard let sum = sum(of: page) else { return .end }
-    return state.withLock { state in
-      if state.changing.contains(page) { return .good }
-      let index = Int(page) - 1
-      guard index < state.sums.count, state.sums[index] != 0 else {
+  private func tell() {
+    let news: (damage: Damage, told: @Sendable (Damage) -> Void)? = state.withLock { state in
+      guard state.isUntold, let told = state.told else { return nil }
+      state.isUntold = false
+      return (state.damage, told)
+    }
+    if let news { news.told(news.damage) }
+  }
+
+  /// Looks at a page. One that is not known is taken as it is; one that is damaged is in ``damage`` then.
+  ///
+  /// - Returns: Whether there is such a page.
+  func look(at page: UInt32) -> Bool {
+    guard let sum = sum(of: page) else { return false }
+    let hasFound = state.withLock { state in
+      if state.changing.contains(page) { return false }
+      let known = Self.known(page, state)
+      guard known != 0 else {
         // It may have been read before a checkpoint changed it.
         if let now = self.sum(of: page) { set(now, page, &state) }
-        return .good
+        return false
       }
-      guard state.sums[index] != sum else { return .good }
-      return self.sum(of: page) == state.sums[index] ? .good : .damaged
+      guard known != Self.damaged, known != sum, self.sum(of: page) != known else { return false }
+      mark(page, &state)
+      return true
     }
+    if hasFound { fdatasync(file) }
+    return true
   }
 
-  /// The checksum of a page on the disk, never 0; nil if the database has no such page.
-  private func sum(of page: UInt32) -> UInt64? {
+  private static func known(_ page: UInt32, _ state: State) -> UInt64 {
+    page > 0 && Int(page) <= state.sums.count ? state.sums[Int(page) - 1] : 0
+  }
+
+  /// A page whose checksum is known is damaged.
+  private func mark(_ page: UInt32, _ state: inout State) {
+    set(Self.damaged, page, &state)
+    state.damage.add(page)
+    state.isUntold = true
+  }
+
+  private func sum(of page: UInt32) -> UInt64? { Self.sum(of: page, in: database, pageSize: pageSize) }
+
+  /// The checksum of a page on the disk, neither 0 nor ``damaged``; nil if the database has no such page.
+  private static func sum(of page: UInt32, in database: Int32, pageSize: Int) -> UInt64? {
     withUnsafeTemporaryAllocation(byteCount: pageSize, alignment: 8) { buffer in
+      guard page > 0 else { return nil }
       let count = pread(database, buffer.baseAddress, pageSize, off_t(page - 1) * off_t(pageSize))
       guard count == pageSize else { return nil }
       // Four lanes of multiply and rotate: any single bit, and bursts, change the sum.
@@ -161,14 +271,14 @@ final class PageSums: Sendable {
       let words = buffer.bindMemory(to: UInt64.self)
       var index = 0
       while index + 3 < words.count {
-        lanes.0 = Self.mix(lanes.0, words[index])
-        lanes.1 = Self.mix(lanes.1, words[index + 1])
-        lanes.2 = Self.mix(lanes.2, words[index + 2])
-        lanes.3 = Self.mix(lanes.3, words[index + 3])
+        lanes.0 = mix(lanes.0, words[index])
+        lanes.1 = mix(lanes.1, words[index + 1])
+        lanes.2 = mix(lanes.2, words[index + 2])
+        lanes.3 = mix(lanes.3, words[index + 3])
         index += 4
       }
-      let sum = Self.mix(Self.mix(Self.mix(lanes.0, lanes.1), lanes.2), lanes.3)
-      return sum == 0 ? 1 : sum
+      let sum = mix(mix(mix(lanes.0, lanes.1), lanes.2), lanes.3)
+      return sum == 0 || sum == damaged ? 1 : sum
     }
   }
 

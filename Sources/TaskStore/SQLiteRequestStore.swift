@@ -15,12 +15,15 @@ public final class SQLiteRequestStore: RequestStore {
   private let writer: Writer
   private let checkpointer: WALCheckpointer
   private let marks: [StoreMark]
-  private let sums: PageSums?
+  private let sums: Result<PageSums, PageSums.Unavailable>
+  private let isClosed = Guarded(false)
   private let check = Guarded<StoreCheck?>(nil)
   /// The files it has open.
   public let files: StoreFiles
   /// What should be said of losses, a sentence each: those that were accepted, and those that are possible.
   public let lossNotes: [String]
+  /// Why the checksums of its pages are new, though it is not, a sentence; nil: they are as old as it is.
+  public var checksumLoss: String? { (try? sums.get())?.loss }
 
   /// The transaction object of the writing connection. It never leaves `commit`.
   private struct Writer: @unchecked Sendable {  // reason: used inside the pool's writer access only, which is one thread at a time
@@ -40,6 +43,7 @@ public final class SQLiteRequestStore: RequestStore {
       if let loss = recollection.lossBeforeOpening {
         guard acceptsLoss else { throw StoreError.lost(loss) }
         try recollection.setAside()
+        PageSums.forgetAll(of: path)
         recollection.accept(loss)
       }
       PageSums.forget(pagesInLogOf: path)
@@ -47,6 +51,8 @@ public final class SQLiteRequestStore: RequestStore {
       configuration.label = "taskhost store"
       configuration.maximumReaderCount = 4
       configuration.busyMode = .timeout(2)
+      // Only a checkpoint that the checksums know of may change the database.
+      configuration.prepareDatabase { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 0") }
       pool = try DatabasePool(path: path, configuration: configuration)
       let migrator = Schema.migrator
       if try pool.read({ try migrator.hasBeenSuperseded($0) }) {
@@ -62,7 +68,6 @@ public final class SQLiteRequestStore: RequestStore {
       (origin, writer) = try pool.writeWithoutTransaction { database in
         // GRDB opens a WAL database with synchronous = NORMAL, which a power failure could take commits from.
         try database.execute(sql: "PRAGMA synchronous = FULL")
-        try database.execute(sql: "PRAGMA wal_autocheckpoint = 0")
         try database.execute(sql: "PRAGMA cache_size = -16384")
         // The log keeps its greatest size otherwise.
         try database.execute(sql: "PRAGMA journal_size_limit = \(StoreFiles.logLimit)")
@@ -84,11 +89,14 @@ public final class SQLiteRequestStore: RequestStore {
       let written = try marks.map { try StoreMark(path: $0, content) }
       self.marks = written
       let pageSize = try pool.read { try Int.fetchOne($0, sql: "PRAGMA page_size") } ?? 4096
-      let sums = PageSums(path: path, origin: origin, pageSize: pageSize)
+      let sums: Result<PageSums, PageSums.Unavailable>
+      do throws(PageSums.Unavailable) {
+        sums = .success(try PageSums(path: path, origin: origin, pageSize: pageSize, isExpected: recollection.knows(origin)))
+      } catch { sums = .failure(error) }
       self.sums = sums
       let files = StoreFiles(path: path, pageSize: pageSize)
       self.files = files
-      let checkpointer = try WALCheckpointer(path: path, sums: sums, mayBegin: { files.check() == nil }) {
+      let checkpointer = try WALCheckpointer(path: path, sums: try? sums.get(), mayBegin: { files.check() == nil }) {
         for mark in written { mark.sync() }
       }
       self.checkpointer = checkpointer
@@ -143,6 +151,7 @@ public final class SQLiteRequestStore: RequestStore {
 
   /// Moves what is left of the write-ahead log into the file and closes the connections.
   public func close() {
+    isClosed.withLock { $0 = true }
     check.withLock { $0?.stop() }
     checkpointer.stop()
     guard files.check() == nil else {
@@ -156,19 +165,31 @@ public final class SQLiteRequestStore: RequestStore {
     try? pool.writeWithoutTransaction { database in
       // Nobody writes any more: the log has what the checkpoint changes.
       let changed = WALPages(path + "-wal")?.numbers ?? []
+      let sums = try? sums.get()
       sums?.willChange(changed)
-      _ = try Row.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
-      sums?.haveChanged(changed)
+      let busy = try Int.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+      // What it left is moved later, by SQLite or by the next host.
+      if busy == 0 { sums?.haveChanged(changed) }
     }
     Failpoint.storeSettled.hit()
     writer.transaction.close()
     try? pool.close()
   }
 
+  /// A store that is not closed: SQLite moves what is in the log into the database on its own.
+  deinit {
+    guard !isClosed.withLock({ $0 }) else { return }
+    checkpointer.stop()
+    guard let changed = WALPages(path + "-wal")?.numbers else { return }
+    (try? sums.get())?.willChange(changed)
+  }
+
   /// Begins to look for damage, see ``StoreCheck``. Once.
   ///
-  /// - Parameter done: Called once on a thread of its own, unless the store is closed before.
+  /// - Parameter done: Called with the result on a thread of its own, unless the store is closed before. Also called with damage that is known
+  ///   by now, and with what a checkpoint finds later, on other threads: each time with all that is known.
   public func beginCheck(done: @escaping @Sendable (StoreCheck.Result) -> Void) {
+    (try? sums.get())?.observe { done(StoreCheck.Result($0)) }
     let begun = StoreCheck(sums, done: done)
     check.withLock { $0 = begun }
   }

@@ -12,15 +12,14 @@ public final class StoreCheck: Sendable {
     case whole(pages: Int)
     /// These pages, the first of them, are not as they were written; how many in all.
     case damaged(pages: [UInt32], count: Int)
-    /// It could not be done.
-    case impossible(String)
+    /// It could not be done: why, and what to do.
+    case impossible(String, remedy: String)
   }
 
   /// Pages that are read before others have their turn.
   private static let slice: UInt32 = 64
   /// How long it rests after each: at most 25 MB/s of pages of 4 KiB.
   private static let rest: UInt32 = 10_000
-  private static let named = 8
 
   private let state = Guarded((result: Result.checking, isOver: false))
 
@@ -30,41 +29,39 @@ public final class StoreCheck: Sendable {
   /// Begins.
   ///
   /// - Parameter done: Called once on its thread, with the result; not after ``stop()``.
-  init(_ sums: PageSums?, done: @escaping @Sendable (Result) -> Void) {
-    guard let sums else {
-      end(.impossible("its checksums cannot be kept"), done)
+  init(_ sums: Swift.Result<PageSums, PageSums.Unavailable>, done: @escaping @Sendable (Result) -> Void) {
+    let known: PageSums
+    switch sums {
+    case .success(let sums): known = sums
+    case .failure(let failure):
+      end(.impossible("its checksums cannot be kept (\(failure.reason))", remedy: failure.remedy), done)
       return
     }
     do {
       try HostThread.start("store-check") { [self] in
         // Of this thread alone, as Linux has it.
         _ = setpriority(Int32(PRIO_PROCESS.rawValue), 0, 19)
-        run(sums, done)
+        run(known, done)
       }
-    } catch { end(.impossible("\(error)"), done) }
+    } catch { end(.impossible("\(error)", remedy: "give the host more threads, and restart it"), done) }
   }
 
   /// Ends it soon. Returns at once.
   func stop() { state.withLock { $0.isOver = true } }
 
   private func run(_ sums: PageSums, _ done: @Sendable (Result) -> Void) {
-    var damaged: [UInt32] = []
-    var (page, count): (UInt32, Int) = (1, 0)
+    var page: UInt32 = 1
     while true {
       if page % Self.slice == 0 {
         guard !state.withLock({ $0.isOver }) else { return }
         usleep(Self.rest)
       }
-      switch sums.check(page) {
-      case .good: break
-      case .damaged:
-        count += 1
-        if damaged.count < Self.named { damaged.append(page) }
-      case .end:
-        return end(count == 0 ? .whole(pages: Int(page) - 1) : .damaged(pages: damaged, count: count), done)
-      }
+      guard sums.look(at: page) else { break }
       page += 1
     }
+    // Checkpoints and hosts before have found some too.
+    let damage = sums.damage
+    end(damage.count == 0 ? .whole(pages: Int(page) - 1) : Result(damage), done)
   }
 
   private func end(_ result: Result, _ done: @Sendable (Result) -> Void) {
@@ -74,4 +71,8 @@ public final class StoreCheck: Sendable {
     }
     if !isOver { done(result) }
   }
+}
+
+extension StoreCheck.Result {
+  init(_ damage: PageSums.Damage) { self = .damaged(pages: damage.pages, count: damage.count) }
 }

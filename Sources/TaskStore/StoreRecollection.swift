@@ -8,6 +8,7 @@ struct StoreRecollection {
   private let path: String
   /// What should be said, a sentence each, though nothing is refused for it.
   private(set) var notes: [String] = []
+  private var isAccepted = false
 
   /// Reads the marks, before the store at `path` is opened.
   init(path: String, marks: [String]) {
@@ -44,8 +45,14 @@ struct StoreRecollection {
     return "\(path) lacks records up to \(Self.time(known.sequence)) that were acknowledged; \(newest)"
   }
 
+  /// Whether a host has had the store of that origin open before. A store that has lost something, and that is accepted, is as a new one.
+  func knows(_ origin: UInt64) -> Bool { !isAccepted && known?.origin == origin }
+
   /// A loss is accepted.
-  mutating func accept(_ loss: String) { notes.append("the loss was accepted: \(loss)") }
+  mutating func accept(_ loss: String) {
+    isAccepted = true
+    notes.append("the loss was accepted: \(loss)")
+  }
 
   /// Moves what is left of a store away, so that a new one can begin.
   func setAside() throws(StoreError) {

@@ -21,8 +21,8 @@ import Testing
     store.close()
   }
 
-  private func result() async throws -> StoreCheck.Result {
-    let store = try SQLiteRequestStore(path: try path)
+  private func result(of path: String? = nil) async throws -> StoreCheck.Result {
+    let store = try SQLiteRequestStore(path: try path ?? self.path)
     let (results, told) = AsyncStream<StoreCheck.Result>.makeStream()
     store.beginCheck { told.yield($0) }
     var iterator = results.makeAsyncIterator()
@@ -91,6 +91,124 @@ import Testing
       return
     }
     #expect(found == .damaged(pages: [UInt32(page + 1)], count: 1), "byte \(place)")
+  }
+
+  /// What becomes of the log in which a damaged page is written anew.
+  enum Rewriting: CaseIterable, Sendable {
+    case closed, letGo, killed
+  }
+
+  @Test("a page that is written anew before it is looked at is damaged all the same, launch after launch", arguments: Rewriting.allCases)
+  func rewritten(_ rewriting: Rewriting) async throws {
+    try fill()
+    let bytes = try Data(contentsOf: URL(filePath: try path))
+    let place = try #require(bytes.range(of: Data(repeating: 100, count: 2000))).lowerBound + 1000
+    let page = UInt32(place / 4096 + 1)
+    try flip(place, 3)
+    let copy = try TemporaryDirectory()
+    do {
+      let store = try SQLiteRequestStore(path: try path)
+      try store.pool.writeWithoutTransaction { try $0.execute(sql: "UPDATE payloads SET bytes = randomblob(length(bytes))") }
+      #expect(try #require(WALPages(try path + "-wal")).numbers.contains(page))
+      switch rewriting {
+      case .closed: store.close()
+      case .letGo: break
+      case .killed:
+        for suffix in ["", "-wal", ".sums"] {
+          try FileManager.default.copyItem(atPath: try path + suffix, toPath: copy.file("requests.sqlite") + suffix)
+        }
+        store.close()
+      }
+    }
+    let later = rewriting == .killed ? copy.file("requests.sqlite") : try path
+    for _ in 0..<2 {
+      let found = try await result(of: later)
+      #expect(found == .damaged(pages: [page], count: 1))
+    }
+    // A store that was mended by hand.
+    unlink(later + ".sums")
+    guard case .whole = try await result(of: later) else {
+      Issue.record("without checksums nothing is damaged")
+      return
+    }
+  }
+
+  @Test("damage that a checkpoint finds is told at once")
+  func told() async throws {
+    try fill()
+    let bytes = try Data(contentsOf: URL(filePath: try path))
+    let place = try #require(bytes.range(of: Data(repeating: 100, count: 2000))).lowerBound + 1000
+    let store = try SQLiteRequestStore(path: try path)
+    let (results, told) = AsyncStream<StoreCheck.Result>.makeStream()
+    store.beginCheck { told.yield($0) }
+    var iterator = results.makeAsyncIterator()
+    guard case .whole = try #require(await iterator.next()) else {
+      Issue.record("a whole store is taken for damaged")
+      return
+    }
+    // It has been looked at: nobody but a checkpoint meets it.
+    try flip(place, 5)
+    try store.pool.writeWithoutTransaction { try $0.execute(sql: "UPDATE payloads SET bytes = randomblob(length(bytes))") }
+    store.close()
+    let found = await iterator.next()
+    #expect(found == .damaged(pages: [UInt32(place / 4096 + 1)], count: 1))
+  }
+
+  @Test("a store that is let go of without being closed is whole")
+  func letGo() async throws {
+    try fill()
+    do {
+      let store = try SQLiteRequestStore(path: try path)
+      for number in 300...340 as ClosedRange<Int64> {
+        try store.add(.sample(number, origin: store.origin, payload: [UInt8](repeating: 7, count: 5000)))
+      }
+      let log = try path + "-wal"
+      let pages = withExtendedLifetime(store) { WALPages(log) }
+      #expect(pages?.numbers.isEmpty == false)
+    }
+    guard case .whole = try await result() else {
+      Issue.record("what SQLite moved into the database is taken for damage")
+      return
+    }
+    try await expectWhole()
+  }
+
+  @Test("checksums that are gone, emptied or no checksums are said once", arguments: ["missing", "empty", "not what a host wrote"])
+  func lostSums(_ word: String) throws {
+    let mark = try path + ".mark"
+    func open() throws -> SQLiteRequestStore { try SQLiteRequestStore(path: try path, marks: [mark]) }
+    let first = try open()
+    #expect(first.checksumLoss == nil, "a new store has none to lose")
+    try first.add(.sample(1, origin: first.origin))
+    first.close()
+    let sums = try path + ".sums"
+    switch word {
+    case "missing": unlink(sums)
+    case "empty": truncate(sums, 0)
+    default:
+      var bytes = try Data(contentsOf: URL(filePath: sums))
+      bytes[3] ^= 1
+      try bytes.write(to: URL(filePath: sums))
+    }
+    let second = try open()
+    #expect(try #require(second.checksumLoss).contains(word))
+    second.close()
+    let third = try open()
+    #expect(third.checksumLoss == nil)
+    third.close()
+  }
+
+  @Test("a store without a place for checksums is not checked, and what to do is said")
+  func noPlace() async throws {
+    try fill()
+    unlink(try path + ".sums")
+    try FileManager.default.createDirectory(atPath: try path + ".sums", withIntermediateDirectories: false)
+    guard case .impossible(let reason, let remedy) = try await result() else {
+      Issue.record("a directory is taken for checksums")
+      return
+    }
+    #expect(reason.contains("Is a directory"))
+    #expect(remedy.contains("move it away"))
   }
 
   @Test("checkpoints while it is looked through, and commits beside them, are no damage")
