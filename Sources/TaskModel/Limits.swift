@@ -48,8 +48,10 @@ public enum Limits {
   public static let resources = 16
   /// Tokens that a request takes of one resource.
   public static let resourceTokens = 1...1_000_000
-  /// Attempts of a request.
-  public static let attempts = 1...1_000_000
+  /// Attempts of a request, wherever its retry policy comes from.
+  public static let attempts = 1...1000
+  /// The first and the longest delay of a retry policy, wherever it comes from: without one, what fails would run back to back.
+  public static let retryDelays: ClosedRange<Duration> = .milliseconds(100) ... .seconds(30 * 86_400)
   /// Missed occurrences of one request that are run.
   public static let missedRuns = 1...10_000
   /// The longest interval, flex, quiet, delay and window: ten years.

@@ -7,7 +7,7 @@ extension SchedulerCore {
   ///
   /// - Throws: A refusal if that submission was another one.
   func answer(to submitted: TaskRequest, again key: String, _ transaction: any StoreTransaction) throws -> Submission? {
-    try Self.checkSize(of: key, "idempotency_key")
+    try Self.checkKey(key, "idempotency_key")
     guard let known = try transaction.submission(withKey: key) else { return nil }
     guard known.fingerprint == RequestFingerprint(of: submitted).value else {
       throw RequestRefusal(

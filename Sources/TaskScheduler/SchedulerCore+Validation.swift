@@ -21,9 +21,10 @@ extension SchedulerCore {
       throw RequestRefusal(.invalid, "priority \(request.priority) is not in −10 … 10", field: "priority")
     }
     try checkKeys(&request, by: submitter, notes: &notes)
-    guard request.tags.count <= Limits.tags, request.tags.allSatisfy({ !$0.isEmpty && $0.utf8.count <= Limits.keyBytes }) else {
-      throw RequestRefusal(.invalid, "at most \(Limits.tags) tags of 1 to \(Limits.keyBytes) bytes each are allowed", field: "tags")
+    guard request.tags.count <= Limits.tags else {
+      throw RequestRefusal(.invalid, "it has \(request.tags.count) tags, more than \(Limits.tags): leave some out", field: "tags")
     }
+    for tag in request.tags { try Self.checkKey(tag, "tags") }
     guard request.after.count <= Limits.predecessors else {
       throw RequestRefusal(
         .limit,
@@ -62,18 +63,21 @@ extension SchedulerCore {
 
   // MARK: Keys
 
-  /// A key has 1 to ``Limits/keyBytes`` bytes.
-  static func checkSize(of key: String, _ field: String) throws(RequestRefusal) {
+  /// A key has 1 to ``Limits/keyBytes`` bytes, none of them 0: plugins are shown it as text that a 0 ends.
+  static func checkKey(_ key: String, _ field: String) throws(RequestRefusal) {
     guard !key.isEmpty, key.utf8.count <= Limits.keyBytes else {
       throw RequestRefusal(
         .invalid, "\(field) has \(key.utf8.count) bytes; 1 to \(Limits.keyBytes) are allowed: send a hash of it if it is longer",
         field: field)
     }
+    guard !key.utf8.contains(0) else {
+      throw RequestRefusal(.invalid, "\(field) has a NUL character, with which text ends in C: leave it out", field: field)
+    }
   }
 
   private func checkKeys(_ request: inout TaskRequest, by submitter: Submitter, notes: inout [String]) throws(RequestRefusal) {
     if let key = request.uniqueKey {
-      try Self.checkSize(of: key, "unique_key")
+      try Self.checkKey(key, "unique_key")
       if submitter == .user, request.isSchedule {
         throw RequestRefusal(
           .conflict, "the unique key \"\(key)\" is that of the schedule in the configuration: change it there, or take another key",
@@ -106,8 +110,8 @@ extension SchedulerCore {
         "condition bits \(request.gates.conditions.subtracting(.all).rawValue) are not known: \(Conditions.all.names.joined(separator: ", ")) are",
         field: "conditions")
     }
-    if let window = request.gates.window { try Self.checkSize(of: window, "window") }
-    if let key = request.gates.concurrencyKey { try Self.checkSize(of: key, "concurrency_key") }
+    if let window = request.gates.window { try Self.checkKey(window, "window") }
+    if let key = request.gates.concurrencyKey { try Self.checkKey(key, "concurrency_key") }
     if !request.gates.resources.isEmpty { try Self.check(request.gates.resources) }
     guard request.gates.flex != .zero else { return }
     try Self.checkLength(request.gates.flex, atLeast: .zero, "flex_ms")
@@ -120,7 +124,7 @@ extension SchedulerCore {
       throw RequestRefusal(.limit, "it names \(resources.count) resources, more than \(Limits.resources)", field: "resources")
     }
     for (name, amount) in resources.sorted(by: { $0.key < $1.key }) {
-      try checkSize(of: name, "resources")
+      try checkKey(name, "resources")
       guard Limits.resourceTokens.contains(amount) else {
         throw RequestRefusal(
           .invalid,
@@ -215,7 +219,7 @@ extension SchedulerCore {
         throw RequestRefusal(.invalid, "watch: an absolute path of at most 4095 bytes is expected", field: "watch")
       }
     } else {
-      try Self.checkSize(of: event.name, "event")
+      try Self.checkKey(event.name, "event")
     }
     try Self.checkLength(event.debounce, atLeast: .zero, "debounce_ms")
   }

@@ -27,7 +27,10 @@ extension TaskRequest: WireValue {
   }
 
   private static func key(_ reader: inout MessageReader) throws(LinkError) -> String {
-    try reader.text("a key", atLeast: 1, atMost: Limits.keyBytes)
+    let key = try reader.text("a key", atLeast: 1, atMost: Limits.keyBytes)
+    // It was a text of C's.
+    guard !key.utf8.contains(0) else { throw .malformed(what: "a key holds a null byte") }
+    return key
   }
 }
 

@@ -203,6 +203,19 @@ import Testing
     }
   }
 
+  @Test(
+    "a time that clocks leave out is told as such, with what they show instead",
+    arguments: [["submit", "a", "--at"], ["submit", "a", "--deadline"], ["runs", "list", "--since"], ["runs", "list", "--until"]])
+  func skippedTime(_ arguments: [String]) async throws {
+    try await run(MemoryHost(), arguments + ["2026-03-29 02:30"], environment: ["TZ": "Europe/Berlin"]) { result in
+      #expect(result.status == 2)
+      #expect(
+        result.errors.contains("\(arguments.last ?? ""): there is no '2026-03-29 02:30' in this time zone, because clocks are set forward"),
+        "\(result.errors)")
+      #expect(result.errors.contains("write '2026-03-29 03:30"), "\(result.errors)")
+    }
+  }
+
   @Test("no host: exit 5, and what is there instead")
   func noHost() async throws {
     try await ControlFixture.withDirectory { directory in

@@ -332,6 +332,9 @@ import Testing
           identifier: try TaskIdentifier("c"), key: "nightly", request: nightly, lastRun: try run("c", .expired, message: "too slow"),
           lastSuccess: now + .seconds(-86_400), failures: 3), nextStart: now + .seconds(90)),
       TaskActivity(ScheduleRecord(identifier: try TaskIdentifier("d"), lastRun: try run("d", .retried, stop: .budget), failures: 1)),
+      TaskActivity(
+        ScheduleRecord(
+          identifier: try TaskIdentifier("e"), key: "config:e", lastRun: try run("e", .succeeded), lastSuccess: now + .seconds(-200))),
     ])
     try await with(host) { run in
       let status = try await run("status").output
@@ -344,11 +347,12 @@ import Testing
           b           -                  nothing to do      3 min ago  3 min ago     -           in 1 min
           c           nightly: every 1d  expired            3 min ago  24 h ago      3 in a row  in 1 min     too slow
           d           -                  retried (expired)  3 min ago  -             1 in a row  -
+          e           taskhost.toml      succeeded          3 min ago  3 min ago     -           cancelled
 
           """), "\(status)")
       #expect(status.contains("counters "))
       let json = try JSONReader.read(Array(try await run("status", "--json").output.utf8))
-      #expect(json["tasks"]?.array?.map { $0["last"]?.string } == ["never", "noop", "expired", "retried"])
+      #expect(json["tasks"]?.array?.map { $0["last"]?.string } == ["never", "noop", "expired", "retried", "succeeded"])
     }
   }
 

@@ -47,7 +47,8 @@ import WorkerLink
     var extremes = Extremes(seed: seed)
     let host = try ExtremeHost()
     for _ in 0..<100 {
-      await host.submit([TaskRequest(identifier: Self.identifier, retry: RetryPolicy(attempts: 1_000_000, initial: .zero, maximum: .zero))])
+      let retry = RetryPolicy(attempts: Limits.attempts.upperBound, initial: .zero, maximum: .zero)
+      await host.submit([TaskRequest(identifier: Self.identifier, retry: retry)])
       for run in await host.liveRuns() {
         // As the link's decoder gives it, before the host looks at what can be true.
         let ending = WireEnding(run: run, ending: .returned(.success, stop: nil), report: extremes.report())

@@ -16,7 +16,7 @@ import Testing
       """
       {"identifier": "org.example.a", "payload": { "x" : 1.0 }, "delay_ms": 500, "every_ms": 60000, "priority": -10,
        "conditions": ["network", "power"], "unique_key": "k", "on_conflict": "replace",
-       "retry": {"attempts": 2, "backoff": "linear", "initial_ms": 10, "maximum_ms": 20}, "tags": ["a", "b"]}
+       "retry": {"attempts": 2, "backoff": "linear", "initial_ms": 100, "maximum_ms": 200}, "tags": ["a", "b"]}
       """)
     #expect(!isArray)
     let request = try #require(requests.first)
@@ -28,7 +28,7 @@ import Testing
     #expect(request.conditions == [.network, .power])
     #expect(request.uniqueKey == "k")
     #expect(request.onConflict == .replace)
-    #expect(request.retry == RetryPolicy(attempts: 2, backoff: .linear, initial: .milliseconds(10), maximum: .milliseconds(20)))
+    #expect(request.retry == RetryPolicy(attempts: 2, backoff: .linear, initial: .milliseconds(100), maximum: .milliseconds(200)))
     #expect(request.tags == ["a", "b"])
   }
 
@@ -77,7 +77,12 @@ import Testing
     ("{\"identifier\":\"a\",\"unique_key\":\"k\",\"on_conflict\":\"kep\"}", .invalid, "on_conflict"),
     ("{\"identifier\":\"a\",\"retry\":5}", .invalid, "retry"),
     ("{\"identifier\":\"a\",\"retry\":{\"attempts\":0}}", .invalid, "retry.attempts"),
-    ("{\"identifier\":\"a\",\"retry\":{\"initial_ms\":9,\"maximum_ms\":8}}", .invalid, "retry.initial_ms"),
+    ("{\"identifier\":\"a\",\"retry\":{\"initial_ms\":900,\"maximum_ms\":800}}", .invalid, "retry.initial_ms"),
+    // The limits of the configuration.
+    ("{\"identifier\":\"a\",\"retry\":{\"attempts\":1001}}", .invalid, "retry.attempts"),
+    ("{\"identifier\":\"a\",\"retry\":{\"attempts\":1000,\"initial_ms\":99}}", .invalid, "retry.initial_ms"),
+    ("{\"identifier\":\"a\",\"retry\":{\"initial_ms\":100,\"maximum_ms\":99}}", .invalid, "retry.maximum_ms"),
+    ("{\"identifier\":\"a\",\"retry\":{\"maximum_ms\":2592000001}}", .invalid, "retry.maximum_ms"),
     ("{\"identifier\":\"a\",\"retry\":{\"atempts\":1}}", .invalid, "retry.atempts"),
     ("{\"identifier\":\"a\",\"tags\":[1]}", .invalid, "tags[0]"),
     ("{\"identifier\":\"a\",\"tags\":[\"\"]}", .invalid, "tags[0]"),

@@ -144,6 +144,7 @@ import Testing
       ("[plugin.a]\nresources = { gpu = 1 }", "2:1: resources.gpu: a run takes 1 and the host has 0"),
       ("[windows.night]\nfrom = \"01:00\"", "1:10: windows.night has no \"to\""),
       ("[windows.night]\nfrom = \"01:00\"\nto = \"25:00\"", "1:10: windows.night: "),
+      ("[windows.night]\nfrom = \"01:00\"\nto = \"05:00\"\ndays = []", "4:1: windows.night.days: names no day"),
       ("rate_limit = \"often\"", "1:1: rate_limit: "), ("[plugin.a]\nquota = \"1d\"", "2:1: plugin.a.quota: "),
       ("[conditions]\nbattery_low = 30", "1:2: battery_low = 30.0 is above battery_ok = 20.0"),
       ("[plugin.a]\nenvironment = [\"A=1\"]", "2:16: plugin.a.environment[0]: \"A=1\" is no name"),

@@ -106,7 +106,7 @@ import Testing
     #expect(try world.submit(again).id == first)
   }
 
-  @Test("a key has a size", arguments: ["", String(repeating: "x", count: 257)])
+  @Test("a key has a size, and no NUL", arguments: ["", String(repeating: "x", count: 257), "a\0b"])
   func size(_ key: String) throws {
     let world = try World()
     #expect(#expect(throws: RequestRefusal.self) { try world.submit(keyed(key)) }?.field == "idempotency_key")

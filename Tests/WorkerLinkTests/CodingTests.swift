@@ -76,8 +76,9 @@ import WorkerLink
     let small = WireEnding(run: Samples.run, ending: .returned(.success, stop: nil), report: RunReport())
     let registration = HandlerRegistration(identifier: Samples.identifier, kind: .refresh)
     let request = TaskRequest(identifier: Samples.identifier)
-    var emptyKey = request
+    var (emptyKey, cutKey) = (request, request)
     emptyKey.uniqueKey = ""
+    cutKey.uniqueKey = "a\0b"
     var (early, late) = (request, request)
     early.earliestBegin = WallTime(unixMilliseconds: .min)
     late.earliestBegin = WallTime(unixMilliseconds: .max)
@@ -120,7 +121,7 @@ import WorkerLink
       .call(number: 0, .state(Samples.run, key: "")),
       .call(number: 0, .state(Samples.run, key: String(repeating: "k", count: Limits.keyBytes + 1))),
       .call(number: 0, .setState(Samples.run, key: "k", value: value)),
-      .call(number: 0, .submit(Samples.run, emptyKey)),
+      .call(number: 0, .submit(Samples.run, emptyKey)), .call(number: 0, .submit(Samples.run, cutKey)),
       .call(number: 0, .submit(Samples.run, strange)), .stopped(threadsLeft: -1),
       .call(number: 0, .submit(Samples.run, early)), .call(number: 0, .submit(Samples.run, late)),
       .launchLog(timeless), .log(Samples.run, timeless),

@@ -136,8 +136,8 @@ extension SubmissionReader {
       switch member.name {
       case "attempts": policy.attempts = try integer(member.node, field, in: Limits.attempts)
       case "backoff": policy.backoff = try named(member.node, field, RetryPolicy.Backoff.self)
-      case "initial_ms": policy.initial = try milliseconds(member.node, field)
-      case "maximum_ms": policy.maximum = try milliseconds(member.node, field)
+      case "initial_ms": policy.initial = try retryDelay(member.node, field)
+      case "maximum_ms": policy.maximum = try retryDelay(member.node, field)
       default: throw failure(field, "there is no such member\(NearestName.hint(for: member.name, among: Self.retryMembers))")
       }
     }
@@ -146,5 +146,10 @@ extension SubmissionReader {
         "retry.initial_ms", "\(policy.initial.wholeMilliseconds) is above maximum_ms (\(policy.maximum.wholeMilliseconds)): raise that too")
     }
     return policy
+  }
+
+  private func retryDelay(_ node: JSONNode, _ field: String) throws(ControlError) -> Duration {
+    let range = Limits.retryDelays
+    return .milliseconds(try integer(node, field, in: range.lowerBound.wholeMilliseconds...range.upperBound.wholeMilliseconds))
   }
 }

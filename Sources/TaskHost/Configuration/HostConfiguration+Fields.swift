@@ -61,15 +61,12 @@ extension HostConfiguration.History {
 }
 
 extension HostConfiguration.Retry {
-  static let attemptCounts = 1...1000
-  static let delays: ClosedRange<Duration> = .milliseconds(100) ... .days(30)
-
   static var fields: [TOMLField<Self>] {
     [
-      TOMLField("attempts", \.attempts, .integer(attemptCounts)),
+      TOMLField("attempts", \.attempts, .integer(Limits.attempts)),
       TOMLField("backoff", \.backoff, .choice()),
-      TOMLField("initial", \.initial, .duration(delays)),
-      TOMLField("maximum", \.maximum, .duration(delays)),
+      TOMLField("initial", \.initial, .duration(Limits.retryDelays)),
+      TOMLField("maximum", \.maximum, .duration(Limits.retryDelays)),
     ]
   }
 }

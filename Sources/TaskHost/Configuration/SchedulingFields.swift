@@ -14,7 +14,7 @@ extension HostConfiguration {
     /// `to`, the time of day at which it closes; not after `from`: on the next day.
     public var to = ""
 
-    /// `days` on which it opens; none: every day.
+    /// `days` on which it opens, at least one; without the key every day.
     public var days: [String] = []
 
     /// `time_zone`, an IANA name; the machine's by default.
@@ -27,7 +27,7 @@ extension HostConfiguration {
 
     static var fields: [TOMLField<Self>] {
       [
-        TOMLField("from", \.from, .string), TOMLField("to", \.to, .string), TOMLField("days", \.days, .list(.string)),
+        TOMLField("from", \.from, .string), TOMLField("to", \.to, .string), TOMLField("days", \.days, .weekdays),
         TOMLField("time_zone", \.timeZone, .string),
       ]
     }
@@ -99,11 +99,26 @@ extension PluginConfiguration {
 extension PluginConfiguration.Retry {
   static var fields: [TOMLField<Self>] {
     [
-      TOMLField("attempts", optional: \.attempts, .integer(HostConfiguration.Retry.attemptCounts)),
+      TOMLField("attempts", optional: \.attempts, .integer(Limits.attempts)),
       TOMLField("backoff", optional: \.backoff, .choice()),
-      TOMLField("initial", optional: \.initial, .duration(HostConfiguration.Retry.delays)),
-      TOMLField("maximum", optional: \.maximum, .duration(HostConfiguration.Retry.delays)),
+      TOMLField("initial", optional: \.initial, .duration(Limits.retryDelays)),
+      TOMLField("maximum", optional: \.maximum, .duration(Limits.retryDelays)),
     ]
+  }
+}
+
+extension TOMLConverter<[String]> {
+  /// `["sat", "sun"]`; what the names are is looked at when the window is made.
+  fileprivate static var weekdays: Self {
+    let names = Self.list(.string)
+    return Self { value, path, reader in
+      guard let days = names.convert(value, path, reader) else { return nil }
+      guard !days.isEmpty else {
+        reader.report(path, "\(path): names no day, so that it would never open: name one, or leave days out for every day")
+        return nil
+      }
+      return days
+    }
   }
 }
 

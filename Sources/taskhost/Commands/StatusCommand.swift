@@ -69,10 +69,15 @@ struct StatusCommand: AsyncParsableCommand {
 
   /// `every 6h`, `nightly`, `nightly: 0 8 * * * Europe/Berlin`; `-` for requests without a key that run once.
   private static func schedule(_ task: JSONNode) -> String {
-    let key = task["unique_key"]?.string.flatMap { $0 == "config:\(task["identifier"]?.string ?? "")" ? nil : String($0.prefix(40)) }
+    let key = isConfigured(task) ? nil : task["unique_key"]?.string.map { String($0.prefix(40)) }
     let parts = [key, ScheduleText.repetition(task)].compactMap(\.self)
     if parts.isEmpty { return task["unique_key"] == nil ? "-" : "taskhost.toml" }
     return parts.joined(separator: ": ")
+  }
+
+  /// Whether it is the schedule that the configuration has for an identifier.
+  private static func isConfigured(_ task: JSONNode) -> Bool {
+    task["unique_key"]?.string == "config:\(task["identifier"]?.string ?? "")"
   }
 
   /// `never ran`, `nothing to do`, `expired`, or the outcome; with a mark where its time was up and it returned in its grace.
@@ -88,7 +93,10 @@ struct StatusCommand: AsyncParsableCommand {
   }
 
   private static func next(_ task: JSONNode, now: Int64) -> String {
-    guard let next = task["next_start"] else { return "-" }
+    guard let next = task["next_start"] else {
+      // What the configuration asks for repeats: it ends only where somebody cancels it, or takes it out there.
+      return isConfigured(task) && task["request"]?.string == nil ? "cancelled" : "-"
+    }
     return next.value == .null ? "on an event" : task["next_start_unix_ms"]?.integer.map { MomentText.relative($0, now: now) } ?? "-"
   }
 }

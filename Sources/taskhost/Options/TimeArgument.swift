@@ -18,7 +18,9 @@ enum TimeArgument {
       let time = ControlServer.systemTime() + (.zero - .milliseconds(length))
       if let moment = RFC3339.format(time) { return moment }
     }
-    guard let time = MomentText.parse(text), let moment = RFC3339.format(time) else {
+    let reading = MomentText.read(text)
+    if case .skipped(let shown) = reading { throw skipped(text, shown, option) }
+    guard case .moment(let time) = reading, let moment = RFC3339.format(time) else {
       throw ValidationError(
         "\(option): '\(text)' is neither a moment nor a duration: write 2026-11-21T08:00:00Z, '2026-11-21 08:00' or 24h.")
     }
@@ -29,12 +31,15 @@ enum TimeArgument {
   static func moment(_ text: String, _ option: String) throws -> Int64 {
     switch MomentText.read(text) {
     case .moment(let time): return time.unixMilliseconds
-    case .skipped(let shown):
-      throw ValidationError(
-        "\(option): there is no '\(text)' in this time zone, because clocks are set forward then: write '\(shown)', or a time with its offset."
-      )
+    case .skipped(let shown): throw skipped(text, shown, option)
     case .none:
       throw ValidationError("\(option): '\(text)' is no moment: write 2026-11-21T08:00:00Z, or '2026-11-21 08:00' for local time.")
     }
+  }
+
+  private static func skipped(_ text: String, _ shown: String, _ option: String) -> ValidationError {
+    ValidationError(
+      "\(option): there is no '\(text)' in this time zone, because clocks are set forward then: write '\(shown)', or a time with its offset."
+    )
   }
 }
