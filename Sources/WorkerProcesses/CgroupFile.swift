@@ -12,14 +12,16 @@ enum CgroupFile {
     var sentence: String { "\(path): \(String(cString: strerror(code)))" }
   }
 
-  /// The file's text, at most 64 KiB of it.
-  static func read(_ path: String) throws(Failure) -> String {
+  /// The file's text.
+  ///
+  /// - Parameter limit: About so many bytes of it at most.
+  static func read(_ path: String, atMost limit: Int = 65_536) throws(Failure) -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw Failure(path: path, code: errno) }
     defer { close(descriptor) }
     var bytes: [UInt8] = []
     var part = [UInt8](repeating: 0, count: 4096)
-    while bytes.count < 65_536 {
+    while bytes.count < limit {
       let count = Glibc.read(descriptor, &part, part.count)
       guard count >= 0 else { throw Failure(path: path, code: errno) }
       if count == 0 { break }

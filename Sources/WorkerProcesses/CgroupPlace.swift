@@ -13,14 +13,8 @@ enum CgroupPlace {
     let group = String(line.dropFirst(3))
     // Outside of what a container is shown.
     guard !group.hasPrefix("/.."), !group.hasSuffix(" (deleted)") else { return nil }
-    for line in mounts.split(separator: "\n") {
-      // 36 35 0:31 ROOT PLACE options [fields] - TYPE source options
-      let fields = line.split(separator: " ")
-      guard let separator = fields.firstIndex(of: "-"), separator >= 6, separator + 1 < fields.count, fields[separator + 1] == "cgroup2"
-      else {
-        continue
-      }
-      let (root, place) = (unescaped(fields[3]), unescaped(fields[4]))
+    for mount in MountTable(mounts).mounts where mount.type == "cgroup2" {
+      let (root, place) = (mount.root, mount.point)
       if root == "/" { return joined(place, group) }
       if group == root { return place }
       if group.hasPrefix(root + "/") { return joined(place, String(group.dropFirst(root.count))) }
@@ -39,21 +33,5 @@ enum CgroupPlace {
 
   private static func joined(_ place: String, _ path: String) -> String {
     path == "/" ? place : (place == "/" ? "" : place) + path
-  }
-
-  /// `\040` and the like are one byte.
-  private static func unescaped(_ text: Substring) -> String {
-    var bytes: [UInt8] = []
-    var rest = Array(text.utf8)[...]
-    while let byte = rest.popFirst() {
-      let digits = rest.prefix(3)
-      if byte == UInt8(ascii: "\\"), digits.count == 3, let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 8) {
-        bytes.append(value)
-        rest = rest.dropFirst(3)
-      } else {
-        bytes.append(byte)
-      }
-    }
-    return String(decoding: bytes, as: UTF8.self)
   }
 }

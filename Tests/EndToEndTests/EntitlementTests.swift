@@ -87,6 +87,32 @@ struct EntitlementTests {
     }
   }
 
+  @Test(
+    "the host's own is nobody's by the name of another mount either",
+    .enabled(if: Program.status(["unshare", "-Urm", "true"]) == 0, "user namespaces are allowed"),
+    arguments: [
+      ("state", "other", "the state directory", "is in it"), ("state", "other/data", "the state directory", "it is in"),
+      ("", "other", "the state directory", "is in it"), ("plugins", "other", "the plugin directory", "is in it"),
+    ])
+  func mountedTwice(_ source: String, _ entitled: String, _ named: String, _ relation: String) async throws {
+    try await HostProcess.prepare { host in
+      let directory = URL(filePath: host.directory.path).resolvingSymlinksInPath().path
+      let other = try host.directory.folder("elsewhere") + "/other"
+      for folder in ["elsewhere/other", "state/data", "plugins"] { try host.directory.folder(folder) }
+      try host.configure("[plugin.\"test.first\".entitlements]\nread = [\"\(directory)/elsewhere/\(entitled)\"]\n")
+      let mount = "mount --bind \"$1\" \"$2\" && shift 2 && exec \"$@\""
+      let result = try await Program.run(
+        "/usr/bin/env",
+        [
+          "unshare", "-Urm", "sh", "-c", mount, "sh", "\(directory)/\(source)", other, try BuiltProgram.taskhost, "run", "--config",
+          host.directory("taskhost.toml"),
+        ])
+      #expect(result.status == 78, "\(result.errors)")
+      #expect(result.errors.contains("\(named) \(directory)/") && result.errors.contains(relation), "\(result.errors)")
+      #expect(result.errors.contains("(mounted in a second place)"), "\(result.errors)")
+    }
+  }
+
   @Test("folders beside each other, one folder of two plugins, and one that comes by a link are fine")
   func beside() async throws {
     try await HostProcess.prepare { host in

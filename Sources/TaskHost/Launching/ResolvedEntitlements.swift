@@ -35,7 +35,7 @@ struct ResolvedEntitlements: Sendable {
     }
     let places = HostPlace.all(configuration, stateDirectory: stateDirectory, programs: programs)
     let all = claims.sorted { $0.key < $1.key }.flatMap(\.value)
-    let conflicts = EntitlementConflicts(claims: all, places: places).sentences
+    let conflicts = EntitlementConflicts(claims: all, places: places, mounts: .current()).sentences
     guard conflicts.isEmpty else { throw HostFailure(.configuration, conflicts.joined(separator: "\n")) }
     self.claims = claims
     hostPaths = Array(Set(places.filter { $0.protection == .secret }.map(\.path))).sorted()
