@@ -106,6 +106,9 @@ final class RunTable: Sendable {
     }
   }
 
+  /// Makes the handles stale of those that are kept for their requests alone.
+  func forgetGraced() { entries.withLock { $0.graced = [:] } }
+
   /// The handler of a run that was closed by force has returned.
   func forget(_ run: LiveRun) {
     _ = entries.withLock { $0.forced.removeValue(forKey: run.handle) }

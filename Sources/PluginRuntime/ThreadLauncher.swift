@@ -124,6 +124,10 @@ public final class ThreadLauncher: Launcher {
     }
   }
 
+  /// Lets go of the runs of this process that have expired and returned: their requests are not taken any more, whatever is left of their
+  /// grace. Call it where the process is to hold no more than what its plugins keep.
+  public static func forgetReturnedRuns() { RunTable.shared.forgetGraced() }
+
   /// Takes back those that wait for a thread.
   public func withdraw(_ runs: [RunID]) {
     var waiting: [TaskIdentifier: Set<ObjectIdentifier>] = [:]

@@ -106,6 +106,13 @@ struct RuleTests {
     #expect(result.status == 0, "\(result.output)")
   }
 
+  @Test("what the host remembers of runs that expired is not taken for the plugin's", arguments: ["1", "2", "3"])
+  func keepsNothing(_ seed: String) async throws {
+    // So long a grace that all of them are remembered.
+    let result = try await CheckFixture("keeps_nothing").check(["--case", "many", "--grace", "100s", "--seed", seed])
+    #expect(result.status == 0, "\(result.output)")
+  }
+
   @Test("settings that lack what the plugin needs may be refused, and must not crash it")
   func settings() async throws {
     for (definitions, status) in [([], Int32(1)), (["WELL_BEHAVED"], 0)] {

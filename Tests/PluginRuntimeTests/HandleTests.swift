@@ -47,6 +47,8 @@ import Testing
     #expect(try table.forRequests(expired.handle) === expired)
     #expect(throws: CallFailure.stale) { try table.live(expired.handle) }
     #expect(throws: CallFailure.stale) { try table.findWithForced(expired.handle) }
+    table.forgetGraced()
+    #expect(throws: CallFailure.stale) { try table.forRequests(expired.handle) }
 
     for run in [try made(budget: .seconds(600), grace: .seconds(600)), try made(budget: .zero, grace: .zero)] {
       end(run)

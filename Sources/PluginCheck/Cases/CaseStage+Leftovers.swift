@@ -34,9 +34,10 @@ extension CaseStage {
     return "\(warmUp + growth.runCount + 1) runs keep nothing"
   }
 
-  /// What the process holds, without what it keeps in the store's place.
+  /// What the process holds, without what it keeps in the store's place and for the requests of runs that are over.
   private func use() -> ProcessUse {
     services.clear()
+    ThreadLauncher.forgetReturnedRuns()
     return ProcessUse()
   }
 

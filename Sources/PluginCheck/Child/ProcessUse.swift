@@ -15,18 +15,18 @@ struct ProcessUse {
   let mapped: Int
   /// Bytes of address space.
   let space: Int
+}
 
+extension ProcessUse {
   /// As it is now.
   init() {
-    descriptors = ProcFile.numbers(in: "/proc/self/fd").count
     let numbers = ThreadList.numbers()
-    threads = numbers.count
-    children = Self.childCount(of: numbers)
-    memory = Int(clamping: taskhost_check_memory_in_use())
+    let memory = Int(clamping: taskhost_check_memory_in_use())
     let status = ProcFile.text("/proc/self/status")
     func bytes(_ name: String) -> Int { 1024 * (ProcFile.value(name, in: status).split(separator: " ").first.flatMap { Int($0) } ?? 0) }
-    mapped = max(0, bytes("RssAnon") - memory)
-    space = bytes("VmSize")
+    self.init(
+      descriptors: ProcFile.numbers(in: "/proc/self/fd").count, threads: numbers.count, children: Self.childCount(of: numbers),
+      memory: memory, mapped: max(0, bytes("RssAnon") - memory), space: bytes("VmSize"))
   }
 
   /// The children of the threads; 0 where the kernel does not tell.

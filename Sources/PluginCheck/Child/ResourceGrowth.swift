@@ -2,14 +2,21 @@
 struct ResourceGrowth {
   private var uses: [ProcessUse]
   private var runs: [Int] = []
+  /// From how many bytes a run on memory is kept.
+  private static let leastKept = 64
 
   /// - Parameter use: Before the first row.
   init(_ use: ProcessUse) { uses = [use] }
 
-  /// A row of `count` runs is over.
+  /// A row of `count` runs is over. One that was cut short says little by itself: it goes on with the row before it.
   mutating func add(_ use: ProcessUse, runs count: Int) {
-    uses.append(use)
-    runs.append(max(1, count))
+    if let last = runs.last, count < last / 2 {
+      uses[uses.count - 1] = use
+      runs[runs.count - 1] = last + count
+    } else {
+      uses.append(use)
+      runs.append(max(1, count))
+    }
   }
 
   /// All runs of the rows.
@@ -22,17 +29,15 @@ struct ResourceGrowth {
   }
 
   /// What has grown, in words, in each of the last two rows: what was kept once is no leak.
-  var kept: [String] { grown(few: 512, many: 64) }
+  var kept: [String] { grown(chance: 32 << 10) }
 
   /// Whether more rows are needed to tell: something has grown, be it only a little.
-  var isSuspicious: Bool { runCount < 600 || keptCounts.isEmpty ? !grown(few: 64, many: 64).isEmpty : false }
+  var isSuspicious: Bool { runCount < 600 || keptCounts.isEmpty ? !grown(chance: 0).isEmpty : false }
 
-  /// - Parameters:
-  ///   - few: From how many bytes a run on memory is kept, where the rows are short and chance has a part in it.
-  ///   - many: The same where they are long.
-  private func grown(few: Int, many: Int) -> [String] {
+  /// - Parameter chance: As many bytes of malloc's may be more after a row than before it without any run's having kept them.
+  private func grown(chance: Int) -> [String] {
     guard runs.count >= 2 else { return [] }
-    return keptCounts + keptBytes(few, many)
+    return keptCounts + keptBytes(chance)
   }
 
   private var keptCounts: [String] {
@@ -47,11 +52,11 @@ struct ResourceGrowth {
   }
 
   /// A run that keeps memory in one way keeps it in the others too: the first is named.
-  private func keptBytes(_ few: Int, _ many: Int) -> [String] {
+  private func keptBytes(_ chance: Int) -> [String] {
     let count = runs.suffix(2).min() ?? 0
     guard count >= 20 else { return [] }
     let limits: [(String, (ProcessUse) -> Int, Int)] = [
-      ("of memory", \.memory, count >= 500 ? many : few), ("of memory that malloc does not know of", \.mapped, 4096),
+      ("of memory", \.memory, max(Self.leastKept, chance / count)), ("of memory that malloc does not know of", \.mapped, 4096),
       ("of address space, as threads that are neither joined nor detached do,", \.space, 1 << 20),
     ]
     for (name, value, limit) in limits {
