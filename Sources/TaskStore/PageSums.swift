@@ -132,7 +132,8 @@ final class PageSums: Sendable {
   // MARK: Checkpoints
 
   /// A store is about to be opened whose log is not empty: if the launch fails, SQLite moves the log into the database on its own, so the
-  /// pages in it are not known. Those that are damaged are kept as such. To be called before anything opens the database.
+  /// pages in it are not known. Those that are damaged are kept as such. To be called before anything opens the database, and
+  /// when a launch has failed, before it is closed.
   static func forget(pagesInLogOf database: String) {
     let file = open(path(of: database), O_RDWR | O_CLOEXEC | O_NOFOLLOW)
     guard file >= 0 else { return }

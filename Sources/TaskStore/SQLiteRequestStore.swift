@@ -102,6 +102,8 @@ public final class SQLiteRequestStore: RequestStore {
       self.checkpointer = checkpointer
       pool.writeWithoutTransaction { checkpointer.observe($0.sqliteConnection) }
     } catch {
+      // What was opened is closed now, and SQLite moves its log into the database.
+      PageSums.forget(pagesInLogOf: path)
       throw StoreError(error)
     }
   }

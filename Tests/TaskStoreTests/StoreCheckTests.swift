@@ -211,6 +211,18 @@ import Testing
     #expect(remedy.contains("move it away"))
   }
 
+  @Test("a launch that fails once the store is open leaves a store that is whole")
+  func failedLaunch() async throws {
+    try fill()
+    try await expectWhole()
+    let mark = try directory.get().file("store.mark")
+    try Data("somebody's".utf8).write(to: URL(filePath: mark + ".new"))
+    for _ in 0..<2 {
+      #expect(throws: StoreError.self) { try SQLiteRequestStore(path: try path, marks: [mark]) }
+      try await expectWhole()
+    }
+  }
+
   @Test("checkpoints while it is looked through, and commits beside them, are no damage")
   func busy() async throws {
     let store = try SQLiteRequestStore(path: try path)
