@@ -53,8 +53,11 @@ extension SchedulerCore {
     let edges = try presentEdges(of: record, transaction)
     if let broken = edges.first(where: \.isBroken) { throw try refusal(of: id, because: broken, transaction) }
     var notes = try bringBack(&record, edges, transaction, now: now)
-    let dependants = try redriveDependants(of: id, transaction, now: now)
+    let (dependants, left) = try redriveDependants(of: id, transaction, now: now)
     if !dependants.isEmpty { notes.append("\(Self.count(dependants.count, "request")) that failed because of it will run after it") }
+    notes += left.prefix(Self.namedLeft)
+    let unnamed = left.count - Self.namedLeft
+    if unnamed > 0 { notes.append("\(unnamed) more \(unnamed == 1 ? "stays" : "stay") failed") }
     if !notes.isEmpty || record.lastOutcome == nil {
       record.lastMessage = notes.isEmpty ? nil : "retried: " + notes.joined(separator: "; ")
       try transaction.update(record)
@@ -63,11 +66,19 @@ extension SchedulerCore {
     return [id] + dependants
   }
 
+  /// How many of those that stay failed are named.
+  private static let namedLeft = 3
+
   /// What failed because of a request that was just revived is blocked by it again, and so on. What cannot be, since another predecessor is
-  /// a dead letter still or its unique key is held, stays one.
-  private func redriveDependants(of id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws -> [RequestID] {
+  /// a dead letter still or its unique key is held, stays one, and its record says why.
+  ///
+  /// - Returns: Those that are live again; and of those that stay dead letters, why, a clause each.
+  private func redriveDependants(
+    of id: RequestID, _ transaction: any StoreTransaction, now: WallTime
+  ) throws -> (redriven: [RequestID], left: [String]) {
     // A list, since a chain may be longer than a stack is deep.
     var redriven: [RequestID] = []
+    var left: [String] = []
     var next: RequestID? = id
     var looked = 0
     while let predecessor = next {
@@ -76,7 +87,14 @@ extension SchedulerCore {
         let edges = try presentEdges(of: record, transaction)
         switch record.state {
         case .failed where record.lastOutcome == nil:
-          guard !edges.contains(where: \.isBroken), try isKeyFree(of: record, transaction) else { continue }
+          if let reason = try obstacle(to: record, edges, transaction) {
+            left.append("\(dependant) stays failed: \(reason)")
+            // What it failed because of may have succeeded by now.
+            record.lastMessage = reason
+            try transaction.update(record)
+            note(record)
+            continue
+          }
           record.lastMessage = "\(predecessor) was retried, and this waits for it again"
           _ = try bringBack(&record, edges, transaction, now: now)
           note(record)
@@ -92,7 +110,18 @@ extension SchedulerCore {
       next = looked < redriven.count ? redriven[looked] : nil
       looked += 1
     }
-    return redriven
+    return (redriven, left)
+  }
+
+  /// Why a request that failed because of another cannot wait for it again; nil: it can.
+  private func obstacle(
+    to record: RequestRecord, _ edges: [DependencyRecord], _ transaction: any StoreTransaction
+  ) throws -> String? {
+    if let broken = edges.first(where: \.isBroken) {
+      return "\(broken.predecessor), which must succeed first, \(Self.ending(broken.ended ?? .failed))"
+    }
+    guard try !isKeyFree(of: record, transaction) else { return nil }
+    return "another request holds the unique key \"\(record.request.uniqueKey ?? "")\" by now: cancel it first"
   }
 
   /// What a dead letter, or a request that waits, is to wait for, with what has become of each by now: a predecessor may have been retried.

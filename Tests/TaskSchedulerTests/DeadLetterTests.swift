@@ -94,8 +94,12 @@ import Testing
     let last = try world.submit(.sample(after: [slow, bad, worse])).id
     try world.finish(bad, .failure)
     try world.finish(worse, .failure)
-    try world.revive(bad)
+    #expect(try world.record(last).lastMessage?.hasPrefix("\(bad), which must succeed first,") == true)
+    let revived = try world.revive(bad)
     #expect(try world.record(last).state == .failed)
+    // It names the one that still keeps it from running.
+    #expect(try world.record(last).lastMessage?.hasPrefix("\(worse), which must succeed first,") == true)
+    #expect(revived.lastMessage?.contains("\(last) stays failed: \(worse), which must succeed first,") == true)
     try world.finish(bad, .success)
     try world.revive(worse)
     #expect(try world.record(last).state == .blocked)
@@ -115,8 +119,10 @@ import Testing
     let last = try world.submit(.sample(after: [second])).id
     try world.finish(first, .failure)
     try world.submit(.sample(begin: .ms(60_000), key: "k", onConflict: .keep))
-    try world.revive(first)
+    let revived = try world.revive(first)
     #expect(try states(world, [first, second, last]) == [.running, .failed, .failed])
+    #expect(
+      revived.lastMessage == "retried: \(second) stays failed: another request holds the unique key \"k\" by now: cancel it first")
   }
 
   @Test("one that runs whatever becomes of its predecessor, and still waits for another, waits for the retried one too")

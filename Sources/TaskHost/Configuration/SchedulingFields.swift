@@ -46,7 +46,7 @@ extension HostConfiguration {
         guard let tables = reader.table(value, at: path) else { return }
         for (name, value) in tables.sorted(by: { $0.key < $1.key }) {
           let path = path.appending(name)
-          guard let table = reader.table(value, at: path) else { continue }
+          guard reader.isName(name, at: path, "the name of a window"), let table = reader.table(value, at: path) else { continue }
           var window = Window()
           for key in ["from", "to"] where table[key] == nil { reader.report(path, "\(path) has no \"\(key)\"") }
           reader.read(table, Window.fields, into: &window, at: path)
@@ -188,7 +188,11 @@ extension TOMLConverter<[String: Int]> {
     return Self { value, path, reader in
       guard let table = reader.table(value, at: path) else { return nil }
       var counts: [String: Int] = [:]
-      for (name, value) in table { counts[name] = count.convert(value, path.appending(name), reader) }
+      for (name, value) in table.sorted(by: { $0.key < $1.key }) {
+        let path = path.appending(name)
+        guard reader.isName(name, at: path, "the name of a resource") else { continue }
+        counts[name] = count.convert(value, path, reader)
+      }
       return counts
     }
   }

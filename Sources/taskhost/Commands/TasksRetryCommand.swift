@@ -42,7 +42,10 @@ struct TasksRetryCommand: AsyncParsableCommand {
     if all { return try await retryAll(client) }
     try await ManyRequests.each(ids) { id in
       let answer = try await client.post("/v1/requests/\(ControlClient.escape(id))/retry")
-      if json { Terminal.print(answer.bytes) } else { Terminal.print("\(id) \(answer.node["state"]?.string ?? "")") }
+      guard !json else { return Terminal.print(answer.bytes) }
+      Terminal.print("\(id) \(answer.node["state"]?.string ?? "")")
+      // What comes back with it, and what does not.
+      if let message = answer.node["last_message"]?.string, message.hasPrefix("retried: ") { Terminal.note(message) }
     }
   }
 

@@ -1,5 +1,6 @@
 import StrictText
 import TOMLKit
+import TaskModel
 
 /// Reads a TOML text into structures by their lists of fields, and collects every problem on the way instead of stopping at the first.
 final class TOMLReader {
@@ -79,6 +80,13 @@ final class TOMLReader {
       unsound.insert(path)
       current = path.parent
     }
+  }
+
+  /// Whether the last key of a path can be the name of something that requests name too; if not, that is reported.
+  func isName(_ name: String, at path: ConfigurationPath, _ kind: String) -> Bool {
+    if (1...Limits.keyBytes).contains(name.utf8.count) { return true }
+    report(path, "\(kind) has 1 to \(Limits.keyBytes) bytes; \(name.isEmpty ? "this one is empty" : "this one has \(name.utf8.count)")")
+    return false
   }
 
   func report(_ keys: [String], _ message: String) { report(ConfigurationPath(keys: keys), message) }
