@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Glibc
 import StoreTestSupport
 import TaskModel
