@@ -13,6 +13,7 @@ extension Host {
   public func problems(_ overview: HostOverview, _ activity: [TaskActivity]) async -> [Problem] {
     let now = SystemClock().wallTime
     launchedFiles.lookAtStore()
+    launchedFiles.lookAtLock()
     var problems = board.all + surroundings.overrides.all.map(\.problem)
     problems += overview.plugins.compactMap { $0.problem(now: now) }
     problems += overview.shortages.map { Self.problem($0.key, $0.value) }

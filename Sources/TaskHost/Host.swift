@@ -110,7 +110,7 @@ public final class Host: Sendable {
     store = parts.store
     let files = registry.registered.map { ($0.candidate.path, $0.contracts.map(\.identifier)) }
     launchedFiles = LaunchedFiles(
-      plugins: Dictionary(files) { $0 + $1 }, store: parts.store.files, board: board, log: log)
+      plugins: Dictionary(files) { $0 + $1 }, directory: parts.directory, store: parts.store.files, board: board, log: log)
     if !parts.store.lossNotes.isEmpty {
       let problem = Problem(
         .storeLoss, "the store: \(parts.store.lossNotes.joined(separator: "; "))",

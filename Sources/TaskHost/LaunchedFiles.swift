@@ -5,9 +5,11 @@ import Logging
 import TaskModel
 import TaskStore
 
-/// Watches the files that a host has launched from: plugins whose file is gone, and a store whose files were deleted, replaced or cut short.
+/// Watches the files that a host has launched from: plugins whose file is gone, a store whose files were deleted, replaced or cut short, and
+/// the lock of its state directory.
 final class LaunchedFiles: Sendable {
   private let plugins: [String: [TaskIdentifier]]
+  private let directory: StateDirectory
   private let store: StoreFiles
   private let board: ProblemBoard
   private let log: Logger
@@ -18,17 +20,19 @@ final class LaunchedFiles: Sendable {
   /// Begins to watch. What cannot be watched is a problem on the board.
   ///
   /// - Parameter plugins: The identifiers that each file registered, by its path.
-  init(plugins: [String: [TaskIdentifier]], store: StoreFiles, board: ProblemBoard, log: Logger) {
+  init(plugins: [String: [TaskIdentifier]], directory: StateDirectory, store: StoreFiles, board: ProblemBoard, log: Logger) {
     self.plugins = plugins
+    self.directory = directory
     self.store = store
     self.board = board
     self.log = log
     do throws(WatchFailure) {
       let watches = try FileWatches(changed: { [weak self] in self?.look($0) }, failed: { [weak self] in self?.fail($0) })
       self.watches.withLock { $0 = watches }
-      for (path, problem) in watches.watch(store.watched.union(plugins.keys)).sorted(by: { $0.key < $1.key }) {
+      for (path, problem) in watches.watch(store.watched.union(plugins.keys).union([directory.lockFile])).sorted(by: { $0.key < $1.key }) {
         fail("\(path) is not watched: \(problem)", of: path)
       }
+      lookAtLock()
     } catch { fail("\(error)") }
   }
 
@@ -43,7 +47,32 @@ final class LaunchedFiles: Sendable {
 
   /// On the watches' thread: something became of a file.
   private func look(_ path: String) {
-    if let identifiers = plugins[path] { look(path, identifiers) } else { lookAtStore() }
+    if let identifiers = plugins[path] {
+      look(path, identifiers)
+    } else if path == directory.lockFile {
+      lookAtLock()
+    } else {
+      lookAtStore()
+    }
+  }
+
+  /// Whether the lock of the state directory is there; makes it again. From any thread.
+  func lookAtLock() {
+    let now = SystemClock().wallTime
+    switch directory.keepLock() {
+    case .kept: break
+    case .madeAgain(let seen):
+      let problem = Problem(
+        .stateDirectory, of: directory.path, "\(seen), and the host has made it again",
+        remedy: "find out who deletes or replaces files in \(directory.path) while a host runs", since: now, needsAction: false)
+      board.raise(problem)
+      log.warning("\(problem.text)")
+    case .lost(let seen):
+      let problem = Problem(
+        .stateDirectory, of: directory.path, seen,
+        remedy: "delete and replace nothing in \(directory.path) while a host runs; stop the host, and start it again", since: now)
+      if board.raise(problem) { log.critical("\(problem.text)") }
+    }
   }
 
   /// Whether the store's files are those that the host has open, and as long as they were. From any thread.

@@ -1,4 +1,5 @@
 import Glibc
+import HostThreads
 import TaskModel
 import TaskStore
 
@@ -9,21 +10,37 @@ final class StateDirectory: Sendable {
   /// The directory itself, which is locked: somebody may remove a file in it.
   private let folder: Int32
   /// The file `lock` in it, which is locked too: earlier versions lock it alone.
-  private let lock: Int32
+  private let lock: Guarded<Int32>
+  private static let lockName = "lock"
 
   /// Makes the folder if need be, takes its lock, and finds out whether it can be written.
   init(_ path: String) throws(HostFailure) {
     try Self.make(path)
     guard let resolved = realpath(path, nil) else { throw Self.failure("state directory \(path)", errno) }
     defer { free(resolved) }
-    self.path = String(cString: resolved)
-    folder = open(self.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard folder >= 0 else { throw Self.failure("state directory \(self.path)", errno) }
-    lock = open(self.path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    let real = String(cString: resolved)
+    let held = try Self.hold(real)
+    self.path = real
+    folder = held.folder
+    lock = Guarded(held.lock)
+    try Self.probe(real)
+    try Self.makePrivate(database)
+    Self.sign(held.lock)
+  }
+
+  deinit {
+    close(lock.withLock { $0 })
+    close(folder)
+  }
+
+  private static func hold(_ path: String) throws(HostFailure) -> (folder: Int32, lock: Int32) {
+    let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else { throw failure("state directory \(path)", errno) }
+    let lock = openLock(in: folder)
     guard lock >= 0 else {
-      let code = errno
+      let failure = Self.failure("state directory \(path)", errno)
       close(folder)
-      throw Self.failure("state directory \(self.path)", code)
+      throw failure
     }
     // A file system that cannot lock directories has the file's lock alone.
     guard flock(folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK, flock(lock, LOCK_EX | LOCK_NB) == 0 else {
@@ -31,16 +48,45 @@ final class StateDirectory: Sendable {
       close(lock)
       close(folder)
       throw HostFailure(
-        .configuration, "state directory \(self.path): another host\(holder) has it: stop that one, or use another directory (--state)")
+        .configuration, "state directory \(path): another host\(holder) has it: stop that one, or use another directory (--state)")
     }
-    try Self.probe(self.path)
-    try Self.makePrivate(database)
-    Self.sign(lock)
+    return (folder, lock)
   }
 
-  deinit {
-    close(lock)
-    close(folder)
+  private static func openLock(in folder: Int32) -> Int32 { openat(folder, lockName, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600) }
+
+  /// The path of the lock's file.
+  var lockFile: String { path + "/" + Self.lockName }
+
+  /// What became of the lock's file.
+  enum LockFate {
+    case kept
+    /// It was gone, or another file, and is there again; what was seen.
+    case madeAgain(String)
+    /// It is gone, or another file, and cannot be made again; what was seen.
+    case lost(String)
+  }
+
+  /// Makes the lock's file again where somebody removed or replaced it. From any thread.
+  func keepLock() -> LockFate {
+    lock.withLock { lock in
+      var (own, found) = (stat(), stat())
+      guard fstat(lock, &own) == 0 else { return .kept }
+      let isThere = fstatat(folder, Self.lockName, &found, AT_SYMLINK_NOFOLLOW) == 0
+      guard isThere || errno == ENOENT else { return .kept }
+      if isThere, own.st_dev == found.st_dev, own.st_ino == found.st_ino { return .kept }
+      let seen = isThere ? "\(lockFile) is another file now" : "\(lockFile) is gone"
+      let new = Self.openLock(in: folder)
+      guard new >= 0 else { return .lost("\(seen), and cannot be made again: \(String(cString: strerror(errno)))") }
+      guard flock(new, LOCK_EX | LOCK_NB) == 0 else {
+        close(new)
+        return .lost("\(seen), and another process has locked it")
+      }
+      close(lock)
+      lock = new
+      Self.sign(new)
+      return .madeAgain(seen)
+    }
   }
 
   /// The store's file.

@@ -26,6 +26,8 @@ public struct Problem: Sendable, Hashable {
     case storeLoss = "store_loss"
     /// The store could not be checked for damage.
     case storeUnchecked = "store_unchecked"
+    /// The lock of the state directory was removed or replaced while the host runs.
+    case stateDirectory = "state_directory"
     /// The machine lacks what the host needs to start workers: threads, descriptors, memory.
     case shortage
     /// An operator decided that a condition holds, or does not, whatever the machine says.

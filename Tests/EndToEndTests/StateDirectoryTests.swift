@@ -39,6 +39,28 @@ struct StateDirectoryTests {
     }
   }
 
+  @Test(
+    "80: a lock file that somebody removed or replaced is made again, locked as before, and shows in the status", arguments: [true, false])
+  func lockMadeAgain(_ isReplaced: Bool) async throws {
+    try await HostProcess.run { host in
+      let path = host.directory("state/lock")
+      if isReplaced {
+        let other = try host.directory.file("other", "not a lock")
+        #expect(rename(other, path) == 0)
+      } else {
+        unlink(path)
+      }
+      try await host.current.line(with: isReplaced ? "lock is another file now" : "lock is gone")
+      let status = try await host.cli("status")
+      #expect(status.status == 0 && status.output.contains("- state directory"), "\(status.output)")
+      let lock = open(path, O_RDWR | O_CLOEXEC)
+      defer { close(lock) }
+      #expect(lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) != 0)
+      try await expectRefusal(host, "another host", "process \(host.processID)")
+      #expect(try await host.run("result 0")["outcome"]?.string == "succeeded")
+    }
+  }
+
   @Test("80: two hosts on state directories of their own run side by side")
   func sideBySide() async throws {
     try await HostProcess.run { host in
