@@ -109,7 +109,7 @@ import Testing
     let copy = try TemporaryDirectory()
     do {
       let store = try SQLiteRequestStore(path: try path)
-      try store.pool.writeWithoutTransaction { try $0.execute(sql: "UPDATE payloads SET bytes = randomblob(length(bytes))") }
+      try await store.pool.writeWithoutTransaction { try $0.execute(sql: "UPDATE payloads SET bytes = randomblob(length(bytes))") }
       #expect(try #require(WALPages(try path + "-wal")).numbers.contains(page))
       switch rewriting {
       case .closed: store.close()
@@ -149,7 +149,7 @@ import Testing
     }
     // It has been looked at: nobody but a checkpoint meets it.
     try flip(place, 5)
-    try store.pool.writeWithoutTransaction { try $0.execute(sql: "UPDATE payloads SET bytes = randomblob(length(bytes))") }
+    try await store.pool.writeWithoutTransaction { try $0.execute(sql: "UPDATE payloads SET bytes = randomblob(length(bytes))") }
     store.close()
     let found = await iterator.next()
     #expect(found == .damaged(pages: [UInt32(place / 4096 + 1)], count: 1))
