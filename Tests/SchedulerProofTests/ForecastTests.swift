@@ -100,6 +100,16 @@ import Testing
     #expect(forecast.notes.contains { $0.contains("idle is not observed") })
   }
 
+  @Test("counts what it asks the store: where very many lanes are open it ends early, and says so")
+  func manyLanes() throws {
+    let requests = (1...300).map { index in Self.record(Int64(index)) { $0.request.gates.concurrencyKey = "key \(index)" } }
+    let run = try ForecastRun(Self.basis(), ForecastQueue(requests), to: Self.now + .seconds(3600), steps: 100_000)
+    try run.go()
+    let forecast = try run.result()
+    #expect(forecast.isTruncated && (1..<20).contains(forecast.entries.count))
+    #expect(forecast.notes.contains { $0.hasPrefix("it ends early") })
+  }
+
   @Test("lets a chain go on when what it waits for has succeeded")
   func chain() {
     func blocked(_ sequence: Int64, after: Int64) -> RequestRecord {

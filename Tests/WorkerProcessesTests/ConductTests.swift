@@ -198,6 +198,28 @@ import WorkerProcesses
     #expect(told == 1)
   }
 
+  @Test("a run whose begin it told does not come back, and the begin is told once") func forgedReturn() async throws {
+    let end = try await scripted.start(
+      { script, run in
+        script.send(.shortage(HandlerContract.scripted.identifier, "no threads, believe me"))
+        script.send(.began(run))
+        script.send(.began(run))
+        script.send(.withdrawn(run))
+      }, tellsBegin: true)
+    expectViolation(end, "it gave back a run that it had begun")
+    #expect(bench.recorder.all.count { if case .began = $0 { true } else { false } } == 1)
+  }
+
+  @Test("a run whose begin counts has begun when it returns, though its worker never said so") func silentBegin() async throws {
+    let end = try await scripted.start(
+      { script, run in
+        script.send(.ended([WireEnding(run: run, ending: .returned(.noop, stop: nil), report: RunReport())]))
+        script.exit()
+      }, tellsBegin: true)
+    #expect(end.ending == .returned(.noop, stop: nil))
+    #expect(end.report.began != nil)
+  }
+
   // MARK: Words
 
   /// The message with the letters `placeholder` of its text replaced.

@@ -7,8 +7,9 @@ struct TasksRetryCommand: AsyncParsableCommand {
     commandName: "retry",
     abstract: "Make failed requests pending again, with all their attempts.",
     discussion: """
-      What failed because of a request waits for it again, and runs after it. A
-      request whose own predecessor has failed is refused: retry that one.
+      What failed because of a request waits for it again, and runs after it; what
+      cannot is named. A request whose own predecessor has failed is refused: retry
+      that one.
 
       All ids are tried; the exit code is that of the first that was refused. With
       --all, all requests that have failed for good, the dead letters, are retried,

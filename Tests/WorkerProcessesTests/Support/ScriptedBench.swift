@@ -19,9 +19,11 @@ struct ScriptedBench {
   }
 
   /// Launches the script, starts a run in it, and waits for the end of both.
-  func start(_ make: (inout Script, RunID) -> Void, payload: [UInt8] = []) async throws -> Recorder.End {
+  ///
+  /// - Parameter tellsBegin: Whether its begin is to be told.
+  func start(_ make: (inout Script, RunID) -> Void, payload: [UInt8] = [], tellsBegin: Bool = false) async throws -> Recorder.End {
     var order = bench.order(.scripted)
-    order.payload = payload
+    (order.payload, order.tellsBegin) = (payload, tellsBegin)
     var script = Script.launched
     // The contracts and the start.
     script.receive(2)
