@@ -25,7 +25,11 @@ import Testing
   private static func all(_ reader: EventReader) -> [Told] {
     var bytes: [UInt8] = []
     while let part = reader.take() { bytes += part }
-    return String(decoding: bytes, as: UTF8.self).split(separator: "\n\n").map { text in
+    return told(bytes)
+  }
+
+  private static func told(_ bytes: [UInt8]) -> [Told] {
+    String(decoding: bytes, as: UTF8.self).split(separator: "\n\n").map { text in
       var told = Told()
       for line in text.split(separator: "\n") {
         let halves = line.split(separator: ":", maxSplits: 1).map { $0.drop { $0 == " " } }
@@ -95,6 +99,44 @@ import Testing
     #expect(Self.all(one) == [seen[8]])
     let none = backlog.read(EventFilter(), after: seen[9].id)
     #expect(Self.all(none).isEmpty)
+  }
+
+  @Test("a reader that comes back gets all that is held since, and what happens meanwhile, in order")
+  func resumedFar() throws {
+    let backlog = Self.backlog()
+    let first = backlog.read(EventFilter(), after: nil)
+    backlog.receive(Self.event(1))
+    let seen = try #require(Self.all(first).first)
+    for _ in 0..<800 { backlog.receive(Self.event(1, bytes: 8000)) }
+    let reader = backlog.read(EventFilter(), after: seen.id)
+    let one = backlog.read(EventFilter(request: RequestID(sequence: 9, origin: 1)), after: seen.id)
+    var told = Self.told(try #require(reader.take()))
+    for _ in 0..<50 { backlog.receive(Self.event(9, bytes: 8000)) }
+    told += Self.all(reader)
+    #expect(told.allSatisfy { $0.name == "log" })
+    #expect(told.compactMap { EventID($0.id)?.sequence } == Array(2...851))
+    #expect(Self.all(one).compactMap { EventID($0.id)?.sequence } == Array(802...851))
+    backlog.receive(Self.event(9))
+    for reader in [reader, one] { #expect(Self.all(reader).compactMap { EventID($0.id)?.sequence } == [852]) }
+  }
+
+  @Test("a reader that comes back misses only what is held no longer while it reads")
+  func resumedSlowly() throws {
+    let backlog = Self.backlog()
+    let first = backlog.read(EventFilter(), after: nil)
+    backlog.receive(Self.event(1))
+    let seen = try #require(Self.all(first).first)
+    for _ in 0..<900 { backlog.receive(Self.event(1, bytes: 8000)) }
+    let reader = backlog.read(EventFilter(), after: seen.id)
+    let part = Self.told(try #require(reader.take()))
+    for _ in 0..<300 { backlog.receive(Self.event(1, bytes: 8000)) }
+    let rest = Self.all(reader)
+    let (count, next) = try Self.missed(rest.first)
+    #expect(rest.first?.name == "missed")
+    #expect(next == rest[1].id)
+    #expect(rest.dropFirst().allSatisfy { $0.name == "log" })
+    #expect(count == Int64(1200 - part.count - (rest.count - 1)))
+    #expect(rest.count > 900 && EventID(rest.last?.id ?? "")?.sequence == 1201)
   }
 
   @Test("a reader that comes back too late is told how many events it missed")

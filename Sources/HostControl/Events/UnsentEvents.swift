@@ -1,6 +1,8 @@
 import DequeModule
 
 /// What one reader has not been sent yet: the numbers of its events, so many bytes of them. The oldest go first, and are counted.
+///
+/// A reader that came back reads on in the ring itself, at its own pace, until it has what is there: it loses only what the ring loses.
 struct UnsentEvents {
   /// What a reader is told next.
   enum Delivery {
@@ -14,6 +16,8 @@ struct UnsentEvents {
   private let capacity: Int
   private var waiting: Deque<(number: UInt64, bytes: Int)> = []
   private var bytes = 0
+  /// The number of the event in the ring that a reader which came back is at; nil: it has reached the end, and `waiting` is in use.
+  private var place: UInt64?
   private var missed: UInt64 = 0
   private var isMissedUnknown = false
 
@@ -22,24 +26,22 @@ struct UnsentEvents {
     self.capacity = capacity
   }
 
-  /// A reader comes back that knows all events before `number`, or nobody knows what it knows (nil): it gets those that are held since.
+  /// A reader comes back that knows all events before `number`, or nobody knows what it knows (nil): it gets those that are held since, and
+  /// those to come.
   mutating func resume(at number: UInt64?, in ring: EventRing) {
     guard let number, number <= ring.next else {
       isMissedUnknown = true
       return
     }
-    if number < ring.first {
-      // What is not held any more may have been of other requests.
-      if filter.request == nil { missed = ring.first - number } else { isMissedUnknown = true }
-    }
-    for held in max(number, ring.first)..<ring.next { if let event = ring[held] { append(held, event) } }
+    place = number
   }
 
   /// Adds an event if it is for this reader.
   ///
   /// - Returns: Whether it is.
-  @discardableResult mutating func append(_ number: UInt64, _ event: HeldEvent) -> Bool {
+  mutating func append(_ number: UInt64, _ event: HeldEvent) -> Bool {
     guard filter.matches(event.request) else { return false }
+    guard place == nil else { return true }
     while bytes + event.bytes > capacity, let oldest = waiting.popFirst() {
       bytes -= oldest.bytes
       missed += 1
@@ -53,6 +55,7 @@ struct UnsentEvents {
   mutating func take(from ring: EventRing, limit: Int) -> [Delivery] {
     var deliveries: [Delivery] = []
     var taken = 0
+    guard readOn(in: ring, limit: limit, &taken, &deliveries) else { return deliveries }
     while taken < limit, let (number, bytes) = waiting.popFirst() {
       self.bytes -= bytes
       guard let event = ring[number] else {
@@ -65,6 +68,28 @@ struct UnsentEvents {
     }
     if waiting.isEmpty { tellMissed(next: ring.next, &deliveries) }
     return deliveries
+  }
+
+  /// Takes what a reader that came back finds in the ring.
+  ///
+  /// - Returns: Whether it has all of that.
+  private mutating func readOn(in ring: EventRing, limit: Int, _ taken: inout Int, _ deliveries: inout [Delivery]) -> Bool {
+    guard var number = place else { return true }
+    if number < ring.first {
+      // What is not held any more may have been of other requests.
+      if filter.request == nil { missed += ring.first - number } else { isMissedUnknown = true }
+      number = ring.first
+    }
+    while taken < limit, let event = ring[number] {
+      if filter.matches(event.request) {
+        tellMissed(next: number, &deliveries)
+        deliveries.append(.event(number, event))
+        taken += event.bytes
+      }
+      number += 1
+    }
+    place = number < ring.next ? number : nil
+    return place == nil
   }
 
   private mutating func tellMissed(next: UInt64, _ deliveries: inout [Delivery]) {
