@@ -126,6 +126,23 @@ void taskhost_crash_prepare_thread(void) {
   if (sigaltstack(&stack, NULL) != 0) munmap(memory, ALTERNATE_STACK);
 }
 
+void taskhost_crash_begin(uint64_t run_sequence) {
+  if (!watched) return;
+  uint64_t *runs = (uint64_t *)(void *)watched->begun;
+  uint64_t place = __atomic_fetch_add(&watched->begun_count, 1, __ATOMIC_RELAXED);
+  __atomic_store_n(&runs[place % TASKHOST_CRASH_RUNS], run_sequence, __ATOMIC_RELEASE);
+}
+
+uint64_t taskhost_crash_begun_count(const taskhost_crash_cell *cell) { return __atomic_load_n(&cell->begun_count, __ATOMIC_ACQUIRE); }
+
+int taskhost_crash_has_begun(const taskhost_crash_cell *cell, uint64_t run_sequence) {
+  const uint64_t *runs = (const uint64_t *)(const void *)cell->begun;
+  for (size_t index = 0; index < TASKHOST_CRASH_RUNS; index++) {
+    if (__atomic_load_n(&runs[index], __ATOMIC_ACQUIRE) == run_sequence) return 1;
+  }
+  return 0;
+}
+
 void taskhost_crash_serve(uint64_t run_sequence, uint64_t run_origin) {
   served_sequence = run_sequence;
   served_origin = run_origin;

@@ -24,6 +24,7 @@ enum ThreadExit {
     taskhost_crash_prepare_thread()
     taskhost_crash_on_thread_exit({ $0.map { ThreadExit.act($0) } }, watch.toOpaque())
     let id = run.order.run
+    taskhost_crash_begin(UInt64(bitPattern: id.sequence))
     taskhost_crash_serve(UInt64(bitPattern: id.sequence), id.origin)
     return watch
   }

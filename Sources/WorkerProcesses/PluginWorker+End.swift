@@ -23,10 +23,21 @@ extension PluginWorker: WorkerEventLoop.Sleeper {
     // It crashed in a run: that had begun, whatever its host knows.
     if let named = end.crash?.run, runs[named]?.isSent == true { begin(named, at: SystemClock.now) }
     let sent = order.filter { runs[$0]?.isSent ?? false }
-    let begun = sent.filter { runs[$0]?.began != nil }
-    let events = begins() + settle(begun, process, end)
+    let begun = runsThatBegan(sent, in: process)
+    let told = begins().filter { if case .began(let run) = $0 { begun.contains(run) } else { true } }
+    let events = told + settle(begun, process, end)
     let now = SystemClock.now
     return events + sent.compactMap { id in runs[id]?.isSent == true ? remove(id, at: now).map { _ in .withdrawn(id) } : nil }
+  }
+
+  /// Those that have begun, of what counts as running: a place that is free is not yet a handler that is called, and the process may have died
+  /// in between. Where it says that none has begun, all count: its end is somebody's doing.
+  private func runsThatBegan(_ sent: [RunID], in process: WorkerProcess) -> [RunID] {
+    let counted = sent.filter { runs[$0]?.began != nil }
+    var forced: Set<RunID> = []
+    if case .killed(_, .force(let reasons)) = phase { forced = Set(reasons.keys) }
+    let known = counted.filter { forced.contains($0) || process.mayHaveBegun($0, since: runs[$0]?.begunBefore ?? 0) }
+    return known.isEmpty ? counted : known
   }
 
   private func settle(_ sent: [RunID], _ process: WorkerProcess, _ end: WorkerEnd) -> [LauncherEvent] {

@@ -327,7 +327,8 @@ public final class PluginWorker: @unchecked Sendable {  // reason: everything th
     guard !orders.isEmpty else { return }
     orders.reverse()
     conduct.noteSent(orders.count)
-    for wire in orders { runs[wire.run]?.send(at: now) }
+    let begunCount = process.begunCount
+    for wire in orders { runs[wire.run]?.send(at: now, begunCount: begunCount) }
     for wire in orders { beginIfFree(wire.run, at: now) }
     for batch in HostMessage.batches(of: orders) where !process.send(.start(batch)) {
       return kill(process, violation: "what it is sent does not reach it")

@@ -109,6 +109,17 @@ final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {
     monitor.locked { tokens[purpose] = token }
   }
 
+  // MARK: Its crash cell
+
+  /// How many runs have begun in it, as it says.
+  var begunCount: UInt64 { taskhost_crash_begun_count(cell) }
+
+  /// Whether a run may have begun in it that it was sent when ``begunCount`` was `mark`. False is certain: of a process that says the truth.
+  func mayHaveBegun(_ run: RunID, since mark: UInt64) -> Bool {
+    // More have begun since than it remembers.
+    begunCount &- mark > UInt64(TASKHOST_CRASH_RUNS) || taskhost_crash_has_begun(cell, UInt64(bitPattern: run.sequence)) != 0
+  }
+
   // MARK: Sending, on any thread
 
   /// Sends a message, or keeps it until the process reads. What is sent to a process that has ended is dropped.

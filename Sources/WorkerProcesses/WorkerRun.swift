@@ -13,6 +13,8 @@ struct WorkerRun {
   let order: RunOrder
   /// When a worker was sent it, on the clock of budgets and on the calendar; nil: none was.
   private(set) var sentAt: (monotonic: MonotonicTime, wall: WallTime)?
+  /// How many runs had begun in its worker when that was sent it.
+  private(set) var begunBefore: UInt64 = 0
   /// When its worker was asked for it; nil: it was not. Until the worker has answered, it is not known whether it has begun.
   var askedBack: MonotonicTime?
   /// Since when it counts as running: a worker begins runs in the order they are sent, as many at once as its contract says, so its host
@@ -50,8 +52,11 @@ struct WorkerRun {
   /// Whether a worker has been sent it.
   var isSent: Bool { sentAt != nil }
 
-  /// A worker is sent it.
-  mutating func send(at now: MonotonicTime) { sentAt = (now, SystemClock().wallTime) }
+  /// A worker is sent it, in which `begunCount` runs have begun.
+  mutating func send(at now: MonotonicTime, begunCount: UInt64) {
+    sentAt = (now, SystemClock().wallTime)
+    begunBefore = begunCount
+  }
 
   /// It is one of the runs that its worker has begun by now.
   mutating func begin(at now: MonotonicTime) {

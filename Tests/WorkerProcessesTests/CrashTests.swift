@@ -1,6 +1,8 @@
 import Foundation
+import HostThreads
 import LauncherConformance
 import TaskModel
+import TestSupport
 import Testing
 import WorkerProcesses
 
@@ -64,6 +66,36 @@ import WorkerProcesses
     // The next mishap has another number.
     let other = try await bench.run("crash", try Probe())
     #expect(!incidents.contains(other.report.incident))
+  }
+
+  @Test("a run that was sent to a free place, and whose handler was not called, is given back")
+  func sentAndNotBegun() async throws {
+    let bench = try await WorkerBench(concurrent: 4)
+    let held = try await held(bench, 1)
+    let process = try #require(bench.worker.processID)
+    try await stop(process)
+    let sent = try (0..<2).map { _ in bench.start("pid", try Probe()) }
+    kill(process, SIGKILL)
+    #expect(try await bench.recorder.end(of: held.runs[0]).ending == .crashed)
+    for run in sent { try await bench.recorder.withdrawal(of: run) }
+    _ = try await bench.processOfNextRun()
+    let told = bench.recorder.all.filter { if case .ended(let run, _, _) = $0 { sent.contains(run) } else { false } }
+    #expect(told.isEmpty)
+  }
+
+  /// Stops all threads of a process.
+  private func stop(_ process: pid_t) async throws {
+    kill(process, SIGSTOP)
+    try await onThread {
+      let deadline = SystemClock.now + .seconds(60)
+      let folder = "/proc/\(process)/task"
+      while try !FileManager.default.contentsOfDirectory(atPath: folder).allSatisfy({ thread in
+        (try? String(contentsOfFile: "\(folder)/\(thread)/stat", encoding: .utf8))?.contains(") T ") ?? true
+      }) {
+        guard SystemClock.now < deadline else { throw TestFailure("\(process) does not stop") }
+        sched_yield()
+      }
+    }
   }
 
   @Test("a worker that is killed while it is idle costs nothing") func killedIdle() async throws {

@@ -13,6 +13,8 @@
 
 #define TASKHOST_CRASH_VERSION 1u
 #define TASKHOST_CRASH_TEXT 6144
+/* Of so many runs it is remembered that they have begun. */
+#define TASKHOST_CRASH_RUNS 1024
 
 enum { TASKHOST_CRASH_NOTHING = 0, TASKHOST_CRASH_BEGUN = 1, TASKHOST_CRASH_COMPLETE = 2 };
 enum { TASKHOST_CRASH_SIGNAL = 1, TASKHOST_CRASH_EXIT = 2, TASKHOST_CRASH_THREAD_EXIT = 3 };
@@ -33,6 +35,9 @@ typedef struct taskhost_crash_cell {
   uint32_t text_length, reserved;
   /* The stack, a line a frame, without a 0 at its end. May be cut off while the state is BEGUN. */
   char text[TASKHOST_CRASH_TEXT];
+  /* How many runs have begun, and the sequences of the last of them, a ring of uint64_t. Written by whoever begins a run. */
+  uint64_t begun_count;
+  unsigned char begun[TASKHOST_CRASH_RUNS * sizeof(uint64_t)];
 } taskhost_crash_cell;
 
 /* Where the text begins. */
@@ -50,6 +55,15 @@ void taskhost_crash_leaving(void);
 
 /* Gives the calling thread a stack for signal handlers, so that the overflow of its own is noted too. Freed when it ends. */
 void taskhost_crash_prepare_thread(void);
+
+/* A run begins: what handed it out can tell from the cell that it has, also when the process dies before it says so. On any thread. */
+void taskhost_crash_begin(uint64_t run_sequence);
+
+/* How many runs have begun so far. */
+uint64_t taskhost_crash_begun_count(const taskhost_crash_cell *cell);
+
+/* Whether the run is one of the last TASKHOST_CRASH_RUNS that have begun. */
+int taskhost_crash_has_begun(const taskhost_crash_cell *cell, uint64_t run_sequence);
 
 /* The calling thread serves this run from now on; 0, 0: none. */
 void taskhost_crash_serve(uint64_t run_sequence, uint64_t run_origin);
