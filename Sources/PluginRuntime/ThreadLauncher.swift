@@ -77,7 +77,7 @@ public final class ThreadLauncher: Launcher {
         name: HostThread.name(for: contract.identifier.rawValue), limit: contract.maxConcurrentRuns, idleness: idleness,
         execute: { [self] run in execute(run, with: handler) },
         refuse: { [self] runs, reason in
-          sink(.shortage(contract.identifier, reason))
+          sink(.shortage(contract.identifier, reason, .resources))
           for run in runs where run.withdraw() { giveBack(run) }
         })
       state.withLock { $0.plugins[contract.identifier] = Plugin(handler: handler, kinds: kinds, threads: threads) }
@@ -119,7 +119,7 @@ public final class ThreadLauncher: Launcher {
     for batch in batches { batch.threads.start(batch.runs) }
     for (run, reason) in refused { if let end = run.abandonStart(reason) { tell(end, of: run) } }
     for order in withoutHandle {
-      sink(.shortage(order.contract.identifier, "no handle is left for a run: 65,536 are live"))
+      sink(.shortage(order.contract.identifier, "no handle is left for a run: 65,536 are live", .resources))
       sink(.withdrawn(order.run))
     }
   }

@@ -76,11 +76,20 @@ extension Host {
   }
 
   private static func problem(_ identifier: TaskIdentifier, _ shortage: HostShortage) -> Problem {
-    Problem(
-      .shortage, of: identifier.rawValue,
+    let (kind, remedy): (Problem.Kind, String) =
+      switch shortage.cause {
+      case .resources:
+        (
+          .shortage,
+          "give the host more threads, descriptors or memory (TasksMax, LimitNOFILE and MemoryMax of its unit, ulimit -u and -n)"
+        )
+      case .paths: (.path, "put back what was there and let the host's user reach it, or restart the host, which then takes what is there")
+      case .worker: (.worker, "see that taskhost-worker is there, of the same release as taskhost, and what it wrote to the host's log")
+      }
+    return Problem(
+      kind, of: identifier.rawValue,
       "runs of \(identifier) cannot begin: \(shortage.sentence); its requests stay pending, and it is tried again within a minute",
-      remedy: "give the host more threads, descriptors or memory (TasksMax, LimitNOFILE and MemoryMax of its unit, ulimit -u and -n)",
-      since: shortage.since)
+      remedy: remedy, since: shortage.since)
   }
 
   private static func problem(_ error: StoreError, since: WallTime?) -> Problem {

@@ -350,7 +350,7 @@ public final class Host: Sendable {
     case .began(let run):
       begunRuns.note(run)
       scheduler.receive(event)
-    case .shortage(let identifier, let sentence):
+    case .shortage(let identifier, let sentence, _):
       log.error(
         "\(sentence): the request stays pending, and its plugin is tried again soon", metadata: ["identifier": "\(identifier)"])
       scheduler.receive(event)

@@ -62,8 +62,8 @@ public enum LauncherEvent: Sendable {
   case ended(RunID, RunEnding, RunReport)
   /// A run has not begun, and never will: it was asked back, or the host lacks what it needs.
   case withdrawn(RunID)
-  /// The host lacks threads, descriptors or memory for the runs of the identifier; those it could not begin come back as `withdrawn`.
-  case shortage(TaskIdentifier, String)
+  /// The host lacks something for the runs of the identifier, as the sentence says; those it could not begin come back as `withdrawn`.
+  case shortage(TaskIdentifier, String, ShortageCause)
   /// It has what it needs again.
   case relieved(TaskIdentifier)
   /// A run was asked to stop.

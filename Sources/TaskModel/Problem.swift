@@ -30,6 +30,10 @@ public struct Problem: Sendable, Hashable {
     case stateDirectory = "state_directory"
     /// The machine lacks what the host needs to start workers: threads, descriptors, memory.
     case shortage
+    /// A path that a plugin is entitled to, or its data directory, is not what it was when the host launched, or cannot be opened.
+    case path
+    /// A worker does not start: its program is gone, or gives up before the plugin is loaded.
+    case worker
     /// An operator decided that a condition holds, or does not, whatever the machine says.
     case override
     /// An event socket lost datagrams, or is not read any more.

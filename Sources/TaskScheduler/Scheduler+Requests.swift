@@ -150,7 +150,8 @@ extension Scheduler {
       send(.ended(run, ending, report))
     case .began(let run): send(.began(run, clock.wallTime))
     case .withdrawn(let run): send(.withdrawn(run))
-    case .shortage(let identifier, let sentence): inspect { core, now in core.isShort(identifier, sentence, now: now) }
+    case .shortage(let identifier, let sentence, let cause):
+      inspect { core, now in core.isShort(identifier, sentence, cause, now: now) }
     case .relieved(let identifier): inspect { core, _ in core.handlers[identifier]?.shortage = nil }
     case .suspended(let identifier, let reason): inspect { core, now in core.suspend(identifier, reason, now: now) }
     case .resumed(let identifier): inspect { core, now in core.suspend(identifier, nil, now: now) }

@@ -244,8 +244,12 @@ extension SchedulerCore {
   // MARK: What the host lacks
 
   /// The launcher could not begin runs of the handler, for want of something of the host's.
-  func isShort(_ identifier: TaskIdentifier, _ sentence: String, now: WallTime) {
+  func isShort(_ identifier: TaskIdentifier, _ sentence: String, _ cause: ShortageCause, now: WallTime) {
     guard let handler = handlers[identifier] else { return }
-    if handler.shortage == nil { handler.shortage = HostShortage(sentence, now: now) } else { handler.shortage?.failed(sentence, now: now) }
+    if handler.shortage == nil {
+      handler.shortage = HostShortage(sentence, cause, now: now)
+    } else {
+      handler.shortage?.failed(sentence, cause, now: now)
+    }
   }
 }

@@ -114,7 +114,12 @@ extension SchedulerCore {
     case .shortage:
       gate.sentence = "the host could not begin its runs: \(handler.shortage?.sentence ?? "it is short of something")"
       gate.since = handler.shortage?.since
-      gate.remedy = "the host has threads, descriptors and memory again"
+      gate.remedy =
+        switch handler.shortage?.cause {
+        case .resources, nil: "the host has threads, descriptors and memory again"
+        case .paths: "its paths are again what they were when the host launched"
+        case .worker: "taskhost-worker starts again"
+        }
     case .plugin:
       let runs = live.values.filter { $0.identifier == identifier }.sorted { $0.run < $1.run }
       gate.heldBy = runs.map(\.run.description)

@@ -28,15 +28,18 @@ struct OpenedPaths {
       } catch {
         switch error {
         case .absent(let code) where entitled.path == confinement.dataDirectory || code == EMFILE || code == ENFILE:
-          throw WorkerSpawn.Failure(observed: "\(entitled.source) \(entitled.path) cannot be opened: \(String(cString: strerror(code)))")
+          throw WorkerSpawn.Failure(
+            observed: "\(entitled.source) \(entitled.path) cannot be opened: \(String(cString: strerror(code)))",
+            cause: WorkerSpawn.lacks(code) ? .resources : .paths)
         case .absent(let code):
           absent.insert(entitled.path)
           ignored.append(
             "\(entitled.source): \(entitled.path): \(String(cString: strerror(code))): it has no effect until the worker is started again")
         case .replaced(let what):
           throw WorkerSpawn.Failure(
-            observed: "\(entitled.source): \(what): put back what was there, or restart the host, which looks at its paths when it launches"
-          )
+            observed:
+              "\(entitled.source): \(what): put back what was there, or restart the host, which looks at its paths when it launches",
+            cause: .paths)
         }
       }
     }

@@ -113,7 +113,7 @@ extension PluginWorker: WorkerEventLoop.Sleeper {
 
   private func failedLaunch(_ process: WorkerProcess, _ end: WorkerEnd) -> [LauncherEvent] {
     if end.isGivenUp {
-      return fail(LaunchFailure(step: .load, observed: "its worker could not begin: see the lines above"), incident: nil)
+      return fail(LaunchFailure(step: .load, observed: "its worker could not begin: see the lines above"), lacking: .worker)
     }
     var observed = "its worker \(end.observed) while it was loaded or launched"
     if let stack = end.crash?.stack.split(separator: "\n").first { observed += ", at \(stack)" }

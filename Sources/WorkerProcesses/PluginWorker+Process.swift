@@ -28,7 +28,7 @@ extension PluginWorker: WorkerProcess.Owner {
     var events: [LauncherEvent] = []
     monitor.locked {
       phase = .none
-      events = fail(LaunchFailure(step: .load, observed: failure.observed), incident: nil)
+      events = fail(LaunchFailure(step: .load, observed: failure.observed), lacking: failure.cause)
       monitor.broadcast()
     }
     for event in events { surroundings.sink(event) }
@@ -204,7 +204,7 @@ extension PluginWorker: WorkerProcess.Owner {
     isShort = true
     if let told = shortageToldAt[identifier], now - told < Self.shortageInterval { return [] }
     shortageToldAt[identifier] = now
-    return [.shortage(identifier, "a run in its worker could not begin: \(sentence)")]
+    return [.shortage(identifier, "a run in its worker could not begin: \(sentence)", .resources)]
   }
 
   /// The host has what it lacked.
@@ -282,23 +282,27 @@ extension PluginWorker: WorkerProcess.Owner {
     return fail(failure, incident: process.number)
   }
 
-  /// No process could be brought up: who waits for the launch is told, and the runs that waited for it have crashed.
-  ///
-  /// - Parameter incident: Nil: the host could not start a process. That is not held against the plugin, and its runs are given back.
-  func fail(_ failure: LaunchFailure, incident: UInt64?) -> [LauncherEvent] {
+  /// The host could not start a process: who waits for the launch is told, and the runs that waited for it are given back. It is not held
+  /// against the plugin.
+  func fail(_ failure: LaunchFailure, lacking cause: ShortageCause) -> [LauncherEvent] {
     finishLaunch(.failure(failure))
-    let waiting = order
-    let now = SystemClock.now
-    let message = "its worker could not be started: \(failure.observed)"
-    guard let incident else {
-      isShort = true
-      let concerned = contracts.keys.sorted { $0.rawValue < $1.rawValue }
-      return concerned.map { .shortage($0, message) } + waiting.compactMap { id in remove(id, at: now).map { _ in .withdrawn(id) } }
-    }
+    let (waiting, now) = (order, SystemClock.now)
+    isShort = true
+    let concerned = contracts.keys.sorted { $0.rawValue < $1.rawValue }
+    return concerned.map { .shortage($0, Self.message(failure), cause) }
+      + waiting.compactMap { id in remove(id, at: now).map { _ in .withdrawn(id) } }
+  }
+
+  private static func message(_ failure: LaunchFailure) -> String { "its worker could not be started: \(failure.observed)" }
+
+  /// No process could be brought up: who waits for the launch is told, and the runs that waited for it have crashed.
+  func fail(_ failure: LaunchFailure, incident: UInt64) -> [LauncherEvent] {
+    finishLaunch(.failure(failure))
+    let (waiting, now) = (order, SystemClock.now)
     return waiting.compactMap { id in
       guard let entry = remove(id, at: now) else { return nil }
       var report = entry.report(nil, isAlone: false)
-      report.message = message
+      report.message = Self.message(failure)
       report.incident = incident
       return .ended(id, .crashed, report)
     }

@@ -6,8 +6,12 @@ import WorkerLink
 
 /// Starts one worker process: descriptors, environment, process group.
 enum WorkerSpawn {
-  /// Why none could be started: a sentence.
-  struct Failure: Error { let observed: String }
+  /// Why none could be started.
+  struct Failure: Error {
+    /// A sentence.
+    let observed: String
+    let cause: ShortageCause
+  }
 
   /// The host's ends.
   struct Spawned {
@@ -36,9 +40,13 @@ enum WorkerSpawn {
       throw Failure(
         observed: error.what == spec.executable
           ? "\(spec.executable) could not be started: \(error.reason)"
-          : "\(error.what) for a worker could not be made: \(error.reason)\(remedy)")
+          : "\(error.what) for a worker could not be made: \(error.reason)\(remedy)",
+        cause: error.what != spec.executable || Self.lacks(error.code) ? .resources : .worker)
     }
   }
+
+  /// Whether the error says that there is too little of something.
+  static func lacks(_ code: Int32) -> Bool { [EAGAIN, EMFILE, ENFILE, ENOMEM].contains(code) }
 
   private static func started(
     _ spec: WorkerSpec, _ paths: OpenedPaths, _ descriptors: ChildDescriptors

@@ -113,7 +113,7 @@ final class WorkerSession: @unchecked Sendable {  // reason: what changes after 
     // Orders are not said to be ahead here: only an answer tells of a begin, or a run whose begin counts.
     case .began(let run): link.send(.began(run))
     case .withdrawn(let run): link.send(.withdrawn(run))
-    case .shortage(let identifier, let sentence): link.send(.shortage(identifier, sentence))
+    case .shortage(let identifier, let sentence, _): link.send(.shortage(identifier, sentence))
     case .misbehaved, .suspended, .resumed, .relieved: break
     }
   }

@@ -213,6 +213,9 @@ struct EntitlementTests {
       #expect(record["attempt"]?.integer ?? 0 <= 1, "\(record)")
       let status = try await host.cli("status", "--json")
       #expect(status.output.contains(sentence), "\(status.output)")
+      let problem = try status.json()["problems"]?.array.first { $0["subject"]?.string == "test.script" }
+      #expect(problem?["kind"]?.string == "path", "\(status.output)")
+      #expect(problem?["remedy"]?.string?.hasPrefix("put back what was there") == true, "\(status.output)")
       #expect(try await host.plugin("script.so")["strikes"]?.integer ?? 0 == 0)
       #expect(!files.fileExists(atPath: elsewhere + "/after"))
 

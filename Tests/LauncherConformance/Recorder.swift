@@ -72,7 +72,7 @@ public final class Recorder: @unchecked Sendable {  // reason: everything that c
     try await until("the return of \(run)", within: seconds) { events in
       events.contains { if case .withdrawn(run) = $0 { true } else { false } }
     }
-    return all.reversed().lazy.compactMap { if case .shortage(_, let sentence) = $0 { sentence } else { nil } }.first
+    return all.reversed().lazy.compactMap { if case .shortage(_, let sentence, _) = $0 { sentence } else { nil } }.first
   }
 
   /// Waits until a run has ended or is given back; what the host was short of, in the second case.

@@ -341,7 +341,7 @@ import Testing
     for _ in 0..<8 {
       let run = try #require(world.orders[id]?.run)
       let failed = world.now
-      world.core.isShort(.sample(), "no threads", now: world.now)
+      world.core.isShort(.sample(), "no threads", .resources, now: world.now)
       try world.turn { core, transaction in try core.release(run, transaction, now: world.now) }
       try expectSpentNothing(id, world)
       #expect(try world.standing() == Standing())
