@@ -1,6 +1,7 @@
 import Glibc
 import HostThreads
 import TaskModel
+import TaskStore
 
 /// What the system lets this process have (getrlimit(2)): too little is said before the host launches, not found out by its parts.
 public enum ProcessLimits {
@@ -27,11 +28,11 @@ public enum ProcessLimits {
 
   /// What an operator should know of limits that do not keep the host from launching.
   static var problems: [Problem] {
-    guard let bytes = limit(RLIMIT_FSIZE) else { return [] }
+    guard let bytes = FileSizeLimit.bytes else { return [] }
     return [
       Problem(
         .limit, "files may not grow beyond \(bytes) bytes here: once the store is as large, nothing is accepted or run any more",
-        remedy: "raise the limit (ulimit -f, LimitFSIZE=)", needsAction: false)
+        remedy: FileSizeLimit.remedy, needsAction: false)
     ]
   }
 

@@ -156,7 +156,10 @@ final class StateDirectory: Sendable {
     let block = [UInt8](repeating: 0x74, count: 65_536)
     let written = block.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
     guard written == block.count, fsync(descriptor) == 0 else {
-      throw failure("state directory \(path) cannot be written", written >= 0 && written < block.count ? ENOSPC : errno)
+      let code = errno
+      let isLimited = FileSizeLimit.bytes.map { $0 < block.count } ?? false
+      throw failure(
+        "state directory \(path) cannot be written", isLimited ? EFBIG : written >= 0 && written < block.count ? ENOSPC : code)
     }
   }
 
@@ -185,6 +188,7 @@ final class StateDirectory: Sendable {
     let remedy =
       switch code {
       case ENOSPC, EDQUOT: "free some space"
+      case EFBIG: FileSizeLimit.remedy
       case EROFS: "mount it writable, or use another directory (--state)"
       default: "check its owner and mode, or use another directory (--state)"
       }

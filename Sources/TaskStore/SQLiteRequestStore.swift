@@ -314,6 +314,10 @@ extension StoreError {
       case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH: self = .readOnly(detail)
       case .SQLITE_BUSY, .SQLITE_LOCKED: self = .locked(detail)
       case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .corrupt(detail)
+      // SQLite does not tell why a file cannot be written.
+      case .SQLITE_IOERR:
+        let limit = FileSizeLimit.bytes.map { ": files may not grow beyond \($0) bytes here: \(FileSizeLimit.remedy)" }
+        self = .other(detail + (limit ?? ""))
       default: self = .other(detail)
       }
     default: self = .other("\(error)")

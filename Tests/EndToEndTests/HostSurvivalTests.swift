@@ -88,6 +88,19 @@ struct HostSurvivalTests {
     }
   }
 
+  @Test("a launch that fails because files may not grow any more says so", arguments: [40, 140, 200, 240])
+  func fileSizeAtLaunch(_ blocks: Int) async throws {
+    try await HostProcess.prepare { host in
+      try host.configure("")
+      // 512-byte blocks.
+      try host.spawn(through: ["/bin/sh", "-c", "ulimit -f \(blocks); exec \"$@\"", "sh"])
+      let end = try await host.end(within: .seconds(20))
+      #expect(end.status == 78, "\(end)")
+      let sentence = end.errors.split(separator: "\n").last { $0.hasPrefix("taskhost: ") }.map(String.init) ?? ""
+      #expect(sentence.contains("ulimit -f"), "\(end.errors)")
+    }
+  }
+
   @Test(
     "a host that is not given enough says what it lacks and ends, instead of waiting or crashing",
     arguments: [
