@@ -65,7 +65,9 @@ public final class Host: Sendable {
     if let mark = configuration.storeMark { try directory.check(mark: mark) }
     let store: SQLiteRequestStore
     let marks = [directory.storeMark] + (configuration.storeMark.map { [$0] } ?? [])
-    do { store = try SQLiteRequestStore(path: directory.database, marks: marks, acceptsLoss: acceptsStoreLoss) } catch {
+    do {
+      store = try SQLiteRequestStore(path: directory.database, marks: marks, traces: directory.storeTraces, acceptsLoss: acceptsStoreLoss)
+    } catch {
       throw HostFailure(.configuration, "store \(directory.database): \(error)")
     }
     let parts = try HostParts(configuration, directory, store, crashMemory, log)

@@ -95,6 +95,9 @@ final class StateDirectory: Sendable {
   /// What is remembered of the store outside of it.
   var storeMark: String { path + "/store.mark" }
 
+  /// What a host makes once it has its store: where this is, there was one.
+  var storeTraces: [String] { [begunRuns, copies] }
+
   /// Throws unless the file at `mark` may be a second mark of the store: a mark, or nothing, in a directory that is there and outside of this
   /// one. What else is at that path is somebody's, and is not to be replaced.
   func check(mark: String) throws(HostFailure) {

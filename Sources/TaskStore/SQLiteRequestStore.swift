@@ -34,12 +34,13 @@ public final class SQLiteRequestStore: RequestStore {
   ///
   /// - Parameters:
   ///   - marks: Files outside of the store that remember what is in it; they are made if they are not there.
+  ///   - traces: Files that nobody makes before there is a store and its mark: where they are without both, the store was lost.
   ///   - acceptsLoss: Go on with what is there, or with a new store, where a mark says that records are missing.
   /// - Throws: `locked`, `full`, `readOnly`, `corrupt`, `futureSchema`, `lost`: nothing was changed.
-  public init(path: String, marks: [String] = [], acceptsLoss: Bool = false) throws(StoreError) {
+  public init(path: String, marks: [String] = [], traces: [String] = [], acceptsLoss: Bool = false) throws(StoreError) {
     self.path = path
     do {
-      var recollection = StoreRecollection(path: path, marks: marks)
+      var recollection = StoreRecollection(path: path, marks: marks, traces: traces)
       if let loss = recollection.lossBeforeOpening {
         guard acceptsLoss else { throw StoreError.lost(loss) }
         try recollection.setAside()

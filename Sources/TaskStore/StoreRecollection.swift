@@ -6,13 +6,19 @@ import TaskModel
 struct StoreRecollection {
   private let known: StoreMark.Content?
   private let path: String
+  /// What shows that there was a store, though no mark says so; nil: nothing does.
+  private let trace: String?
   /// What should be said, a sentence each, though nothing is refused for it.
   private(set) var notes: [String] = []
   private var isAccepted = false
 
   /// Reads the marks, before the store at `path` is opened.
-  init(path: String, marks: [String]) {
+  ///
+  /// - Parameter traces: Files that nobody makes before there is a store and its mark.
+  init(path: String, marks: [String], traces: [String]) {
     self.path = path
+    // Without marks nothing is remembered.
+    trace = marks.isEmpty ? nil : ([PageSums.path(of: path)] + traces).first { Self.size($0) != nil }
     var known: StoreMark.Content?
     for mark in marks {
       do throws(StoreError) {
@@ -30,7 +36,11 @@ struct StoreRecollection {
 
   /// What is missing before the store is opened; nil: nothing is known to be.
   var lossBeforeOpening: String? {
-    guard let known, known.sequence > 0, (Self.size(path) ?? 0) == 0 else { return nil }
+    guard (Self.size(path) ?? 0) == 0 else { return nil }
+    guard let known else {
+      return trace.map { "\(path) is missing or empty, and its mark is missing or damaged; \($0) is of a store that was there" }
+    }
+    guard known.sequence > 0 else { return nil }
     return "\(path) is missing or empty; the store that was there had a record of \(Self.time(known.sequence))"
   }
 

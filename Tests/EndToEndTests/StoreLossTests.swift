@@ -71,6 +71,39 @@ struct StoreLossTests {
     }
   }
 
+  @Test("a store that was deleted with its mark is noticed by what is left in the state directory", arguments: [true, false])
+  func deletedStore(_ hasSums: Bool) async throws {
+    try await HostProcess.run { host in
+      _ = try await host.submit("result 0", ["--after", "1h"])
+      try await host.terminate()
+      for name in ["taskhost.sqlite", "taskhost.sqlite-wal", "taskhost.sqlite-shm", "store.mark"] {
+        unlink(host.directory("state/" + name))
+      }
+      if !hasSums { unlink(host.directory("state/taskhost.sqlite.sums")) }
+      try await expectRefusal(host, "missing or empty", "of a store that was there")
+      try await host.start(["--accept-store-loss"])
+      #expect(try await host.json("status")["requests"]?["pending"]?.integer == 0)
+      try await host.terminate()
+      try await host.start()
+    }
+  }
+
+  @Test("checksums that were deleted are a warning until the next launch")
+  func deletedSums() async throws {
+    try await HostProcess.run { host in
+      _ = try await host.submit("result 0", ["--after", "1h"])
+      try await host.terminate()
+      unlink(host.directory("state/taskhost.sqlite.sums"))
+      try await host.start()
+      let status = try await host.cli("status")
+      #expect(status.status == 0 && status.output.contains("- store unchecked"), "\(status.output)")
+      #expect(status.output.contains("taskhost.sqlite.sums is missing or empty"), "\(status.output)")
+      try await host.terminate()
+      try await host.start()
+      #expect(!(try await host.cli("status")).output.contains("store unchecked"))
+    }
+  }
+
   /// What a `store_mark` must not name: the key's value, what is made for it, and words of the sentence.
   private static let wrongMarks: [(value: String, make: @Sendable (TestDirectory) throws -> Void, words: [String])] = [
     ("precious", { _ = try $0.file("precious", "precious") }, ["precious is there, and no host has written it"]),

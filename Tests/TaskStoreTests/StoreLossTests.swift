@@ -99,6 +99,32 @@ import Testing
     #expect(try loss().contains("another store"))
   }
 
+  @Test("a store that was deleted with its mark is noticed by what is left beside it", arguments: [true, false])
+  func markToo(_ hasSums: Bool) throws {
+    let trace = try directory.get().file("trace")
+    func reopen(acceptsLoss: Bool = false) throws {
+      let store = try SQLiteRequestStore(path: try path, marks: [try mark], traces: [trace], acceptsLoss: acceptsLoss)
+      #expect(try store.counts() == [:])
+      store.close()
+    }
+    try kill()
+    try open().close()
+    for name in [try path, try path + "-wal", try path + "-shm", try mark] { unlink(name) }
+    if !hasSums {
+      unlink(try path + ".sums")
+      try Data().write(to: URL(filePath: trace))
+    }
+    do {
+      try reopen()
+      Issue.record("a store that is gone is opened as a new one")
+    } catch let error as StoreError {
+      guard case .lost(let detail) = error else { throw error }
+      #expect(detail.contains(hasSums ? ".sums is of a store" : "trace is of a store"))
+    }
+    try reopen(acceptsLoss: true)
+    try reopen()
+  }
+
   @Test("changes of the last moments may be lost with a log: that is said, and nothing refused")
   func changesOnly() throws {
     try kill()
