@@ -23,11 +23,11 @@ final class ForecastRun {
   /// When the runs end that have taken longer than usual already.
   private var lateEnds: [WallTime] = []
   private var notes: [String] = []
-  /// Steps that may still be taken: lanes looked at, 30 for each that the store is asked about, and a hundred for each turn. A queue of very
+  /// Steps that may still be taken: lanes looked at, 50 for each that the store is asked about, and a hundred for each turn. A queue of very
   /// many lanes would take minutes, and so would one that repeats each millisecond and never starts.
   private(set) var steps: Int
   /// What a question to the store costs.
-  private static let question = 30
+  private static let question = 50
   private var turns = 0
   /// How many lanes there are, about.
   private var lanes = 1
