@@ -331,7 +331,7 @@ public final class Host: Sendable {
       live.note(line, of: run.run)
       log.log(
         level: Logger.Level(line.level), "\(line.message)",
-        metadata: Self.metadata(of: line, ["identifier": "\(run.identifier)", "run": "\(run.run)"]))
+        metadata: line.metadata(["identifier": "\(run.identifier)", "run": "\(run.run)"]))
       news.publish(.log(run, line))
     case .expired(let run, let reason):
       log.notice("run expired: \(reason.rawValue)", metadata: ["identifier": "\(run.identifier)", "run": "\(run.run)"])
@@ -345,7 +345,7 @@ public final class Host: Sendable {
       let place = stack.isEmpty ? "" : ": " + stack.split(separator: "\n").prefix(6).joined(separator: "; ")
       log.error("run does not stop: thread \(thread)\(place)", metadata: ["identifier": "\(run.identifier)", "run": "\(run.run)"])
     case .output(let identifier, let line):
-      log.log(level: Logger.Level(line.level), "\(line.message)", metadata: Self.metadata(of: line, ["identifier": "\(identifier)"]))
+      log.log(level: Logger.Level(line.level), "\(line.message)", metadata: line.metadata(["identifier": "\(identifier)"]))
     case .misbehaved(let identifier, let what, _):
       log.error("\(what)", metadata: ["identifier": "\(identifier)"])
       scheduler.receive(event)
@@ -361,11 +361,6 @@ public final class Host: Sendable {
       scheduler.receive(event)
     case .ended, .withdrawn: scheduler.receive(event)
     }
-  }
-
-  private static func metadata(of line: LogLine, _ metadata: Logger.Metadata) -> Logger.Metadata {
-    guard let stream = line.stream else { return metadata }
-    return metadata.merging(["stream": "\(stream.rawValue)"]) { $1 }
   }
 
   func receive(_ notice: Scheduler.Notice) {

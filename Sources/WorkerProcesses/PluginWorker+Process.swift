@@ -41,7 +41,10 @@ extension PluginWorker: WorkerProcess.Owner {
     switch message {
     case .confined(let missing): monitor.locked { self.missing = process.unenforced(missing) }
     case .launchLog(let line): if passesLine(at: now) { policy.log(line) }
-    case .launched(let report): events = monitor.locked { launched(report, process) }
+    case .launched(let report):
+      // What it printed while it launched is no run's, an unfinished line neither: it has flushed it.
+      process.readOutput()
+      events = monitor.locked { launched(report, process) }
     case .refused(let failure):
       events = monitor.locked {
         guard isStarting(process) else { return violation(process, "it launched twice") }

@@ -38,12 +38,15 @@ final class WorkerSession: @unchecked Sendable {  // reason: what changes after 
           policy: HostPolicy(calls: calls, link: link, paths: boot.identifier.map { _ in EntitledPaths(boot.confinement) })),
         budget: boot.launchBudget, late: { [link] in link.send(.refused($0)) })
       self.plugin = plugin
+      // What it has printed by now is read before its launch is told.
+      taskhost_system_flush_output()
       link.send(
         .launched(
           LaunchReport(
             registrations: plugin.handlers.map(\.registered), changes: plugin.changes, hasShutdownHook: plugin.shutdown != nil,
             askedTooEarly: plugin.askedTooEarly)))
     } catch {
+      taskhost_system_flush_output()
       link.send(.refused(error))
       // The host ends this process; it may hang in the plugin's code still.
       while true { pause() }

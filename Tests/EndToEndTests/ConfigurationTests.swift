@@ -204,6 +204,20 @@ struct ConfigurationTests {
     }
   }
 
+  @Test("what a plugin prints while it launches is told apart from what it logs, the last line without its end too")
+  func printedAtLaunch() async throws {
+    try await HostProcess.prepare { host in
+      try await host.add("script.so", "script", ["-DLAUNCH_PRINT"])
+      try host.configure("[log]\nformat = \"json\"\n")
+      try host.spawn()
+      let line = try JSON(parsing: try await host.current.line(with: "printed at launch"))
+      #expect(line["message"]?.string == "printed at launch" && line["level"]?.string == "info", "\(line)")
+      #expect(line["stream"]?.string == "stdout", "\(line)")
+      try await host.current.line(with: "launched:")
+      try await host.terminate()
+    }
+  }
+
   @Test("the log's level and format are heeded")
   func logFormat() async throws {
     try await HostProcess.run("[log]\nlevel = \"debug\"\nformat = \"json\"\n") { host in

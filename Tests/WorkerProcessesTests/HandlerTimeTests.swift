@@ -13,7 +13,7 @@ import WorkerLink
     let id = RunID(sequence: 1, origin: 1)
     var run = WorkerRun(
       order: RunOrder(run: id, request: RequestID(sequence: 1, origin: 2), contract: .scripted, attempt: 1, payload: []))
-    run.send(at: Self.sent)
+    run.send(at: Self.sent, begunCount: 0)
     if hasBegun { run.begin(at: Self.sent) }
     var report = RunReport()
     report.handlerTime = said

@@ -40,6 +40,21 @@ import WorkerProcesses
     }
   }
 
+  @Test("what a plugin prints while it launches is no run's, an unfinished line neither") func printedAtLaunch() async throws {
+    let bench = try await WorkerBench(concurrent: 1)
+    let watch = try ProcessWatch(try #require(bench.worker.processID))
+    bench.worker.retire()
+    try await watch.ended()
+    try bench.setLaunch("print")
+    let end = try await bench.run("print", try Probe())
+    #expect(end.report.log.map(\.message) == ["a whole line", "half a line"])
+    let printed = bench.recorder.all.compactMap { event -> LogLine? in
+      if case .output(_, let line) = event { line } else { nil }
+    }
+    #expect(printed.map(\.message) == ["whole at launch", "half at launch"])
+    #expect(printed.allSatisfy { $0.stream == .stdout })
+  }
+
   @Test("what was printed reaches the log before a crash, and before an exit with a line that is not finished") func lastWords()
     async throws
   {

@@ -103,7 +103,7 @@ final class LaunchRegistry: @unchecked Sendable {  // reason: `taken` is touched
     func log(_ line: LogLine) {
       registry.log.log(
         level: Logger.Level(line.level), "\(line.message)",
-        metadata: ["plugin": .string(file), "phase": "registering"])
+        metadata: line.metadata(["plugin": .string(file), "phase": "registering"]))
     }
   }
 }

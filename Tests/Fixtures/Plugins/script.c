@@ -23,7 +23,7 @@
  * What the steps were told becomes the run's output, a JSON object, unless "output", "echo" or "output-bytes" set another.
  *
  * -DIDENTIFIER="…", -DKIND=…, -DMAX_RUNS=…, -DBUDGET_MS=…; -DSHUTDOWN: a hook that appends to the file `shutdown` in the data directory, with -DSHUTDOWN_HANGS it never returns;
- * -DLAUNCH_MS=…: its launch takes that long; -DLAUNCH_SUBMIT: submits a request while launching; -DLAUNCH_LOG: writes its settings to the log; -DALWAYS_ECHO: every payload is its
+ * -DLAUNCH_MS=…: its launch takes that long; -DLAUNCH_SUBMIT: submits a request while launching; -DLAUNCH_LOG: writes its settings to the log; -DLAUNCH_PRINT: prints a line without an end while launching; -DALWAYS_ECHO: every payload is its
  * run's output, and no script.
  */
 #define _GNU_SOURCE
@@ -348,6 +348,9 @@ TASKHOST_EXPORT taskhost_status taskhost_plugin_launch(const taskhost_api *table
   if (status != TASKHOST_OK) return status;
 #ifdef SHUTDOWN
   snprintf(shutdown_file, sizeof shutdown_file, "%s/shutdown", api->data_directory(launch));
+#endif
+#ifdef LAUNCH_PRINT
+  printf("printed at launch");
 #endif
 #ifdef LAUNCH_LOG
   api->launch_log(launch, TASKHOST_NOTICE, api->configuration(launch));

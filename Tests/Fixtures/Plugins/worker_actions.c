@@ -21,6 +21,7 @@ static void launch_as_told(taskhost_registration *registration) {
   if (!strcmp(text, "_exit")) _exit(4);
   if (!strcmp(text, "stop")) raise(SIGSTOP);
   while (!strcmp(text, "hang")) pause();
+  if (!strcmp(text, "print")) printf("whole at launch\nhalf at launch");
   if (!strcmp(text, "other")) registration->display_name = "something else";
 }
 
