@@ -16,6 +16,7 @@ enum Main {
     if CommandLine.arguments.dropFirst().first == CaseProcess.argument { CaseProcess.main() }
     if CommandLine.arguments.dropFirst().first == "run" {
       FatalSignals.endTheProcess()
+      IdleSignals.ignore()
       // Before anything is started: the libraries that a host stands on end the process, or wait for ever, where they get no thread.
       if let obstacle = ProcessLimits.obstacle {
         Terminal.note("taskhost: \(obstacle)")

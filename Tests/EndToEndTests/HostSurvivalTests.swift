@@ -17,6 +17,48 @@ struct HostSurvivalTests {
   }
 
   @Test(
+    "a signal that means nothing to a host changes nothing", arguments: [SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGPOLL, SIGPWR])
+  func idle(_ number: Int32) async throws {
+    try await HostProcess.run { host in
+      host.signal(number)
+      if [SIGUSR1, SIGUSR2].contains(number) {
+        try await host.current.line(with: "\(number == SIGUSR1 ? "SIGUSR1" : "SIGUSR2") is ignored")
+      }
+      #expect(try await host.run("result 0")["outcome"]?.string == "succeeded")
+      #expect(try await host.terminate().status == 0)
+    }
+  }
+
+  @Test(
+    "while a host launches nobody answers for its health; the first answer is that of a host that takes requests", arguments: [true, false])
+  func healthAtLaunch(_ leavesSocket: Bool) async throws {
+    try await HostProcess.prepare { host in
+      try await host.add("script.so", "script")
+      try host.configure("launch_budget = \"2s\"\n")
+      if leavesSocket {
+        try await host.start()
+        await host.kill()
+      }
+      try await host.add("sleeps.so", "faulty_launch", ["-DFAULT_IN_LAUNCH=sleeps", "-DIDENTIFIER=\"test.sleeps\""])
+      try host.configure("launch_budget = \"2s\"\n")
+      try host.spawn()
+      let (refused, first) = try await onThread { [socket = host.socket] in
+        let deadline = ContinuousClock.now + .seconds(30)
+        var count = 0
+        while ContinuousClock.now < deadline {
+          if let answer = try? SocketClient(socket).request("GET", "/healthz") { return (count, answer) }
+          count += 1
+          usleep(10_000)
+        }
+        throw TestFailure("nobody answers")
+      }
+      #expect(refused > 0)
+      #expect(first.status == 200, "\(first.body)")
+      #expect(try first.json()["phase"]?.string == "launched")
+    }
+  }
+
+  @Test(
     "a signal that is fatal ends the host soon, whatever Swift's runtime is told to do about it, and it starts again",
     arguments: [SIGQUIT, SIGABRT, SIGTRAP, SIGSEGV, SIGILL, SIGFPE, SIGBUS])
   func fatal(_ number: Int32) async throws {

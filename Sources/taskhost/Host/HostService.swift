@@ -7,7 +7,8 @@ import UnixSignals
 
 /// The host as a service: runs until a signal, `taskhost shutdown` or the group asks it to end, then drains.
 ///
-/// The first SIGTERM or SIGINT drains, a second one stops live runs by force. SIGHUP changes nothing.
+/// The first SIGTERM or SIGINT drains, a second one stops live runs by force. SIGHUP, SIGUSR1 and SIGUSR2 change
+/// nothing.
 final class HostService: Service {
   private let host: Host
   private let log: Logger
@@ -28,7 +29,7 @@ final class HostService: Service {
   }
 
   /// The signals it heeds.
-  static let trapped: [UnixSignal] = [.sigterm, .sigint, .sighup]
+  static let trapped: [UnixSignal] = [.sigterm, .sigint, .sighup, .sigusr1, .sigusr2]
 
   /// Lets the service shut the group down that it belongs to.
   func connect(_ group: ServiceGroup) async { self.group.withLock { $0 = group } }
@@ -55,8 +56,9 @@ final class HostService: Service {
   private func heed(_ signals: UnixSignalsSequence) async {
     var count = 0
     for await signal in signals {
-      guard signal != .sighup else {
-        log.notice("SIGHUP is ignored: this version does not reload its configuration; restart the host to apply changes")
+      guard signal == .sigterm || signal == .sigint else {
+        let reason = signal == .sighup ? ": this version does not reload its configuration; restart the host to apply changes" : ""
+        log.notice("\(signal) is ignored\(reason)")
         continue
       }
       count += 1

@@ -11,8 +11,6 @@ import UnixSignals
 ///
 /// - Returns: The process's exit code.
 func runHost(_ options: RunOptions) async throws -> Int32 {
-  // A file that may not grow any more (ulimit -f) is an error of the write, not the end of the process.
-  signal(SIGXFSZ, SIG_IGN)
   let configuration: HostConfiguration
   do { configuration = try HostConfiguration.load(for: options) } catch {
     for line in "\(error)".split(separator: "\n") { Terminal.note("taskhost: \(line)") }
