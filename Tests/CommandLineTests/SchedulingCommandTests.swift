@@ -163,6 +163,12 @@ import Testing
       host.setGates([Gate(kind: "window", sentence: "it is closed", until: now + .seconds(3630)), Gate(kind: "event", sentence: "x")])
       let both = try await run("tasks", "why", id)
       #expect(both.output.contains("\nearliest possible start: nobody knows, but not before 20"), "\(both.output)")
+      host.setGates([Gate(kind: "plugin_busy", sentence: "it is busy")], assumptions: ["too much comes before it"])
+      let behind = try await run("tasks", "why", id)
+      #expect(behind.output == "plugin_busy: it is busy\nearliest possible start: nobody knows: too much comes before it\n")
+      host.setGates(
+        [Gate(kind: "window", sentence: "x")], earliestStart: now + .seconds(3630), assumptions: ["conditions stay as they are"])
+      #expect(try await run("tasks", "why", id).output.hasSuffix("(in 1 h)\n  if conditions stay as they are\n"))
     }
   }
 

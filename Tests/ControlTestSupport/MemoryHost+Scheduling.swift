@@ -8,7 +8,10 @@ extension MemoryHost {
   public func explanation(of id: RequestID) async throws(ControlError) -> RequestExplanation {
     _ = try await request(id)
     return state.withLock { state in
-      RequestExplanation(id: id, gates: state.gates, earliestStart: state.earliestStart, wouldRunIf: state.wouldRunIf)
+      var explanation = RequestExplanation(
+        id: id, gates: state.gates, earliestStart: state.earliestStart, wouldRunIf: state.wouldRunIf)
+      explanation.assumptions = state.assumptions
+      return explanation
     }
   }
 

@@ -12,6 +12,7 @@ public final class MemoryHost: ControlledHost {
     var runs: [RunID: RunRecord] = [:]
     var gates: [Gate] = []
     var earliestStart: WallTime?
+    var assumptions: [String] = []
     var wouldRunIf: [String] = []
     var overrides: [Conditions: Bool] = [:]
     var forecast: Forecast?
@@ -41,8 +42,8 @@ public final class MemoryHost: ControlledHost {
   /// Whether streams are read, or were a moment ago.
   public var isObserved: Bool { state.withLock { $0.backlog != nil } }
   /// What `explanation(of:)` answers.
-  public func setGates(_ gates: [Gate], earliestStart: WallTime? = nil, wouldRunIf: [String] = []) {
-    state.withLock { ($0.gates, $0.earliestStart, $0.wouldRunIf) = (gates, earliestStart, wouldRunIf) }
+  public func setGates(_ gates: [Gate], earliestStart: WallTime? = nil, assumptions: [String] = [], wouldRunIf: [String] = []) {
+    state.withLock { ($0.gates, $0.earliestStart, $0.assumptions, $0.wouldRunIf) = (gates, earliestStart, assumptions, wouldRunIf) }
   }
   /// What `forecast(hours:limit:)` answers; it is cut to the limit.
   public func setForecast(_ forecast: Forecast) { state.withLock { $0.forecast = forecast } }

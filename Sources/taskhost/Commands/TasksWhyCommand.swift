@@ -37,9 +37,12 @@ struct TasksWhyCommand: AsyncParsableCommand {
     // What runs or has ended has no start to come.
     if gates.contains(where: { ["running", "ended"].contains($0["gate"]?.string) }) { return lines }
     if let place = node["place"]?.integer { lines.append("place in line: \(place)") }
-    lines.append("earliest possible start: \(earliest(node, gates, now: now))")
-    for assumption in (node["assumptions"]?.array ?? []).compactMap(\.string) {
-      lines.append("  if \(assumption.escapingControlCharacters)")
+    let assumptions = (node["assumptions"]?.array ?? []).compactMap { $0.string?.escapingControlCharacters }
+    if let start = time(node["earliest_start_unix_ms"]?.integer, now: now) {
+      lines.append("earliest possible start: \(start)")
+      lines += assumptions.map { "  if \($0)" }
+    } else {
+      lines.append("earliest possible start: \(unknownStart(gates, now: now))" + assumptions.map { ": \($0)" }.joined())
     }
     let remedies = gates.map { $0["remedy"]?.string }
     for wish in (node["would_run_if"]?.array ?? []).compactMap(\.string) where !remedies.contains(wish) {
@@ -62,8 +65,7 @@ struct TasksWhyCommand: AsyncParsableCommand {
   }
 
   /// Where nobody knows, at least what is known of single gates.
-  private static func earliest(_ node: JSONNode, _ gates: [JSONNode], now: Int64) -> String {
-    if let start = time(node["earliest_start_unix_ms"]?.integer, now: now) { return start }
+  private static func unknownStart(_ gates: [JSONNode], now: Int64) -> String {
     let last = time(gates.compactMap { $0["until_unix_ms"]?.integer }.max(), now: now)
     return "nobody knows" + (last.map { ", but not before \($0)" } ?? "")
   }
