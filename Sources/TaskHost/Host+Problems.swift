@@ -18,13 +18,13 @@ extension Host {
     problems += overview.plugins.compactMap { $0.problem(now: now) }
     problems += overview.shortages.map { Self.problem($0.key, $0.value) }
     problems += activity.compactMap(\.schedule.problem)
-    if let trouble = storeTrouble, !trouble.error.isReplaced { problems.append(Self.problem(trouble.error, since: trouble.since)) }
+    if let trouble = storeTrouble, !trouble.error.isReplaced { problems.append(problem(trouble.error, since: trouble.since)) }
     do throws(StoreError) {
       let (letters, overdue) = try storeReports()
       problems += letters.map(Self.problem)
       if overview.phase == .launched { problems += await overdueWork(overdue) }
     } catch {
-      if storeTrouble == nil, !error.isReplaced { problems.append(Self.problem(error, since: nil)) }
+      if storeTrouble == nil, !error.isReplaced { problems.append(problem(error, since: nil)) }
     }
     return problems
   }
@@ -92,9 +92,9 @@ extension Host {
       remedy: remedy, since: shortage.since)
   }
 
-  private static func problem(_ error: StoreError, since: WallTime?) -> Problem {
+  private func problem(_ error: StoreError, since: WallTime?) -> Problem {
     Problem(
-      .storeFailing, "the store: \(error.observed); submissions are refused, and no runs start",
+      .storeFailing, of: launchedFiles.storePath, "the store: \(error.observed); submissions are refused, and no runs start",
       remedy: error.remedy ?? "look at the host's log, and at the disk of the state directory", since: since)
   }
 

@@ -115,7 +115,7 @@ public final class Host: Sendable {
       plugins: Dictionary(files) { $0 + $1 }, directory: parts.directory, store: parts.store.files, board: board, log: log)
     if !parts.store.lossNotes.isEmpty {
       let problem = Problem(
-        .storeLoss, "the store: \(parts.store.lossNotes.joined(separator: "; "))",
+        .storeLoss, of: parts.directory.database, "the store: \(parts.store.lossNotes.joined(separator: "; "))",
         remedy: "look for what is missing, and restore it from a copy if there is one", since: clock.wallTime, needsAction: false)
       board.raise(problem)
       log.warning("\(problem.text)")

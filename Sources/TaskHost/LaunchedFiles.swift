@@ -36,6 +36,9 @@ final class LaunchedFiles: Sendable {
     } catch { fail("\(error)") }
   }
 
+  /// The path of the store's database.
+  var storePath: String { store.path }
+
   /// Ends watching; nothing is told afterwards.
   func stop() {
     let watches = watches.withLock { watches in
