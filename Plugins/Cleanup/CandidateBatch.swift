@@ -1,3 +1,5 @@
+internal import TaskHostSDK
+
 /// Files and directories that are meant to go, until enough of them are there to be asked about at once.
 struct CandidateBatch {
   /// One of them.
@@ -27,8 +29,16 @@ struct CandidateBatch {
   private static let mostBytes = 1 << 20
   private var pathBytes = 0
 
+  /// The longest path that the host takes.
+  private static let longestPath = 4_095
+  /// How many there may be.
+  private let limit: Int
+
+  /// - Parameter limit: At most ``largest``.
+  init(limit: Int = CandidateBatch.largest) { self.limit = limit }
+
   /// Whether it is time to deal with them.
-  var isFull: Bool { entries.count >= Self.largest || pathBytes >= Self.mostBytes }
+  var isFull: Bool { entries.count >= limit || pathBytes >= Self.mostBytes }
 
   mutating func append(_ name: UnsafeRawBufferPointer, in directory: DirectoryNode, _ status: FileStatus, time: Int64) {
     let index = number(of: directory)
@@ -37,7 +47,7 @@ struct CandidateBatch {
         inode: status.identity.inode, time: time, modified: status.modified, size: status.size, directory: index, nameStart: names.count,
         nameLength: name.count, isDirectory: false, isGuarded: status.isGuarded, owner: status.owner))
     names.append(contentsOf: name)
-    pathBytes += name.count + depthBytes
+    if isAskable(entries[entries.count - 1]) { pathBytes += name.count + directory.prefixLength }
   }
 
   /// A directory that holds nothing but what is meant to go.
@@ -47,45 +57,48 @@ struct CandidateBatch {
       Entry(
         inode: directory.status.identity.inode, time: 0, modified: 0, size: 0, directory: index, nameStart: names.count, nameLength: 0,
         isDirectory: true, isGuarded: directory.status.isGuarded, owner: directory.status.owner))
-    pathBytes += depthBytes
+    if isAskable(entries[entries.count - 1]) { pathBytes += directory.prefixLength }
   }
 
   /// An entry's name; empty for a directory.
   func name(of entry: Entry) -> ArraySlice<UInt8> { names[entry.nameStart..<entry.nameStart + entry.nameLength] }
 
-  mutating func removeAll() {
-    entries.removeAll(keepingCapacity: true)
-    directories.removeAll(keepingCapacity: true)
-    names.removeAll(keepingCapacity: true)
-    pathBytes = 0
-  }
-
-  /// Bytes of the path of the last directory.
-  private var depthBytes = 0
-
   private mutating func number(of directory: DirectoryNode) -> Int {
     if let last = directories.last, last === directory { return directories.count - 1 }
     directories.append(directory)
-    depthBytes = directory.path.reduce(0) { $0 + $1.count + 1 }
     return directories.count - 1
   }
 
-  /// What to ask about the entries from `start` on; `device` is that of all of them.
-  func questions(from start: Int, device: UInt64) -> [OpenFileQuestion] {
+  /// Whether the host can be asked about it: not where its path is too long for the system.
+  private func isAskable(_ entry: Entry) -> Bool {
+    directories[entry.directory].prefixLength + entry.nameLength <= Self.longestPath
+  }
+
+  /// What to ask about those of the entries at `range` that the host can be asked about; `device` is that of all of them.
+  func questions(_ range: Range<Int>, device: UInt64) -> [OpenFileQuestion] {
     var questions: [OpenFileQuestion] = []
-    questions.reserveCapacity(entries.count - start)
+    questions.reserveCapacity(range.count)
     var prefix: [UInt8] = []
     var prefixOf = -1
-    for entry in entries[start...] {
+    for entry in entries[range] where isAskable(entry) {
       if entry.directory != prefixOf {
-        prefix = directories[entry.directory].path(of: [])
+        prefix.removeAll(keepingCapacity: true)
+        directories[entry.directory].appendPrefix(to: &prefix)
         prefixOf = entry.directory
       }
-      var path = prefix
-      path.append(contentsOf: name(of: entry))
-      if entry.isDirectory { path.removeLast() }
+      var path: [UInt8] = []
+      path.reserveCapacity(prefix.count + entry.nameLength)
+      path.append(contentsOf: prefix)
+      if entry.isDirectory { path.removeLast() } else { path.append(contentsOf: name(of: entry)) }
       questions.append(OpenFileQuestion(identity: FileIdentity(device: device, inode: entry.inode), path: path))
     }
     return questions
+  }
+
+  /// What the answers to ``questions(_:device:)`` say of each of the entries at `range`.
+  func uses(_ range: Range<Int>, _ answers: [FileUse]) -> [FileUse] {
+    guard answers.count != range.count else { return answers }
+    var rest = answers[...]
+    return entries[range].map { isAskable($0) ? rest.popFirst() ?? .unknown : .unknown }
   }
 }

@@ -2,7 +2,7 @@ internal import CCleanup
 internal import Glibc
 
 /// An open directory, and the only way by which anything below it is reached: by relative names, through no symlink, across no mount point.
-final class DirectoryHandle {
+final class DirectoryHandle: OpenDirectory {
   private let descriptor: Descriptor
   let resolution: PathResolution
   /// What the directory was when it was opened.
@@ -47,8 +47,32 @@ final class DirectoryHandle {
     return listing
   }
 
-  /// As ``list(beneath:)``, for an entry of a directory below this one that is being listed.
-  func list(_ name: [UInt8], in parent: DirectoryListing) throws(SystemError) -> DirectoryListing {
+  var raw: Int32 { descriptor.raw }
+
+  /// Opens the directory that holds `lower`, which is below this one. It must be the one that `expected` is of: so nothing leads out of this.
+  ///
+  /// - Throws: ESTALE where it is another by now.
+  func open(above lower: some OpenDirectory, expecting expected: FileStatus) throws(SystemError) -> DirectoryHandle {
+    let opened = try Descriptor(taskhost_cleanup_open_step(lower.raw, "..", Int32(CLEANUP_OPEN_DIRECTORY)))
+    return try found(opened, expected)
+  }
+
+  /// Opens the directory `name` in `upper`, which is below this one. It must be the one that `expected` is of.
+  ///
+  /// - Throws: As ``open(beneath:)``, and ESTALE where it is another by now.
+  func open(_ name: [UInt8], in upper: DirectoryHandle, expecting expected: FileStatus) throws(SystemError) -> DirectoryHandle {
+    try found(
+      try Self.walk(from: upper.raw, [name], purpose: CLEANUP_OPEN_DIRECTORY, resolution: resolution, top: status), expected)
+  }
+
+  private func found(_ opened: consuming Descriptor, _ expected: FileStatus) throws(SystemError) -> DirectoryHandle {
+    let handle = try DirectoryHandle(opened, resolution)
+    guard handle.status.identity == expected.identity, handle.status.isOnSameMount(as: status) else { throw SystemError(code: ESTALE) }
+    return handle
+  }
+
+  /// As ``list(beneath:)``, for an entry of a directory below this one that is open.
+  func list(_ name: [UInt8], in parent: some OpenDirectory) throws(SystemError) -> DirectoryListing {
     let opened = try Self.walk(
       from: parent.raw, [name], purpose: CLEANUP_OPEN_DIRECTORY_READ, resolution: resolution, top: status)
     let listing = try DirectoryListing(opened)

@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// A directory that is being listed, open until the last reference to it goes.
-final class DirectoryListing {
+final class DirectoryListing: OpenDirectory {
   private let stream: OpaquePointer
   /// What the directory was when it was opened.
   let status: FileStatus
@@ -23,7 +23,6 @@ final class DirectoryListing {
 
   deinit { closedir(stream) }
 
-  /// Borrowed: never to be closed by others.
   var raw: Int32 { dirfd(stream) }
 
   /// What the entry `name` is now; a symlink is itself.

@@ -1,11 +1,15 @@
 /// One directory on the way of a walk. It lives as long as the walk is in it, or something of it waits for its turn.
 final class DirectoryNode {
   /// nil for the rule's own directory.
-  let parent: DirectoryNode?
+  private(set) var parent: DirectoryNode?
   /// Empty for the rule's own directory.
   let name: [UInt8]
   /// What it was when it was opened, before anything was removed from it.
   let status: FileStatus
+  /// How many directories above it belong to the rule: 0 for the rule's own.
+  let depth: Int
+  /// Bytes of the path from the rule's directory, with a slash after each name.
+  let prefixLength: Int
   /// Entries of any kind that were seen in it.
   var entries = 0
   /// Those of them that are meant to go.
@@ -17,11 +21,20 @@ final class DirectoryNode {
     self.name = name
     self.parent = parent
     self.status = status
+    depth = parent.map { $0.depth + 1 } ?? 0
+    prefixLength = parent.map { $0.prefixLength + name.count + 1 } ?? 0
+  }
+
+  /// Releases those above one after the other: where there are very many, each in the deinitializer of the last would not fit on the stack.
+  deinit {
+    var above = parent.take()
+    while isKnownUniquelyReferenced(&above) { above = above?.parent.take() }
   }
 
   /// The names that lead to it from the rule's directory.
   var path: [[UInt8]] {
     var path: [[UInt8]] = []
+    path.reserveCapacity(depth)
     var current = self
     while let parent = current.parent {
       path.append(current.name)
@@ -30,12 +43,16 @@ final class DirectoryNode {
     return path.reversed()
   }
 
-  /// The path of an entry as the system reads it, relative to the rule's directory, without a null byte.
-  func path(of name: some Sequence<UInt8>) -> [UInt8] {
-    var bytes = Array(path.joined(separator: [UInt8(ascii: "/")]))
-    if !bytes.isEmpty { bytes.append(UInt8(ascii: "/")) }
-    bytes.append(contentsOf: name)
-    return bytes
+  /// Appends the path from the rule's directory as the system reads it, with a slash after each name.
+  func appendPrefix(to bytes: inout [UInt8]) {
+    bytes.append(contentsOf: repeatElement(UInt8(ascii: "/"), count: prefixLength))
+    var end = bytes.count
+    var current = self
+    while let parent = current.parent {
+      end -= current.name.count + 1
+      for (offset, byte) in current.name.enumerated() { bytes[end + offset] = byte }
+      current = parent
+    }
   }
 
   /// The path of an entry for people: control bytes and invalid UTF-8 escaped.

@@ -12,6 +12,8 @@ struct Glob: Sendable, Equatable {
   /// Whether the pattern says something about directories.
   let hasSlash: Bool
   private let parts: [Part]
+  /// The places of `**`.
+  private let anyDirectories: Position
 
   /// The places in the pattern that the components so far may have reached; empty when nothing below can match.
   typealias Position = UInt64
@@ -46,6 +48,9 @@ struct Glob: Sendable, Equatable {
     self.text = text
     self.hasSlash = components.count > 1 || components[0] == Array("**".utf8)
     self.parts = parts
+    var anyDirectories: Position = 0
+    for (index, part) in parts.enumerated() where part == .anyDirectories { anyDirectories |= 1 << Position(index) }
+    self.anyDirectories = anyDirectories
   }
 
   /// The position in the rule's directory itself.
@@ -53,12 +58,9 @@ struct Glob: Sendable, Equatable {
 
   /// The position after `name`, read at `position`.
   func advance(_ position: Position, _ name: UnsafeRawBufferPointer) -> Position {
-    var next: Position = 0
-    for (index, part) in parts.enumerated() where position & (1 << Position(index)) != 0 {
-      switch part {
-      case .anyDirectories: next |= 1 << Position(index)
-      case .name(let pattern): if pattern.matches(name) { next |= 1 << Position(index + 1) }
-      }
+    var next = position & anyDirectories
+    for index in parts.indices where position & ~anyDirectories & (1 << Position(index)) != 0 {
+      if case .name(let pattern) = parts[index], pattern.matches(name) { next |= 1 << Position(index + 1) }
     }
     return closed(next)
   }
@@ -80,10 +82,7 @@ struct Glob: Sendable, Equatable {
 
   /// `position` with every place that `**` lets through without a component.
   private func closed(_ position: Position) -> Position {
-    var result = position
-    for (index, part) in parts.enumerated() where result & (1 << Position(index)) != 0 && part == .anyDirectories {
-      result |= 1 << Position(index + 1)
-    }
-    return result
+    // No two of them stand side by side.
+    position | (position & anyDirectories) << 1
   }
 }

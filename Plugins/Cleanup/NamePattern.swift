@@ -1,6 +1,7 @@
 /// A pattern for one name, matched in time proportional to the pattern's length times the name's.
 struct NamePattern: Sendable, Equatable {
   private let tokens: [Token]
+  private let isAnything: Bool
 
   private enum Token: Sendable, Equatable {
     case byte(UInt8)
@@ -12,7 +13,10 @@ struct NamePattern: Sendable, Equatable {
   /// Matches every name.
   static let anything = NamePattern(tokens: [.anyRun])
 
-  private init(tokens: [Token]) { self.tokens = tokens }
+  private init(tokens: [Token]) {
+    self.tokens = tokens
+    isAnything = tokens == [.anyRun]
+  }
 
   /// - Throws: ``GlobError``, without the glob, for a component that is no pattern, or that other tools would read differently.
   init(_ component: [UInt8]) throws(GlobError) {
@@ -45,11 +49,12 @@ struct NamePattern: Sendable, Equatable {
       default: tokens.append(.byte(byte))
       }
     }
-    self.tokens = tokens
+    self.init(tokens: tokens)
   }
 
   /// Whether the whole of `name` matches.
   func matches(_ name: UnsafeRawBufferPointer) -> Bool {
+    if isAnything { return true }
     var token = 0
     var place = 0
     // Where the last `*` stands and where its run ends now: on a mismatch the run grows by a byte. Earlier ones never need to.

@@ -17,6 +17,7 @@ final class PendingAnswers {
     let directory: String
     let ask: Ask
     var answers: [FileUse]?
+    var cameAt = ContinuousClock.now
 
     init(_ questions: [OpenFileQuestion], _ directory: String, _ ask: @escaping Ask) {
       self.questions = questions
@@ -36,6 +37,7 @@ final class PendingAnswers {
         guard let pointer else { return nil }
         let inquiry = Unmanaged<Inquiry>.fromOpaque(pointer).takeRetainedValue()
         inquiry.answers = inquiry.ask(inquiry.directory, inquiry.questions)
+        inquiry.cameAt = .now
         return nil
       }, lent.toOpaque())
     if code == 0 {
@@ -48,12 +50,13 @@ final class PendingAnswers {
   deinit { join() }
 
   /// Waits for them; asks on this thread where there was none to be had.
-  func wait() -> [FileUse] {
+  func wait() -> (answers: [FileUse], cameAt: ContinuousClock.Instant) {
     join()
-    if let answers = inquiry.answers { return answers }
+    if let answers = inquiry.answers { return (answers, inquiry.cameAt) }
     let answers = inquiry.ask(inquiry.directory, inquiry.questions)
     inquiry.answers = answers
-    return answers
+    inquiry.cameAt = .now
+    return (answers, inquiry.cameAt)
   }
 
   private func join() {

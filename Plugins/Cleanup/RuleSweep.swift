@@ -9,7 +9,7 @@ internal import TaskHostSDK
 /// Directly before a file goes it is looked at once more: it must be the one that was seen. Between that look and unlinkat(2) a few
 /// microseconds remain in which another process could rename something else over it; Linux offers no way to close that. It could only ever
 /// hit an entry of that name in that very directory.
-struct RuleSweep: TreeVisitor {
+final class RuleSweep: TreeVisitor {
   let rule: Rule
   let root: DirectoryHandle
   let environment: SweepEnvironment
@@ -38,11 +38,12 @@ struct RuleSweep: TreeVisitor {
   /// Names of files with several that went in a dry run.
   private var rehearsedNames: [UInt64: UInt64] = [:]
   private let holdsLeases = taskhost_cleanup_may_lease() != 0
+  private let cursor: DirectoryCursor
+  private let path = EntryPath()
+  private var pace = Pace()
 
   /// Beyond this the rule gives up: a cap that so many files are in the way of is not to be held.
   static let mostUnremovable = 65_536
-  /// An answer about open files is good for that long.
-  private static let freshness: Duration = .seconds(1)
 
   init(
     _ rule: Rule, root: DirectoryHandle, environment: SweepEnvironment, asOf: Int64, cut: Cut?, excluded: Set<UInt64> = [],
@@ -51,6 +52,7 @@ struct RuleSweep: TreeVisitor {
   ) {
     self.rule = rule
     self.root = root
+    cursor = DirectoryCursor(root)
     self.environment = environment
     self.asOf = asOf
     self.cut = cut
@@ -63,12 +65,12 @@ struct RuleSweep: TreeVisitor {
 
   // MARK: What the walk shows
 
-  mutating func seen() { seenFiles += 1 }
+  func seen() { seenFiles += 1 }
   /// What the walk saw, for the report of a rule that is searched for the first time.
   private(set) var seenFiles: UInt64 = 0
   private(set) var matchedFiles: UInt64 = 0
 
-  mutating func visit(_ name: UnsafeRawBufferPointer, in directory: DirectoryNode, _ status: FileStatus) throws(SweepInterruption) {
+  func visit(_ name: UnsafeRawBufferPointer, in directory: DirectoryNode, _ status: FileStatus) throws(SweepInterruption) {
     matchedFiles += 1
     let time = rule.ageBy.time(of: status)
     guard mustGo(time, status.identity.inode) else { return }
@@ -77,7 +79,7 @@ struct RuleSweep: TreeVisitor {
     if batch.isFull { try handOver() }
   }
 
-  mutating func leave(_ directory: DirectoryNode) throws(SweepInterruption) {
+  func leave(_ directory: DirectoryNode) throws(SweepInterruption) {
     guard rule.removeEmptyDirectories, !isRehearsal, let parent = directory.parent else { return }
     guard directory.entries == directory.candidates else { return }
     let minAge = rule.limits.minAge
@@ -87,15 +89,15 @@ struct RuleSweep: TreeVisitor {
     if batch.isFull { try handOver() }
   }
 
-  mutating func foundOtherFileSystem() { if !isRehearsal { report.otherFileSystem += 1 } }
+  func foundOtherFileSystem() { if !isRehearsal { report.otherFileSystem += 1 } }
 
-  mutating func couldNotSearch(_ path: String, _ reason: String) {
+  func couldNotSearch(_ path: String, _ reason: String) {
     guard !isRehearsal else { return }
     report.unsearched += 1
     report.note("\(path): cannot be searched: \(reason)")
   }
 
-  private mutating func mustGo(_ time: Int64, _ inode: UInt64) -> Bool {
+  private func mustGo(_ time: Int64, _ inode: UInt64) -> Bool {
     let age = rule.limits.age(of: time, at: asOf)
     guard rule.limits.isOldEnough(age) else { return false }
     guard let cut else { return rule.limits.maxAge.map { age > $0.wholeNanoseconds } ?? false }
@@ -112,16 +114,16 @@ struct RuleSweep: TreeVisitor {
   // MARK: What was collected
 
   /// Asks about what was collected while the walk goes on, and deals with what was asked about before.
-  private mutating func handOver() throws(SweepInterruption) {
-    let questions = batch.questions(from: 0, device: root.status.identity.device)
+  private func handOver() throws(SweepInterruption) {
+    let questions = batch.questions(0..<batch.entries.count, device: root.status.identity.device)
     let earlier = asked
     asked = (batch, PendingAnswers(to: questions, in: rule.directory, environment.openFiles))
-    batch = CandidateBatch()
+    batch = CandidateBatch(limit: pace.files)
     if let earlier { try deal(with: earlier.batch, earlier.answers) }
   }
 
   /// Deals with everything that was collected. To be called at the end of the walk.
-  mutating func flush() throws(SweepInterruption) {
+  func flush() throws(SweepInterruption) {
     if let earlier = asked {
       asked = nil
       try deal(with: earlier.batch, earlier.answers)
@@ -132,22 +134,37 @@ struct RuleSweep: TreeVisitor {
   }
 
   /// - Parameter pending: What was asked about all of them; nil: they are to be asked about now.
-  private mutating func deal(with collected: CandidateBatch, _ pending: PendingAnswers?) throws(SweepInterruption) {
+  private func deal(with collected: CandidateBatch, _ pending: PendingAnswers?) throws(SweepInterruption) {
     working = collected
     defer { working = CandidateBatch() }
-    var answers = pending?.wait() ?? []
-    var start = 0
-    var askedAt = pending?.askedAt
+    var sheet = AnswerSheet()
+    if let pending {
+      let (answers, cameAt) = pending.wait()
+      let all = 0..<working.entries.count
+      sheet = AnswerSheet(working.uses(all, answers), about: all, askedAt: pending.askedAt, cameAt: cameAt)
+    }
+    var began = ContinuousClock.now
     var place: (number: Int, directory: Result<DirectoryHandle, SystemError>)?
-    for (index, entry) in working.entries.enumerated() {
+    for index in working.entries.indices {
       if environment.isCancelled() { throw .stopped }
-      if askedAt.map({ $0.duration(to: .now) > Self.freshness }) ?? true {
-        askedAt = .now
-        answers = environment.openFiles(rule.directory, working.questions(from: index, device: root.status.identity.device))
-        start = index
+      let now = ContinuousClock.now
+      let use: FileUse
+      if let known = sheet.use(of: index, at: now) {
+        use = known
+      } else {
+        if sheet.entries.contains(index) {
+          pace.fellBehind(after: index - sheet.entries.lowerBound)
+        } else if !sheet.entries.isEmpty {
+          pace.keptUp()
+        }
+        sheet = ask(from: index)
         if environment.isCancelled() { throw .stopped }
+        let came = ContinuousClock.now
+        // The time of the question is none that files took.
+        began += now.duration(to: came)
+        use = sheet.use(of: index, at: came) ?? .unknown
       }
-      let use = index - start < answers.count ? answers[index - start] : .unknown
+      let entry = working.entries[index]
       if entry.isDirectory {
         if working.directories[entry.directory].entries == working.directories[entry.directory].removed { removeDirectory(entry, use) }
         continue
@@ -161,17 +178,20 @@ struct RuleSweep: TreeVisitor {
       }
       if dealtWith % UInt64(batchSize) == 0 { try onBatch(report, dealtWith) }
     }
+    pace.note(working.entries.count, began.duration(to: .now))
   }
 
-  /// Opened anew from the rule's directory: it must still be the one that was searched.
+  /// Asks about the entry at `index` and as many of the next as will be dealt with before the answer is old: not about the rest.
+  private func ask(from index: Int) -> AnswerSheet {
+    let range = index..<min(working.entries.count, index + pace.files)
+    let askedAt = ContinuousClock.now
+    let answers = environment.openFiles(rule.directory, working.questions(range, device: root.status.identity.device))
+    return AnswerSheet(working.uses(range, answers), about: range, askedAt: askedAt, cameAt: .now)
+  }
+
   private func directory(_ number: Int) -> Result<DirectoryHandle, SystemError> {
     let node = working.directories[number]
-    if node.parent == nil { return .success(root) }
-    do throws(SystemError) {
-      let opened = try root.open(beneath: node.path)
-      guard opened.status.identity == node.status.identity else { throw SystemError(code: ESTALE) }
-      return .success(opened)
-    } catch { return .failure(error) }
+    return Result { () throws(SystemError) in try cursor.open(node) }
   }
 
   private func verdict(
@@ -179,13 +199,8 @@ struct RuleSweep: TreeVisitor {
   ) -> RemovalVerdict {
     do throws(SystemError) {
       let directory = try place.get()
-      let node = working.directories[entry.directory]
-      return try Self.withCString(working.name(of: entry)) { (name) throws(SystemError) in
-        // The whole path from the rule's directory, unless it is too long for the system: so a directory that was moved is noticed.
-        let path = node.parent == nil ? [] : node.path(of: working.name(of: entry))
-        guard !path.isEmpty, path.count < 4_000 else { return try judge(entry, use, name, name, directory, directory) }
-        return try Self.withCString(path) { (path) throws(SystemError) in try judge(entry, use, name, path, directory, root) }
-      }
+      try path.set(working.name(of: entry), in: working.directories[entry.directory])
+      return try judge(entry, use, directory)
     } catch {
       switch error.code {
       case ENOENT: return .vanished
@@ -196,9 +211,9 @@ struct RuleSweep: TreeVisitor {
     }
   }
 
+  /// Of the entry that ``path`` is set to.
   private func judge(
-    _ entry: CandidateBatch.Entry, _ use: FileUse, _ name: UnsafePointer<CChar>, _ path: UnsafePointer<CChar>, _ directory: DirectoryHandle,
-    _ top: DirectoryHandle
+    _ entry: CandidateBatch.Entry, _ use: FileUse, _ directory: DirectoryHandle
   ) throws(SystemError) -> RemovalVerdict {
     if !isRehearsal { environment.interleave?(.chosen, displayPath(entry)) }
     if use == .open { return .inUse }
@@ -206,31 +221,36 @@ struct RuleSweep: TreeVisitor {
       return .failed(obstacle)
     }
     // The descriptor holds the claim, until the end of this function.
-    let claimed = use == .unknown || (holdsLeases && !rule.dryRun && !isRehearsal) ? try claim(entry, name, directory) : nil
+    let claimed = use == .unknown || (holdsLeases && !rule.dryRun && !isRehearsal) ? try claim(entry, directory) : nil
     if let early = claimed?.verdict(use, removesUnsure: rule.removesUnsure) { return early }
     if !isRehearsal { environment.interleave?(.claimed, displayPath(entry)) }
-    let status = try top.status(of: path)
+    let status = try lastLook(in: directory)
     guard status.isOnSameMount(as: root.status) else { return .otherFileSystem }
     guard status.kind == .regular, status.identity.inode == entry.inode, status.modified == entry.modified,
       rule.ageBy.time(of: status) == entry.time
     else { return .changed }
-    if !isRehearsal, !rule.dryRun { try directory.unlink(name) }
+    if !isRehearsal, !rule.dryRun { try directory.unlink(path.name) }
     return withExtendedLifetime(claimed) { .removed(isLastName: status.links <= 1, names: status.links) }
+  }
+
+  /// What ``path`` leads to now: from the rule's directory, so that a directory that was moved is noticed, unless that is too long for the
+  /// system.
+  private func lastLook(in directory: DirectoryHandle) throws(SystemError) -> FileStatus {
+    if let whole = path.path { return try root.status(of: whole) }
+    return try directory.status(of: path.name)
   }
 
   private func obstacle(_ entry: CandidateBatch.Entry, _ directory: DirectoryHandle) -> SystemError? {
     directory.obstacle(toRemovingFileOf: entry.owner)
   }
 
-  private func claim(
-    _ entry: CandidateBatch.Entry, _ name: UnsafePointer<CChar>, _ directory: DirectoryHandle
-  ) throws(SystemError) -> FileClaim {
+  private func claim(_ entry: CandidateBatch.Entry, _ directory: DirectoryHandle) throws(SystemError) -> FileClaim {
     let claim = try FileClaim(Array(working.name(of: entry)), in: directory, takesLease: !rule.dryRun)
     guard claim.inode == entry.inode else { throw SystemError(code: ESTALE) }
     return claim
   }
 
-  private mutating func account(_ entry: CandidateBatch.Entry, _ verdict: RemovalVerdict) {
+  private func account(_ entry: CandidateBatch.Entry, _ verdict: RemovalVerdict) {
     let node = working.directories[entry.directory]
     switch verdict {
     case .removed(let isLastName, let names):
@@ -252,7 +272,7 @@ struct RuleSweep: TreeVisitor {
   }
 
   /// A dry run leaves the names there, so it counts them.
-  private mutating func isLastRehearsed(_ inode: UInt64, _ names: UInt64) -> Bool {
+  private func isLastRehearsed(_ inode: UInt64, _ names: UInt64) -> Bool {
     guard rule.dryRun, names > 1, rehearsedNames.count < Self.mostUnremovable || rehearsedNames[inode] != nil else { return false }
     rehearsedNames[inode, default: 0] += 1
     return rehearsedNames[inode] == names
@@ -262,20 +282,19 @@ struct RuleSweep: TreeVisitor {
   private static let unsure = "cannot tell whether it is open: run the host as root or as its owner, or set if_unsure = \"remove\""
 
   /// From the deepest up: a directory comes after everything in it.
-  private mutating func removeDirectory(_ entry: CandidateBatch.Entry, _ use: FileUse) {
+  private func removeDirectory(_ entry: CandidateBatch.Entry, _ use: FileUse) {
     let node = working.directories[entry.directory]
     guard let parent = node.parent else { return }
     // Nothing is in it, so nothing is lost where nobody can tell.
     if use == .open { return }
     do throws(SystemError) {
-      let place = parent.parent == nil ? root : try root.open(beneath: parent.path)
-      try Self.withCString(node.name) { (name) throws(SystemError) in
-        let status = try place.status(of: name)
-        guard status.kind == .directory, status.identity == node.status.identity, status.isOnSameMount(as: root.status) else {
-          throw SystemError(code: ESTALE)
-        }
-        if !rule.dryRun { try place.removeDirectory(name) }
+      let place = try cursor.open(parent)
+      try path.set(node.name[...], in: parent)
+      let status = try lastLook(in: place)
+      guard status.kind == .directory, status.identity == node.status.identity, status.isOnSameMount(as: root.status) else {
+        throw SystemError(code: ESTALE)
       }
+      if !rule.dryRun { try place.removeDirectory(path.name) }
       report.directoriesRemoved += 1
       parent.removed += 1
     } catch {
@@ -290,21 +309,5 @@ struct RuleSweep: TreeVisitor {
 
   private func displayPath(_ entry: CandidateBatch.Entry) -> String {
     working.directories[entry.directory].displayPath(of: Array(working.name(of: entry)))
-  }
-
-  /// Lends `bytes` with a null byte after them; a name that holds one itself names nothing.
-  private static func withCString<Result>(
-    _ bytes: some Collection<UInt8>, _ body: (UnsafePointer<CChar>) throws(SystemError) -> Result
-  ) throws(SystemError) -> Result {
-    let count = bytes.count
-    return try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count + 1) { buffer throws(SystemError) -> Result in
-      _ = buffer.initialize(from: bytes)
-      buffer[count] = 0
-      guard let start = buffer.baseAddress else { throw SystemError(code: EINVAL) }
-      return try start.withMemoryRebound(to: CChar.self, capacity: count + 1) { pointer throws(SystemError) -> Result in
-        guard strlen(pointer) == count else { throw SystemError(code: EINVAL) }
-        return try body(pointer)
-      }
-    }
   }
 }

@@ -3,8 +3,8 @@ internal import Glibc
 /// Walks through a rule's directory, the deepest first, and shows a visitor the files that the rule means.
 ///
 /// Its memory grows neither with the number of files nor with that of directories: a directory is listed while its entries are dealt with, and
-/// of the directories in it ``namesHeld`` at a time are kept. Up to ``levelsOpen`` directories are open at once; those deeper down
-/// are listed to their end first.
+/// of the directories in it ``namesHeld`` at a time are kept. Up to ``levelsOpen`` directories and the deepest one are open at once; those
+/// deeper down are listed to their end first, and reached again from the one below. So the time does not grow with the depth either.
 struct TreeWalk {
   private let rule: Rule
   private let root: DirectoryHandle
@@ -26,8 +26,10 @@ struct TreeWalk {
 
   private struct Level {
     let node: DirectoryNode
-    /// nil once it was listed, deep down.
+    /// nil deep down, once the walk has gone on to one below.
     var listing: DirectoryListing?
+    /// The same directory, reached again from the one below.
+    var place: DirectoryHandle?
     let position: Glob.Position
     let excluded: [Glob.Position]
     var waiting: [Waiting] = []
@@ -62,6 +64,7 @@ struct TreeWalk {
         try list(last, &visitor)
       } else {
         let level = levels.removeLast()
+        reopen(above: level)
         try visitor.leave(level.node)
       }
     }
@@ -71,8 +74,18 @@ struct TreeWalk {
     guard let parent = levels.last else { return }
     do throws(SystemError) {
       let listing =
-        if let open = parent.listing { try root.list(next.name, in: open) } else { try root.list(beneath: parent.node.path + [next.name]) }
+        if let open = parent.listing {
+          try root.list(next.name, in: open)
+        } else if let open = parent.place {
+          try root.list(next.name, in: open)
+        } else {
+          try root.list(beneath: parent.node.path + [next.name])
+        }
       let node = DirectoryNode(next.name, in: parent.node, listing.status)
+      if levels.count > Self.levelsOpen {
+        levels[levels.count - 1].listing = nil
+        levels[levels.count - 1].place = nil
+      }
       levels.append(Level(node: node, listing: listing, position: next.position, excluded: next.excluded))
     } catch {
       switch error.code {
@@ -80,6 +93,18 @@ struct TreeWalk {
       case ENOENT, ELOOP, ENOTDIR: break  // removed or replaced since its name was read
       default: visitor.couldNotSearch(parent.node.displayPath(of: next.name), "\(error)")
       }
+    }
+  }
+
+  /// Reaches the last directory again from the one that was left, unless it is open. Where it cannot be, what waits in it is reached from the
+  /// rule's directory.
+  private mutating func reopen(above left: Level) {
+    guard let last = levels.indices.last, levels[last].listing == nil else { return }
+    let status = levels[last].node.status
+    if let listing = left.listing {
+      levels[last].place = try? root.open(above: listing, expecting: status)
+    } else if let place = left.place {
+      levels[last].place = try? root.open(above: place, expecting: status)
     }
   }
 
@@ -105,7 +130,6 @@ struct TreeWalk {
       if node.entries & 1023 == 0, isCancelled() { throw .stopped }
       try examine(entry, index, listing, node, &visitor)
     }
-    if levels[index].isListed, isDeep { levels[index].listing = nil }
   }
 
   private mutating func examine(

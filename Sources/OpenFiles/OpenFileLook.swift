@@ -38,31 +38,27 @@ public enum OpenFileLook {
         if findings.wanted.contains(identity) { findings.open.insert(identity) }
       }, Unmanaged.passUnretained(findings).toOpaque())
     looked(SystemClock.now - began)
+    let folder = OpenFolder(below: top)
     return withExtendedLifetime(findings) {
-      files.map { use(of: $0, in: top, isOpen: findings.open.contains(Identity(device: $0.device, inode: $0.inode)), isComplete) }
+      files.map { file in
+        use(of: file, folder, isOpen: findings.open.contains(Identity(device: file.device, inode: file.inode)), isComplete)
+      }
     }
   }
 
   /// Whether a file outside of the directory is open is nobody's business: it is answered as one that is not.
-  private static func use(of file: FileQuestion, in top: Int32, isOpen: Bool, _ isComplete: Bool) -> FileUse {
+  private static func use(of file: FileQuestion, _ folder: OpenFolder, isOpen: Bool, _ isComplete: Bool) -> FileUse {
     if isComplete, !isOpen { return .notOpen }
-    return withPath(file.path) { path in
-      if isOpen, taskhost_open_files_is(top, path, file.device, file.inode) { return .open }
+    let found = folder.withEntry(file.path) { descriptor, name -> FileUse in
+      if isOpen, taskhost_open_files_is(descriptor, name, file.device, file.inode) { return .open }
       if isComplete { return .notOpen }
-      switch taskhost_open_files_lease(top, path, file.device, file.inode) {
+      switch taskhost_open_files_lease(descriptor, name, file.device, file.inode) {
       case 0: return .notOpen
       case 1: return .open
       default: return .unknown
       }
     }
-  }
-
-  private static func withPath(_ path: [UInt8], _ body: (UnsafePointer<CChar>) -> FileUse) -> FileUse {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: path.count + 1) { buffer in
-      for (index, byte) in path.enumerated() { buffer[index] = CChar(bitPattern: byte) }
-      buffer[path.count] = 0
-      return buffer.baseAddress.map { body(UnsafePointer($0)) } ?? .unknown
-    }
+    return found ?? (isComplete ? .notOpen : .unknown)
   }
 
   private static func failure(_ code: Int32, _ directory: String) -> CallFailure {

@@ -123,6 +123,45 @@ import Testing
     #expect(report.keptOpen == 1 && report.removed == 1 && tree.names() == ["a"])
   }
 
+  @Test("each file is asked about twice at most, however late the answers come")
+  func slowHost() throws {
+    let tree = try TestTree()
+    for index in 0..<2_000 { try tree.file("f\(index)", age: 30) }
+    let sweep = Sweep()
+    var asked = 0
+    sweep.openFiles = { _, files in
+      asked += files.count
+      // A look at a machine that is too busy: its answers are old when they come.
+      let end = ContinuousClock.now + .milliseconds(1_100)
+      while ContinuousClock.now < end { usleep(10_000) }
+      return files.map { _ in .notOpen }
+    }
+    #expect(try sweep.finish(.about(tree, limits: .everything)).removed == 2_000)
+    #expect(asked <= 4_000)
+  }
+
+  @Test("when an answer has grown old, the next files are asked about again, not all that are left")
+  func staleAnswer() throws {
+    let tree = try TestTree()
+    for index in 0..<3_000 { try tree.file("f\(index)", age: 30) }
+    let sweep = Sweep()
+    var questions: [Int] = []
+    sweep.openFiles = { _, files in
+      questions.append(files.count)
+      return files.map { _ in .notOpen }
+    }
+    var isFirst = true
+    sweep.interleave = { _, _ in
+      guard isFirst else { return }
+      isFirst = false
+      let end = ContinuousClock.now + .milliseconds(1_100)
+      while ContinuousClock.now < end { usleep(10_000) }
+    }
+    #expect(try sweep.finish(.about(tree, limits: .everything)).removed == 3_000)
+    #expect(questions.first == 3_000 && questions.count >= 2)
+    #expect(questions.count > 1 && questions[1] < 1_000 && questions.reduce(0, +) <= 6_000, "\(questions)")
+  }
+
   @Test("a directory that a process is in is not removed")
   func workingDirectory() throws {
     let tree = try TestTree()

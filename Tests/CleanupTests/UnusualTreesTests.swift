@@ -26,8 +26,8 @@ import Testing
   }
 
   @Test(
-    "2,000 directories deep, longer than any path may be; a few hundred without openat2",
-    arguments: [(PathResolution.kernel, 2_000), (.stepwise, 500)])
+    "10,000 directories deep, longer than any path may be, in time that does not grow with the square of it", .timeLimit(.minutes(1)),
+    arguments: [(PathResolution.kernel, 10_000), (.stepwise, 10_000)])
   func deep(_ resolution: PathResolution, _ depth: Int) throws {
     let tree = try TestTree()
     var descriptor = open(tree.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -49,6 +49,55 @@ import Testing
     let report = try sweep.finish(rule)
     #expect(report.removed == 1 && report.directoriesRemoved == UInt64(depth) && report.errors == 0)
     #expect(tree.names().isEmpty)
+  }
+
+  @Test(
+    "directories that wait deep down on both sides of the way are all searched, and what is empty goes", arguments: PathResolution.allCases)
+  func deepBranches(_ resolution: PathResolution) throws {
+    let tree = try TestTree()
+    var path = ""
+    for level in 0..<60 {
+      for side in ["a", "z"] { try tree.file(path + side + "/old", age: 100) }
+      path += "level\(level)/"
+    }
+    try tree.file(path + "old", age: 100)
+    var rule = try Rule.about(tree, "**/*", limits: .everything)
+    rule.removeEmptyDirectories = true
+    let sweep = Sweep()
+    sweep.resolution = resolution
+    let report = try sweep.finish(rule)
+    #expect(report.removed == 121 && report.directoriesRemoved == 180 && report.errors == 0)
+    #expect(tree.names().isEmpty)
+  }
+
+  @Test("a file whose path is too long for the host's question is the only one about which nothing is known")
+  func unaskable() throws {
+    let tree = try TestTree()
+    try tree.file("old", age: 100)
+    var directory = open(tree.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let name = String(repeating: "d", count: 250)
+    for _ in 0..<17 {
+      #expect(mkdirat(directory, name, 0o755) == 0)
+      let next = openat(directory, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      close(directory)
+      directory = next
+    }
+    let file = openat(directory, "deep", O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+    let time = timespec(tv_sec: Int(TestTree.now - 100), tv_nsec: 0)
+    #expect(futimens(file, [time, time]) == 0)
+    close(file)
+    close(directory)
+    var rule = try Rule.about(tree, "**/*", limits: .everything)
+    rule.dryRun = true  // takes no lease
+    let sweep = Sweep()
+    var longest = 0
+    sweep.openFiles = { _, files in
+      longest = max(longest, files.map(\.path.count).max() ?? 0)
+      return files.map { _ in .notOpen }
+    }
+    let report = try sweep.finish(rule)
+    #expect(report.removed == 1 && report.errors == 1 && longest < 4_096)
+    #expect(report.messages.first?.contains("cannot tell whether it is open") == true)
   }
 
   @Test("a survey of three million files takes no more memory than one of a million")

@@ -186,6 +186,10 @@ static int open_resolved(int directory, const char *path, uint64_t flags, uint64
 
 int taskhost_open_files_directory(const char *path) { return open_resolved(AT_FDCWD, path, O_PATH | O_DIRECTORY, 0); }
 
+int taskhost_open_files_folder(int directory, const char *path) {
+  return open_resolved(directory, path, O_PATH | O_DIRECTORY, RESOLVE_BENEATH | RESOLVE_NO_XDEV);
+}
+
 static int open_expected(int directory, const char *path, uint64_t flags, uint64_t device, uint64_t inode, struct stat *found) {
   int opened = open_resolved(directory, path, flags, RESOLVE_BENEATH | RESOLVE_NO_XDEV);
   if (opened < 0) return opened;
@@ -204,7 +208,8 @@ bool taskhost_open_files_is(int directory, const char *path, uint64_t device, ui
 int taskhost_open_files_lease(int directory, const char *path, uint64_t device, uint64_t inode) {
   struct stat found;
   /* A device would be opened by what follows: look first. */
-  if (fstatat(directory, path, &found, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(found.st_mode)) return -1;
+  if (fstatat(directory, path, &found, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) != 0 || !S_ISREG(found.st_mode)) return -1;
+  if ((uint64_t)found.st_dev != device || (uint64_t)found.st_ino != inode) return -1;
   int opened = open_expected(directory, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_NOATIME, device, inode, &found);
   if (opened < 0) return -1;
   int answer = -1;

@@ -16,6 +16,9 @@ bool taskhost_open_files_scan(taskhost_open_files_seen seen, void *context);
 /* Opens an absolute path as a place to look up names (O_PATH), through no symlink. A descriptor that the caller closes, or a negative errno. */
 int taskhost_open_files_directory(const char *path);
 
+/* Opens a directory below one of those, through no symlink and no mount point, in the same way. */
+int taskhost_open_files_folder(int directory, const char *path);
+
 /* Whether `path`, from there through no symlink and no mount point, is that file or directory. */
 bool taskhost_open_files_is(int directory, const char *path, uint64_t device, uint64_t inode);
 

@@ -1,0 +1,53 @@
+internal import Glibc
+
+/// Opens the directories of a rule one after the other.
+///
+/// Each is reached from the one before where that is nearer than the rule's directory, so a tree may be deep: down by its name, up by `..`. On
+/// that way every directory must be the one that the walk has seen, with the same device and inode. Once a second the way begins at the rule's
+/// directory again, so that what was moved out of it meanwhile is not taken for a part of it.
+final class DirectoryCursor {
+  private let root: DirectoryHandle
+  private var current: (node: DirectoryNode, handle: DirectoryHandle)?
+  private var leftRoot = ContinuousClock.now
+
+  private static let longestAway: Duration = .seconds(1)
+
+  /// - Parameter root: The rule's directory.
+  init(_ root: DirectoryHandle) { self.root = root }
+
+  /// - Throws: ESTALE where another directory has come in its place; else what keeps it from being opened.
+  func open(_ node: DirectoryNode) throws(SystemError) -> DirectoryHandle {
+    guard node.parent != nil else { return root }
+    if let current, leftRoot.duration(to: .now) <= Self.longestAway, let handle = try? near(node, current.node, current.handle) {
+      self.current = (node, handle)
+      return handle
+    }
+    let handle = try root.open(beneath: node.path)
+    guard handle.status.identity == node.status.identity else { throw SystemError(code: ESTALE) }
+    current = (node, handle)
+    leftRoot = .now
+    return handle
+  }
+
+  /// From a neighbour; nil where the rule's directory is as near.
+  private func near(_ node: DirectoryNode, _ start: DirectoryNode, _ open: DirectoryHandle) throws(SystemError) -> DirectoryHandle? {
+    var (above, below): ([DirectoryNode], [DirectoryNode]) = ([], [])
+    var (upper, lower) = (start, node)
+    while upper !== lower {
+      guard above.count + below.count < node.depth else { return nil }
+      if upper.depth >= lower.depth, let parent = upper.parent {
+        above.append(parent)
+        upper = parent
+      } else if let parent = lower.parent {
+        below.append(lower)
+        lower = parent
+      } else {
+        return nil
+      }
+    }
+    var handle = open
+    for node in above { handle = try root.open(above: handle, expecting: node.status) }
+    for node in below.reversed() { handle = try root.open(node.name, in: handle, expecting: node.status) }
+    return handle
+  }
+}
