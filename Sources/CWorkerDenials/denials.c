@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 void taskhost_denials_prepare(void) {
@@ -54,10 +55,10 @@ bool denials_permitted(int directory, const char *path, int mode) {
     return faccessat(directory, path, mode, AT_EACCESS) == 0;
 }
 
-bool denials_permitted_in_folder(int directory, const char *path) {
-    char folder[PATH_MAX];
+/* The folder that `path` is in, links left as they are; false: it does not fit. */
+static bool folder_of(const char *path, char *folder, size_t size) {
     size_t length = strlen(path);
-    if (length == 0 || length >= sizeof folder) return false;
+    if (length == 0 || length >= size) return false;
     memcpy(folder, path, length + 1);
     while (length > 1 && folder[length - 1] == '/') folder[--length] = 0;
     char *slash = strrchr(folder, '/');
@@ -66,7 +67,12 @@ bool denials_permitted_in_folder(int directory, const char *path) {
     } else {
         slash[slash == folder ? 1 : 0] = 0;
     }
-    return denials_permitted(directory, folder, W_OK | X_OK);
+    return true;
+}
+
+bool denials_permitted_in_folder(int directory, const char *path) {
+    char folder[PATH_MAX];
+    return folder_of(path, folder, sizeof folder) && denials_permitted(directory, folder, W_OK | X_OK);
 }
 
 void denials_folder(char *path) {
@@ -76,18 +82,49 @@ void denials_folder(char *path) {
     if (slash != NULL) slash[slash == path ? 1 : 0] = 0;
 }
 
-void denials_tell_path(const char *verb, const char *path, const char *purpose, bool folder, const char *advice) {
-    char named[DENIALS_PATH];
-    snprintf(named, sizeof named, "%s", path);
-    if (taskhost_sandbox_advice(named) == TASKHOST_SANDBOX_NOTHING) return;
+/* Where what `path` names really is, links followed; `folder` true: the folder that `path` is in. False: it cannot be said. */
+static bool resolve(int directory, const char *path, bool folder, char place[RESOLVED_PATH]) {
+    if (folder) {
+        if (!folder_of(path, place, RESOLVED_PATH)) return false;
+        path = place;
+    }
+    /* Not by open, which would come back here. */
+    int descriptor = (int)syscall(SYS_openat, directory, path, O_PATH | O_CLOEXEC);
+    if (descriptor < 0) return false;
+    char link[40];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    ssize_t size = readlink(link, place, RESOLVED_PATH);
+    syscall(SYS_close, descriptor);
+    if (size <= 0 || size == RESOLVED_PATH || place[0] != '/') return false;
+    place[size] = 0;
+    return true;
+}
+
+enum taskhost_sandbox_advice denials_advice(int directory, const char *path, bool folder, bool writing) {
+    char named[DENIALS_PATH], place[RESOLVED_PATH];
+    denials_absolute(directory, path, named);
+    if (taskhost_sandbox_advice(named, writing) == TASKHOST_SANDBOX_NOTHING) return TASKHOST_SANDBOX_NOTHING;
     if (folder) denials_folder(named);
-    switch (taskhost_sandbox_advice(named)) {
-    case TASKHOST_SANDBOX_ENTITLEMENT: denials_tell("denied: %s %s%s: %s", verb, path, purpose, advice); break;
-    case TASKHOST_SANDBOX_NEVER:
-        denials_tell("denied: %s %s%s: the host's own files are there: no entitlement allows it", verb, path, purpose);
-        break;
+    /* A link of the plugin's own may lead to what is the host's. */
+    return taskhost_sandbox_advice(resolve(directory, path, folder, place) ? place : named, writing);
+}
+
+void denials_tell_path(
+    const char *verb, int directory, const char *path, const char *purpose, bool folder, bool writing, const char *advice) {
+    char named[DENIALS_PATH];
+    const char *answer = denials_answer(denials_advice(directory, path, folder, writing), advice);
+    if (answer != NULL) denials_tell("denied: %s %s%s: %s", verb, denials_absolute(directory, path, named), purpose, answer);
+}
+
+const char *denials_answer(enum taskhost_sandbox_advice found, const char *advice) {
+    switch (found) {
+    case TASKHOST_SANDBOX_ENTITLEMENT: return advice;
+    case TASKHOST_SANDBOX_RELIED_ON: return "the host relies on what is there: no entitlement allows it";
+    case TASKHOST_SANDBOX_NEVER: return "the host's own files are there: no entitlement allows it";
+    case TASKHOST_SANDBOX_AROUND:
     case TASKHOST_SANDBOX_NOTHING: break;
     }
+    return NULL;
 }
 
 void denials_tell(const char *format, ...) {

@@ -47,6 +47,9 @@ void *denials_real(_Atomic(void *) *place, const char *name);
 /* Longest path that is told, and longest sentence, in bytes. */
 enum { DENIALS_PATH = 512, DENIALS_SENTENCE = 1400 };
 
+/* Longest path that is looked at once its links are followed, in bytes. */
+enum { RESOLVED_PATH = 2048 };
+
 /* Whether the call that just failed may have been denied by the sandbox: the process is confined, and errno is `one` or `other`. */
 const struct taskhost_sandbox_filter *denials_suspect(int one, int other);
 
@@ -63,10 +66,17 @@ bool denials_permitted_in_folder(int directory, const char *path);
 void denials_folder(char *path);
 
 /*
- * Tells that `verb` was denied on `path` (absolute), with `advice`, unless what an entitlement would have to name is the host's own (then
- * that), or is where libraries look on their own account (then nothing). `folder` true: that is the folder `path` is in, else `path`.
+ * What to say of a denial on `path`, with its links followed. `folder` true: an entitlement would have to name the folder `path` is in, else
+ * `path`; `writing`: to write there.
  */
-void denials_tell_path(const char *verb, const char *path, const char *purpose, bool folder, const char *advice);
+enum taskhost_sandbox_advice denials_advice(int directory, const char *path, bool folder, bool writing);
+
+/* The end of the sentence: `advice`, or why there is none. NULL: nothing is to be told. */
+const char *denials_answer(enum taskhost_sandbox_advice found, const char *advice);
+
+/* Tells that `verb` was denied on `path`, with `advice` as far as denials_advice allows it. */
+void denials_tell_path(
+    const char *verb, int directory, const char *path, const char *purpose, bool folder, bool writing, const char *advice);
 
 /* Tells a sentence, made as printf does. Keeps errno. */
 void denials_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));

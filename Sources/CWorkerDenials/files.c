@@ -43,10 +43,10 @@ static void opened(int directory, const char *path, int flags) {
             denials_tell("denied: open %s for truncating: open it for writing too", denials_absolute(directory, path, text));
         }
     } else if (denials_permitted(directory, path, mode)) {
-        denials_tell_path("open", denials_absolute(directory, path, text), writing ? " for writing" : " for reading", false,
+        denials_tell_path("open", directory, path, writing ? " for writing" : " for reading", false, writing,
             writing ? "add it to entitlements.write" : "add it to entitlements.read");
     } else if (errno == ENOENT && (flags & O_CREAT) != 0 && denials_permitted_in_folder(directory, path)) {
-        denials_tell_path("create", denials_absolute(directory, path, text), "", true, "add its folder to entitlements.write");
+        denials_tell_path("create", directory, path, "", true, true, "add its folder to entitlements.write");
     }
     errno = error;
 }
@@ -55,34 +55,28 @@ static void opened(int directory, const char *path, int flags) {
 static void changed(const char *verb, int directory, const char *path) {
     int error = errno;
     if (denials_suspect(EACCES, EACCES) == NULL || path == NULL) return;
-    char text[DENIALS_PATH];
     if (denials_permitted_in_folder(directory, path)) {
-        denials_tell_path(verb, denials_absolute(directory, path, text), "", true, "add its folder to entitlements.write");
+        denials_tell_path(verb, directory, path, "", true, true, "add its folder to entitlements.write");
     }
     errno = error;
 }
 
-/* Two absolute paths, of which both folders would have to be entitled. */
-static void told_of_both(const char *verb, const char *from, const char *to) {
-    char folders[2][DENIALS_PATH];
-    enum taskhost_sandbox_advice worst = TASKHOST_SANDBOX_ENTITLEMENT;
-    for (int index = 0; index < 2; index++) {
-        snprintf(folders[index], DENIALS_PATH, "%s", index == 0 ? from : to);
-        denials_folder(folders[index]);
-        if (taskhost_sandbox_advice(folders[index]) == TASKHOST_SANDBOX_NEVER) worst = TASKHOST_SANDBOX_NEVER;
-    }
-    denials_tell("denied: %s %s to %s: %s", verb, from, to,
-        worst == TASKHOST_SANDBOX_NEVER ? "the host's own files are there: no entitlement allows it"
-                                        : "add the folders of both to entitlements.write");
-}
-
-/* After a failed call that moves or links `from` to `to`. */
+/* After a failed call that moves or links `from` to `to`: the folders of both would have to be entitled. */
 static void moved(const char *verb, int from_directory, const char *from, int to_directory, const char *to) {
     int error = errno;
     if (denials_suspect(EACCES, EACCES) == NULL || from == NULL || to == NULL) return;
-    char text[DENIALS_PATH], target[DENIALS_PATH];
     if (denials_permitted_in_folder(from_directory, from) && denials_permitted_in_folder(to_directory, to)) {
-        told_of_both(verb, denials_absolute(from_directory, from, text), denials_absolute(to_directory, to, target));
+        enum taskhost_sandbox_advice worst = TASKHOST_SANDBOX_ENTITLEMENT;
+        for (int index = 0; index < 2; index++) {
+            enum taskhost_sandbox_advice found =
+                index == 0 ? denials_advice(from_directory, from, true, true) : denials_advice(to_directory, to, true, true);
+            /* Around the plugin's own folder only the host makes entries; in it, the other path is the one that is denied. */
+            if (found == TASKHOST_SANDBOX_AROUND) found = TASKHOST_SANDBOX_NEVER;
+            if (found != TASKHOST_SANDBOX_NOTHING && found > worst) worst = found;
+        }
+        char text[DENIALS_PATH], target[DENIALS_PATH];
+        denials_tell("denied: %s %s to %s: %s", verb, denials_absolute(from_directory, from, text),
+            denials_absolute(to_directory, to, target), denials_answer(worst, "add the folders of both to entitlements.write"));
     }
     errno = error;
 }
@@ -95,7 +89,7 @@ static void truncated(const char *path) {
     char text[DENIALS_PATH];
     if (denials_permitted(AT_FDCWD, path, W_OK)) {
         if (error == EACCES) {
-            denials_tell_path("truncate", denials_absolute(AT_FDCWD, path, text), "", false, "add it to entitlements.write");
+            denials_tell_path("truncate", AT_FDCWD, path, "", false, true, "add it to entitlements.write");
         } else if (confined->landlock_abi < 3) {
             denials_tell("denied: truncate %s by its path: this kernel cannot confine that; open it and use ftruncate",
                 denials_absolute(AT_FDCWD, path, text));

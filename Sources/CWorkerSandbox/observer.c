@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_SENTENCES = 64, MOST_PATHS = 64, PATH_BYTES = 32 << 10, LONGEST_PATH = 4096 };
+enum { MOST_SENTENCES = 64, MOST_PATHS = 512, PATH_BYTES = 64 << 10, LONGEST_PATH = 4096 };
 
 static _Atomic(taskhost_sandbox_observer) current_observer;
 static struct taskhost_sandbox_filter remembered;
@@ -19,6 +19,7 @@ static _Thread_local bool telling;
 /* Written before there are other threads. */
 static struct {
     enum taskhost_sandbox_owner owner;
+    unsigned refusals; /* of TASKHOST_SANDBOX_RESERVED */
     const char *path;
 } places[MOST_PATHS];
 static size_t place_count;
@@ -34,15 +35,20 @@ void taskhost_sandbox_remember(const struct taskhost_sandbox_filter *filter) {
     atomic_store(&confined_process, getpid());
 }
 
-void taskhost_sandbox_remember_path(enum taskhost_sandbox_owner owner, const char *path) {
+static void remember(enum taskhost_sandbox_owner owner, unsigned refusals, const char *path) {
     size_t size = strlen(path) + 1;
     if (place_count == MOST_PATHS || size > sizeof path_bytes - path_bytes_used) return;
     char *copy = path_bytes + path_bytes_used;
     memcpy(copy, path, size);
     path_bytes_used += size;
     places[place_count].owner = owner;
+    places[place_count].refusals = refusals;
     places[place_count++].path = copy;
 }
+
+void taskhost_sandbox_remember_path(enum taskhost_sandbox_owner owner, const char *path) { remember(owner, 0, path); }
+
+void taskhost_sandbox_remember_reserved(const char *path, unsigned refusals) { remember(TASKHOST_SANDBOX_RESERVED, refusals, path); }
 
 /* Without doubled slashes, `.` and `..`; false: it does not fit. */
 static bool normalize(const char *path, char result[LONGEST_PATH]) {
@@ -72,28 +78,42 @@ static bool is_in(const char *path, const char *folder) {
     return strncmp(path, folder, length) == 0 && (path[length] == 0 || path[length] == '/');
 }
 
-enum taskhost_sandbox_advice taskhost_sandbox_advice(const char *path) {
+/* The bits of `refusals`, for reading; for writing three further up. */
+enum { ABOVE = 1, SAME = 2, BELOW = 4 };
+
+/* Which of the bits `path` has, seen from `place`; 0: it is elsewhere. */
+static unsigned position(const char *path, const char *place) {
+    if (is_in(path, place)) return strcmp(path, place) == 0 ? SAME : BELOW;
+    return is_in(place, path) ? ABOVE : 0;
+}
+
+enum taskhost_sandbox_advice taskhost_sandbox_advice(const char *path, bool writing) {
     char normal[LONGEST_PATH];
     if (!normalize(path, normal)) return TASKHOST_SANDBOX_ENTITLEMENT;
-    bool hosts = false, below_hosts = false, around_own = false;
+    enum taskhost_sandbox_advice advice = TASKHOST_SANDBOX_ENTITLEMENT;
+    bool in_reserved = false, around_own = false;
     for (size_t index = 0; index < place_count; index++) {
-        const char *place = places[index].path;
+        unsigned found = position(normal, places[index].path), refused;
         switch (places[index].owner) {
         case TASKHOST_SANDBOX_LIBRARIES:
-            if (is_in(normal, place)) return TASKHOST_SANDBOX_NOTHING;
+            if ((found & (SAME | BELOW)) != 0) return TASKHOST_SANDBOX_NOTHING;
             break;
         case TASKHOST_SANDBOX_PLUGINS:
-            if (is_in(normal, place)) return TASKHOST_SANDBOX_NOTHING;
-            if (is_in(place, normal)) around_own = true;
+            if ((found & (SAME | BELOW)) != 0) return TASKHOST_SANDBOX_NOTHING;
+            if (found == ABOVE) around_own = true;
             break;
-        case TASKHOST_SANDBOX_HOSTS:
-            if (is_in(normal, place)) below_hosts = true;
-            if (is_in(place, normal)) hosts = true;
+        case TASKHOST_SANDBOX_RESERVED:
+            refused = found & (writing ? places[index].refusals >> 3 : places[index].refusals);
+            if (refused == 0) break;
+            if (found != ABOVE) in_reserved = true;
+            /* What may not even be read below is secret: the host's own. */
+            enum taskhost_sandbox_advice this_one =
+                (places[index].refusals & BELOW) != 0 ? TASKHOST_SANDBOX_NEVER : TASKHOST_SANDBOX_RELIED_ON;
+            if (this_one > advice) advice = this_one;
             break;
         }
     }
-    if (below_hosts && around_own) return TASKHOST_SANDBOX_NOTHING;
-    return hosts || below_hosts ? TASKHOST_SANDBOX_NEVER : TASKHOST_SANDBOX_ENTITLEMENT;
+    return in_reserved && around_own ? TASKHOST_SANDBOX_AROUND : advice;
 }
 
 const struct taskhost_sandbox_filter *taskhost_sandbox_confinement(void) {

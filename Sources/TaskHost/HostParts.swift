@@ -34,9 +34,11 @@ struct HostParts: Sendable {
     self.store = store
     self.crashMemory = crashMemory
     rules = SubmissionRules(others: configuration.maySubmit())
-    services = PluginServices(store: store, clock: clock, submissionRules: rules) { identifier in
-      EntitledPaths(of: identifier, in: configuration, stateDirectory: directory.path)
-    }
+    let readable = ReadablePlaces(configuration, stateDirectory: directory.path)
+    services = PluginServices(
+      store: store, clock: clock, submissionRules: rules,
+      entitledPaths: { EntitledPaths(of: $0, in: configuration, stateDirectory: directory.path) },
+      mayBeEntitled: { readable.contain($0) })
     let relay = EventRelay(log: log)
     self.relay = relay
     let cgroups = WorkerCgroups.prepare()

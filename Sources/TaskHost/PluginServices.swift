@@ -14,6 +14,7 @@ final class PluginServices: WorkerServices {
   private let clock: any HostClock
   private let submissionRules: SubmissionRules
   private let entitledPaths: @Sendable (TaskIdentifier) -> EntitledPaths
+  private let mayBeEntitled: @Sendable (String) -> Bool
   private let desk = OpenFileDesk()
   /// Set before the first run starts: the scheduler needs the launcher, and the launcher needs these services.
   private let connection = Mutex<Connection?>(nil)
@@ -24,11 +25,14 @@ final class PluginServices: WorkerServices {
     let siblings: [TaskIdentifier: [TaskIdentifier]]
   }
 
-  /// - Parameter entitledPaths: What the plugin that has the identifier reaches.
+  /// - Parameters:
+  ///   - entitledPaths: What the plugin that has the identifier reaches.
+  ///   - mayBeEntitled: Whether a launch takes an entitlement to read an absolute path.
   init(
     store: any RequestStore, clock: any HostClock, submissionRules: SubmissionRules,
-    entitledPaths: @escaping @Sendable (TaskIdentifier) -> EntitledPaths
+    entitledPaths: @escaping @Sendable (TaskIdentifier) -> EntitledPaths, mayBeEntitled: @escaping @Sendable (String) -> Bool
   ) {
+    self.mayBeEntitled = mayBeEntitled
     self.entitledPaths = entitledPaths
     self.store = store
     self.clock = clock
@@ -83,9 +87,9 @@ final class PluginServices: WorkerServices {
     case .openFiles(_, let directory, let files):
       let paths = own.map(entitledPaths).reduce(EntitledPaths(read: [], write: [])) { $0.union($1) }
       guard !paths.entitlement(to: directory).isEmpty else {
+        let advice = mayBeEntitled(directory) ? "add it to entitlements.read" : "it is the host's own: no entitlement allows it"
         throw CallFailure(
-          .notPermitted,
-          "\(directory.escapingControlCharacters) is not below a path of the plugin's entitlements: add it to entitlements.read")
+          .notPermitted, "\(directory.escapingControlCharacters) is not below a path of the plugin's entitlements: \(advice)")
       }
       desk.ask(files, in: directory, by: run.identifier) { result in
         switch result {

@@ -38,14 +38,14 @@ public struct Confinement: Sendable, Hashable {
   public var absentRead: [String]
   /// As ``absentRead``, of ``write``.
   public var absentWrite: [String]
-  /// Paths of the host's own, resolved: no denial advises an entitlement for them.
-  public var hostPaths: [String]
+  /// No denial advises an entitlement that these refuse. The most important come first: there is room for some hundreds.
+  public var reserved: [ReservedPath]
 
   /// A confinement with the configuration's defaults.
   public init(
     plugin: String, dataDirectory: String? = nil, libraryDirectories: [String] = [], memory: Int = 256 << 20, processes: Int = 32,
     descriptors: Int = 256, read: [String] = [], write: [String] = [], network: Network = .none, exec: Bool = false,
-    opened: [String: Int32] = [:], absentRead: [String] = [], absentWrite: [String] = [], hostPaths: [String] = []
+    opened: [String: Int32] = [:], absentRead: [String] = [], absentWrite: [String] = [], reserved: [ReservedPath] = []
   ) {
     self.plugin = plugin
     self.dataDirectory = dataDirectory
@@ -60,6 +60,6 @@ public struct Confinement: Sendable, Hashable {
     self.opened = opened
     self.absentRead = absentRead
     self.absentWrite = absentWrite
-    self.hostPaths = hostPaths
+    self.reserved = reserved
   }
 }

@@ -45,7 +45,10 @@ extension Confinement: WireValue {
     }
     writer.list(absentRead) { $0.text($1) }
     writer.list(absentWrite) { $0.text($1) }
-    writer.list(hostPaths) { $0.text($1) }
+    writer.list(reserved) { writer, entry in
+      writer.text(entry.path)
+      writer.byte(entry.refusals.rawValue)
+    }
   }
 
   init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
@@ -64,7 +67,15 @@ extension Confinement: WireValue {
       opened: try Self.opened(&reader),
       absentRead: try reader.list("absent readable paths", atMost: LinkFormat.confinementEntries, Self.path),
       absentWrite: try reader.list("absent writable paths", atMost: LinkFormat.confinementEntries, Self.path),
-      hostPaths: try reader.list("the host's paths", atMost: LinkFormat.confinementEntries, Self.path))
+      reserved: try reader.list("reserved paths", atMost: LinkFormat.confinementEntries) { (reader) throws(LinkError) in
+        ReservedPath(try Self.path(&reader), refusals: try Self.refusals(&reader))
+      })
+  }
+
+  private static func refusals(_ reader: inout MessageReader) throws(LinkError) -> ReservedPath.Refusals {
+    let refusals = ReservedPath.Refusals(rawValue: try reader.byte("refusals of a reserved path"))
+    guard refusals.isSubset(of: .everything) else { throw .malformed(what: "refusals \(refusals.rawValue) are not defined") }
+    return refusals
   }
 
   /// In the order of the paths, each once.

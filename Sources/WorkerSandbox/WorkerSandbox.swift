@@ -104,7 +104,7 @@ public enum WorkerSandbox {
       taskhost_sandbox_remember_path(TASKHOST_SANDBOX_LIBRARIES, folder)
     }
     if let directory = confinement.dataDirectory { taskhost_sandbox_remember_path(TASKHOST_SANDBOX_PLUGINS, directory) }
-    for path in confinement.hostPaths { taskhost_sandbox_remember_path(TASKHOST_SANDBOX_HOSTS, path) }
+    for entry in confinement.reserved { taskhost_sandbox_remember_reserved(entry.path, UInt32(entry.refusals.rawValue)) }
   }
 
   /// The program that this process runs; nil: the system does not say.

@@ -106,6 +106,10 @@ import WorkerLink
       .boot(WorkerBoot(host: 1, confinement: Confinement(plugin: "/p", opened: ["/x": -1]), launchBudget: .zero)),
       .boot(WorkerBoot(host: 1, confinement: Confinement(plugin: "/p"), handlerLimit: 65, launchBudget: .zero)),
       .boot(
+        WorkerBoot(
+          host: 1, confinement: Confinement(plugin: "/p", reserved: [ReservedPath("/x", refusals: .init(rawValue: 64))]),
+          launchBudget: .zero)),
+      .boot(
         WorkerBoot(host: 1, confinement: Confinement(plugin: String(repeating: "p", count: LinkFormat.pathBytes + 1)), launchBudget: .zero)),
     ]
     let worker: [WorkerMessage] = [

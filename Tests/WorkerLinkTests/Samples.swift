@@ -77,7 +77,7 @@ enum Samples {
         processes: 0,
         descriptors: 7, read: ["/etc/hosts"], write: ["/tmp/x", "/tmp/y"], network: .ports([0, 443, 65535]), exec: true,
         opened: ["/etc/hosts": 5, "/tmp/x": .max], absentRead: ["/gone"], absentWrite: ["/not/yet", "/never"],
-        hostPaths: ["/var/lib/taskhost", "/etc/taskhost.toml"]),
+        reserved: [ReservedPath("/var/lib/taskhost", refusals: .everything), ReservedPath("/etc/keys", refusals: .writeAbove)]),
       identifier: identifier, handlerLimit: LinkFormat.registrations, launchBudget: farAway, landlockLimit: 3),
     WorkerBoot(
       host: 3, confinement: Confinement(plugin: "/usr/lib/libz.so.1"), identifier: identifier,

@@ -100,6 +100,42 @@ import Testing
       ])
   }
 
+  @Test("nothing advises what a launch would refuse: through a link, around its own folder, or where the host only lets read")
+  func refused() throws {
+    let place = try Playground()
+    for (link, target) in [("rest/up", place.path), ("rest/to", place("host/file"))] {
+      try FileManager.default.createDirectory(atPath: place("rest"), withIntermediateDirectories: true)
+      try FileManager.default.createDirectory(atPath: place("host/data"), withIntermediateDirectories: true)
+      try FileManager.default.createSymbolicLink(atPath: place(link), withDestinationPath: target)
+    }
+    for file in ["host/file", "rest/file", "other/file"] { try Data("text".utf8).write(to: URL(filePath: place(file))) }
+    let never = "the host's own files are there: no entitlement allows it"
+    let reliedOn = "the host relies on what is there: no entitlement allows it"
+    let result = try Probe.run(
+      // As in a state directory: its own folder is in one of the host's.
+      ["--data", place("host/data"), "--write", place("rest"), "--host", place("host"), "--plugins", place("other")],
+      [
+        ("read", place("rest/up/host/file")), ("read", place("rest/to")), ("list", place("rest/up")),
+        ("unlink", place("rest/up/host/file")),
+        ("rename", "\(place("host/file")):\(place("rest/file"))"), ("rename", "\(place("rest/file")):\(place("host/file"))"),
+        ("rename", "\(place("rest/file")):\(place("rest/up/host/data/../file"))"),
+        ("write", place("other/new")), ("write", place("other/file")), ("list", place("other")), ("read", place("other/file")),
+      ])
+    #expect(
+      result.denials == [
+        "denied: open \(place("rest/up/host/file")) for reading: \(never)",
+        "denied: open \(place("rest/to")) for reading: \(never)",
+        "denied: open \(place("rest/up")) for reading: \(never)",
+        "denied: move \(place("host/file")) to \(place("rest/file")): \(never)",
+        "denied: move \(place("rest/file")) to \(place("host/file")): \(never)",
+        "denied: move \(place("rest/file")) to \(place("rest/up/host/data/../file")): \(never)",
+        "denied: create \(place("other/new")): \(reliedOn)",
+        "denied: open \(place("other/file")) for writing: \(reliedOn)",
+        "denied: open \(place("other")) for reading: \(reliedOn)",
+        "denied: open \(place("other/file")) for reading: add it to entitlements.read",
+      ])
+  }
+
   @Test("what libraries look into on their own account is denied without a word")
   func libraries() throws {
     let place = try Playground()

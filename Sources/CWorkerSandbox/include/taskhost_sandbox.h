@@ -96,21 +96,29 @@ void taskhost_sandbox_remember(const struct taskhost_sandbox_filter *filter);
 enum taskhost_sandbox_owner {
     TASKHOST_SANDBOX_LIBRARIES, /* looked into by libraries on their own account: nothing is said of what is there, or below */
     TASKHOST_SANDBOX_PLUGINS,   /* the plugin's own folder: the same, and for the folders it is in, as far as these are the host's */
-    TASKHOST_SANDBOX_HOSTS,     /* the host's own: no entitlement gives what is there, below it, or a folder that it is in */
+    TASKHOST_SANDBOX_RESERVED,  /* taskhost_sandbox_remember_reserved */
 };
 
-/* Remembers a path (absolute, without links) that a denial must not take for any other. Call it before there are other threads; 64 fit. */
+/* Remembers a path (absolute, without links) that a denial must not take for any other. Call it before there are other threads; 512 fit. */
 void taskhost_sandbox_remember_path(enum taskhost_sandbox_owner owner, const char *path);
+
+/*
+ * The same of one that the host relies on. `refusals` are the entitlements that no configuration gives, added up: to read a folder that it is
+ * in (1), itself (2), what is below (4); to write a folder that it is in (8), itself (16), what is below (32).
+ */
+void taskhost_sandbox_remember_reserved(const char *path, unsigned refusals);
 
 /* What to say of a denied path. */
 enum taskhost_sandbox_advice {
     TASKHOST_SANDBOX_ENTITLEMENT, /* which entitlement would allow it */
-    TASKHOST_SANDBOX_NEVER,       /* that none does */
+    TASKHOST_SANDBOX_RELIED_ON,   /* that none does, since the host relies on what is there */
+    TASKHOST_SANDBOX_NEVER,       /* that none does, since it is the host's own */
+    TASKHOST_SANDBOX_AROUND,      /* nothing: the host's, around the plugin's own folder; but no entitlement gives it */
     TASKHOST_SANDBOX_NOTHING,
 };
 
-/* What to say of an absolute path, whether it exists or not. Any thread. */
-enum taskhost_sandbox_advice taskhost_sandbox_advice(const char *path);
+/* What to say of an absolute path, whether it exists or not, where reading (or writing) it was denied. Any thread. */
+enum taskhost_sandbox_advice taskhost_sandbox_advice(const char *path, bool writing);
 
 /* What was remembered in this process; NULL: it is not confined, or is a child of the one that is. Any thread. */
 const struct taskhost_sandbox_filter *taskhost_sandbox_confinement(void);

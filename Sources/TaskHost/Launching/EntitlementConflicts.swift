@@ -36,22 +36,20 @@ struct EntitlementConflicts {
 extension ResolvedEntitlements.Claim {
   /// What it has to do with a place that is not for plugins; nil: nothing.
   fileprivate func conflict(_ own: PathLocation, with place: HostPlace, _ location: PathLocation) -> String? {
+    guard let position = own.position(seenFrom: location), place.protection.refusals.refuse(position, isWritable: isWritable) else {
+      return nil
+    }
     let named = place.what + " " + place.path + (own.isNamedTogether(with: location) ? "" : mountedTwice)
-    let contains = own.contains(location)
-    let isBelow = own.isBelow(location)
     switch place.protection {
-    case .secret where contains: return "\(name): \(named) is in it, which is the host's own: entitle what lies beside that"
-    case .secret where isBelow:
+    case .secret where position == .below:
       return "\(name): it is in \(named), which is the host's own: a plugin has its data directory without an entitlement"
-    case .plugins where contains: return "\(name): \(named) is in it, which no plugin may reach whole: entitle what lies beside that"
-    case .plugins where isBelow && isWritable, .program where isBelow && isWritable:
+    case .secret: return "\(name): \(named) is in it, which is the host's own: entitle what lies beside that"
+    case .plugins where position == .below, .program where position == .below:
       return "\(name): it is in \(named), whose content the host trusts: entitle another folder"
-    case .program where contains && isWritable: return "\(name): \(named) is in it, which the host trusts: entitle what lies beside that"
-    case .kept where contains && isWritable:
-      return "\(name): \(named) is in it, which is the host's own and could be replaced there: entitle what lies beside that"
-    case .shared where isWritable && own.firstStepBelow(of: location) != nil:
-      return "\(name): \(named) is in it and could be replaced by a link to anything: entitle what lies beside that"
-    default: return nil
+    case .plugins: return "\(name): \(named) is in it, which no plugin may reach whole: entitle what lies beside that"
+    case .program: return "\(name): \(named) is in it, which the host trusts: entitle what lies beside that"
+    case .kept: return "\(name): \(named) is in it, which is the host's own and could be replaced there: entitle what lies beside that"
+    case .shared: return "\(name): \(named) is in it and could be replaced by a link to anything: entitle what lies beside that"
     }
   }
 }

@@ -1,3 +1,4 @@
+import TaskModel
 import WorkerProcesses
 import WorkerSandbox
 
@@ -15,6 +16,17 @@ struct HostPlace: Sendable {
     case kept
     /// Not replaced: workers follow links there.
     case shared
+
+    /// The same as a rule.
+    var refusals: ReservedPath.Refusals {
+      switch self {
+      case .secret: .everything
+      case .plugins: [.readAbove, .readSame, .write]
+      case .program: .write
+      case .kept: [.writeAbove, .writeSame]
+      case .shared: .writeAbove
+      }
+    }
   }
 
   /// For sentences, with an article.
@@ -33,7 +45,10 @@ struct HostPlace: Sendable {
     self.protection = protection
   }
 
-  /// Everything of that kind.
+  /// The place by all its names: who replaces a link that leads there replaces the place.
+  var reserved: [ReservedPath] { steps.map { ReservedPath($0, refusals: protection.refusals) } }
+
+  /// Everything of that kind, the most important first.
   ///
   /// - Parameter programs: The host's and the worker's.
   static func all(_ configuration: HostConfiguration, stateDirectory: String, programs: [String]) -> [HostPlace] {

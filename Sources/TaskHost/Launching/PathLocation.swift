@@ -1,3 +1,4 @@
+import TaskModel
 import WorkerProcesses
 
 /// Where a path is: by its name, and by what is mounted there, since a folder that is mounted in two places has two names.
@@ -36,6 +37,13 @@ struct PathLocation {
     if PathOrder.isBelow(path, other.path) { return true }
     guard let spot, spot != other.spot else { return false }
     return other.spots.contains { spot == $0 || spot.isBelow($0) }
+  }
+
+  /// Where this path is, seen from `other`; nil: elsewhere.
+  func position(seenFrom other: PathLocation) -> ReservedPath.Position? {
+    if firstStepBelow(of: other) != nil { return .above }
+    if contains(other) { return .same }
+    return isBelow(other) ? .below : nil
   }
 
   /// Whether the names alone say that one of them is in the other.

@@ -22,8 +22,8 @@ struct ResolvedEntitlements: Sendable {
 
   /// By plugin, in the order of the configuration.
   private let claims: [String: [Claim]]
-  /// The host's own, resolved.
-  let hostPaths: [String]
+  /// What the host and every worker rely on.
+  let reserved: [ReservedPath]
 
   /// - Throws: Every conflict, a sentence each.
   init(_ configuration: HostConfiguration, stateDirectory: String, programs: [String]) throws(HostFailure) {
@@ -38,7 +38,7 @@ struct ResolvedEntitlements: Sendable {
     let conflicts = EntitlementConflicts(claims: all, places: places, mounts: .current()).sentences
     guard conflicts.isEmpty else { throw HostFailure(.configuration, conflicts.joined(separator: "\n")) }
     self.claims = claims
-    hostPaths = Array(Set(places.filter { $0.protection == .secret }.map(\.path))).sorted()
+    reserved = places.flatMap(\.reserved)
   }
 
   private static func claim(_ path: String, of plugin: String, isWritable: Bool) -> Claim {

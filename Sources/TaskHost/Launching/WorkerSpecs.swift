@@ -39,7 +39,7 @@ struct WorkerSpecs: Sendable {
       plugin: candidate.copy, dataDirectory: data, libraryDirectories: SwiftRuntime.directories, memory: settings.limits.memory,
       processes: settings.limits.processes, descriptors: settings.limits.descriptors, read: paths.read.map(\.path),
       write: paths.write.map(\.path), network: Confinement.Network(settings.entitlements.network), exec: settings.entitlements.exec,
-      hostPaths: entitlements.hostPaths)
+      reserved: entitlements.reserved)
     // One that will have what the host has is launched in a worker only to see that it survives that.
     if settings.isolation == .thread {
       (confinement.write, confinement.network, confinement.exec) = (["/"], .connect, true)

@@ -22,7 +22,8 @@ struct Options {
       case "--library": confinement.libraryDirectories.append(value)
       case "--read": confinement.read.append(value)
       case "--write": confinement.write.append(value)
-      case "--host": confinement.hostPaths.append(value)
+      case "--host": confinement.reserved.append(ReservedPath(value, refusals: .everything))
+      case "--plugins": confinement.reserved.append(ReservedPath(value, refusals: [.readAbove, .readSame, .write]))
       case "--memory": confinement.memory = Int(value) ?? 0
       case "--descriptors": confinement.descriptors = Int(value) ?? 0
       case "--exec": confinement.exec = value == "true"
