@@ -14,15 +14,23 @@ public struct ReservedPath: Sendable, Hashable {
 
   /// Which entitlements are refused, by what they allow and where they are. The bits are those of `taskhost_sandbox_remember_reserved`.
   public struct Refusals: OptionSet, Sendable, Hashable {
+    /// The bits.
     public let rawValue: UInt8
 
+    /// - Parameter rawValue: The bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// To read a folder that the reserved path is in.
     public static let readAbove = Refusals(rawValue: 1)
+    /// To read the reserved path.
     public static let readSame = Refusals(rawValue: 2)
+    /// To read what is in it.
     public static let readBelow = Refusals(rawValue: 4)
+    /// To write a folder that the reserved path is in.
     public static let writeAbove = Refusals(rawValue: 8)
+    /// To write the reserved path.
     public static let writeSame = Refusals(rawValue: 16)
+    /// To write what is in it.
     public static let writeBelow = Refusals(rawValue: 32)
 
     /// To write, wherever.
@@ -45,8 +53,12 @@ public struct ReservedPath: Sendable, Hashable {
 
   /// An absolute path without links.
   public let path: String
+  /// What no entitlement gives.
   public let refusals: Refusals
 
+  /// - Parameters:
+  ///   - path: Absolute, without links.
+  ///   - refusals: What no entitlement gives.
   public init(_ path: String, refusals: Refusals) {
     self.path = path
     self.refusals = refusals
