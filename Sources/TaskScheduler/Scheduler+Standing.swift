@@ -32,4 +32,26 @@ extension Scheduler {
   ) {
     inspect { core, now in completion(core.nextStart(now: now), core.handlers.mapValues { core.overview(of: $0, now: now) }) }
   }
+
+  /// Has runs begun. Those of a plugin whose crash or forced stop waits to be recorded are given back instead: from that turn on it is held
+  /// back. On the thread.
+  func begin(_ orders: [RunOrder]) {
+    let struck = strikesToCome()
+    guard !struck.isEmpty else { return launcher.start(orders) }
+    let sound = orders.filter { !struck.contains($0.contract.identifier) }
+    if !sound.isEmpty { launcher.start(sound) }
+    for order in orders where struck.contains(order.contract.identifier) { send(.withdrawn(order.run)) }
+  }
+
+  private func strikesToCome() -> Set<TaskIdentifier> {
+    let runs = monitor.locked {
+      commands.compactMap { command -> RunID? in
+        switch command {
+        case .ended(let run, .crashed, _), .ended(let run, .forced, _): run
+        default: nil
+        }
+      }
+    }
+    return Set(runs.compactMap { core.live[$0]?.identifier ?? core.claims[$0]?.entry.identifier })
+  }
 }

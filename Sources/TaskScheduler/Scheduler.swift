@@ -347,7 +347,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     if !turn.ended.isEmpty { Failpoint.outcomeRecorded.hit() }
     if !turn.orders.isEmpty { Failpoint.runRecorded.hit() }
     if !turn.orders.isEmpty {
-      launcher.start(turn.orders)
+      begin(turn.orders)
       Failpoint.runOrdered.hit()
     }
     if !turn.held.isEmpty {
@@ -410,7 +410,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     }
     guard !orders.isEmpty else { return late }
     Failpoint.heldRunDue.hit()
-    launcher.start(orders)
+    begin(orders)
     return late
   }
 

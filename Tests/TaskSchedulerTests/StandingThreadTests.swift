@@ -1,3 +1,4 @@
+import HostThreads
 import StoreTestSupport
 import TaskModel
 import TaskScheduler
@@ -23,6 +24,28 @@ import Testing
     #expect(try released.get().strikes == 1)
     for id in [begun, early] { #expect(try host.record(id).state == .claimed) }
     #expect(await host.liveRuns().isEmpty)
+  }
+
+  @Test("what is handed out while a crash of its plugin is on its way does not begin; what others have does")
+  func crashOnItsWay() async throws {
+    let other = TaskIdentifier.sample("org.example.other")
+    let meanwhile = Guarded<(@Sendable () -> Void)?>(nil)
+    let host = try ScheduledHost(handlers: [.sample(runs: 2), .sample(other)]) { _, _ in
+      meanwhile.withLock { $0 }?()
+      return nil
+    }
+    try await host.submit(.sample())
+    let crashing = try await host.nextOrder()
+    // In the middle of the turn that hands the next ones out.
+    meanwhile.withLock { $0 = { [launcher = host.launcher] in launcher.end(crashing.run, .crashed) } }
+    let submitted = try await host.submit(.sample(), .sample(other)).map(\.id)
+    meanwhile.withLock { $0 = nil }
+    #expect(try await host.nextOrder().request == submitted[1])
+    #expect(await host.ended().map(\.outcome) == [.crashed])
+    await host.afterTurn()
+    let record = try host.record(submitted[0])
+    #expect(record.state == .pending && record.run == nil && record.attemptsSpent == 0 && record.losses == 0)
+    #expect(await host.liveRuns().map(\.request) == [submitted[1]])
   }
 
   @Test("a plugin that misbehaved without a run has a strike, one for each incident")
