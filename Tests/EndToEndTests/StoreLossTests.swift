@@ -52,7 +52,7 @@ struct StoreLossTests {
       let status = try await host.cli("status")
       #expect(status.status == 1 && status.output.contains("! store damaged"), "\(status.output)")
       #expect(status.output.contains("1 page is not as written, \(place / 4096 + 1) of"), "\(status.output)")
-      let problem = try await host.json("status")["problems"]?.array?.first { $0["kind"]?.string == "store_damaged" }
+      let problem = try await host.json("status")["problems"]?.array.first { $0["kind"]?.string == "store_damaged" }
       #expect(problem?["subject"]?.string == path)
       #expect(try await host.run("result 0")["outcome"]?.string == "succeeded")
       // Nobody has mended it: the next host knows, before it has looked again.
