@@ -12,6 +12,8 @@ import TaskModel
 /// A page that a checkpoint is about to change is held against its checksum before: what it has may have been damaged when it was read, and be
 /// in what is written now. A page that was found damaged counts as damaged from then on, in later hosts too, until the file is deleted.
 ///
+/// The file has the checksum of a page once the page itself is synced: after a power cut it says nothing that the database does not have.
+///
 /// The file: 32 bytes of header, then 8 bytes for each page from the first on; 0: not known, all ones: found damaged.
 final class PageSums: Sendable {
   /// Why there is no file to be had.
@@ -39,6 +41,8 @@ final class PageSums: Sendable {
     var sums: [UInt64] = []
     /// What a checkpoint may change now.
     var changing: Set<UInt32> = []
+    /// Whose checksums are not in the file yet: a power cut may take back what they have.
+    var unsynced: Set<UInt32> = []
     var damage = Damage()
     /// Whether there is damage that `told` has not been called for.
     var isUntold = false
@@ -182,7 +186,7 @@ final class PageSums: Sendable {
         hasFound = true
       }
       state.changing.formUnion(pages)
-      for page in pages { set(0, page, &state) }
+      for page in pages where set(0, page, &state) { put(page, state) }
       return hasFound
     }
     fdatasync(file)
@@ -190,21 +194,50 @@ final class PageSums: Sendable {
   }
 
   /// The checkpoint is done: what the pages are now, they are to stay.
-  func haveChanged(_ pages: Set<UInt32>) {
+  ///
+  /// - Parameter isSynced: Whether all that was ever written to the database is synced.
+  func haveChanged(_ pages: Set<UInt32>, isSynced: Bool) {
     state.withLock { state in
-      for page in pages.sorted() { if let sum = sum(of: page) { set(sum, page, &state) } }
+      for page in pages { if let sum = sum(of: page) { _ = set(sum, page, &state) } }
       state.changing.subtract(pages)
+      state.unsynced.formUnion(pages)
+      guard isSynced else { return }
+      for page in state.unsynced.sorted() { put(page, state) }
+      state.unsynced = []
     }
   }
 
-  private func set(_ sum: UInt64, _ page: UInt32, _ state: inout State) {
-    guard page > 0, page < 1 << 28 else { return }
+  /// Keeps the checksums of what was looked at. Syncs the database: it may take a while.
+  func settle() {
+    let pages: Set<UInt32> = state.withLock { state in
+      let pages = state.unsynced
+      state.unsynced = []
+      return pages
+    }
+    guard !pages.isEmpty, fdatasync(database) == 0 else { return }
+    state.withLock { state in
+      // What a checkpoint has changed meanwhile is its own to keep.
+      for page in pages.sorted() where !state.unsynced.contains(page) && !state.changing.contains(page) { put(page, state) }
+    }
+  }
+
+  /// In memory. A page that was found damaged stays so.
+  ///
+  /// - Returns: Whether it is new.
+  private func set(_ sum: UInt64, _ page: UInt32, _ state: inout State) -> Bool {
+    guard page > 0, page < 1 << 28 else { return false }
     let index = Int(page) - 1
     if index >= state.sums.count { state.sums += [UInt64](repeating: 0, count: index + 1 - state.sums.count) }
-    guard state.sums[index] != sum, state.sums[index] != Self.damaged else { return }
+    guard state.sums[index] != sum, state.sums[index] != Self.damaged else { return false }
     state.sums[index] = sum
-    var value = sum.littleEndian
-    _ = pwrite(file, &value, 8, off_t(Self.headerSize + 8 * index))
+    return true
+  }
+
+  /// Writes what is in memory to the file.
+  private func put(_ page: UInt32, _ state: State) {
+    guard page > 0, Int(page) <= state.sums.count else { return }
+    var value = state.sums[Int(page) - 1].littleEndian
+    _ = pwrite(file, &value, 8, off_t(Self.headerSize + 8 * (Int(page) - 1)))
   }
 
   // MARK: Checking
@@ -237,7 +270,7 @@ final class PageSums: Sendable {
       let known = Self.known(page, state)
       guard known != 0 else {
         // It may have been read before a checkpoint changed it.
-        if let now = self.sum(of: page) { set(now, page, &state) }
+        if let now = self.sum(of: page), set(now, page, &state) { state.unsynced.insert(page) }
         return false
       }
       guard known != Self.damaged, known != sum, self.sum(of: page) != known else { return false }
@@ -254,7 +287,7 @@ final class PageSums: Sendable {
 
   /// A page whose checksum is known is damaged.
   private func mark(_ page: UInt32, _ state: inout State) {
-    set(Self.damaged, page, &state)
+    if set(Self.damaged, page, &state) { put(page, state) }
     state.damage.add(page)
     state.isUntold = true
   }

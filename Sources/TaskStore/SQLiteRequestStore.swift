@@ -39,6 +39,7 @@ public final class SQLiteRequestStore: RequestStore {
   /// - Throws: `locked`, `full`, `readOnly`, `corrupt`, `futureSchema`, `lost`: nothing was changed.
   public init(path: String, marks: [String] = [], traces: [String] = [], acceptsLoss: Bool = false) throws(StoreError) {
     self.path = path
+    var isOpening = false
     do {
       var recollection = StoreRecollection(path: path, marks: marks, traces: traces)
       if let loss = recollection.lossBeforeOpening {
@@ -48,6 +49,7 @@ public final class SQLiteRequestStore: RequestStore {
         recollection.accept(loss)
       }
       PageSums.forget(pagesInLogOf: path)
+      isOpening = true
       var configuration = Configuration()
       configuration.label = "taskhost store"
       configuration.maximumReaderCount = 4
@@ -103,6 +105,8 @@ public final class SQLiteRequestStore: RequestStore {
       self.checkpointer = checkpointer
       pool.writeWithoutTransaction { checkpointer.observe($0.sqliteConnection) }
     } catch {
+      // Whoever opens a database in WAL mode writes in its log, which SQLite moves into the database when it is closed.
+      if isOpening { PageSums.forget(pagesInLogOf: path) }
       // What was opened is closed now, and SQLite moves its log into the database.
       PageSums.forget(pagesInLogOf: path)
       throw StoreError(error)
@@ -172,7 +176,7 @@ public final class SQLiteRequestStore: RequestStore {
       sums?.willChange(changed)
       let busy = try Int.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
       // What it left is moved later, by SQLite or by the next host.
-      if busy == 0 { sums?.haveChanged(changed) }
+      if busy == 0 { sums?.haveChanged(changed, isSynced: true) }
     }
     Failpoint.storeSettled.hit()
     writer.transaction.close()

@@ -21,6 +21,9 @@ public final class StoreCheck: Sendable {
   /// How long it rests after each: at most 25 MB/s of pages of 4 KiB.
   private static let rest: UInt32 = 10_000
 
+  /// Pages after which the checksums of those that had none are kept.
+  private static let kept: UInt32 = 16_384
+
   private let state = Guarded((result: Result.checking, isOver: false))
 
   /// What is known so far.
@@ -56,9 +59,11 @@ public final class StoreCheck: Sendable {
         guard !state.withLock({ $0.isOver }) else { return }
         usleep(Self.rest)
       }
+      if page % Self.kept == 0 { sums.settle() }
       guard sums.look(at: page) else { break }
       page += 1
     }
+    sums.settle()
     // Checkpoints and hosts before have found some too.
     let damage = sums.damage
     end(damage.count == 0 ? .whole(pages: Int(page) - 1) : Result(damage), done)

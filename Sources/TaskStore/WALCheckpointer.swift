@@ -107,24 +107,33 @@ final class WALCheckpointer: Sendable {
   ///
   /// A snapshot is held meanwhile, so that the checkpoint goes no further than the log that was looked at, and the log is not begun anew.
   private static func checkpoint(_ queue: DatabaseQueue, _ snapshot: DatabaseQueue, log: String, _ sums: PageSums?) throws {
-    func checkpoint() throws {
-      try queue.inDatabase { database in _ = try Row.fetchOne(database, sql: "PRAGMA wal_checkpoint(PASSIVE)") }
+    // Whether all of the log is in the database: only then SQLite has synced it.
+    func checkpoint() throws -> Bool {
+      try queue.inDatabase { database in
+        guard let row = try Row.fetchOne(database, sql: "PRAGMA wal_checkpoint(PASSIVE)") else { return false }
+        let (busy, frames, moved): (Int?, Int?, Int?) = (row[0], row[1], row[2])
+        return busy == 0 && frames != nil && frames == moved
+      }
     }
-    guard let sums else { return try checkpoint() }
+    guard let sums else {
+      _ = try checkpoint()
+      return
+    }
     // Most of the work, before anything is held.
     let most = WALPages(log)
     if let most { sums.willChange(most.numbers) }
     var changed: Set<UInt32> = []
+    var isSynced = false
     try snapshot.inTransaction(.deferred) { database in
       _ = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master")
       guard let all = WALPages(log, since: most) else { throw StoreError.other("\(log) is no log") }
       let rest = all.numbers.subtracting(most?.numbers ?? [])
       if !rest.isEmpty { sums.willChange(rest) }
       changed = all.numbers
-      try checkpoint()
+      isSynced = try checkpoint()
       return .commit
     }
-    sums.haveChanged(changed.union(most?.numbers ?? []))
+    sums.haveChanged(changed.union(most?.numbers ?? []), isSynced: isSynced)
   }
 
   deinit { stop() }

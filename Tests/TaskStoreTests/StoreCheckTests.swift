@@ -199,6 +199,40 @@ import Testing
     third.close()
   }
 
+  @Test("the checksum of a page that a power cut may take back is not kept yet")
+  func unsynced() throws {
+    let path = try self.path
+    try Data(repeating: 7, count: 3 * 4096).write(to: URL(filePath: path))
+    let sums = try PageSums(path: path, origin: 1, pageSize: 4096, isExpected: false)
+    func kept() throws -> [Bool] {
+      let bytes = try [UInt8](Data(contentsOf: URL(filePath: path + ".sums")))
+      return (0..<3).map { page in bytes.dropFirst(32 + 8 * page).prefix(8).contains { $0 != 0 } }
+    }
+    sums.willChange([1, 2])
+    sums.haveChanged([1, 2], isSynced: false)
+    #expect(try kept() == [false, false, false])
+    sums.willChange([2])
+    sums.haveChanged([2], isSynced: true)
+    #expect(try kept() == [true, true, false])
+    let (isThere, isBehind) = (sums.look(at: 3), sums.look(at: 4))
+    #expect(isThere && !isBehind)
+    #expect(try kept() == [true, true, false])
+    sums.settle()
+    #expect(try kept() == [true, true, true])
+  }
+
+  @Test("a launch that is refused leaves no damage behind")
+  func refused() async throws {
+    try fill()
+    let folder = try path + ".mark"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    #expect(throws: StoreError.self) { try SQLiteRequestStore(path: try path, marks: [folder]) }
+    guard case .whole = try await result() else {
+      Issue.record("what SQLite moved into the database is taken for damage")
+      return
+    }
+  }
+
   @Test("a store without a place for checksums is not checked, and what to do is said")
   func noPlace() async throws {
     try fill()
