@@ -97,12 +97,17 @@ import Testing
     for number in 0..<count {
       let probe = try Probe()
       runs.append(bench.start(contract, probe))
-      // A worker that is killed for the run before may take this one along.
+      // A worker that is killed for the run before may take this one along, or die before it has begun it.
       for second in 1... {
         do { try await probe.reached(within: 1) } catch {
           guard isolation == .processes, second < 60 else { throw error }
           let last = runs[runs.count - 1]
-          let isOver = bench.recorder.all.contains { if case .ended(last, _, _) = $0 { true } else { false } }
+          let isOver = bench.recorder.all.contains { event in
+            switch event {
+            case .ended(last, _, _), .withdrawn(last): true
+            default: false
+            }
+          }
           if !isOver { continue }
         }
         break
@@ -115,13 +120,16 @@ import Testing
         probe.release()
       }
     }
-    for run in runs { _ = try await bench.recorder.end(of: run) }
+    for run in runs { _ = try await bench.recorder.endOrShortage(of: run) }
     var ends: [RunID: Int] = [:]
     for case .ended(let run, let ending, _) in bench.recorder.all {
       ends[run, default: 0] += 1
       if case .crashed = ending { Issue.record("\(run) crashed") }
     }
-    #expect(ends.count == count)
+    let back = bench.recorder.all.compactMap { event -> RunID? in if case .withdrawn(let run) = event { run } else { nil } }
+    for run in back { #expect(ends[run] == nil) }
+    #expect(Set(back).count == back.count && ends.count + back.count == count)
+    #expect(isolation == .processes || back.isEmpty)
     #expect(ends.values.allSatisfy { $0 == 1 })
     // The last word is that it takes runs again, if it ever did not.
     try await bench.recorder.until("the last resumption") { events in
