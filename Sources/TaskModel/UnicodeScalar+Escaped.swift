@@ -20,4 +20,13 @@ extension String {
     for scalar in unicodeScalars { scalars.append(contentsOf: scalar.escaped()) }
     return String(scalars)
   }
+
+  /// The same of a text of several lines: its line ends and tabs stay.
+  public var escapingAllButLines: String {
+    var scalars = String.UnicodeScalarView()
+    for scalar in unicodeScalars {
+      if scalar == "\n" || scalar == "\t" { scalars.append(scalar) } else { scalars.append(contentsOf: scalar.escaped()) }
+    }
+    return String(scalars)
+  }
 }

@@ -100,6 +100,14 @@ import Testing
     #expect(table.render(colours: true)[1] == "1      \u{1B}[34mrunning\u{1B}[0m")
   }
 
+  @Test("a text of several lines keeps its lines and tabs and has no other control character, be it of one byte or of two")
+  func terminal() {
+    let red = "red\u{1B}[31m\t\u{9B}1m\u{202E}\r\nnext\u{7}".escapingAllButLines
+    #expect(red == "red\\u{1b}[31m\t\\u{9b}1m\\u{202e}\\r\nnext\\u{7}")
+    let plain = "{\"text\": \"Räumung → fertig\"}\n"
+    #expect(plain.escapingAllButLines == plain)
+  }
+
   @Test("events are cut from a stream, however it is split")
   func events() {
     let stream = Array(": subscribed\n\nevent: run\r\ndata: {\"a\":\r\ndata: 1}\r\n\r\n:ping\ndata:x\n\nevent: none\n\n".utf8)

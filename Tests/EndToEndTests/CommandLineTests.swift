@@ -20,6 +20,25 @@ struct CommandLineTests {
     }
   }
 
+  @Test(
+    "a terminal is sent a plugin's control characters escaped, a pipe as they are",
+    .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script"), "util-linux has script(1)"))
+  func controlCharacters() async throws {
+    try await HostProcess.run { host in
+      let escape = "\u{1B}[31m"
+      let script = try host.directory.file("script", "\"message m\(escape)m;log 3 l\(escape)l;output o\(escape)o\"")
+      let piped = try await host.cli("submit", "test.script", "--payload", "@\(script)", "--wait")
+      #expect(piped.output == "m\\u{1b}[31mm\no\(escape)o\n")
+      let command = "\(try BuiltProgram.taskhost) submit test.script --payload @\(script) --wait"
+      let shown = try await Program.run(
+        "/usr/bin/script", ["-qec", command, "/dev/null"], environment: ["TASKHOST_SOCKET": host.socket, "TERM": "dumb"],
+        directory: host.directory.path)
+      #expect(shown.status == 0, "\(shown.output)")
+      #expect(shown.output.contains("o\\u{1b}[31mo"), "\(shown.output)")
+      #expect(!shown.output.contains("\(escape)"), "\(shown.output)")
+    }
+  }
+
   @Test("submit --json says what was done and when it starts")
   func submitJSON() async throws {
     try await HostProcess.run { host in

@@ -35,15 +35,12 @@ extension ControlResponder {
     return one(result) { writer, result in
       writer.beginObject()
       writer.member("retried", result.retried.map(\.description))
-      writer.name("refused")
-      writer.beginArray()
-      for refused in result.refused {
+      writer.array("refused", result.refused) { writer, refused in
         writer.beginObject()
         writer.member("id", refused.id.description)
         writer.member("message", refused.message)
         writer.endObject()
       }
-      writer.endArray()
       writer.member("next", result.last?.description)
       writer.endObject()
     }

@@ -12,7 +12,8 @@ struct SubmitCommand: AsyncParsableCommand {
       keeps it. With --wait it follows one occurrence: progress and log on standard
       error, the final message and output on standard output; the exit code is 0
       when it succeeded, 1 when it failed, 4 when it was cancelled, 5 when the host
-      went away.
+      went away. A terminal is sent the output's control characters escaped, a file
+      or a pipe the bytes as they are.
 
       EXAMPLES
         taskhost submit org.taskhost.cleanup --payload '{"dry_run": true}' --wait

@@ -1,5 +1,6 @@
 import ArgumentParser
 import HostControl
+import TaskModel
 
 /// `taskhost tasks retry`
 struct TasksRetryCommand: AsyncParsableCommand {
@@ -46,7 +47,9 @@ struct TasksRetryCommand: AsyncParsableCommand {
       guard !json else { return Terminal.print(answer.bytes) }
       Terminal.print("\(id) \(answer.node["state"]?.string ?? "")")
       // What comes back with it, and what does not.
-      if let message = answer.node["last_message"]?.string, message.hasPrefix("retried: ") { Terminal.note(message) }
+      if let message = answer.node["last_message"]?.string, message.hasPrefix("retried: ") {
+        Terminal.note(message.escapingControlCharacters)
+      }
     }
   }
 
@@ -56,7 +59,9 @@ struct TasksRetryCommand: AsyncParsableCommand {
     try await ManyRequests.pages("POST", "/v1/requests/retry", ManyRequests.query(tag: tag, identifier: identifier), client) { answer in
       let (retried, refused) = (answer.node["retried"]?.array ?? [], answer.node["refused"]?.array ?? [])
       if json { Terminal.print(answer.bytes) } else { for id in retried { Terminal.print("\(id.string ?? "") pending") } }
-      for refusal in refused { Terminal.note("taskhost: \(refusal["id"]?.string ?? ""): \(refusal["message"]?.string ?? "")") }
+      for refusal in refused {
+        Terminal.note("taskhost: \(refusal["id"]?.string ?? ""): \((refusal["message"]?.string ?? "").escapingControlCharacters)")
+      }
       hasFailed = hasFailed || !retried.isEmpty || !refused.isEmpty
       hasRefused = hasRefused || !refused.isEmpty
     }

@@ -1,20 +1,32 @@
 import Glibc
+import TaskModel
 
 /// Where a command writes: answers on standard output, everything about them on standard error.
+///
+/// What a plugin wrote may come with any of them: a terminal is sent its control characters escaped, so that they neither steer the
+/// terminal nor pass for a line of ours. Files and pipes get the bytes as they are.
 enum Terminal {
+  /// Whether standard output is a terminal.
+  static let outputIsTerminal = isatty(STDOUT_FILENO) == 1
   /// Whether standard error is a terminal, where a progress line may be redrawn.
   static let errorIsTerminal = isatty(STDERR_FILENO) == 1
   /// Whether standard output may be coloured: a terminal, and NO_COLOR is not set (no-color.org).
-  static let usesColours = isatty(STDOUT_FILENO) == 1 && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true)
+  static let usesColours = outputIsTerminal && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true)
 
-  /// Writes a line to standard output.
+  /// Writes a line to standard output. It may have colours: escape what others wrote in it.
   static func print(_ line: String) { write(Array((line + "\n").utf8), to: STDOUT_FILENO) }
 
-  /// Writes bytes and a line end to standard output.
-  static func print(_ bytes: [UInt8]) { write(bytes + [UInt8(ascii: "\n")], to: STDOUT_FILENO) }
+  /// Writes bytes and a line end to standard output; on a terminal their text, in which all but line ends and tabs is escaped.
+  static func print(_ bytes: [UInt8]) {
+    if outputIsTerminal {
+      print(String(decoding: bytes, as: UTF8.self).escapingAllButLines)
+    } else {
+      write(bytes + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
+    }
+  }
 
-  /// Writes a line to standard error.
-  static func note(_ line: String) { write(Array((line + "\n").utf8), to: STDERR_FILENO) }
+  /// Writes a line, or some, to standard error.
+  static func note(_ line: String) { write(Array(((errorIsTerminal ? line.escapingAllButLines : line) + "\n").utf8), to: STDERR_FILENO) }
 
   /// Redraws the terminal's last line; nothing where standard error is no terminal. An empty line removes it.
   static func progress(_ line: String) {
