@@ -29,7 +29,8 @@ struct CommandLineTests {
       let script = try host.directory.file("script", "\"message m\(escape)m;log 3 l\(escape)l;output o\(escape)o\"")
       let piped = try await host.cli("submit", "test.script", "--payload", "@\(script)", "--wait")
       #expect(piped.output == "m\\u{1b}[31mm\no\(escape)o\n")
-      let command = "\(try BuiltProgram.taskhost) submit test.script --payload @\(script) --wait"
+      let taskhost = try BuiltProgram.taskhost
+      let command = "\(taskhost) submit test.script --payload @\(script) --wait"
       let shown = try await Program.run(
         "/usr/bin/script", ["-qec", command, "/dev/null"], environment: ["TASKHOST_SOCKET": host.socket, "TERM": "dumb"],
         directory: host.directory.path)

@@ -27,7 +27,8 @@ import Testing
     "what comes once, or comes and goes, is not kept",
     arguments: [[200_000, 200_000], [200_000, 150_000, 200_000], [125_000, 150_000]])
   func chance(_ memory: [Int]) {
-    #expect(growth(memory.map { (500, $0) }).kept.isEmpty)
+    let growth = growth(memory.map { (500, $0) })
+    #expect(growth.kept.isEmpty)
   }
 
   @Test("a row that was cut short does not hide what the rows before it kept") func cutShort() {
