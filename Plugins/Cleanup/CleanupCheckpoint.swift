@@ -9,6 +9,8 @@ struct CleanupCheckpoint: Codable, Sendable, Equatable {
   var asOf: Int64
   /// Reports of the finished rules and, perhaps, the unfinished one that is next.
   var reports: [RuleReport]
+  /// How many runs in a row spent their whole budget, and neither removed anything nor finished a rule.
+  var fruitlessRuns: Int?
 
   static let currentVersion = 2
 
@@ -27,5 +29,6 @@ struct CleanupCheckpoint: Codable, Sendable, Equatable {
   enum CodingKeys: String, CodingKey {
     case version, fingerprint, reports
     case asOf = "as_of_unix_ns"
+    case fruitlessRuns = "fruitless_runs"
   }
 }

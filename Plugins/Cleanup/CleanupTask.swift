@@ -1,3 +1,4 @@
+internal import CCleanup
 internal import FoundationEssentials
 internal import TaskHostSDK
 
@@ -12,6 +13,8 @@ struct CleanupTask: BackgroundTask {
   static var version: String? { "1.0" }
 
   private let settings: CleanupSettings
+  /// So many runs in a row without progress are a failure, which is seen; one may have met a busy machine.
+  private static let patience = 3
 
   init(_ launch: LaunchContext<CleanupSettings>) throws {
     settings = launch.settings
@@ -38,12 +41,29 @@ struct CleanupTask: BackgroundTask {
       saveCheckpoint: { try task.checkpoint.setValue($0) },
       progress: { task.progress($0, of: $1) },
       log: { logger.log(level: $0, "\($1)") })
+    environment.isBudgetSpent = { task.stopReason == .budget }
+    environment.surveyCapacity = Survey.capacity(inMemory: taskhost_cleanup_memory_limit())
     environment.openFiles = { directory, questions in openFiles(task, directory, questions) }
     let sweeper = Sweeper(rules, batchSize: settings.batchSize, resuming: earlier(task), environment: environment)
     switch try sweeper.run() {
     case .stopped(let report):
       try task.setOutput(try report.encoded())
-      task.setMessage("stopped before the end: \(report.summary); the next run goes on from here")
+      guard !sweeper.hasProgressed else {
+        task.setMessage("stopped before the end: \(report.summary); the next run goes on from here")
+        return .snooze()
+      }
+      guard sweeper.fruitlessRuns > 0 else {
+        task.setMessage("stopped before anything was removed; the next run begins the search again")
+        return .snooze()
+      }
+      let rule = report.rules.first { $0.status == .unfinished }?.name ?? "the first one"
+      let why =
+        "the search for rule \(rule) took the whole budget of the run, and the next run begins it again: "
+        + "raise the plugin's budget, or divide the rule into several with smaller directories"
+      guard sweeper.fruitlessRuns < Self.patience else {
+        throw TaskFailure.temporary("nothing was removed in \(sweeper.fruitlessRuns) runs: \(why)")
+      }
+      task.setMessage("nothing was removed: \(why)")
       return .snooze()
     case .finished(let report):
       try task.setOutput(try report.encoded())

@@ -52,8 +52,14 @@ struct RuleReport: Codable, Sendable, Equatable {
     self.dryRun = dryRun
   }
 
-  /// Whether more of what had to go could not be removed than could, or nothing could be searched.
-  var isMostlyErrors: Bool { errors - min(errors, unsearched) > removed + directoriesRemoved || (unsearched > 0 && scanned == 0) }
+  /// Those of the errors that are empty directories which could not be removed.
+  var unremovedDirectories: UInt64 = 0
+
+  /// Whether more of what had to go could not be removed than could, or nothing could be searched. Directories that went make up for no file.
+  var isMostlyErrors: Bool {
+    let files = errors - min(errors, unsearched) - min(errors - min(errors, unsearched), unremovedDirectories)
+    return files > removed || unremovedDirectories > removed + directoriesRemoved || (unsearched > 0 && scanned == 0)
+  }
 
   /// Whether anything had to go.
   var hadWork: Bool { removed + directoriesRemoved + keptOpen + changed + errors > 0 }

@@ -97,6 +97,11 @@ final class RuleSweep: TreeVisitor {
     report.note("\(path): cannot be searched: \(reason)")
   }
 
+  func wasRefused(_ error: SystemError, owner: UInt32) {
+    guard !isRehearsal else { return }
+    report.note(error, owner: owner)
+  }
+
   private func mustGo(_ time: Int64, _ inode: UInt64) -> Bool {
     let age = rule.limits.age(of: time, at: asOf)
     guard rule.limits.isOldEnough(age) else { return false }
@@ -279,7 +284,10 @@ final class RuleSweep: TreeVisitor {
   }
 
   /// Short: of a message 160 characters are kept, the name among them.
-  private static let unsure = "cannot tell whether it is open: run the host as root or as its owner, or set if_unsure = \"remove\""
+  private static let unsure =
+    geteuid() == 0
+    ? "cannot tell whether it is open: its file system grants no lease, or it was replaced just now; if_unsure = \"remove\" removes it"
+    : "cannot tell whether it is open: run the host as root or as its owner, or set if_unsure = \"remove\""
 
   /// From the deepest up: a directory comes after everything in it.
   private func removeDirectory(_ entry: CandidateBatch.Entry, _ use: FileUse) {
@@ -301,6 +309,7 @@ final class RuleSweep: TreeVisitor {
       switch error.code {
       case ENOENT, ENOTEMPTY, EEXIST, EBUSY, ELOOP, ENOTDIR, EXDEV, ESTALE: break
       default:
+        report.unremovedDirectories += 1
         report.note("\(node.displayPath(of: [])): cannot be removed: \(error)")
         report.note(error, owner: parent.status.isSticky ? node.status.owner : parent.status.owner)
       }

@@ -60,6 +60,9 @@ struct Survey: Sendable {
     self.linkCapacity = linkCapacity
   }
 
+  /// How many files may be kept where the process may take `limit` bytes: a sixth of that, for an array needs more while it grows.
+  static func capacity(inMemory limit: UInt64) -> Int { max(10_000, Int(min(1_000_000, limit / 6 / 40))) }
+
   /// Whether a limit needs to know about all files before it can tell about one.
   static func isNeeded(for limits: Limits) -> Bool {
     limits.maxTotalBytes != nil || limits.maxCount != nil || limits.keepNewest > 0

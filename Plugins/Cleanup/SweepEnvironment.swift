@@ -8,6 +8,8 @@ struct SweepEnvironment {
   var now: Int64
   /// Whether to stop now. Asked before each file.
   var isCancelled: () -> Bool
+  /// Whether that is because the run's whole time is over. Asked once it was stopped.
+  var isBudgetSpent: () -> Bool = { false }
   /// Keeps the checkpoint durably; what it throws ends the sweep.
   var saveCheckpoint: (CleanupCheckpoint) throws -> Void
   /// How many files were dealt with, of how many as far as is known yet.

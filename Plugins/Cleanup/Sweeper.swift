@@ -8,8 +8,23 @@ final class Sweeper {
   private let batchSize: Int
   private let environment: SweepEnvironment
   private var checkpoint: CleanupCheckpoint
+  /// Where this run began.
+  private let beginning: Progress
   /// Files dealt with in rules that are done.
   private var dealtWithBefore: UInt64 = 0
+
+  /// What a run cannot lose again when the next one searches anew.
+  private struct Progress: Equatable {
+    var rules = 0
+    var removed: UInt64 = 0
+
+    init(_ reports: [RuleReport]) {
+      for report in reports {
+        if report.status != .unfinished { rules += 1 }
+        if !report.dryRun { removed = removed &+ report.removed &+ report.directoriesRemoved }
+      }
+    }
+  }
 
   /// How a sweep ended.
   enum Outcome: Sendable, Equatable {
@@ -20,6 +35,8 @@ final class Sweeper {
 
   /// Beyond this a checkpoint belongs to an occurrence that nobody finished, and the rules it counts as done are due again. Nanoseconds.
   private static let longestPause: Int64 = 86_400 * 1_000_000_000
+  /// Nobody counts further.
+  private static let mostFruitlessRuns = 1_000
 
   /// - Parameters:
   ///   - rules: Those to carry out, with the dry run of the payload already applied.
@@ -35,7 +52,10 @@ final class Sweeper {
       checkpoint = resuming
     } else {
       checkpoint = CleanupCheckpoint(fingerprint: fingerprint, asOf: environment.now, reports: [])
+      // However long they took, they were about these rules.
+      if let resuming, resuming.fingerprint == fingerprint { checkpoint.fruitlessRuns = resuming.fruitlessRuns }
     }
+    beginning = Progress(checkpoint.reports)
   }
 
   /// Everything, from where the checkpoint left off.
@@ -45,7 +65,10 @@ final class Sweeper {
     for (index, rule) in rules.enumerated() {
       var report = report(at: index, for: rule)
       if report.status == .unfinished {
-        if environment.isCancelled() { return try stop() }
+        if environment.isCancelled() {
+          put(report, at: index)
+          return try stop()
+        }
         do throws(SweepInterruption) {
           try sweep(rule, &report, at: index)
           conclude(rule, &report)
@@ -73,6 +96,12 @@ final class Sweeper {
     }
     return .finished(CleanupReport(rules: checkpoint.reports))
   }
+
+  /// Whether this run has removed anything, or finished a rule: what was only searched is searched again.
+  var hasProgressed: Bool { Progress(checkpoint.reports) != beginning }
+
+  /// How many runs in a row, with this one, spent their whole budget without progress.
+  var fruitlessRuns: Int { checkpoint.fruitlessRuns ?? 0 }
 
   private var lastSave = ContinuousClock.now
 
@@ -122,7 +151,8 @@ final class Sweeper {
   private func survey(
     _ rule: Rule, _ root: DirectoryHandle, excluding excluded: Set<UInt64>, _ report: inout RuleReport, _ removedBefore: UInt64
   ) throws(SweepInterruption) -> Survey {
-    let survey = Survey(limits: rule.limits, now: checkpoint.asOf, capacity: environment.surveyCapacity)
+    let survey = Survey(
+      limits: rule.limits, now: checkpoint.asOf, capacity: environment.surveyCapacity, linkCapacity: max(1, environment.surveyCapacity / 4))
     var visitor = SurveyVisitor(survey: survey, ageBy: rule.ageBy, excluded: excluded)
     repeat {
       (visitor.seenFiles, visitor.matchedFiles) = (0, 0)
@@ -226,6 +256,11 @@ final class Sweeper {
 
   private func stop() throws -> Outcome {
     if let saveFailure { throw saveFailure }
+    if hasProgressed {
+      checkpoint.fruitlessRuns = nil
+    } else if environment.isBudgetSpent() {
+      checkpoint.fruitlessRuns = max(0, min(fruitlessRuns, Self.mostFruitlessRuns)) + 1
+    }
     try environment.saveCheckpoint(checkpoint)
     return .stopped(CleanupReport(rules: checkpoint.reports))
   }

@@ -10,6 +10,8 @@ protocol TreeVisitor {
   mutating func foundOtherFileSystem()
   /// A directory, or a part of one, could not be searched; `path` is for people.
   mutating func couldNotSearch(_ path: String, _ reason: String)
+  /// Whose directory it is that could not be searched, and why.
+  mutating func wasRefused(_ error: SystemError, owner: UInt32)
 }
 
 extension TreeVisitor {
@@ -17,4 +19,5 @@ extension TreeVisitor {
   mutating func leave(_ directory: DirectoryNode) throws(SweepInterruption) {}
   mutating func foundOtherFileSystem() {}
   mutating func couldNotSearch(_ path: String, _ reason: String) {}
+  mutating func wasRefused(_ error: SystemError, owner: UInt32) {}
 }

@@ -91,8 +91,19 @@ struct TreeWalk {
       switch error.code {
       case EXDEV: visitor.foundOtherFileSystem()
       case ENOENT, ELOOP, ENOTDIR: break  // removed or replaced since its name was read
-      default: visitor.couldNotSearch(parent.node.displayPath(of: next.name), "\(error)")
+      default:
+        visitor.couldNotSearch(parent.node.displayPath(of: next.name), "\(error)")
+        if let owner = owner(of: next.name, in: parent) { visitor.wasRefused(error, owner: owner) }
       }
+    }
+  }
+
+  private func owner(of name: [UInt8], in level: Level) -> UInt32? {
+    let name = name.map { CChar(bitPattern: $0) } + [0]
+    return name.withUnsafeBufferPointer { name in
+      guard let name = name.baseAddress else { return nil }
+      if let listing = level.listing { return (try? listing.status(of: name))?.owner }
+      return (try? level.place?.status(of: name))?.owner
     }
   }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -142,6 +143,12 @@ int32_t taskhost_cleanup_may_lease(void) {
   close(ends[0]);
   close(ends[1]);
   return may;
+}
+
+uint64_t taskhost_cleanup_memory_limit(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
+  return (uint64_t)limit.rlim_cur;
 }
 
 int32_t taskhost_cleanup_overrides_owners(void) {

@@ -44,10 +44,24 @@ import Testing
     try tree.file("old.log", age: 100)
     let driver = TaskDriver(settings: settings(tree.path))
     let stopped = try driver.run(expired: true)
-    #expect(stopped.result == taskhost_result(TASKHOST_SNOOZE) && stopped.message.contains("the next run goes on from here"))
+    #expect(stopped.result == taskhost_result(TASKHOST_SNOOZE) && stopped.message.contains("took the whole budget of the run"))
     #expect(tree.exists("old.log"))
     #expect(try driver.run().result == taskhost_result(TASKHOST_SUCCESS))
     #expect(!tree.exists("old.log"))
+  }
+
+  @Test("runs whose whole budget goes into a search say so, and are a failure from the third on, until one gets somewhere")
+  func fruitless() throws {
+    let tree = try TestTree()
+    try tree.file("old.log", age: 100)
+    let driver = TaskDriver(settings: settings(tree.path))
+    let results = try (0..<4).map { _ in try driver.run(expired: true) }
+    #expect(results.map(\.result) == [TASKHOST_SNOOZE, TASKHOST_SNOOZE, TASKHOST_RETRY, TASKHOST_RETRY].map { taskhost_result($0) })
+    #expect(results.allSatisfy { !$0.message.contains("goes on from here") && $0.message.contains("raise the plugin's budget") })
+    #expect(
+      results[3].message.contains("nothing was removed in 4 runs") && results[3].message.contains("rule logs"), "\(results[3].message)")
+    #expect(try driver.run().result == taskhost_result(TASKHOST_SUCCESS))
+    #expect(try driver.run(expired: true).result == taskhost_result(TASKHOST_SNOOZE))
   }
 
   @Test("a rule that cannot run is a retry with the reason, a missing directory is nothing to do")

@@ -223,6 +223,19 @@ import Testing
     #expect(isMounted && outside.exists("old") && report.removed == 0)
   }
 
+  @Test("directories that went make up for no file that could not be removed")
+  func directoriesAreNoFiles() {
+    var report = RuleReport(named: "rule")
+    (report.scanned, report.removed, report.directoriesRemoved, report.errors) = (4, 1, 2, 3)
+    #expect(report.isMostlyErrors)
+    report.unremovedDirectories = 2
+    #expect(!report.isMostlyErrors)
+    report.unsearched = 1
+    #expect(!report.isMostlyErrors)
+    (report.errors, report.unsearched, report.unremovedDirectories) = (4, 0, 4)
+    #expect(report.isMostlyErrors)
+  }
+
   @Test("rules whose files mostly cannot be removed have failed, and say what was in the way")
   func mostlyErrors() throws {
     let tree = try TestTree()

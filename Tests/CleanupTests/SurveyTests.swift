@@ -135,4 +135,10 @@ import Testing
       return value ^ (value >> 31)
     }
   }
+
+  @Test("what is kept of a tree fits into the memory that the process may have")
+  func capacity() {
+    #expect(Survey.capacity(inMemory: .max) == 1_000_000 && Survey.capacity(inMemory: 256 << 20) == 1_000_000)
+    #expect(Survey.capacity(inMemory: 64 << 20) == 279_620 && Survey.capacity(inMemory: 0) == 10_000)
+  }
 }

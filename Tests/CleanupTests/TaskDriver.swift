@@ -141,7 +141,7 @@ final class TaskDriver {
     api.remaining_ms = { _ in 60_000 }
     api.grace_ms = { _ in 1_000 }
     api.is_expired = { _ in TaskDriver.with { $0.isExpired ? 1 : 0 } }
-    api.stop_reason = { _ in 0 }
+    api.stop_reason = { _ in taskhost_stop_reason(TaskDriver.with { $0.isExpired ? TASKHOST_STOP_BUDGET : TASKHOST_STOP_NONE }) }
     api.expiration_fd = { _ in -1 }
     api.set_expiration_handler = { _, _, _ in TaskDriver.with { $0.isExpired ? taskhost_status(TASKHOST_EEXPIRED) : 0 } }
     api.progress = { _, _, _ in 0 }

@@ -109,4 +109,19 @@ struct CleanupPluginTests {
       #expect(try names(host) == [])
     }
   }
+
+  @Test(
+    "a directory that belongs to somebody else and cannot be searched names its user",
+    .enabled(if: geteuid() == 0, "needs the right to chown"))
+  func foreignDirectory() async throws {
+    try await withPlugin(rule: "glob = \"**/*\"\nmax_age = \"0s\"") { host in
+      try host.directory.file("litter/theirs/old", "x")
+      try host.directory.file("litter/ours", "x")
+      let theirs = host.directory("litter/theirs")
+      #expect(chown(theirs, 65_534, 65_534) == 0 && chmod(theirs, 0o700) == 0)
+      let result = try await host.cli("submit", Self.identifier, "--wait")
+      #expect(result.output.contains("\"unsearched\":1"), "\(result.output) \(result.errors)")
+      #expect(result.output.contains("\"other_users\":[\""), "\(result.output)")
+    }
+  }
 }

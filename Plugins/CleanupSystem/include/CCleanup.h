@@ -66,6 +66,9 @@ CLEANUP_INTERNAL int32_t taskhost_cleanup_can_change(int32_t directory);
 /* 1 where the kernel lets this process ask for leases; in a worker process it does not. */
 CLEANUP_INTERNAL int32_t taskhost_cleanup_may_lease(void);
 
+/* Bytes of private writable memory that this process may have (RLIMIT_DATA), UINT64_MAX where there is no limit. */
+CLEANUP_INTERNAL uint64_t taskhost_cleanup_memory_limit(void);
+
 /* 1 where this process may change what belongs to other users: root with its capabilities. */
 CLEANUP_INTERNAL int32_t taskhost_cleanup_overrides_owners(void);
 
