@@ -1,13 +1,11 @@
-import Glibc
 import Synchronization
 import TaskModel
 
 /// The runs that have begun of those that were handed out ahead, in memory that outlives the host: their requests are recorded as claimed
 /// until a commit says otherwise, and the next host could not tell them from those that never began.
 ///
-/// A ring in a mapped file of the state directory: what is written there is the kernel's to keep when the host is killed, without a sync.
-/// A loss of power may take it along: then what had begun is pending again without a loss, as if it had not. A worker's run is in it when
-/// its host has learnt of its begin, by the end of the run before it.
+/// A ring in a ``MappedFile``. Where a loss of power takes it along, what had begun is pending again without a loss, as if it had not. A
+/// worker's run is in it when its host has learnt of its begin, by the end of the run before it.
 final class BegunRuns: Sendable {
   /// Those of the host before, by their sequences.
   let previous: Set<Int64>
@@ -19,15 +17,8 @@ final class BegunRuns: Sendable {
 
   /// Opens the file and takes what is in it. It stays there until ``clear()``.
   init(_ path: String) throws(HostFailure) {
-    let size = Self.capacity * MemoryLayout<Int64>.stride
-    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw Self.failure(path) }
-    defer { close(descriptor) }
-    // Its blocks are there before they are needed: a full disk would make a write a fault.
-    guard ftruncate(descriptor, size) == 0, posix_fallocate(descriptor, 0, size) == 0,
-      let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), memory != MAP_FAILED
-    else { throw Self.failure(path) }
-    entries = memory.bindMemory(to: Int64.self, capacity: Self.capacity)
+    let file = try MappedFile(path, bytes: Self.capacity * MemoryLayout<Int64>.stride)
+    entries = file.memory.bindMemory(to: Int64.self, capacity: Self.capacity)
     previous = Set(UnsafeBufferPointer(start: entries, count: Self.capacity).lazy.filter { $0 != 0 })
   }
 
@@ -36,9 +27,4 @@ final class BegunRuns: Sendable {
 
   /// A run has begun. On any thread.
   func note(_ run: RunID) { entries[next.add(1, ordering: .relaxed).oldValue & (Self.capacity - 1)] = run.sequence }
-
-  private static func failure(_ path: String) -> HostFailure {
-    HostFailure(
-      .configuration, "crash memory \(path): \(String(cString: strerror(errno))): check the owner and mode of the state directory")
-  }
 }
