@@ -56,8 +56,11 @@ import Testing
     try tree.file("old.log", age: 100)
     let driver = TaskDriver(settings: settings(tree.path))
     let results = try (0..<4).map { _ in try driver.run(expired: true) }
-    #expect(results.map(\.result) == [TASKHOST_SNOOZE, TASKHOST_SNOOZE, TASKHOST_RETRY, TASKHOST_RETRY].map { taskhost_result($0) })
-    #expect(results.allSatisfy { !$0.message.contains("goes on from here") && $0.message.contains("raise the plugin's budget") })
+    let expected = [TASKHOST_SNOOZE, TASKHOST_SNOOZE, TASKHOST_RETRY, TASKHOST_RETRY].map { taskhost_result($0) }
+    #expect(results.map(\.result) == expected)
+    for result in results {
+      #expect(!result.message.contains("goes on from here") && result.message.contains("raise the plugin's budget"), "\(result.message)")
+    }
     #expect(
       results[3].message.contains("nothing was removed in 4 runs") && results[3].message.contains("rule logs"), "\(results[3].message)")
     #expect(try driver.run().result == taskhost_result(TASKHOST_SUCCESS))
