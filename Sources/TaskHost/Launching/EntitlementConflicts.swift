@@ -1,3 +1,4 @@
+import TaskModel
 import WorkerProcesses
 
 /// What no configuration may give plugins, whatever the operator trusts them with.

@@ -1,3 +1,4 @@
+import TaskModel
 import WorkerProcesses
 
 /// What a plugin may be entitled to read as far as the host's own places go, as these are when it is made.
