@@ -58,22 +58,19 @@ public struct ControlServer: Service {
   ///
   /// - Throws: ``ControlSocketError`` when the socket cannot be offered.
   public func run() async throws {
-    try socket.check()
-    let directory = try PrivateSocketDirectory(for: socket)
-    let offer = OfferedSocket(directory)
-    defer { offer.withdraw() }
-    let wasOffered = Mutex(false)
-    let server = try server(at: directory.bindPath, offer) { wasOffered.withLock { $0 = true } }
+    var quiet = logger
+    quiet.logLevel = max(logger.logLevel, .warning)
+    let server = try KeptServer(socket, watch: watch, logger: quiet, make: maker(quiet))
     do {
       try await serve(server)
     } catch {
-      throw wasOffered.withLock { $0 } ? error : offer.problem ?? error
+      throw server.wasOffered ? error : server.problem ?? error
     }
-    if !wasOffered.withLock({ $0 }), let problem = offer.problem { throw problem }
+    if !server.wasOffered, let problem = server.problem { throw problem }
   }
 
-  /// - Parameter offered: Called once the socket is at its path.
-  private func server(at path: String, _ offer: OfferedSocket, offered: @escaping @Sendable () -> Void) throws -> any Service {
+  /// How servers are made: they share what they count and keep.
+  private func maker(_ quiet: Logger) -> KeptServer.Make {
     let decoder = HTTP1Channel.Configuration.DecoderConfiguration(
       maxHeaderFieldSize: 8192, maxHeaderListSize: 16_384, maxHeaderFieldCount: 100)
     let connections = ConnectionTable(maximum: Self.maximumConnections, reserve: Self.reservedConnections)
@@ -83,26 +80,24 @@ public struct ControlServer: Service {
     let responder = ControlResponder(
       host: host, now: now, bodies: BodyReader(budget: BodyBudget(bytes: BodyReader.bytesInAll)),
       events: EventBacklog(linger: patience.eventLinger) { [host] in host.observe($0) }, logger: logger)
-    var quiet = logger
-    quiet.logLevel = max(logger.logLevel, .warning)
-    return try builder.buildServer(
-      configuration: ServerConfiguration(address: .unixDomainSocket(path: path), backlog: Self.maximumConnections, reuseAddress: false),
-      eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: quiet,
-      responder: { request, writer, _ in
-        let response = try await responder.respond(to: request)
-        try await writer.write(response: response.head, body: response.body)
-      },
-      onServerRunning: { [logger, socket, watch, onListening] channel in
-        guard offer.publish() else { return channel.close(promise: nil) }
-        offered()
-        logger.info("control socket open", metadata: ["path": "\(socket.path)"])
-        watch(socket.path) { Self.look(after: offer, socket, logger) }
-        await onListening()
-      })
+    return { [logger, socket, onListening] path, listening in
+      try builder.buildServer(
+        configuration: ServerConfiguration(address: .unixDomainSocket(path: path), backlog: Self.maximumConnections, reuseAddress: false),
+        eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: quiet,
+        responder: { request, writer, _ in
+          let response = try await responder.respond(to: request)
+          try await writer.write(response: response.head, body: response.body)
+        },
+        onServerRunning: { channel in
+          guard listening() else { return channel.close(promise: nil) }
+          logger.info("control socket open", metadata: ["path": "\(socket.path)"])
+          await onListening()
+        })
+    }
   }
 
   /// Runs `server`; once asked to end, answers in progress get a few seconds, then their connections are dropped.
-  private func serve(_ server: any Service) async throws {
+  private func serve(_ server: KeptServer) async throws {
     let limit = patience.shutdown
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await server.run() }
@@ -120,14 +115,5 @@ public struct ControlServer: Service {
     let (stream, continuation) = AsyncStream<Never>.makeStream()
     defer { continuation.finish() }
     for await _ in stream {}
-  }
-
-  /// Brings the socket back if somebody has removed its file.
-  private static func look(after offer: OfferedSocket, _ socket: ControlSocket, _ logger: Logger) {
-    do throws(ControlSocketError) {
-      if try offer.look() {
-        logger.warning("the control socket's file was removed; it is there again", metadata: ["path": "\(socket.path)"])
-      }
-    } catch { logger.error("the control socket's file was removed: \(error)") }
   }
 }

@@ -102,6 +102,47 @@ struct HostSurvivalTests {
     }
   }
 
+  @Test("a socket whose directory is removed, or moved, and made again comes back, as often as that happens")
+  func removedDirectory() async throws {
+    try await HostProcess.prepare { host in
+      try await host.add("script.so", "script")
+      try host.configure("[control]\nsocket = \"place/c.sock\"\n")
+      let place = try host.directory.folder("place")
+      try await host.start()
+      for isMoved in [false, false, true, false] {
+        var position = host.current.lines.count
+        if isMoved {
+          try FileManager.default.moveItem(atPath: place, toPath: host.directory("away"))
+        } else {
+          // The host may put the socket back while this goes on.
+          repeat { try? FileManager.default.removeItem(atPath: place) } while access(place, F_OK) == 0
+        }
+        try await host.current.line(with: "the control socket was removed with its directory: ", from: position)
+        position = host.current.lines.count
+        try host.directory.folder("place")
+        try await host.current.line(with: "it is there again", from: position)
+        let health = try await onThread { try SocketClient(place + "/c.sock").request("GET", "/healthz") }
+        #expect(health.status == 200, "\(health.body)")
+      }
+      // Somebody's file in its place stays.
+      var position = host.current.lines.count
+      repeat { try? FileManager.default.removeItem(atPath: place) } while access(place, F_OK) == 0
+      try await host.current.line(with: "the control socket was removed with its directory: ", from: position)
+      position = host.current.lines.count
+      try host.directory.folder("new")
+      try host.directory.file("new/c.sock", "mine")
+      #expect(rename(host.directory("new"), place) == 0)
+      try await host.current.line(with: "exists and is no socket", from: position)
+      #expect(host.directory.text("place/c.sock") == "mine")
+      position = host.current.lines.count
+      unlink(place + "/c.sock")
+      try await host.current.line(with: "it is there again", from: position)
+      #expect(try await host.terminate().status == 0)
+      let left = try FileManager.default.contentsOfDirectory(atPath: place)
+      #expect(left.isEmpty)
+    }
+  }
+
   @Test("files that may not grow any more cost the store, not the host: both are said")
   func fileSize() async throws {
     try await HostProcess.prepare { host in

@@ -17,6 +17,14 @@ final class OfferedSocket: Sendable {
   /// Why it could not be offered, or not be brought back; nil: it could.
   var problem: ControlSocketError? { state.withLock { $0.problem } }
 
+  /// Whether its file is gone and cannot be brought back, with nothing else in its place.
+  var isLost: Bool {
+    state.withLock { state in
+      guard !state.isWithdrawn, let published = state.published, let problem = state.problem else { return false }
+      return !published.isThere && problem.problem != .replaced
+    }
+  }
+
   /// Moves it to its path. Returns whether it is there; if not, ``problem`` says why.
   func publish() -> Bool {
     state.withLock { state in
