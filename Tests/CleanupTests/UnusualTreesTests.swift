@@ -1,5 +1,6 @@
 import TestSupport
 import Glibc
+import TaskHostSDK
 import Testing
 
 @testable import Cleanup
