@@ -1,3 +1,4 @@
+import TaskHostSDK
 import TestSupport
 import Glibc
 import TaskHostSDK
