@@ -50,6 +50,42 @@ import Testing
     }
   }
 
+  @Test("what a host left beside its socket that was killed is removed, and nothing else")
+  func left() async throws {
+    try await ControlFixture.withDirectory { directory in
+      func make(_ name: String, mode: mode_t = 0o700, sockets: [String] = ["s"]) throws {
+        try #require(mkdir("\(directory)/\(name)", mode) == 0 && chmod("\(directory)/\(name)", mode) == 0)
+        for socket in sockets { try Self.leaveStaleSocket(at: "\(directory)/\(name)/\(socket)") }
+      }
+      try make(".taskhost-AAAAAA")
+      try make(".taskhost-BBBBBB", sockets: ["s", "p"])
+      try make(".taskhost-CCCCCC", mode: 0o755)
+      try make(".taskhost-DDDDDD", sockets: [])
+      try make(".taskhost-EEEEEE", sockets: ["s", "mine"])
+      try make(".taskhost-FFFFFF", sockets: ["p"])
+      try make(".taskhost-GGGGGG", sockets: [])
+      try Data("mine".utf8).write(to: URL(filePath: "\(directory)/.taskhost-GGGGGG/s"))
+      try make("other-AAAAAA")
+      // A live one of a version that locks nothing.
+      try make(".taskhost-LLLLLL", sockets: [])
+      let live = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+      defer { close(live) }
+      try StaleSocket.bind(live, to: "\(directory)/.taskhost-LLLLLL/s")
+      try #require(listen(live, 8) == 0)
+      try await ControlFixture.serve(MemoryHost(), on: ControlSocket(path: "\(directory)/one.sock")) {
+        // The second one leaves the first one's alone, and the other way round.
+        try await ControlFixture.serve(MemoryHost(), on: ControlSocket(path: "\(directory)/two.sock")) {
+          unlink("\(directory)/one.sock")
+          let own = try FileManager.default.contentsOfDirectory(atPath: directory).filter { $0.hasPrefix(".taskhost-") }
+          #expect(own.count == 8)
+        }
+      }
+      let names = try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
+      let kept = ["C", "D", "E", "F", "G", "L"].map { ".taskhost-" + String(repeating: $0, count: 6) }
+      #expect(names == (kept + ["other-AAAAAA"]).sorted())
+    }
+  }
+
   @Test("a socket that a host answers on is left to it")
   func live() async throws {
     try await ControlFixture.with(MemoryHost()) { fixture in

@@ -12,10 +12,11 @@ final class PrivateSocketDirectory: Sendable {
   /// Its names in here: the one that stays, and the one that is moved to the path.
   private static let (kept, moved) = ("s", "p")
 
-  /// Makes the directory beside `socket`'s path.
+  /// Makes the directory beside `socket`'s path, and removes those that hosts have left there that were killed.
   init(for socket: ControlSocket) throws(ControlSocketError) {
     self.socket = socket
     let parent = socket.path.lastIndex(of: "/").map { String(socket.path[...$0]) } ?? "./"
+    LeftSocketDirectories.remove(in: parent, names: [Self.kept, Self.moved])
     var template = Array("\(parent).taskhost-XXXXXX".utf8CString)
     guard template.withUnsafeMutableBufferPointer({ $0.baseAddress.flatMap { mkdtemp($0) } }) != nil else {
       throw Self.failure(socket, "make")
@@ -27,6 +28,8 @@ final class PrivateSocketDirectory: Sendable {
       rmdir(path)
       throw error
     }
+    // Tells it from one that a host has left that was killed.
+    _ = flock(descriptor, LOCK_EX | LOCK_NB)
   }
 
   deinit {
