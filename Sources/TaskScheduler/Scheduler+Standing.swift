@@ -1,4 +1,5 @@
 import HostThreads
+import HostThreads
 public import TaskModel
 
 /// How plugins stand. Answers come on the scheduler's thread.
