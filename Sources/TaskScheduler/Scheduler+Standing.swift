@@ -1,5 +1,4 @@
 import HostThreads
-import HostThreads
 public import TaskModel
 
 /// How plugins stand. Answers come on the scheduler's thread.
