@@ -1,4 +1,3 @@
-import TaskHostSDK
 import TestSupport
 import Glibc
 import TaskHostSDK
