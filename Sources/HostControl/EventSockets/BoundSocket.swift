@@ -1,12 +1,16 @@
 import Glibc
+import Synchronization
 
 /// A datagram socket that is bound and does not block, and its file if it has one. Closed with the last reference.
 ///
 /// Not one of NIO's: its datagram channels close themselves at the first datagram of a sender without an address, which is what programs
 /// that only send to a Unix socket are.
 final class BoundSocket: Sendable {
+  /// Its number stays, also when another socket takes its place.
   let descriptor: Int32
-  private let file: OfferedSocket?
+  private let description: EventSocket
+  /// nil: it has no file.
+  private let file: Mutex<OfferedSocket?>
 
   /// Bytes that the kernel is asked to keep for a socket; it gives at most `net.core.rmem_max`.
   private static let kernelBytes: Int32 = 1 << 20
@@ -15,23 +19,61 @@ final class BoundSocket: Sendable {
 
   /// Binds it; a Unix socket that nobody has any more is replaced.
   init(_ socket: EventSocket) throws(EventSocketError) {
+    description = socket
     do throws(EventSocketError.Problem) {
       switch socket.address {
-      case .unix(let path): (descriptor, file) = try Self.open(path)
-      case .udp(let host, let port): (descriptor, file) = (try Self.open(host, port), nil)
+      case .unix(let path):
+        let (descriptor, file) = try Self.open(path)
+        self.descriptor = descriptor
+        self.file = Mutex(file)
+      case .udp(let host, let port):
+        descriptor = try Self.open(host, port)
+        file = Mutex(nil)
       }
     } catch { throw EventSocketError(socket: socket, problem: error) }
-    var bytes = Self.kernelBytes
+    Self.enlarge(descriptor)
+  }
+
+  private static func enlarge(_ descriptor: Int32) {
+    var bytes = kernelBytes
     setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &bytes, socklen_t(MemoryLayout<Int32>.size))
   }
 
   deinit { close(descriptor) }
 
   /// Removes its file, so that nobody begins to send any more.
-  func unpublish() { file?.withdraw() }
+  func unpublish() { file.withLock { $0 }?.withdraw() }
 
   /// Brings its file back if somebody has removed it; returns whether that was so.
-  func look() throws(ControlSocketError) -> Bool { try file?.look() ?? false }
+  func look() throws(ControlSocketError) -> Bool { try file.withLock { $0 }?.look() ?? false }
+
+  /// Whether its file is gone and cannot be brought back, with nothing else in its place.
+  var isLost: Bool { file.withLock { $0 }?.isLost ?? false }
+
+  /// Binds another one in its place if it is lost. What it had that was not read is lost with it.
+  ///
+  /// - Returns: Whether that was so.
+  func renew() throws(EventSocketError) -> Bool {
+    guard case .unix(let path) = description.address else { return false }
+    do throws(EventSocketError.Problem) {
+      return try file.withLock { file throws(EventSocketError.Problem) in
+        guard let before = file, before.isLost else { return false }
+        let (fresh, offer) = try Self.open(path)
+        defer { close(fresh) }
+        Self.enlarge(fresh)
+        guard dup2(fresh, descriptor) >= 0 else {
+          let reason = SocketFile.lastError()
+          offer.withdraw()
+          throw EventSocketError.Problem.system(reason)
+        }
+        // Workers are started without any descriptor of the host's: none gets it in between.
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        before.withdraw()
+        file = offer
+        return true
+      }
+    } catch { throw EventSocketError(socket: description, problem: error) }
+  }
 
   // MARK: Unix
 
@@ -111,7 +153,7 @@ final class BoundSocket: Sendable {
 
   /// Datagrams that the kernel had no room for. A sender to a Unix socket waits instead.
   var kernelDrops: UInt64 {
-    guard file == nil else { return 0 }
+    guard file.withLock({ $0 == nil }) else { return 0 }
     var numbers = [UInt32](repeating: 0, count: 9)
     var length = socklen_t(numbers.count * MemoryLayout<UInt32>.size)
     guard getsockopt(descriptor, SOL_SOCKET, Self.memoryOption, &numbers, &length) == 0 else { return 0 }

@@ -56,6 +56,18 @@ final class EventSocketReader: Sendable {
     }
   }
 
+  /// Looks at the sockets anew: another has taken the place of one.
+  func wake() {
+    var byte: UInt8 = 0
+    _ = send(bell.outer, &byte, 1, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
+  }
+
+  /// Whether the bell has rung for the end.
+  private var isOver: Bool {
+    var bytes = [UInt8](repeating: 0, count: 64)
+    return recv(bell.inner, &bytes, bytes.count, Int32(MSG_DONTWAIT)) == 0
+  }
+
   /// Ends the thread, if it has begun, once it has read what is there; nothing is read afterwards.
   func stop() async {
     _ = shutdown(bell.outer, Int32(SHUT_RDWR))
@@ -73,7 +85,7 @@ final class EventSocketReader: Sendable {
         for source in sources { fail(source, reason) }
         return log.error("events by sockets are not read any more: \(reason)")
       }
-      if entries[0].revents != 0 {
+      if entries[0].revents != 0, isOver {
         for source in sources { _ = receive(from: source, &buffer, atMost: Self.atLast) }
         return
       }

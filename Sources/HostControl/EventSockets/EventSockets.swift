@@ -66,14 +66,35 @@ public final class EventSockets: Sendable {
   /// Brings the files of sockets back that somebody removes from now on.
   ///
   /// - Parameter watch: Called with each file.
-  public func keep(watch: ControlServer.Watch) {
+  public func keep(watch: @escaping ControlServer.Watch) {
     for socket in opened {
       guard case .unix(let place) = socket.description.address else { continue }
-      watch(place.path) { [log, event = socket.description.event, bound = socket.socket] in
-        do throws(ControlSocketError) {
-          if try bound.look() { log.warning("event \(event): the file of its socket was removed; it is there again") }
-        } catch { log.error("event \(event): the file of its socket was removed: \(error)") }
-      }
+      let renewal = SocketRenewal(of: place.path, watch: watch)
+      watch(place.path) { self.look(after: socket, renewal) }
+    }
+  }
+
+  private func look(after socket: Opened, _ renewal: SocketRenewal) {
+    let event = socket.description.event
+    do throws(ControlSocketError) {
+      if try socket.socket.look() { log.warning("event \(event): the file of its socket was removed; it is there again") }
+    } catch {
+      // Another takes the place of what cannot be brought back.
+      if error.problem == .replaced { log.error("event \(event): the file of its socket was removed: \(error)") }
+    }
+    guard socket.socket.isLost else { return }
+    renewal.begin()
+    renew(socket, renewal)
+  }
+
+  private func renew(_ socket: Opened, _ renewal: SocketRenewal) {
+    do throws(EventSocketError) {
+      guard try socket.socket.renew() else { return }
+      reader.wake()
+      log.warning("event \(socket.description.event): its socket was removed with its directory; it is there again")
+    } catch {
+      let isNews = renewal.fail(changed: { self.look(after: socket, renewal) }, retry: { self.renew(socket, renewal) })
+      if isNews { log.error("event \(socket.description.event): its socket was removed with its directory: \(error)") }
     }
   }
 

@@ -10,25 +10,18 @@ final class KeptServer: Sendable {
   /// Makes a server that listens at `path`, and calls `listening` once it does; where that returns false it ends.
   typealias Make = @Sendable (_ path: String, _ listening: @escaping @Sendable () -> Bool) throws -> any Service
 
-  private struct State {
-    var current: OfferedServer
-    /// How often in a row another could not be made.
-    var failures = 0
-  }
-
   private let socket: ControlSocket
   private let first: OfferedServer
-  private let state: Mutex<State>
+  private let present: Mutex<OfferedServer>
+  private let renewal: SocketRenewal
+  /// Whether another server is on its way to the path.
+  private let isReplacing = Mutex(false)
   private let make: Make
   private let watch: ControlServer.Watch
   private let logger: Logger
   /// Something comes when the socket may be lost; it ends with the server.
   private let losses: AsyncStream<Void>
   private let lost: AsyncStream<Void>.Continuation
-
-  /// A directory that was made again may be given to this process a moment later: so often it is tried again, and so much later first, in
-  /// milliseconds; each pause is twice the one before.
-  private static let (mostFailures, firstPause) = (8, 250)
 
   /// - Throws: If the socket cannot be offered.
   init(_ socket: ControlSocket, watch: @escaping ControlServer.Watch, logger: Logger, make: @escaping Make) throws(ControlSocketError) {
@@ -37,7 +30,8 @@ final class KeptServer: Sendable {
     self.watch = watch
     self.logger = logger
     first = try Self.offer(socket)
-    state = Mutex(State(current: first))
+    present = Mutex(first)
+    renewal = SocketRenewal(of: socket.path, watch: watch)
     (losses, lost) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
@@ -46,7 +40,7 @@ final class KeptServer: Sendable {
     return OfferedServer(try PrivateSocketDirectory(for: socket))
   }
 
-  private var current: OfferedServer { state.withLock { $0.current } }
+  private var current: OfferedServer { present.withLock { $0 } }
 
   /// Whether clients could connect at all.
   var wasOffered: Bool { first.isOffered }
@@ -74,10 +68,12 @@ final class KeptServer: Sendable {
 
   private func publish(_ server: OfferedServer) -> Bool {
     guard server.publish() else { return false }
-    let before = state.withLock { state in
-      defer { state = State(current: server) }
-      return state.current
+    let before = present.withLock { present in
+      defer { present = server }
+      return present
     }
+    renewal.begin()
+    isReplacing.withLock { $0 = false }
     if before === server {
       watch(socket.path) { self.look() }
     } else {
@@ -99,7 +95,7 @@ final class KeptServer: Sendable {
       if error.problem == .replaced { logger.error("the control socket's file was removed: \(error)") }
     }
     guard offer.isLost else { return }
-    state.withLock { $0.failures = 0 }
+    renewal.begin()
     lost.yield()
   }
 
@@ -107,33 +103,27 @@ final class KeptServer: Sendable {
 
   /// What takes the place of the present one; nil: it need not, or cannot yet.
   private func renewed() -> OfferedServer? {
-    guard current.offer.isLost else { return nil }
-    do throws(ControlSocketError) { return try Self.offer(socket) } catch {
+    guard current.offer.isLost, !isReplacing.withLock({ $0 }) else { return nil }
+    do throws(ControlSocketError) {
+      let next = try Self.offer(socket)
+      isReplacing.withLock { $0 = true }
+      return next
+    } catch {
       fail(error)
       return nil
     }
   }
 
   private func replace(with next: OfferedServer) async {
-    do {
-      try await serve(next)
-      if !next.isOffered, let problem = next.offer.problem { fail(problem) }
-    } catch { if !next.isOffered { fail(error) } }
+    var failure: (any Error)?
+    do { try await serve(next) } catch { failure = error }
+    guard !next.isOffered else { return }
+    isReplacing.withLock { $0 = false }
+    if let failure = next.offer.problem ?? failure { fail(failure) }
   }
 
   private func fail(_ error: any Error) {
-    let failures = state.withLock { state in
-      state.failures += 1
-      return state.failures
-    }
-    if failures == 1 { logger.error("the control socket was removed with its directory: \(error)") }
-    if let slash = socket.path.lastIndex(of: "/"), slash != socket.path.startIndex {
-      watch(String(socket.path[..<slash])) { self.look() }
-    }
-    guard failures <= Self.mostFailures else { return }
-    Task { [lost] in
-      try? await Task.sleep(for: .milliseconds(Self.firstPause << (failures - 1)))
-      lost.yield()
-    }
+    guard renewal.fail(changed: { self.look() }, retry: { [lost] in lost.yield() }) else { return }
+    logger.error("the control socket was removed with its directory: \(error)")
   }
 }

@@ -2,6 +2,7 @@ import ControlTestSupport
 import Foundation
 import Glibc
 import Logging
+import Synchronization
 import TaskModel
 import Testing
 
@@ -207,6 +208,36 @@ import Testing
         #expect(names.last == "e.sock")
       }
       #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == [])
+    }
+  }
+
+  @Test("a Unix socket comes back when its directory was removed and made again, as often as that happens")
+  func removedDirectory() async throws {
+    try await ControlFixture.withDirectory { directory in
+      let folder = "\(directory)/place"
+      let path = "\(folder)/e.sock"
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+      let watched = Mutex<[String: @Sendable () -> Void]>([:])
+      try await Self.with([Self.unix(path), Self.unix("\(directory)/other.sock", event: "other")]) { sockets, arrivals in
+        sockets.keep { path, changed in watched.withLock { $0[path] = changed } }
+        for round in 1...3 {
+          // A try of its own may come in between.
+          repeat { try? FileManager.default.removeItem(atPath: folder) } while access(folder, F_OK) == 0
+          watched.withLock { $0[path] }?()
+          try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+          let changed = watched.withLock { $0[folder] }
+          #expect(changed != nil, "the directory is watched")
+          changed?()
+          #expect(DatagramSender(path: path).send("\(round)") == 0)
+          #expect(DatagramSender(path: "\(directory)/other.sock").send("beside") == 0)
+          _ = try await arrivals.first(2 * round)
+        }
+        let texts = arrivals.events.filter { $0.name == "push" }.map(\.text)
+        #expect(texts == ["1", "2", "3"])
+        #expect(sockets.problems.isEmpty)
+      }
+      let left = try FileManager.default.contentsOfDirectory(atPath: folder)
+      #expect(left.isEmpty)
     }
   }
 
