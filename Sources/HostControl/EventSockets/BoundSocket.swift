@@ -45,7 +45,9 @@ final class BoundSocket: Sendable {
   func unpublish() { file.withLock { $0 }?.withdraw() }
 
   /// Brings its file back if somebody has removed it; returns whether that was so.
-  func look() throws(ControlSocketError) -> Bool { try file.withLock { $0 }?.look() ?? false }
+  func look() throws(ControlSocketError) -> Bool {
+    try file.withLock { file throws(ControlSocketError) in try file?.look() ?? false }
+  }
 
   /// Whether its file is gone and cannot be brought back, with nothing else in its place.
   var isLost: Bool { file.withLock { $0 }?.isLost ?? false }

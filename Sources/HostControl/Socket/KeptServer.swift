@@ -78,6 +78,7 @@ final class KeptServer: Sendable {
       watch(socket.path) { self.look() }
     } else {
       before.retire()
+      defer { look() }
       logger.warning("the control socket was removed with its directory; it is there again", metadata: ["path": "\(socket.path)"])
     }
     return true
@@ -85,6 +86,8 @@ final class KeptServer: Sendable {
 
   /// The file at the path, or its directory, may have changed.
   private func look() {
+    // What is at the path now may be the other one already; it is looked at when that has its place.
+    guard !isReplacing.withLock({ $0 }) else { return }
     let offer = current.offer
     do throws(ControlSocketError) {
       if try offer.look() {
