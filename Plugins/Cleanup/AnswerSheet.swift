@@ -6,6 +6,8 @@ struct AnswerSheet {
   /// The entries that it is about.
   let entries: Range<Int>
   private let goodUntil: ContinuousClock.Instant
+  /// Whether the sweep went on meanwhile, and may itself have had directories open that it was about to empty.
+  let isClouded: Bool
 
   /// An answer is good for that long after it was asked for.
   private static let freshness: Duration = .seconds(1)
@@ -17,11 +19,15 @@ struct AnswerSheet {
     uses = []
     entries = 0..<0
     goodUntil = .now
+    isClouded = false
   }
 
-  init(_ uses: [FileUse], about entries: Range<Int>, askedAt: ContinuousClock.Instant, cameAt: ContinuousClock.Instant) {
+  init(
+    _ uses: [FileUse], about entries: Range<Int>, askedAt: ContinuousClock.Instant, cameAt: ContinuousClock.Instant, isClouded: Bool = false
+  ) {
     self.uses = uses
     self.entries = entries
+    self.isClouded = isClouded
     goodUntil = max(askedAt + Self.freshness, cameAt + Self.leastUse)
   }
 

@@ -15,6 +15,9 @@ final class DirectoryCursor {
   /// - Parameter root: The rule's directory.
   init(_ root: DirectoryHandle) { self.root = root }
 
+  /// Closes what is open: to the host, a directory that this process has open is in use.
+  func close() { current = nil }
+
   /// - Throws: ESTALE where another directory has come in its place; else what keeps it from being opened.
   func open(_ node: DirectoryNode) throws(SystemError) -> DirectoryHandle {
     guard node.parent != nil else { return root }

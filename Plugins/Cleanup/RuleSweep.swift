@@ -42,6 +42,8 @@ final class RuleSweep: TreeVisitor {
   private let path = EntryPath()
   private var pace = Pace()
 
+  /// So many directories of a batch are asked about again when it may be the sweep itself who had them open.
+  private static let mostDoubts = 16
   /// Beyond this the rule gives up: a cap that so many files are in the way of is not to be held.
   static let mostUnremovable = 65_536
 
@@ -146,22 +148,27 @@ final class RuleSweep: TreeVisitor {
     if let pending {
       let (answers, cameAt) = pending.wait()
       let all = 0..<working.entries.count
-      sheet = AnswerSheet(working.uses(all, answers), about: all, askedAt: pending.askedAt, cameAt: cameAt)
+      sheet = AnswerSheet(working.uses(all, answers), about: all, askedAt: pending.askedAt, cameAt: cameAt, isClouded: true)
     }
     var began = ContinuousClock.now
+    var doubts = Self.mostDoubts
     var place: (number: Int, directory: Result<DirectoryHandle, SystemError>)?
     for index in working.entries.indices {
       if environment.isCancelled() { throw .stopped }
       let now = ContinuousClock.now
+      let entry = working.entries[index]
       let use: FileUse
-      if let known = sheet.use(of: index, at: now) {
+      if let known = sheet.use(of: index, at: now), !(entry.isDirectory && known == .open && sheet.isClouded && doubts > 0) {
         use = known
       } else {
-        if sheet.entries.contains(index) {
+        if sheet.entries.contains(index), sheet.use(of: index, at: now) != nil {
+          doubts -= 1
+        } else if sheet.entries.contains(index) {
           pace.fellBehind(after: index - sheet.entries.lowerBound)
         } else if !sheet.entries.isEmpty {
           pace.keptUp()
         }
+        place = nil
         sheet = ask(from: index)
         if environment.isCancelled() { throw .stopped }
         let came = ContinuousClock.now
@@ -169,7 +176,6 @@ final class RuleSweep: TreeVisitor {
         began += now.duration(to: came)
         use = sheet.use(of: index, at: came) ?? .unknown
       }
-      let entry = working.entries[index]
       if entry.isDirectory {
         if working.directories[entry.directory].entries == working.directories[entry.directory].removed { removeDirectory(entry, use) }
         continue
@@ -188,6 +194,7 @@ final class RuleSweep: TreeVisitor {
 
   /// Asks about the entry at `index` and as many of the next as will be dealt with before the answer is old: not about the rest.
   private func ask(from index: Int) -> AnswerSheet {
+    cursor.close()
     let range = index..<min(working.entries.count, index + pace.files)
     let askedAt = ContinuousClock.now
     let answers = environment.openFiles(rule.directory, working.questions(range, device: root.status.identity.device))

@@ -63,9 +63,8 @@ struct TreeWalk {
       } else if !levels[last].isListed {
         try list(last, &visitor)
       } else {
-        let level = levels.removeLast()
-        reopen(above: level)
-        try visitor.leave(level.node)
+        // Closed before the visitor sees it, who may ask whether somebody has it open.
+        try visitor.leave(goUp())
       }
     }
   }
@@ -107,16 +106,19 @@ struct TreeWalk {
     }
   }
 
-  /// Reaches the last directory again from the one that was left, unless it is open. Where it cannot be, what waits in it is reached from the
+  /// Leaves the last directory, and reaches the one above again unless it is open. Where it cannot be, what waits in it is reached from the
   /// rule's directory.
-  private mutating func reopen(above left: Level) {
-    guard let last = levels.indices.last, levels[last].listing == nil else { return }
-    let status = levels[last].node.status
-    if let listing = left.listing {
-      levels[last].place = try? root.open(above: listing, expecting: status)
-    } else if let place = left.place {
-      levels[last].place = try? root.open(above: place, expecting: status)
+  private mutating func goUp() -> DirectoryNode {
+    let left = levels.removeLast()
+    if let last = levels.indices.last, levels[last].listing == nil {
+      let status = levels[last].node.status
+      if let listing = left.listing {
+        levels[last].place = try? root.open(above: listing, expecting: status)
+      } else if let place = left.place {
+        levels[last].place = try? root.open(above: place, expecting: status)
+      }
     }
+    return left.node
   }
 
   /// Lists on, until the end or until enough directories wait.

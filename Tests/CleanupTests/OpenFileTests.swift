@@ -174,4 +174,20 @@ import Testing
     close(descriptor)
     #expect(try Sweep.askingHost().finish(rule).directoriesRemoved == 1)
   }
+
+  @Test("directories that the sweep itself had open when it asked again are not taken for ones in use")
+  func ownDirectories() throws {
+    let tree = try TestTree()
+    try tree.file("a/b/c/old", age: 30)
+    var rule = try Rule.about(tree, "**/*", limits: .everything)
+    rule.removeEmptyDirectories = true
+    let sweep = Sweep.askingHost()
+    sweep.interleave = { point, _ in
+      guard point == .claimed else { return }
+      let end = ContinuousClock.now + .milliseconds(1_100)
+      while ContinuousClock.now < end { usleep(10_000) }
+    }
+    let report = try sweep.finish(rule)
+    #expect(report.removed == 1 && report.directoriesRemoved == 3, "\(report)")
+  }
 }
