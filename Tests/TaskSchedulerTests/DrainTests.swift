@@ -81,7 +81,9 @@ import Testing
     let host = try ScheduledHost(Self.early)
     let request = soon(.milliseconds(200))
     let id = try await host.submit(request)[0].id
-    #expect(try host.record(id).state == .claimed)
+    let state = try host.record(id).state
+    // On a busy machine its time may have come before that was read.
+    if SystemClock().wallTime < request.earliestBegin ?? .testStart { #expect(state == .claimed) }
     let order = try await host.nextOrder()
     #expect(SystemClock().wallTime >= request.earliestBegin ?? .testStart)
     #expect(order.request == id)

@@ -45,7 +45,6 @@ import WorkerLink
     var request = Samples.requests[0]
     request.payload = payload
     request.uniqueKey = key
-    request.tags = Array(repeating: key, count: Limits.tags)
     try expectRoundTrip(.call(number: 1, .submit(Samples.run, request)))
     try expectRoundTrip(.call(number: 1, .state(Samples.run, key: key)))
     let ending = WireEnding(run: Samples.run, ending: .returned(.success, stop: nil), report: RunReport())
