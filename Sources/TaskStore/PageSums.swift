@@ -155,8 +155,9 @@ final class PageSums: Sendable {
       guard pread(file, &known, 8, offset) == 8, known != 0 else { continue }
       known = UInt64(littleEndian: known)
       guard known != damaged else { continue }
-      let present = main >= 0 ? sum(of: page, in: main, pageSize: pageSize) : nil
-      var value = present == nil || present == known ? 0 : damaged
+      // A page that is gone was cut off.
+      let present = main >= 0 ? sum(of: page, in: main, pageSize: pageSize) : known
+      var value = present == known ? 0 : damaged
       _ = pwrite(file, &value, 8, offset)
     }
     fdatasync(file)
@@ -181,7 +182,7 @@ final class PageSums: Sendable {
       var hasFound = false
       for page in pages where !state.changing.contains(page) {
         let known = Self.known(page, state)
-        guard known != 0, known != Self.damaged, let present = sum(of: page), present != known else { continue }
+        guard known != 0, known != Self.damaged, sum(of: page) != known else { continue }
         mark(page, &state)
         hasFound = true
       }
@@ -279,6 +280,20 @@ final class PageSums: Sendable {
     }
     if hasFound { fdatasync(file) }
     return true
+  }
+
+  /// The database has no pages from this one on: those that are known were cut off.
+  func end(before page: UInt32) {
+    let hasFound = state.withLock { state in
+      let before = state.damage.count
+      for index in state.sums.indices.dropFirst(Int(page) - 1) where state.sums[index] != 0 && state.sums[index] != Self.damaged {
+        let page = UInt32(index + 1)
+        // A checkpoint may have made it meanwhile.
+        if !state.changing.contains(page), sum(of: page) == nil { mark(page, &state) }
+      }
+      return state.damage.count > before
+    }
+    if hasFound { fdatasync(file) }
   }
 
   private static func known(_ page: UInt32, _ state: State) -> UInt64 {

@@ -63,6 +63,7 @@ public final class StoreCheck: Sendable {
       guard sums.look(at: page) else { break }
       page += 1
     }
+    sums.end(before: page)
     sums.settle()
     // Checkpoints and hosts before have found some too.
     let damage = sums.damage

@@ -199,6 +199,23 @@ import Testing
     third.close()
   }
 
+  @Test("pages that were cut off are damaged, whether a log makes the database as long as before or not", arguments: [true, false])
+  func cutOff(_ isMadeAnew: Bool) throws {
+    let path = try self.path
+    try Data(repeating: 7, count: 4 * 4096).write(to: URL(filePath: path))
+    let before = try PageSums(path: path, origin: 1, pageSize: 4096, isExpected: false)
+    before.willChange([1, 2, 3, 4])
+    before.haveChanged([1, 2, 3, 4], isSynced: true)
+    truncate(path, 2 * 4096)
+    let sums = try PageSums(path: path, origin: 1, pageSize: 4096, isExpected: true)
+    if isMadeAnew { sums.willChange([3, 4]) }
+    let isThere = [sums.look(at: 1), sums.look(at: 2), sums.look(at: 3)]
+    #expect(isThere == [true, true, false])
+    sums.end(before: 3)
+    #expect(sums.damage.count == 2)
+    #expect(sums.damage.pages.sorted() == [3, 4])
+  }
+
   @Test("the checksum of a page that a power cut may take back is not kept yet")
   func unsynced() throws {
     let path = try self.path
