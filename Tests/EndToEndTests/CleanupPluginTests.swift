@@ -115,6 +115,7 @@ struct CleanupPluginTests {
     .enabled(if: geteuid() == 0, "needs the right to chown"))
   func foreignDirectory() async throws {
     try await withPlugin(rule: "glob = \"**/*\"\nmax_age = \"0s\"") { host in
+      try host.directory.folder("litter/theirs")
       try host.directory.file("litter/theirs/old", "x")
       try host.directory.file("litter/ours", "x")
       let theirs = host.directory("litter/theirs")

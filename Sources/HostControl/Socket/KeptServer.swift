@@ -76,6 +76,8 @@ final class KeptServer: Sendable {
     isReplacing.withLock { $0 = false }
     if before === server {
       watch(socket.path) { self.look() }
+      // What was removed before it was watched is missed otherwise.
+      look()
     } else {
       before.retire()
       defer { look() }
