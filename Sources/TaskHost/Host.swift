@@ -253,7 +253,7 @@ public final class Host: Sendable {
   /// Where it is in its life.
   public var phase: HostPhase { state.withLock { $0.phase } }
 
-  /// Calls `changed` whenever the file at `path` may have changed, on a thread that may wait for nothing long; at most one for a path.
+  /// Calls `changed` once the file at `path` is watched, and whenever it may have changed, on a thread that may wait for nothing long.
   public func watchFile(_ path: String, changed: @escaping @Sendable () -> Void) {
     guard !path.hasPrefix("/") else { return surroundings.watch(path, changed: changed) }
     guard let directory = getcwd(nil, 0) else { return log.warning("\(path) is not watched: the working directory is gone") }

@@ -20,7 +20,9 @@ final class HostSurroundings: Sendable {
     /// What requests wait for.
     var requested: Set<String> = []
     /// What the host itself does when a file changes.
-    var own: [String: @Sendable () -> Void] = [:]
+    var own: [String: [@Sendable () -> Void]] = [:]
+    /// Of these, what is to be done once the file is watched: it may have changed before.
+    var fresh: [(path: String, changed: @Sendable () -> Void)] = []
   }
 
   private let log: Logger
@@ -85,9 +87,9 @@ final class HostSurroundings: Sendable {
     do {
       let files = try FileWatches(
         changed: { [watched] path in
-          let (own, isRequested) = watched.withLock { ($0.own[path], $0.requested.contains(path)) }
-          own?()
-          if isRequested || own == nil { scheduler.notify(EventTrigger.filePrefix + path, payload: nil) { _ in } }
+          let (own, isRequested) = watched.withLock { ($0.own[path] ?? [], $0.requested.contains(path)) }
+          for changed in own { changed() }
+          if isRequested || own.isEmpty { scheduler.notify(EventTrigger.filePrefix + path, payload: nil) { _ in } }
         },
         failed: { log.error("files are not watched from now on: \($0)") })
       parts.withLock { $0.files = files }
@@ -97,8 +99,13 @@ final class HostSurroundings: Sendable {
   /// Requests wait for changes of these files now. Returns at once.
   func watch(_ paths: Set<String>) { watch { $0.requested = paths } }
 
-  /// Calls `changed` whenever the file at an absolute path may have changed, on the thread of the watches. Returns at once.
-  func watch(_ path: String, changed: @escaping @Sendable () -> Void) { watch { $0.own[path] = changed } }
+  /// Calls `changed` once the file at an absolute path is watched, and whenever it may have changed, on a thread of the watches. Returns at once.
+  func watch(_ path: String, changed: @escaping @Sendable () -> Void) {
+    watch {
+      $0.own[path, default: []].append(changed)
+      $0.fresh.append((path, changed))
+    }
+  }
 
   private func watch(_ change: (inout sending Watched) -> Void) {
     let log = log
@@ -106,9 +113,15 @@ final class HostSurroundings: Sendable {
       change(&watched)
       return watched.requested.union(watched.own.keys)
     }
-    worker.set(paths) { [parts] paths in
+    worker.set(paths) { [parts, watched] paths in
       guard let files = parts.withLock({ $0.files }) else { return }
       for (path, problem) in files.watch(paths).sorted(by: { $0.key < $1.key }) { log.warning("\(path) is not watched: \(problem)") }
+      let fresh = watched.withLock { watched in
+        let fresh = watched.fresh.filter { paths.contains($0.path) }
+        watched.fresh.removeAll { paths.contains($0.path) }
+        return fresh.map(\.changed)
+      }
+      for changed in fresh { changed() }
     }
   }
 

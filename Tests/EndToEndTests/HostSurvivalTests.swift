@@ -121,8 +121,13 @@ struct HostSurvivalTests {
         position = host.current.lines.count
         try host.directory.folder("place")
         try await host.current.line(with: "it is there again", from: position)
-        let health = try await onThread { try SocketClient(place + "/c.sock").request("GET", "/healthz") }
-        #expect(health.status == 200, "\(health.body)")
+        // A connection to a socket that had no time to come back by itself may be closed once.
+        let status = try await onThread {
+          do { return try SocketClient(place + "/c.sock").request("GET", "/healthz").status } catch {
+            return try SocketClient(place + "/c.sock").request("GET", "/healthz").status
+          }
+        }
+        #expect(status == 200)
       }
       // Somebody's file in its place stays.
       var position = host.current.lines.count

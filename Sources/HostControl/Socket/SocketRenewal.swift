@@ -10,6 +10,7 @@ final class SocketRenewal: Sendable {
   private let directory: String?
   private let watch: ControlServer.Watch
   private let failures = Mutex(0)
+  private let isWatched = Mutex(false)
 
   /// - Parameter path: The socket's.
   init(of path: String, watch: @escaping ControlServer.Watch) {
@@ -31,7 +32,11 @@ final class SocketRenewal: Sendable {
       failures += 1
       return failures
     }
-    if let directory { watch(directory, changed) }
+    let isFirst = isWatched.withLock { isWatched in
+      defer { isWatched = true }
+      return !isWatched
+    }
+    if let directory, isFirst { watch(directory, changed) }
     if count <= Self.mostFailures {
       Task {
         try? await Task.sleep(for: .milliseconds(Self.firstPause << (count - 1)))
