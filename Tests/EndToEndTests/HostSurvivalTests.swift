@@ -137,7 +137,8 @@ struct HostSurvivalTests {
       try host.directory.folder("new")
       try host.directory.file("new/c.sock", "mine")
       #expect(rename(host.directory("new"), place) == 0)
-      try await host.current.line(with: "exists and is no socket", from: position)
+      // Whether it is noticed while the socket is brought back or while it is looked at: it says what to do.
+      try await host.current.line(with: "move it away", from: position)
       #expect(host.directory.text("place/c.sock") == "mine")
       position = host.current.lines.count
       unlink(place + "/c.sock")
