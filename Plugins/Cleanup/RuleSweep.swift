@@ -158,10 +158,12 @@ final class RuleSweep: TreeVisitor {
       let now = ContinuousClock.now
       let entry = working.entries[index]
       let use: FileUse
-      if let known = sheet.use(of: index, at: now), !(entry.isDirectory && known == .open && sheet.isClouded && doubts > 0) {
+      let known = sheet.use(of: index, at: now)
+      let isDoubtful = known == .open && entry.isDirectory && sheet.isClouded && doubts > 0
+      if let known, !isDoubtful {
         use = known
       } else {
-        if sheet.entries.contains(index), sheet.use(of: index, at: now) != nil {
+        if isDoubtful {
           doubts -= 1
         } else if sheet.entries.contains(index) {
           pace.fellBehind(after: index - sheet.entries.lowerBound)
