@@ -44,12 +44,7 @@ final class TokenServer: Sendable {
     var seen: [String] = []
     var isUnreadable = false
     for address in ServerMetadata.addresses(of: issuer) {
-      var request = HTTPClientRequest(url: address)
-      request.tlsConfiguration = trust.configuration
-      request.headers.add(name: "User-Agent", value: Self.userAgent)
-      request.headers.add(name: "Accept", value: "application/json")
-      request.headers.add(name: "Accept-Encoding", value: "identity")
-      let answer = try await exchange(request, to: issuer.display, timeout: timeout, redactor: Redactor())
+      let answer = try await exchange(Self.request(to: address, trust), to: issuer.display, timeout: timeout, redactor: Redactor())
       switch answer.status {
       case 200:
         if let members = answer.body.flatMap(TokenAnswer.object) {
@@ -77,18 +72,24 @@ final class TokenServer: Sendable {
     _ request: TokenRequest, at endpoint: EndpointURL, trust: TrustedAuthorities, timeout: Duration, redactor: Redactor, now: Date,
     received: @escaping @Sendable ([UInt8]) -> Void
   ) async throws(ExchangeFailure) -> TokenGrant {
-    var post = HTTPClientRequest(url: endpoint.text)
-    post.tlsConfiguration = trust.configuration
+    var post = Self.request(to: endpoint.text, trust)
     post.method = .POST
-    post.headers.add(name: "User-Agent", value: Self.userAgent)
     post.headers.add(name: "Content-Type", value: "application/x-www-form-urlencoded")
-    post.headers.add(name: "Accept", value: "application/json")
-    post.headers.add(name: "Accept-Encoding", value: "identity")
     post.headers.add(name: "Cache-Control", value: "no-store")
     for header in request.headers { post.headers.replaceOrAdd(name: header.name, value: header.value) }
     post.body = .bytes(ByteBuffer(string: request.body))
     let answer = try await exchange(post, to: endpoint.display, timeout: timeout, redactor: redactor, received: received)
     return try TokenAnswer.read(answer, redactor: redactor, now: now)
+  }
+
+  /// What every request has.
+  private static func request(to address: String, _ trust: TrustedAuthorities) -> HTTPClientRequest {
+    var request = HTTPClientRequest(url: address)
+    request.tlsConfiguration = trust.configuration
+    request.headers.add(name: "User-Agent", value: userAgent)
+    request.headers.add(name: "Accept", value: "application/json")
+    request.headers.add(name: "Accept-Encoding", value: "identity")
+    return request
   }
 
   /// - Parameter received: Called with a whole JSON object in a 2xx answer as soon as its last byte is there, else with the body at its end.
