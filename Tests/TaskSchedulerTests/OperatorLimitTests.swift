@@ -6,16 +6,6 @@ import Testing
 @testable import TaskScheduler
 
 @Suite("Limits of the operator") struct OperatorLimitTests {
-  private static let other = TaskIdentifier.sample("org.example.other")
-
-  private func world(_ change: (inout SchedulingPolicy, inout PluginLimits) throws -> Void) throws -> World {
-    var policy = SchedulingPolicy()
-    var limits = PluginLimits()
-    try change(&policy, &limits)
-    policy.limits[.sample()] = limits
-    return try World(policy, handlers: [.sample(runs: 8), .sample(Self.other, runs: 8)])
-  }
-
   private func request(key: String? = nil, _ resources: [String: Int] = [:], _ identifier: TaskIdentifier = .sample()) -> TaskRequest {
     var request = TaskRequest(identifier: identifier)
     request.gates.concurrencyKey = key
@@ -25,7 +15,7 @@ import Testing
 
   @Test("runs of one key go on one at a time, of several keys side by side")
   func keys() throws {
-    let world = try world { _, _ in }
+    let world = try World.limited { _, _ in }
     let first = try world.submit(request(key: "a")).id
     let second = try world.submit(request(key: "a")).id
     let third = try world.submit(request(key: "b")).id
@@ -39,16 +29,16 @@ import Testing
 
   @Test("a key's limit is the operator's")
   func runsPerKey() throws {
-    let world = try world { _, limits in limits.runsPerKey = 3 }
+    let world = try World.limited { _, limits in limits.runsPerKey = 3 }
     for _ in 0..<5 { _ = try world.submit(request(key: "a")) }
     #expect(world.begun.count == 3)
   }
 
   @Test("resources are counted over all plugins, and given back")
   func resources() throws {
-    let world = try world { policy, _ in policy.resources = ["gpu": 2] }
+    let world = try World.limited { policy, _ in policy.resources = ["gpu": 2] }
     let first = try world.submit(request(["gpu": 1])).id
-    let second = try world.submit(request(["gpu": 1], Self.other)).id
+    let second = try world.submit(request(["gpu": 1], World.other)).id
     let third = try world.submit(request(["gpu": 1])).id
     #expect(world.begun == [first, second])
     let gate = try #require(world.core.explanation(of: try world.record(third), now: world.now).gates.first)
@@ -61,7 +51,7 @@ import Testing
 
   @Test("a plugin's resources count for each of its runs")
   func pluginResources() throws {
-    let world = try world { policy, limits in
+    let world = try World.limited { policy, limits in
       policy.resources = ["disk": 1]
       limits.resources = ["disk": 1]
     }
@@ -72,9 +62,9 @@ import Testing
 
   @Test("a rate holds runs until the next permit, and why says until when")
   func rate() throws {
-    let world = try world { _, limits in limits.rate = try Rate("2/10s") }
+    let world = try World.limited { _, limits in limits.rate = try Rate("2/10s") }
     for _ in 0..<4 { _ = try world.submit(request()) }
-    let free = try world.submit(request([:], Self.other)).id
+    let free = try world.submit(request([:], World.other)).id
     #expect(world.begun.count == 3)
     #expect(world.isRunning(free))
     #expect(world.core.nextStart(now: world.now) == world.now + .seconds(10))
@@ -86,7 +76,7 @@ import Testing
 
   @Test("a turn that was not committed took nothing")
   func undone() throws {
-    let world = try world { policy, limits in
+    let world = try World.limited { policy, limits in
       policy.resources = ["gpu": 1]
       limits.rate = try Rate("1/1h")
     }
@@ -99,7 +89,7 @@ import Testing
 
   @Test("a quota of run time holds what is beyond it, and explains itself")
   func quota() throws {
-    let world = try world { _, limits in limits.quota = try RunQuota("10s/1h") }
+    let world = try World.limited { _, limits in limits.quota = try RunQuota("10s/1h") }
     let first = try world.submit(request()).id
     world.now = world.now + .seconds(12)
     try world.turn { core, transaction in
@@ -118,7 +108,7 @@ import Testing
 
   @Test("what a run used of a quota counts in the turn in which it ends")
   func quotaAtOnce() throws {
-    let world = try world { _, limits in limits.quota = try RunQuota("10s/1h") }
+    let world = try World.limited { _, limits in limits.quota = try RunQuota("10s/1h") }
     try world.submit(request())
     world.now = world.now + .seconds(6)
     let ids = try (0..<2).map { _ in try world.submit(request()).id }

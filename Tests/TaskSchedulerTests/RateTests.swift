@@ -7,16 +7,6 @@ import Testing
 
 /// A rate counts begins. A worker that must be launched first begins its runs long after they were handed to it.
 @Suite("A rate counts begins") struct RateTests {
-  private static let other = TaskIdentifier.sample("org.example.other")
-
-  private func world(_ change: (inout SchedulingPolicy, inout PluginLimits) throws -> Void) throws -> World {
-    var policy = SchedulingPolicy()
-    var limits = PluginLimits()
-    try change(&policy, &limits)
-    policy.limits[.sample()] = limits
-    return try World(policy, handlers: [.sample(runs: 8), .sample(Self.other, runs: 8)])
-  }
-
   private func request(_ identifier: TaskIdentifier = .sample(), key: String? = nil) -> TaskRequest {
     var request = TaskRequest(identifier: identifier)
     request.gates.concurrencyKey = key
@@ -25,7 +15,7 @@ import Testing
 
   @Test("no stretch of time as long as the rate has more begins than it allows, while each run begins late by another time")
   func window() throws {
-    let world = try world { _, limits in limits.rate = try Rate("5/3s") }
+    let world = try World.limited { _, limits in limits.rate = try Rate("5/3s") }
     world.beginsAtOnce = false
     var random = SeededGenerator(seed: 11)
     for _ in 0..<60 { try world.submit(request()) }
@@ -53,7 +43,7 @@ import Testing
 
   @Test("runs whose worker is being launched hold their places for as long as that takes, and count from their begin")
   func slowLaunch() throws {
-    let world = try world { _, limits in limits.rate = try Rate("2/10s") }
+    let world = try World.limited { _, limits in limits.rate = try Rate("2/10s") }
     world.beginsAtOnce = false
     let ids = try (0..<4).map { _ in try world.submit(request()).id }
     #expect(world.begun == Array(ids.prefix(2)))
@@ -78,13 +68,13 @@ import Testing
 
   @Test("a run that is given back frees its place at once, of the host, the plugin and the key")
   func givenBack() throws {
-    let world = try world { policy, limits in
+    let world = try World.limited { policy, limits in
       policy.rate = try Rate("1/1h")
       (limits.rate, limits.ratePerKey) = (try Rate("1/1h"), try Rate("1/1h"))
     }
     world.beginsAtOnce = false
     let id = try world.submit(request(key: "a")).id
-    try world.submit(request(Self.other))
+    try world.submit(request(World.other))
     #expect(world.begun == [id])
     let first = try #require(world.orders[id]?.run)
     try world.giveBack(id)
@@ -95,7 +85,7 @@ import Testing
 
   @Test("a run that ends before its begin was told counts from its begin if its handler was called, and not at all if it was not")
   func untold() throws {
-    let world = try world { _, limits in limits.rate = try Rate("1/10s") }
+    let world = try World.limited { _, limits in limits.rate = try Rate("1/10s") }
     world.beginsAtOnce = false
     let ids = try (0..<4).map { _ in try world.submit(request()).id }
     world.now = world.now + .seconds(4)
@@ -117,7 +107,7 @@ import Testing
 
   @Test("a late begin is recorded: a host that is killed leaves no other word of it")
   func recorded() throws {
-    let world = try world { _, limits in limits.rate = try Rate("1/10s") }
+    let world = try World.limited { _, limits in limits.rate = try Rate("1/10s") }
     world.beginsAtOnce = false
     let id = try world.submit(request()).id
     world.now = world.now + .seconds(2)
@@ -143,8 +133,8 @@ import Testing
 
   @Test("only runs that a rate counts are to be told of")
   func told() throws {
-    let world = try world { _, limits in limits.ratePerKey = try Rate("1/10s") }
-    let ids = [try world.submit(request()).id, try world.submit(request(Self.other, key: "a")).id, try world.submit(request(key: "a")).id]
+    let world = try World.limited { _, limits in limits.ratePerKey = try Rate("1/10s") }
+    let ids = [try world.submit(request()).id, try world.submit(request(World.other, key: "a")).id, try world.submit(request(key: "a")).id]
     #expect(ids.map { world.orders[$0]?.tellsBegin } == [false, false, true])
   }
 }
