@@ -1,4 +1,4 @@
-/// How many files a sweep deals with in half a second, about: so many are asked about at once, so that an answer is still good for the last.
+/// About how many files a sweep handles in half a second. It asks about that many at once, so that the answer is still fresh for the last one.
 struct Pace {
   private(set) var files = CandidateBatch.largest
 
@@ -8,13 +8,13 @@ struct Pace {
   /// What fewer files take tells nothing.
   private static let sample = 64
 
-  /// An answer had grown old when only so many were dealt with.
+  /// Only `count` files were handled before the answer went stale.
   mutating func fellBehind(after count: Int) { files = max(Self.fewest, min(files, count)) }
 
   /// All that were asked about were dealt with in time.
   mutating func keptUp() { files = min(CandidateBatch.largest, files * 2) }
 
-  /// Notes how long so many files took.
+  /// Records that `count` files took `time`.
   mutating func note(_ count: Int, _ time: Duration) {
     guard count >= Self.sample else { return }
     let (span, taken) = (Self.span / Duration.microseconds(1), max(1, time / Duration.microseconds(1)))

@@ -63,7 +63,7 @@ struct TreeWalk {
       } else if !levels[last].isListed {
         try list(last, &visitor)
       } else {
-        // Closed before the visitor sees it, who may ask whether somebody has it open.
+        // Closed first: the visitor may ask whether anybody has it open.
         try visitor.leave(goUp())
       }
     }

@@ -15,7 +15,7 @@ enum ContentCoding {
   /// - Parameters:
   ///   - codings: What the header lists, in the order in which it was applied.
   ///   - limit: Largest body, in bytes, also on the way.
-  /// - Returns: The body. A coding that is unknown, or that the body turns out not to have, leaves it as it is. nil: larger than the limit.
+  /// - Returns: The decoded body. An unknown coding, or one that the body does not really have, is ignored. nil if the body exceeds the limit.
   static func plain(_ body: [UInt8], codings: [String], limit: Int) -> [UInt8]? {
     var body = body
     // No compressed text begins with a brace, and some servers say that they compressed what they did not.

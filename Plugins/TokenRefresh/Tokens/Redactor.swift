@@ -8,7 +8,7 @@ final class Redactor: Sendable {
   /// Characters of foreign text that are kept: enough for a sentence, too little for a page.
   static let limit = 200
 
-  /// Secrets of fewer bytes are not looked for: they are no secrets, and every text is full of them.
+  /// Shorter values are not searched for: they protect nothing, and every text contains them.
   static let shortest = 4
 
   private let needles = Mutex(SecretNeedles())

@@ -9,7 +9,7 @@ final class BoundSocket: Sendable {
   /// Its number stays, also when another socket takes its place.
   let descriptor: Int32
   private let description: EventSocket
-  /// nil: it has no file.
+  /// nil if the socket has no file.
   private let file: Mutex<OfferedSocket?>
 
   /// Bytes that the kernel is asked to keep for a socket; it gives at most `net.core.rmem_max`.

@@ -16,7 +16,7 @@ struct UnsentEvents {
   private let capacity: Int
   private var waiting: Deque<(number: UInt64, bytes: Int)> = []
   private var bytes = 0
-  /// The number of the event in the ring that a reader which came back is at; nil: it has reached the end, and `waiting` is in use.
+  /// The number of the ring's event that a resumed reader gets next. nil once it has caught up; from then on `waiting` is in use.
   private var place: UInt64?
   private var missed: UInt64 = 0
   private var isMissedUnknown = false

@@ -44,7 +44,7 @@ final class KeptServer: Sendable {
 
   /// Whether clients could connect at all.
   var wasOffered: Bool { first.isOffered }
-  /// Why they could not; nil: it is not the socket.
+  /// Why they could not; nil if the socket is not the reason.
   var problem: ControlSocketError? { first.offer.problem }
 
   /// Serves until a graceful shutdown, and then removes the socket.
@@ -106,7 +106,7 @@ final class KeptServer: Sendable {
 
   // MARK: A directory that is gone
 
-  /// What takes the place of the present one; nil: it need not, or cannot yet.
+  /// The server that takes over; nil if none is needed, or none can be made yet.
   private func renewed() -> OfferedServer? {
     guard current.offer.isLost, !isReplacing.withLock({ $0 }) else { return nil }
     do throws(ControlSocketError) {
