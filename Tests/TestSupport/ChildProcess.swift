@@ -11,7 +11,8 @@ public final class ChildProcess: Sendable {
   /// What it left, once it has been reaped.
   private let status = Mutex<Int32?>(nil)
 
-  /// Starts a program, with no signal blocked or ignored.
+  /// Starts a program, with no signal blocked or ignored. It inherits no descriptor but those that are given: another test may have a file
+  /// open at that moment, and count on being the only one.
   ///
   /// - Parameters:
   ///   - command: The program, by its path or found on PATH, and its arguments.
@@ -25,6 +26,7 @@ public final class ChildProcess: Sendable {
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     for (number, descriptor) in descriptors.enumerated() { posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(number)) }
+    posix_spawn_file_actions_addclosefrom_np(&actions, Int32(descriptors.count))
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -37,7 +39,7 @@ public final class ChildProcess: Sendable {
     let (arguments, variables) = (command.map { strdup($0) } + [nil], environment.map { strdup("\($0.key)=\($0.value)") } + [nil])
     defer { for text in arguments + variables { free(text) } }
     var process: pid_t = 0
-    let error = Channel.inheritance.withLock { _ in posix_spawnp(&process, command[0], &actions, &attributes, arguments, variables) }
+    let error = posix_spawnp(&process, command[0], &actions, &attributes, arguments, variables)
     guard error == 0 else { throw TestFailure("\(name) cannot be started: \(String(cString: strerror(error)))") }
     processID = process
   }

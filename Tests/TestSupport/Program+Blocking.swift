@@ -34,7 +34,6 @@ private final class UnnamedFile {
   init() throws {
     guard let file = tmpfile() else { throw TestFailure("tmpfile: \(String(cString: strerror(errno)))") }
     self.file = file
-    _ = fcntl(fileno(file), F_SETFD, FD_CLOEXEC)
   }
 
   deinit { fclose(file) }
