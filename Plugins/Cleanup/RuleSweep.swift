@@ -122,8 +122,8 @@ final class RuleSweep: TreeVisitor {
 
   /// Asks about what was collected while the walk goes on, and deals with what was asked about before.
   private func handOver() throws(SweepInterruption) {
-    let questions = batch.questions(0..<batch.entries.count, device: root.status.identity.device)
     let earlier = asked
+    let questions = batch.questions(0..<batch.entries.count, device: root.status.identity.device)
     asked = (batch, PendingAnswers(to: questions, in: rule.directory, environment.openFiles))
     batch = CandidateBatch(limit: pace.files)
     if let earlier { try deal(with: earlier.batch, earlier.answers) }
@@ -131,13 +131,17 @@ final class RuleSweep: TreeVisitor {
 
   /// Deals with everything that was collected. To be called at the end of the walk.
   func flush() throws(SweepInterruption) {
-    if let earlier = asked {
-      asked = nil
-      try deal(with: earlier.batch, earlier.answers)
+    guard asked != nil else {
+      // Nothing goes on meanwhile.
+      let all = batch
+      batch = CandidateBatch()
+      return try deal(with: all, nil)
     }
-    let rest = batch
-    batch = CandidateBatch()
-    try deal(with: rest, nil)
+    try handOver()
+    if let last = asked {
+      asked = nil
+      try deal(with: last.batch, last.answers)
+    }
   }
 
   /// - Parameter pending: What was asked about all of them; nil: they are to be asked about now.
