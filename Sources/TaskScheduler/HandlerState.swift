@@ -49,7 +49,7 @@ final class HandlerState {
   /// How many more runs it may be given beyond its slots.
   ///
   /// A handler that takes less time than a commit would wait for one after each run. It is given as many runs ahead as its threads get
-  /// through in about the time of some commits; they are recorded as claimed, and each begins when a thread is free. Never more than 112:
+  /// through in about the time of some commits; they are recorded as claimed, and each begins when a thread is free. Never more than 240:
   /// while one half of them is run, the other half is committed. None for handlers that take 2 ms and more.
   var slotsAhead: Int {
     guard suspension == nil, askedBack == 0, !keepsHere, !isStuck, let typicalRun, typicalRun < Self.shortRun else { return 0 }
@@ -58,7 +58,7 @@ final class HandlerState {
   }
 
   private static let shortRun: Int64 = 2_000_000
-  private static let mostAhead = 112
+  private static let mostAhead = 240
   /// How long a queue may stand still: ten times what is in it should take.
   static let patience = Duration.milliseconds(20)
 

@@ -20,15 +20,20 @@ final class ScheduleTable {
     var failures: Int64
     var failingSince: Int64?
 
-    /// The runs that it keeps in the history.
-    var needed: Set<Int64> { Set([run, success].compactMap(\.self)) }
+    /// Whether it keeps a run in the history.
+    func needs(_ id: Int64) -> Bool { run == id || success == id }
   }
 
   /// What the present transaction has changed; a savepoint puts it back.
   struct Changes {
     fileprivate var numbers: [Key: Int64] = [:]
     fileprivate var rows: [Int64: Row] = [:]
-    fileprivate var dropped: Set<Int64> = []
+    /// Runs that no schedule needs any more.
+    fileprivate var dropped: [Int64] = []
+
+    fileprivate mutating func drop(_ run: Int64?) {
+      if let run { dropped.append(run) }
+    }
   }
 
   var changes = Changes()
@@ -52,7 +57,7 @@ final class ScheduleTable {
   func added(_ run: RunRecord, _ identifier: Int64) throws -> Int64 {
     let key = try key(of: run.request.sequence, identifier)
     var row = try row(of: key)
-    let before = row.needed
+    let before = row
     let ended = (run.ended ?? run.started).unixMilliseconds
     let outcome = run.outcome ?? .lost
     row.run = run.id.sequence
@@ -63,7 +68,8 @@ final class ScheduleTable {
       row.failingSince = row.failingSince ?? ended
     }
     changes.rows[row.id] = row
-    changes.dropped.formUnion(before.subtracting(row.needed))
+    if before.run != row.success { changes.drop(before.run) }
+    if outcome.isSuccess, before.success != before.run { changes.drop(before.success) }
     return row.id
   }
 
@@ -96,7 +102,7 @@ final class ScheduleTable {
   func needs(_ run: Int64, schedule: Int64?) throws -> Bool {
     guard let schedule else { return false }
     let row = try changes.rows[schedule] ?? selectByID.rows(.integer(schedule), read: Self.row).first
-    return row?.needed.contains(run) ?? false
+    return row?.needs(run) ?? false
   }
 
   /// A request was removed. What is remembered of one that repeated goes with it, if its identifier has run and succeeded since.
@@ -120,7 +126,8 @@ final class ScheduleTable {
     try PreparedStatement(database, "DELETE FROM schedules WHERE id = ?").run(.integer(row.id))
     changes.rows[row.id] = nil
     changes.numbers[key] = nil
-    changes.dropped.formUnion(row.needed)
+    changes.drop(row.run)
+    if row.success != row.run { changes.drop(row.success) }
   }
 
   // MARK: The transaction

@@ -124,13 +124,13 @@ import Testing
   }
 
   @Test(
-    "a handler of short runs is given more than its slots, never more than 112 ahead",
+    "a handler of short runs is given more than its slots, never more than 240 ahead",
     arguments: [
-      (Duration.microseconds(1), 1, 113), (.microseconds(17), 1, 113), (.microseconds(200), 1, 11), (.microseconds(200), 2, 22),
-      (.microseconds(1999), 1, 2), (.zero, 4, 116),
+      (Duration.microseconds(1), 1, 241), (.microseconds(8), 1, 241), (.microseconds(200), 1, 11), (.microseconds(200), 2, 22),
+      (.microseconds(1999), 1, 2), (.zero, 4, 244),
     ])
   func short(_ took: Duration, _ slots: Int, _ given: Int) throws {
-    let world = try busy(took, slots: slots)
+    let world = try busy(took, slots: slots, count: 300)
     #expect(world.orders.count == given)
     #expect(world.core.occupiedSlots == slots)
   }
@@ -170,7 +170,7 @@ import Testing
   func drainsAll() throws {
     let world = try busy(.microseconds(20), slots: 2)
     while let id = world.orders.keys.min() {
-      #expect(world.orders.count <= 2 + 112)
+      #expect(world.orders.count <= 2 + 240)
       try world.finish(id, .success, took: .microseconds(20))
     }
     #expect(Set(world.begun).count == 201)
