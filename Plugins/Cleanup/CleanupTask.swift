@@ -88,6 +88,7 @@ struct CleanupTask: BackgroundTask {
 
   /// Asks the host. Without an answer nothing is known of any of them.
   private func openFiles(_ task: TaskContext<CleanupPayload>, _ directory: String, _ questions: [OpenFileQuestion]) -> [FileUse] {
+    guard !questions.isEmpty else { return [] }
     do {
       let files = questions.map { FileReference(device: $0.identity.device, inode: $0.identity.inode, path: $0.path) }
       return try task.openFiles(files, in: directory)
