@@ -193,7 +193,8 @@ let package = Package(
     .target(name: "CleanupEntry", dependencies: ["Cleanup", "TaskHostSDK"], path: "Plugins/Cleanup/Entry", swiftSettings: settings),
 
     // Tests: a folder a module, and the real binaries end to end.
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+    .target(name: "TestSupport", dependencies: ["CTestSupport"], path: "Tests/TestSupport", exclude: ["System"], swiftSettings: settings),
+    .target(name: "CTestSupport", path: "Tests/TestSupport/System"),
     .target(name: "StoreTestSupport", dependencies: ["TaskModel"], path: "Tests/StoreTestSupport", swiftSettings: settings),
     .target(name: "CPowerLossVFS", path: "Tests/PowerLossVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
     .testTarget(name: "TaskModelTests", dependencies: ["StoreTestSupport", "TaskModel"], swiftSettings: settings),

@@ -7,7 +7,7 @@ public struct Channel {
 
   init() throws {
     var ends: [Int32] = [-1, -1]
-    guard pipe2(&ends, O_CLOEXEC) == 0 else { throw TestFailure("pipe: \(String(cString: strerror(errno)))") }
+    guard pipe(&ends) == 0 else { throw TestFailure("pipe: \(String(cString: strerror(errno)))") }
     (readEnd, writeEnd) = (ends[0], ends[1])
   }
 

@@ -1,3 +1,4 @@
+internal import CTestSupport
 import Dispatch
 public import Glibc
 import Synchronization
@@ -26,7 +27,7 @@ public final class ChildProcess: Sendable {
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     for (number, descriptor) in descriptors.enumerated() { posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(number)) }
-    posix_spawn_file_actions_addclosefrom_np(&actions, Int32(descriptors.count))
+    test_close_from(&actions, Int32(descriptors.count))
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
