@@ -62,8 +62,8 @@ struct StreamTests {
     }
   }
 
-  @Test("a client that never reads costs the host a bounded amount of memory, and is told what it missed when it reads again")
-  func neverReads() async throws {
+  @Test("clients that hardly read cost the host a bounded amount of memory, and are told what they missed when they read again")
+  func hardlyReads() async throws {
     try await HostProcess.run("max_pending = 1000000\n") { host in
       let socket = host.socket
       let before = try Self.residentKiB(of: host.processID)
@@ -78,9 +78,13 @@ struct StreamTests {
         let one = "{\"identifier\":\"test.script\",\"delay_ms\":3600000,\"tags\":[\"\(String(repeating: "t", count: 200))\"]}"
         let many = "[" + Array(repeating: one, count: 5000).joined(separator: ",") + "]"
         let client = try SocketClient(socket)
-        for _ in 0..<10 { guard try client.request("POST", "/v1/requests", body: many).status == 201 else { throw TestFailure("refused") } }
-        _ = try client.request("DELETE", "/v1/requests?identifier=test.script")
         let stream = streams[0]
+        for _ in 0..<10 {
+          guard try client.request("POST", "/v1/requests", body: many).status == 201 else { throw TestFailure("refused") }
+          // The host disconnects a client that reads nothing for half a minute, which this may take on a busy machine.
+          _ = try stream.read(until: "\n\n")
+        }
+        _ = try client.request("DELETE", "/v1/requests?identifier=test.script")
         // It is told each time that it is found behind.
         var count: Int64 = 0
         repeat {
