@@ -297,7 +297,7 @@ let package = Package(
     .testTarget(name: "CTaskHostTests", dependencies: ["TestSupport"], swiftSettings: settings),
     .testTarget(
       name: "TaskSchedulerTests",
-      dependencies: ["HostThreads", "SchedulingLimits", "StoreTestSupport", "TaskModel", "TaskScheduler", "TaskStore"],
+      dependencies: ["HostThreads", "SchedulingLimits", "StoreTestSupport", "TaskModel", "TaskScheduler", "TaskStore", grdb, grdbSQLite],
       swiftSettings: settings),
     .testTarget(
       name: "ExtremeValueTests",

@@ -37,6 +37,9 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
   /// Ends the store; what was in it is gone with the last reference to it.
   public func close() { monitor.locked { isClosed = true } }
 
+  /// It keeps nothing but what it holds.
+  public func giveBackMemory() {}
+
   // MARK: Reading
 
   /// Looks at every request.

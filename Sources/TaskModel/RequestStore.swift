@@ -39,6 +39,8 @@ public protocol RequestStore: Sendable {
   func stateValue(_ key: String, of identifier: TaskIdentifier) throws(StoreError) -> [UInt8]?
   /// Where an earlier run of the request left off; nil: nowhere.
   func checkpoint(of request: RequestID) throws(StoreError) -> [UInt8]?
+  /// Frees what it keeps only to be fast. Does not wait for readers.
+  func giveBackMemory()
   /// The highest sequence of any id in use; 0: none is.
   func highestSequence() throws(StoreError) -> Int64
 }

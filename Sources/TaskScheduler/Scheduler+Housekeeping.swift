@@ -66,11 +66,18 @@ extension Scheduler {
     let gone = turn.liveSteps.count { $0.step < 0 }
     endedSincePruning += max(0, gone - turn.ended.count)
     if turn.changes >= Self.largeTurn { trimAt = clock.monotonicTime + .seconds(1) }
+    restAt = clock.monotonicTime + rest
   }
 
   /// The allocator keeps what was freed; an idle host should not.
   func trimIfDue() {
-    guard let due = trimAt, clock.monotonicTime >= due else { return }
+    let now = clock.monotonicTime
+    if let due = restAt, now >= due {
+      restAt = nil
+      store.giveBackMemory()
+      trimAt = now
+    }
+    guard let due = trimAt, now >= due else { return }
     trimAt = nil
     FreedMemory.giveBack()
   }

@@ -51,6 +51,10 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   private var endedRuns = EndedRuns()
   /// When memory that large turns have left unused is given back; nil: there is none.
   var trimAt: MonotonicTime?
+  /// When the host has been idle for so long that the store gives its memory back; nil: it has.
+  var restAt: MonotonicTime?
+  /// After so long without a turn, the store gives back what it keeps to be fast. Set before the start.
+  var rest = Duration.seconds(30)
 
   /// Opens the books: requests whose runs were lost with the host before become pending again. Nothing runs before ``start()``.
   ///
@@ -221,6 +225,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     var wake = core.nextTurn(now: clock.wallTime).map(clock.monotonicTime(at:)) ?? .distantFuture
     if let retryAt { wake = min(wake, retryAt) }
     if let trimAt { wake = min(wake, trimAt) }
+    if let restAt { wake = min(wake, restAt) }
     if let drainDeadline { wake = min(wake, drainDeadline) }
     if let next = held.last { wake = min(wake, next.begin) }
     return wake

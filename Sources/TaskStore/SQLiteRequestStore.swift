@@ -156,6 +156,13 @@ public final class SQLiteRequestStore: RequestStore {
     }
   }
 
+  /// Empties SQLite's caches, and closes the connections of readers.
+  public func giveBackMemory() {
+    guard !isClosed.withLock({ $0 }) else { return }
+    pool.releaseMemoryEventually()
+    pool.writeWithoutTransaction { $0.releaseMemory() }
+  }
+
   /// Moves what is left of the write-ahead log into the file and closes the connections.
   public func close() {
     isClosed.withLock { $0 = true }

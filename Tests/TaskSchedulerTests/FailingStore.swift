@@ -29,6 +29,7 @@ final class FailingStore: RequestStore {
   func runs(_ query: RunQuery) throws(StoreError) -> [RunRecord] { try base.runs(query) }
   func run(_ id: RunID) throws(StoreError) -> RunRecord? { try base.run(id) }
   func close() { base.close() }
+  func giveBackMemory() { base.giveBackMemory() }
   func counts() throws(StoreError) -> [RequestState: Int] { try base.counts() }
   func stateValue(_ key: String, of identifier: TaskIdentifier) throws(StoreError) -> [UInt8]? { try base.stateValue(key, of: identifier) }
   func checkpoint(of request: RequestID) throws(StoreError) -> [UInt8]? { try base.checkpoint(of: request) }

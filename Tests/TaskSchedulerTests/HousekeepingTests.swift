@@ -1,20 +1,25 @@
+import GRDB
+import GRDBSQLite
 import HostThreads
 import StoreTestSupport
 import TaskModel
-import TaskScheduler
 import Testing
 
+@testable import TaskScheduler
 @testable import TaskStore
 
-/// A store that tells after each commit how many lanes it remembers.
+/// A store that tells after each commit how many lanes it remembers, and when it was asked to give memory back.
 private final class WatchedStore: RequestStore {
   private let base: SQLiteRequestStore
   let laneCounts: AsyncStream<Int>
   private let told: AsyncStream<Int>.Continuation
+  let rests: AsyncStream<Void>
+  private let rested: AsyncStream<Void>.Continuation
 
   init(_ base: SQLiteRequestStore) {
     self.base = base
     (laneCounts, told) = AsyncStream.makeStream()
+    (rests, rested) = AsyncStream.makeStream()
   }
 
   var origin: UInt64 { base.origin }
@@ -33,6 +38,10 @@ private final class WatchedStore: RequestStore {
   func runs(_ query: RunQuery) throws(StoreError) -> [RunRecord] { try base.runs(query) }
   func run(_ id: RunID) throws(StoreError) -> RunRecord? { try base.run(id) }
   func close() { base.close() }
+  func giveBackMemory() {
+    base.giveBackMemory()
+    rested.yield()
+  }
   func counts() throws(StoreError) -> [RequestState: Int] { try base.counts() }
   func stateValue(_ key: String, of identifier: TaskIdentifier) throws(StoreError) -> [UInt8]? { try base.stateValue(key, of: identifier) }
   func checkpoint(of request: RequestID) throws(StoreError) -> [UInt8]? { try base.checkpoint(of: request) }
@@ -70,5 +79,38 @@ private final class WatchedStore: RequestStore {
     for await count in store.laneCounts where count <= 1 { break }
     #expect(try store.counts() == [.succeeded: 2999, .pending: 1])
     #expect(base.lanes.count == 1)
+  }
+
+  @Test("an idle host's store gives its cache back, and answers as before")
+  func rest() async throws {
+    let directory = try TemporaryDirectory()
+    let base = try SQLiteRequestStore(path: directory.file("requests.sqlite"))
+    let store = WatchedStore(base)
+    defer { store.close() }
+    try store.commit { transaction in
+      for number in 1...3000 as ClosedRange<Int64> {
+        try transaction.insert(.sample(number, origin: store.origin, due: .distantFuture))
+      }
+    }
+    let before = try Self.cacheBytes(base)
+    let scheduler = try Scheduler(policy: SchedulingPolicy(), store: store, launcher: RecordingLauncher(ending: nil), clock: SystemClock()) { _ in }
+    scheduler.rest = .milliseconds(1)
+    _ = try scheduler.start(contracts: [.sample()], schedules: [:])
+    defer { scheduler.stop() }
+    for await _ in store.rests { break }
+    let after = try Self.cacheBytes(base)
+    #expect(before > 500_000 && after < before / 4, "\(before) bytes, then \(after)")
+    #expect(try store.counts() == [.pending: 3000])
+  }
+
+  /// What the writing connection keeps of the file.
+  private static func cacheBytes(_ store: SQLiteRequestStore) throws -> Int32 {
+    try store.pool.writeWithoutTransaction { database in
+      var (now, most) = (Int32(0), Int32(0))
+      guard sqlite3_db_status(database.sqliteConnection, SQLITE_DBSTATUS_CACHE_USED, &now, &most, 0) == SQLITE_OK else {
+        throw StoreError.other("no status")
+      }
+      return now
+    }
   }
 }
