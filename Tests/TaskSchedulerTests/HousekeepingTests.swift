@@ -93,7 +93,8 @@ private final class WatchedStore: RequestStore {
       }
     }
     let before = try Self.cacheBytes(base)
-    let scheduler = try Scheduler(policy: SchedulingPolicy(), store: store, launcher: RecordingLauncher(ending: nil), clock: SystemClock()) { _ in }
+    let scheduler = try Scheduler(policy: SchedulingPolicy(), store: store, launcher: RecordingLauncher(ending: nil), clock: SystemClock())
+    { _ in }
     scheduler.rest = .milliseconds(1)
     _ = try scheduler.start(contracts: [.sample()], schedules: [:])
     defer { scheduler.stop() }
