@@ -100,7 +100,7 @@ private final class WatchedStore: RequestStore {
     defer { scheduler.stop() }
     for await _ in store.rests { break }
     let after = try Self.cacheBytes(base)
-    #expect(before > 500_000 && after < before / 4, "\(before) bytes, then \(after)")
+    #expect(before > 200_000 && after < before / 4, "\(before) bytes, then \(after)")
     #expect(try store.counts() == [.pending: 3000])
   }
 
