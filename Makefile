@@ -34,8 +34,10 @@ deps:
 	fi
 	@command -v swift >/dev/null || { echo "make: swift is not on the PATH: install the Swift 6.3 toolchain from swift.org"; exit 1; }
 
+# What is run and measured. Without a product, SwiftPM would also build what only tests need.
+PRODUCTS := taskhost taskhost-worker TokenRefresh Cleanup
 build: deps
-	swift build -c release
+	for product in $(PRODUCTS); do swift build -c release --product $$product; done
 
 # The samples are built as third parties would build them: with a compiler alone, or as a package of their own.
 samples: deps
