@@ -115,9 +115,7 @@ let package = Package(
     // Floor 2: what runs when.
     .target(
       name: "TaskScheduler",
-      dependencies: [
-        "CalendarTime", "Failpoints", "HostThreads", "MemoryStore", "SchedulingLimits", "StrictText", "TaskModel", deque,
-      ],
+      dependencies: ["CalendarTime", "Failpoints", "HostThreads", "MemoryStore", "SchedulingLimits", "StrictText", "TaskModel"],
       swiftSettings: settings),
 
     // Floor 1: the services.

@@ -20,3 +20,18 @@ struct EndedRuns {
     return entry.request == request && now < entry.end
   }
 }
+
+extension SchedulerCore {
+  /// A run that had expired has returned, if it has ended in this turn.
+  func noteExpired(_ run: RunID) {
+    guard let entry = turn.ended.last(where: { $0.run == run }), let grace = handlers[entry.identifier]?.contract.grace else { return }
+    endedRuns.note(run, of: entry.request, until: turnBegan + grace, now: turnBegan)
+  }
+
+  /// Throws `fenced` unless the run may submit and cancel: it is its request's present one, or it expired, has returned, and its grace is
+  /// not over.
+  func checkMaySubmit(_ run: RunID, of request: RequestID, _ transaction: any StoreTransaction) throws {
+    if endedRuns.contains(run, of: request, now: turnBegan) { return }
+    _ = try transaction.requestRunning(as: run, of: request)
+  }
+}

@@ -10,7 +10,8 @@ final class ForecastRun {
   /// It ends when that has begun; nil: it goes on to its end.
   private let target: RequestID?
   private let store: MemoryRequestStore
-  private let core: SchedulerCore
+  private let engine: SchedulingEngine
+  private var core: SchedulerCore { engine.core }
   /// How far it has come.
   private(set) var now: WallTime
   private var ends = ForecastEnds()
@@ -42,8 +43,8 @@ final class ForecastRun {
     let highest = queue.requests.reduce(0) { max($0, $1.id.sequence, $1.run?.sequence ?? 0) }
     var policy = basis.policy
     policy.claimAhead = .zero
-    core = SchedulerCore(
-      policy: policy, origin: store.origin, lastSequence: highest, now: basis.awakeSince, random: SystemRandomNumberGenerator())
+    let core = SchedulerCore(policy: policy, origin: store.origin, lastSequence: highest, now: basis.awakeSince)
+    engine = SchedulingEngine(core, store: store)
     core.register(basis.contracts)
     core.limits = basis.limits
     core.isDraining = basis.isDraining
@@ -122,6 +123,7 @@ final class ForecastRun {
   func spend(_ count: Int) { steps -= count }
 
   func go() throws {
+    guard now < to else { return }
     try turn([])
     while let next = [core.nextTurn(now: now), ends.first, nextSettlement].compactMap({ $0 }).min(), next < to {
       if let target, served.contains(target) { return }
@@ -130,7 +132,9 @@ final class ForecastRun {
         return
       }
       // Never twice the same moment: each turn starts all that it can.
-      now = max(now + .milliseconds(1), next)
+      let moment = max(now + .milliseconds(1), next)
+      guard moment < to else { break }
+      now = moment
       try turn(ends.remove(by: now))
     }
     // Up to a target, it may be let go on.
@@ -151,25 +155,17 @@ final class ForecastRun {
 
   private func turn(_ ended: [RunID]) throws {
     settleConditions()
-    core.beginTurn()
     let before = core.laneQuestions
-    try store.commit { transaction in
-      for run in ended {
-        let stop = core.live[run]?.stopRequested
-        try core.end(run, .returned(.success, stop: stop), RunReport(), transaction, now: now)
-      }
-      if now < to { try core.dispatch(transaction, now: now) }
-      for entry in core.turn.started { try note(entry, transaction) }
-    }
-    core.committed(core.turn)
+    let ends = ended.map { EngineInput.ended($0, .returned(.success, stop: core.live[$0]?.stopRequested), RunReport()) }
+    for entry in try engine.turn(ends, now: now, at: MonotonicTime(nanoseconds: 0)).started { try note(entry) }
     if turns.isMultiple(of: 256) { lanes = core.handlers.values.reduce(1) { $0 + 1 + $1.lanes.count } }
     turns += 1
     steps -= lanes + 100 + Self.question * (core.laneQuestions - before)
   }
 
-  private func note(_ entry: LiveRunEntry, _ transaction: any StoreTransaction) throws {
+  private func note(_ entry: LiveRunEntry) throws {
     core.limits.began(entry.run, at: entry.started)
-    let record = entry.isRepeating ? try transaction.request(entry.request) : nil
+    let record = entry.isRepeating ? try store.request(entry.request) : nil
     // What comes by an event came once; nobody knows when the next one comes.
     entries.append(
       Forecast.Entry(

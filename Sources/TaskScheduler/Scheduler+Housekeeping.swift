@@ -11,7 +11,7 @@ extension Scheduler {
       for run in core.live.keys { launcher.expire(run, reason: .draining) }
     }
     guard
-      (core.live.isEmpty && core.claims.isEmpty && unrecorded.isEmpty) || (drainDeadline == nil && everyLiveRunHasEnded)
+      (core.live.isEmpty && core.claims.isEmpty && engine.unrecorded.isEmpty) || (drainDeadline == nil && everyLiveRunHasEnded)
         || nothingCanBeRecorded
     else { return }
     for completion in drained { completion() }
@@ -21,7 +21,7 @@ extension Scheduler {
 
   /// Whether nothing but the store is waited for. A host that leaves then finds those runs lost when it is back.
   private var everyLiveRunHasEnded: Bool {
-    let ended = unrecorded.compactMap { if case .ended(let run, _, _) = $0 { run } else { nil } }
+    let ended = engine.unrecorded.compactMap { if case .ended(let run, _, _) = $0 { run } else { nil } }
     return Set(core.live.keys).isSubset(of: ended)
   }
 
@@ -32,8 +32,8 @@ extension Scheduler {
     case .replaced?, .cut?: break
     default: return false
     }
-    let over = unrecorded.compactMap { command in
-      switch command {
+    let over = engine.unrecorded.compactMap { input in
+      switch input {
       case .ended(let run, _, _), .withdrawn(let run): run
       default: nil
       }
@@ -62,7 +62,7 @@ extension Scheduler {
   private static let largeTurn = 1000
 
   /// A large submission, its answer and what the store kept to undo it are garbage soon; so are requests that ended without a run.
-  func noteSize(of turn: Turn) {
+  func noteSize(of turn: EngineTurn) {
     let gone = turn.liveSteps.count { $0.step < 0 }
     endedSincePruning += max(0, gone - turn.ended.count)
     if turn.changes >= Self.largeTurn { trimAt = clock.monotonicTime + .seconds(1) }

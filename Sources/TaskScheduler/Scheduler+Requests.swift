@@ -122,8 +122,8 @@ extension Scheduler {
     _ request: TaskRequest, from run: RunID, of parent: RequestID,
     completion: @escaping @Sendable (Result<Submission, RequestRefusal>) -> Void
   ) {
-    write(completion) { [self] core, transaction, now in
-      try checkMaySubmit(run, of: parent, transaction)
+    write(completion) { core, transaction, now in
+      try core.checkMaySubmit(run, of: parent, transaction)
       return try core.submit(request, transaction, now: now)
     }
   }
@@ -136,8 +136,8 @@ extension Scheduler {
     of identifiers: [TaskIdentifier], from run: RunID, of parent: RequestID,
     completion: @escaping @Sendable (Result<Int, RequestRefusal>) -> Void
   ) {
-    write(completion) { [self] core, transaction, now in
-      try checkMaySubmit(run, of: parent, transaction)
+    write(completion) { core, transaction, now in
+      try core.checkMaySubmit(run, of: parent, transaction)
       return try core.cancelPending(of: identifiers, transaction, now: now)
     }
   }
@@ -147,9 +147,9 @@ extension Scheduler {
     switch event {
     case .ended(let run, let ending, let report):
       Failpoint.outcomeReceived.hit()
-      send(.ended(run, ending, report))
-    case .began(let run): send(.began(run, clock.wallTime))
-    case .withdrawn(let run): send(.withdrawn(run))
+      send(.input(.ended(run, ending, report)))
+    case .began(let run): send(.input(.began(run, clock.wallTime)))
+    case .withdrawn(let run): send(.input(.withdrawn(run)))
     case .shortage(let identifier, let sentence, let cause):
       inspect { core, now in core.isShort(identifier, sentence, cause, now: now) }
     case .relieved(let identifier): inspect { core, _ in core.handlers[identifier]?.shortage = nil }

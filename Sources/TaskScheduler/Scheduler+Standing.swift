@@ -41,14 +41,14 @@ extension Scheduler {
     guard !struck.isEmpty else { return launcher.start(orders) }
     let sound = orders.filter { !struck.contains($0.contract.identifier) }
     if !sound.isEmpty { launcher.start(sound) }
-    for order in orders where struck.contains(order.contract.identifier) { send(.withdrawn(order.run)) }
+    for order in orders where struck.contains(order.contract.identifier) { send(.input(.withdrawn(order.run))) }
   }
 
   private func strikesToCome() -> Set<TaskIdentifier> {
     let runs = monitor.locked {
       commands.compactMap { command -> RunID? in
         switch command {
-        case .ended(let run, .crashed, _), .ended(let run, .forced, _): run
+        case .input(.ended(let run, .crashed, _)), .input(.ended(let run, .forced, _)): run
         default: nil
         }
       }

@@ -1,10 +1,9 @@
-import DequeModule
 import Failpoints
 import HostThreads
 import Synchronization
 public import TaskModel
 
-/// Runs the scheduler's core on a thread of its own, which is also the one that writes to the store.
+/// Drives the scheduling engine on a thread of its own, which is also the one that writes to the store.
 ///
 /// Submissions, outcomes, claims and what plugins keep that wait at the same moment share one commit and its sync; answers, runs and
 /// events follow when that is durable. The thread sleeps until the next request is due or something is sent to it.
@@ -15,7 +14,8 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   private let observe: @Sendable (Notice) -> Void
   private let standingChanged: @Sendable (TaskIdentifier, Standing) -> Void
   let monitor = Monitor()
-  let core: SchedulerCore
+  let engine: SchedulingEngine
+  var core: SchedulerCore { engine.core }
   let policy: SchedulingPolicy
 
   private let liveRuns = Atomic(0)
@@ -24,7 +24,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   public var liveRunCount: Int { liveRuns.load(ordering: .relaxed) }
 
   // With `monitor` held.
-  var commands = Deque<Command>()
+  var commands: [Command] = []
   /// Whether one of them is for the thread to look at now.
   private var isCalled = false
   /// Whether begins are: they are the answers to what was asked, or a rate counts them.
@@ -36,10 +36,9 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   private let afterwards = Monitor()
 
   // The thread's own.
-  var unrecorded: [Command] = []
-  var parked: [ParkedWrite] = []
   var retryAt: MonotonicTime?
-  private var retryDelay = Duration.seconds(1)
+  private var retryDelay = firstRetry
+  private static let firstRetry = Duration.seconds(1)
   var drainDeadline: MonotonicTime?
   /// Claimed, to begin at their time; the last first.
   private(set) var held: [(begin: MonotonicTime, order: RunOrder)] = []
@@ -48,7 +47,6 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   var prunedAt: MonotonicTime
   var isPruning = true
   private var awaitedConditions: Conditions = []
-  private var endedRuns = EndedRuns()
   /// When memory that large turns have left unused is given back; nil: there is none.
   var trimAt: MonotonicTime?
   /// When the host has been idle for so long that the store gives its memory back; nil: it has.
@@ -72,7 +70,8 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     self.launcher = launcher
     self.observe = observe
     self.standingChanged = standingChanged
-    core = SchedulerCore(policy: policy, origin: store.origin, lastSequence: try store.highestSequence(), now: clock.wallTime)
+    let core = SchedulerCore(policy: policy, origin: store.origin, lastSequence: try store.highestSequence(), now: clock.wallTime)
+    engine = SchedulingEngine(core, store: store)
     prunedAt = clock.monotonicTime
   }
 
@@ -93,44 +92,18 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     objection: @escaping @Sendable (_ payload: [UInt8], TaskIdentifier) -> String? = { _, _ in nil }, crashed: [RunID: String] = [:],
     begun: Set<RunID> = [], clocks: ClockReference? = nil
   ) throws(StoreError) -> (lost: Int, refused: [(TaskRequest, RequestRefusal)]) {
-    core.register(contracts)
     core.objection = objection
-    let now = clock.wallTime
-    let result = try store.commit { transaction in
-      if let clocks { try core.clockChanged(clocks, transaction, now: now) }
-      let lost = try core.recover(transaction, crashed: crashed, begun: begun, now: now)
-      try core.reconcile(schedules, transaction, now: now)
-      Failpoint.scheduleReconciled.hit()
-      var refused: [(TaskRequest, RequestRefusal)] = []
-      for change in changes {
-        switch change {
-        case .submit(let request):
-          do { _ = try transaction.savepoint { try core.submit(request, transaction, now: now) } } catch let refusal as RequestRefusal {
-            refused.append((request, refusal))
-          }
-        case .cancel(let identifiers): _ = try core.cancelPending(of: identifiers, transaction, now: now)
-        }
-      }
-      core.turn.changedWatches = true
-      try core.findWatches(transaction)
-      return (lost, refused)
-    }
-    if let watches = core.turn.watches, !watches.isEmpty { observe(.filesAwaited(watches)) }
-    core.committed(core.turn)
-    Failpoint.booksOpened.hit()
-    tellStandings(core.turn)
-    if core.limits.needsHistory {
-      var query = RunQuery()
-      query.limit = Self.historyForLimits
-      core.limits.restore(try store.runs(query), now: now) { [store] run in (try? store.request(run.request))?.request.gates.concurrencyKey
-      }
-    }
+    let opening = try engine.open(
+      contracts, schedules: schedules, changes: changes, crashed: crashed, begun: begun, clocks: clocks, now: clock.wallTime,
+      at: clock.monotonicTime)
+    if let watches = opening.turn.watches, !watches.isEmpty { observe(.filesAwaited(watches)) }
+    tellStandings(opening.turn)
     monitor.locked { isServing = true }
     do { try HostThread.start("scheduler", precise: true) { [self] in serve() } } catch {
       monitor.locked { isServing = false }
       throw StoreError.other(error.description)
     }
-    return result
+    return (opening.lost, opening.refused)
   }
 
   /// Ends the thread and waits until it has ended; drain first. What was sent and not begun, and what is sent from then on, is refused.
@@ -142,9 +115,6 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     }
   }
 
-  /// Ended runs that are looked at to know what is used of rates and quotas.
-  private static let historyForLimits = 20_000
-
   // MARK: Sent from other threads, see Scheduler+Command and Scheduler+Requests
 
   /// Sends something to the thread.
@@ -155,7 +125,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
       return refuse(command)
     }
     commands.append(command)
-    let isQuiet = if case .began = command { !awaitsBegins } else { false }
+    let isQuiet = if case .input(.began) = command { !awaitsBegins } else { false }
     if !isQuiet, !isCalled {
       isCalled = true
       monitor.signal()
@@ -166,19 +136,20 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   /// The thread has ended: nobody waits for ever. On the sender's thread, or on the scheduler's last legs.
   private func refuse(_ command: Command) {
     switch command {
-    case .write(let write): write.fail(RequestRefusal(.unavailable, "the host has stopped: submit again when it is back"))
+    case .input(.write(let write)): write.fail(Self.hasStopped)
     case .inspect(let body): afterwards.locked { body(core, clock.wallTime) }
     case .drain(_, let completion): completion()
-    case .ended, .began, .withdrawn, .force, .conditions: break
+    case .input, .force, .conditions: break
     }
   }
+
+  private static let hasStopped = RequestRefusal(.unavailable, "the host has stopped: submit again when it is back")
 
   // MARK: The thread
 
   private func serve() {
     while let batch = nextBatch() {
-      let late = beginHeld()
-      settle(late + batch.filter(takesTransaction))
+      settle(inputs(of: batch))
       tellAwaited()
       liveRuns.store(core.live.count, ordering: .relaxed)
       endDrainIfDue()
@@ -190,8 +161,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
       defer { commands.removeAll() }
       return commands
     }
-    for parked in parked { refuse(.write(parked.write)) }
-    parked.removeAll()
+    engine.refuseParked(Self.hasStopped)
     for command in left { refuse(command) }
     for completion in drained { completion() }
     drained.removeAll()
@@ -202,7 +172,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   }
 
   /// Waits for commands or for the next thing to do. Nil: it is over.
-  private func nextBatch() -> Deque<Command>? {
+  private func nextBatch() -> [Command]? {
     let wakeAt = nextWake()
     monitor.lock()
     defer { monitor.unlock() }
@@ -231,124 +201,47 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     return wake
   }
 
-  /// Carries out what needs no transaction; returns whether the command needs one.
-  private func takesTransaction(_ command: Command) -> Bool {
-    switch command {
-    case .write, .ended, .began, .withdrawn: return true
-    case .inspect(let body): body(core, clock.wallTime)
-    case .conditions(let report): take(report)
-    case .drain(let deadline, let completion):
-      core.isDraining = true
-      core.drainingSince = core.drainingSince ?? clock.wallTime
-      Failpoint.drainingBegun.hit()
-      drainDeadline = min(drainDeadline ?? deadline, deadline)
-      drained.append(completion)
-      // A store that works again is not waited for.
-      if retryAt != nil { retryAt = clock.monotonicTime }
-    case .force:
-      drainDeadline = nil
-      for run in core.live.keys { launcher.force(run, reason: .draining) }
+  /// Carries out what needs no turn of its own; returns what the turn takes in.
+  private func inputs(of batch: [Command]) -> [EngineInput] {
+    var inputs = beginHeld()
+    inputs.reserveCapacity(inputs.count + batch.count)
+    for command in batch {
+      switch command {
+      case .input(let input): inputs.append(input)
+      case .inspect(let body): body(core, clock.wallTime)
+      case .conditions(let report): take(report)
+      case .drain(let deadline, let completion):
+        core.isDraining = true
+        core.drainingSince = core.drainingSince ?? clock.wallTime
+        Failpoint.drainingBegun.hit()
+        drainDeadline = min(drainDeadline ?? deadline, deadline)
+        drained.append(completion)
+        // A store that works again is not waited for.
+        if retryAt != nil { retryAt = clock.monotonicTime }
+      case .force:
+        drainDeadline = nil
+        for run in core.live.keys { launcher.force(run, reason: .draining) }
+      }
     }
-    return false
+    return inputs
   }
 
-  /// One turn: everything that waits, and what can be started, in one commit.
-  private func settle(_ writes: Deque<Command>) {
+  /// One turn, if there is anything to do.
+  private func settle(_ inputs: [EngineInput]) {
     if let retryAt, clock.monotonicTime >= retryAt {
       self.retryAt = nil
-      core.storeTrouble = nil
+      engine.retryStore()
     }
     let now = clock.wallTime
-    let outcomes = unrecorded
-    let hasOutcomes = !outcomes.isEmpty && retryAt == nil
-    guard !writes.isEmpty || hasOutcomes || core.mayDispatch(now: now) || core.hasDuty(now: now) else { return }
-    core.beginTurn()
-    var waiting: [ParkedWrite] = []
-    do {
-      try store.commit { transaction in
-        waiting = parked
-        for command in outcomes { try perform(command, &waiting, transaction, now: now) }
-        for command in writes { try perform(command, &waiting, transaction, now: now) }
-        try performParked(&waiting, transaction, now: now)
-        try core.recordBegins(transaction, before: now + (.zero - HandlerState.patience))
-        try core.dispatch(transaction, now: now)
-        try core.takeBackWhereDue(transaction, now: now)
-        try core.findWatches(transaction)
-      }
-    } catch {
-      return failed(writes, error)
-    }
-    unrecorded.removeAll()
-    parked = waiting
-    if retryAt != nil || retryDelay > .seconds(1) { recovered() }
-    core.committed(core.turn)
-    noteSize(of: core.turn)
-    carryOut(core.turn)
+    guard !inputs.isEmpty || engine.hasWork(now: now) else { return }
+    let turn: EngineTurn
+    do { turn = try engine.turn(inputs, now: now, at: clock.monotonicTime) } catch { return failed(error) }
+    if retryDelay > Self.firstRetry { recovered() }
+    noteSize(of: turn)
+    carryOut(turn)
   }
 
-  private func perform(
-    _ command: Command, _ waiting: inout [ParkedWrite], _ transaction: any StoreTransaction, now: WallTime
-  ) throws {
-    switch command {
-    case .ended(let run, let ending, let report):
-      // A run that is not its request's present one has nothing to say any more.
-      do { try core.end(run, ending, report, transaction, now: now) } catch StoreError.fenced { return core.abandon(run, now: now) }
-      if case .returned(_, _?) = ending, let entry = core.turn.ended.last(where: { $0.run == run }) { noteExpired(entry) }
-    case .began(let run, let time): try core.hearBegin(run, at: time, transaction)
-    case .withdrawn(let run):
-      do { try core.release(run, transaction, now: now) } catch StoreError.fenced { core.abandon(run, now: now) }
-    case .write(let write):
-      // What a change looks at is recorded: a run that has begun may make it itself.
-      try core.recordBegins(transaction)
-      let before = core.turn.mark
-      do {
-        core.turn.answers.append(try transaction.savepoint { try write.perform(core, transaction, now) })
-      } catch let ahead as ClaimedAhead {
-        core.takeBack(to: before)
-        try core.takeBack(of: ahead.identifier, forChange: true, transaction, now: now)
-        waiting.append(ParkedWrite(write: write, identifier: ahead.identifier))
-      } catch let refusal as RequestRefusal {
-        refuse(write, refusal, before)
-      } catch let error as StoreError where error == .fenced || error.isLimit {
-        refuse(write, RequestRefusal(error), before)
-      } catch let error as IllegalTransition {
-        refuse(write, RequestRefusal(.conflict, "\(error)"), before)
-      }
-    case .inspect, .drain, .force, .conditions: break
-    }
-  }
-
-  /// A run that had expired has returned.
-  private func noteExpired(_ entry: LiveRunEntry) {
-    guard let grace = core.handlers[entry.identifier]?.contract.grace else { return }
-    let now = clock.monotonicTime
-    endedRuns.note(entry.run, of: entry.request, until: now + grace, now: now)
-  }
-
-  /// Throws `fenced` unless the run may submit and cancel: it is its request's present one, or it expired, has returned, and its grace is
-  /// not over. On the thread.
-  func checkMaySubmit(_ run: RunID, of request: RequestID, _ transaction: any StoreTransaction) throws {
-    if endedRuns.contains(run, of: request, now: clock.monotonicTime) { return }
-    _ = try transaction.requestRunning(as: run, of: request)
-  }
-
-  /// Makes the changes whose requests are back, before anything is handed out again.
-  private func performParked(_ waiting: inout [ParkedWrite], _ transaction: any StoreTransaction, now: WallTime) throws {
-    while let position = waiting.firstIndex(where: { !core.awaits($0.identifier) }) {
-      let parked = waiting.remove(at: position)
-      try perform(.write(parked.write), &waiting, transaction, now: now)
-    }
-    if waiting.isEmpty { core.changesAreMade() }
-  }
-
-  /// The savepoint undid what the change wrote; this undoes what it changed in memory.
-  private func refuse(_ write: Write, _ refusal: RequestRefusal, _ before: Turn.Mark) {
-    core.takeBack(to: before)
-    Failpoint.submissionRefused.hit()
-    core.turn.answers.append { write.fail(refusal) }
-  }
-
-  private func carryOut(_ turn: Turn) {
+  private func carryOut(_ turn: EngineTurn) {
     if !turn.ended.isEmpty { Failpoint.outcomeRecorded.hit() }
     if !turn.orders.isEmpty { Failpoint.runRecorded.hit() }
     if !turn.orders.isEmpty {
@@ -379,7 +272,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     endedSincePruning += turn.ended.count
   }
 
-  private func tellStandings(_ turn: Turn) {
+  private func tellStandings(_ turn: EngineTurn) {
     for change in turn.standings { standingChanged(change.identifier, change.standing ?? Standing()) }
   }
 
@@ -405,10 +298,10 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   /// Begins the runs whose time has come.
   ///
   /// - Returns: Those that something holds by now come back.
-  private func beginHeld() -> Deque<Command> {
+  private func beginHeld() -> [EngineInput] {
     let (now, wallTime) = (clock.monotonicTime, clock.wallTime)
     var orders: [RunOrder] = []
-    var late: Deque<Command> = []
+    var late: [EngineInput] = []
     while let next = held.last, next.begin <= now {
       let order = held.removeLast().order
       if core.beginHeld(order.run, now: wallTime) { orders.append(order) } else { late.append(.withdrawn(order.run)) }
@@ -421,39 +314,17 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
 
   // MARK: A store that fails
 
-  /// Nothing of the turn happened. Outcomes are kept until they can be recorded; who waits for a change is told.
-  private func failed(_ writes: Deque<Command>, _ error: StoreError) {
-    core.undoTurn(now: clock.wallTime)
-    let wasWorking = core.storeTrouble == nil && retryDelay == .seconds(1)
-    core.storeTrouble = error
-    core.storeTroubleSince = core.storeTroubleSince ?? clock.wallTime
-    launcher.withdraw(core.askAllBack())
-    for parked in parked { parked.write.fail(RequestRefusal(error)) }
-    parked.removeAll()
-    core.changesAreMade()
-    for command in writes {
-      switch command {
-      case .ended, .began, .withdrawn: unrecorded.append(command)
-      case .write(let write): write.fail(RequestRefusal(error))
-      case .inspect, .drain, .force, .conditions: break
-      }
-    }
+  private func failed(_ turn: FailedTurn) {
+    launcher.withdraw(turn.withdrawals)
+    let wasWorking = retryDelay == Self.firstRetry
     retryAt = clock.monotonicTime + retryDelay
     retryDelay = min(retryDelay * 2, .seconds(30))
-    if wasWorking { observe(.storeFailed(error)) }
+    if wasWorking { observe(.storeFailed(turn.error)) }
   }
 
   private func recovered() {
     retryAt = nil
-    retryDelay = .seconds(1)
-    core.storeTrouble = nil
-    core.storeTroubleSince = nil
+    retryDelay = Self.firstRetry
     observe(.storeRecovered)
-  }
-}
-
-extension StoreError {
-  fileprivate var isLimit: Bool {
-    if case .limit = self { true } else { false }
   }
 }

@@ -79,7 +79,7 @@ extension SchedulerCore {
     let standing = standing == Standing() ? nil : standing
     try transaction.setStanding(standing, of: identifier)
     turn.standings.append(
-      Turn.StandingChange(
+      EngineTurn.StandingChange(
         identifier: identifier, standing: standing, before: standings[identifier], incidentBefore: incidents[identifier],
         newestBefore: newestAtStrike[identifier]))
     incidents[identifier] = incident
@@ -87,7 +87,7 @@ extension SchedulerCore {
   }
 
   /// Takes changes back, the last one first.
-  func takeBack(_ changes: some BidirectionalCollection<Turn.StandingChange>) {
+  func takeBack(_ changes: some BidirectionalCollection<EngineTurn.StandingChange>) {
     for change in changes.reversed() {
       incidents[change.identifier] = change.incidentBefore
       newestAtStrike[change.identifier] = change.newestBefore

@@ -38,7 +38,10 @@ final class SchedulerCore {
   var objection: @Sendable (_ payload: [UInt8], TaskIdentifier) -> String? = { _, _ in nil }
   /// Whether events are gathered.
   var isObserved = false
-  var turn = Turn()
+  var turn = EngineTurn()
+  /// When it began, on the clock of budgets and waits.
+  private(set) var turnBegan = MonotonicTime(nanoseconds: 0)
+  var endedRuns = EndedRuns()
   /// What is known of the machine's conditions; nil: nothing is, and they count as held.
   var conditions: ConditionReport? { didSet { conditionsChanged = true } }
   /// What is handed out ahead has not been compared with the conditions.
@@ -150,7 +153,7 @@ final class SchedulerCore {
   }
 
   /// One change of the turn was refused: what it changed in memory since `mark` is taken back.
-  func takeBack(to mark: Turn.Mark) {
+  func takeBack(to mark: EngineTurn.Mark) {
     let dropped = turn.takeBack(to: mark)
     for run in dropped.stopped { live[run]?.stopRequested = nil }
     takeBack(dropped.standings)
@@ -166,8 +169,11 @@ final class SchedulerCore {
     nextDeadline = .unknown
   }
 
-  /// Begins a turn; what the last one led to is handed over.
-  func beginTurn() { turn = Turn() }
+  /// Begins a turn; `moment` is when, on the clock of budgets and waits.
+  func beginTurn(at moment: MonotonicTime) {
+    turn = EngineTurn()
+    turnBegan = moment
+  }
 
   /// The turn's commit failed: what it changed in memory is taken back, what it may have changed is asked for anew.
   func undoTurn(now: WallTime) {
@@ -197,7 +203,7 @@ final class SchedulerCore {
     takeBack(turn.standings)
     takeBack(turn.liveSteps)
     forgetAll()
-    turn = Turn()
+    turn = EngineTurn()
   }
 
   /// A run that was counted has not begun.
@@ -230,10 +236,12 @@ final class SchedulerCore {
     for (identifier, step) in steps.reversed() { liveCounts[identifier] = liveCounts[identifier].map { max(0, $0 - step) } }
   }
 
-  /// The turn is durable: what counts only then.
-  func committed(_ turn: Turn) {
+  /// The turn is durable: what counts only then is counted, and what is to be carried out is handed over.
+  func committed() -> EngineTurn {
     for record in turn.history { limits.note(record) }
-    self.turn.unmeasured = []
+    let committed = turn
+    turn = EngineTurn()
+    return committed
   }
 
   // MARK: Recovery

@@ -33,8 +33,7 @@ import Testing
     ],
     "Sources/TaskStore": ["Failpoints", "Foundation", "GRDB", "GRDBSQLite", "Glibc", "HostThreads", "TaskModel"],
     "Sources/TaskScheduler": [
-      "CalendarTime", "DequeModule", "Failpoints", "HostThreads", "MemoryStore", "SchedulingLimits", "StrictText", "Synchronization",
-      "TaskModel",
+      "CalendarTime", "Failpoints", "HostThreads", "MemoryStore", "SchedulingLimits", "StrictText", "Synchronization", "TaskModel",
     ],
     "Sources/HostControl": [
       "CalendarTime", "DequeModule", "Glibc", "HTTPTypes", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix",

@@ -82,7 +82,7 @@ final class BusyWeek {
       let request = TaskRequest(
         identifier: Self.identifiers[index], repetition: RepeatRule(.cron(rule), missed: .all(limit: 1000, spread: .seconds(1))))
       // Ahead of the turn in which it may begin.
-      try host.turn { core, transaction in
+      try host.turn { [self] core, transaction in
         let id = try core.submit(request, transaction, now: host.now).id
         crons[id] = Cron(rule: rule, expected: try Self.times(rule, until: end))
       }
@@ -111,7 +111,7 @@ final class BusyWeek {
       if index % 4 == 1 { request.gates.flex = .seconds(30) }
       if index % 5 == 2 { request.gates.conditions = .network }
       if index % 5 == 3 { request.gates.onLostCondition = .finish }
-      try host.turn { core, transaction in
+      try host.turn { [self] core, transaction in
         let submission = try core.submit(request, transaction, now: host.now)
         everies[submission.id] = Every(interval: interval, anchor: submission.nextStart)
       }
@@ -125,7 +125,7 @@ final class BusyWeek {
       priority: Int.random(in: -10...10, using: &random), retry: RetryPolicy(attempts: 4, initial: .seconds(30)))
     if Int.random(in: 0..<4, using: &random) == 0 { request.gates.conditions = .network }
     if Int.random(in: 0..<4, using: &random) == 0 { request.gates.concurrencyKey = "k\(Int.random(in: 0..<5, using: &random))" }
-    try host.turn { core, transaction in oneShots.insert(try core.submit(request, transaction, now: host.now).id) }
+    try host.turn { [self] core, transaction in oneShots.insert(try core.submit(request, transaction, now: host.now).id) }
   }
 
   // MARK: The time that passes
@@ -216,7 +216,7 @@ final class BusyWeek {
   /// Lets what waits end, without anything new.
   func finish() throws {
     for id in Array(crons.keys) + everies.keys {
-      try? host.turn { core, transaction in _ = try core.cancel(id, transaction, now: host.now) }
+      try? host.turn { [self] core, transaction in _ = try core.cancel(id, transaction, now: host.now) }
     }
     for identifier in Self.identifiers { try host.turn { core, transaction in _ = try core.release(identifier, transaction) } }
     try host.set(ProofWorld.report(.all, now: host.now))

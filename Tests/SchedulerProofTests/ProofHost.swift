@@ -5,12 +5,13 @@ import TaskModel
 
 @testable import TaskScheduler
 
-/// The scheduler's core on a store in memory, with clocks that the test sets. Does with a turn what the scheduler's thread does with it.
+/// The scheduling engine on a store in memory, with clocks that the test sets. Does with a turn what the scheduler's thread does with it.
 final class ProofHost {
-  let store: any RequestStore = MemoryRequestStore(origin: 7)
+  let store = FailingStore(MemoryRequestStore(origin: 7))
   let policy: SchedulingPolicy
   let contracts: [HandlerContract]
-  private(set) var core: SchedulerCore
+  private var engine: SchedulingEngine
+  var core: SchedulerCore { engine.core }
   /// What the calendar shows.
   private(set) var now: WallTime
   /// What the calendar shows less what the boot clock shows.
@@ -27,80 +28,68 @@ final class ProofHost {
   /// Told of each run that has ended, once that is durable.
   var ended: (RunRecord) throws -> Void = { _ in }
   private var launcher = LauncherModel()
-  /// The runs that the launcher was asked for: it answers in the next turn.
-  private var asked: [RunID] = []
+  /// What the launcher answered when it was asked for runs: it arrives in the next turn.
+  private var answers: [EngineInput] = []
 
   init(_ policy: SchedulingPolicy, _ contracts: [HandlerContract], now: WallTime) throws {
     self.policy = policy
     self.contracts = contracts
     self.now = now
-    core = SchedulerCore(policy: policy, origin: store.origin, lastSequence: 0, now: now, random: SeededGenerator(seed: 1))
+    let core = SchedulerCore(policy: policy, origin: store.origin, lastSequence: 0, now: now, random: SeededGenerator(seed: 1))
+    engine = SchedulingEngine(core, store: store)
     try open(crashed: [:])
   }
 
   private func open(crashed: [RunID: String], begun: Set<RunID> = []) throws {
-    core.register(contracts)
-    core.beginTurn()
-    try store.commit { transaction in
-      try core.clockChanged(reference, transaction, now: now)
-      _ = try core.recover(transaction, crashed: crashed, begun: begun, now: now)
-      try core.reconcile([:], transaction, now: now)
-    }
-    core.committed(core.turn)
-    if core.limits.needsHistory {
-      var query = RunQuery()
-      query.limit = 20_000
-      core.limits.restore(try store.runs(query), now: now) { [store] run in (try? store.request(run.request))?.request.gates.concurrencyKey
-      }
-    }
-    for run in core.turn.history { try ended(run) }
+    let opening = try engine.open(
+      contracts, schedules: [:], crashed: crashed, begun: begun, clocks: reference, now: now, at: Self.moment)
+    for run in opening.turn.history { try ended(run) }
   }
+
+  /// Budgets and waits are no matter here.
+  private static let moment = MonotonicTime(nanoseconds: 0)
 
   private var reference: ClockReference { ClockReference(boot: "\(boot)", offset: offset) }
 
   // MARK: Turns
 
-  /// One turn: the change, and what can be started then, in one commit. A refusal undoes the change alone. A commit that fails undoes all.
-  @discardableResult func turn<Value>(fails: Bool = false, _ change: (SchedulerCore, any StoreTransaction) throws -> Value) throws -> Value
-  {
-    core.storeTrouble = nil
-    let late = try beginHeld()
-    core.beginTurn()
-    let result: Result<Value, RequestRefusal>?
-    do {
-      result = try store.commit { transaction in
-        for run in late { try core.release(run, transaction, now: now) }
-        try answer(transaction)
-        try core.recordBegins(transaction)
-        let result = try settle(transaction, change)
-        try core.dispatch(transaction, now: now)
-        try core.takeBackWhereDue(transaction, now: now)
-        try core.findWatches(transaction)
-        if fails { throw StoreError.full("as the test wishes") }
-        return result
+  /// One turn: the change, and what can be started then, in one commit. Then as many as it takes until the change is made. A refusal undoes
+  /// the change alone. A commit that fails undoes all.
+  @discardableResult func turn<Value>(
+    fails: Bool = false, _ change: @escaping (SchedulerCore, any StoreTransaction) throws -> Value
+  ) throws -> Value {
+    var result: Result<Value, RequestRefusal>?
+    let write = Write({ result = $0 }) { core, transaction, _ throws -> Value in
+      // Nothing else refuses a change: where memory and store disagree, the turn fails.
+      do { return try change(core, transaction) } catch let error where !(error is RequestRefusal || error is ClaimedAhead) {
+        throw ProofFailure("\(error)")
       }
-    } catch {
-      core.undoTurn(now: now)
-      for run in late { held[run] = now }
-      core.storeTrouble = error
-      core.changesAreMade()
-      throw error
     }
-    for run in asked where launcher.withdraw(run) { orders[run] = nil }
-    asked = []
-    core.committed(core.turn)
-    try carryOut(core.turn)
-    guard let result else { return try turn(change) }
-    while !asked.isEmpty { try turn { _, _ in } }
+    try turn([.write(write)], fails: fails)
+    while result == nil { try turn([]) }
+    guard let result else { throw ProofFailure("the change was not answered") }
     return try result.get()
   }
 
-  /// The launcher answers what it was asked.
-  private func answer(_ transaction: any StoreTransaction) throws {
-    for run in asked {
-      if launcher.hasBegun(run) { core.begin(run, at: now, now: now) } else { try core.release(run, transaction, now: now) }
+  /// One turn with what arrived; then those in which the launcher answers what it was asked.
+  private func turn(_ arrived: [EngineInput], fails: Bool = false) throws {
+    engine.retryStore()
+    let inputs = try beginHeld() + answers + arrived
+    answers = []
+    let turn: EngineTurn
+    store.fail(with: fails ? .full("as the test wishes") : nil)
+    defer { store.fail(with: nil) }
+    do { turn = try engine.turn(inputs, now: now, at: Self.moment) } catch {
+      ask(error.withdrawals)
+      throw error.error
     }
+    try carryOut(turn)
+    for answer in turn.answers { answer() }
+    while !answers.isEmpty { try self.turn([]) }
   }
+
+  /// The launcher is asked for runs.
+  private func ask(_ runs: [RunID]) { answers += runs.map { launcher.withdraw($0) ? .withdrawn($0) : .began($0, now) } }
 
   /// Whether a run's handler has been called.
   func hasBegun(_ run: RunID) -> Bool { launcher.hasBegun(run) }
@@ -117,28 +106,8 @@ final class ProofHost {
   /// A turn that changes nothing but starts what can be started.
   func turn() throws { try turn { _, _ in } }
 
-  private func settle<Value>(
-    _ transaction: any StoreTransaction, _ change: (SchedulerCore, any StoreTransaction) throws -> Value
-  ) throws -> Result<Value, RequestRefusal>? {
-    while true {
-      let before = core.turn.mark
-      do {
-        let value = try transaction.savepoint { try change(core, transaction) }
-        core.changesAreMade()
-        return .success(value)
-      } catch let refusal as RequestRefusal {
-        core.takeBack(to: before)
-        core.changesAreMade()
-        return .failure(refusal)
-      } catch let ahead as ClaimedAhead {
-        core.takeBack(to: before)
-        try core.takeBack(of: ahead.identifier, forChange: true, transaction, now: now)
-        if core.awaits(ahead.identifier) { return nil }
-      }
-    }
-  }
-
-  private func carryOut(_ turn: Turn) throws {
+  private func carryOut(_ turn: EngineTurn) throws {
+    try promise(turn.history.count == turn.ended.count, "of the runs \(turn.ended), only \(turn.history) have an outcome")
     for entry in turn.ended + turn.released.map(\.entry) {
       orders[entry.run] = nil
       held[entry.run] = nil
@@ -146,9 +115,8 @@ final class ProofHost {
     }
     for record in turn.history { try ended(record) }
     // What the launcher began in the place of what ended.
-    for order in next where orders[order.run] != nil { try tellBegin(order) }
-    next = []
-    asked += turn.withdrawals
+    try tellNext()
+    ask(turn.withdrawals)
     for order in turn.orders {
       orders[order.run] = order
       try start(order)
@@ -168,19 +136,19 @@ final class ProofHost {
   /// Those whose time has come begin.
   ///
   /// - Returns: Those that something holds by now are to be taken back.
-  private func beginHeld() throws -> [RunID] {
-    var late: [RunID] = []
+  private func beginHeld() throws -> [EngineInput] {
+    var late: [EngineInput] = []
     for run in held.keys.sorted() {
       guard let due = held[run], due <= now, let order = orders[run] else { continue }
       held[run] = nil
-      if core.beginHeld(run, now: now) { try start(order) } else { late.append(run) }
+      if core.beginHeld(run, now: now) { try start(order) } else { late.append(.withdrawn(run)) }
     }
     return late
   }
 
   // MARK: What happens
 
-  /// Ends a run. Where the launcher tells of the end too late to be recorded, it tells again.
+  /// Ends a run. Where the commit fails, the next turn records it.
   func end(_ run: RunID, _ ending: RunEnding, _ report: RunReport = RunReport(), fails: Bool = false) throws {
     try end([(run, ending, report)], fails: fails)
   }
@@ -190,23 +158,23 @@ final class ProofHost {
 
   /// Ends runs in one turn.
   func end(_ ends: [(run: RunID, ending: RunEnding, report: RunReport)], fails: Bool = false) throws {
-    let before = launcher
-    var given: [RunID] = []
+    var inputs: [EngineInput] = ends.map { .ended($0.run, $0.ending, $0.report) }
     for end in ends {
       switch end.ending {
-      case .crashed, .forced: given += launcher.crash(end.run).map(\.run)
+      case .crashed, .forced: inputs += launcher.crash(end.run).map { .withdrawn($0.run) }
       case .returned, .lost: if let order = launcher.end(end.run) { next.append(order) }
       }
     }
-    do {
-      try turn(fails: fails) { core, transaction in
-        for end in ends { try core.end(end.run, end.ending, end.report, transaction, now: now) }
-        for run in given { try core.release(run, transaction, now: now) }
-      }
-    } catch {
-      (launcher, next) = (before, [])
+    do { try turn(inputs, fails: fails) } catch {
+      try tellNext()
       throw error
     }
+  }
+
+  private func tellNext() throws {
+    let begun = next.filter { orders[$0.run] != nil }
+    next = []
+    for order in begun { try tellBegin(order) }
   }
 
   /// Time passes.
@@ -221,7 +189,7 @@ final class ProofHost {
     // What is held begins at its time on a clock that nobody sets.
     if !slept { held = held.mapValues { $0 + distance } }
     if !slept { offset += distance.wholeMilliseconds }
-    try turn { core, transaction in try core.clockChanged(reference, transaction, now: now) }
+    try turn { core, transaction in try core.clockChanged(self.reference, transaction, now: self.now) }
   }
 
   /// The machine is as the report says.
@@ -242,15 +210,16 @@ final class ProofHost {
   func restart(crashed: [RunID: String] = [:], reboot: Bool = false) throws {
     let begun = launcher.begunAhead
     (orders, held, expirations) = ([:], [:], [:])
-    (launcher, asked, next) = (LauncherModel(), [], [])
+    (launcher, answers, next) = (LauncherModel(), [], [])
     if reboot {
       boot += 1
       offset &+= 12_345
     }
     let conditions = core.conditions
-    core = SchedulerCore(
+    let core = SchedulerCore(
       policy: policy, origin: store.origin, lastSequence: try store.highestSequence(), now: now,
       random: SeededGenerator(seed: UInt64(boot)))
+    engine = SchedulingEngine(core, store: store)
     core.conditions = conditions
     try open(crashed: crashed, begun: begun)
     try turn()

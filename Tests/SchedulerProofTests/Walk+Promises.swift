@@ -219,7 +219,7 @@ extension Walk {
       trace("\(host.orders.count) runs, next start \(host.core.nextTurn(now: host.now) as Any), \(openLanes())")
       if let run = host.orders.keys.filter({ host.held[$0] == nil }).min(), let order = host.orders[run] {
         if host.core.live[run]?.isRepeating == true, known[order.request]?.isStopped == false {
-          try host.turn { core, transaction in _ = try core.cancel(order.request, transaction, now: host.now) }
+          try host.turn { [self] core, transaction in _ = try core.cancel(order.request, transaction, now: host.now) }
           known[order.request]?.isStopped = true
         }
         ending = (run, .returned(.success, stop: host.expirations[run]))

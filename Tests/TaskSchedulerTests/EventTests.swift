@@ -102,12 +102,12 @@ import Testing
   func files() throws {
     let world = try World()
     let id = try world.submit(waiting("file:/srv/in", every: true)).id
-    #expect(world.core.turn.watches == ["/srv/in"])
+    #expect(world.lastTurn.watches == ["/srv/in"])
     try world.notify("file:/srv/in")
     #expect(world.isRunning(id))
     try world.finish(id, .success)
     try world.cancel(id)
-    #expect(world.core.turn.watches == [])
+    #expect(world.lastTurn.watches == [])
   }
 
   @Test("a refused submission wakes nobody")

@@ -95,7 +95,6 @@ import Testing
     try world.turn { core, transaction in
       try core.end(try #require(world.orders[first]).run, .returned(.success, stop: nil), RunReport(), transaction, now: world.now)
     }
-    world.core.committed(world.core.turn)
     let second = try world.submit(request()).id
     #expect(!world.isRunning(second))
     let gate = try #require(world.core.explanation(of: try world.record(second), now: world.now).gates.first)
@@ -116,10 +115,7 @@ import Testing
     world.now = world.now + .seconds(6)
     let waiting = try world.submit(request()).id
     #expect(!world.isRunning(waiting))
-    for id in world.begun {
-      try world.finish(id, .success)
-      world.core.committed(world.core.turn)
-    }
+    for id in world.begun { try world.finish(id, .success) }
     #expect(!world.isRunning(waiting))
   }
 

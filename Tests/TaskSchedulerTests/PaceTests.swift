@@ -22,7 +22,7 @@ import Testing
     let next = try world.submit(Self.paced())
     #expect(next.nextStart == began + .seconds(900))
     #expect(next.notes == ["it names no time: it waits for minimum_interval, 900 s, after the last run began"])
-    #expect(world.core.turn.paced.map(\.identifier) == [.sample()])
+    #expect(world.lastTurn.paced.map(\.identifier) == [.sample()])
     #expect(try world.record(next.id).request.isPaced == false)
     try world.finish(first.id, .success)
     try world.advance(to: next.nextStart + .milliseconds(-1))
@@ -31,7 +31,7 @@ import Testing
     #expect(world.isRunning(next.id))
     let third = try world.submit(Self.paced())
     #expect(third.nextStart == world.now + .seconds(900))
-    #expect(world.core.turn.paced.isEmpty, "it is said once")
+    #expect(world.lastTurn.paced.isEmpty, "it is said once")
   }
 
   @Test("of one that repeats itself without end, one run begins in each minimum_interval; simulate launch runs it now")

@@ -132,7 +132,11 @@ struct RandomWalk {
     #expect(order.attempt == request.spent + 1, "\(place)")
     var report = RunReport()
     report.handlerTime = number(0..<8) == 0 ? .milliseconds(3) : .microseconds(300)
-    try world.end(id, ending, report)
+    do { try world.end(id, ending, report) } catch StoreError.full("random") {
+      // The end is kept, and recorded when the store works again.
+      world.store.fail(with: nil)
+      try world.turn()
+    }
     judge(order.contract.identifier, order.run, ending)
     let record = try world.record(id)
     if request.isStopped {
@@ -168,7 +172,7 @@ struct RandomWalk {
     let identifiers = number(0..<2) == 0 ? Self.identifiers : [Self.identifiers[number(0..<3)]]
     let before = try expected.keys.map { try world.record($0) }.filter { identifiers.contains($0.request.identifier) && !$0.state.isFinal }
     let begun = Set(before.map(\.id).filter(world.hasBegun))
-    let count = try world.turn { core, transaction in try core.cancelPending(of: identifiers, transaction, now: world.now) }
+    let count = try world.turn { [world] core, transaction in try core.cancelPending(of: identifiers, transaction, now: world.now) }
     var cancelled = 0
     for record in before {
       let after = try world.record(record.id)
@@ -232,7 +236,7 @@ struct RandomWalk {
 
   private mutating func simulate() throws {
     let identifier = Self.identifiers[number(0..<3)]
-    let record = try world.turn { core, transaction in try core.simulateLaunch(identifier, transaction, now: world.now) }
+    let record = try world.turn { [world] core, transaction in try core.simulateLaunch(identifier, transaction, now: world.now) }
     if expected[record.id] == nil { expected[record.id] = Expected(limit: Self.policy.retry.attempts, isRepeating: false) }
   }
 

@@ -20,6 +20,6 @@ extension TaskRequest {
 extension World {
   /// Several in one submission.
   func submit(_ requests: [TaskRequest]) throws -> [Submission] {
-    try turn { core, transaction in try core.submit(requests, transaction, now: now) }
+    try turn { core, transaction in try core.submit(requests, transaction, now: self.now) }
   }
 }

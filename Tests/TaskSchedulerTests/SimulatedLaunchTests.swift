@@ -55,7 +55,6 @@ import Testing
       let first = try world.submit().id
       world.now = world.now + .seconds(5)
       try world.finish(first, .success)
-      world.core.committed(world.core.turn)
       return try world.submit().id
     },
     Gated(testDescription: "a key") { world in

@@ -45,8 +45,11 @@ import Testing
     try world.end(try world.submit().id, .crashed)
     try world.advance(.seconds(60))
     let ids = [try world.submit().id, try world.submit().id]
+    let run = try #require(world.orders[ids[0]]).run
     world.store.fail(with: full)
-    #expect(throws: full) { try world.end(ids[0], .crashed) }
+    #expect(throws: full) {
+      try world.turn { core, transaction in try core.end(run, .crashed, RunReport(), transaction, now: world.now) }
+    }
     world.store.fail(with: nil)
     try world.finish(ids[1], .success)
     #expect(try world.standing() == Standing())
@@ -89,17 +92,18 @@ import Testing
     let world = try World()
     let id = try world.submit().id
     let run = try #require(world.orders[id]).run
-    world.core.beginTurn()
-    try world.store.commit { transaction in
-      try world.core.end(run, .crashed, RunReport(), transaction, now: world.now)
-      let refused = try world.settle(transaction) { core, transaction -> Standing in
-        _ = try core.release(.sample(), transaction)
-        return try core.release(.sample("org.example.unknown"), transaction)
-      }
-      #expect((try? refused?.get()) == nil)
-    }
+    var refused: Result<Standing, RequestRefusal>?
+    try world.turn([
+      .ended(run, .crashed, RunReport()),
+      .write(
+        Write({ refused = $0 }) { core, transaction, _ in
+          _ = try core.release(.sample(), transaction)
+          return try core.release(.sample("org.example.unknown"), transaction)
+        }),
+    ])
+    #expect(throws: RequestRefusal.self) { try #require(refused).get() }
     #expect(try world.standing().strikes == 1)
-    #expect(world.core.turn.standings.count == 1)
+    #expect(world.lastTurn.standings.count == 1)
     #expect(world.core.handlers[.sample()]?.heldUntil == world.now + .seconds(60))
   }
 }

@@ -98,22 +98,18 @@ import Testing
     let world = try World(SchedulingPolicy(maxPending: 3))
     let running = try world.submit(.sample(key: "k", onConflict: .replace)).id
     world.core.isObserved = true
-    world.core.beginTurn()
-    try world.store.commit { transaction in
-      let kept = try world.settle(transaction) { core, transaction in try core.submit(.sample(begin: .ms(5)), transaction, now: world.now) }
-      // The batch replaces the one that runs, adds one and is refused at the third: none of it has happened.
-      let refused = try world.settle(transaction) { core, transaction in
-        _ = try core.submit(.sample(key: "k", onConflict: .replace), transaction, now: world.now)
-        return try core.submit(.sample(), transaction, now: world.now)
-      }
-      let after = try world.settle(transaction) { core, transaction in try core.submit(.sample(begin: .ms(6)), transaction, now: world.now)
-      }
-      #expect((try? kept?.get()) != nil)
-      #expect((try? refused?.get()) == nil)
-      #expect((try? after?.get()) != nil)
-    }
-    #expect(world.core.turn.expirations.isEmpty)
-    #expect(world.core.turn.events.count == 2)
+    var results: [Result<[Submission], RequestRefusal>] = []
+    // The second replaces the one that runs, adds one and is refused at the third: none of it has happened.
+    let batches: [[TaskRequest]] = [
+      [.sample(begin: .ms(5))], [.sample(key: "k", onConflict: .replace), .sample()], [.sample(begin: .ms(6))],
+    ]
+    try world.turn(
+      batches.map { batch in
+        .write(Write({ results.append($0) }) { core, transaction, now in try batch.map { try core.submit($0, transaction, now: now) } })
+      })
+    #expect(results.map { (try? $0.get().count) } == [1, nil, 1])
+    #expect(world.lastTurn.expirations.isEmpty)
+    #expect(world.lastTurn.events.count == 2)
     #expect(try world.record(running).stopRequested == nil)
     #expect(try world.store.counts() == [.running: 1, .pending: 2])
     #expect(throws: RequestRefusal.self) { try world.submit() }

@@ -147,7 +147,6 @@ import Testing
       let first = try world.submit(request()).id
       world.now = world.now + .seconds(7)
       try world.finish(first, .success)
-      world.core.committed(world.core.turn)
       try world.submit(request())
       return try world.submit(request()).id
     },
@@ -155,7 +154,6 @@ import Testing
       let first = try world.submit(request()).id
       world.now = world.now + .seconds(7)
       try world.finish(first, .success)
-      world.core.committed(world.core.turn)
       return try world.submit(request { $0.deadline = .testStart + .seconds(60) }).id
     },
   ]
@@ -279,7 +277,6 @@ import Testing
       if let settles, settles <= world.now { try world.set(.all) }
       for end in ends.sorted(by: { $0.entry.run < $1.entry.run }) where end.at <= world.now {
         try world.finish(end.entry.request, .success)
-        world.core.committed(world.core.turn)
       }
       try world.turn()
     }

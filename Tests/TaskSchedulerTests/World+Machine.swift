@@ -22,7 +22,7 @@ extension World {
   }
 
   @discardableResult func notify(_ event: String, payload: [UInt8]? = nil) throws -> EventReceipt {
-    try turn { core, transaction in try core.notify(event, payload: payload, transaction, now: now) }
+    try turn { core, transaction in try core.notify(event, payload: payload, transaction, now: self.now) }
   }
 
   /// The calendar is moved by that much; the boot clock goes on as it did.
@@ -30,12 +30,12 @@ extension World {
     let before = try store.commit { try $0.clockReference() } ?? ClockReference(boot: "first", offset: 0)
     now = now + distance
     let reference = ClockReference(boot: before.boot, offset: before.offset + distance.wholeMilliseconds)
-    try turn { core, transaction in try core.clockChanged(reference, transaction, now: now) }
+    try turn { core, transaction in try core.clockChanged(reference, transaction, now: self.now) }
   }
 
   /// The clocks are what they are, in one boot or another.
   func tellClocks(boot: String, offset: Int64) throws {
-    try turn { core, transaction in try core.clockChanged(ClockReference(boot: boot, offset: offset), transaction, now: now) }
+    try turn { core, transaction in try core.clockChanged(ClockReference(boot: boot, offset: offset), transaction, now: self.now) }
   }
 }
 

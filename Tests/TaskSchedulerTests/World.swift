@@ -5,10 +5,13 @@ import Testing
 
 @testable import TaskScheduler
 
-/// The scheduler's core on a real store, with a calendar that the test sets. What the core orders is written down, nothing is run.
+/// The scheduling engine on a real store, with a calendar that the test sets. What it orders is written down, nothing is run.
 final class World {
   let store: FailingStore
-  private(set) var core: SchedulerCore
+  private var engine: SchedulingEngine
+  var core: SchedulerCore { engine.core }
+  /// What the last turn led to.
+  private(set) var lastTurn = EngineTurn()
   /// What the calendar shows.
   var now = WallTime.testStart
   /// The runs that were handed out or are held, and have not ended, by their request.
@@ -24,10 +27,8 @@ final class World {
   private let directory: TemporaryDirectory
   private let policy: SchedulingPolicy
   private var launcher = LauncherModel()
-  /// The runs that the launcher was asked for and will answer about.
-  private(set) var asked: [RunID] = []
-  /// Whether it answers by itself, in the next turn.
-  var answersAtOnce = true
+  /// What the launcher answered when it was asked for runs: it arrives in the next turn.
+  private var answers: [EngineInput] = []
   /// Whether it calls handlers as soon as it is given runs, and says so where that counts.
   var beginsAtOnce = true
 
@@ -35,56 +36,61 @@ final class World {
     directory = try TemporaryDirectory()
     self.policy = policy
     store = FailingStore(try SQLiteRequestStore(path: directory.file("requests.sqlite")))
-    core = SchedulerCore(policy: policy, origin: store.origin, lastSequence: 0, now: now, random: SeededGenerator(seed: 1))
-    core.register(handlers)
+    let core = SchedulerCore(policy: policy, origin: store.origin, lastSequence: 0, now: now, random: SeededGenerator(seed: 1))
+    engine = SchedulingEngine(core, store: store)
+    try open(handlers)
   }
+
+  @discardableResult private func open(
+    _ handlers: [HandlerContract], schedules: [TaskIdentifier: ScheduledRequest] = [:], crashed: [RunID: String] = [:],
+    begun: Set<RunID> = []
+  ) throws -> Int {
+    let opening = try engine.open(handlers, schedules: schedules, crashed: crashed, begun: begun, now: now, at: Self.moment)
+    collect(opening.turn)
+    return opening.lost
+  }
+
+  /// Budgets and waits are no matter here.
+  private static let moment = MonotonicTime(nanoseconds: 0)
 
   deinit { store.close() }
 
   // MARK: Turns
 
-  /// One turn: the change, and what can be started then, in one commit. A refusal undoes the change alone, as on the scheduler's thread.
-  @discardableResult func turn<Value>(_ change: (SchedulerCore, any StoreTransaction) throws -> Value) throws -> Value {
-    let late = beginHeld()
-    core.beginTurn()
-    let result: Result<Value, RequestRefusal>?
-    do {
-      result = try store.commit { transaction in
-        for run in late { try core.release(run, transaction, now: now) }
-        if answersAtOnce { try answer(transaction) }
-        try core.recordBegins(transaction)
-        let result = try settle(transaction, change)
-        try core.dispatch(transaction, now: now)
-        try core.takeBackWhereDue(transaction, now: now)
-        try core.findWatches(transaction)
-        return result
-      }
-    } catch {
-      core.undoTurn(now: now)
-      core.changesAreMade()
-      for run in late { if let claim = core.claims[run] { held[claim.entry.request] = now } }
-      throw error
-    }
-    if answersAtOnce {
-      for run in asked where launcher.withdraw(run) { forget(run) }
-      asked = []
-    }
-    collect(core.turn)
-    guard let result else { return try turn(change) }
-    while answersAtOnce, !asked.isEmpty { try turn { _, _ in } }
-    return try result.get()
+  /// One turn: the change, and what can be started then, in one commit. Then as many as it takes until the change is made.
+  @discardableResult func turn<Value>(_ change: @escaping (SchedulerCore, any StoreTransaction) throws -> Value) throws -> Value {
+    var result: Result<Value, RequestRefusal>?
+    try turn([.write(Write({ result = $0 }) { core, transaction, _ in try change(core, transaction) })])
+    while result == nil || !answers.isEmpty { try turn([]) }
+    return try #require(result).get()
   }
 
+  /// One turn with what arrived.
+  func turn(_ arrived: [EngineInput]) throws {
+    engine.retryStore()
+    let inputs = beginHeld() + answers + arrived
+    answers = []
+    do { lastTurn = try engine.turn(inputs, now: now, at: Self.moment) } catch {
+      ask(error.withdrawals)
+      throw error.error
+    }
+    collect(lastTurn)
+    for answer in lastTurn.answers { answer() }
+  }
+
+  /// The launcher is asked for runs.
+  private func ask(_ runs: [RunID]) { answers += runs.map { launcher.withdraw($0) ? .withdrawn($0) : .began($0, now) } }
+
   /// Those whose time has come begin; those that something holds by now are to be taken back.
-  private func beginHeld() -> [RunID] {
-    var late: [RunID] = []
+  private func beginHeld() -> [EngineInput] {
+    var late: [EngineInput] = []
     for (id, due) in held where due <= now {
       held[id] = nil
       guard let order = orders[id] else { continue }
       if core.beginHeld(order.run, now: now) {
         start(order)
       } else {
-        late.append(order.run)
+        late.append(.withdrawn(order.run))
       }
     }
     return late
@@ -97,19 +103,10 @@ final class World {
     if order.tellsBegin, beginsAtOnce { core.begin(order.run, at: now, now: now) }
   }
 
-  /// The launcher answers what it was asked.
-  private func answer(_ transaction: any StoreTransaction) throws {
-    for run in asked {
-      if launcher.hasBegun(run) { core.begin(run, at: now, now: now) } else { try core.release(run, transaction, now: now) }
-    }
-  }
-
-  private func forget(_ run: RunID) { orders = orders.filter { $0.value.run != run } }
-
   /// The launcher tells that a run of a request has begun.
   func tellBegin(_ id: RequestID) throws {
     let run = try #require(orders[id]?.run)
-    try turn { core, transaction in try core.hearBegin(run, at: now, transaction) }
+    try turnUntilAnswered(.began(run, now))
   }
 
   /// Whether the handler of a request has been called, as the launcher knows.
@@ -118,35 +115,19 @@ final class World {
   /// A turn that changes nothing but starts what can be started.
   func turn() throws { try turn { _, _ in } }
 
-  /// The change of a turn by itself.
-  func settle<Value>(
-    _ transaction: any StoreTransaction, _ change: (SchedulerCore, any StoreTransaction) throws -> Value
-  ) throws -> Result<Value, RequestRefusal>? {
-    while true {
-      let before = core.turn.mark
-      do {
-        let value = try transaction.savepoint { try change(core, transaction) }
-        core.changesAreMade()
-        return .success(value)
-      } catch let refusal as RequestRefusal {
-        core.takeBack(to: before)
-        core.changesAreMade()
-        return .failure(refusal)
-      } catch let ahead as ClaimedAhead {
-        core.takeBack(to: before)
-        try core.takeBack(of: ahead.identifier, forChange: true, transaction, now: now)
-        if core.awaits(ahead.identifier) { return nil }
-      }
-    }
+  /// A turn in which that arrives, and those in which the launcher answers what it is asked then.
+  func turnUntilAnswered(_ input: EngineInput) throws {
+    try turn([input])
+    while !answers.isEmpty { try turn([]) }
   }
 
-  private func collect(_ turn: Turn) {
+  private func collect(_ turn: EngineTurn) {
     for entry in turn.ended + turn.neverBegun + turn.released.map(\.entry) where orders[entry.request]?.run == entry.run {
       _ = launcher.end(entry.run)
       orders[entry.request] = nil
       held[entry.request] = nil
     }
-    asked += turn.withdrawals
+    ask(turn.withdrawals)
     for order in turn.orders {
       orders[order.request] = order
       start(order)
@@ -167,32 +148,28 @@ final class World {
     begun: Set<RunID>? = nil
   ) throws -> Int {
     let begun = begun ?? launcher.begunAhead
-    orders = [:]
-    held = [:]
-    asked = []
+    (orders, held, answers) = ([:], [:], [])
     launcher = LauncherModel()
-    core = SchedulerCore(
+    let core = SchedulerCore(
       policy: policy, origin: store.origin, lastSequence: try store.highestSequence(), now: now, random: SeededGenerator(seed: 2))
-    core.register(handlers)
-    return try turn { core, transaction in
-      let lost = try core.recover(transaction, crashed: crashed, begun: begun, now: now)
-      try core.reconcile(schedules, transaction, now: now)
-      return lost
-    }
+    engine = SchedulingEngine(core, store: store)
+    let lost = try open(handlers, schedules: schedules, crashed: crashed, begun: begun)
+    try turn()
+    return lost
   }
 
   // MARK: What tests do
 
   @discardableResult func submit(_ request: TaskRequest = .sample()) throws -> Submission {
-    try turn { core, transaction in try core.submit(request, transaction, now: now) }
+    try turn { core, transaction in try core.submit(request, transaction, now: self.now) }
   }
 
   @discardableResult func cancel(_ id: RequestID) throws -> RequestRecord {
-    try turn { core, transaction in try core.cancel(id, transaction, now: now) }
+    try turn { core, transaction in try core.cancel(id, transaction, now: self.now) }
   }
 
   @discardableResult func revive(_ id: RequestID) throws -> RequestRecord {
-    try turn { core, transaction in try core.revive(id, transaction, now: now) }
+    try turn { core, transaction in try core.revive(id, transaction, now: self.now) }
   }
 
   @discardableResult func release(_ identifier: TaskIdentifier = .sample()) throws -> Standing {
@@ -212,7 +189,7 @@ final class World {
   /// Ends the run of a request.
   func end(_ id: RequestID, _ ending: RunEnding, _ report: RunReport = RunReport()) throws {
     let order = try #require(orders[id], "the request does not run")
-    try turn { core, transaction in try core.end(order.run, ending, report, transaction, now: now) }
+    try turnUntilAnswered(.ended(order.run, ending, report))
   }
 
   /// The handler of a request returns.
@@ -238,7 +215,7 @@ final class World {
   /// The launcher gives the run of a request back that it could not begin.
   func giveBack(_ id: RequestID) throws {
     let run = try #require(orders[id]?.run)
-    try turn { core, transaction in try core.release(run, transaction, now: now) }
+    try turnUntilAnswered(.withdrawn(run))
   }
 
   /// A request as stored.

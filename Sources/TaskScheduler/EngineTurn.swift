@@ -1,7 +1,7 @@
 public import TaskModel
 
-/// What one turn of the scheduler leads to once its commit is durable.
-struct Turn {
+/// What one turn of the engine leads to once its commit is durable, and what undoes it in memory if the commit fails.
+struct EngineTurn {
   /// Runs to begin.
   var orders: [RunOrder] = []
   /// Runs to begin at their time.
@@ -76,10 +76,7 @@ struct Turn {
   mutating func countLive(_ identifier: TaskIdentifier, by step: Int) { liveSteps.append((identifier, step)) }
 
   /// Drops what was appended since `mark`.
-  ///
-  mutating func takeBack(
-    to mark: Mark
-  ) -> Dropped {
+  mutating func takeBack(to mark: Mark) -> Dropped {
     let dropped = Dropped(
       stopped: Array(stopped[mark.stopped...]), standings: Array(standings[mark.standings...]),
       liveSteps: Array(liveSteps[mark.liveSteps...]), changedHandlers: changes != mark.changes)

@@ -1,0 +1,192 @@
+import Failpoints
+import TaskModel
+
+/// Runs the scheduler's turns: takes what arrived, decides, commits, and returns what is to be carried out.
+///
+/// The only implementation of a turn: the scheduler's thread, forecasts and the tests with a calendar of their own drive it. It has no
+/// thread and no clock, and never waits.
+final class SchedulingEngine {
+  let core: SchedulerCore
+  private let store: any RequestStore
+  /// What a failed commit could not record and nobody repeats: it comes first in the next turn.
+  private(set) var unrecorded: [EngineInput] = []
+  private var parked: [ParkedWrite] = []
+
+  /// Ended runs that are read to know what is used of rates and quotas.
+  private static let historyForLimits = 20_000
+
+  /// An engine that decides as `core` does, on the store that `core` was made for.
+  init(_ core: SchedulerCore, store: any RequestStore) {
+    self.core = core
+    self.store = store
+  }
+
+  // MARK: The first turn
+
+  /// What the first turn found.
+  struct Opening {
+    /// Runs that were lost with the previous host process; those that took it along are not among them.
+    let lost: Int
+    /// The launch submissions that were refused.
+    let refused: [(TaskRequest, RequestRefusal)]
+    let turn: EngineTurn
+  }
+
+  /// Seals the registry and settles what the previous host process left behind; see
+  /// ``Scheduler/start(contracts:schedules:changes:objection:crashed:begun:clocks:)``. Starts nothing. If it throws, the engine is of no use.
+  func open(
+    _ contracts: [HandlerContract], schedules: [TaskIdentifier: ScheduledRequest], changes: [LaunchChange] = [],
+    crashed: [RunID: String] = [:], begun: Set<RunID> = [], clocks: ClockReference? = nil, now: WallTime, at moment: MonotonicTime
+  ) throws(StoreError) -> Opening {
+    core.register(contracts)
+    core.beginTurn(at: moment)
+    var refused: [(TaskRequest, RequestRefusal)] = []
+    let lost = try store.commit { transaction in
+      if let clocks { try core.clockChanged(clocks, transaction, now: now) }
+      let lost = try core.recover(transaction, crashed: crashed, begun: begun, now: now)
+      try core.reconcile(schedules, transaction, now: now)
+      Failpoint.scheduleReconciled.hit()
+      for change in changes {
+        switch change {
+        case .submit(let request):
+          do { _ = try attempt(transaction) { try core.submit(request, transaction, now: now) } } catch let refusal as RequestRefusal {
+            refused.append((request, refusal))
+          }
+        case .cancel(let identifiers): _ = try core.cancelPending(of: identifiers, transaction, now: now)
+        }
+      }
+      core.turn.changedWatches = true
+      try core.findWatches(transaction)
+      return lost
+    }
+    let turn = core.committed()
+    Failpoint.booksOpened.hit()
+    if core.limits.needsHistory {
+      var query = RunQuery()
+      query.limit = Self.historyForLimits
+      core.limits.restore(try store.runs(query), now: now) { [store] run in (try? store.request(run.request))?.request.gates.concurrencyKey
+      }
+    }
+    return Opening(lost: lost, refused: refused, turn: turn)
+  }
+
+  // MARK: Turns
+
+  /// Whether a turn has something to do that nobody sent.
+  func hasWork(now: WallTime) -> Bool {
+    (core.storeTrouble == nil && !unrecorded.isEmpty) || core.mayDispatch(now: now) || core.hasDuty(now: now)
+  }
+
+  /// One turn: everything that arrived, and what can be started, in one commit.
+  ///
+  /// - Parameter moment: `now` on the clock of budgets and waits.
+  /// - Returns: What is to be carried out: the commit is durable.
+  func turn(_ arrived: [EngineInput], now: WallTime, at moment: MonotonicTime) throws(FailedTurn) -> EngineTurn {
+    core.beginTurn(at: moment)
+    var waiting: [ParkedWrite] = []
+    do {
+      try store.commit { transaction in
+        waiting = parked
+        for input in unrecorded { try take(input, &waiting, transaction, now: now) }
+        for input in arrived { try take(input, &waiting, transaction, now: now) }
+        try performParked(&waiting, transaction, now: now)
+        try core.recordBegins(transaction, before: now + (.zero - HandlerState.patience))
+        try core.dispatch(transaction, now: now)
+        try core.takeBackWhereDue(transaction, now: now)
+        try core.findWatches(transaction)
+      }
+    } catch {
+      throw undo(arrived, error, now: now)
+    }
+    unrecorded.removeAll()
+    parked = waiting
+    core.storeTrouble = nil
+    core.storeTroubleSince = nil
+    return core.committed()
+  }
+
+  private func take(
+    _ input: EngineInput, _ waiting: inout [ParkedWrite], _ transaction: any StoreTransaction, now: WallTime
+  ) throws {
+    switch input {
+    case .ended(let run, let ending, let report):
+      // A run that is not its request's present one has nothing to say any more.
+      do { try core.end(run, ending, report, transaction, now: now) } catch StoreError.fenced { return core.abandon(run, now: now) }
+      if case .returned(_, _?) = ending { core.noteExpired(run) }
+    case .began(let run, let time): try core.hearBegin(run, at: time, transaction)
+    case .withdrawn(let run):
+      do { try core.release(run, transaction, now: now) } catch StoreError.fenced { core.abandon(run, now: now) }
+    case .write(let write): try perform(write, &waiting, transaction, now: now)
+    }
+  }
+
+  private func perform(_ write: Write, _ waiting: inout [ParkedWrite], _ transaction: any StoreTransaction, now: WallTime) throws {
+    // What a change looks at is recorded: a run that has begun may make it itself.
+    try core.recordBegins(transaction)
+    do {
+      core.turn.answers.append(try attempt(transaction) { try write.perform(core, transaction, now) })
+    } catch let ahead as ClaimedAhead {
+      try core.takeBack(of: ahead.identifier, forChange: true, transaction, now: now)
+      waiting.append(ParkedWrite(write: write, identifier: ahead.identifier))
+    } catch let refusal as RequestRefusal {
+      refuse(write, refusal)
+    } catch let error as StoreError where error == .fenced || error.isLimit {
+      refuse(write, RequestRefusal(error))
+    } catch let error as IllegalTransition {
+      refuse(write, RequestRefusal(.conflict, "\(error)"))
+    }
+  }
+
+  /// A change by itself. If it fails, the savepoint undoes what it wrote, and this undoes what it changed in memory.
+  private func attempt<Value>(_ transaction: any StoreTransaction, _ change: () throws -> Value) throws -> Value {
+    let before = core.turn.mark
+    do { return try transaction.savepoint(change) } catch {
+      core.takeBack(to: before)
+      throw error
+    }
+  }
+
+  private func refuse(_ write: Write, _ refusal: RequestRefusal) {
+    Failpoint.submissionRefused.hit()
+    core.turn.answers.append { [fail = write.fail] in fail(refusal) }
+  }
+
+  /// Makes the changes whose requests are back, before anything is handed out again.
+  private func performParked(_ waiting: inout [ParkedWrite], _ transaction: any StoreTransaction, now: WallTime) throws {
+    while let position = waiting.firstIndex(where: { !core.awaits($0.identifier) }) {
+      let parked = waiting.remove(at: position)
+      try perform(parked.write, &waiting, transaction, now: now)
+    }
+    if waiting.isEmpty { core.changesAreMade() }
+  }
+
+  // MARK: A store that fails
+
+  /// The store is worth another try: runs may start, and what could not be recorded is work again.
+  func retryStore() { core.storeTrouble = nil }
+
+  /// Refuses the changes that wait for requests to come back.
+  func refuseParked(_ refusal: RequestRefusal) {
+    for parked in parked { parked.write.fail(refusal) }
+    parked.removeAll()
+  }
+
+  /// Nothing of the turn happened. Outcomes are kept until they can be recorded; who waits for a change is told.
+  private func undo(_ arrived: [EngineInput], _ error: StoreError, now: WallTime) -> FailedTurn {
+    core.undoTurn(now: now)
+    core.storeTrouble = error
+    core.storeTroubleSince = core.storeTroubleSince ?? now
+    refuseParked(RequestRefusal(error))
+    core.changesAreMade()
+    for input in arrived {
+      if case .write(let write) = input { write.fail(RequestRefusal(error)) } else { unrecorded.append(input) }
+    }
+    return FailedTurn(error: error, withdrawals: core.askAllBack())
+  }
+}
+
+extension StoreError {
+  fileprivate var isLimit: Bool {
+    if case .limit = self { true } else { false }
+  }
+}
