@@ -4,7 +4,7 @@ import TaskModel
 /// Runs the scheduler's turns: takes what arrived, decides, commits, and returns what is to be carried out.
 ///
 /// The only implementation of a turn: the scheduler's thread, forecasts and the tests with a calendar of their own drive it. It has no
-/// thread and no clock, and never waits.
+/// thread and no clock.
 final class SchedulingEngine {
   let core: SchedulerCore
   private let store: any RequestStore
