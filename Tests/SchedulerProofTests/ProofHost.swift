@@ -66,13 +66,13 @@ final class ProofHost {
       }
     }
     try turn([.write(write)], fails: fails)
-    while result == nil { try turn([]) }
+    while result == nil { try turn() }
     guard let result else { throw ProofFailure("the change was not answered") }
     return try result.get()
   }
 
-  /// One turn with what arrived; then those in which the launcher answers what it was asked.
-  private func turn(_ arrived: [EngineInput], fails: Bool = false) throws {
+  /// One turn with what arrived, and what can be started then; and those in which the launcher answers what it is asked for.
+  func turn(_ arrived: [EngineInput] = [], fails: Bool = false) throws {
     engine.retryStore()
     let inputs = try beginHeld() + answers + arrived
     answers = []
@@ -85,7 +85,7 @@ final class ProofHost {
     }
     try carryOut(turn)
     for answer in turn.answers { answer() }
-    while !answers.isEmpty { try self.turn([]) }
+    while !answers.isEmpty { try self.turn() }
   }
 
   /// The launcher is asked for runs.
@@ -102,9 +102,6 @@ final class ProofHost {
     try began(order, now)
     if order.tellsBegin { core.begin(order.run, at: now, now: now) }
   }
-
-  /// A turn that changes nothing but starts what can be started.
-  func turn() throws { try turn { _, _ in } }
 
   private func carryOut(_ turn: EngineTurn) throws {
     try promise(turn.history.count == turn.ended.count, "of the runs \(turn.ended), only \(turn.history) have an outcome")

@@ -61,12 +61,12 @@ final class World {
   @discardableResult func turn<Value>(_ change: @escaping (SchedulerCore, any StoreTransaction) throws -> Value) throws -> Value {
     var result: Result<Value, RequestRefusal>?
     try turn([.write(Write({ result = $0 }) { core, transaction, _ in try change(core, transaction) })])
-    while result == nil || !answers.isEmpty { try turn([]) }
+    while result == nil { try turn() }
     return try #require(result).get()
   }
 
-  /// One turn with what arrived.
-  func turn(_ arrived: [EngineInput]) throws {
+  /// One turn with what arrived, and what can be started then; and those in which the launcher answers what it is asked for.
+  func turn(_ arrived: [EngineInput] = []) throws {
     engine.retryStore()
     let inputs = beginHeld() + answers + arrived
     answers = []
@@ -76,6 +76,7 @@ final class World {
     }
     collect(lastTurn)
     for answer in lastTurn.answers { answer() }
+    while !answers.isEmpty { try turn() }
   }
 
   /// The launcher is asked for runs.
@@ -106,20 +107,11 @@ final class World {
   /// The launcher tells that a run of a request has begun.
   func tellBegin(_ id: RequestID) throws {
     let run = try #require(orders[id]?.run)
-    try turnUntilAnswered(.began(run, now))
+    try turn([.began(run, now)])
   }
 
   /// Whether the handler of a request has been called, as the launcher knows.
   func hasBegun(_ id: RequestID) -> Bool { orders[id].map { launcher.hasBegun($0.run) } ?? false }
-
-  /// A turn that changes nothing but starts what can be started.
-  func turn() throws { try turn { _, _ in } }
-
-  /// A turn in which that arrives, and those in which the launcher answers what it is asked then.
-  func turnUntilAnswered(_ input: EngineInput) throws {
-    try turn([input])
-    while !answers.isEmpty { try turn([]) }
-  }
 
   private func collect(_ turn: EngineTurn) {
     for entry in turn.ended + turn.neverBegun + turn.released.map(\.entry) where orders[entry.request]?.run == entry.run {
@@ -189,7 +181,7 @@ final class World {
   /// Ends the run of a request.
   func end(_ id: RequestID, _ ending: RunEnding, _ report: RunReport = RunReport()) throws {
     let order = try #require(orders[id], "the request does not run")
-    try turnUntilAnswered(.ended(order.run, ending, report))
+    try turn([.ended(order.run, ending, report)])
   }
 
   /// The handler of a request returns.
@@ -215,7 +207,7 @@ final class World {
   /// The launcher gives the run of a request back that it could not begin.
   func giveBack(_ id: RequestID) throws {
     let run = try #require(orders[id]?.run)
-    try turnUntilAnswered(.withdrawn(run))
+    try turn([.withdrawn(run)])
   }
 
   /// A request as stored.

@@ -31,7 +31,7 @@ final class ConfiguredHost {
       HandlerContract(identifier: $0, kind: .refresh, budget: .seconds(30), grace: .seconds(5), maxConcurrentRuns: 8)
     }
     _ = try engine.open(contracts, schedules: try configuration.schedules(), now: now, at: Self.moment)
-    try turn([])
+    try turn()
   }
 
   /// Budgets and waits are no matter here.
@@ -44,7 +44,7 @@ final class ConfiguredHost {
     return try result.get()
   }
 
-  private func turn(_ arrived: [EngineInput]) throws {
+  private func turn(_ arrived: [EngineInput] = []) throws {
     let turn = try engine.turn(arrived, now: now, at: Self.moment)
     for entry in turn.ended { orders[entry.request] = nil }
     for order in turn.orders {
@@ -70,7 +70,7 @@ final class ConfiguredHost {
   /// Lets the calendar go on, and has a turn then.
   func pass(_ duration: Duration) throws {
     now = now + duration
-    try turn([])
+    try turn()
   }
 
   /// The machine is so from now on.
@@ -79,7 +79,7 @@ final class ConfiguredHost {
       states: Conditions.named.map {
         ConditionState(condition: $0.condition, holds: held.contains($0.condition), since: now, observed: "as the test says")
       })
-    try turn([])
+    try turn()
   }
 
   func isRunning(_ id: RequestID) -> Bool { orders[id] != nil }
