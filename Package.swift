@@ -149,6 +149,8 @@ let package = Package(
     .target(name: "CWorkerDenials", dependencies: ["CWorkerSandbox"]),
     .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
     .target(name: "CCrashCell", dependencies: ["CTaskHostSystem"]),
+    .target(name: "HTTPTransfer", dependencies: ["CCurl"], swiftSettings: settings),
+    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
     // Floor 0: the vocabulary and the four seams; threads, locks and clocks of the system; strict forms of text.
     .target(name: "HostThreads", dependencies: ["CTaskHostSystem", "TaskModel"], swiftSettings: settings),

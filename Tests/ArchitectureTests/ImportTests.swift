@@ -48,6 +48,7 @@ import Testing
       "Synchronization", "TaskModel", "TaskScheduler", "TaskStore", "TOMLKit", "TypedCalls", "WorkerLink",
       "WorkerProcesses", "WorkerSandbox",
     ],
+    "Sources/HTTPTransfer": ["CCurl", "Glibc", "Synchronization"],
     "Sources/TypedCalls": ["CLibFFI", "Glibc", "StrictText", "TaskModel"],
     "Sources/PluginCheck": [
       "CCrashCell", "CPluginCheck", "CTaskHost", "CTaskHostSystem", "Glibc", "HostProcesses", "HostThreads", "PluginRuntime", "PluginTrust",

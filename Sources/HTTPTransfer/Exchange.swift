@@ -1,0 +1,159 @@
+internal import CCurl
+
+/// A request as libcurl has it, and what came of it so far. Belongs to the thread that carries it out.
+final class Exchange {
+  let handle: UnsafeMutableRawPointer
+  private let errorText: UnsafeMutablePointer<CChar>
+  private var headers: UnsafeMutablePointer<curl_slist>?
+  private let take: (TransferHead, [UInt8]) -> Bool
+  private let headLimit: Int
+  private var reader: HeadReader
+  /// Why a callback ended the transfer.
+  private var end: End?
+
+  private enum End {
+    case enough
+    case headTooLarge
+  }
+
+  /// libcurl for this process. Never undone: another part of the process may use it as well.
+  private static let global = curl_global_init(Int(CURL_GLOBAL_SSL))
+
+  init(_ request: TransferRequest, take: @escaping (TransferHead, [UInt8]) -> Bool) throws(TransferFailure) {
+    try request.validate()
+    guard Self.global == CURLE_OK, let handle = curl_easy_init() else { throw .broken("libcurl cannot be used here") }
+    self.handle = handle
+    self.take = take
+    headLimit = request.mostHeadBytes
+    reader = HeadReader(limit: request.mostHeadBytes)
+    errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+    errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    try setUp(request)
+  }
+
+  deinit {
+    curl_easy_cleanup(handle)
+    curl_slist_free_all(headers)
+    errorText.deallocate()
+  }
+
+  /// What came of it, once libcurl is done with it.
+  func result(_ code: CURLcode) throws(TransferFailure) -> TransferHead {
+    switch end {
+    case .headTooLarge: throw .headTooLarge(limit: headLimit)
+    case .enough: break
+    case nil:
+      guard code == CURLE_OK else {
+        let text = String(cString: errorText[0] == 0 ? curl_easy_strerror(code) : UnsafePointer(errorText))
+        throw TransferFailure(
+          code, text, systemError: Int32(truncatingIfNeeded: taskhost_curl_get_long(handle, CURLINFO_OS_ERRNO)), isConnected: isConnected)
+      }
+    }
+    guard let head = reader.head else { throw .broken("the answer has no head") }
+    return head
+  }
+
+  /// Whether the connection was ready for the request.
+  private var isConnected: Bool { taskhost_curl_get_size(handle, CURLINFO_PRETRANSFER_TIME_T) > 0 }
+
+  private func setUp(_ request: TransferRequest) throws(TransferFailure) {
+    try check(taskhost_curl_set_error_buffer(handle, errorText))
+    // Neither signals nor, when it ends, a wait for the thread that looks up a name.
+    try set(CURLOPT_NOSIGNAL, 1)
+    try set(CURLOPT_QUICK_EXIT, 1)
+    try set(CURLOPT_URL, request.url)
+    try set(CURLOPT_PATH_AS_IS, 1)
+    try set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
+    try set(CURLOPT_PROTOCOLS_STR, "http,https")
+    try set(CURLOPT_PROXY, "")
+    try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+    try set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(request.connectTimeout))
+    if let timeout = request.timeout { try set(CURLOPT_TIMEOUT_MS, Self.milliseconds(timeout)) }
+    if let path = request.socketPath { try set(CURLOPT_UNIX_SOCKET_PATH, path) }
+    if let more = request.moreAuthorities { try trust(more) }
+    try setMethod(request)
+    try setHeaders(request)
+    try check(
+      taskhost_curl_set_takers(
+        handle,
+        { bytes, size, count, context in Exchange.give(bytes, size * count, context) { $0.takeHead($1) } },
+        { bytes, size, count, context in Exchange.give(bytes, size * count, context) { $0.takeBody($1) } },
+        Unmanaged.passUnretained(self).toOpaque()))
+  }
+
+  private func setMethod(_ request: TransferRequest) throws(TransferFailure) {
+    if request.method == "HEAD" {
+      try set(CURLOPT_NOBODY, 1)
+      return
+    }
+    if let body = request.body ?? (["POST", "PUT", "PATCH"].contains(request.method) ? [] : nil) {
+      // Never without an address: libcurl would read standard input.
+      let code = (body + [0]).withUnsafeBytes { taskhost_curl_set_body(handle, $0.baseAddress, body.count) }
+      try check(code)
+    }
+    try set(CURLOPT_CUSTOMREQUEST, request.method)
+  }
+
+  private func setHeaders(_ request: TransferRequest) throws(TransferFailure) {
+    // libcurl would wait for an answer to the head of a large request.
+    var lines = ["Expect:"]
+    if !request.headers.contains(where: { $0.name.lowercased() == "content-type" }) { lines.append("Content-Type:") }
+    lines += request.headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
+    for line in lines {
+      guard let longer = curl_slist_append(headers, line) else { throw .broken("no memory") }
+      headers = longer
+    }
+    try check(taskhost_curl_set_headers(handle, headers))
+  }
+
+  /// Trusts these beside the system's. libcurl takes one file or text, and a folder beside it, so its usual file is part of the text.
+  private func trust(_ more: [UInt8]) throws(TransferFailure) {
+    let usual = taskhost_curl_get_text(handle, CURLINFO_CAINFO).flatMap { AuthorityFile.contents(of: String(cString: $0)) } ?? []
+    let code = (usual + [0x0A] + more).withUnsafeBytes {
+      taskhost_curl_set_blob(handle, CURLOPT_CAINFO_BLOB, $0.baseAddress, $0.count)
+    }
+    try check(code)
+  }
+
+  private func set(_ option: CURLoption, _ value: Int) throws(TransferFailure) {
+    try check(taskhost_curl_set_long(handle, option, value))
+  }
+
+  private func set(_ option: CURLoption, _ text: String) throws(TransferFailure) {
+    try check(taskhost_curl_set_text(handle, option, text))
+  }
+
+  private func check(_ code: CURLcode) throws(TransferFailure) {
+    guard code == CURLE_OK else { throw .broken("libcurl cannot do this: \(String(cString: curl_easy_strerror(code)))") }
+  }
+
+  /// Rounded up: 0 would be no limit.
+  private static func milliseconds(_ time: Duration) -> Int {
+    let (seconds, attoseconds) = time.components
+    guard seconds < 1 << 30 else { return 1 << 40 }
+    return max(1, Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000))
+  }
+
+  /// Hands bytes of libcurl to the exchange of a callback; a result other than `count` ends the transfer.
+  private static func give(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?,
+    _ take: (Exchange, UnsafeRawBufferPointer) -> Bool
+  ) -> Int {
+    guard let context else { return count + 1 }
+    let exchange = Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue()
+    return take(exchange, UnsafeRawBufferPointer(start: bytes, count: count)) ? count : count + 1
+  }
+
+  private func takeHead(_ line: UnsafeRawBufferPointer) -> Bool {
+    if reader.take(line, status: taskhost_curl_get_long(handle, CURLINFO_RESPONSE_CODE)) { return true }
+    end = .headTooLarge
+    return false
+  }
+
+  private func takeBody(_ part: UnsafeRawBufferPointer) -> Bool {
+    guard let head = reader.head else { return false }
+    if take(head, Array(part)) { return true }
+    end = .enough
+    return false
+  }
+}

@@ -1,0 +1,118 @@
+internal import CCurl
+import Synchronization
+
+/// One request and its answer, by the system's libcurl.
+///
+/// It has a connection of its own, which ends with it.
+public final class Transfer: Sendable {
+  private let request: TransferRequest
+  private let state = Mutex(State())
+
+  private struct State {
+    var isCancelled = false
+    /// What waits for the connection, while that goes on.
+    var waiter: Waiter?
+  }
+
+  /// A transfer that has not begun.
+  public init(_ request: TransferRequest) {
+    self.request = request
+  }
+
+  /// Ends the transfer at once, or keeps it from beginning. Any thread, any number of times.
+  public func cancel() {
+    state.withLock { state in
+      state.isCancelled = true
+      state.waiter?.wake()
+    }
+  }
+
+  /// Sends the request and hands over the answer's body as it comes. Blocks; call it once.
+  ///
+  /// - Parameter take: Called on this thread with the head and each part of the body, never with an empty one. False ends the transfer.
+  /// - Returns: The head, when the body is complete or `take` has ended it.
+  public func run(_ take: (_ head: TransferHead, _ part: [UInt8]) -> Bool) throws(TransferFailure) -> TransferHead {
+    try withoutActuallyEscaping(take) { (take) throws(TransferFailure) in
+      let exchange = try Exchange(request, take: take)
+      return try exchange.result(try carryOut(exchange))
+    }
+  }
+
+  /// Sends the request and gathers the answer. Blocks; call it once.
+  ///
+  /// - Parameter mostBytes: Largest body; a larger one throws ``TransferFailure/bodyTooLarge(limit:)``.
+  public func answer(mostBytes: Int) throws(TransferFailure) -> TransferAnswer {
+    var body: [UInt8] = []
+    let head = try run { _, part in
+      body += part
+      return body.count <= mostBytes
+    }
+    guard body.count <= mostBytes else { throw .bodyTooLarge(limit: mostBytes) }
+    return TransferAnswer(head: head, body: body)
+  }
+
+  private func carryOut(_ exchange: Exchange) throws(TransferFailure) -> CURLcode {
+    let waiter = try Waiter(exchange)
+    // After this nobody wakes it any more, so that it can be closed.
+    defer {
+      state.withLock { $0.waiter = nil }
+      waiter.close()
+    }
+    state.withLock { $0.waiter = waiter }
+    while !state.withLock({ $0.isCancelled }) {
+      if let code = try waiter.step() { return code }
+    }
+    throw .cancelled
+  }
+
+  /// libcurl's multi handle with one exchange, which, other than an easy handle, can be woken.
+  ///
+  /// Sendable, since another thread only calls `wake()`, which libcurl allows at any time before `close()`.
+  private struct Waiter: @unchecked Sendable {
+    private let multi: UnsafeMutableRawPointer
+    private let easy: UnsafeMutableRawPointer
+
+    /// Longest wait, in milliseconds, without any time limit of the exchange's: an hour.
+    private static let longestWait: Int32 = 3_600_000
+
+    init(_ exchange: Exchange) throws(TransferFailure) {
+      guard let multi = curl_multi_init() else { throw .broken("libcurl cannot be used here") }
+      self.multi = multi
+      easy = exchange.handle
+      guard curl_multi_add_handle(multi, easy) == CURLM_OK else {
+        curl_multi_cleanup(multi)
+        throw .broken("libcurl cannot be used here")
+      }
+    }
+
+    /// Does what can be done, then waits for more.
+    ///
+    /// - Returns: How the exchange ended; nil while it goes on.
+    func step() throws(TransferFailure) -> CURLcode? {
+      var running: Int32 = 0
+      try check(curl_multi_perform(multi, &running))
+      if running > 0 {
+        try check(curl_multi_poll(multi, nil, 0, Self.longestWait, nil))
+        return nil
+      }
+      var left: Int32 = 0
+      while let message = curl_multi_info_read(multi, &left) {
+        if message.pointee.msg == CURLMSG_DONE { return message.pointee.data.result }
+      }
+      throw .broken("libcurl lost the transfer")
+    }
+
+    func wake() {
+      curl_multi_wakeup(multi)
+    }
+
+    func close() {
+      curl_multi_remove_handle(multi, easy)
+      curl_multi_cleanup(multi)
+    }
+
+    private func check(_ code: CURLMcode) throws(TransferFailure) {
+      guard code == CURLM_OK else { throw .broken(String(cString: curl_multi_strerror(code))) }
+    }
+  }
+}
