@@ -14,7 +14,7 @@ SHELL := /bin/bash
 .PHONY: help deps build samples apple-code stage run test sanitize proofs cycles soak states docs lint format bench clean clean-state
 
 # What the build needs beyond git, make and the Swift toolchain.
-PACKAGES := dbus-daemon gcc g++ iproute2 libc6-dev libcurl4-openssl-dev libffi-dev libseccomp-dev libsqlite3-dev pkg-config procps python3-croniter tzdata util-linux zlib1g-dev
+PACKAGES := dbus-daemon gcc g++ iproute2 libc6-dev libcurl4-openssl-dev libffi-dev libseccomp-dev libsqlite3-dev libssl-dev pkg-config procps python3-croniter tzdata util-linux zlib1g-dev
 STATE := state
 BUILD := .build/release
 SAMPLE_SCRATCH := .build-samples

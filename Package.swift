@@ -23,7 +23,6 @@ let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.sw
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
-let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
@@ -180,9 +179,10 @@ let package = Package(
     .target(
       name: "TokenRefresh",
       dependencies: [
-        "CZlib", "TaskHostSDK", asyncHTTPClient, crypto, cryptoExtras, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
+        "COpenSSL", "CZlib", "HTTPTransfer", "TaskHostSDK", logging,
       ],
       path: "Plugins/TokenRefresh", exclude: ["Entry"], swiftSettings: settings),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(
       name: "TokenRefreshEntry", dependencies: ["TaskHostSDK", "TokenRefresh"], path: "Plugins/TokenRefresh/Entry", swiftSettings: settings),

@@ -1,19 +1,10 @@
 import Glibc
 
 extension Transfer {
-  /// ``run(_:)`` on a thread of its own, so that no thread of Swift's waits. A cancelled task cancels the transfer.
-  public func runOnThread(_ take: @escaping @Sendable (_ head: TransferHead, _ part: [UInt8]) -> Bool) async throws(TransferFailure)
-    -> TransferHead
-  {
-    try await onThread { (transfer) throws(TransferFailure) in try transfer.run(take) }
-  }
-
-  /// ``answer(mostBytes:)`` on a thread of its own, so that no thread of Swift's waits. A cancelled task cancels the transfer.
-  public func answerOnThread(mostBytes: Int) async throws(TransferFailure) -> TransferAnswer {
-    try await onThread { (transfer) throws(TransferFailure) in try transfer.answer(mostBytes: mostBytes) }
-  }
-
-  private func onThread<Success: Sendable>(
+  /// Does what blocks on a thread of its own, so that no thread of Swift's waits. A cancelled task cancels the transfer.
+  ///
+  /// - Parameter work: Calls ``run(_:)`` or ``answer(mostBytes:)``.
+  public func onThread<Success: Sendable>(
     _ work: @escaping @Sendable (Transfer) throws(TransferFailure) -> Success
   ) async throws(TransferFailure) -> Success {
     let result = await withTaskCancellationHandler {

@@ -109,7 +109,6 @@ import Testing
     #expect(refresh.share(waiting: 0) == .seconds(35))
     #expect(refresh.share(waiting: 1) == .seconds(15))
     #expect(refresh.share(waiting: 9) == .seconds(10))
-    await server.shutDown()
   }
 
   @Test("a reader of the folder sees that an account is signed out, until it is not")

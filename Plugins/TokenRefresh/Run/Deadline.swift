@@ -1,21 +1,5 @@
 /// Bounds for asynchronous work, on the monotonic clock.
 enum Deadline {
-  /// Does the work; cancels it when the time is over.
-  ///
-  /// - Throws: ``Passed`` when the time was over first; what the work throws; `CancellationError` when the caller is cancelled.
-  static func limit<Result: Sendable>(_ time: Duration, _ work: @escaping @Sendable () async throws -> Result) async throws -> Result {
-    try await withThrowingTaskGroup(of: Result.self) { group in
-      group.addTask { try await work() }
-      group.addTask {
-        try await Task.sleep(for: time)
-        throw Passed()
-      }
-      defer { group.cancelAll() }
-      guard let first = try await group.next() else { throw CancellationError() }
-      return first
-    }
-  }
-
   /// Does work that cancelling the caller must not cut off at once: it may go on for a while, and is cancelled then.
   ///
   /// Always waits for the work to end.
@@ -43,7 +27,4 @@ enum Deadline {
       signal.finish()
     }
   }
-
-  /// The time was over.
-  struct Passed: Error {}
 }

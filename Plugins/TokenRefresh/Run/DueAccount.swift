@@ -1,4 +1,3 @@
-import Crypto
 import FoundationEssentials
 
 /// An account that is to be refreshed, with all that was read to decide so.
@@ -20,7 +19,6 @@ struct DueAccount: Sendable {
 
   /// What a server's refusal refers to, as a digest: it stands until any of this changes.
   static func fingerprint(_ account: Account, _ snapshot: TokenFileStore.Snapshot, _ clientSecret: Secret?) -> String {
-    var hash = SHA256()
     let server =
       switch account.server {
       case .tokenEndpoint(let url): "token_endpoint " + url.text
@@ -30,10 +28,7 @@ struct DueAccount: Sendable {
       [
         snapshot.digest, account.clientID, server, "\(account.clientAuthentication)", account.scope ?? "", clientSecret?.reveal() ?? "",
       ] + (account.parameters + account.headers).flatMap { [$0.name, $0.value.reveal()] }
-    for field in fields {
-      // With lengths, so that no two lists of fields run together to the same bytes.
-      hash.update(data: Array("\(field.utf8.count):\(field)".utf8))
-    }
-    return hash.finalize().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    // With lengths, so that no two lists of fields run together to the same bytes.
+    return Digest.sha256(fields.flatMap { Array("\($0.utf8.count):\($0)".utf8) })
   }
 }

@@ -33,16 +33,13 @@ struct TokenRefresher: Sendable {
     }
     host.progress(reports.count, of: chosen.count)
     if !due.isEmpty {
-      // Made only when needed: a run that has nothing to do starts no thread.
-      let server = TokenServer()
-      var refresh = AccountRefresh(server: server, check: check, redactor: redactor)
+      var refresh = AccountRefresh(server: TokenServer(), check: check, redactor: redactor)
       for (position, account) in due.sorted(by: { $0.precedes($1) }).enumerated() {
         let waiting = due.count - position - 1
         let report = Task.isCancelled ? account.report.with(.skipped, nil) : await refresh.refresh(account, waiting: waiting)
         reports[report.name] = note(report, host)
         host.progress(reports.values.count { $0.result != .skipped }, of: chosen.count)
       }
-      await server.shutDown()
     }
     return RunReport(accounts: chosen.compactMap { reports[$0.name] })
   }

@@ -1,5 +1,3 @@
-import Crypto
-import CryptoExtras
 import FoundationEssentials
 
 /// A signed statement of who the client is, in place of a secret: `private_key_jwt` (RFC 7523 §2.2, OpenID Connect Core §9).
@@ -19,17 +17,26 @@ enum ClientAssertion {
   ///   - audience: The server that is to believe it.
   /// - Throws: ``Unusable`` when the key is none of these.
   static func make(clientID: String, audience: String, key: Secret, keyID: String?, now: Date) throws -> Secret {
-    let signer = try Signer(pem: key.reveal())
+    let key = try signingKey(in: key.reveal())
     let issued = Int64(now.timeIntervalSince1970)
     let identifier = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
-    var header: [String: JSONValue] = ["alg": .string(signer.algorithm), "typ": .string("JWT")]
+    var header: [String: JSONValue] = ["alg": .string(key.algorithm.rawValue), "typ": .string("JWT")]
     if let keyID { header["kid"] = .string(keyID) }
     let claims: [String: JSONValue] = [
       "iss": .string(clientID), "sub": .string(clientID), "aud": .string(audience), "jti": .string(base64URL(identifier)),
       "iat": .integer(issued), "exp": .integer(issued + Int64(lifetime)),
     ]
     let content = try base64URL(encode(header)) + "." + base64URL(encode(claims))
-    return Secret(content + "." + base64URL(try signer.sign(Array(content.utf8))))
+    guard let signature = key.sign(Array(content.utf8)) else { throw Unusable() }
+    return Secret(content + "." + base64URL(signature))
+  }
+
+  /// The first private key in the text that can sign.
+  private static func signingKey(in pem: String) throws(Unusable) -> SigningKey {
+    for block in PrivateKeyBlocks.find(in: pem) {
+      if let key = SigningKey(block: block) { return key }
+    }
+    throw Unusable()
   }
 
   private static func encode(_ members: [String: JSONValue]) throws -> [UInt8] {
@@ -54,57 +61,5 @@ enum ClientAssertion {
   struct Unusable: Error {
     let reason =
       "is no private key in PEM that can sign: give an RSA key of at least 2048 bits, or a P-256, P-384 or P-521 key, without a password"
-  }
-
-  private enum Signer {
-    case rsa(_RSA.Signing.PrivateKey)
-    case p256(P256.Signing.PrivateKey)
-    case p384(P384.Signing.PrivateKey)
-    case p521(P521.Signing.PrivateKey)
-
-    /// The first private key in the text that can sign.
-    init(pem: String) throws(Unusable) {
-      for block in PrivateKeyBlocks.find(in: pem) {
-        if let signer = Signer(block: block) {
-          self = signer
-          return
-        }
-      }
-      throw Unusable()
-    }
-
-    private init?(block pem: String) {
-      if let key = try? _RSA.Signing.PrivateKey(pemRepresentation: pem) {
-        self = .rsa(key)
-      } else if let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) {
-        self = .p256(key)
-      } else if let key = try? P384.Signing.PrivateKey(pemRepresentation: pem) {
-        self = .p384(key)
-      } else if let key = try? P521.Signing.PrivateKey(pemRepresentation: pem) {
-        self = .p521(key)
-      } else {
-        return nil
-      }
-    }
-
-    var algorithm: String {
-      switch self {
-      case .rsa: "RS256"
-      case .p256: "ES256"
-      case .p384: "ES384"
-      case .p521: "ES512"
-      }
-    }
-
-    func sign(_ bytes: [UInt8]) throws -> [UInt8] {
-      switch self {
-      case .rsa(let key):
-        // RS256 is RSASSA-PKCS1-v1_5 with SHA-256 (RFC 7518 §3.3), which every server that takes RSA takes.
-        Array(try key.signature(for: SHA256.hash(data: bytes), padding: .insecurePKCS1v1_5).rawRepresentation)
-      case .p256(let key): Array(try key.signature(for: SHA256.hash(data: bytes)).rawRepresentation)
-      case .p384(let key): Array(try key.signature(for: SHA384.hash(data: bytes)).rawRepresentation)
-      case .p521(let key): Array(try key.signature(for: SHA512.hash(data: bytes)).rawRepresentation)
-      }
-    }
   }
 }

@@ -1,4 +1,3 @@
-import Crypto
 import FoundationEssentials
 import Glibc
 
@@ -34,7 +33,7 @@ struct TokenFileStore: Sendable {
   func read() throws(TokenFileProblem) -> Snapshot {
     let (bytes, modified) = try readBytes()
     do {
-      return Snapshot(file: try TokenFile(json: bytes, modified: modified), digest: Self.digest(bytes))
+      return Snapshot(file: try TokenFile(json: bytes, modified: modified), digest: Digest.sha256(bytes))
     } catch {
       throw refuse(error.observed, "repair the file, or sign in again")
     }
@@ -162,7 +161,7 @@ struct TokenFileStore: Sendable {
       let content = try? TokenFile(json: bytes, modified: status.modified), content.accessToken != nil, content.refreshToken != nil,
       ftruncate(file.descriptor, off_t(bytes.count)) == 0, (try? file.synchronize()) != nil
     else { return nil }
-    return Snapshot(file: content, digest: Self.digest(bytes))
+    return Snapshot(file: content, digest: Digest.sha256(bytes))
   }
 
   private func leftovers() throws(SystemError) -> [String] {
@@ -196,10 +195,6 @@ struct TokenFileStore: Sendable {
 
   private func refuse(_ observed: String, _ remedy: String) -> TokenFileProblem {
     .unusable(path: path, observed: observed, remedy: remedy)
-  }
-
-  private static func digest(_ bytes: [UInt8]) -> String {
-    SHA256.hash(data: bytes).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
   /// A token file as it was read.
