@@ -23,13 +23,17 @@ struct FileRule {
     "/proc/self/exe", "/dev/random", "/dev/urandom",
   ]
   private static let sinks = ["/dev/null", "/dev/zero", "/dev/full"]
-  /// What names and certificates are looked up in; not the folders of private keys beside them.
-  private static let network = [
+  private static let names = [
     "/etc/resolv.conf", "/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf", "/etc/hosts", "/etc/host.conf",
-    "/etc/gai.conf", "/etc/services", "/etc/protocols", "/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/ssl/ca-bundle.pem",
-    "/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/tls/cert.pem", "/etc/pki/tls/openssl.cnf", "/etc/pki/ca-trust",
-    "/etc/crypto-policies", "/usr/share/ca-certificates", "/usr/local/share/ca-certificates", "/usr/share/pki", "/var/lib/ca-certificates",
+    "/etc/gai.conf", "/etc/services", "/etc/protocols",
   ]
+  /// What libraries for TLS read; not the folders of private keys beside it.
+  static let certificates = [
+    "/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/ssl/ca-bundle.pem", "/etc/ssl/openssl.cnf", "/etc/gnutls/config", "/etc/pki/tls/certs",
+    "/etc/pki/tls/cert.pem", "/etc/pki/tls/openssl.cnf", "/etc/pki/ca-trust", "/etc/crypto-policies", "/usr/share/ca-certificates",
+    "/usr/local/share/ca-certificates", "/usr/share/pki", "/var/lib/ca-certificates",
+  ]
+  private static let network = names + certificates
 
   /// Where every worker reads whatever its plugin is entitled to, links followed.
   static let everybodys = libraries + programs + runtime + sinks + network + ["/proc/self"]

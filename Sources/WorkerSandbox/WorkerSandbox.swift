@@ -103,6 +103,10 @@ public enum WorkerSandbox {
     if let folder = program.flatMap({ path in path.lastIndex(of: "/").map { String(path[..<$0]) } }), !folder.isEmpty {
       taskhost_sandbox_remember_path(TASKHOST_SANDBOX_LIBRARIES, folder)
     }
+    // Read before anything connects: the denial of the connection says what is missing.
+    if confinement.network == .none {
+      for path in FileRule.certificates { taskhost_sandbox_remember_path(TASKHOST_SANDBOX_LIBRARIES, path) }
+    }
     if let directory = confinement.dataDirectory { taskhost_sandbox_remember_path(TASKHOST_SANDBOX_PLUGINS, directory) }
     for entry in confinement.reserved { taskhost_sandbox_remember_reserved(entry.path, UInt32(entry.refusals.rawValue)) }
   }
