@@ -202,6 +202,7 @@ let package = Package(
       name: "TaskStoreTests",
       dependencies: ["CPowerLossVFS", "HostThreads", "MemoryStore", "StoreTestSupport", "TaskModel", "TaskStore", grdb, grdbSQLite],
       swiftSettings: settings),
+    .testTarget(name: "HTTPTransferTests", dependencies: ["HTTPTransfer"], swiftSettings: settings),
     .testTarget(name: "StrictTextTests", dependencies: ["StrictText"], swiftSettings: settings),
     .testTarget(
       name: "CalendarTimeTests", dependencies: ["CalendarTime", "TaskModel", "TestSupport"], exclude: ["croniter_year.py"],

@@ -7,6 +7,8 @@ final class Exchange {
   private var headers: UnsafeMutablePointer<curl_slist>?
   private let take: (TransferHead, [UInt8]) -> Bool
   private let headLimit: Int
+  /// Whether connecting has a limit of its own, before that of everything.
+  private let limitsConnecting: Bool
   private var reader: HeadReader
   /// Why a callback ended the transfer.
   private var end: End?
@@ -25,6 +27,7 @@ final class Exchange {
     self.handle = handle
     self.take = take
     headLimit = request.mostHeadBytes
+    limitsConnecting = request.timeout.map { request.connectTimeout < $0 } ?? true
     reader = HeadReader(limit: request.mostHeadBytes)
     errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
     errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -44,6 +47,7 @@ final class Exchange {
     case .enough: break
     case nil:
       guard code == CURLE_OK else {
+        if code == CURLE_OPERATION_TIMEDOUT { throw limitsConnecting && !isConnected ? .connectTimedOut : .timedOut }
         let text = String(cString: errorText[0] == 0 ? curl_easy_strerror(code) : UnsafePointer(errorText))
         throw TransferFailure(
           code, text, systemError: Int32(truncatingIfNeeded: taskhost_curl_get_long(handle, CURLINFO_OS_ERRNO)), isConnected: isConnected)

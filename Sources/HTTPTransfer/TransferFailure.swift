@@ -61,7 +61,6 @@ extension TransferFailure {
     case CURLE_SSL_CACERT_BADFILE: self = .unusableAuthorities
     case CURLE_COULDNT_RESOLVE_HOST: self = .unresolved(text)
     case CURLE_COULDNT_CONNECT: self = .unreachable(code: systemError)
-    case CURLE_OPERATION_TIMEDOUT: self = isConnected ? .timedOut : .connectTimedOut
     case CURLE_PEER_FAILED_VERIFICATION: self = .untrusted(text)
     case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_INITFAILED, CURLE_USE_SSL_FAILED:
       self = .insecure(text)

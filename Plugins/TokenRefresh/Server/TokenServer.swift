@@ -109,8 +109,7 @@ struct TokenServer: Sendable {
     _ failure: TransferFailure, _ place: String, _ request: TransferRequest, _ trust: TrustedAuthorities, _ redactor: Redactor
   ) -> ExchangeFailure {
     switch failure {
-    case .timedOut: late(place, request)
-    case .connectTimedOut where request.connectTimeout == request.timeout: late(place, request)
+    case .timedOut: .temporary(reason: "\(place) did not answer within \(request.timeout ?? .zero)")
     case .cancelled: .temporary(reason: "\(place) did not answer before the run had to end")
     case .unusableAuthorities: trust.unusable
     case .untrusted:
@@ -119,10 +118,6 @@ struct TokenServer: Sendable {
           "cannot talk to \(place): its TLS certificate is not valid here; check who issued it, its host name and this machine's clock")
     default: .temporary(reason: "cannot talk to \(place): \(redactor.clean("\(failure)"))")
     }
-  }
-
-  private static func late(_ place: String, _ request: TransferRequest) -> ExchangeFailure {
-    .temporary(reason: "\(place) did not answer within \(request.timeout ?? .zero)")
   }
 }
 
