@@ -29,8 +29,8 @@ static inline CURLcode taskhost_curl_set_body(CURL *handle, const void *bytes, s
 }
 
 /* The list must live as long as the handle uses it. */
-static inline CURLcode taskhost_curl_set_headers(CURL *handle, struct curl_slist *headers) {
-    return curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers);
+static inline CURLcode taskhost_curl_set_list(CURL *handle, CURLoption option, struct curl_slist *list) {
+    return curl_easy_setopt(handle, option, list);
 }
 
 /* At least CURL_ERROR_SIZE bytes, which must live as long as the handle. */

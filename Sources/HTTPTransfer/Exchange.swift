@@ -5,10 +5,10 @@ final class Exchange {
   let handle: UnsafeMutableRawPointer
   private let errorText: UnsafeMutablePointer<CChar>
   private var headers: UnsafeMutablePointer<curl_slist>?
+  private var addresses: UnsafeMutablePointer<curl_slist>?
+  let limits: Limits
   private let take: (TransferHead, [UInt8]) -> Bool
   private let headLimit: Int
-  /// Whether connecting has a limit of its own, before that of everything.
-  private let limitsConnecting: Bool
   private var reader: HeadReader
   /// Why a callback ended the transfer.
   private var end: End?
@@ -27,7 +27,7 @@ final class Exchange {
     self.handle = handle
     self.take = take
     headLimit = request.mostHeadBytes
-    limitsConnecting = request.timeout.map { request.connectTimeout < $0 } ?? true
+    limits = Limits(request)
     reader = HeadReader(limit: request.mostHeadBytes)
     errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
     errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -37,6 +37,7 @@ final class Exchange {
   deinit {
     curl_easy_cleanup(handle)
     curl_slist_free_all(headers)
+    curl_slist_free_all(addresses)
     errorText.deallocate()
   }
 
@@ -47,7 +48,7 @@ final class Exchange {
     case .enough: break
     case nil:
       guard code == CURLE_OK else {
-        if code == CURLE_OPERATION_TIMEDOUT { throw limitsConnecting && !isConnected ? .connectTimedOut : .timedOut }
+        if code == CURLE_OPERATION_TIMEDOUT { throw isConnected ? .timedOut : limits.failureToConnect }
         let text = String(cString: errorText[0] == 0 ? curl_easy_strerror(code) : UnsafePointer(errorText))
         throw TransferFailure(
           code, text, systemError: Int32(truncatingIfNeeded: taskhost_curl_get_long(handle, CURLINFO_OS_ERRNO)), isConnected: isConnected)
@@ -71,8 +72,6 @@ final class Exchange {
     try set(CURLOPT_PROTOCOLS_STR, "http,https")
     try set(CURLOPT_PROXY, "")
     try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-    try set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(request.connectTimeout))
-    if let timeout = request.timeout { try set(CURLOPT_TIMEOUT_MS, Self.milliseconds(timeout)) }
     if let path = request.socketPath { try set(CURLOPT_UNIX_SOCKET_PATH, path) }
     if let more = request.moreAuthorities { try trust(more) }
     try setMethod(request)
@@ -83,6 +82,15 @@ final class Exchange {
         { bytes, size, count, context in Exchange.give(bytes, size * count, context) { $0.takeHead($1) } },
         { bytes, size, count, context in Exchange.give(bytes, size * count, context) { $0.takeBody($1) } },
         Unmanaged.passUnretained(self).toOpaque()))
+  }
+
+  /// Gives what is left of the limits, and the addresses that were looked up, if any; then the exchange can begin.
+  func prepare(_ found: String?) throws(TransferFailure) {
+    try set(CURLOPT_CONNECTTIMEOUT_MS, limits.connecting.milliseconds)
+    if let timeout = limits.everything { try set(CURLOPT_TIMEOUT_MS, timeout.milliseconds) }
+    guard let found else { return }
+    addresses = curl_slist_append(nil, found)
+    try check(taskhost_curl_set_list(handle, CURLOPT_RESOLVE, addresses))
   }
 
   private func setMethod(_ request: TransferRequest) throws(TransferFailure) {
@@ -107,7 +115,7 @@ final class Exchange {
       guard let longer = curl_slist_append(headers, line) else { throw .broken("no memory") }
       headers = longer
     }
-    try check(taskhost_curl_set_headers(handle, headers))
+    try check(taskhost_curl_set_list(handle, CURLOPT_HTTPHEADER, headers))
   }
 
   /// Trusts these beside the system's. libcurl takes one file or text, and a folder beside it, so its usual file is part of the text.
@@ -129,13 +137,6 @@ final class Exchange {
 
   private func check(_ code: CURLcode) throws(TransferFailure) {
     guard code == CURLE_OK else { throw .broken("libcurl cannot do this: \(String(cString: curl_easy_strerror(code)))") }
-  }
-
-  /// Rounded up: 0 would be no limit.
-  private static func milliseconds(_ time: Duration) -> Int {
-    let (seconds, attoseconds) = time.components
-    guard seconds < 1 << 30 else { return 1 << 40 }
-    return max(1, Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000))
   }
 
   /// Hands bytes of libcurl to the exchange of a callback; a result other than `count` ends the transfer.

@@ -1,4 +1,5 @@
 internal import CCurl
+import Glibc
 import Synchronization
 
 /// One request and its answer, by the system's libcurl.
@@ -12,6 +13,8 @@ public final class Transfer: Sendable {
     var isCancelled = false
     /// What waits for the connection, while that goes on.
     var waiter: Waiter?
+    /// What became of the host's name.
+    var lookup: Result<String, TransferFailure>?
   }
 
   /// A transfer that has not begun.
@@ -52,37 +55,64 @@ public final class Transfer: Sendable {
   }
 
   private func carryOut(_ exchange: Exchange) throws(TransferFailure) -> CURLcode {
-    let waiter = try Waiter(exchange)
+    let waiter = try Waiter()
     // After this nobody wakes it any more, so that it can be closed.
     defer {
       state.withLock { $0.waiter = nil }
-      waiter.close()
+      waiter.close(exchange)
     }
     state.withLock { $0.waiter = waiter }
+    try exchange.prepare(try addresses(for: exchange, waiter))
+    try waiter.add(exchange)
     while !state.withLock({ $0.isCancelled }) {
       if let code = try waiter.step() { return code }
     }
     throw .cancelled
   }
 
-  /// libcurl's multi handle with one exchange, which, other than an easy handle, can be woken.
+  /// Looks up the host's name on a thread of its own, which a transfer that ends before leaves to itself.
+  private func addresses(for exchange: Exchange, _ waiter: Waiter) throws(TransferFailure) -> String? {
+    guard request.socketPath == nil, let name = HostName(url: request.url) else { return nil }
+    let lookup = TransferThread { [self] in
+      let result = Result { () throws(TransferFailure) in try name.lookUp() }
+      state.withLock { state in
+        state.lookup = result
+        state.waiter?.wake()
+      }
+    }
+    let code = lookup.start()
+    if code != 0 { throw .broken("no thread: \(String(cString: strerror(code)))") }
+    while true {
+      let (isCancelled, result) = state.withLock { ($0.isCancelled, $0.lookup) }
+      if isCancelled { throw .cancelled }
+      if let result { return try result.get() }
+      let left = exchange.limits.connecting
+      if left.isOver { throw exchange.limits.failureToConnect }
+      try waiter.wait(milliseconds: left.milliseconds)
+    }
+  }
+
+  /// libcurl's multi handle for one exchange, which, other than an easy handle, can be woken.
   ///
   /// Sendable, since another thread only calls `wake()`, which libcurl allows at any time before `close()`.
   private struct Waiter: @unchecked Sendable {
     private let multi: UnsafeMutableRawPointer
-    private let easy: UnsafeMutableRawPointer
 
     /// Longest wait, in milliseconds, without any time limit of the exchange's: an hour.
-    private static let longestWait: Int32 = 3_600_000
+    private static let longestWait = 3_600_000
 
-    init(_ exchange: Exchange) throws(TransferFailure) {
+    init() throws(TransferFailure) {
       guard let multi = curl_multi_init() else { throw .broken("libcurl cannot be used here") }
       self.multi = multi
-      easy = exchange.handle
-      guard curl_multi_add_handle(multi, easy) == CURLM_OK else {
-        curl_multi_cleanup(multi)
-        throw .broken("libcurl cannot be used here")
-      }
+    }
+
+    func add(_ exchange: Exchange) throws(TransferFailure) {
+      try check(curl_multi_add_handle(multi, exchange.handle))
+    }
+
+    /// Waits for `wake()`, or for the exchange.
+    func wait(milliseconds: Int) throws(TransferFailure) {
+      try check(curl_multi_poll(multi, nil, 0, Int32(min(milliseconds, Self.longestWait)), nil))
     }
 
     /// Does what can be done, then waits for more.
@@ -92,7 +122,7 @@ public final class Transfer: Sendable {
       var running: Int32 = 0
       try check(curl_multi_perform(multi, &running))
       if running > 0 {
-        try check(curl_multi_poll(multi, nil, 0, Self.longestWait, nil))
+        try wait(milliseconds: Self.longestWait)
         return nil
       }
       var left: Int32 = 0
@@ -106,8 +136,8 @@ public final class Transfer: Sendable {
       curl_multi_wakeup(multi)
     }
 
-    func close() {
-      curl_multi_remove_handle(multi, easy)
+    func close(_ exchange: Exchange) {
+      curl_multi_remove_handle(multi, exchange.handle)
       curl_multi_cleanup(multi)
     }
 

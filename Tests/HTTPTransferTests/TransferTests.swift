@@ -1,6 +1,7 @@
 import Glibc
-import HTTPTransfer
 import Testing
+
+@testable import HTTPTransfer
 
 @Suite("Transfer") struct TransferTests {
   private static let hello = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
@@ -138,6 +139,41 @@ import Testing
     #expect(throws: TransferFailure.unreachable(code: ENOENT)) { try Transfer(request).answer(mostBytes: 5) }
     #expect(throws: TransferFailure.unreachable(code: ECONNREFUSED)) {
       try Transfer(TransferRequest(url: "http://127.0.0.1:1/")).answer(mostBytes: 5)
+    }
+  }
+
+  @Test("only names are looked up", arguments: ["127.0.0.1", "[::1]", "localhost", "LOCALHOST:80", "x.localhost"])
+  func addresses(_ host: String) {
+    #expect(HostName(url: "https://\(host)/") == nil)
+    #expect(HostName(url: "https://example.org/") != nil)
+  }
+
+  /// This machine's own name, where that leads to ``RawServer``.
+  private static let ownName: String? = {
+    var name = [CChar](repeating: 0, count: 256)
+    guard gethostname(&name, name.count - 1) == 0 else { return nil }
+    let text = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    guard let found = try? HostName(url: "http://\(text)/")?.lookUp(), found.hasSuffix(":80:127.0.0.1") else { return nil }
+    return text
+  }()
+
+  @Test("a name that was looked up is where the request goes", .enabled(if: ownName != nil))
+  func name() throws {
+    let server = try RawServer(Self.hello)
+    let name = try #require(Self.ownName)
+    #expect(try Transfer(TransferRequest(url: "http://\(name):\(server.port)/")).answer(mostBytes: 5).head.status == 200)
+    #expect(try #require(server.requests.first).contains("Host: \(name):\(server.port)"))
+  }
+
+  @Test("a host's name that nobody knows is told from one that does not answer")
+  func unknownName() throws {
+    // Longer than a name can be, so that no resolver is asked.
+    let failure = #expect(throws: TransferFailure.self) {
+      try Transfer(TransferRequest(url: "http://\(String(repeating: "x", count: 64)).test/")).answer(mostBytes: 5)
+    }
+    guard case .unresolved = failure else {
+      Issue.record("\(String(describing: failure))")
+      return
     }
   }
 

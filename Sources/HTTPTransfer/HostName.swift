@@ -1,0 +1,55 @@
+internal import CCurl
+import Glibc
+
+/// A host that has to be looked up.
+///
+/// Not by libcurl: it asks for IPv6 addresses only where it may open a UDP socket, which a sandbox that lists ports denies.
+struct HostName: Sendable {
+  private let name: String
+  private let port: String
+
+  /// nil for an address, for `localhost`, which libcurl takes for the loopback interface, and for what is no URL.
+  init?(url: String) {
+    guard let parts = curl_url() else { return nil }
+    defer { curl_url_cleanup(parts) }
+    guard curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK, let name = Self.part(CURLUPART_HOST, of: parts),
+      let port = Self.part(CURLUPART_PORT, of: parts)
+    else { return nil }
+    var address = in_addr()
+    let lower = name.lowercased()
+    if name.hasPrefix("[") || inet_aton(name, &address) == 1 || lower == "localhost" || lower.hasSuffix(".localhost") { return nil }
+    self.name = name
+    self.port = port
+  }
+
+  /// Looks the name up. Blocks, for as long as the system's resolver likes.
+  ///
+  /// - Returns: What `CURLOPT_RESOLVE` takes: the name, the port, and every address.
+  func lookUp() throws(TransferFailure) -> String {
+    var hints = addrinfo()
+    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    var list: UnsafeMutablePointer<addrinfo>?
+    let code = getaddrinfo(name, nil, &hints, &list)
+    guard code == 0, let list else { throw .unresolved("the host \(name) cannot be found: \(String(cString: gai_strerror(code)))") }
+    defer { freeaddrinfo(list) }
+    let addresses = sequence(first: list) { $0.pointee.ai_next }.compactMap { Self.text($0.pointee) }
+    guard !addresses.isEmpty else { throw .unresolved("the host \(name) has no address that can be used") }
+    return "\(name):\(port):\(addresses.joined(separator: ","))"
+  }
+
+  private static func text(_ found: addrinfo) -> String? {
+    var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+    guard getnameinfo(found.ai_addr, found.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0 else { return nil }
+    let address = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    // libcurl takes no address with an interface.
+    if address.contains("%") { return nil }
+    return found.ai_family == AF_INET6 ? "[\(address)]" : address
+  }
+
+  private static func part(_ part: CURLUPart, of parts: OpaquePointer) -> String? {
+    var text: UnsafeMutablePointer<CChar>?
+    guard curl_url_get(parts, part, &text, UInt32(CURLU_DEFAULT_PORT)) == CURLUE_OK, let text else { return nil }
+    defer { curl_free(text) }
+    return String(cString: text)
+  }
+}
