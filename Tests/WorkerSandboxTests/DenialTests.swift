@@ -151,6 +151,15 @@ import Testing
     #expect(result.denials == ["denied: open \(place("own/file")) for reading: the host's own files are there: no entitlement allows it"])
   }
 
+  @Test(
+    "what TLS reads is denied without a word where there is no network: the connection is what is missing",
+    .enabled(if: FileManager.default.fileExists(atPath: "/usr/lib/ssl/openssl.cnf")))
+  func certificates() throws {
+    let result = try Probe.run([], [("read", "/usr/lib/ssl/openssl.cnf"), ("list", "/etc/ssl/certs"), ("read", "/etc/hosts")])
+    #expect(result.answers == [EACCES, EACCES, EACCES])
+    #expect(result.denials == ["denied: open /etc/hosts for reading: add it to entitlements.read"])
+  }
+
   @Test("a denied process names the entitlement")
   func processes() throws {
     let result = try Probe.run(
