@@ -3,26 +3,26 @@ public import TaskModel
 /// What the control API needs of a host. Every call may be made from any task; answers to changes come after they are durable.
 public protocol ControlledHost: Sendable {
   /// Submits requests, all or none.
-  func submit(_ requests: [TaskRequest]) async throws(ControlError) -> [Submission]
+  func submit(_ requests: [TaskRequest]) async throws(RequestRefusal) -> [Submission]
   /// The requests that match, newest first, without payload.
-  func requests(_ query: RequestQuery) async throws(ControlError) -> [RequestRecord]
+  func requests(_ query: RequestQuery) async throws(RequestRefusal) -> [RequestRecord]
   /// The requests that match and need a person: dead letters, schedules that fail, overdue work; newest first.
-  func requestsWithProblems(_ query: RequestQuery) async throws(ControlError) -> [RequestRecord]
+  func requestsWithProblems(_ query: RequestQuery) async throws(RequestRefusal) -> [RequestRecord]
   /// A request with its payload.
-  func request(_ id: RequestID) async throws(ControlError) -> RequestRecord
+  func request(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord
   /// Why a request is not running now: every gate that holds it.
-  func explanation(of id: RequestID) async throws(ControlError) -> RequestExplanation
+  func explanation(of id: RequestID) async throws(RequestRefusal) -> RequestExplanation
   /// Cancels a request; while it runs, its run is asked to stop and the request ends with it.
-  func cancel(_ id: RequestID) async throws(ControlError) -> RequestRecord
+  func cancel(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord
   /// Cancels the requests that have not ended and match both, as ``cancel(_:)`` does each; nil matches all. At least one is given. Those
   /// that stand for a `schedule` of the configuration stay.
   ///
   /// - Returns: How many were cancelled or asked to stop.
-  func cancelAll(tag: String?, identifier: TaskIdentifier?) async throws(ControlError) -> Int
+  func cancelAll(tag: String?, identifier: TaskIdentifier?) async throws(RequestRefusal) -> Int
   /// Puts a request off that waits; one that is due later than `time` stays.
-  func snooze(_ id: RequestID, until time: WallTime) async throws(ControlError) -> SnoozedRecord
+  func snooze(_ id: RequestID, until time: WallTime) async throws(RequestRefusal) -> SnoozedRecord
   /// Makes a dead letter pending again.
-  func retry(_ id: RequestID) async throws(ControlError) -> RequestRecord
+  func retry(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord
   /// Makes the dead letters that match both pending again, the oldest first; nil matches all.
   ///
   /// - Parameters:
@@ -30,9 +30,9 @@ public protocol ControlledHost: Sendable {
   ///   - limit: At most so many of the identifier's are looked at.
   func retryAll(
     identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
-  ) async throws(ControlError) -> RetriedRequests
+  ) async throws(RequestRefusal) -> RetriedRequests
   /// Discards a dead letter: nobody will retry it.
-  func discard(_ id: RequestID) async throws(ControlError) -> RequestRecord
+  func discard(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord
   /// Discards the dead letters that match both, the oldest first; nil matches all.
   ///
   /// - Parameters:
@@ -40,35 +40,35 @@ public protocol ControlledHost: Sendable {
   ///   - limit: At most so many of the identifier's are looked at.
   func discardAll(
     identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
-  ) async throws(ControlError) -> DiscardedRequests
+  ) async throws(RequestRefusal) -> DiscardedRequests
   /// The runs that match, the live ones first, then newest first.
-  func runs(_ query: RunQuery) async throws(ControlError) -> [RunRecord]
+  func runs(_ query: RunQuery) async throws(RequestRefusal) -> [RunRecord]
   /// A run, live or ended.
-  func run(_ id: RunID) async throws(ControlError) -> RunRecord
+  func run(_ id: RunID) async throws(RequestRefusal) -> RunRecord
   /// Every plugin file that was found, in file-name order.
   func plugins() async -> [PluginStatus]
   /// Lets a plugin run again that is held back or quarantined; refused with `notFound` when there is none and nothing is held against it.
   ///
   /// - Returns: What was held against it.
-  func release(_ identifier: TaskIdentifier) async throws(ControlError) -> Standing
+  func release(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> Standing
   /// Makes the identifier's first pending request due at once, or submits one, and starts it ahead of its turn.
-  func simulateLaunch(_ identifier: TaskIdentifier) async throws(ControlError) -> RequestRecord
+  func simulateLaunch(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> RequestRecord
   /// Expires the identifier's live runs as if their budget were spent.
   ///
   /// - Returns: The runs that were asked to stop.
-  func simulateExpiration(_ identifier: TaskIdentifier) async throws(ControlError) -> [RunID]
+  func simulateExpiration(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> [RunID]
   /// What is known of every condition of the machine.
-  func conditions() async throws(ControlError) -> ConditionReport
+  func conditions() async throws(RequestRefusal) -> ConditionReport
   /// Decides whether conditions hold, whatever the machine says, until that is cleared, also after a restart.
-  func overrideConditions(_ overrides: [(Conditions, Bool)]) async throws(ControlError)
+  func overrideConditions(_ overrides: [(Conditions, Bool)]) async throws(RequestRefusal)
   /// Lets the machine say again whether these conditions hold.
-  func clearConditions(_ conditions: Conditions) async throws(ControlError)
+  func clearConditions(_ conditions: Conditions) async throws(RequestRefusal)
   /// Wakes the requests that wait for an event.
   ///
   /// - Parameter payload: What their runs are given instead of their own payload; nil: their own.
-  func notify(_ event: String, payload: [UInt8]?) async throws(ControlError) -> EventReceipt
+  func notify(_ event: String, payload: [UInt8]?) async throws(RequestRefusal) -> EventReceipt
   /// What would run in the next hours, at most `limit` runs, if everything stayed as it is now.
-  func forecast(hours: Int, limit: Int) async throws(ControlError) -> Forecast
+  func forecast(hours: Int, limit: Int) async throws(RequestRefusal) -> Forecast
   /// One look at the host.
   func status() async -> HostStatus
   /// Begins to drain. Returns at once.

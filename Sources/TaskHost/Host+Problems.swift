@@ -1,6 +1,6 @@
 import HostThreads
 public import TaskModel
-public import TaskScheduler
+import TaskScheduler
 
 // What the operator should know of, or must do something about.
 

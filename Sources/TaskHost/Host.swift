@@ -7,7 +7,7 @@ import PluginRuntime
 import PluginTrust
 import Synchronization
 public import TaskModel
-public import TaskScheduler
+import TaskScheduler
 import TaskStore
 import WorkerProcesses
 import WorkerSandbox

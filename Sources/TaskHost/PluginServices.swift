@@ -197,6 +197,7 @@ extension CallFailure {
       case .limit: .limit
       case .unsupported: .unsupported
       case .unavailable: .unavailable
+      case .internal: .internal
       }
     self.init(status, refusal.message)
   }

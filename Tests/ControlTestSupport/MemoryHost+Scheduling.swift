@@ -5,7 +5,7 @@ public import TaskModel
 /// Why, conditions, events and the forecast.
 extension MemoryHost {
   /// As the protocol says.
-  public func explanation(of id: RequestID) async throws(ControlError) -> RequestExplanation {
+  public func explanation(of id: RequestID) async throws(RequestRefusal) -> RequestExplanation {
     _ = try await request(id)
     return state.withLock { state in
       var explanation = RequestExplanation(
@@ -16,7 +16,7 @@ extension MemoryHost {
   }
 
   /// As the protocol says.
-  public func cancelAll(tag: String?, identifier: TaskIdentifier?) async throws(ControlError) -> Int {
+  public func cancelAll(tag: String?, identifier: TaskIdentifier?) async throws(RequestRefusal) -> Int {
     var query = RequestQuery()
     (query.tag, query.identifier, query.limit) = (tag, identifier, .max)
     let matching = try await requests(query).filter { !$0.state.isFinal }
@@ -27,7 +27,7 @@ extension MemoryHost {
   /// As the protocol says; one with a unique key is refused.
   public func retryAll(
     identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
-  ) async throws(ControlError) -> RetriedRequests {
+  ) async throws(RequestRefusal) -> RetriedRequests {
     var query = RequestQuery()
     (query.tag, query.identifier, query.states, query.limit) = (tag, identifier, [.failed], .max)
     let matching = try await requests(query).reversed().filter { record in after.map { $0 < record.id } ?? true }
@@ -44,8 +44,8 @@ extension MemoryHost {
   }
 
   /// As the protocol says.
-  public func discard(_ id: RequestID) async throws(ControlError) -> RequestRecord {
-    guard try await request(id).state == .failed else { throw ControlError(.conflict, "only a failed request can be discarded") }
+  public func discard(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
+    guard try await request(id).state == .failed else { throw RequestRefusal(.conflict, "only a failed request can be discarded") }
     change(id) { $0.state = .cancelled }
     return try await request(id)
   }
@@ -53,7 +53,7 @@ extension MemoryHost {
   /// As the protocol says.
   public func discardAll(
     identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
-  ) async throws(ControlError) -> DiscardedRequests {
+  ) async throws(RequestRefusal) -> DiscardedRequests {
     var query = RequestQuery()
     (query.tag, query.identifier, query.states, query.limit) = (tag, identifier, [.failed], .max)
     let matching = try await requests(query).reversed().filter { record in after.map { $0 < record.id } ?? true }
@@ -64,15 +64,15 @@ extension MemoryHost {
   }
 
   /// As the protocol says.
-  public func snooze(_ id: RequestID, until time: WallTime) async throws(ControlError) -> SnoozedRecord {
-    guard try await request(id).state == .pending else { throw ControlError(.conflict, "only a pending request can be put off") }
+  public func snooze(_ id: RequestID, until time: WallTime) async throws(RequestRefusal) -> SnoozedRecord {
+    guard try await request(id).state == .pending else { throw RequestRefusal(.conflict, "only a pending request can be put off") }
     let isLater = try await request(id).due > time
     if !isLater { change(id) { $0.due = time } }
     return SnoozedRecord(try await request(id), notes: isLater ? ["its own time is later"] : [])
   }
 
   /// As the protocol says: every condition holds unless it is overridden.
-  public func conditions() async throws(ControlError) -> ConditionReport {
+  public func conditions() async throws(RequestRefusal) -> ConditionReport {
     state.withLock { state in
       ConditionReport(
         states: Conditions.named.map { name, condition in
@@ -84,17 +84,17 @@ extension MemoryHost {
   }
 
   /// As the protocol says.
-  public func overrideConditions(_ overrides: [(Conditions, Bool)]) async throws(ControlError) {
+  public func overrideConditions(_ overrides: [(Conditions, Bool)]) async throws(RequestRefusal) {
     state.withLock { state in for (condition, holds) in overrides { state.overrides[condition] = holds } }
   }
 
   /// As the protocol says.
-  public func clearConditions(_ conditions: Conditions) async throws(ControlError) {
+  public func clearConditions(_ conditions: Conditions) async throws(RequestRefusal) {
     state.withLock { state in state.overrides = state.overrides.filter { !conditions.contains($0.key) } }
   }
 
   /// As the protocol says; nothing is merged.
-  public func notify(_ event: String, payload: [UInt8]?) async throws(ControlError) -> EventReceipt {
+  public func notify(_ event: String, payload: [UInt8]?) async throws(RequestRefusal) -> EventReceipt {
     let waiting = state.withLock { state in
       state.requests.values.filter { $0.request.event?.name == event && $0.state == .pending }.map(\.id)
     }
@@ -106,7 +106,7 @@ extension MemoryHost {
   }
 
   /// As the protocol says.
-  public func forecast(hours: Int, limit: Int) async throws(ControlError) -> Forecast {
+  public func forecast(hours: Int, limit: Int) async throws(RequestRefusal) -> Forecast {
     state.withLock { state in
       var forecast = state.forecast ?? Forecast(from: now, to: now + .seconds(hours * 3600))
       forecast.isTruncated = forecast.isTruncated || forecast.entries.count > limit

@@ -135,9 +135,9 @@ public final class MemoryHost: ControlledHost {
   // MARK: ControlledHost
 
   /// As the protocol says.
-  public func submit(_ requests: [TaskRequest]) async throws(ControlError) -> [Submission] {
+  public func submit(_ requests: [TaskRequest]) async throws(RequestRefusal) -> [Submission] {
     if let index = requests.firstIndex(where: { $0.identifier.rawValue == "unknown" }) {
-      throw ControlError(.refused, "nobody registered unknown", field: "[\(index)].identifier")
+      throw RequestRefusal(.unknownIdentifier, "nobody registered unknown", field: "[\(index)].identifier")
     }
     var answers: [Submission] = []
     for request in requests {
@@ -167,7 +167,7 @@ public final class MemoryHost: ControlledHost {
   }
 
   /// As the protocol says.
-  public func requests(_ query: RequestQuery) async throws(ControlError) -> [RequestRecord] {
+  public func requests(_ query: RequestQuery) async throws(RequestRefusal) -> [RequestRecord] {
     let all = state.withLock { $0.requests.values.sorted { $0.id > $1.id } }
     let matching = all.filter { record in
       (query.identifier == nil || record.request.identifier == query.identifier)
@@ -182,42 +182,44 @@ public final class MemoryHost: ControlledHost {
   }
 
   /// As the protocol says: the dead letters.
-  public func requestsWithProblems(_ query: RequestQuery) async throws(ControlError) -> [RequestRecord] {
+  public func requestsWithProblems(_ query: RequestQuery) async throws(RequestRefusal) -> [RequestRecord] {
     var query = query
     query.states = [.failed]
     return try await requests(query)
   }
 
   /// As the protocol says.
-  public func request(_ id: RequestID) async throws(ControlError) -> RequestRecord {
-    guard let record = state.withLock({ $0.requests[id] }) else { throw ControlError(.notFound, "there is no request \(id)", field: "id") }
+  public func request(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
+    guard let record = state.withLock({ $0.requests[id] }) else {
+      throw RequestRefusal(.notFound, "there is no request \(id)", field: "id")
+    }
     return record
   }
 
   /// As the protocol says.
-  public func cancel(_ id: RequestID) async throws(ControlError) -> RequestRecord {
+  public func cancel(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
     let record = try await request(id)
-    guard !record.state.isFinal else { throw ControlError(.conflict, "\(id) is \(record.state.rawValue) already") }
+    guard !record.state.isFinal else { throw RequestRefusal(.conflict, "\(id) is \(record.state.rawValue) already") }
     change(id) { $0.state = .cancelled }
     return try await request(id)
   }
 
   /// As the protocol says.
-  public func retry(_ id: RequestID) async throws(ControlError) -> RequestRecord {
-    guard try await request(id).state == .failed else { throw ControlError(.conflict, "only a failed request can be retried") }
+  public func retry(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
+    guard try await request(id).state == .failed else { throw RequestRefusal(.conflict, "only a failed request can be retried") }
     change(id) { $0.state = .pending }
     return try await request(id)
   }
 
   /// As the protocol says.
-  public func runs(_ query: RunQuery) async throws(ControlError) -> [RunRecord] {
+  public func runs(_ query: RunQuery) async throws(RequestRefusal) -> [RunRecord] {
     let all = state.withLock { $0.runs.values.sorted { $0.id > $1.id } }
     return all.filter(query.matches).prefix(query.limit).map(\.self)
   }
 
   /// As the protocol says.
-  public func run(_ id: RunID) async throws(ControlError) -> RunRecord {
-    guard let record = state.withLock({ $0.runs[id] }) else { throw ControlError(.notFound, "there is no run \(id)", field: "id") }
+  public func run(_ id: RunID) async throws(RequestRefusal) -> RunRecord {
+    guard let record = state.withLock({ $0.runs[id] }) else { throw RequestRefusal(.notFound, "there is no run \(id)", field: "id") }
     return record
   }
 
@@ -225,10 +227,10 @@ public final class MemoryHost: ControlledHost {
   public func plugins() async -> [PluginStatus] { state.withLock { $0.plugins } }
 
   /// As the protocol says; a plugin that is listed has what its status says held against it.
-  public func release(_ identifier: TaskIdentifier) async throws(ControlError) -> Standing {
-    try state.withLock { state throws(ControlError) in
+  public func release(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> Standing {
+    try state.withLock { state throws(RequestRefusal) in
       guard let index = state.plugins.firstIndex(where: { $0.contract?.identifier == identifier }) else {
-        throw ControlError(.notFound, "no plugin registered \(identifier), and nothing is held against it", field: "identifier")
+        throw RequestRefusal(.notFound, "no plugin registered \(identifier), and nothing is held against it", field: "identifier")
       }
       let plugin = state.plugins[index]
       var standing = Standing()
@@ -243,14 +245,14 @@ public final class MemoryHost: ControlledHost {
   }
 
   /// As the protocol says.
-  public func simulateLaunch(_ identifier: TaskIdentifier) async throws(ControlError) -> RequestRecord {
+  public func simulateLaunch(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> RequestRecord {
     let submission = try await submit([TaskRequest(identifier: identifier)])
-    guard let id = submission.first?.id else { throw ControlError(.internal, "nothing was submitted") }
+    guard let id = submission.first?.id else { throw RequestRefusal(.internal, "nothing was submitted") }
     return try await request(id)
   }
 
   /// As the protocol says.
-  public func simulateExpiration(_ identifier: TaskIdentifier) async throws(ControlError) -> [RunID] {
+  public func simulateExpiration(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> [RunID] {
     state.withLock { state in state.runs.values.filter { $0.identifier == identifier && $0.outcome == nil }.map(\.id) }
   }
 

@@ -14,7 +14,7 @@ import Testing
 
   @Test("what cannot be decoded, or is not known, is refused", arguments: ["tag=%", "tag=%z1", "tag=%4", "tag=%ff", "other=1", "%=1"])
   func refused(_ text: String) {
-    let error = #expect(throws: ControlError.self) { try QueryParameters(text, known: ["tag"]) }
+    let error = #expect(throws: RequestRefusal.self) { try QueryParameters(text, known: ["tag"]) }
     #expect(error?.code == .invalid)
   }
 }

@@ -1,4 +1,4 @@
-import HTTPTypes
+import TaskModel
 import Testing
 
 @testable import HostControl
@@ -29,15 +29,12 @@ import Testing
       "/v1", "/v2/requests", "/v1/requests/", "/v1/requests/x", "/v1/requests/\(id)/x", "/v1/runs/\(id)/logs/x", "/x", "//", "/v1//",
     ])
   func unknown(_ path: String) {
-    let failure = #expect(throws: HTTPFailure.self) { try Route.find(method: "GET", path: path) }
-    #expect(failure?.status.code == 404)
-    #expect(failure?.code == "not_found")
+    let refusal = #expect(throws: RequestRefusal.self) { try Route.find(method: "GET", path: path) }
+    #expect(refusal?.code == .notFound)
   }
 
-  @Test("a wrong method is 405 and names the right ones")
-  func wrongMethod() {
-    let failure = #expect(throws: HTTPFailure.self) { try Route.find(method: "PUT", path: "/v1/requests") }
-    #expect(failure?.status.code == 405)
-    #expect(failure?.allowed == ["GET", "POST", "DELETE"])
+  @Test("a wrong method leads to the right ones")
+  func wrongMethod() throws {
+    #expect(try Route.find(method: "PUT", path: "/v1/requests") == .otherMethods(["GET", "POST", "DELETE"]))
   }
 }

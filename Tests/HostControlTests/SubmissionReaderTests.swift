@@ -51,7 +51,7 @@ import Testing
   }
 
   /// Body, code, field.
-  static let malformed: [(String, ControlError.Code, String?)] = [
+  static let malformed: [(String, RequestRefusal.Code, String?)] = [
     ("", .invalid, nil),
     ("{", .invalid, nil),
     ("[]", .invalid, nil),
@@ -93,31 +93,31 @@ import Testing
   ]
 
   @Test("what is malformed is refused, naming the field", arguments: malformed)
-  func refused(_ body: String, _ code: ControlError.Code, _ field: String?) {
-    let error = #expect(throws: ControlError.self) { try read(body) }
+  func refused(_ body: String, _ code: RequestRefusal.Code, _ field: String?) {
+    let error = #expect(throws: RequestRefusal.self) { try read(body) }
     #expect(error?.code == code)
     #expect(error?.field == field)
   }
 
   @Test("an unknown member is answered with the nearest known one")
   func nearest() {
-    let error = #expect(throws: ControlError.self) { try read("{\"identifier\":\"a\",\"priorty\":1}") }
+    let error = #expect(throws: RequestRefusal.self) { try read("{\"identifier\":\"a\",\"priorty\":1}") }
     #expect(error?.message.contains("did you mean \"priority\"?") == true)
   }
 
   @Test("a payload and an array that are too big are refused as such")
   func tooBig() {
     let payload = "\"" + String(repeating: "x", count: Limits.payloadBytes) + "\""
-    let big = #expect(throws: ControlError.self) { try read("{\"identifier\":\"a\",\"payload\":\(payload)}") }
+    let big = #expect(throws: RequestRefusal.self) { try read("{\"identifier\":\"a\",\"payload\":\(payload)}") }
     #expect(big?.code == .tooBig)
     let many = "[" + Array(repeating: "{\"identifier\":\"a\"}", count: SubmissionReader.maximumRequests + 1).joined(separator: ",") + "]"
-    let long = #expect(throws: ControlError.self) { try read(many) }
+    let long = #expect(throws: RequestRefusal.self) { try read(many) }
     #expect(long?.code == .tooBig)
   }
 
   @Test("malformed JSON is refused with its position")
   func position() {
-    let error = #expect(throws: ControlError.self) { try read("{\n\"identifier\": x}") }
+    let error = #expect(throws: RequestRefusal.self) { try read("{\n\"identifier\": x}") }
     #expect(error?.message.contains("line 2, column 15") == true)
   }
 }

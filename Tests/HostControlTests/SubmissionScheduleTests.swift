@@ -99,7 +99,7 @@ import Testing
     for (body, header) in [
       ("{\"identifier\":\"a\",\"idempotency_key\":\"x\"}", "h"), ("[{\"identifier\":\"a\"}]", "h"), ("{\"identifier\":\"a\"}", ""),
     ] {
-      let error = #expect(throws: ControlError.self) { try key(body, header) }
+      let error = #expect(throws: RequestRefusal.self) { try key(body, header) }
       #expect(error?.field == "idempotency_key")
     }
   }
@@ -155,7 +155,7 @@ import Testing
 
   @Test("what contradicts itself is refused, naming the field and what to do", arguments: refusals)
   func refused(_ members: String, _ field: String, _ part: String) throws {
-    let error = #expect(throws: ControlError.self) { try read(members) }
+    let error = #expect(throws: RequestRefusal.self) { try read(members) }
     #expect(error?.code == .invalid)
     #expect(error?.field == field)
     #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
@@ -164,7 +164,7 @@ import Testing
   @Test("a place in the array must be an earlier one", arguments: ["@1", "@2", "@-1", "@", "@x", "@99999999999999999999"])
   func positions(_ place: String) {
     let body = "[{\"identifier\":\"a\"},{\"identifier\":\"b\",\"after\":[\"\(place)\"]}]"
-    let error = #expect(throws: ControlError.self) { try SubmissionReader.read(Array(body.utf8), now: WallTime(unixMilliseconds: 0)) }
+    let error = #expect(throws: RequestRefusal.self) { try SubmissionReader.read(Array(body.utf8), now: WallTime(unixMilliseconds: 0)) }
     #expect(error?.field == "[1].after[0]")
   }
 }

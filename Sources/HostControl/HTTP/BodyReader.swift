@@ -1,6 +1,7 @@
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
+import TaskModel
 
 /// Reads a request's body, bounded in size. ``ConnectionClock`` bounds its time.
 struct BodyReader: Sendable {
@@ -17,8 +18,7 @@ struct BodyReader: Sendable {
   func withBody<Value: Sendable>(
     of request: Request, limit: Int, use: (consuming [UInt8]) async throws -> Value
   ) async throws -> Value {
-    let tooBig = HTTPFailure(
-      ControlError(.tooBig, "the body has more than \(limit) bytes: send less at once"), closesConnection: true)
+    let tooBig = UnreadBody(refusal: RequestRefusal(.tooBig, "the body has more than \(limit) bytes: send less at once"))
     if let announced = request.headers[.contentLength].flatMap(Int.init), announced > limit { throw tooBig }
     var taken = 0
     defer { budget.giveBack(taken) }
@@ -27,12 +27,16 @@ struct BodyReader: Sendable {
       let count = part.readableBytes
       guard taken + count <= limit else { throw tooBig }
       guard budget.take(count) else {
-        throw HTTPFailure(
-          ControlError(.unavailable, "too many large submissions at once: try again in a second"), closesConnection: true)
+        throw UnreadBody(refusal: RequestRefusal(.unavailable, "too many large submissions at once: try again in a second"))
       }
       taken += count
       bytes.append(contentsOf: part.readableBytesView)
     }
     return try await use(bytes)
   }
+}
+
+/// A refusal that leaves the rest of a body unread, so that its connection serves no further request.
+struct UnreadBody: Error {
+  let refusal: RequestRefusal
 }

@@ -16,7 +16,7 @@ extension ControlResponder {
     let parameters = try QueryParameters(query, known: ["tag", "identifier"])
     let (tag, identifier) = (try parameters.one("tag"), try parameters.identifier())
     guard tag != nil || identifier != nil else {
-      throw ControlError(.invalid, "all requests would be cancelled: send tag, identifier or both", field: "tag")
+      throw RequestRefusal(.invalid, "all requests would be cancelled: send tag, identifier or both", field: "tag")
     }
     return one(try await host.cancelAll(tag: tag, identifier: identifier)) { writer, count in
       writer.beginObject()
@@ -88,7 +88,7 @@ extension ControlResponder {
   /// `POST /v1/events/NAME` with `{"payload": …}`, `{"payload_base64": …}` or nothing.
   func notify(_ name: String, _ request: Request) async throws -> Response {
     let event = try QueryParameters.decode(name[...])
-    if let flaw = EventName.flaw(of: event) { throw ControlError(.invalid, "event: \(flaw)", field: "event") }
+    if let flaw = EventName.flaw(of: event) { throw RequestRefusal(.invalid, "event: \(flaw)", field: "event") }
     let payload = try await bodies.withBody(of: request, limit: SchedulingReader.eventBytes) { bytes in
       try SchedulingReader.eventPayload(in: bytes)
     }

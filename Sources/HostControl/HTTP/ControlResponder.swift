@@ -19,21 +19,31 @@ struct ControlResponder: Sendable {
     do {
       let route = try Route.find(method: request.method.rawValue, path: request.uri.path)
       return try await answer(route, to: request)
-    } catch let failure as HTTPFailure {
-      return failure.response
-    } catch let error as ControlError {
-      if error.code == .internal {
-        logger.error("a request failed", metadata: ["path": "\(request.uri.path)", "error": "\(error.message)"])
+    } catch let refusal as RequestRefusal {
+      if refusal.code == .internal {
+        logger.error("a request failed", metadata: ["path": "\(request.uri.path)", "error": "\(refusal.message)"])
       }
-      return HTTPFailure(error).response
+      return .failure(refusal)
+    } catch let unread as UnreadBody {
+      var response = Response.failure(unread.refusal)
+      response.headers[.connection] = "close"
+      return response
     } catch let error as HTTPParserError {
       throw error
     } catch is CancellationError {
-      return HTTPFailure(ControlError(.unavailable, "the host is going away")).response
+      return .failure(RequestRefusal(.unavailable, "the host is going away"))
     } catch {
       logger.error("a request failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
-      return HTTPFailure(ControlError(.internal, "a defect in the host: \(error)")).response
+      return .failure(RequestRefusal(.internal, "a defect in the host: \(error)"))
     }
+  }
+
+  private func notAllowed(_ request: Request, use allowed: [String]) -> Response {
+    let method = String(request.method.rawValue.prefix(16)).escapingControlCharacters
+    let message = "\(request.uri.path) does not answer \(method): use \(allowed.joined(separator: " or "))"
+    var response = Response.failure(.methodNotAllowed, code: "method_not_allowed", message)
+    response.headers[.allow] = allowed.joined(separator: ", ")
+    return response
   }
 
   private func answer(_ route: Route, to request: Request) async throws -> Response {
@@ -53,7 +63,7 @@ struct ControlResponder: Sendable {
     case .stream:
       let parameters = try QueryParameters(query, known: ["request"])
       let stream = EventStream(host: host, backlog: events, filter: EventFilter(request: try parameters.request()))
-      return try await stream.response(to: request)
+      return await stream.response(to: request)
     case .cancelAll: return try await cancelAll(query)
     case .retryAll: return try await retryAll(query)
     case .discardAll: return try await discardAll(query)
@@ -85,8 +95,9 @@ struct ControlResponder: Sendable {
       await host.shutdown()
       return one("draining", status: .accepted) { $0.phase($1) }
     case .health: return health(await host.health())
+    case .otherMethods(let allowed): return notAllowed(request, use: allowed)
     case .later(let what):
-      throw ControlError(.unsupported, "\(what) comes with a later version of taskhost: see taskhost --help for what this one offers")
+      throw RequestRefusal(.unsupported, "\(what) comes with a later version of taskhost: see taskhost --help for what this one offers")
     }
   }
 
@@ -199,18 +210,18 @@ struct ControlResponder: Sendable {
   private func identifier(in request: Request) async throws -> TaskIdentifier {
     try await bodies.withBody(of: request, limit: BodyReader.otherBytes) { bytes in
       let node = try SubmissionReader.parse(bytes)
-      guard case .object(let members) = node.value else { throw ControlError(.invalid, "send {\"identifier\": …}, not \(node.kind)") }
+      guard case .object(let members) = node.value else { throw RequestRefusal(.invalid, "send {\"identifier\": …}, not \(node.kind)") }
       if let other = members.first(where: { $0.name != "identifier" }) {
-        throw ControlError(
+        throw RequestRefusal(
           .invalid, "there is no such member\(NearestName.hint(for: other.name, among: ["identifier"]))", field: other.name)
       }
       guard let text = node["identifier"]?.string else {
-        throw ControlError(.invalid, "identifier: a string is expected that says whose handler is meant", field: "identifier")
+        throw RequestRefusal(.invalid, "identifier: a string is expected that says whose handler is meant", field: "identifier")
       }
       do {
         return try TaskIdentifier(text)
       } catch {
-        throw ControlError(.invalid, "identifier: \(error)", field: "identifier")
+        throw RequestRefusal(.invalid, "identifier: \(error)", field: "identifier")
       }
     }
   }

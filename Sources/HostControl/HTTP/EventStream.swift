@@ -10,7 +10,7 @@ struct EventStream: Sendable {
   let filter: EventFilter
 
   /// An answer that goes on until the host, the server or the client ends.
-  func response(to request: Request) async throws(ControlError) -> Response {
+  func response(to request: Request) async -> Response {
     // Subscribed before the head is written: what happens after the client sees the head is in the stream.
     let reader = backlog.read(
       filter, after: HTTPField.Name.lastEventID.flatMap { request.headers[$0] }.flatMap { $0.isEmpty ? nil : $0 })

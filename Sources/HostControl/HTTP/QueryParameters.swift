@@ -11,13 +11,13 @@ struct QueryParameters {
   private var items: [(name: String, value: String)] = []
 
   /// Reads `a=b&c=d`; only the names in `known` may occur.
-  init(_ query: String?, known: [String]) throws(ControlError) {
+  init(_ query: String?, known: [String]) throws(RequestRefusal) {
     for part in (query ?? "").split(separator: "&") {
       let halves = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let name = try Self.decode(halves[0])
       guard known.contains(name) else {
         let hint = known.isEmpty ? "; this route takes none" : NearestName.hint(for: name, among: known)
-        throw ControlError(.invalid, "there is no query parameter \"\(name.escapingControlCharacters)\"\(hint)", field: name)
+        throw RequestRefusal(.invalid, "there is no query parameter \"\(name.escapingControlCharacters)\"\(hint)", field: name)
       }
       items.append((name, halves.count == 2 ? try Self.decode(halves[1]) : ""))
     }
@@ -27,66 +27,66 @@ struct QueryParameters {
   func all(_ name: String) -> [String] { items.filter { $0.name == name }.map(\.value) }
 
   /// The value of a parameter that comes once or not at all.
-  func one(_ name: String) throws(ControlError) -> String? {
+  func one(_ name: String) throws(RequestRefusal) -> String? {
     let values = all(name)
-    guard values.count < 2 else { throw ControlError(.invalid, "\(name) comes \(values.count) times: send it once", field: name) }
+    guard values.count < 2 else { throw RequestRefusal(.invalid, "\(name) comes \(values.count) times: send it once", field: name) }
     return values.first
   }
 
   /// `identifier`.
-  func identifier() throws(ControlError) -> TaskIdentifier? {
+  func identifier() throws(RequestRefusal) -> TaskIdentifier? {
     guard let text = try one("identifier") else { return nil }
     do {
       return try TaskIdentifier(text)
     } catch {
-      throw ControlError(.invalid, error.description, field: "identifier")
+      throw RequestRefusal(.invalid, error.description, field: "identifier")
     }
   }
 
   /// The id of a request, `request` by default.
-  func request(_ name: String = "request") throws(ControlError) -> RequestID? {
+  func request(_ name: String = "request") throws(RequestRefusal) -> RequestID? {
     guard let text = try one(name) else { return nil }
     guard let id = RequestID(text) else {
-      throw ControlError(.invalid, "\"\(text.escapingControlCharacters)\" is the id of no request", field: name)
+      throw RequestRefusal(.invalid, "\"\(text.escapingControlCharacters)\" is the id of no request", field: name)
     }
     return id
   }
 
   /// The id of a run.
-  func run(_ name: String) throws(ControlError) -> RunID? {
+  func run(_ name: String) throws(RequestRefusal) -> RunID? {
     guard let text = try one(name) else { return nil }
     guard let id = RunID(text) else {
-      throw ControlError(.invalid, "\"\(text.escapingControlCharacters)\" is the id of no run", field: name)
+      throw RequestRefusal(.invalid, "\"\(text.escapingControlCharacters)\" is the id of no run", field: name)
     }
     return id
   }
 
   /// A moment as RFC 3339 has it.
-  func moment(_ name: String) throws(ControlError) -> WallTime? {
+  func moment(_ name: String) throws(RequestRefusal) -> WallTime? {
     guard let text = try one(name) else { return nil }
     guard let time = RFC3339.parse(text) else {
-      throw ControlError(
+      throw RequestRefusal(
         .invalid, "\(name): \"\(text.escapingControlCharacters)\" is no moment: send one like 2026-11-21T08:00:00Z", field: name)
     }
     return time
   }
 
   /// `true` or `false`; false when it is not there.
-  func flag(_ name: String) throws(ControlError) -> Bool {
+  func flag(_ name: String) throws(RequestRefusal) -> Bool {
     switch try one(name) {
     case nil, "false": return false
     case "true", "": return true
-    case let text?: throw ControlError(.invalid, "\(name) is true or false, not \"\(text.escapingControlCharacters)\"", field: name)
+    case let text?: throw RequestRefusal(.invalid, "\(name) is true or false, not \"\(text.escapingControlCharacters)\"", field: name)
     }
   }
 
   /// `outcome`, repeated.
-  func outcomes() throws(ControlError) -> [RunOutcome] {
+  func outcomes() throws(RequestRefusal) -> [RunOutcome] {
     var outcomes: [RunOutcome] = []
     for text in all("outcome") {
       guard let outcome = RunOutcome(rawValue: text) else {
         let hint = NearestName.hint(for: text, among: RunOutcome.allCases.map(\.rawValue))
-        throw ControlError(.invalid, "there is no outcome \"\(text.escapingControlCharacters)\"\(hint)", field: "outcome")
+        throw RequestRefusal(.invalid, "there is no outcome \"\(text.escapingControlCharacters)\"\(hint)", field: "outcome")
       }
       outcomes.append(outcome)
     }
@@ -94,38 +94,38 @@ struct QueryParameters {
   }
 
   /// `limit`; `preset` when it is not there.
-  func limit(preset: Int) throws(ControlError) -> Int {
+  func limit(preset: Int) throws(RequestRefusal) -> Int {
     guard let text = try one("limit") else { return preset }
     guard let limit = Int(text), (1...Self.maximumLimit).contains(limit) else {
-      throw ControlError(.invalid, "limit must be a whole number from 1 to \(Self.maximumLimit)", field: "limit")
+      throw RequestRefusal(.invalid, "limit must be a whole number from 1 to \(Self.maximumLimit)", field: "limit")
     }
     return limit
   }
 
   /// `hours`; `preset` when it is not there.
-  func hours(preset: Int) throws(ControlError) -> Int {
+  func hours(preset: Int) throws(RequestRefusal) -> Int {
     guard let text = try one("hours") else { return preset }
     guard let hours = Int(text), (1...Self.maximumHours).contains(hours) else {
-      throw ControlError(.invalid, "hours must be a whole number from 1 to \(Self.maximumHours), a year", field: "hours")
+      throw RequestRefusal(.invalid, "hours must be a whole number from 1 to \(Self.maximumHours), a year", field: "hours")
     }
     return hours
   }
 
   /// `name`, repeated: the conditions with these names; nil: none is named.
-  func conditions() throws(ControlError) -> Conditions? {
+  func conditions() throws(RequestRefusal) -> Conditions? {
     var conditions: Conditions?
     for name in all("name") { conditions = (conditions ?? []).union(try Conditions(known: name, field: "name")) }
     return conditions
   }
 
   /// `state`, repeated; asking for pending includes claimed, which is shown as pending.
-  func states() throws(ControlError) -> [RequestState] {
+  func states() throws(RequestRefusal) -> [RequestState] {
     var states: [RequestState] = []
     for text in all("state") {
       let shown = RequestState.allCases.filter { $0 != .claimed }
       guard let state = shown.first(where: { $0.rawValue == text }) else {
         let hint = NearestName.hint(for: text, among: shown.map(\.rawValue))
-        throw ControlError(.invalid, "there is no state \"\(text.escapingControlCharacters)\"\(hint)", field: "state")
+        throw RequestRefusal(.invalid, "there is no state \"\(text.escapingControlCharacters)\"\(hint)", field: "state")
       }
       states.append(state)
       if state == .pending { states.append(.claimed) }
@@ -134,7 +134,7 @@ struct QueryParameters {
   }
 
   /// Resolves `%41`.
-  static func decode(_ text: Substring) throws(ControlError) -> String {
+  static func decode(_ text: Substring) throws(RequestRefusal) -> String {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
     var bytes: [UInt8] = []
     var rest = text.utf8[...]
@@ -145,20 +145,20 @@ struct QueryParameters {
       }
       guard let high = rest.popFirst().flatMap({ Character(UnicodeScalar($0)).hexDigitValue }),
         let low = rest.popFirst().flatMap({ Character(UnicodeScalar($0)).hexDigitValue })
-      else { throw ControlError(.invalid, "the address has a % that is not followed by two hexadecimal digits") }
+      else { throw RequestRefusal(.invalid, "the address has a % that is not followed by two hexadecimal digits") }
       bytes.append(UInt8(high << 4 | low))
     }
-    guard let decoded = String(validating: bytes, as: UTF8.self) else { throw ControlError(.invalid, "the address is not UTF-8") }
+    guard let decoded = String(validating: bytes, as: UTF8.self) else { throw RequestRefusal(.invalid, "the address is not UTF-8") }
     return decoded
   }
 }
 
 extension Conditions {
   /// The condition with that name.
-  init(known name: String, field: String) throws(ControlError) {
+  init(known name: String, field: String) throws(RequestRefusal) {
     guard let condition = Conditions(name: name) else {
       let hint = NearestName.hint(for: name, among: Conditions.named.map(\.name))
-      throw ControlError(
+      throw RequestRefusal(
         .invalid, "there is no condition \"\(String(name.prefix(80)).escapingControlCharacters)\"\(hint)", field: field)
     }
     self = condition

@@ -34,33 +34,28 @@ enum Route: Hashable {
   case health
   /// In the design, not in this version.
   case later(String)
+  /// The path answers only these methods.
+  case otherMethods([String])
 
   /// Whether it takes parameters behind the path; others refuse all.
   var readsQuery: Bool {
     switch self {
-    case .listRequests, .listRuns, .stream, .cancelAll, .retryAll, .discardAll, .clearConditions, .forecast: true
+    case .listRequests, .listRuns, .stream, .cancelAll, .retryAll, .discardAll, .clearConditions, .forecast, .otherMethods: true
     default: false
     }
   }
 
   /// The route of `method` and `path`.
-  static func find(method: String, path: String) throws(HTTPFailure) -> Route {
+  static func find(method: String, path: String) throws(RequestRefusal) -> Route {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(String.init)
     let methods = try methods(of: parts, path: path)
-    guard let found = methods.first(where: { $0.method == method }) else {
-      let allowed = methods.map(\.method)
-      throw HTTPFailure(
-        .methodNotAllowed, code: "method_not_allowed",
-        "\(path) does not answer \(method.prefix(16).escapingControlCharacters): use \(allowed.joined(separator: " or "))",
-        allowed: allowed)
-    }
-    return found.route
+    return methods.first { $0.method == method }?.route ?? .otherMethods(methods.map(\.method))
   }
 
   private typealias Entry = (method: String, route: Route)
 
   /// What a path offers.
-  private static func methods(of parts: [String], path: String) throws(HTTPFailure) -> [Entry] {
+  private static func methods(of parts: [String], path: String) throws(RequestRefusal) -> [Entry] {
     switch parts.count {
     case 2 where parts[0] == "v1": if let entries = collection(parts[1]) { return entries }
     case 3 where parts[0] == "v1": if let entries = try item(parts[1], parts[2]) { return entries }
@@ -75,7 +70,7 @@ enum Route: Hashable {
       }
     default: break
     }
-    throw HTTPFailure(.notFound, code: "not_found", "there is nothing at \(path.prefix(200).escapingControlCharacters)")
+    throw RequestRefusal(.notFound, "there is nothing at \(path.prefix(200).escapingControlCharacters)")
   }
 
   private static func collection(_ name: String) -> [Entry]? {
@@ -94,7 +89,7 @@ enum Route: Hashable {
     }
   }
 
-  private static func item(_ collection: String, _ name: String) throws(HTTPFailure) -> [Entry]? {
+  private static func item(_ collection: String, _ name: String) throws(RequestRefusal) -> [Entry]? {
     switch (collection, name) {
     case ("requests", "retry"): return [("POST", .retryAll)]
     case ("requests", "discard"): return [("POST", .discardAll)]
@@ -109,7 +104,7 @@ enum Route: Hashable {
     }
   }
 
-  private static func detail(_ collection: String, _ name: String, _ part: String) throws(HTTPFailure) -> [Entry]? {
+  private static func detail(_ collection: String, _ name: String, _ part: String) throws(RequestRefusal) -> [Entry]? {
     switch (collection, part) {
     case ("requests", "why"): return [("GET", .why(try requestID(name)))]
     case ("requests", "snooze"): return [("POST", .snooze(try requestID(name)))]
@@ -121,25 +116,25 @@ enum Route: Hashable {
     }
   }
 
-  private static func requestID(_ text: String) throws(HTTPFailure) -> RequestID {
+  private static func requestID(_ text: String) throws(RequestRefusal) -> RequestID {
     guard let id = RequestID(text) else { throw noSuchID("request", text) }
     return id
   }
 
-  private static func runID(_ text: String) throws(HTTPFailure) -> RunID {
+  private static func runID(_ text: String) throws(RequestRefusal) -> RunID {
     guard let id = RunID(text) else { throw noSuchID("run", text) }
     return id
   }
 
-  private static func identifier(_ text: String) throws(HTTPFailure) -> TaskIdentifier {
+  private static func identifier(_ text: String) throws(RequestRefusal) -> TaskIdentifier {
     do { return try TaskIdentifier(text) } catch {
-      throw HTTPFailure(.notFound, code: "not_found", error.description, field: "identifier")
+      throw RequestRefusal(.notFound, error.description, field: "identifier")
     }
   }
 
-  private static func noSuchID(_ kind: String, _ text: String) -> HTTPFailure {
-    HTTPFailure(
-      .notFound, code: "not_found",
+  private static func noSuchID(_ kind: String, _ text: String) -> RequestRefusal {
+    RequestRefusal(
+      .notFound,
       "\"\(text.prefix(80).escapingControlCharacters)\" is the id of no \(kind): ids look like 01976c1e-0000-7000-8000-000000000000",
       field: "id")
   }

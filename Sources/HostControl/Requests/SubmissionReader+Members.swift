@@ -6,7 +6,7 @@ extension SubmissionReader {
   private static let retryMembers = ["attempts", "backoff", "initial_ms", "maximum_ms"]
   private static let predecessorMembers = ["request", "on_failure"]
 
-  func taskIdentifier(_ node: JSONNode) throws(ControlError) -> TaskIdentifier {
+  func taskIdentifier(_ node: JSONNode) throws(RequestRefusal) -> TaskIdentifier {
     let text = try text(node, "identifier")
     do {
       return try TaskIdentifier(text)
@@ -15,7 +15,7 @@ extension SubmissionReader {
     }
   }
 
-  func payload(_ name: String, _ value: JSONNode, of request: JSONNode) throws(ControlError) -> [UInt8] {
+  func payload(_ name: String, _ value: JSONNode, of request: JSONNode) throws(RequestRefusal) -> [UInt8] {
     let payload: [UInt8]
     if name == "payload" {
       guard request["payload_base64"] == nil else { throw failure("payload_base64", "payload and payload_base64 exclude each other") }
@@ -32,7 +32,7 @@ extension SubmissionReader {
     return payload
   }
 
-  func conditions(_ node: JSONNode) throws(ControlError) -> Conditions {
+  func conditions(_ node: JSONNode) throws(RequestRefusal) -> Conditions {
     var conditions: Conditions = []
     for (index, name) in try strings(node, "conditions").enumerated() {
       guard let condition = Conditions(name: name) else {
@@ -45,7 +45,7 @@ extension SubmissionReader {
     return conditions
   }
 
-  func tags(_ node: JSONNode) throws(ControlError) -> [String] {
+  func tags(_ node: JSONNode) throws(RequestRefusal) -> [String] {
     let tags = try strings(node, "tags")
     guard tags.count <= Limits.tags else { throw failure("tags", "\(tags.count) tags, more than \(Limits.tags)") }
     for (index, tag) in tags.enumerated() where !(1...Limits.keyBytes).contains(tag.utf8.count) {
@@ -55,7 +55,7 @@ extension SubmissionReader {
   }
 
   /// `{"gpu": 1}`
-  func resources(_ node: JSONNode) throws(ControlError) -> [String: Int] {
+  func resources(_ node: JSONNode) throws(RequestRefusal) -> [String: Int] {
     guard case .object(let members) = node.value else {
       throw failure("resources", "must be an object as {\"gpu\": 1}, this is \(node.kind)")
     }
@@ -73,7 +73,7 @@ extension SubmissionReader {
   }
 
   /// `["ID", {"request": "ID", "on_failure": "ignore"}, "@0"]`
-  func predecessors(_ node: JSONNode) throws(ControlError) -> [Dependency] {
+  func predecessors(_ node: JSONNode) throws(RequestRefusal) -> [Dependency] {
     guard let elements = node.array else { throw failure("after", "must be an array of requests' ids, this is \(node.kind)") }
     guard elements.count <= Limits.predecessors else {
       throw failure("after", "\(elements.count) requests, more than \(Limits.predecessors)")
@@ -88,7 +88,7 @@ extension SubmissionReader {
     return edges
   }
 
-  private func dependency(_ node: JSONNode, _ field: String) throws(ControlError) -> Dependency {
+  private func dependency(_ node: JSONNode, _ field: String) throws(RequestRefusal) -> Dependency {
     guard case .object(let members) = node.value else {
       guard node.string != nil else { throw failure(field, "must be a request's id, \"@0\" or an object, this is \(node.kind)") }
       return Dependency(try predecessor(node, field))
@@ -108,7 +108,7 @@ extension SubmissionReader {
   }
 
   /// An id, or `@INDEX`: an earlier request of the same array, so a circle cannot be written.
-  private func predecessor(_ node: JSONNode, _ field: String) throws(ControlError) -> Dependency.Predecessor {
+  private func predecessor(_ node: JSONNode, _ field: String) throws(RequestRefusal) -> Dependency.Predecessor {
     let text = try text(node, field)
     let shown = String(text.prefix(80)).escapingControlCharacters
     guard text.hasPrefix("@") else {
@@ -128,7 +128,7 @@ extension SubmissionReader {
   }
 
   /// What is left out is taken from ``RetryPolicy``'s own defaults.
-  func retry(_ node: JSONNode) throws(ControlError) -> RetryPolicy {
+  func retry(_ node: JSONNode) throws(RequestRefusal) -> RetryPolicy {
     guard case .object(let members) = node.value else { throw failure("retry", "must be an object, this is \(node.kind)") }
     var policy = RetryPolicy()
     for member in members {
@@ -148,7 +148,7 @@ extension SubmissionReader {
     return policy
   }
 
-  private func retryDelay(_ node: JSONNode, _ field: String) throws(ControlError) -> Duration {
+  private func retryDelay(_ node: JSONNode, _ field: String) throws(RequestRefusal) -> Duration {
     let range = Limits.retryDelays
     return .milliseconds(try integer(node, field, in: range.lowerBound.wholeMilliseconds...range.upperBound.wholeMilliseconds))
   }

@@ -26,7 +26,7 @@ extension SubmissionReader {
   static let presetMissedSpread = Duration.seconds(60)
 
   /// Reads the members that say when, which are about `parts`.
-  func readSchedule(_ node: JSONNode, _ parts: ScheduleParts, into request: inout TaskRequest) throws(ControlError) {
+  func readSchedule(_ node: JSONNode, _ parts: ScheduleParts, into request: inout TaskRequest) throws(RequestRefusal) {
     if parts.contains(.begin) { try readBegin(node, into: &request) }
     if parts.contains(.deadline), let (name, value) = try oneOf(Self.deadlineMembers, in: node) {
       request.deadline = try moment(name, value)
@@ -39,7 +39,7 @@ extension SubmissionReader {
   private static let deadlineMembers = ["deadline", "deadline_unix_ms"]
 
   /// A delay follows the boot clock, a moment the calendar.
-  private func readBegin(_ node: JSONNode, into request: inout TaskRequest) throws(ControlError) {
+  private func readBegin(_ node: JSONNode, into request: inout TaskRequest) throws(RequestRefusal) {
     guard let (name, value) = try oneOf(Self.beginMembers, in: node) else { return }
     if name == "delay_ms" {
       request.earliestBegin = now + (try milliseconds(value, name))
@@ -50,7 +50,7 @@ extension SubmissionReader {
     }
   }
 
-  private func readEvent(_ node: JSONNode, into request: inout TaskRequest) throws(ControlError) {
+  private func readEvent(_ node: JSONNode, into request: inout TaskRequest) throws(RequestRefusal) {
     guard let (name, value) = try oneOf(["event", "watch"], in: node) else {
       return try refuse(["debounce_ms", "every_event"], in: node, because: "is about an event: name one, or a file to watch")
     }
@@ -59,20 +59,20 @@ extension SubmissionReader {
     if let debounce = node["debounce_ms"] { request.event?.debounce = try milliseconds(debounce, "debounce_ms") }
   }
 
-  private func eventName(_ node: JSONNode, _ field: String) throws(ControlError) -> String {
+  private func eventName(_ node: JSONNode, _ field: String) throws(RequestRefusal) -> String {
     let name = try text(node, field)
     if let flaw = EventName.flaw(of: name) { throw failure(field, flaw) }
     return name
   }
 
-  private func path(_ node: JSONNode, _ field: String) throws(ControlError) -> String {
+  private func path(_ node: JSONNode, _ field: String) throws(RequestRefusal) -> String {
     let path = try text(node, field)
     if let flaw = EventName.flaw(ofPath: path) { throw failure(field, flaw) }
     return path
   }
 
-  private func readRepetition(_ node: JSONNode, into request: inout TaskRequest) throws(ControlError) {
-    let everyEvent = try node["every_event"].map { value throws(ControlError) in try truth(value, "every_event") } ?? false
+  private func readRepetition(_ node: JSONNode, into request: inout TaskRequest) throws(RequestRefusal) {
+    let everyEvent = try node["every_event"].map { value throws(RequestRefusal) in try truth(value, "every_event") } ?? false
     guard let (name, value) = try oneOf(["every_ms", "cron"] + (everyEvent ? ["every_event"] : []), in: node) else {
       return try refuse(
         ["time_zone", "daylight_gap", "daylight_repeat", "missed", "missed_limit", "missed_spread_ms"], in: node,
@@ -95,7 +95,7 @@ extension SubmissionReader {
     request.repetition?.missed = try missed(node)
   }
 
-  private func cron(_ value: JSONNode, of node: JSONNode) throws(ControlError) -> CronRule {
+  private func cron(_ value: JSONNode, of node: JSONNode) throws(RequestRefusal) -> CronRule {
     var rule = CronRule(try key(value, "cron"), timeZone: "")
     if let zone = node["time_zone"] { rule.timeZone = try key(zone, "time_zone") } else { rule.timeZone = hostTimeZone() }
     if let gap = node["daylight_gap"] { rule.daylight.gap = try named(gap, "daylight_gap", DaylightPolicy.Gap.self) }
@@ -105,8 +105,8 @@ extension SubmissionReader {
     return rule
   }
 
-  private func missed(_ node: JSONNode) throws(ControlError) -> MissedPolicy {
-    let name = try node["missed"].map { value throws(ControlError) in try text(value, "missed") } ?? "latest"
+  private func missed(_ node: JSONNode) throws(RequestRefusal) -> MissedPolicy {
+    let name = try node["missed"].map { value throws(RequestRefusal) in try text(value, "missed") } ?? "latest"
     guard MissedPolicy.names.contains(name) else { throw failure("missed", noSuchName(name, among: MissedPolicy.names)) }
     guard name == "all" else {
       try refuse(["missed_limit", "missed_spread_ms"], in: node, because: "is about \"missed\": \"all\"")
@@ -120,7 +120,7 @@ extension SubmissionReader {
   }
 
   /// The one of several members that is there, with its value; nil: none is.
-  private func oneOf(_ names: [String], in node: JSONNode) throws(ControlError) -> (name: String, value: JSONNode)? {
+  private func oneOf(_ names: [String], in node: JSONNode) throws(RequestRefusal) -> (name: String, value: JSONNode)? {
     guard case .object(let members) = node.value, let first = members.firstIndex(where: { names.contains($0.name) }) else { return nil }
     guard !members[(first + 1)...].contains(where: { names.contains($0.name) }) else {
       let given = names.filter { node[$0] != nil }
@@ -130,7 +130,7 @@ extension SubmissionReader {
   }
 
   /// Refuses the first of the members that is there.
-  private func refuse(_ names: [String], in node: JSONNode, because reason: String) throws(ControlError) {
+  private func refuse(_ names: [String], in node: JSONNode, because reason: String) throws(RequestRefusal) {
     if let name = names.first(where: { node[$0] != nil }) { throw failure(name, reason) }
   }
 }

@@ -30,7 +30,7 @@ struct SubmissionReader {
   ///   - hostTimeZone: The zone of a `cron` that names none; the machine's unless a test sets another.
   static func read(
     _ bytes: [UInt8], now: WallTime, idempotencyKey: String? = nil, hostTimeZone: @escaping () -> String = { HostTimeZone.name }
-  ) throws(ControlError) -> (requests: [TaskRequest], isArray: Bool) {
+  ) throws(RequestRefusal) -> (requests: [TaskRequest], isArray: Bool) {
     let root = try parse(bytes, opaque: ["payload"])
     var reader = SubmissionReader(bytes: bytes, now: now, hostTimeZone: hostTimeZone)
     guard case .array(let elements) = root.value else {
@@ -39,13 +39,13 @@ struct SubmissionReader {
       return ([request], false)
     }
     guard idempotencyKey == nil else {
-      throw ControlError(
+      throw RequestRefusal(
         .invalid, "the header Idempotency-Key is for a single request: give each of an array its own idempotency_key",
         field: "idempotency_key")
     }
-    guard !elements.isEmpty else { throw ControlError(.invalid, "the array is empty: send at least one request") }
+    guard !elements.isEmpty else { throw RequestRefusal(.invalid, "the array is empty: send at least one request") }
     guard elements.count <= maximumRequests else {
-      throw ControlError(.tooBig, "the array has \(elements.count) requests, more than \(maximumRequests): send several arrays")
+      throw RequestRefusal(.tooBig, "the array has \(elements.count) requests, more than \(maximumRequests): send several arrays")
     }
     var requests: [TaskRequest] = []
     requests.reserveCapacity(elements.count)
@@ -57,11 +57,11 @@ struct SubmissionReader {
   }
 
   /// Reads any JSON body.
-  static func parse(_ bytes: [UInt8], opaque: [String] = []) throws(ControlError) -> JSONNode {
+  static func parse(_ bytes: [UInt8], opaque: [String] = []) throws(RequestRefusal) -> JSONNode {
     do {
       return try JSONReader.read(bytes, limits: JSONLimits(opaqueMembers: opaque))
     } catch {
-      throw ControlError(error.isLimit ? .tooBig : .invalid, "the body is not JSON that can be read: \(error)")
+      throw RequestRefusal(error.isLimit ? .tooBig : .invalid, "the body is not JSON that can be read: \(error)")
     }
   }
 
@@ -71,7 +71,7 @@ struct SubmissionReader {
     self.hostTimeZone = hostTimeZone
   }
 
-  private mutating func request(_ node: JSONNode) throws(ControlError) -> TaskRequest {
+  private mutating func request(_ node: JSONNode) throws(RequestRefusal) -> TaskRequest {
     guard case .object(let members) = node.value else { throw failure(nil, "a request is an object, this is \(node.kind)") }
     guard let identifier = node["identifier"] else { throw failure("identifier", "is missing: say whose handler is to run") }
     var request = TaskRequest(identifier: try checkedIdentifier(identifier))
@@ -111,7 +111,7 @@ struct SubmissionReader {
     return request
   }
 
-  private mutating func checkedIdentifier(_ node: JSONNode) throws(ControlError) -> TaskIdentifier {
+  private mutating func checkedIdentifier(_ node: JSONNode) throws(RequestRefusal) -> TaskIdentifier {
     if let known, node.string == known.rawValue { return known }
     let identifier = try taskIdentifier(node)
     known = identifier
@@ -119,7 +119,7 @@ struct SubmissionReader {
   }
 
   /// A key without a policy means `keep`; a policy without a key would have no effect.
-  private func checkConflict(_ request: inout TaskRequest, given: @autoclosure () -> Bool) throws(ControlError) {
+  private func checkConflict(_ request: inout TaskRequest, given: @autoclosure () -> Bool) throws(RequestRefusal) {
     switch (request.uniqueKey, request.onConflict) {
     case (.some, .none) where !given(): request.onConflict = .keep
     case (.some, .none):
@@ -131,7 +131,7 @@ struct SubmissionReader {
   }
 
   /// What each member allows, but not with another.
-  private func checkTogether(_ request: TaskRequest) throws(ControlError) {
+  private func checkTogether(_ request: TaskRequest) throws(RequestRefusal) {
     if request.uniqueWindow != nil, request.uniqueKey == nil {
       throw failure("unique_key", "is missing: unique_window_ms is about how long it is held")
     }
@@ -148,7 +148,7 @@ struct SubmissionReader {
   }
 
   /// The header stands for the member; where both are there they must agree.
-  private func apply(_ header: String, to request: inout TaskRequest) throws(ControlError) {
+  private func apply(_ header: String, to request: inout TaskRequest) throws(RequestRefusal) {
     guard (1...Limits.keyBytes).contains(header.utf8.count) else {
       throw failure("idempotency_key", "the header Idempotency-Key has \(header.utf8.count) bytes: use 1 to \(Limits.keyBytes)")
     }

@@ -13,58 +13,56 @@ struct ControlledHostAdapter: ControlledHost {
   let eventSockets: EventSockets?
   let log: LogWriter
 
-  func submit(_ requests: [TaskRequest]) async throws(ControlError) -> [Submission] {
-    do { return try await host.submit(requests) } catch { throw ControlError(error) }
+  func submit(_ requests: [TaskRequest]) async throws(RequestRefusal) -> [Submission] {
+    return try await host.submit(requests)
   }
 
-  func requests(_ query: RequestQuery) async throws(ControlError) -> [RequestRecord] {
-    do { return try host.requests(query) } catch { throw ControlError(error) }
+  func requests(_ query: RequestQuery) async throws(RequestRefusal) -> [RequestRecord] {
+    return try host.requests(query)
   }
 
-  func requestsWithProblems(_ query: RequestQuery) async throws(ControlError) -> [RequestRecord] {
-    do { return try host.requestsWithProblems(query) } catch { throw ControlError(error) }
+  func requestsWithProblems(_ query: RequestQuery) async throws(RequestRefusal) -> [RequestRecord] {
+    return try host.requestsWithProblems(query)
   }
 
-  func request(_ id: RequestID) async throws(ControlError) -> RequestRecord {
-    do { return try host.request(id) } catch { throw ControlError(error) }
+  func request(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
+    return try host.request(id)
   }
 
-  func explanation(of id: RequestID) async throws(ControlError) -> RequestExplanation {
-    do { return try await host.explanation(of: id) } catch { throw ControlError(error) }
+  func explanation(of id: RequestID) async throws(RequestRefusal) -> RequestExplanation {
+    return try await host.explanation(of: id)
   }
 
-  func cancel(_ id: RequestID) async throws(ControlError) -> RequestRecord {
-    do { return try await host.cancel(id) } catch { throw ControlError(error) }
+  func cancel(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
+    return try await host.cancel(id)
   }
 
-  func retry(_ id: RequestID) async throws(ControlError) -> RequestRecord {
-    do { return try await host.retry(id) } catch { throw ControlError(error) }
+  func retry(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
+    return try await host.retry(id)
   }
 
   func retryAll(
     identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
-  ) async throws(ControlError) -> RetriedRequests {
-    do { return try await host.retryAll(identifier: identifier, tag: tag, after: after, limit: limit) } catch { throw ControlError(error) }
+  ) async throws(RequestRefusal) -> RetriedRequests {
+    return try await host.retryAll(identifier: identifier, tag: tag, after: after, limit: limit)
   }
 
-  func discard(_ id: RequestID) async throws(ControlError) -> RequestRecord {
-    do { return try await host.discard(id) } catch { throw ControlError(error) }
+  func discard(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
+    return try await host.discard(id)
   }
 
   func discardAll(
     identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
-  ) async throws(ControlError) -> DiscardedRequests {
-    do { return try await host.discardAll(identifier: identifier, tag: tag, after: after, limit: limit) } catch {
-      throw ControlError(error)
-    }
+  ) async throws(RequestRefusal) -> DiscardedRequests {
+    return try await host.discardAll(identifier: identifier, tag: tag, after: after, limit: limit)
   }
 
-  func runs(_ query: RunQuery) async throws(ControlError) -> [RunRecord] {
-    do { return try await host.runs(query) } catch { throw ControlError(error) }
+  func runs(_ query: RunQuery) async throws(RequestRefusal) -> [RunRecord] {
+    return try await host.runs(query)
   }
 
-  func run(_ id: RunID) async throws(ControlError) -> RunRecord {
-    do { return try await host.run(id) } catch { throw ControlError(error) }
+  func run(_ id: RunID) async throws(RequestRefusal) -> RunRecord {
+    return try await host.run(id)
   }
 
   func plugins() async -> [PluginStatus] {
@@ -79,15 +77,15 @@ struct ControlledHostAdapter: ControlledHost {
     }
   }
 
-  func release(_ identifier: TaskIdentifier) async throws(ControlError) -> Standing {
-    do { return try await host.release(identifier) } catch { throw ControlError(error) }
+  func release(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> Standing {
+    return try await host.release(identifier)
   }
 
-  func simulateLaunch(_ identifier: TaskIdentifier) async throws(ControlError) -> RequestRecord {
-    do { return try await host.simulateLaunch(identifier) } catch { throw ControlError(error) }
+  func simulateLaunch(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> RequestRecord {
+    return try await host.simulateLaunch(identifier)
   }
 
-  func simulateExpiration(_ identifier: TaskIdentifier) async throws(ControlError) -> [RunID] {
+  func simulateExpiration(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> [RunID] {
     await host.simulateExpiration(identifier)
   }
 
@@ -122,35 +120,33 @@ struct ControlledHostAdapter: ControlledHost {
 }
 
 extension ControlledHostAdapter {
-  func cancelAll(tag: String?, identifier: TaskIdentifier?) async throws(ControlError) -> Int {
-    do { return try await host.cancelAll(tag: tag, identifier: identifier) } catch { throw ControlError(error) }
+  func cancelAll(tag: String?, identifier: TaskIdentifier?) async throws(RequestRefusal) -> Int {
+    return try await host.cancelAll(tag: tag, identifier: identifier)
   }
 
-  func snooze(_ id: RequestID, until time: WallTime) async throws(ControlError) -> SnoozedRecord {
-    do {
-      let snoozed = try await host.snooze(id, until: time)
-      return SnoozedRecord(snoozed.record, notes: snoozed.notes)
-    } catch { throw ControlError(error) }
+  func snooze(_ id: RequestID, until time: WallTime) async throws(RequestRefusal) -> SnoozedRecord {
+    let snoozed = try await host.snooze(id, until: time)
+    return SnoozedRecord(snoozed.record, notes: snoozed.notes)
   }
 
-  func conditions() async throws(ControlError) -> ConditionReport {
-    do { return try await host.conditions() } catch { throw ControlError(error) }
+  func conditions() async throws(RequestRefusal) -> ConditionReport {
+    return try await host.conditions()
   }
 
-  func overrideConditions(_ overrides: [(Conditions, Bool)]) async throws(ControlError) {
-    do { _ = try await host.overrideConditions(overrides.map { (condition: $0, holds: $1) }) } catch { throw ControlError(error) }
+  func overrideConditions(_ overrides: [(Conditions, Bool)]) async throws(RequestRefusal) {
+    _ = try await host.overrideConditions(overrides.map { (condition: $0, holds: $1) })
   }
 
-  func clearConditions(_ conditions: Conditions) async throws(ControlError) {
-    do { _ = try await host.clearConditions(conditions) } catch { throw ControlError(error) }
+  func clearConditions(_ conditions: Conditions) async throws(RequestRefusal) {
+    _ = try await host.clearConditions(conditions)
   }
 
-  func notify(_ event: String, payload: [UInt8]?) async throws(ControlError) -> EventReceipt {
-    do { return try await host.notify(event, payload: payload) } catch { throw ControlError(error) }
+  func notify(_ event: String, payload: [UInt8]?) async throws(RequestRefusal) -> EventReceipt {
+    return try await host.notify(event, payload: payload)
   }
 
-  func forecast(hours: Int, limit: Int) async throws(ControlError) -> Forecast {
-    do { return try await host.forecast(hours: hours, limit: limit) } catch { throw ControlError(error) }
+  func forecast(hours: Int, limit: Int) async throws(RequestRefusal) -> Forecast {
+    return try await host.forecast(hours: hours, limit: limit)
   }
 }
 
@@ -162,23 +158,5 @@ extension HostEvent {
     case .progress(let run, let progress): self = .progress(run.run, run.request, progress)
     case .log(let run, let line): self = .log(run.run, run.request, line)
     }
-  }
-}
-
-extension ControlError {
-  /// What a refusal of the scheduler is over HTTP.
-  fileprivate init(_ refusal: RequestRefusal) {
-    let code: Code =
-      switch refusal.code {
-      case .invalid: .invalid
-      case .unknownIdentifier: .refused
-      case .notFound: .notFound
-      case .conflict: .conflict
-      case .tooBig: .tooBig
-      case .limit: .limit
-      case .unsupported: .unsupported
-      case .unavailable: .unavailable
-      }
-    self.init(code, refusal.message, field: refusal.field)
   }
 }

@@ -1,32 +1,34 @@
-public import TaskModel
-
-/// Why the scheduler did not do what it was asked. Nothing was changed.
+/// Why the host did not do what it was asked. Nothing was changed.
+///
+/// The one error from the store to the HTTP status and a plugin's status code: who meets it on the way passes it on as it is.
 public struct RequestRefusal: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What sort of refusal.
-  public enum Code: Sendable, Hashable {
-    /// The request is malformed.
+  /// What sort of refusal; decides the HTTP status, the CLI's exit code and what a plugin is told. The text is the one in JSON.
+  public enum Code: String, Sendable, CaseIterable {
+    /// The input is malformed.
     case invalid
     /// Nobody registered the identifier.
-    case unknownIdentifier
-    /// No such request.
-    case notFound
-    /// Its state does not allow it.
+    case unknownIdentifier = "refused"
+    /// No such request, run or plugin.
+    case notFound = "not_found"
+    /// The state does not allow it.
     case conflict
     /// A size limit.
-    case tooBig
+    case tooBig = "too_big"
     /// A quota or cap.
     case limit
     /// Not offered by this version.
     case unsupported
     /// The store cannot be written, or the host is draining.
     case unavailable
+    /// A defect in the host.
+    case `internal`
   }
 
   /// What sort of refusal.
   public var code: Code
   /// What was seen and what to do.
   public var message: String
-  /// The field it is about; nil: none in particular.
+  /// The field it is about: "requests[3].priority"; nil: none in particular.
   public var field: String?
 
   /// A refusal as given.
