@@ -37,7 +37,7 @@ public final class Host: Sendable {
   private let begunRuns: BegunRuns
   private let registry: PluginLaunching.Result
   private let live: LiveView
-  private let news: NewsDesk
+  private let events: EventBroadcaster
   private let state = Mutex(State())
   /// What parts of the host have reported.
   let board = ProblemBoard()
@@ -106,7 +106,7 @@ public final class Host: Sendable {
       configuration, parts.directory, clock: clock, log: log, busy: { Double(scheduler.liveRunCount) }, changed: { scheduler.receive($0) })
     parts.services.connect(scheduler, plugins: registry.registered.map { $0.contracts.map(\.identifier) })
     live = LiveView()
-    news = NewsDesk { scheduler.observeEvents($0) }
+    events = EventBroadcaster { scheduler.observeEvents($0) }
     self.configuration = configuration
     directory = parts.directory
     store = parts.store
@@ -243,7 +243,7 @@ public final class Host: Sendable {
   }
 
   /// Tells `observer` what happens from now on, on whatever thread: it must return at once. Nil: nobody is told any more.
-  public func observe(_ observer: (@Sendable (HostNews) -> Void)?) { news.set(observer) }
+  public func observe(_ observer: (@Sendable (HostEvent) -> Void)?) { events.set(observer) }
 
   /// Returns when an observer that was set before is told everything that becomes durable from then on.
   public func settle() async { await withCheckedContinuation { continuation in scheduler.afterTurn { continuation.resume() } } }
@@ -312,7 +312,7 @@ public final class Host: Sendable {
     launchedFiles.stop()
     surroundings.stop()
     scheduler.stop()
-    news.set(nil)
+    events.set(nil)
     store.close()
     Failpoint.storeClosed.hit()
     state.withLock { $0.phase = .stopped }
@@ -326,13 +326,13 @@ public final class Host: Sendable {
     switch event {
     case .progress(let run, let progress):
       live.note(progress, of: run.run)
-      news.publish(.progress(run, progress))
+      events.publish(.progress(run, progress))
     case .log(let run, let line):
       live.note(line, of: run.run)
       log.log(
         level: Logger.Level(line.level), "\(line.message)",
         metadata: line.metadata(["identifier": "\(run.identifier)", "run": "\(run.run)"]))
-      news.publish(.log(run, line))
+      events.publish(.log(run, line))
     case .expired(let run, let reason):
       log.notice("run expired: \(reason.rawValue)", metadata: ["identifier": "\(run.identifier)", "run": "\(run.run)"])
     case .suspended(let identifier, let reason):
@@ -365,8 +365,7 @@ public final class Host: Sendable {
 
   func receive(_ notice: Scheduler.Notice) {
     switch notice {
-    case .event(.request(let record)): news.publish(.request(record))
-    case .event(.run(let record)): news.publish(.run(record))
+    case .event(let event): events.publish(event)
     case .ended(let record):
       live.forget(record.id)
       lastRuns.note(record)

@@ -77,7 +77,7 @@ public final class MemoryHost: ControlledHost {
       state.requests[id] = record
       return record
     }
-    if let record { emit(.request(record), of: id) }
+    if let record { emit(.request(record)) }
   }
 
   /// Begins a run of a request.
@@ -88,7 +88,7 @@ public final class MemoryHost: ControlledHost {
     let record = RunRecord(id: run, request: request, identifier: identifier, attempt: attempt, started: now)
     put(record)
     change(request) { $0.state = .running }
-    emit(.run(record), of: request)
+    emit(.run(record))
     return run
   }
 
@@ -104,7 +104,7 @@ public final class MemoryHost: ControlledHost {
       return record
     }
     guard let record else { return }
-    emit(.run(record), of: record.request)
+    emit(.run(record))
     change(record.request) {
       ($0.state, $0.lastOutcome, $0.lastMessage, $0.attemptsSpent) = (next, outcome, message, attemptsSpent)
     }
@@ -113,15 +113,21 @@ public final class MemoryHost: ControlledHost {
   /// Writes a line to a run's log.
   public func log(_ run: RunID, _ message: String) {
     let line = LogLine(time: now, level: .info, message: message)
-    let request = state.withLock { state in
-      state.runs[run]?.report.log.append(line)
-      return state.runs[run]?.request
-    }
-    if let request { emit(.log(run, request, line), of: request) }
+    state.withLock { $0.runs[run]?.report.log.append(line) }
+    if let reference = reference(to: run) { emit(.log(reference, line)) }
+  }
+
+  /// Says how far a run is.
+  public func report(_ run: RunID, _ progress: RunProgress) {
+    if let reference = reference(to: run) { emit(.progress(reference, progress)) }
+  }
+
+  private func reference(to run: RunID) -> RunReference? {
+    state.withLock { $0.runs[run].map { RunReference(run: run, request: $0.request, identifier: $0.identifier) } }
   }
 
   /// Tells the readers.
-  public func emit(_ event: HostEvent, of request: RequestID) { state.withLock { $0.backlog }?.receive(event) }
+  public func emit(_ event: HostEvent) { state.withLock { $0.backlog }?.receive(event) }
 
   /// Ends all streams, as a host does that ends.
   public func finish() {

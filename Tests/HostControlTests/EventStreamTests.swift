@@ -25,7 +25,7 @@ import Testing
       _ = try await client.send("POST", "/v1/requests", "{\"identifier\":\"a\"}")
       let id = try #require(try await host.requests(RequestQuery()).first?.id)
       let run = host.begin(id)
-      host.emit(.progress(run, id, RunProgress(completed: 1, total: 2)), of: id)
+      host.report(run, RunProgress(completed: 1, total: 2))
       host.log(run, "two\nlines")
       host.end(run, .succeeded, output: Array("{\n\"a\":1}".utf8), then: .succeeded)
       host.finish()

@@ -16,8 +16,9 @@ struct WatchedHost: ControlledHost {
   }
   func settle() async {
     let line = LogLine(time: WallTime(unixMilliseconds: 0), level: .info, message: String(repeating: "x", count: 8192))
-    let request = RequestID(sequence: 1, origin: 1)
-    for _ in 0..<lines { memory.emit(.log(RunID(sequence: 1, origin: 1), request, line), of: request) }
+    guard let identifier = try? TaskIdentifier("a") else { preconditionFailure("\"a\" is no identifier") }
+    let run = RunReference(run: RunID(sequence: 1, origin: 1), request: RequestID(sequence: 1, origin: 1), identifier: identifier)
+    for _ in 0..<lines { memory.emit(.log(run, line)) }
     onReader()
   }
   func health() async -> HostHealth { await memory.health() }

@@ -23,7 +23,7 @@ final class World {
   /// The runs that were asked to stop.
   private(set) var expirations: [RunID: StopReason] = [:]
   /// What observers were told.
-  private(set) var events: [SchedulerEvent] = []
+  private(set) var events: [HostEvent] = []
   private let directory: TemporaryDirectory
   private let policy: SchedulingPolicy
   private var launcher = LauncherModel()

@@ -1,5 +1,5 @@
 import Synchronization
-import TaskModel
+public import TaskModel
 
 /// Holds a host's newest events for the readers of its stream, however slow they are: a bounded number of bytes for all of them together,
 /// and a bounded list for each. Whoever falls behind loses the oldest and is told how many.

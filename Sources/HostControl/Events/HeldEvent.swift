@@ -47,7 +47,7 @@ final class HeldEvent: Sendable {
       let report = record.report
       return 768 + report.output.count + (report.message?.utf8.count ?? 0) + (report.trouble?.utf8.count ?? 0)
     case .progress: return 192
-    case .log(_, _, let line): return 256 + line.message.utf8.count
+    case .log(_, let line): return 256 + line.message.utf8.count
     }
   }
 
@@ -61,18 +61,18 @@ final class HeldEvent: Sendable {
     case .run(let record):
       name = "run"
       writer.run(record, singleLine: true)
-    case .progress(let run, let request, let progress):
+    case .progress(let run, let progress):
       name = "progress"
       writer.beginObject()
-      writer.member("run", run.description)
-      writer.member("request", request.description)
+      writer.member("run", run.run.description)
+      writer.member("request", run.request.description)
       writer.progress(progress)
       writer.endObject()
-    case .log(let run, let request, let line):
+    case .log(let run, let line):
       name = "log"
       writer.beginObject()
-      writer.member("run", run.description)
-      writer.member("request", request.description)
+      writer.member("run", run.run.description)
+      writer.member("request", run.request.description)
       writer.name("line")
       writer.logLine(line)
       writer.endObject()

@@ -1,4 +1,4 @@
-public import TaskModel
+import TaskModel
 
 /// What one turn of the engine leads to once its commit is durable, and what undoes it in memory if the commit fails.
 struct EngineTurn {
@@ -11,7 +11,7 @@ struct EngineTurn {
   /// Answers to who waits.
   var answers: [() -> Void] = []
   /// What observers are told, if there are any.
-  var events: [SchedulerEvent] = []
+  var events: [HostEvent] = []
   /// Runs that ended.
   var history: [RunRecord] = []
   /// The identifiers that were paced for the first time, and how long the pace is.
@@ -87,12 +87,4 @@ struct EngineTurn {
     liveSteps.removeLast(liveSteps.count - mark.liveSteps)
     return dropped
   }
-}
-
-/// Something that is durable by now.
-public enum SchedulerEvent: Sendable, Hashable {
-  /// A request is now as given.
-  case request(RequestRecord)
-  /// A run started (no outcome) or ended.
-  case run(RunRecord)
 }

@@ -4,7 +4,7 @@ extension Scheduler {
   /// What the scheduler tells its host, on its thread; the host returns promptly.
   public enum Notice: Sendable {
     /// Something is durable by now. Sent only while ``observeEvents(_:)`` is on.
-    case event(SchedulerEvent)
+    case event(HostEvent)
     /// The store cannot be written: no new runs, submissions are refused, outcomes are kept and tried again.
     case storeFailed(StoreError)
     /// It can again.

@@ -113,7 +113,7 @@ struct ControlledHostAdapter: ControlledHost {
 
   func observe(_ backlog: EventBacklog?) {
     guard let backlog else { return host.observe(nil) }
-    host.observe { backlog.receive(HostEvent($0)) }
+    host.observe { backlog.receive($0) }
   }
 
   func settle() async { await host.settle() }
@@ -147,16 +147,5 @@ extension ControlledHostAdapter {
 
   func forecast(hours: Int, limit: Int) async throws(RequestRefusal) -> Forecast {
     return try await host.forecast(hours: hours, limit: limit)
-  }
-}
-
-extension HostEvent {
-  fileprivate init(_ news: HostNews) {
-    switch news {
-    case .request(let record): self = .request(record)
-    case .run(let record): self = .run(record)
-    case .progress(let run, let progress): self = .progress(run.run, run.request, progress)
-    case .log(let run, let line): self = .log(run.run, run.request, line)
-    }
   }
 }
