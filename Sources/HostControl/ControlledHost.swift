@@ -20,7 +20,7 @@ public protocol ControlledHost: Sendable {
   /// - Returns: How many were cancelled or asked to stop.
   func cancelAll(tag: String?, identifier: TaskIdentifier?) async throws(RequestRefusal) -> Int
   /// Puts a request off that waits; one that is due later than `time` stays.
-  func snooze(_ id: RequestID, until time: WallTime) async throws(RequestRefusal) -> SnoozedRecord
+  func snooze(_ id: RequestID, until time: WallTime) async throws(RequestRefusal) -> SnoozedRequest
   /// Makes a dead letter pending again.
   func retry(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord
   /// Makes the dead letters that match both pending again, the oldest first; nil matches all.
@@ -60,9 +60,13 @@ public protocol ControlledHost: Sendable {
   /// What is known of every condition of the machine.
   func conditions() async throws(RequestRefusal) -> ConditionReport
   /// Decides whether conditions hold, whatever the machine says, until that is cleared, also after a restart.
-  func overrideConditions(_ overrides: [(Conditions, Bool)]) async throws(RequestRefusal)
+  ///
+  /// - Returns: What is known of every condition then.
+  func overrideConditions(_ overrides: [(condition: Conditions, holds: Bool)]) async throws(RequestRefusal) -> ConditionReport
   /// Lets the machine say again whether these conditions hold.
-  func clearConditions(_ conditions: Conditions) async throws(RequestRefusal)
+  ///
+  /// - Returns: What is known of every condition then.
+  func clearConditions(_ conditions: Conditions) async throws(RequestRefusal) -> ConditionReport
   /// Wakes the requests that wait for an event.
   ///
   /// - Parameter payload: What their runs are given instead of their own payload; nil: their own.
@@ -75,8 +79,8 @@ public protocol ControlledHost: Sendable {
   func shutdown() async
   /// Whether it takes and runs requests. Answers at once, whatever the store is doing.
   func health() async -> HostHealth
-  /// Tells `backlog` everything that happens from now on, on whatever thread, and nobody else; nil: nobody any more. Returns at once.
-  func observe(_ backlog: EventBacklog?)
-  /// Returns when ``observe(_:)`` is in force: the backlog is told everything that becomes durable afterwards.
+  /// Tells `observer` everything that happens from now on, and nobody else; nil: nobody any more. Returns at once.
+  func observe(_ observer: HostObserver?)
+  /// Returns when ``observe(_:)`` is in force: the observer is told everything that becomes durable afterwards.
   func settle() async
 }

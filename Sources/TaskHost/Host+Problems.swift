@@ -8,21 +8,21 @@ extension Host {
   /// All problems of the host, in no order.
   ///
   /// - Parameters:
-  ///   - overview: Of a moment ago.
+  ///   - handlers: Of a moment ago.
   ///   - activity: Likewise.
-  public func problems(_ overview: HostOverview, _ activity: [TaskActivity]) async -> [Problem] {
+  func problems(_ handlers: [TaskIdentifier: HandlerOverview], _ activity: [TaskActivity]) async -> [Problem] {
     let now = SystemClock().wallTime
     launchedFiles.lookAtStore()
     launchedFiles.lookAtLock()
     var problems = board.all + surroundings.overrides.all.map(\.problem)
-    problems += overview.plugins.compactMap { $0.problem(now: now) }
-    problems += overview.shortages.map { Self.problem($0.key, $0.value) }
+    problems += handlers.compactMap { $1.problem(of: $0.rawValue, now: now) }
+    problems += handlers.compactMap { identifier, handler in handler.shortage.map { Self.problem(identifier, $0) } }
     problems += activity.compactMap(\.schedule.problem)
     if let trouble = storeTrouble, !trouble.error.isReplaced { problems.append(problem(trouble.error, since: trouble.since)) }
     do throws(StoreError) {
       let (letters, overdue) = try storeReports()
       problems += letters.map(Self.problem)
-      if overview.phase == .launched { problems += await overdueWork(overdue) }
+      if phase == .launched { problems += await overdueWork(overdue) }
     } catch {
       if storeTrouble == nil, !error.isReplaced { problems.append(problem(error, since: nil)) }
     }
@@ -133,19 +133,18 @@ extension ScheduleRecord {
   }
 }
 
-extension PluginOverview {
+extension HandlerOverview {
   /// Why it gets no runs; nil: it does.
-  fileprivate func problem(now: WallTime) -> Problem? {
-    guard let identifier = contract?.identifier.rawValue else { return nil }
+  fileprivate func problem(of identifier: String, now: WallTime) -> Problem? {
     let last = standing.lastTrouble.map { ": \($0)" } ?? ""
     if let since = standing.quarantinedSince {
       return Problem(
         .quarantined, of: identifier, "the plugin \(identifier) is quarantined\(last)",
         remedy: "mend the plugin, then taskhost plugins release \(identifier)", since: since)
     }
-    if let obstacle {
+    if let suspension {
       return Problem(
-        .suspended, of: identifier, "the plugin \(identifier) is suspended: \(obstacle)",
+        .suspended, of: identifier, "the plugin \(identifier) is suspended: \(suspension)",
         remedy: "restart the host if the thread does not come back, and use isolation = \"process\"")
     }
     guard standing.isHeld(at: now) else { return nil }

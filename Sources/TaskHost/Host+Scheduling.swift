@@ -2,7 +2,7 @@ import HostConditions
 import HostThreads
 import Logging
 public import TaskModel
-public import TaskScheduler
+import TaskScheduler
 
 // When what runs, and why not: what operators ask and decide.
 
@@ -176,29 +176,5 @@ extension Host {
       }
     }
     return try result.get()
-  }
-
-  /// What each schedule did last, in the order of identifiers; of the identifiers with a handler that have none, themselves.
-  public func activity() async throws(RequestRefusal) -> [TaskActivity] {
-    let (_, handlers) = await withCheckedContinuation { continuation in
-      scheduler.standing { continuation.resume(returning: ($0, $1)) }
-    }
-    var schedules: [ScheduleRecord]
-    do { schedules = try store.schedules(limit: Self.shownSchedules) } catch { throw RequestRefusal(error) }
-    let known = Dictionary(grouping: schedules, by: \.identifier)
-    for identifier in handlers.keys where known[identifier] == nil { schedules.append(ScheduleRecord(identifier: identifier)) }
-    return schedules.sorted(by: ScheduleRecord.isListedBefore).map { schedule in
-      if let request = schedule.request { return TaskActivity(schedule, nextStart: request.state == .running ? nil : request.due) }
-      let isAlone = (known[schedule.identifier]?.count ?? 0) < 2
-      return TaskActivity(schedule, nextStart: isAlone && schedule.key == nil ? handlers[schedule.identifier]?.nextDue : nil)
-    }
-  }
-
-  /// Schedules that a status shows; those that fail first.
-  static let shownSchedules = 1000
-
-  /// What became of events since the host began.
-  public func eventCounts() async -> EventCounts {
-    await withCheckedContinuation { continuation in scheduler.eventCounts { continuation.resume(returning: $0) } }
   }
 }

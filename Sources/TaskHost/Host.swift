@@ -12,7 +12,7 @@ import TaskStore
 import WorkerProcesses
 import WorkerSandbox
 
-/// A host: its plugins, its requests, its runs. Made by ``launch(_:allowMissing:claim:log:)``, ended by ``drain()`` and ``close()``.
+/// A host: its plugins, its requests, its runs. Made by ``launch(_:allowMissing:acceptsStoreLoss:claim:log:process:)``, ended by ``drain()`` and ``close()``.
 ///
 /// Every call may be made from any task. Answers to changes come after they are durable.
 public final class Host: Sendable {
@@ -35,9 +35,14 @@ public final class Host: Sendable {
   private let copies: PluginCopies
   private let crashMemory: CrashMemory
   private let begunRuns: BegunRuns
-  private let registry: PluginLaunching.Result
+  let registry: PluginLaunching.Result
   private let live: LiveView
   private let events: EventBroadcaster
+  /// What the process around the host adds to its status.
+  let process: @Sendable () -> ProcessStatus
+  /// Ends when somebody has asked the host to shut down. For one reader, who then drains and closes it.
+  public let shutdownRequest: AsyncStream<Never>
+  private let requestShutdown: AsyncStream<Never>.Continuation
   private let state = Mutex(State())
   /// What parts of the host have reported.
   let board = ProblemBoard()
@@ -55,9 +60,11 @@ public final class Host: Sendable {
   ///   - acceptsStoreLoss: Launch even if the store lacks records that it once had.
   ///   - claim: Its state directory, which has been claimed by this configuration.
   ///   - log: Where the host and its runs write.
+  ///   - process: What the process around the host adds to its status, at the moment of the call.
   /// - Throws: A ``HostFailure`` with the exit code of the process.
   public static func launch(
-    _ configuration: HostConfiguration, allowMissing: Bool, acceptsStoreLoss: Bool = false, claim: HostClaim, log: Logger
+    _ configuration: HostConfiguration, allowMissing: Bool, acceptsStoreLoss: Bool = false, claim: HostClaim, log: Logger,
+    process: @escaping @Sendable () -> ProcessStatus
   ) throws(HostFailure) -> Host {
     let directory = claim.directory
     let crashMemory = try CrashMemory(directory.crashMemory)
@@ -78,10 +85,14 @@ public final class Host: Sendable {
       log.warning("plugin refused: \(refused.refusal)", metadata: ["code": "\(refused.refusal.code.rawValue)"])
     }
     if !allowMissing { try registry.checkPermitted(configuration) }
-    return try Host(parts, registry, log)
+    return try Host(parts, registry, log, process)
   }
 
-  private init(_ parts: HostParts, _ registry: PluginLaunching.Result, _ log: Logger) throws(HostFailure) {
+  private init(
+    _ parts: HostParts, _ registry: PluginLaunching.Result, _ log: Logger, _ process: @escaping @Sendable () -> ProcessStatus
+  ) throws(HostFailure) {
+    self.process = process
+    (shutdownRequest, requestShutdown) = AsyncStream.makeStream(of: Never.self)
     let configuration = parts.configuration
     let clock = parts.clock
     let relay = parts.relay
@@ -242,8 +253,8 @@ public final class Host: Sendable {
     return entries.map { live.complete($0.record) }
   }
 
-  /// Tells `observer` what happens from now on, on whatever thread: it must return at once. Nil: nobody is told any more.
-  public func observe(_ observer: (@Sendable (HostEvent) -> Void)?) { events.set(observer) }
+  /// Tells `observer` what happens from now on, and nobody else. Nil: nobody is told any more.
+  public func observe(_ observer: HostObserver?) { events.set(observer) }
 
   /// Returns when an observer that was set before is told everything that becomes durable from then on.
   public func settle() async { await withCheckedContinuation { continuation in scheduler.afterTurn { continuation.resume() } } }
@@ -251,7 +262,7 @@ public final class Host: Sendable {
   // MARK: The host
 
   /// Where it is in its life.
-  public var phase: HostPhase { state.withLock { $0.phase } }
+  var phase: HostPhase { state.withLock { $0.phase } }
 
   /// Calls `changed` once the file at `path` is watched, and whenever it may have changed, on a thread that may wait for nothing long.
   public func watchFile(_ path: String, changed: @escaping @Sendable () -> Void) {
@@ -261,8 +272,10 @@ public final class Host: Sendable {
     surroundings.watch("\(String(cString: directory))/\(path)", changed: changed)
   }
 
-  /// Why the store of a host that has launched cannot be written or read; nil: it can. Reads in it.
-  public var storeProblem: String? {
+  /// Whether it takes and runs requests. Reads in the store.
+  public func health() -> HostHealth { HostHealth(phase: phase, storeProblem: storeProblem) }
+
+  private var storeProblem: String? {
     // One that ends closes it.
     guard phase == .launched else { return nil }
     if let error = launchedFiles.lookAtStore() ?? storeTrouble?.error { return "\(error)" }
@@ -272,20 +285,11 @@ public final class Host: Sendable {
     } catch { return "\(error)" }
   }
 
-  /// One look at the host.
-  public func overview() async -> HostOverview {
-    let (nextStart, handlers) = await withCheckedContinuation { continuation in
-      scheduler.standing { continuation.resume(returning: ($0, $1)) }
-    }
-    let counts = (try? store.counts()) ?? [:]
-    return HostOverview(
-      phase: phase, requests: counts, nextDue: nextStart, running: handlers.values.reduce(0) { $0 + $1.running },
-      plugins: registry.overviews(handlers), shortages: handlers.compactMapValues(\.shortage),
-      sandbox: WorkerSandbox.support(landlockLimit: WorkerSpecs.landlockLimit).missing)
-  }
-
   /// Why the store does not work, and since when; nil: it does.
   var storeTrouble: (error: StoreError, since: WallTime)? { state.withLock { $0.storeTrouble } }
+
+  /// Asks whoever runs the host to end it. Returns at once.
+  public func shutdown() { requestShutdown.finish() }
 
   /// Begins no more runs and waits until the live ones have ended: they get `drain_timeout`, then expire with `draining`, then their grace.
   public func drain() async {
@@ -312,7 +316,7 @@ public final class Host: Sendable {
     launchedFiles.stop()
     surroundings.stop()
     scheduler.stop()
-    events.set(nil)
+    events.finish()
     store.close()
     Failpoint.storeClosed.hit()
     state.withLock { $0.phase = .stopped }

@@ -1,4 +1,4 @@
-public import HostControl
+import HostControl
 import Synchronization
 public import TaskModel
 
@@ -64,11 +64,11 @@ extension MemoryHost {
   }
 
   /// As the protocol says.
-  public func snooze(_ id: RequestID, until time: WallTime) async throws(RequestRefusal) -> SnoozedRecord {
+  public func snooze(_ id: RequestID, until time: WallTime) async throws(RequestRefusal) -> SnoozedRequest {
     guard try await request(id).state == .pending else { throw RequestRefusal(.conflict, "only a pending request can be put off") }
     let isLater = try await request(id).due > time
     if !isLater { change(id) { $0.due = time } }
-    return SnoozedRecord(try await request(id), notes: isLater ? ["its own time is later"] : [])
+    return SnoozedRequest(record: try await request(id), notes: isLater ? ["its own time is later"] : [])
   }
 
   /// As the protocol says: every condition holds unless it is overridden.
@@ -84,13 +84,15 @@ extension MemoryHost {
   }
 
   /// As the protocol says.
-  public func overrideConditions(_ overrides: [(Conditions, Bool)]) async throws(RequestRefusal) {
+  public func overrideConditions(_ overrides: [(condition: Conditions, holds: Bool)]) async throws(RequestRefusal) -> ConditionReport {
     state.withLock { state in for (condition, holds) in overrides { state.overrides[condition] = holds } }
+    return try await conditions()
   }
 
   /// As the protocol says.
-  public func clearConditions(_ conditions: Conditions) async throws(RequestRefusal) {
+  public func clearConditions(_ conditions: Conditions) async throws(RequestRefusal) -> ConditionReport {
     state.withLock { state in state.overrides = state.overrides.filter { !conditions.contains($0.key) } }
+    return try await self.conditions()
   }
 
   /// As the protocol says; nothing is merged.

@@ -24,7 +24,7 @@ public final class MemoryHost: ControlledHost {
     var problems: [Problem] = []
     var phase = HostPhase.launched
     var storeProblem: String?
-    var backlog: EventBacklog?
+    var observer: HostObserver?
     var generator = RecordIDGenerator(after: 0)
     var submitted: [TaskRequest] = []
     var ended = false
@@ -32,15 +32,28 @@ public final class MemoryHost: ControlledHost {
 
   let state = Mutex(State())
   private let script: Script
+  private let onReader: @Sendable (MemoryHost) -> Void
+  private let onReadersGone: @Sendable () -> Void
   let now = WallTime(unixMilliseconds: 1_700_000_000_000)
 
   /// A host that does `script` with every submission.
-  public init(script: @escaping Script = { _, _ in }) { self.script = script }
+  ///
+  /// - Parameters:
+  ///   - onReader: Called when a reader of events comes.
+  ///   - onReadersGone: Called when nobody reads events any more.
+  public init(
+    script: @escaping Script = { _, _ in }, onReader: @escaping @Sendable (MemoryHost) -> Void = { _ in },
+    onReadersGone: @escaping @Sendable () -> Void = {}
+  ) {
+    self.script = script
+    self.onReader = onReader
+    self.onReadersGone = onReadersGone
+  }
 
   /// The requests that were submitted, as they arrived.
   public var submitted: [TaskRequest] { state.withLock { $0.submitted } }
   /// Whether streams are read, or were a moment ago.
-  public var isObserved: Bool { state.withLock { $0.backlog != nil } }
+  public var isObserved: Bool { state.withLock { $0.observer != nil } }
   /// What `explanation(of:)` answers.
   public func setGates(_ gates: [Gate], earliestStart: WallTime? = nil, assumptions: [String] = [], wouldRunIf: [String] = []) {
     state.withLock { ($0.gates, $0.earliestStart, $0.assumptions, $0.wouldRunIf) = (gates, earliestStart, assumptions, wouldRunIf) }
@@ -127,15 +140,15 @@ public final class MemoryHost: ControlledHost {
   }
 
   /// Tells the readers.
-  public func emit(_ event: HostEvent) { state.withLock { $0.backlog }?.receive(event) }
+  public func emit(_ event: HostEvent) { state.withLock { $0.observer }?.receive(event) }
 
   /// Ends all streams, as a host does that ends.
   public func finish() {
-    let backlog = state.withLock { state in
+    let observer = state.withLock { state in
       state.ended = true
-      return state.backlog
+      return state.observer
     }
-    backlog?.finish()
+    observer?.finish()
   }
 
   // MARK: ControlledHost
@@ -284,14 +297,16 @@ public final class MemoryHost: ControlledHost {
   }
 
   /// As the protocol says.
-  public func observe(_ backlog: EventBacklog?) {
-    state.withLock { $0.backlog = backlog }
+  public func observe(_ observer: HostObserver?) {
+    state.withLock { $0.observer = observer }
+    if observer == nil { onReadersGone() }
   }
 
   /// As the protocol says.
   public func settle() async {
-    let (backlog, ended) = state.withLock { ($0.backlog, $0.ended) }
-    if ended { backlog?.finish() }
+    let (observer, ended) = state.withLock { ($0.observer, $0.ended) }
+    if ended { observer?.finish() }
+    onReader(self)
   }
 
   private func holder(of key: String, identifier: TaskIdentifier) -> RequestRecord? {

@@ -43,7 +43,7 @@ import Testing
   @Test("a reader of events that stops reading is dropped")
   func slowReader() async throws {
     let (gone, signal) = AsyncStream<Void>.makeStream()
-    let host = WatchedHost(lines: 2000, onReaderGone: { signal.finish() })
+    let host = MemoryHost(onReader: { $0.emit(lines: 2000) }, onReadersGone: { signal.finish() })
     try await serve(host, ClientPatience(unread: .milliseconds(200), eventLinger: .zero)) { path in
       let client = try RawClient(path)
       client.send("GET /v1/stream HTTP/1.1\r\nhost: x\r\n\r\n")
@@ -55,7 +55,10 @@ import Testing
   @Test("a reader that stopped reading does not keep the server from ending")
   func shutdown() async throws {
     let (reading, signal) = AsyncStream<Void>.makeStream()
-    let host = WatchedHost(lines: 2000, onReader: { signal.finish() }, onReaderGone: {})
+    let host = MemoryHost(onReader: { host in
+      host.emit(lines: 2000)
+      signal.finish()
+    })
     let client = Mutex<RawClient?>(nil)
     try await serve(host, ClientPatience(shutdown: .milliseconds(200))) { path in
       let connected = try RawClient(path)

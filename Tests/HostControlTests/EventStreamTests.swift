@@ -85,7 +85,7 @@ import Testing
   @Test("a client that goes away is forgotten, though nothing happens")
   func clientGone() async throws {
     let (gone, signal) = AsyncStream<Void>.makeStream()
-    let host = WatchedHost(onReaderGone: { signal.finish() })
+    let host = MemoryHost(onReadersGone: { signal.finish() })
     try await ControlFixture.withDirectory { directory in
       let socket = "\(directory)/c.sock"
       try await ControlFixture.serve(host, on: ControlSocket(path: socket), changing: { $0.patience.eventLinger = .zero }) {

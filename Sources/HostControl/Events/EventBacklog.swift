@@ -1,12 +1,12 @@
 import Synchronization
-public import TaskModel
+import TaskModel
 
 /// Holds a host's newest events for the readers of its stream, however slow they are: a bounded number of bytes for all of them together,
 /// and a bounded list for each. Whoever falls behind loses the oldest and is told how many.
 ///
 /// The host is only asked to tell while there are readers, and for a while afterwards, so that one whose connection broke can go on where
 /// it was.
-public final class EventBacklog: Sendable {
+final class EventBacklog: Sendable {
   /// Bytes of events that one reader may be behind.
   static let unsentBytes = 1 << 20
   /// Bytes of events that are held for all readers together.
@@ -36,20 +36,21 @@ public final class EventBacklog: Sendable {
 
   private let state = Mutex(State())
   private let linger: Duration
-  private let interest: @Sendable (EventBacklog?) -> Void
+  private let interest: @Sendable (HostObserver?) -> Void
 
   /// Holds nothing yet.
   ///
   /// - Parameters:
   ///   - linger: How long events are held on after the last reader has gone.
-  ///   - interest: Called with the backlog when it wants to be told, and with nil when it does not any more. It must not call the backlog.
-  init(linger: Duration, interest: @escaping @Sendable (EventBacklog?) -> Void) {
+  ///   - interest: Called with who is to be told when the backlog wants events, and with nil when it does not any more. It must not call
+  ///     the backlog.
+  init(linger: Duration, interest: @escaping @Sendable (HostObserver?) -> Void) {
     self.linger = linger
     self.interest = interest
   }
 
   /// Something happened. Returns at once; any thread.
-  public func receive(_ event: HostEvent) {
+  func receive(_ event: HostEvent) {
     let held = HeldEvent(event)
     state.withLock { state in
       guard state.isTold else { return }
@@ -59,7 +60,7 @@ public final class EventBacklog: Sendable {
   }
 
   /// The host tells nothing any more: each reader gets what it has not been sent, and its end.
-  public func finish() {
+  func finish() {
     state.withLock { state in
       state.isOver = true
       for member in state.members { member.wakes.finish() }
@@ -78,7 +79,7 @@ public final class EventBacklog: Sendable {
       state.lingering = nil
       if !state.isTold {
         state.isTold = true
-        interest(self)
+        interest(HostObserver(receive: receive, finish: finish))
       }
       var queue = UnsentEvents(filter, capacity: Self.unsentBytes)
       if let last {

@@ -74,15 +74,13 @@ extension ControlResponder {
     let overrides = try await bodies.withBody(of: request, limit: BodyReader.otherBytes) { bytes in
       try SchedulingReader.overrides(in: bytes)
     }
-    try await host.overrideConditions(overrides)
-    return try await one(host.conditions()) { $0.conditions($1) }
+    return try await one(host.overrideConditions(overrides)) { $0.conditions($1) }
   }
 
   /// `DELETE /v1/conditions?name=…`; without a name all of them.
   func clearConditions(_ query: String?) async throws -> Response {
     let parameters = try QueryParameters(query, known: ["name"])
-    try await host.clearConditions(try parameters.conditions() ?? .all)
-    return try await one(host.conditions()) { $0.conditions($1) }
+    return try await one(host.clearConditions(try parameters.conditions() ?? .all)) { $0.conditions($1) }
   }
 
   /// `POST /v1/events/NAME` with `{"payload": …}`, `{"payload_base64": …}` or nothing.

@@ -22,12 +22,12 @@ enum SchedulingReader {
   }
 
   /// `{"network": "none", "power": true}`
-  static func overrides(in bytes: [UInt8]) throws(RequestRefusal) -> [(Conditions, Bool)] {
+  static func overrides(in bytes: [UInt8]) throws(RequestRefusal) -> [(condition: Conditions, holds: Bool)] {
     let node = try SubmissionReader.parse(bytes)
     let example = "{\"network\": \"none\"}"
     guard case .object(let members) = node.value else { throw RequestRefusal(.invalid, "send an object as \(example), not \(node.kind)") }
     guard !members.isEmpty else { throw RequestRefusal(.invalid, "the object is empty: name a condition as \(example)") }
-    var overrides: [(Conditions, Bool)] = []
+    var overrides: [(condition: Conditions, holds: Bool)] = []
     for member in members {
       let condition = try Conditions(known: member.name, field: member.name)
       guard let holds = member.node.bool ?? truths.first(where: { $0.text == member.node.string })?.holds else {

@@ -5,7 +5,7 @@ import TaskHost
 import TaskModel
 import UnixSignals
 
-/// The host as a service: runs until a signal, `taskhost shutdown` or the group asks it to end, then drains.
+/// The host as a service: runs until a signal or `taskhost shutdown` asks it to end, then drains; the group ends with it.
 ///
 /// The first SIGTERM or SIGINT drains, a second one stops live runs by force. SIGHUP, SIGUSR1 and SIGUSR2 change
 /// nothing.
@@ -13,7 +13,6 @@ final class HostService: Service {
   private let host: Host
   private let log: Logger
   private let writer: LogWriter
-  private let group = Mutex<ServiceGroup?>(nil)
   private let ended = Mutex<Bool?>(nil)
 
   private let signals: UnixSignalsSequence
@@ -31,24 +30,16 @@ final class HostService: Service {
   /// The signals it heeds.
   static let trapped: [UnixSignal] = [.sigterm, .sigint, .sighup, .sigusr1, .sigusr2]
 
-  /// Lets the service shut the group down that it belongs to.
-  func connect(_ group: ServiceGroup) async { self.group.withLock { $0 = group } }
-
-  /// Begins to drain. Returns at once.
-  func shutDown() async {
-    guard let group = group.withLock({ $0 }) else { return }
-    await group.triggerGracefulShutdown()
-  }
-
-  func run() async throws {
-    try await withThrowingTaskGroup(of: Void.self) { tasks in
+  func run() async {
+    await withTaskGroup(of: Void.self) { tasks in
       tasks.addTask { await self.heed(self.signals) }
       tasks.addTask {
-        try? await gracefulShutdown()
+        // Ends also when the group is cancelled, because the server has failed.
+        for await _ in self.host.shutdownRequest {}
         await self.host.drain()
       }
       // The signals never end by themselves: what ends first is the drain.
-      try await tasks.next()
+      await tasks.next()
       tasks.cancelAll()
     }
   }
@@ -65,7 +56,7 @@ final class HostService: Service {
       if count == 1 {
         log.notice("\(signal): shutting down")
         if Terminal.errorIsTerminal { await sayWhatRuns() }
-        await shutDown()
+        host.shutdown()
       } else {
         host.forceDrain()
       }

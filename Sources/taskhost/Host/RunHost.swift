@@ -49,9 +49,15 @@ private func serve(
   var opened: EventSockets?
   do {
     let claim = try HostClaim(configuration)
-    opened = try configuration.openEventSockets(log)
+    let sockets = try configuration.openEventSockets(log)
+    opened = sockets
     host = try Host.launch(
-      configuration, allowMissing: options.allowMissing, acceptsStoreLoss: options.acceptStoreLoss, claim: claim, log: log)
+      configuration, allowMissing: options.allowMissing, acceptsStoreLoss: options.acceptStoreLoss, claim: claim, log: log
+    ) {
+      ProcessStatus(
+        version: Version.text, problems: (sockets?.problems ?? []) + [writer.problem].compactMap(\.self),
+        eventsDropped: sockets?.counts.dropped ?? 0, logLinesDropped: writer.dropped)
+    }
   } catch {
     await opened?.close()
     let failure = error as? HostFailure ?? HostFailure(.configuration, "\(error)")
@@ -64,14 +70,12 @@ private func serve(
   let control = configuration.control
   let socket = ControlSocket(path: control.socket, mode: mode_t(control.mode), group: control.group)
   let server = ControlServer(
-    host: ControlledHostAdapter(host: host, service: service, eventSockets: eventSockets, log: writer), socket: socket, logger: log,
-    watch: { host.watchFile($0, changed: $1) },
+    host: host, socket: socket, logger: log, watch: { host.watchFile($0, changed: $1) },
     onListening: { StartUpMemory.giveBack(exceptBelow: configuration.pluginDirectories) })
   // Services are shut down in reverse: clients can watch the host drain.
   let group = ServiceGroup(
     configuration: ServiceGroupConfiguration(
       services: [.init(service: server), .init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)], logger: log))
-  await service.connect(group)
   do { try await group.run() } catch {
     await eventSockets?.close()
     _ = await service.end()

@@ -1,5 +1,3 @@
-public import TaskModel
-
 /// One look at a host.
 public struct HostStatus: Sendable, Hashable {
   /// taskhost's version.

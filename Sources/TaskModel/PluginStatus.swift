@@ -1,5 +1,3 @@
-public import TaskModel
-
 /// A plugin file and what became of it.
 public struct PluginStatus: Sendable, Hashable {
   /// Where it stands.

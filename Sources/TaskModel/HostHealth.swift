@@ -1,5 +1,3 @@
-public import TaskModel
-
 /// Whether a host takes requests and runs them.
 public struct HostHealth: Sendable, Hashable {
   /// Where it is in its life.
@@ -14,10 +12,10 @@ public struct HostHealth: Sendable, Hashable {
   }
 
   /// Whether it does.
-  var isWell: Bool { problem == nil }
+  public var isWell: Bool { problem == nil }
 
   /// Why it does not, a sentence; nil: it does.
-  var problem: String? {
+  public var problem: String? {
     guard phase == .launched else { return "the host is \(phase.rawValue)" }
     return storeProblem.map { "the store: \($0)" }
   }

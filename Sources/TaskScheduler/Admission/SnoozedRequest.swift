@@ -1,9 +1,0 @@
-public import TaskModel
-
-/// A request that was put off.
-public struct SnoozedRequest: Sendable, Hashable {
-  /// The request as it is now.
-  public var record: RequestRecord
-  /// What the operator should know: that its own time is later, that it repeats, …
-  public var notes: [String]
-}
