@@ -13,7 +13,10 @@ final class EventRelay: Sendable {
 
   func connect(_ host: Host) { self.host.withLock { $0 = Weak(host: host) } }
 
-  func receive(_ event: LauncherEvent) { host.withLock { $0?.host }?.receive(event) }
+  func receive(_ event: LauncherEvent) {
+    guard let host = host.withLock({ $0?.host }) else { return writeDown(event) }
+    host.receive(event)
+  }
 
   func receive(_ identifier: TaskIdentifier, _ standing: Standing) { host.withLock { $0?.host }?.receive(identifier, standing) }
 
@@ -23,5 +26,24 @@ final class EventRelay: Sendable {
       return
     }
     host.receive(notice)
+  }
+
+  /// An event came while plugins launch, before the host is there, or after the host has gone.
+  private func writeDown(_ event: LauncherEvent) {
+    switch event {
+    case .output(let identifier, let line):
+      log.log(level: Logger.Level(line.level), "\(line.message)", metadata: line.metadata(["identifier": "\(identifier)"]))
+    case .log(let run, let line):
+      log.log(
+        level: Logger.Level(line.level), "\(line.message)",
+        metadata: line.metadata(["identifier": "\(run.identifier)", "run": "\(run.run)"]))
+    case .ended(let run, _, let report):
+      let message = report.message.map { ": \($0)" } ?? ""
+      log.error("the run ended without a host to record it; the next host counts it as lost\(message)", metadata: ["run": "\(run)"])
+    case .misbehaved(let identifier, let what, _), .shortage(let identifier, let what, _), .suspended(let identifier, let what):
+      log.error("\(what)", metadata: ["identifier": "\(identifier)"])
+    case .began, .withdrawn, .expired, .progress, .stuck, .relieved, .resumed:
+      log.debug("an event of the launcher came without a host")
+    }
   }
 }

@@ -73,7 +73,12 @@ public final class Host: Sendable {
     let store: SQLiteRequestStore
     let marks = [directory.storeMark] + (configuration.storeMark.map { [$0] } ?? [])
     do {
-      store = try SQLiteRequestStore(path: directory.database, marks: marks, traces: directory.storeTraces, acceptsLoss: acceptsStoreLoss)
+      store = try SQLiteRequestStore(
+        path: directory.database, marks: marks, traces: directory.storeTraces, acceptsLoss: acceptsStoreLoss
+      ) { failure in
+        guard let failure else { return log.notice("checkpoints of the store work again") }
+        log.error("a checkpoint of the store failed, and its write-ahead log grows until one succeeds: \(failure)")
+      }
     } catch {
       throw HostFailure(.configuration, "store \(directory.database): \(error)")
     }

@@ -36,8 +36,13 @@ public final class SQLiteRequestStore: RequestStore {
   ///   - marks: Files outside of the store that remember what is in it; they are made if they are not there.
   ///   - traces: Files that nobody makes before there is a store and its mark: where they are without both, the store was lost.
   ///   - acceptsLoss: Go on with what is there, or with a new store, where a mark says that records are missing.
+  ///   - checkpoints: Called on a thread of the store's with the error when checkpoints begin to fail, and with nil when one succeeds again.
+  ///     Until then the log grows; nothing that was committed is lost.
   /// - Throws: `locked`, `full`, `readOnly`, `corrupt`, `futureSchema`, `lost`: nothing was changed.
-  public init(path: String, marks: [String] = [], traces: [String] = [], acceptsLoss: Bool = false) throws(StoreError) {
+  public init(
+    path: String, marks: [String] = [], traces: [String] = [], acceptsLoss: Bool = false,
+    checkpoints: @escaping @Sendable (StoreError?) -> Void = { _ in }
+  ) throws(StoreError) {
     self.path = path
     var isOpening = false
     do {
@@ -99,7 +104,7 @@ public final class SQLiteRequestStore: RequestStore {
       self.sums = sums
       let files = StoreFiles(path: path, pageSize: pageSize)
       self.files = files
-      let checkpointer = try WALCheckpointer(path: path, sums: try? sums.get(), mayBegin: { files.check() == nil }) {
+      let checkpointer = try WALCheckpointer(path: path, sums: try? sums.get(), mayBegin: { files.check() == nil }, changed: checkpoints) {
         for mark in written { mark.sync() }
       }
       self.checkpointer = checkpointer

@@ -75,8 +75,12 @@ final class WALCheckpointer: Sendable {
   /// - Parameters:
   ///   - sums: The checksums of the database's pages; nil: there are none.
   ///   - mayBegin: Asked on its thread before each checkpoint: what a log has that was cut short must not reach the database.
+  ///   - changed: Called on its thread with the error when checkpoints begin to fail, and with nil when one succeeds again.
   ///   - done: Called on its thread after each checkpoint.
-  init(path: String, sums: PageSums?, mayBegin: @escaping @Sendable () -> Bool, done: @escaping @Sendable () -> Void) throws {
+  init(
+    path: String, sums: PageSums?, mayBegin: @escaping @Sendable () -> Bool, changed: @escaping @Sendable (StoreError?) -> Void,
+    done: @escaping @Sendable () -> Void
+  ) throws {
     var configuration = Configuration()
     configuration.label = "taskhost checkpoints"
     configuration.busyMode = .immediateError
@@ -86,10 +90,16 @@ final class WALCheckpointer: Sendable {
     let progress = self.progress
     progress.isServing = true
     try HostThread.start("checkpoints") {
+      var isFailing = false
       while Self.wait(progress) {
-        // A busy database is no error: the next round takes what this one left.
         Failpoint.beforeCheckpoint.hit()
-        if mayBegin() { try? Self.checkpoint(queue, snapshot, log: path + "-wal", sums) }
+        if mayBegin() {
+          let failure = Self.failure { try Self.checkpoint(queue, snapshot, log: path + "-wal", sums) }
+          if (failure != nil) != isFailing {
+            isFailing.toggle()
+            changed(failure)
+          }
+        }
         Failpoint.afterCheckpoint.hit()
         done()
         progress.end()
@@ -100,6 +110,18 @@ final class WALCheckpointer: Sendable {
         progress.isServing = false
         progress.monitor.broadcast()
       }
+    }
+  }
+
+  /// Why a checkpoint failed; nil if it did not. A busy database is no failure: the next round takes what this one left.
+  private static func failure(_ checkpoint: () throws -> Void) -> StoreError? {
+    do {
+      try checkpoint()
+      return nil
+    } catch {
+      let error = StoreError(error)
+      if case .locked = error { return nil }
+      return error
     }
   }
 
