@@ -1,30 +1,156 @@
+import HostConditions
+import HostThreads
+import Logging
 import Synchronization
 import TaskModel
+import TaskScheduler
 
-/// Passes events on to whoever observes the host.
+/// What launcher and scheduler tell: it is logged, kept for whoever looks, and passed on to whom it concerns.
+///
+/// Made before both of them, and before the plugins launch: whatever they write then is logged.
 final class EventBroadcaster: Sendable {
+  private struct State {
+    weak var scheduler: Scheduler?
+    weak var surroundings: HostSurroundings?
+    var storeTrouble: (error: StoreError, since: WallTime)?
+  }
+
+  let lastRuns = LastRuns()
+  let live = LiveView()
   private let observer = Mutex<HostObserver?>(nil)
-  /// Told when there is an observer, and when there is none any more.
-  private let onInterest: @Sendable (Bool) -> Void
+  private let begunRuns: BegunRuns
+  private let log: Logger
+  private let state = Mutex(State())
 
-  init(onInterest: @escaping @Sendable (Bool) -> Void) { self.onInterest = onInterest }
+  init(begunRuns: BegunRuns, log: Logger) {
+    self.begunRuns = begunRuns
+    self.log = log
+  }
 
-  func set(_ new: HostObserver?) {
+  func connect(_ scheduler: Scheduler, _ surroundings: HostSurroundings) {
+    state.withLock { ($0.scheduler, $0.surroundings) = (scheduler, surroundings) }
+  }
+
+  /// Why the store does not work, and since when; nil: it does.
+  var storeTrouble: (error: StoreError, since: WallTime)? { state.withLock { $0.storeTrouble } }
+
+  /// Tells `new` what happens from now on, and nobody else. The scheduler makes events only while there is somebody to tell.
+  func observe(_ new: HostObserver?) {
     observer.withLock { observer in
-      if (observer == nil) != (new == nil) { onInterest(new != nil) }
+      if (observer == nil) != (new == nil) { state.withLock { $0.scheduler }?.observeEvents(new != nil) }
       observer = new
     }
   }
 
-  func publish(_ event: @autoclosure () -> HostEvent) {
+  /// Tells the observer that nothing happens any more.
+  func finish() {
+    let last = observer.withLock { observer in
+      defer { observer = nil }
+      return observer
+    }
+    last?.finish()
+  }
+
+  func receive(_ event: LauncherEvent) {
+    switch event {
+    case .progress(let run, let progress):
+      live.note(progress, of: run.run)
+      tell(.progress(run, progress))
+    case .log(let run, let line):
+      live.note(line, of: run.run)
+      log.log(
+        level: Logger.Level(line.level), "\(line.message)",
+        metadata: line.metadata(["identifier": "\(run.identifier)", "run": "\(run.run)"]))
+      tell(.log(run, line))
+    case .expired(let run, let reason):
+      log.notice("run expired: \(reason.rawValue)", metadata: ["identifier": "\(run.identifier)", "run": "\(run.run)"])
+    case .suspended(let identifier, let reason):
+      log.error("plugin suspended: \(reason)", metadata: ["identifier": "\(identifier)"])
+      pass(event)
+    case .resumed(let identifier):
+      log.notice("plugin takes runs again", metadata: ["identifier": "\(identifier)"])
+      pass(event)
+    case .stuck(let run, let thread, let stack):
+      let place = stack.isEmpty ? "" : ": " + stack.split(separator: "\n").prefix(6).joined(separator: "; ")
+      log.error("run does not stop: thread \(thread)\(place)", metadata: ["identifier": "\(run.identifier)", "run": "\(run.run)"])
+    case .output(let identifier, let line):
+      log.log(level: Logger.Level(line.level), "\(line.message)", metadata: line.metadata(["identifier": "\(identifier)"]))
+    case .misbehaved(let identifier, let what, _):
+      log.error("\(what)", metadata: ["identifier": "\(identifier)"])
+      pass(event)
+    case .began(let run):
+      begunRuns.note(run)
+      pass(event)
+    case .shortage(let identifier, let sentence, _):
+      log.error(
+        "\(sentence): the request stays pending, and its plugin is tried again soon", metadata: ["identifier": "\(identifier)"])
+      pass(event)
+    case .relieved(let identifier):
+      log.notice("the host has what the plugin needs again", metadata: ["identifier": "\(identifier)"])
+      pass(event)
+    case .ended, .withdrawn: pass(event)
+    }
+  }
+
+  func receive(_ notice: Scheduler.Notice) {
+    switch notice {
+    case .event(let event): tell(event)
+    case .ended(let record):
+      live.forget(record.id)
+      lastRuns.note(record)
+      logEnd(of: record)
+    case .storeFailed(let error):
+      let now = SystemClock().wallTime
+      state.withLock { $0.storeTrouble = (error, now) }
+      log.critical("\(error); no runs are started until it works again, outcomes are kept and recorded then")
+    case .conditionsAwaited(let conditions): state.withLock { $0.surroundings }?.conditions.setInterest(conditions)
+    case .filesAwaited(let paths): state.withLock { $0.surroundings }?.watch(paths)
+    case .paced(let identifier, let interval):
+      log.notice(
+        "it submits its next request without a date: that waits for minimum_interval, \(DurationText.format(interval)), after its last run began",
+        metadata: ["identifier": "\(identifier)"])
+    case .storeRecovered:
+      state.withLock { $0.storeTrouble = nil }
+      log.notice("the store works again")
+    }
+  }
+
+  func receive(_ identifier: TaskIdentifier, _ standing: Standing) {
+    guard standing.strikes > 0 else { return }
+    let what = standing.isQuarantined ? "plugin quarantined: taskhost plugins release \(identifier)" : "plugin held back"
+    log.log(
+      level: standing.isQuarantined ? .error : .warning, "\(what)",
+      metadata: ["identifier": "\(identifier)", "strikes": "\(standing.strikes)", "last": "\(standing.lastTrouble ?? "")"])
+  }
+
+  private func tell(_ event: @autoclosure () -> HostEvent) {
     guard let observer = observer.withLock({ $0 }) else { return }
     observer.receive(event())
   }
 
-  /// Tells the observer that nothing happens any more.
-  func finish() {
-    let observer = observer.withLock { $0 }
-    set(nil)
-    observer?.finish()
+  /// Tells the scheduler, as long as there is one.
+  private func pass(_ event: LauncherEvent) {
+    guard let scheduler = state.withLock({ $0.scheduler }) else {
+      if case .ended(let run, _, _) = event {
+        log.error("the run ended with nobody to record it; the next host counts it as lost", metadata: ["run": "\(run)"])
+      }
+      return
+    }
+    scheduler.receive(event)
+  }
+
+  private func logEnd(of record: RunRecord) {
+    guard let outcome = record.outcome else { return }
+    let level: Logger.Level =
+      switch outcome {
+      case .succeeded, .noop, .snoozed, .cancelled, .stopped: .info
+      case .retried, .lost: .notice
+      case .failed, .expired, .crashed: .warning
+      }
+    guard log.logLevel <= level else { return }
+    var metadata: Logger.Metadata = ["identifier": "\(record.identifier)", "run": "\(record.id)", "attempt": "\(record.attempt)"]
+    if let duration = record.duration { metadata["duration_ms"] = "\(duration.wholeMilliseconds)" }
+    if let reason = record.report.stopReason { metadata["stop_reason"] = "\(reason.rawValue)" }
+    log.log(level: level, "run \(outcome.rawValue)\(record.report.message.map { ": \($0)" } ?? "")", metadata: metadata)
   }
 }

@@ -18,13 +18,13 @@ extension Host {
     problems += handlers.compactMap { $1.problem(of: $0.rawValue, now: now) }
     problems += handlers.compactMap { identifier, handler in handler.shortage.map { Self.problem(identifier, $0) } }
     problems += activity.compactMap(\.schedule.problem)
-    if let trouble = storeTrouble, !trouble.error.isReplaced { problems.append(problem(trouble.error, since: trouble.since)) }
+    if let trouble = events.storeTrouble, !trouble.error.isReplaced { problems.append(problem(trouble.error, since: trouble.since)) }
     do throws(StoreError) {
       let (letters, overdue) = try storeReports()
       problems += letters.map(Self.problem)
       if phase == .launched { problems += await overdueWork(overdue) }
     } catch {
-      if storeTrouble == nil, !error.isReplaced { problems.append(problem(error, since: nil)) }
+      if events.storeTrouble == nil, !error.isReplaced { problems.append(problem(error, since: nil)) }
     }
     return problems
   }

@@ -21,7 +21,7 @@ extension Host {
     let (explanation, basis) = await withCheckedContinuation { continuation in
       scheduler.explanation(of: record, edges: edges, lastEnded: lastEnded) { continuation.resume(returning: ($0, $1)) }
     }
-    return try await onThread { [store, lastRuns] in
+    return try await onThread { [store, lastRuns = events.lastRuns] in
       do { return .success(try basis.complete(explanation, of: record) { try Self.queue(dueBy: $0, store, lastRuns) }) } catch {
         return .failure(RequestRefusal(error as? StoreError ?? .other("\(error)")))
       }
@@ -134,7 +134,7 @@ extension Host {
   public func forecast(hours: Int, limit: Int) async throws(RequestRefusal) -> Forecast {
     let basis = await withCheckedContinuation { continuation in scheduler.forecastBasis { continuation.resume(returning: $0) } }
     let to = basis.from + .seconds(hours * 3600)
-    return try await onThread { [store, lastRuns] in
+    return try await onThread { [store, lastRuns = events.lastRuns] in
       do {
         let queue = try Self.queue(dueBy: to, store, lastRuns)
         var forecast = basis.forecast(of: queue, to: to, limit: limit)

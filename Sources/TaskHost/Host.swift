@@ -30,27 +30,19 @@ public final class Host: Sendable {
   let launchedFiles: LaunchedFiles
   let scheduler: Scheduler
   let surroundings: HostSurroundings
-  let lastRuns = LastRuns()
   private let launcher: PluginLauncher
   private let copies: PluginCopies
   private let crashMemory: CrashMemory
-  private let begunRuns: BegunRuns
   let registry: PluginLaunching.Result
-  private let live: LiveView
-  private let events: EventBroadcaster
+  let events: EventBroadcaster
   /// What the process around the host adds to its status.
   let process: @Sendable () -> ProcessStatus
   /// Ends when somebody has asked the host to shut down. For one reader, who then drains and closes it.
   public let shutdownRequest: AsyncStream<Never>
   private let requestShutdown: AsyncStream<Never>.Continuation
-  private let state = Mutex(State())
+  private let currentPhase = Mutex(HostPhase.launched)
   /// What parts of the host have reported.
   let board = ProblemBoard()
-
-  private struct State {
-    var phase = HostPhase.launched
-    var storeTrouble: (error: StoreError, since: WallTime)?
-  }
 
   /// Goes through the launch phases: opens the store, looks for plugins, lets them register, seals the registry,
   /// and begins to run what is due.
@@ -100,7 +92,7 @@ public final class Host: Sendable {
     (shutdownRequest, requestShutdown) = AsyncStream.makeStream(of: Never.self)
     let configuration = parts.configuration
     let clock = parts.clock
-    let relay = parts.relay
+    let events = parts.events
     let contracts = registry.registered.flatMap(\.contracts)
     let schedules = try configuration.schedules()
     let payloads = TypedPayloads(contracts)
@@ -114,15 +106,14 @@ public final class Host: Sendable {
     do {
       launcher = try parts.launcher(for: registry.registered, payloads: payloads)
       scheduler = try Scheduler(
-        policy: configuration.schedulingPolicy(), store: parts.store, launcher: launcher, clock: clock, observe: { relay.receive($0) },
-        standingChanged: { relay.receive($0, $1) })
+        policy: configuration.schedulingPolicy(), store: parts.store, launcher: launcher, clock: clock, observe: { events.receive($0) },
+        standingChanged: { events.receive($0, $1) })
     } catch let error as HostFailure { throw error } catch { throw HostFailure(.configuration, "\(error)") }
     let scheduler = self.scheduler
     surroundings = try HostSurroundings(
       configuration, parts.directory, clock: clock, log: log, busy: { Double(scheduler.liveRunCount) }, changed: { scheduler.receive($0) })
     parts.services.connect(scheduler, plugins: registry.registered.map { $0.contracts.map(\.identifier) })
-    live = LiveView()
-    events = EventBroadcaster { scheduler.observeEvents($0) }
+    self.events = events
     self.configuration = configuration
     directory = parts.directory
     store = parts.store
@@ -138,12 +129,11 @@ public final class Host: Sendable {
     }
     copies = parts.copies
     crashMemory = parts.crashMemory
-    begunRuns = parts.begunRuns
     self.registry = registry
     self.log = log
     stateDirectory = parts.directory.path
     started = clock.wallTime
-    relay.connect(self)
+    events.connect(scheduler, surroundings)
     for problem in configuration.problems(with: contracts) + ProcessLimits.problems {
       board.raise(problem)
       log.warning("\(problem.text)")
@@ -159,7 +149,7 @@ public final class Host: Sendable {
         contracts: contracts, schedules: schedules, changes: registry.registered.flatMap(\.changes),
         objection: { payloads.objection(to: $0, for: $1) }, crashed: parts.crashed, begun: parts.begun,
         clocks: HostSurroundings.clockReference)
-      begunRuns.clear()
+      parts.begunRuns.clear()
       if lost > 0 { log.notice("\(lost) runs were lost with the host before: their requests are pending again") }
       for (request, refusal) in refused { log.warning("a launch submission for \(request.identifier) was refused: \(refusal)") }
     } catch { throw HostFailure(.configuration, "store: \(error)") }
@@ -255,11 +245,11 @@ public final class Host: Sendable {
 
   private func liveRuns() async -> [RunRecord] {
     let entries = await withCheckedContinuation { continuation in scheduler.liveRuns { continuation.resume(returning: $0) } }
-    return entries.map { live.complete($0.record) }
+    return entries.map { events.live.complete($0.record) }
   }
 
   /// Tells `observer` what happens from now on, and nobody else. Nil: nobody is told any more.
-  public func observe(_ observer: HostObserver?) { events.set(observer) }
+  public func observe(_ observer: HostObserver?) { events.observe(observer) }
 
   /// Returns when an observer that was set before is told everything that becomes durable from then on.
   public func settle() async { await withCheckedContinuation { continuation in scheduler.afterTurn { continuation.resume() } } }
@@ -267,7 +257,7 @@ public final class Host: Sendable {
   // MARK: The host
 
   /// Where it is in its life.
-  var phase: HostPhase { state.withLock { $0.phase } }
+  var phase: HostPhase { currentPhase.withLock { $0 } }
 
   /// Calls `changed` once the file at `path` is watched, and whenever it may have changed, on a thread that may wait for nothing long.
   public func watchFile(_ path: String, changed: @escaping @Sendable () -> Void) {
@@ -283,22 +273,19 @@ public final class Host: Sendable {
   private var storeProblem: String? {
     // One that ends closes it.
     guard phase == .launched else { return nil }
-    if let error = launchedFiles.lookAtStore() ?? storeTrouble?.error { return "\(error)" }
+    if let error = launchedFiles.lookAtStore() ?? events.storeTrouble?.error { return "\(error)" }
     do throws(StoreError) {
       _ = try storeReports()
       return nil
     } catch { return "\(error)" }
   }
 
-  /// Why the store does not work, and since when; nil: it does.
-  var storeTrouble: (error: StoreError, since: WallTime)? { state.withLock { $0.storeTrouble } }
-
   /// Asks whoever runs the host to end it. Returns at once.
   public func shutdown() { requestShutdown.finish() }
 
   /// Begins no more runs and waits until the live ones have ended: they get `drain_timeout`, then expire with `draining`, then their grace.
   public func drain() async {
-    state.withLock { $0.phase = max($0.phase, .draining) }
+    currentPhase.withLock { $0 = max($0, .draining) }
     log.notice("draining: no new runs; live ones get \(configuration.drainTimeout.wholeMilliseconds / 1000) s")
     await withCheckedContinuation { continuation in
       scheduler.drain(timeout: configuration.drainTimeout) { continuation.resume() }
@@ -324,97 +311,8 @@ public final class Host: Sendable {
     events.finish()
     store.close()
     Failpoint.storeClosed.hit()
-    state.withLock { $0.phase = .stopped }
+    currentPhase.withLock { $0 = .stopped }
     log.notice("stopped", metadata: left > 0 ? ["abandoned_threads": "\(left)"] : [:])
     return left > 0
-  }
-
-  // MARK: What the launcher and the scheduler tell
-
-  func receive(_ event: LauncherEvent) {
-    switch event {
-    case .progress(let run, let progress):
-      live.note(progress, of: run.run)
-      events.publish(.progress(run, progress))
-    case .log(let run, let line):
-      live.note(line, of: run.run)
-      log.log(
-        level: Logger.Level(line.level), "\(line.message)",
-        metadata: line.metadata(["identifier": "\(run.identifier)", "run": "\(run.run)"]))
-      events.publish(.log(run, line))
-    case .expired(let run, let reason):
-      log.notice("run expired: \(reason.rawValue)", metadata: ["identifier": "\(run.identifier)", "run": "\(run.run)"])
-    case .suspended(let identifier, let reason):
-      log.error("plugin suspended: \(reason)", metadata: ["identifier": "\(identifier)"])
-      scheduler.receive(event)
-    case .resumed(let identifier):
-      log.notice("plugin takes runs again", metadata: ["identifier": "\(identifier)"])
-      scheduler.receive(event)
-    case .stuck(let run, let thread, let stack):
-      let place = stack.isEmpty ? "" : ": " + stack.split(separator: "\n").prefix(6).joined(separator: "; ")
-      log.error("run does not stop: thread \(thread)\(place)", metadata: ["identifier": "\(run.identifier)", "run": "\(run.run)"])
-    case .output(let identifier, let line):
-      log.log(level: Logger.Level(line.level), "\(line.message)", metadata: line.metadata(["identifier": "\(identifier)"]))
-    case .misbehaved(let identifier, let what, _):
-      log.error("\(what)", metadata: ["identifier": "\(identifier)"])
-      scheduler.receive(event)
-    case .began(let run):
-      begunRuns.note(run)
-      scheduler.receive(event)
-    case .shortage(let identifier, let sentence, _):
-      log.error(
-        "\(sentence): the request stays pending, and its plugin is tried again soon", metadata: ["identifier": "\(identifier)"])
-      scheduler.receive(event)
-    case .relieved(let identifier):
-      log.notice("the host has what the plugin needs again", metadata: ["identifier": "\(identifier)"])
-      scheduler.receive(event)
-    case .ended, .withdrawn: scheduler.receive(event)
-    }
-  }
-
-  func receive(_ notice: Scheduler.Notice) {
-    switch notice {
-    case .event(let event): events.publish(event)
-    case .ended(let record):
-      live.forget(record.id)
-      lastRuns.note(record)
-      logEnd(of: record)
-    case .storeFailed(let error):
-      let now = SystemClock().wallTime
-      state.withLock { $0.storeTrouble = (error, now) }
-      log.critical("\(error); no runs are started until it works again, outcomes are kept and recorded then")
-    case .conditionsAwaited(let conditions): surroundings.conditions.setInterest(conditions)
-    case .filesAwaited(let paths): surroundings.watch(paths)
-    case .paced(let identifier, let interval):
-      log.notice(
-        "it submits its next request without a date: that waits for minimum_interval, \(DurationText.format(interval)), after its last run began",
-        metadata: ["identifier": "\(identifier)"])
-    case .storeRecovered:
-      state.withLock { $0.storeTrouble = nil }
-      log.notice("the store works again")
-    }
-  }
-
-  func receive(_ identifier: TaskIdentifier, _ standing: Standing) {
-    guard standing.strikes > 0 else { return }
-    let what = standing.isQuarantined ? "plugin quarantined: taskhost plugins release \(identifier)" : "plugin held back"
-    log.log(
-      level: standing.isQuarantined ? .error : .warning, "\(what)",
-      metadata: ["identifier": "\(identifier)", "strikes": "\(standing.strikes)", "last": "\(standing.lastTrouble ?? "")"])
-  }
-
-  private func logEnd(of record: RunRecord) {
-    guard let outcome = record.outcome else { return }
-    let level: Logger.Level =
-      switch outcome {
-      case .succeeded, .noop, .snoozed, .cancelled, .stopped: .info
-      case .retried, .lost: .notice
-      case .failed, .expired, .crashed: .warning
-      }
-    guard log.logLevel <= level else { return }
-    var metadata: Logger.Metadata = ["identifier": "\(record.identifier)", "run": "\(record.id)", "attempt": "\(record.attempt)"]
-    if let duration = record.duration { metadata["duration_ms"] = "\(duration.wholeMilliseconds)" }
-    if let reason = record.report.stopReason { metadata["stop_reason"] = "\(reason.rawValue)" }
-    log.log(level: level, "run \(outcome.rawValue)\(record.report.message.map { ": \($0)" } ?? "")", metadata: metadata)
   }
 }

@@ -18,7 +18,7 @@ struct HostParts: Sendable {
   let clock = SystemClock()
   let rules: SubmissionRules
   let services: PluginServices
-  let relay: EventRelay
+  let events: EventBroadcaster
   let processes: ProcessLauncher
   let copies: PluginCopies
   /// The runs that took the host before along, with what happened to them.
@@ -39,18 +39,18 @@ struct HostParts: Sendable {
       store: store, clock: clock, submissionRules: rules,
       entitledPaths: { EntitledPaths(of: $0, in: configuration, stateDirectory: directory.path) },
       mayBeEntitled: { readable.contain($0) })
-    let relay = EventRelay(log: log)
-    self.relay = relay
+    begunRuns = try BegunRuns(directory.begunRuns)
+    let events = EventBroadcaster(begunRuns: begunRuns, log: log)
+    self.events = events
     let cgroups = WorkerCgroups.prepare()
     for sentence in cgroups.missing { log.debug("\(sentence)") }
-    do { processes = try ProcessLauncher(services: services, cgroups: cgroups.groups) { relay.receive($0) } } catch {
+    do { processes = try ProcessLauncher(services: services, cgroups: cgroups.groups) { events.receive($0) } } catch {
       throw HostFailure(.configuration, error.description)
     }
     do { copies = try PluginCopies(directory: directory.copies) } catch { throw HostFailure(.configuration, "plugin copies: \(error)") }
     if let previous = crashMemory.previous {
       log.error("the host before \(previous.observed)", metadata: previous.stack.isEmpty ? [:] : ["stack": "\(previous.stack)"])
     }
-    begunRuns = try BegunRuns(directory.begunRuns)
     let begun = Set(begunRuns.previous.map { RunID(sequence: $0, origin: store.origin) })
     self.begun = begun
     crashed = crashMemory.previous.map { CrashBlame.runs($0, begun: begun, in: store) } ?? [:]
@@ -58,9 +58,9 @@ struct HostParts: Sendable {
 
   /// Where each plugin's runs go.
   func launcher(for plugins: [RegisteredPlugin], payloads: TypedPayloads) throws(HostFailure) -> PluginLauncher {
-    let relay = relay
+    let events = events
     let threads: ThreadLauncher
-    do { threads = try ThreadLauncher(services: services) { relay.receive($0) } } catch {
+    do { threads = try ThreadLauncher(services: services) { events.receive($0) } } catch {
       throw HostFailure(.configuration, error.description)
     }
     var inThreads: Set<TaskIdentifier> = []
@@ -73,6 +73,6 @@ struct HostParts: Sendable {
       }
     }
     return PluginLauncher(
-      threads: threads, processes: processes, inThreads: inThreads, payloads: payloads, sink: { relay.receive($0) })
+      threads: threads, processes: processes, inThreads: inThreads, payloads: payloads, sink: { events.receive($0) })
   }
 }
