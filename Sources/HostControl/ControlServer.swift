@@ -78,7 +78,7 @@ public struct ControlServer: Service {
       configuration: HTTP1Channel.Configuration(
         additionalChannelHandlers: [ConnectionInstaller(connections, patience)], httpDecoderConfiguration: decoder))
     let responder = ControlResponder(
-      host: host, now: now, bodies: BodyReader(budget: BodyBudget(bytes: BodyReader.bytesInAll)),
+      host: host, now: now, bodies: BodyReader(),
       events: EventBacklog(linger: patience.eventLinger) { [host] in host.observe($0) }, logger: logger)
     return { [logger, socket, onListening] path, listening in
       try builder.buildServer(

@@ -176,14 +176,12 @@ public final class Host: Sendable {
 
   /// The requests that match, newest first, without payload.
   public func requests(_ query: RequestQuery) throws(RequestRefusal) -> [RequestRecord] {
-    do { return try store.requests(query) } catch { throw RequestRefusal(error) }
+    try read { () throws(StoreError) in try store.requests(query) }
   }
 
   /// A request with its payload.
   public func request(_ id: RequestID) throws(RequestRefusal) -> RequestRecord {
-    do {
-      if let record = try store.request(id) { return record }
-    } catch { throw RequestRefusal(error) }
+    if let record = try read({ () throws(StoreError) in try store.request(id) }) { return record }
     throw RequestRefusal(.notFound, "there is no request \(id)")
   }
 
@@ -212,6 +210,10 @@ public final class Host: Sendable {
     await withCheckedContinuation { continuation in scheduler.simulateExpiration(identifier) { continuation.resume(returning: $0) } }
   }
 
+  private func read<Value>(_ body: () throws(StoreError) -> Value) throws(RequestRefusal) -> Value {
+    do { return try body() } catch { throw RequestRefusal(error) }
+  }
+
   func ask<Value: Sendable>(
     _ body: (@escaping @Sendable (Result<Value, RequestRefusal>) -> Void) -> Void
   ) async throws(RequestRefusal) -> Value {
@@ -224,22 +226,16 @@ public final class Host: Sendable {
   /// The runs that match: the live ones first, then those that have ended, newest first.
   public func runs(_ query: RunQuery) async throws(RequestRefusal) -> [RunRecord] {
     let running = await liveRuns().filter(query.matches)
-    do {
-      let ended = try store.runs(query).filter { ended in !running.contains { $0.id == ended.id } }
-      // Behind a cursor, each has its place among all.
-      let all = query.after == nil ? running + ended : (running + ended).sorted { $0.id > $1.id }
-      return Array(all.prefix(query.limit))
-    } catch {
-      throw RequestRefusal(error)
-    }
+    let ended = try read { () throws(StoreError) in try store.runs(query) }.filter { ended in !running.contains { $0.id == ended.id } }
+    // Behind a cursor, each has its place among all.
+    let all = query.after == nil ? running + ended : (running + ended).sorted { $0.id > $1.id }
+    return Array(all.prefix(query.limit))
   }
 
   /// A run, live or ended.
   public func run(_ id: RunID) async throws(RequestRefusal) -> RunRecord {
     if let running = await liveRuns().first(where: { $0.id == id }) { return running }
-    do {
-      if let record = try store.run(id) { return record }
-    } catch { throw RequestRefusal(error) }
+    if let record = try read({ () throws(StoreError) in try store.run(id) }) { return record }
     throw RequestRefusal(.notFound, "there is no run \(id)")
   }
 

@@ -1,6 +1,5 @@
 import Logging
 import ServiceLifecycle
-import Synchronization
 import TaskHost
 import TaskModel
 import UnixSignals
@@ -9,12 +8,10 @@ import UnixSignals
 ///
 /// The first SIGTERM or SIGINT drains, a second one stops live runs by force. SIGHUP, SIGUSR1 and SIGUSR2 change
 /// nothing.
-final class HostService: Service {
+struct HostService: Service {
   private let host: Host
   private let log: Logger
   private let writer: LogWriter
-  private let ended = Mutex<Bool?>(nil)
-
   private let signals: UnixSignalsSequence
 
   /// - Parameters:
@@ -32,11 +29,11 @@ final class HostService: Service {
 
   func run() async {
     await withTaskGroup(of: Void.self) { tasks in
-      tasks.addTask { await self.heed(self.signals) }
+      tasks.addTask { await heed(signals) }
       tasks.addTask {
         // Ends also when the group is cancelled, because the server has failed.
-        for await _ in self.host.shutdownRequest {}
-        await self.host.drain()
+        for await _ in host.shutdownRequest {}
+        await host.drain()
       }
       // The signals never end by themselves: what ends first is the drain.
       await tasks.next()
@@ -68,13 +65,5 @@ final class HostService: Service {
   private func sayWhatRuns() async {
     guard let runs = try? await host.runs(.init()).filter({ $0.outcome == nil }), !runs.isEmpty else { return }
     writer.write("waiting for \(runs.map(\.identifier.rawValue).joined(separator: ", ")); press Ctrl-C again to force")
-  }
-
-  /// Closes the host, once. Returns whether threads are left that could not be ended.
-  func end() async -> Bool {
-    if let known = ended.withLock({ $0 }) { return known }
-    let left = host.close()
-    ended.withLock { $0 = left }
-    return left
   }
 }

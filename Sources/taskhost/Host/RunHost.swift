@@ -78,13 +78,13 @@ private func serve(
       services: [.init(service: server), .init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)], logger: log))
   do { try await group.run() } catch {
     await eventSockets?.close()
-    _ = await service.end()
+    _ = host.close()
     // What is no word of ours is the system's: too few descriptors, no memory.
     let isOurs = error is ControlSocketError
     return failed(isOurs ? "\(error)" : "the control socket \(control.socket): \(error)", isOurs ? .configuration : .temporary)
   }
   await eventSockets?.close()
-  return (0, await service.end())
+  return (0, host.close())
 }
 
 extension HostConfiguration {
