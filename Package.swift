@@ -240,7 +240,7 @@ let package = Package(
       path: "Tests/Fixtures/Sandbox/Probe", swiftSettings: settings),
     .testTarget(
       name: "TaskHostTests",
-      dependencies: ["HostConditions", "MemoryStore", "StoreTestSupport", "TaskHost", "TaskModel", "TaskScheduler"],
+      dependencies: ["HostConditions", "MemoryStore", "StoreTestSupport", "TaskHost", "TaskModel", "TaskScheduler", logging],
       swiftSettings: settings),
     .target(
       name: "ControlTestSupport", dependencies: ["HostControl", "TaskModel", logging, serviceLifecycle], path: "Tests/ControlTestSupport",
