@@ -72,7 +72,7 @@ private func serve(
   let server = ControlServer(
     host: host, socket: socket, logger: log, watch: { host.watchFile($0, changed: $1) },
     onListening: { StartUpMemory.giveBack(exceptBelow: configuration.pluginDirectories) })
-  // Services are shut down in reverse: clients can watch the host drain.
+  // The server goes on until the host has drained, and the group ends with that: clients can watch it.
   let group = ServiceGroup(
     configuration: ServiceGroupConfiguration(
       services: [.init(service: server), .init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)], logger: log))
