@@ -48,7 +48,7 @@ struct ControlResponder: Sendable {
 
   private func answer(_ route: Route, to request: Request) async throws -> Response {
     let query = request.uri.query
-    if !route.readsQuery { _ = try QueryParameters(query, known: []) }
+    if let query, !route.readsQuery { _ = try QueryParameters(query, known: []) }
     switch route {
     case .listRequests:
       let (wanted, hasProblem) = try requestQuery(query)
