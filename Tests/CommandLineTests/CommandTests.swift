@@ -134,7 +134,7 @@ import Testing
 
   /// Arguments, exit code, a part of standard error.
   static let refusals: [([String], Int32, String)] = [
-    (["submit", "unknown"], 6, "taskhost: refused: nobody registered unknown"),
+    (["submit", "unknown"], 6, "taskhost: nobody registered unknown"),
     (["submit", "a b"], 6, "identifier"),
     (["submit", "a", "--cron", "0 8 * * *", "--every", "6h"], 2, "--every and --cron exclude each other"),
     (["submit", "a", "--tz", "Europe/Berlin"], 2, "--tz is about --cron"),

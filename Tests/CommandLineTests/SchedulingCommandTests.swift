@@ -138,7 +138,7 @@ import Testing
       #expect(why[0] == "time: not before its time")
       #expect(why[1].hasPrefix("  since    20") && why[1].hasSuffix("ago)"), "\(why[1])")
       #expect(why[2].hasPrefix("  until    20") && why[2].hasSuffix("(in 2 h)"), "\(why[2])")
-      #expect(why[3] == "plugin_busy: the plugin is busy: 1 of 1 runs")
+      #expect(why[3] == "plugin busy: the plugin is busy: 1 of 1 runs")
       #expect(why[4] == "  held by  run-1")
       #expect(why[5] == "  remedy   raise max_concurrent_runs")
       #expect(why[6].hasPrefix("earliest possible start: 20") && why[6].hasSuffix("(in 2 h)"))
@@ -165,7 +165,7 @@ import Testing
       #expect(both.output.contains("\nearliest possible start: nobody knows, but not before 20"), "\(both.output)")
       host.setGates([Gate(kind: "plugin_busy", sentence: "it is busy")], assumptions: ["too much comes before it"])
       let behind = try await run("tasks", "why", id)
-      #expect(behind.output == "plugin_busy: it is busy\nearliest possible start: nobody knows: too much comes before it\n")
+      #expect(behind.output == "plugin busy: it is busy\nearliest possible start: nobody knows: too much comes before it\n")
       host.setGates(
         [Gate(kind: "window", sentence: "x")], earliestStart: now + .seconds(3630), assumptions: ["conditions stay as they are"])
       #expect(try await run("tasks", "why", id).output.hasSuffix("(in 1 h)\n  if conditions stay as they are\n"))

@@ -138,14 +138,20 @@ import Testing
   ]
 
   @Test("the effective schedule is told in words", arguments: schedules)
-  func schedule(_ answer: String, _ waited: String?, _ text: String) throws {
-    let told = ScheduleText.start(of: try JSONReader.read(Array(answer.utf8)), waitingFor: waited, now: 1_000_000)
-    #expect(told == text.split(separator: "TIME", omittingEmptySubsequences: false).joined(separator: MomentText.local(1_240_000)))
+  func schedule(_ answer: String, _ waited: String?, _ words: String) throws {
+    let text = "{\"id\":\"i\",\"disposition\":\"created\",\"notes\":[]," + answer.dropFirst()
+    let submission: SubmissionAnswer = try Answer(Array(text.utf8)).read()
+    let told = ScheduleText.start(of: submission.schedule, waitingFor: waited, now: 1_000_000)
+    #expect(told == words.split(separator: "TIME", omittingEmptySubsequences: false).joined(separator: MomentText.local(1_240_000)))
   }
 
   @Test("when a request runs, ran or is woken")
   func when() throws {
-    func when(_ request: String) throws -> String { ScheduleText.when(try JSONReader.read(Array(request.utf8)), now: 1_000_000) }
+    func when(_ request: String) throws -> String {
+      let text =
+        #"{"id":"i","identifier":"a","attempt":1,"attempts_spent":0,"losses":0,"tags":[],"# + request.dropFirst()
+      return ScheduleText.when(try Answer(Array(text.utf8)).read(), now: 1_000_000)
+    }
     #expect(try when("{\"state\":\"pending\",\"due_unix_ms\":1240000}") == "in 4 min")
     #expect(try when("{\"state\":\"pending\",\"due_unix_ms\":760000}") == "due 4 min ago")
     #expect(try when("{\"state\":\"pending\",\"due_unix_ms\":999900}") == "now")

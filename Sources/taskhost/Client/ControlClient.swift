@@ -7,23 +7,10 @@ import NIOHTTP1
 
 /// Talks to a host over its control socket.
 struct ControlClient: Sendable {
-  /// An answer and its bytes.
-  struct Answer: Sendable {
-    /// The JSON as sent.
-    let bytes: [UInt8]
-    /// The same, read.
-    let node: JSONNode
-
-    /// The text of a value as it was sent.
-    func raw(_ node: JSONNode) -> [UInt8] { Array(bytes[node.range]) }
-  }
-
   /// Longest wait for an answer.
   static let timeout = TimeAmount.seconds(60)
   /// Largest answer: a listing of 10,000.
   static let answerBytes = 256 * 1_048_576
-  /// Members with the bytes of others; they are shown, not read.
-  static let opaqueMembers = ["payload", "output"]
 
   /// The socket's path.
   let socket: String
@@ -136,10 +123,7 @@ struct ControlClient: Sendable {
 
   /// Reads the data of an event.
   func answer(_ bytes: [UInt8]) throws -> Answer {
-    do {
-      let limits = JSONLimits(values: 20_000_000, opaqueMembers: Self.opaqueMembers)
-      return Answer(bytes: bytes, node: try JSONReader.read(bytes, limits: limits))
-    } catch {
+    do { return try Answer(bytes) } catch {
       throw CommandFailure(
         .refused, socket, "the answer is not JSON: \(error)", remedy: "is this the socket of a taskhost of this version?")
     }
@@ -166,10 +150,11 @@ struct ControlClient: Sendable {
   }
 
   private func refusal(_ bytes: [UInt8], status: Int) -> CommandFailure {
-    guard let error = (try? JSONReader.read(bytes))?["error"], let message = error["message"]?.string else {
-      return CommandFailure(.refused, "refused", "the host answered with HTTP status \(status)")
+    guard let answer = try? Answer(bytes).read(ErrorAnswer.self) else {
+      return CommandFailure(
+        .refused, socket, "the host answered with HTTP status \(status)", remedy: "is this the socket of a taskhost of this version?")
     }
-    return CommandFailure(.refused, error["code"]?.string ?? "refused", message)
+    return CommandFailure(.refused, nil, answer.error.message)
   }
 
   /// Says what is the matter with the socket; `error` only where the socket looks well.

@@ -9,19 +9,20 @@ struct FollowSession {
   let request: String
   let isRepeating: Bool
   /// The answer that began it, where JSON is wanted.
-  let json: ControlClient.Answer?
+  let json: Answer?
 
   /// Reads `events`, which were subscribed to before the request was touched, until the occurrence has ended.
   ///
   /// - Throws: `ExitCode` unless it succeeded; ``CommandFailure`` when the host went away.
   func follow(_ events: AsyncThrowingStream<ServerSentEvent, any Error>) async throws {
     var follower = OccurrenceFollower(request: request, isRepeating: isRepeating)
-    var last: ControlClient.Answer?
+    var last: Answer?
     do {
       for try await case .event(let name, let data) in events {
-        for (name, event) in try await known(name, try client.answer(data)) {
-          let step = follower.apply(name, event.node)
-          if name == "run", let run = follower.lastRun, event.node["id"]?.string == run { last = event }
+        for (name, data) in try await known(name, try client.answer(data)) {
+          let event = try StreamEvent(name, data)
+          let step = follower.apply(event)
+          if case .run(let run) = event, run.id == follower.lastRun { last = data }
           if case .ended(let end) = step { return try await finish(end, run: last) }
           if let step { show(step) }
         }
@@ -33,14 +34,19 @@ struct FollowSession {
   }
 
   /// The event as it is; instead of events that were missed, what is true by now.
-  private func known(_ name: String, _ event: ControlClient.Answer) async throws -> [(name: String, event: ControlClient.Answer)] {
-    guard name == "missed" else { return [(name, event)] }
+  private func known(_ name: String, _ data: Answer) async throws -> [(name: String, data: Answer)] {
+    guard name == "missed" else { return [(name, data)] }
     // The run first, as it is told: the request's state alone does not say how its last run ended.
-    var known: [(name: String, event: ControlClient.Answer)] = []
-    let runs = try await client.get("/v1/runs?request=\(request)&limit=1")
-    if let run = runs.node["runs"]?.array?.first, run["outcome"] != nil { known.append(("run", try client.answer(runs.raw(run)))) }
-    known.append(("request", try await client.get("/v1/requests/\(request)")))
-    return known
+    let run = try await latestRun().flatMap { $0.value.outcome == nil ? nil : ("run", $0.json) }
+    return [run, ("request", try await client.get("/v1/requests/\(request)"))].compactMap(\.self)
+  }
+
+  private func latestRun() async throws -> Quoted<RunAnswer>? {
+    try await client.get("/v1/runs?request=\(request)&limit=1").read(LatestRun.self).runs.first
+  }
+
+  private struct LatestRun: Decodable {
+    let runs: [Quoted<RunAnswer>]
   }
 
   private func gone(because reason: String) -> CommandFailure {
@@ -68,18 +74,17 @@ struct FollowSession {
     }
   }
 
-  private func finish(_ end: OccurrenceFollower.End, run seen: ControlClient.Answer?) async throws {
+  private func finish(_ end: OccurrenceFollower.End, run seen: Answer?) async throws {
     Terminal.progress("")
-    let run = try await lastRun(seen)
+    let answer = try await lastRun(seen)
     if let json {
-      printJSON(end, submission: json, run: run)
+      printJSON(end, submission: json, run: answer)
     } else {
-      if let message = run?.node["message"]?.string { Terminal.print(message.escapingControlCharacters) }
-      if let run, let output = Self.output(of: run) { Terminal.print(output) }
+      let run = try answer?.read(RunAnswer.self)
+      if let message = run?.message { Terminal.print(message.escapingControlCharacters) }
+      if let output = run?.output?.bytes ?? run?.outputBase64.flatMap(Base64.decode) { Terminal.print(output) }
       if end == .cancelled { Terminal.note("cancelled: \(request)") }
-      if end == .failed, run?.node["message"]?.string == nil {
-        Terminal.note("failed: \(run?.node["outcome"]?.string ?? "it did not run")")
-      }
+      if end == .failed, run?.message == nil { Terminal.note("failed: \(run?.outcome ?? "it did not run")") }
     }
     if end.status != .done { throw ExitCode(end.status.rawValue) }
   }
@@ -87,26 +92,18 @@ struct FollowSession {
   /// The run that ended the occurrence; nil when it never ran.
   ///
   /// - Parameter seen: Its event, which does where the host is gone by now.
-  private func lastRun(_ seen: ControlClient.Answer?) async throws -> ControlClient.Answer? {
-    if let seen, let id = seen.node["id"]?.string {
-      do {
-        return try await client.get("/v1/runs/\(id)")
-      } catch {
-        return seen
-      }
+  private func lastRun(_ seen: Answer?) async throws -> Answer? {
+    // Neither a listing nor an event is sure to have the output as it was written.
+    var id = try seen?.read(RunAnswer.self).id
+    if id == nil { id = try await latestRun()?.value.id }
+    guard let id else { return nil }
+    do { return try await client.get("/v1/runs/\(id)") } catch {
+      guard let seen else { throw error }
+      return seen
     }
-    let runs = try await client.get("/v1/runs?request=\(request)&limit=1")
-    guard let id = runs.node["runs"]?.array?.first?["id"]?.string else { return nil }
-    return try await client.get("/v1/runs/\(id)")
   }
 
-  /// A run's output as the handler wrote it.
-  static func output(of run: ControlClient.Answer) -> [UInt8]? {
-    if let json = run.node["output"] { return run.raw(json) }
-    return run.node["output_base64"]?.string.flatMap(Base64.decode)
-  }
-
-  private func printJSON(_ end: OccurrenceFollower.End, submission: ControlClient.Answer, run: ControlClient.Answer?) {
+  private func printJSON(_ end: OccurrenceFollower.End, submission: Answer, run: Answer?) {
     var writer = JSONWriter()
     writer.beginObject()
     writer.name("submission")

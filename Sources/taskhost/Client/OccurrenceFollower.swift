@@ -1,4 +1,3 @@
-import HostControl
 import TaskModel
 
 /// Follows one occurrence of a request through the host's events: what to tell, and when it has ended. Pure; ``FollowSession`` acts.
@@ -44,52 +43,51 @@ struct OccurrenceFollower {
     self.isRepeating = isRepeating
   }
 
-  /// What the event `name` with `data` means; nil: nothing.
-  mutating func apply(_ name: String, _ data: JSONNode) -> Step? {
-    switch name {
-    case "run" where data["request"]?.string == request: return run(data)
-    case "request" where data["id"]?.string == request: return requestChanged(data)
-    case "progress" where data["request"]?.string == request:
-      guard let progress = data["progress"] else { return nil }
-      return .progress(completed: progress["completed"]?.integer ?? 0, total: progress["total"]?.integer ?? 0)
-    case "log" where data["request"]?.string == request:
-      return .log(level: data["line"]?["level"]?.string ?? "info", message: data["line"]?["message"]?.string ?? "")
+  /// What an event means; nil: nothing.
+  mutating func apply(_ event: StreamEvent) -> Step? {
+    switch event {
+    case .run(let run) where run.request == request: return runChanged(run)
+    case .request(let record) where record.id == request: return requestChanged(record)
+    case .progress(let event) where event.request == request:
+      return .progress(completed: event.progress.completed, total: event.progress.total)
+    case .log(let event) where event.request == request:
+      return .log(level: event.line.value.level, message: event.line.value.message)
     default: return nil
     }
   }
 
-  private mutating func run(_ data: JSONNode) -> Step? {
-    guard let outcome = data["outcome"]?.string else { return .began(attempt: data["attempt"]?.integer ?? 1) }
-    lastRun = data["id"]?.string
+  private mutating func runChanged(_ run: RunAnswer) -> Step? {
+    guard let outcome = run.outcome else { return .began(attempt: run.attempt) }
+    lastRun = run.id
     switch RunOutcome(rawValue: outcome) {
     case .succeeded, .noop: return .ended(.succeeded)
     case .failed: return .ended(.failed)
     case .cancelled: return .ended(.cancelled)
     case .snoozed, .retried, .expired, .stopped, .crashed, .lost, nil:
-      open = (outcome, data["message"]?.string)
+      open = (outcome, run.message)
       return nil
     }
   }
 
-  private mutating func requestChanged(_ data: JSONNode) -> Step? {
-    switch data["state"]?.string {
+  private mutating func requestChanged(_ record: RequestAnswer) -> Step? {
+    switch record.state {
     case "succeeded": return .ended(.succeeded)
     case "failed": return .ended(.failed)
     case "cancelled": return .ended(.cancelled)
     case "pending":
       guard let open else { return nil }
       self.open = nil
-      if isRepeating, isSpent(open.outcome, data) { return .ended(.failed) }
-      return .again(outcome: open.outcome, message: open.message, dueUnixMilliseconds: data["due_unix_ms"]?.integer ?? 0)
+      if isRepeating, isSpent(open.outcome, record) { return .ended(.failed) }
+      return .again(outcome: open.outcome, message: open.message, dueUnixMilliseconds: record.dueUnixMs ?? 0)
     default: return nil
     }
   }
 
   /// A repeating request that spent its attempts is pending for its next occurrence, with none spent.
-  private func isSpent(_ outcome: String, _ data: JSONNode) -> Bool {
+  private func isSpent(_ outcome: String, _ record: RequestAnswer) -> Bool {
     switch RunOutcome(rawValue: outcome) {
-    case .retried, .expired, .crashed: data["attempts_spent"]?.integer == 0
-    case .lost: data["losses"]?.integer == 0
+    case .retried, .expired, .crashed: record.attemptsSpent == 0
+    case .lost: record.losses == 0
     default: false
     }
   }

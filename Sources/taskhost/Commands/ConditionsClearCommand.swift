@@ -22,6 +22,6 @@ struct ConditionsClearCommand: AsyncParsableCommand {
   func run() async throws {
     let query = names.map { "name=\(ControlClient.escape($0))" }.joined(separator: "&")
     let answer = try await socketOptions.client().send("DELETE", "/v1/conditions" + (query.isEmpty ? "" : "?\(query)"))
-    ConditionsCommand.print(answer, json: json, now: ControlServer.systemTime().unixMilliseconds)
+    try ConditionsCommand.print(answer, json: json, now: ControlServer.systemTime().unixMilliseconds)
   }
 }

@@ -1,4 +1,3 @@
-import HostControl
 import ArgumentParser
 
 /// `taskhost conditions`
@@ -16,24 +15,22 @@ struct ConditionsCommand: AsyncParsableCommand {
     defaultSubcommand: ConditionsShowCommand.self)
 
   /// Writes what is known of every condition.
-  static func print(_ answer: ControlClient.Answer, json: Bool, now: Int64) {
+  static func print(_ answer: Answer, json: Bool, now: Int64) throws {
     if json { return Terminal.print(answer.bytes) }
-    table(answer, now: now).print(empty: "no conditions")
+    try table(answer.read(), now: now).print(empty: "no conditions")
   }
 
   /// A row for each condition.
-  static func table(_ answer: ControlClient.Answer, now: Int64) -> TextTable {
+  static func table(_ answer: ConditionsAnswer, now: Int64) -> TextTable {
     var table = TextTable("CONDITION", "HOLDS", "SINCE", "OBSERVED")
-    for state in answer.node["conditions"]?.array ?? [] {
-      let isSet = state["overridden"]?.bool == true
+    for state in answer.conditions {
       // What nothing waits for was looked at for this answer alone.
-      let isWatched = state["watched"]?.bool == true || isSet
-      var holds = state["holds"]?.bool == true ? "yes" : "no"
-      if isSet { holds += ", set" } else if state["known"]?.bool == false { holds += ", unknown" }
-      let since = state["since_unix_ms"]?.integer.map { MomentText.relative($0, now: now) } ?? ""
-      let settles = state["settles_at_unix_ms"]?.integer.map { "; changes \(MomentText.relative($0, now: now)) if it stays so" } ?? ""
-      table.add(
-        state["name"]?.string ?? "", holds, isWatched ? since : "-", (state["observed"]?.string ?? "") + settles)
+      let isWatched = state.watched || state.overridden
+      var holds = state.holds ? "yes" : "no"
+      if state.overridden { holds += ", set" } else if !state.known { holds += ", unknown" }
+      let since = MomentText.relative(state.sinceUnixMs, now: now)
+      let settles = state.settlesAtUnixMs.map { "; changes \(MomentText.relative($0, now: now)) if it stays so" } ?? ""
+      table.add(state.name, holds, isWatched ? since : "-", state.observed + settles)
     }
     return table
   }

@@ -24,7 +24,7 @@ struct ConditionsSetCommand: AsyncParsableCommand {
 
   func run() async throws {
     let answer = try await socketOptions.client().send("PUT", "/v1/conditions", try Self.body(overrides))
-    ConditionsCommand.print(answer, json: json, now: ControlServer.systemTime().unixMilliseconds)
+    try ConditionsCommand.print(answer, json: json, now: ControlServer.systemTime().unixMilliseconds)
   }
 
   /// The body of `PUT /v1/conditions`.

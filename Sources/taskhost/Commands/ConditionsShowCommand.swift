@@ -22,6 +22,6 @@ struct ConditionsShowCommand: AsyncParsableCommand {
 
   func run() async throws {
     let answer = try await socketOptions.client().get("/v1/conditions")
-    ConditionsCommand.print(answer, json: json, now: ControlServer.systemTime().unixMilliseconds)
+    try ConditionsCommand.print(answer, json: json, now: ControlServer.systemTime().unixMilliseconds)
   }
 }

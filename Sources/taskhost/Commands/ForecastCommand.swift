@@ -1,6 +1,4 @@
 import ArgumentParser
-import HostControl
-import TaskModel
 
 /// `taskhost forecast`
 struct ForecastCommand: AsyncParsableCommand {
@@ -24,28 +22,22 @@ struct ForecastCommand: AsyncParsableCommand {
   func run() async throws {
     let answer = try await socketOptions.client().get("/v1/forecast?hours=\(hours)&limit=\(limit)")
     if json { return Terminal.print(answer.bytes) }
-    let node = answer.node
-    let from = node["from_unix_ms"]?.integer ?? 0
+    let forecast: ForecastAnswer = try answer.read()
     var runs = TextTable("AT", "", "IDENTIFIER", "TAKES", "REQUEST")
-    for entry in node["entries"]?.array ?? [] {
-      let at = entry["at_unix_ms"]?.integer ?? 0
+    for entry in forecast.entries {
       runs.add(
-        MomentText.local(at), MomentText.relative(at, now: from) + (entry["assumed"]?.bool == true ? "?" : ""),
-        entry["identifier"]?.string ?? "", entry["duration_ms"]?.integer.map { DurationText.format(milliseconds: $0) } ?? "-",
-        entry["request"]?.string ?? "")
+        MomentText.local(entry.atUnixMs), MomentText.relative(entry.atUnixMs, now: forecast.fromUnixMs) + (entry.assumed ? "?" : ""),
+        entry.identifier, entry.durationMs.map { DurationText.format(milliseconds: $0) } ?? "-", entry.request)
     }
     runs.print(empty: "nothing would run in \(hours == 1 ? "the next hour" : "the next \(hours) hours")")
-    if node["truncated"]?.bool == true { Terminal.note("there is more: ask with a higher --limit") }
-    let held = node["held"]?.array ?? []
-    if !held.isEmpty {
-      if node["entries"]?.array?.isEmpty == false { Terminal.print("") }
+    if forecast.truncated { Terminal.note("there is more: ask with a higher --limit") }
+    if !forecast.held.isEmpty {
+      if !forecast.entries.isEmpty { Terminal.print("") }
       Terminal.print("would not run:")
       var table = TextTable("IDENTIFIER", "REQUEST", "BECAUSE")
-      for request in held {
-        table.add(request["identifier"]?.string ?? "", request["request"]?.string ?? "", request["reason"]?.string ?? "")
-      }
+      for held in forecast.held { table.add(held.identifier, held.request, held.reason) }
       table.print(empty: "")
     }
-    for note in node["notes"]?.array ?? [] { Terminal.note("note: \((note.string ?? "").escapingControlCharacters)") }
+    Terminal.notes(forecast.notes)
   }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import HostControl
 
 /// What commands about several requests share.
 enum ManyRequests {
@@ -27,15 +26,17 @@ enum ManyRequests {
   /// Asks the host for one page after the other of what is done to many requests.
   ///
   /// - Parameter query: What chooses them; may be empty.
-  static func pages(
-    _ method: String, _ path: String, _ query: String, _ client: ControlClient, _ body: (ControlClient.Answer) throws -> Void
+  static func pages<Page: PagedAnswer>(
+    of page: Page.Type, _ method: String, _ path: String, _ query: String, _ client: ControlClient, json: Bool, _ body: (Page) -> Void
   ) async throws {
     var next: String?
     repeat {
       let parts = ["limit=\(atOnce)", query, next.map { "after=\(ControlClient.escape($0))" } ?? ""].filter { !$0.isEmpty }
       let answer = try await client.send(method, "\(path)?\(parts.joined(separator: "&"))")
-      try body(answer)
-      next = answer.node["next"]?.string
+      if json { Terminal.print(answer.bytes) }
+      let page = try answer.read(page)
+      body(page)
+      next = page.next
     } while next != nil
   }
 

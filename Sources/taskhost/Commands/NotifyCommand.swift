@@ -35,15 +35,13 @@ struct NotifyCommand: AsyncParsableCommand {
     }
     let answer = try await socketOptions.client().post("/v1/events/\(ControlClient.escape(event))", body)
     if json { return Terminal.print(answer.bytes) }
-    Terminal.print(Self.sentence(answer.node))
+    Terminal.print(Self.sentence(try answer.read()))
   }
 
   /// What the event did.
-  static func sentence(_ node: JSONNode) -> String {
-    let event = (node["event"]?.string ?? "").escapingControlCharacters
-    let (woken, merged) = (node["woken"]?.integer ?? 0, node["merged"]?.integer ?? 0)
-    let waiting = node["waiting"]?.integer ?? 0
-    guard woken + merged > 0 else { return waiting == 0 ? "\(event): nothing waits for it" : "\(event): woke none of \(waiting)" }
+  static func sentence(_ answer: EventAnswer) -> String {
+    let (event, woken, merged, waiting) = (answer.event.escapingControlCharacters, answer.woken, answer.merged, answer.waiting)
+    guard woken > 0 || merged > 0 else { return waiting == 0 ? "\(event): nothing waits for it" : "\(event): woke none of \(waiting)" }
     return "\(event): woke \(woken)" + (merged > 0 ? ", merged \(merged)" : "")
   }
 }

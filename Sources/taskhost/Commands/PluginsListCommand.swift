@@ -21,17 +21,15 @@ struct PluginsListCommand: AsyncParsableCommand {
     let answer = try await socketOptions.client().get("/v1/plugins")
     if json { return Terminal.print(answer.bytes) }
     let now = ControlServer.systemTime().unixMilliseconds
-    let plugins = answer.node["plugins"]?.array ?? []
-    let hasLimits = plugins.contains { $0["quota"] != nil || $0["rate"] != nil }
+    let plugins = try answer.read(PluginsAnswer.self).plugins
+    let hasLimits = plugins.contains { $0.quota != nil || $0.rate != nil }
     var table = TextTable(
       columns: ["FILE", "IDENTIFIER", "KIND", "STANDING", "ISOLATION", "RUNNING", "REASON"] + (hasLimits ? ["LIMITS"] : []))
     for plugin in plugins {
-      let file = plugin["file"]?.string ?? ""
-      let running = plugin["running"]?.integer ?? 0
       var row = [
-        file.split(separator: "/").last.map(String.init) ?? file, plugin["identifier"]?.string ?? "-", plugin["kind"]?.string ?? "-",
-        plugin["standing"]?.string ?? "", plugin["isolation"]?.string ?? "-",
-        plugin["max_concurrent_runs"]?.integer.map { "\(running) of \($0)" } ?? "-", Self.reason(of: plugin, now: now),
+        plugin.file.split(separator: "/").last.map(String.init) ?? plugin.file, plugin.identifier ?? "-", plugin.kind ?? "-",
+        plugin.standing, plugin.isolation ?? "-", plugin.maxConcurrentRuns.map { "\(plugin.running) of \($0)" } ?? "-",
+        Self.reason(of: plugin, now: now),
       ]
       if hasLimits { row.append(Self.limits(of: plugin)) }
       table.add(row: row)
@@ -40,20 +38,20 @@ struct PluginsListCommand: AsyncParsableCommand {
   }
 
   /// How often and how long it may run.
-  private static func limits(of plugin: JSONNode) -> String {
-    [("rate", plugin["rate"]?.string), ("quota", plugin["quota"]?.string)]
+  private static func limits(of plugin: PluginAnswer) -> String {
+    [("rate", plugin.rate), ("quota", plugin.quota)]
       .compactMap { name, text in text.map { "\(name): \($0)" } }.joined(separator: "; ")
   }
 
   /// Why a plugin takes no runs, or what counted against it last.
-  static func reason(of plugin: JSONNode, now: Int64) -> String {
-    if let message = plugin["reason"]?["message"]?.string { return message }
-    let trouble = plugin["last_trouble"]?.string
-    switch plugin["standing"]?.string {
+  static func reason(of plugin: PluginAnswer, now: Int64) -> String {
+    if let reason = plugin.reason { return reason.message }
+    let trouble = plugin.lastTrouble
+    switch plugin.standing {
     case "quarantined":
-      return "\(trouble ?? "it crashed too often"): taskhost plugins release \(plugin["identifier"]?.string ?? "")"
+      return "\(trouble ?? "it crashed too often"): taskhost plugins release \(plugin.identifier ?? "")"
     case "held":
-      let until = plugin["held_until_unix_ms"]?.integer.map { "runs again \(MomentText.relative($0, now: now))" }
+      let until = plugin.heldUntilUnixMs.map { "runs again \(MomentText.relative($0, now: now))" }
       return [until, trouble].compactMap(\.self).joined(separator: "; ")
     default: return trouble ?? ""
     }

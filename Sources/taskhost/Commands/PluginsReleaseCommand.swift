@@ -1,5 +1,4 @@
 import ArgumentParser
-import HostControl
 import TaskModel
 
 /// `taskhost plugins release`
@@ -23,17 +22,18 @@ struct PluginsReleaseCommand: AsyncParsableCommand {
   func run() async throws {
     let answer = try await socketOptions.client().post("/v1/plugins/\(ControlClient.escape(identifier))/release")
     if json { return Terminal.print(answer.bytes) }
-    Terminal.print(Self.sentence(answer.node, identifier: identifier))
+    Terminal.print(Self.sentence(try answer.read(), identifier: identifier))
   }
 
   /// What the release changed.
-  static func sentence(_ node: JSONNode, identifier: String) -> String {
-    let strikes = node["strikes"]?.integer ?? 0
-    let wasHeld = node["quarantined_since"] != nil || node["held_until"] != nil
-    guard strikes > 0 || wasHeld || (node["host_crashes"]?.integer ?? 0) > 0 else { return "\(identifier) had nothing held against it" }
-    let standing = node["quarantined_since"] != nil ? "was quarantined" : "was held back"
-    let count = strikes == 1 ? "1 crash or forced stop" : "\(strikes) crashes or forced stops"
-    let last = (node["last_trouble"]?.string).map { "; last: \($0.escapingControlCharacters)" } ?? ""
+  static func sentence(_ answer: ReleaseAnswer, identifier: String) -> String {
+    let wasQuarantined = answer.quarantinedSinceUnixMs != nil
+    guard answer.strikes > 0 || wasQuarantined || answer.heldUntilUnixMs != nil || answer.hostCrashes > 0 else {
+      return "\(identifier) had nothing held against it"
+    }
+    let standing = wasQuarantined ? "was quarantined" : "was held back"
+    let count = answer.strikes == 1 ? "1 crash or forced stop" : "\(answer.strikes) crashes or forced stops"
+    let last = answer.lastTrouble.map { "; last: \($0.escapingControlCharacters)" } ?? ""
     return "\(identifier) released: it \(standing) after \(count)\(last)"
   }
 }

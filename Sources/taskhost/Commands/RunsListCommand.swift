@@ -45,15 +45,13 @@ struct RunsListCommand: AsyncParsableCommand {
     let query = ([("identifier", identifier), ("request", request)] + moments + outcomes.map { ("outcome", Optional($0)) })
       .compactMap { name, value in value.map { "\(name)=\(ControlClient.escape($0))" } }.joined(separator: "&")
     let runs = try await Listing.rows(
-      socketOptions.client(), query.isEmpty ? "/v1/runs" : "/v1/runs?\(query)", "runs", limit: limit, json: json)
+      socketOptions.client(), query.isEmpty ? "/v1/runs" : "/v1/runs?\(query)", of: RunPage.self, limit: limit, json: json)
     if json { return }
     var table = TextTable("ID", "IDENTIFIER", "OUTCOME", "STARTED", "TOOK", "MESSAGE")
     for run in runs {
       table.add(
-        run["id"]?.string ?? "", run["identifier"]?.string ?? "", run["outcome"]?.string ?? "running",
-        run["started_unix_ms"]?.integer.map { MomentText.relative($0, now: now) } ?? "",
-        run["duration_ms"]?.integer.map { DurationText.format(milliseconds: $0) } ?? "",
-        String((run["message"]?.string ?? "").prefix(60)))
+        run.id, run.identifier, run.outcome ?? "running", MomentText.relative(run.startedUnixMs, now: now),
+        run.durationMs.map { DurationText.format(milliseconds: $0) } ?? "", String((run.message ?? "").prefix(60)))
     }
     table.print(empty: "no runs")
   }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import HostControl
 import TaskModel
 
 /// `taskhost runs logs`
@@ -24,47 +23,43 @@ struct RunsLogsCommand: AsyncParsableCommand {
   func run() async throws {
     let client = socketOptions.client()
     let path = "/v1/runs/\(ControlClient.escape(id))"
-    guard follow, let request = try await client.get(path).node["request"]?.string else {
+    guard follow else {
       let answer = try await client.get("\(path)/logs")
       if json { return Terminal.print(answer.bytes) }
-      for line in answer.node["lines"]?.array ?? [] { show(line, in: answer) }
+      for line in try answer.read(LogAnswer.self).lines { show(line) }
       return
     }
+    func run() async throws -> RunAnswer { try await client.get(path).read() }
     // Subscribed before the log is read: a line may then come twice, but none is missed.
-    let events = try await client.subscribe(request: request)
-    let written = try await client.get("\(path)/logs")
-    var shown: [String: Int] = [:]
-    for line in written.node["lines"]?.array ?? [] {
-      show(line, in: written)
-      shown[Self.key(line), default: 0] += 1
+    let events = try await client.subscribe(request: try await run().request)
+    var shown: [LogLineAnswer: Int] = [:]
+    for line in try await client.get("\(path)/logs").read(LogAnswer.self).lines {
+      show(line)
+      shown[line.value, default: 0] += 1
     }
-    if try await client.get(path).node["outcome"] != nil { return }
+    if try await run().outcome != nil { return }
     for try await case .event(let name, let data) in events {
-      let event = try client.answer(data)
-      if name == "missed" {
+      switch try StreamEvent(name, client.answer(data)) {
+      case .missed:
         Terminal.note("some lines are missing: they came faster than they could be shown")
-        if try await client.get(path).node["outcome"] != nil { return }
-      }
-      if name == "run", event.node["id"]?.string == id, event.node["outcome"] != nil { return }
-      guard name == "log", event.node["run"]?.string == id, let line = event.node["line"] else { continue }
-      if let count = shown[Self.key(line)], count > 0 {
-        shown[Self.key(line)] = count - 1
-      } else {
-        show(line, in: event)
+        if try await run().outcome != nil { return }
+      case .run(let run) where run.id == id && run.outcome != nil: return
+      case .log(let event) where event.run == id:
+        if let count = shown[event.line.value], count > 0 {
+          shown[event.line.value] = count - 1
+        } else {
+          show(event.line)
+        }
+      default: break
       }
     }
     throw CommandFailure(.noHost, client.socket, "the host went away", remedy: "start it again: taskhost run")
   }
 
-  /// What makes a line the same wherever it is read.
-  private static func key(_ line: JSONNode) -> String {
-    "\(line["time_unix_ms"]?.integer ?? 0) \(line["level"]?.string ?? "") \(line["message"]?.string ?? "")"
-  }
-
-  private func show(_ line: JSONNode, in answer: ControlClient.Answer) {
-    if json, follow { return Terminal.print(answer.raw(line)) }
-    let time = line["time_unix_ms"]?.integer.map(MomentText.local) ?? ""
-    let stream = line["stream"]?.string.map { "\($0): " } ?? ""
-    Terminal.print("\(time) \(line["level"]?.string ?? "") \((stream + (line["message"]?.string ?? "")).escapingControlCharacters)")
+  private func show(_ quoted: Quoted<LogLineAnswer>) {
+    if json, follow { return Terminal.print(quoted.json.bytes) }
+    let line = quoted.value
+    let text = (line.stream.map { "\($0): " } ?? "") + line.message
+    Terminal.print("\(MomentText.local(line.timeUnixMs)) \(line.level) \(text.escapingControlCharacters)")
   }
 }

@@ -1,4 +1,3 @@
-import HostControl
 import ArgumentParser
 
 /// `taskhost simulate expire`
@@ -20,8 +19,8 @@ struct SimulateExpireCommand: AsyncParsableCommand {
   func run() async throws {
     let answer = try await socketOptions.client().post("/v1/simulate/expire", SimulateCommand.body(identifier))
     if json { return Terminal.print(answer.bytes) }
-    let runs = answer.node["runs"]?.array ?? []
+    let runs = try answer.read(ExpiredAnswer.self).runs
     if runs.isEmpty { Terminal.note("nothing of \(identifier) is running") }
-    for run in runs { Terminal.print(run.string ?? "") }
+    for run in runs { Terminal.print(run) }
   }
 }

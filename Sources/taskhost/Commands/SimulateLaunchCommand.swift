@@ -1,4 +1,3 @@
-import HostControl
 import ArgumentParser
 
 /// `taskhost simulate launch`
@@ -28,11 +27,10 @@ struct SimulateLaunchCommand: AsyncParsableCommand {
     let client = socketOptions.client()
     let events = wait ? try await client.subscribe() : nil
     let answer = try await client.post("/v1/simulate/launch", SimulateCommand.body(identifier))
-    guard let events, let id = answer.node["id"]?.string else {
-      return Terminal.print(json ? answer.bytes : Array((answer.node["id"]?.string ?? "").utf8))
-    }
+    let request: RequestAnswer = try answer.read()
+    guard let events else { return Terminal.print(json ? answer.bytes : Array(request.id.utf8)) }
     let session = FollowSession(
-      client: client, request: id, isRepeating: ScheduleText.isRepeating(answer.node), json: json ? answer : nil)
+      client: client, request: request.id, isRepeating: request.repetition.repeats, json: json ? answer : nil)
     try await session.follow(events)
   }
 }

@@ -48,31 +48,29 @@ struct SubmitCommand: AsyncParsableCommand {
     let body = try self.body()
     // Subscribed first: whatever happens to the request is in the stream.
     let events = wait ? try await client.subscribe() : nil
-    let submission = try await client.post("/v1/requests", body)
+    let answer = try await client.post("/v1/requests", body)
+    let submission: SubmissionAnswer = try answer.read()
     report(submission)
-    guard let events, let id = submission.node["id"]?.string else {
-      return Terminal.print(json ? submission.bytes : Array((submission.node["id"]?.string ?? "").utf8))
-    }
-    var kept = submission.node["effective"]
-    if kept == nil { kept = try await client.get("/v1/requests/\(ControlClient.escape(id))").node }
-    let isRepeating = kept.map(ScheduleText.isRepeating) ?? schedule.isRepeating
-    let session = FollowSession(client: client, request: id, isRepeating: isRepeating, json: json ? submission : nil)
+    let id = submission.id
+    guard let events else { return Terminal.print(json ? answer.bytes : Array(id.utf8)) }
+    var kept = submission.effective?.repetition
+    if kept == nil { kept = try await client.get("/v1/requests/\(ControlClient.escape(id))").read(RequestAnswer.self).repetition }
+    let session = FollowSession(client: client, request: id, isRepeating: kept?.repeats == true, json: json ? answer : nil)
     try await session.follow(events)
   }
 
   /// Tells a person what is not in the id.
-  private func report(_ answer: ControlClient.Answer) {
-    for note in answer.node["notes"]?.array ?? [] { Terminal.note("note: \((note.string ?? "").escapingControlCharacters)") }
+  private func report(_ submission: SubmissionAnswer) {
+    Terminal.notes(submission.notes)
     guard !json else { return }
-    let id = answer.node["id"]?.string ?? ""
-    if answer.node["repeated"] != nil {
-      Terminal.note("repeated: \(id) was made for this idempotency key before")
-    } else if let disposition = answer.node["disposition"]?.string, disposition != "created" {
-      Terminal.note("\(disposition): \(id)")
+    if submission.repeated == true {
+      Terminal.note("repeated: \(submission.id) was made for this idempotency key before")
+    } else if submission.disposition != "created" {
+      Terminal.note("\(submission.disposition): \(submission.id)")
     }
     if Terminal.errorIsTerminal {
       let waited = events.sentence ?? needs.sentence
-      Terminal.note(ScheduleText.start(of: answer.node, waitingFor: waited, now: ControlServer.systemTime().unixMilliseconds))
+      Terminal.note(ScheduleText.start(of: submission.schedule, waitingFor: waited, now: ControlServer.systemTime().unixMilliseconds))
     }
   }
 

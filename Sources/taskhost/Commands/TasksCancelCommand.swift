@@ -1,5 +1,4 @@
 import ArgumentParser
-import HostControl
 import TaskModel
 
 /// `taskhost tasks cancel`
@@ -42,17 +41,16 @@ struct TasksCancelCommand: AsyncParsableCommand {
     guard ids.isEmpty else {
       return try await ManyRequests.each(ids) { id in
         let answer = try await client.send("DELETE", "/v1/requests/\(ControlClient.escape(id))")
-        for note in answer.node["notes"]?.array ?? [] { Terminal.note("note: \(id): \((note.string ?? "").escapingControlCharacters)") }
-        if json { Terminal.print(answer.bytes) } else { Terminal.print("\(id) \(Self.describe(answer))") }
+        let request: RequestAnswer = try answer.read()
+        for note in request.notes ?? [] { Terminal.note("note: \(id): \(note.escapingControlCharacters)") }
+        if json { Terminal.print(answer.bytes) } else { Terminal.print("\(id) \(Self.describe(request))") }
       }
     }
     let answer = try await client.send("DELETE", "/v1/requests?\(ManyRequests.query(tag: tag, identifier: identifier))")
     if json { return Terminal.print(answer.bytes) }
-    let count = answer.node["cancelled"]?.integer ?? 0
+    let count = try answer.read(CancelledAnswer.self).cancelled
     Terminal.print(count == 1 ? "1 request cancelled" : "\(count) requests cancelled")
   }
 
-  private static func describe(_ answer: ControlClient.Answer) -> String {
-    answer.node["state"]?.string == "running" ? "asked to stop" : answer.node["state"]?.string ?? ""
-  }
+  private static func describe(_ request: RequestAnswer) -> String { request.state == "running" ? "asked to stop" : request.state }
 }

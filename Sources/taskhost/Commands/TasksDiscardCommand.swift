@@ -1,5 +1,4 @@
 import ArgumentParser
-import HostControl
 
 /// `taskhost tasks discard`
 struct TasksDiscardCommand: AsyncParsableCommand {
@@ -46,10 +45,10 @@ struct TasksDiscardCommand: AsyncParsableCommand {
 
   private func discardAll(_ client: ControlClient) async throws {
     var count = 0
-    try await ManyRequests.pages("POST", "/v1/requests/discard", ManyRequests.query(tag: tag, identifier: identifier), client) { answer in
-      let discarded = answer.node["discarded"]?.array ?? []
-      count += discarded.count
-      if json { Terminal.print(answer.bytes) } else { for id in discarded { Terminal.print("\(id.string ?? "") discarded") } }
+    let query = ManyRequests.query(tag: tag, identifier: identifier)
+    try await ManyRequests.pages(of: DiscardedAnswer.self, "POST", "/v1/requests/discard", query, client, json: json) { page in
+      count += page.discarded.count
+      if !json { for id in page.discarded { Terminal.print("\(id) discarded") } }
     }
     if count == 0 { Terminal.note("no request has failed") }
   }

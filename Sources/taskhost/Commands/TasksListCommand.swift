@@ -35,16 +35,15 @@ struct TasksListCommand: AsyncParsableCommand {
     let query = ([("identifier", identifier), ("tag", tag), ("problem", problem ? "true" : nil)] + states.map { ("state", Optional($0)) })
       .compactMap { name, value in value.map { "\(name)=\(ControlClient.escape($0))" } }.joined(separator: "&")
     let requests = try await Listing.rows(
-      socketOptions.client(), query.isEmpty ? "/v1/requests" : "/v1/requests?\(query)", "requests", limit: limit, json: json)
+      socketOptions.client(), query.isEmpty ? "/v1/requests" : "/v1/requests?\(query)", of: RequestPage.self, limit: limit, json: json)
     if json { return }
     let now = ControlServer.systemTime().unixMilliseconds
     var table = TextTable("ID", "IDENTIFIER", "STATE", "WHEN", "REPEATS", "ATTEMPT", "LAST", "TAGS")
     for request in requests {
       table.add(
-        request["id"]?.string ?? "", request["identifier"]?.string ?? "", request["state"]?.string ?? "",
-        ScheduleText.when(request, now: now), ScheduleText.repetition(request) ?? "-",
-        request["attempt"]?.integer.map(String.init) ?? "", request["last_outcome"]?.string ?? "-",
-        (request["tags"]?.array ?? []).compactMap(\.string).joined(separator: ","))
+        request.id, request.identifier, request.state, ScheduleText.when(request, now: now),
+        ScheduleText.repetition(request.repetition) ?? "-", "\(request.attempt)", request.lastOutcome ?? "-",
+        request.tags.joined(separator: ","))
     }
     table.print(empty: "no requests")
   }

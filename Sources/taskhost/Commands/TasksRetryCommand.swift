@@ -1,5 +1,4 @@
 import ArgumentParser
-import HostControl
 import TaskModel
 
 /// `taskhost tasks retry`
@@ -45,9 +44,10 @@ struct TasksRetryCommand: AsyncParsableCommand {
     try await ManyRequests.each(ids) { id in
       let answer = try await client.post("/v1/requests/\(ControlClient.escape(id))/retry")
       guard !json else { return Terminal.print(answer.bytes) }
-      Terminal.print("\(id) \(answer.node["state"]?.string ?? "")")
+      let request: RequestAnswer = try answer.read()
+      Terminal.print("\(id) \(request.state)")
       // What comes back with it, and what does not.
-      if let message = answer.node["last_message"]?.string, message.hasPrefix("retried: ") {
+      if let message = request.lastMessage, message.hasPrefix("retried: ") {
         Terminal.note(message.escapingControlCharacters)
       }
     }
@@ -56,14 +56,12 @@ struct TasksRetryCommand: AsyncParsableCommand {
   /// Retries the dead letters that match, a commit for some at a time.
   private func retryAll(_ client: ControlClient) async throws {
     var (hasFailed, hasRefused) = (false, false)
-    try await ManyRequests.pages("POST", "/v1/requests/retry", ManyRequests.query(tag: tag, identifier: identifier), client) { answer in
-      let (retried, refused) = (answer.node["retried"]?.array ?? [], answer.node["refused"]?.array ?? [])
-      if json { Terminal.print(answer.bytes) } else { for id in retried { Terminal.print("\(id.string ?? "") pending") } }
-      for refusal in refused {
-        Terminal.note("taskhost: \(refusal["id"]?.string ?? ""): \((refusal["message"]?.string ?? "").escapingControlCharacters)")
-      }
-      hasFailed = hasFailed || !retried.isEmpty || !refused.isEmpty
-      hasRefused = hasRefused || !refused.isEmpty
+    let query = ManyRequests.query(tag: tag, identifier: identifier)
+    try await ManyRequests.pages(of: RetriedAnswer.self, "POST", "/v1/requests/retry", query, client, json: json) { page in
+      if !json { for id in page.retried { Terminal.print("\(id) pending") } }
+      for refusal in page.refused { Terminal.note("taskhost: \(refusal.id): \(refusal.message.escapingControlCharacters)") }
+      hasFailed = hasFailed || !page.retried.isEmpty || !page.refused.isEmpty
+      hasRefused = hasRefused || !page.refused.isEmpty
     }
     if !hasFailed { Terminal.note("no request has failed") }
     if hasRefused { throw ExitCode(ExitStatus.refused.rawValue) }

@@ -28,8 +28,9 @@ struct TasksSnoozeCommand: AsyncParsableCommand {
     writer.member("delay_ms", try TimeArgument.duration(length, "--for"))
     writer.endObject()
     let answer = try await socketOptions.client().post("/v1/requests/\(ControlClient.escape(id))/snooze", writer.bytes)
-    for note in answer.node["notes"]?.array ?? [] { Terminal.note("note: \((note.string ?? "").escapingControlCharacters)") }
+    let request: RequestAnswer = try answer.read()
+    Terminal.notes(request.notes ?? [])
     if json { return Terminal.print(answer.bytes) }
-    Terminal.print("\(id) \(ScheduleText.when(answer.node, now: ControlServer.systemTime().unixMilliseconds))")
+    Terminal.print("\(id) \(ScheduleText.when(request, now: ControlServer.systemTime().unixMilliseconds))")
   }
 }

@@ -26,38 +26,37 @@ struct TasksWhyCommand: AsyncParsableCommand {
   func run() async throws {
     let answer = try await socketOptions.client().get("/v1/requests/\(ControlClient.escape(id))/why")
     if json { return Terminal.print(answer.bytes) }
-    for line in Self.lines(answer.node, now: ControlServer.systemTime().unixMilliseconds) { Terminal.print(line) }
+    for line in Self.lines(try answer.read(), now: ControlServer.systemTime().unixMilliseconds) { Terminal.print(line) }
   }
 
   /// What is told to a person.
-  static func lines(_ node: JSONNode, now: Int64) -> [String] {
-    let gates = node["details"]?.array ?? []
+  static func lines(_ answer: ExplanationAnswer, now: Int64) -> [String] {
+    let gates = answer.details
     guard !gates.isEmpty else { return ["nothing holds it"] }
     var lines = gates.flatMap { Self.lines(gate: $0, now: now) }
     // What runs or has ended has no start to come.
-    if gates.contains(where: { ["running", "ended"].contains($0["gate"]?.string) }) { return lines }
-    if let place = node["place"]?.integer { lines.append("place in line: \(place)") }
-    let assumptions = (node["assumptions"]?.array ?? []).compactMap { $0.string?.escapingControlCharacters }
-    if let start = time(node["earliest_start_unix_ms"]?.integer, now: now) {
+    if gates.contains(where: { ["running", "ended"].contains($0.gate) }) { return lines }
+    if let place = answer.place { lines.append("place in line: \(place)") }
+    let assumptions = (answer.assumptions ?? []).map(\.escapingControlCharacters)
+    if let start = time(answer.earliestStartUnixMs, now: now) {
       lines.append("earliest possible start: \(start)")
       lines += assumptions.map { "  if \($0)" }
     } else {
       lines.append("earliest possible start: \(unknownStart(gates, now: now))" + assumptions.map { ": \($0)" }.joined())
     }
-    let remedies = gates.map { $0["remedy"]?.string }
-    for wish in (node["would_run_if"]?.array ?? []).compactMap(\.string) where !remedies.contains(wish) {
+    let remedies = gates.map(\.remedy)
+    for wish in answer.wouldRunIf where !remedies.contains(wish) {
       lines.append("it would run if \(wish.escapingControlCharacters)")
     }
     return lines
   }
 
-  private static func lines(gate: JSONNode, now: Int64) -> [String] {
-    let holders = (gate["held_by"]?.array ?? []).compactMap(\.string)
+  private static func lines(gate: ExplanationAnswer.Gate, now: Int64) -> [String] {
     let facts = [
-      ("since", time(gate["since_unix_ms"]?.integer, now: now)), ("until", time(gate["until_unix_ms"]?.integer, now: now)),
-      ("held by", holders.isEmpty ? nil : holders.joined(separator: ", ")), ("remedy", gate["remedy"]?.string),
+      ("since", time(gate.sinceUnixMs, now: now)), ("until", time(gate.untilUnixMs, now: now)),
+      ("held by", gate.heldBy?.joined(separator: ", ")), ("remedy", gate.remedy),
     ]
-    let sentence = "\(gate["gate"]?.string ?? ""): \(gate["sentence"]?.string ?? "")".escapingControlCharacters
+    let sentence = "\(gate.gate.replacing("_", with: " ")): \(gate.sentence)".escapingControlCharacters
     return [sentence]
       + facts.compactMap { name, text in
         text.map { "  \(name)\(String(repeating: " ", count: 9 - name.count))\($0.escapingControlCharacters)" }
@@ -65,8 +64,8 @@ struct TasksWhyCommand: AsyncParsableCommand {
   }
 
   /// Where nobody knows, at least what is known of single gates.
-  private static func unknownStart(_ gates: [JSONNode], now: Int64) -> String {
-    let last = time(gates.compactMap { $0["until_unix_ms"]?.integer }.max(), now: now)
+  private static func unknownStart(_ gates: [ExplanationAnswer.Gate], now: Int64) -> String {
+    let last = time(gates.compactMap(\.untilUnixMs).max(), now: now)
     return "nobody knows" + (last.map { ", but not before \($0)" } ?? "")
   }
 

@@ -3,13 +3,13 @@ import TaskModel
 
 /// An answer's members, one a line, for people.
 struct FieldList {
-  private let answer: ControlClient.Answer
+  private let answer: Answer
   private let omitted: [String]
   private let now: Int64
 
   /// The members of an answer but those in `omitted`.
   init(
-    _ answer: ControlClient.Answer, omitting omitted: [String] = [], now: Int64 = ControlServer.systemTime().unixMilliseconds
+    _ answer: Answer, omitting omitted: [String] = [], now: Int64 = ControlServer.systemTime().unixMilliseconds
   ) {
     self.answer = answer
     self.omitted = omitted
@@ -74,7 +74,7 @@ struct FieldList {
     case .null: nil
     case .bool(let truth): truth ? "yes" : "no"
     case .string(let text): text.escapingControlCharacters
-    case .number, .opaque: String(decoding: answer.raw(node), as: UTF8.self).escapingControlCharacters
+    case .number, .opaque: String(decoding: answer.bytes(of: node), as: UTF8.self).escapingControlCharacters
     case .array(let elements): elements.isEmpty ? nil : elements.compactMap { text(of: $0) }.joined(separator: ", ")
     case .object(let members):
       members.compactMap { member in

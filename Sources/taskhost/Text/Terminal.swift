@@ -28,6 +28,11 @@ enum Terminal {
   /// Writes a line, or some, to standard error.
   static func note(_ line: String) { write(Array(((errorIsTerminal ? line.escapingAllButLines : line) + "\n").utf8), to: STDERR_FILENO) }
 
+  /// Writes what the host tells beside an answer.
+  static func notes(_ notes: [String]) {
+    for text in notes { note("note: \(text.escapingControlCharacters)") }
+  }
+
   /// Redraws the terminal's last line; nothing where standard error is no terminal. An empty line removes it.
   static func progress(_ line: String) {
     guard errorIsTerminal else { return }

@@ -1,0 +1,150 @@
+import HostControl
+
+/// Decodes a value that ``JSONReader`` has read: a property `dueUnixMs` is the member `due_unix_ms`, so that its declaration is the one
+/// place that names it.
+struct AnswerDecoder: Decoder {
+  /// The text that `node` is in.
+  let text: [UInt8]
+  /// The member it is; nil for a whole answer or an element.
+  private let key: (any CodingKey)?
+  /// nil if there is no such member.
+  private let node: JSONNode?
+
+  init(_ node: JSONNode?, in text: [UInt8], as key: (any CodingKey)? = nil) {
+    self.node = node
+    self.text = text
+    self.key = key
+  }
+
+  var codingPath: [any CodingKey] { key.map { [$0] } ?? [] }
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  func container<Key>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    guard case .object(let members) = try present().value else { throw unexpected("an object") }
+    return KeyedDecodingContainer(ObjectContainer(members: members, object: self))
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    guard let elements = try present().array else { throw unexpected("an array") }
+    return ArrayContainer(elements: elements, array: self)
+  }
+
+  func singleValueContainer() -> any SingleValueDecodingContainer { self }
+
+  /// The value, which must be there.
+  func present() throws -> JSONNode {
+    guard let node else { throw UnexpectedAnswer(key, "is missing") }
+    return node
+  }
+
+  private func unexpected(_ wanted: String) -> UnexpectedAnswer {
+    UnexpectedAnswer(key, node.map { "is \($0.kind), not \(wanted)" } ?? "is missing")
+  }
+}
+
+extension AnswerDecoder: SingleValueDecodingContainer {
+  func decodeNil() -> Bool { if case .null = node?.value { true } else { false } }
+
+  func decode(_ type: String.Type) throws -> String {
+    guard let text = node?.string else { throw unexpected("a string") }
+    return text
+  }
+
+  func decode(_ type: Bool.Type) throws -> Bool {
+    guard let truth = node?.bool else { throw unexpected("a truth value") }
+    return truth
+  }
+
+  func decode(_ type: Int64.Type) throws -> Int64 {
+    guard let number = node?.integer else { throw unexpected("a whole number") }
+    return number
+  }
+
+  func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    // The other kinds of numbers would ask for themselves, again and again.
+    guard !(type is any Numeric.Type) else { throw unexpected("a number that is read as Int64") }
+    return try Value(from: self)
+  }
+}
+
+/// Whose members are those of the value that has it.
+protocol Inlined: Decodable {}
+
+private struct ObjectContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+  let members: [JSONMember]
+  let object: AnswerDecoder
+
+  var codingPath: [any CodingKey] { object.codingPath }
+  var allKeys: [Key] { members.compactMap { Key(stringValue: $0.name) } }
+
+  private func member(_ key: some CodingKey) -> AnswerDecoder {
+    AnswerDecoder(members.first { key.stringValue.names($0.name) }?.node, in: object.text, as: key)
+  }
+
+  func contains(_ key: Key) -> Bool { members.contains { key.stringValue.names($0.name) } }
+  func decodeNil(forKey key: Key) -> Bool { member(key).decodeNil() }
+  func decode(_ type: String.Type, forKey key: Key) throws -> String { try member(key).decode(type) }
+  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try member(key).decode(type) }
+  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try member(key).decode(type) }
+  func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+    try (type is any Inlined.Type ? object : member(key)).decode(type)
+  }
+  func nestedContainer<Nested>(keyedBy type: Nested.Type, forKey key: Key) throws -> KeyedDecodingContainer<Nested> {
+    try member(key).container(keyedBy: type)
+  }
+  func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { try member(key).unkeyedContainer() }
+  func superDecoder() -> any Decoder { object }
+  func superDecoder(forKey key: Key) -> any Decoder { member(key) }
+}
+
+private struct ArrayContainer: UnkeyedDecodingContainer {
+  let elements: [JSONNode]
+  let array: AnswerDecoder
+  var currentIndex = 0
+
+  var codingPath: [any CodingKey] { array.codingPath }
+  var count: Int? { elements.count }
+  var isAtEnd: Bool { currentIndex == elements.count }
+
+  private mutating func next() -> AnswerDecoder {
+    guard !isAtEnd else { return AnswerDecoder(nil, in: array.text, as: array.codingPath.first) }
+    defer { currentIndex += 1 }
+    return AnswerDecoder(elements[currentIndex], in: array.text, as: array.codingPath.first)
+  }
+
+  mutating func decodeNil() -> Bool {
+    guard !isAtEnd, case .null = elements[currentIndex].value else { return false }
+    currentIndex += 1
+    return true
+  }
+  mutating func decode(_ type: String.Type) throws -> String { try next().decode(type) }
+  mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try next().decode(type) }
+  mutating func nestedContainer<Key>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> { try next().container(keyedBy: type) }
+  mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer { try next().unkeyedContainer() }
+  mutating func superDecoder() -> any Decoder { next() }
+}
+
+/// A member that is missing, or is something else than this version reads.
+struct UnexpectedAnswer: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ key: (any CodingKey)?, _ flaw: String) { description = "\(key?.stringValue.inSnakeCase ?? "it") \(flaw)" }
+}
+
+extension String {
+  /// `dueUnixMs` as `due_unix_ms`
+  fileprivate var inSnakeCase: String { reduce(into: "") { $0 += $1.isUppercase ? "_\($1.lowercased())" : "\($1)" } }
+
+  /// Whether that is the member's name of a property with this one; without a copy, since a listing asks hundreds of thousands of times.
+  fileprivate func names(_ member: String) -> Bool {
+    var rest = member.utf8.makeIterator()
+    for letter in utf8 {
+      if UInt8(ascii: "A")...UInt8(ascii: "Z") ~= letter {
+        guard rest.next() == UInt8(ascii: "_"), rest.next() == letter | 0x20 else { return false }
+      } else if rest.next() != letter {
+        return false
+      }
+    }
+    return rest.next() == nil
+  }
+}

@@ -1,0 +1,119 @@
+/// One look at the host, as far as tables show it.
+struct StatusAnswer: Decodable {
+  let needsAction: Bool
+  let problems: [ProblemAnswer]
+  let tasks: [ScheduleAnswer]
+}
+
+/// What the operator should know, or do something about.
+struct ProblemAnswer: Decodable {
+  let kind: String
+  let needsAction: Bool
+  let message: String
+  let remedy: String
+  let sinceUnixMs: Int64?
+}
+
+/// What a schedule did last.
+struct ScheduleAnswer: Decodable {
+  /// When it starts next.
+  enum Start: Decodable, Equatable {
+    /// Never: nothing of it is live.
+    case none
+    /// When an event or another request lets it.
+    case unknown
+    case at(unixMs: Int64)
+
+    init(from decoder: any Decoder) throws {
+      let value = try decoder.singleValueContainer()
+      // A member that is missing says something else than one that is null.
+      if value.decodeNil() { self = .unknown } else { self = (try? value.decode(Int64.self)).map { .at(unixMs: $0) } ?? .none }
+    }
+  }
+
+  let identifier: String
+  let uniqueKey: String?
+  let request: String?
+  let repetition: Repetition
+  let last: String
+  let expired: Bool?
+  let lastEndedUnixMs: Int64?
+  let lastMessage: String?
+  let lastSuccessUnixMs: Int64?
+  let failuresInARow: Int64
+  let nextStartUnixMs: Start
+}
+
+/// What is known of every condition.
+struct ConditionsAnswer: Decodable {
+  struct Condition: Decodable {
+    let name: String
+    let holds: Bool
+    let sinceUnixMs: Int64
+    let observed: String
+    let known: Bool
+    let watched: Bool
+    let overridden: Bool
+    let settlesAtUnixMs: Int64?
+  }
+
+  let conditions: [Condition]
+}
+
+/// What an event did.
+struct EventAnswer: Decodable {
+  let event: String
+  let woken: Int64
+  let merged: Int64
+  let waiting: Int64
+}
+
+/// Why a request is not running.
+struct ExplanationAnswer: Decodable {
+  struct Gate: Decodable {
+    let gate: String
+    let sentence: String
+    let sinceUnixMs: Int64?
+    let untilUnixMs: Int64?
+    let heldBy: [String]?
+    let remedy: String?
+  }
+
+  let details: [Gate]
+  let place: Int64?
+  let earliestStartUnixMs: Int64?
+  let assumptions: [String]?
+  let wouldRunIf: [String]
+}
+
+/// What would run.
+struct ForecastAnswer: Decodable {
+  struct Entry: Decodable {
+    let atUnixMs: Int64
+    let identifier: String
+    let request: String
+    let durationMs: Int64?
+    let assumed: Bool
+  }
+
+  struct Held: Decodable {
+    let request: String
+    let identifier: String
+    let reason: String
+  }
+
+  let fromUnixMs: Int64
+  let entries: [Entry]
+  let held: [Held]
+  let notes: [String]
+  let truncated: Bool
+}
+
+/// Why the host did not do what it was asked.
+struct ErrorAnswer: Decodable {
+  struct Reason: Decodable {
+    let message: String
+  }
+
+  let error: Reason
+}
