@@ -64,11 +64,7 @@ let package = Package(
       name: "taskhost",
       dependencies: [
         "Failpoints", "HostControl", "HostThreads", "PluginCheck", "PluginTrust", "StrictText", "TaskHost", "TaskModel", "TaskScheduler",
-        argumentParser,
-        asyncHTTPClient, logging,
-        nioCore, nioHTTP1, nioPosix,
-        serviceLifecycle,
-        unixSignals,
+        argumentParser, logging, nioCore, nioPosix, serviceLifecycle, unixSignals,
       ],
       swiftSettings: settings),
 

@@ -7,7 +7,7 @@ import TaskHost
 
 /// Where the process begins.
 ///
-/// Swift's tasks run on NIO's threads instead of Dispatch's: a Dispatch worker, once there, wakes every second to look after its pool,
+/// The host's tasks run on NIO's threads instead of Dispatch's: a Dispatch worker, once there, wakes every second to look after its pool,
 /// and an idle host sleeps. For the same reason the main thread waits here and serves no main queue.
 @main
 enum Main {
@@ -22,9 +22,9 @@ enum Main {
         Terminal.note("taskhost: \(obstacle)")
         exit(HostFailure.ExitCode.temporary.rawValue)
       }
+      NIOSingletons.groupLoopCountSuggestion = 2
+      NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()
     }
-    NIOSingletons.groupLoopCountSuggestion = 2
-    NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()
     let arguments = Array(CommandLine.arguments.dropFirst())
     let ended = Ended()
     Task.detached { ended.set(await TaskHostCommand.status(of: arguments)) }

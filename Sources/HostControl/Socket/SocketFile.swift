@@ -36,14 +36,19 @@ public enum SocketFile {
     return .live
   }
 
-  /// Waits until the socket's queue of connections has room, at most so many seconds. Blocks the calling thread; the kernel wakes it.
-  public static func waitForRoom(at path: String, seconds: Int) {
+  /// A connection to the socket, which waits for room in its queue at most so many seconds. Blocks; the kernel wakes it.
+  ///
+  /// - Returns: The descriptor, whose sends wait no longer either; -1 and `errno` if there is none.
+  public static func connection(to path: String, within seconds: Int) -> Int32 {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    guard descriptor >= 0 else { return }
-    defer { close(descriptor) }
+    guard descriptor >= 0 else { return -1 }
     var limit = timeval(tv_sec: seconds, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-    _ = connects(descriptor, to: path)
+    if connects(descriptor, to: path) { return descriptor }
+    let code = errno
+    close(descriptor)
+    errno = code
+    return -1
   }
 
   private static func connects(_ descriptor: Int32, to path: String) -> Bool {

@@ -1,44 +1,17 @@
-import AsyncHTTPClient
-import Glibc
 import HostControl
 import HostThreads
-import NIOCore
-import NIOHTTP1
 
 /// Talks to a host over its control socket.
 struct ControlClient: Sendable {
   /// Longest wait for an answer.
-  static let timeout = TimeAmount.seconds(60)
+  private static let timeout = Duration.seconds(60)
   /// Largest answer: a listing of 10,000.
-  static let answerBytes = 256 * 1_048_576
+  private static let answerBytes = 256 * 1_048_576
+  /// Largest answer that tells why there are no events.
+  private static let refusalBytes = 65_536
 
-  /// The socket's path.
+  /// The socket's path. Nothing is connected yet.
   let socket: String
-  /// The same for connecting: short enough for NIO.
-  private let address: String
-
-  /// A client for the host at `socket`. Nothing is connected yet.
-  init(socket: String) {
-    self.socket = socket
-    address = socket.utf8.count <= Self.maximumAddressBytes ? socket : Self.shortened(socket)
-  }
-
-  /// NIO takes paths up to this; an address on Linux holds ``ControlSocket/maximumPathBytes``.
-  private static let maximumAddressBytes = 103
-
-  /// The path by way of a descriptor of its directory, which stays open as long as the process; as it is when that is no help.
-  private static func shortened(_ path: String) -> String {
-    guard let slash = path.lastIndex(of: "/"), path.utf8.count <= ControlSocket.maximumPathBytes else { return path }
-    let directory = open(String(path[...slash]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    return directory < 0 ? path : "/proc/self/fd/\(directory)/\(path[path.index(after: slash)...])"
-  }
-
-  /// Lives as long as the process. A host that is not there is reported at once, not tried again.
-  private static let http: HTTPClient = {
-    var configuration = HTTPClient.Configuration(timeout: .init(connect: .seconds(5), read: nil))
-    configuration.connectionPool.retryConnectionEstablishment = false
-    return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-  }()
 
   /// `GET`.
   func get(_ path: String) async throws -> Answer { try await send("GET", path) }
@@ -48,78 +21,61 @@ struct ControlClient: Sendable {
 
   /// Sends a request and reads the answer; an error the host answers is thrown.
   func send(_ method: String, _ path: String, _ body: [UInt8]? = nil) async throws -> Answer {
-    var request = self.request(method, path)
-    if let body {
-      request.headers.add(name: "content-type", value: "application/json")
-      request.body = .bytes(body)
-    }
-    let bytes: [UInt8]
-    let status: Int
+    let (status, bytes): (Int, [UInt8])
     do {
-      let response = try await execute(request, deadline: .now() + Self.timeout)
-      status = Int(response.status.code)
-      bytes = Array(try await response.body.collect(upTo: Self.answerBytes).readableBytesView)
-    } catch {
-      throw unreachable(error)
-    }
+      (status, bytes) = try await withCheckedThrowingContinuation { continuation in
+        onThread("request", { continuation.resume(with: $0) }) { try exchange(method, path, body) }
+      }
+    } catch { throw unreachable(error) }
     guard (200..<300).contains(status) else { throw refusal(bytes, status: status) }
     return try answer(bytes)
+  }
+
+  private func exchange(_ method: String, _ path: String, _ body: [UInt8]?) throws -> (status: Int, bytes: [UInt8]) {
+    let connection = try ControlConnection(to: socket, timeout: Self.timeout)
+    try connection.send(method, path, body)
+    var bytes: [UInt8] = []
+    let status = try connection.answer(timeout: Self.timeout) { _, part in
+      bytes += part
+      return bytes.count <= Self.answerBytes
+    }
+    guard bytes.count <= Self.answerBytes else { throw ControlConnection.Failure(description: "its answer is too large") }
+    return (status, bytes)
   }
 
   /// Subscribes to the host's events. When this returns, everything that happens from now on will be in the stream.
   ///
   /// - Parameter request: Only events of the request with this id.
-  /// - Returns: The events; the stream ends when the host does.
+  /// - Returns: The events; the stream ends when the host does. They are read as long as the process lives.
   func subscribe(request: String? = nil) async throws -> AsyncThrowingStream<ServerSentEvent, any Error> {
-    let response: HTTPClientResponse
-    do {
-      response = try await execute(
-        self.request("GET", "/v1/stream" + (request.map { "?request=\(Self.escape($0))" } ?? "")), deadline: .distantFuture)
-    } catch {
-      throw unreachable(error)
-    }
-    guard response.status == .ok else {
-      let bytes = try? await response.body.collect(upTo: 65_536)
-      throw refusal(bytes.map { Array($0.readableBytesView) } ?? [], status: Int(response.status.code))
-    }
+    let path = "/v1/stream" + (request.map { "?request=\(Self.escape($0))" } ?? "")
     let (stream, continuation) = AsyncThrowingStream<ServerSentEvent, any Error>.makeStream()
-    let reading = Task {
-      var parser = ServerSentEventParser()
-      do {
-        for try await part in response.body {
-          for event in parser.feed(part.readableBytesView) { continuation.yield(event) }
-        }
-        continuation.finish()
-      } catch {
-        continuation.finish(throwing: error)
+    onThread("events", { if case .failure(let error) = $0 { continuation.finish(throwing: error) } else { continuation.finish() } }) {
+      let connection = try ControlConnection(to: socket, timeout: Self.timeout)
+      try connection.send("GET", path, nil)
+      var (parser, refused) = (ServerSentEventParser(), [UInt8]())
+      let status = try connection.answer(timeout: nil) { status, part in
+        if status == 200 { for event in parser.feed(part) { continuation.yield(event) } } else { refused += part }
+        return refused.count <= Self.refusalBytes
       }
+      if status != 200 { throw refusal(refused, status: status) }
     }
-    continuation.onTermination = { _ in reading.cancel() }
-    for try await event in stream {
-      if case .comment = event { return stream }
-    }
+    do {
+      for try await event in stream {
+        if case .comment = event { return stream }
+      }
+    } catch { throw unreachable(error) }
     throw CommandFailure(.noHost, socket, "the host went away", remedy: "start it again: taskhost run")
   }
 
-  /// A host that has more connections waiting than its queue holds is busy, not gone: there will be room.
-  private func execute(_ request: HTTPClientRequest, deadline: NIODeadline) async throws -> HTTPClientResponse {
-    for _ in 0..<Self.attempts {
-      do { return try await Self.http.execute(request, deadline: deadline) } catch let error as IOError where error.errnoCode == EAGAIN {
-        let address = address
-        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-          do {
-            try HostThread.start("room") {
-              SocketFile.waitForRoom(at: address, seconds: 5)
-              continuation.resume()
-            }
-          } catch { continuation.resume() }
-        }
-      }
-    }
-    return try await Self.http.execute(request, deadline: deadline)
+  /// Does something that blocks on a thread of its own.
+  private func onThread<Success: Sendable>(
+    _ name: String, _ end: @escaping @Sendable (Result<Success, any Error>) -> Void, _ body: @escaping @Sendable () throws -> Success
+  ) {
+    do {
+      try HostThread.start(name) { end(Result(catching: body)) }
+    } catch { end(.failure(error)) }
   }
-
-  private static let attempts = 10
 
   /// Reads the data of an event.
   func answer(_ bytes: [UInt8]) throws -> Answer {
@@ -141,12 +97,6 @@ struct ControlClient: Sendable {
       }
     }
     return escaped
-  }
-
-  private func request(_ method: String, _ path: String) -> HTTPClientRequest {
-    var request = HTTPClientRequest(url: "http+unix://\(Self.escape(address))\(path)")
-    request.method = HTTPMethod(rawValue: method)
-    return request
   }
 
   private func refusal(_ bytes: [UInt8], status: Int) -> CommandFailure {

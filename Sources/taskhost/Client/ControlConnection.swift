@@ -1,0 +1,78 @@
+import Glibc
+import HostControl
+
+/// A connection to a host for one request and its answer. Blocks.
+struct ControlConnection: ~Copyable {
+  /// Why there is no answer.
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
+
+    fileprivate static func system(_ code: Int32) -> Failure {
+      Failure(description: code == EAGAIN ? "no answer came in time" : String(cString: strerror(code)))
+    }
+  }
+
+  private let descriptor: Int32
+
+  /// Connects. A host that has more connections waiting than its queue holds is busy, not gone: this waits for room.
+  ///
+  /// - Parameter timeout: Longest wait for room, and for the host to take the request.
+  init(to socket: String, timeout: Duration) throws(Failure) {
+    descriptor = SocketFile.connection(to: socket, within: Int(timeout.components.seconds))
+    guard descriptor >= 0 else { throw .system(errno) }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Sends the request.
+  func send(_ method: String, _ path: String, _ body: [UInt8]?) throws(Failure) {
+    var head = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+    if body != nil { head += "Content-Type: application/json\r\n" }
+    if body != nil || method != "GET" { head += "Content-Length: \(body?.count ?? 0)\r\n" }
+    var rest = (Array((head + "\r\n").utf8) + (body ?? []))[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+      if count >= 0 {
+        rest = rest.dropFirst(count)
+      } else if errno == EPIPE || errno == ECONNRESET {
+        // The host may have answered before it read everything.
+        return
+      } else if errno != EINTR {
+        throw .system(errno)
+      }
+    }
+  }
+
+  /// Reads the answer.
+  ///
+  /// - Parameters:
+  ///   - timeout: Longest wait for all of it; nil: as long as it takes.
+  ///   - take: Called with the status and each part of the body. False ends it.
+  /// - Returns: The status.
+  func answer(timeout: Duration?, _ take: (_ status: Int, _ part: [UInt8]) -> Bool) throws -> Int {
+    let deadline = timeout.map { ContinuousClock.now + $0 }
+    var reader = AnswerReader()
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while !reader.hasEnded {
+      if let deadline { try limitReads(to: deadline - .now) }
+      let count = recv(descriptor, &buffer, buffer.count, 0)
+      guard count >= 0 else {
+        if errno == EINTR { continue }
+        throw Failure.system(errno)
+      }
+      guard count > 0 else {
+        if reader.mayEnd { break }
+        throw Failure(description: "the connection ended before the answer did")
+      }
+      let part = try reader.take(buffer[..<count])
+      if !part.isEmpty, !take(reader.status, part) { break }
+    }
+    return reader.status
+  }
+
+  private func limitReads(to left: Duration) throws(Failure) {
+    guard left > .zero else { throw .system(EAGAIN) }
+    var limit = timeval(tv_sec: Int(left.components.seconds), tv_usec: 1000)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+  }
+}
