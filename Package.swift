@@ -175,7 +175,7 @@ let package = Package(
     .target(
       name: "TokenRefresh",
       dependencies: [
-        "COpenSSL", "CZlib", "HTTPTransfer", "TaskHostSDK", logging,
+        "COpenSSL", "CZlib", "HTTPTransfer", "StrictText", "TaskHostSDK", logging,
       ],
       path: "Plugins/TokenRefresh", exclude: ["Entry"], swiftSettings: settings),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
@@ -184,7 +184,7 @@ let package = Package(
       name: "TokenRefreshEntry", dependencies: ["TaskHostSDK", "TokenRefresh"], path: "Plugins/TokenRefresh/Entry", swiftSettings: settings),
     .target(name: "CCleanup", path: "Plugins/CleanupSystem"),
     .target(
-      name: "Cleanup", dependencies: ["CCleanup", "TaskHostSDK", logging], path: "Plugins/Cleanup", exclude: ["Entry"],
+      name: "Cleanup", dependencies: ["CCleanup", "StrictText", "TaskHostSDK", logging], path: "Plugins/Cleanup", exclude: ["Entry"],
       swiftSettings: settings),
     .target(name: "CleanupEntry", dependencies: ["Cleanup", "TaskHostSDK"], path: "Plugins/Cleanup/Entry", swiftSettings: settings),
 
@@ -224,7 +224,7 @@ let package = Package(
       ],
       swiftSettings: settings),
     .testTarget(
-      name: "PluginTrustTests", dependencies: ["PluginTrust", "TaskModel", "TestSupport", crypto], swiftSettings: settings),
+      name: "PluginTrustTests", dependencies: ["PluginTrust", "StrictText", "TaskModel", "TestSupport", crypto], swiftSettings: settings),
     .testTarget(name: "WorkerLinkTests", dependencies: ["CTaskHostSystem", "TaskModel", "WorkerLink"], swiftSettings: settings),
     .testTarget(name: "WorkerSandboxTests", dependencies: ["TaskModel", "TestSupport", "WorkerSandbox"], swiftSettings: settings),
     .testTarget(
@@ -262,7 +262,8 @@ let package = Package(
     .testTarget(
       name: "TaskHostSDKTests", dependencies: ["CTaskHost", "TaskHostSDK", "TestSupport", logging], swiftSettings: settings),
     .testTarget(
-      name: "TokenRefreshTests", dependencies: ["TestSupport", "TokenRefresh", crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL],
+      name: "TokenRefreshTests",
+      dependencies: ["StrictText", "TestSupport", "TokenRefresh", crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL],
       swiftSettings: settings),
     .testTarget(name: "EndToEndTests", dependencies: ["Failpoints", "TestSupport"], swiftSettings: settings),
     .executableTarget(
@@ -303,7 +304,7 @@ let package = Package(
       ],
       swiftSettings: settings),
     .testTarget(
-      name: "CleanupTests", dependencies: ["CTaskHost", "Cleanup", "OpenFiles", "TaskHostSDK", "TaskModel", "TestSupport"],
+      name: "CleanupTests", dependencies: ["CTaskHost", "Cleanup", "OpenFiles", "StrictText", "TaskHostSDK", "TaskModel", "TestSupport"],
       swiftSettings: settings),
   ]
 )

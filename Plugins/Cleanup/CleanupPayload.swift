@@ -1,3 +1,5 @@
+import StrictText
+
 /// What a request may say: one rule instead of all, and not to remove anything.
 struct CleanupPayload: Decodable, Sendable, Equatable {
   /// The only rule to carry out; nil means all.
@@ -26,7 +28,8 @@ struct CleanupPayload: Decodable, Sendable, Equatable {
       case ("rule", let other): throw PayloadError(reason: "has a rule that is \(other.kindName); write its name")
       case ("dry_run", let other): throw PayloadError(reason: "has a dry_run that is \(other.kindName); write true or false")
       default:
-        let hint = NearestName.of(key, in: ["rule", "dry_run"]).map { "did you mean \"\($0)\"?" } ?? "known are rule and dry_run"
+        let hint =
+          NearestName.nearest(to: key, among: ["rule", "dry_run"]).map { "did you mean \"\($0)\"?" } ?? "known are rule and dry_run"
         throw PayloadError(reason: "has an unknown key \"\(key)\"; \(hint)")
       }
     }
@@ -39,7 +42,8 @@ struct CleanupPayload: Decodable, Sendable, Equatable {
       chosen = rules.filter { $0.name == rule }
       if chosen.isEmpty {
         let names = rules.map(\.name)
-        let hint = NearestName.of(rule, in: names).map { "did you mean \"\($0)\"?" } ?? "there are \(names.joined(separator: ", "))"
+        let hint =
+          NearestName.nearest(to: rule, among: names).map { "did you mean \"\($0)\"?" } ?? "there are \(names.joined(separator: ", "))"
         throw PayloadError(reason: "names no rule: \"\(rule)\"; \(hint)")
       }
     }

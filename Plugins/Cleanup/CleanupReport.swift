@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+import StrictText
 
 /// What a request has done so far, over all its runs; its JSON is the output.
 struct CleanupReport: Codable, Sendable, Equatable {
@@ -36,7 +37,7 @@ struct CleanupReport: Codable, Sendable, Equatable {
   /// One sentence for the log and the operator.
   var summary: String {
     let isDryRun = !rules.isEmpty && rules.allSatisfy(\.dryRun)
-    var text = "\(isDryRun ? "would remove" : "removed") \(removed) files (\(Quantity.describe(bytes: bytesRemoved)))"
+    var text = "\(isDryRun ? "would remove" : "removed") \(removed) files (\(ByteCountFormat.words(Int64(clamping: bytesRemoved))))"
     if keptOpen > 0 { text += ", kept \(keptOpen) in use" }
     if errors > 0 { text += ", \(errors) errors" }
     let missing = rules.filter { $0.status == .missing }.map(\.name)

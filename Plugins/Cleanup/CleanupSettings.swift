@@ -1,3 +1,5 @@
+import StrictText
+
 /// The plugin's settings, checked as a whole when they are decoded.
 struct CleanupSettings: Decodable, Sendable, Equatable {
   /// In the order in which they are carried out; without any, every run ends at once with nothing to do.

@@ -1,3 +1,5 @@
+import StrictText
+
 /// Names of files as people may see them: whatever bytes they hold, one line of valid UTF-8 comes out.
 enum DisplayName {
   /// Escapes control characters, backslashes and bytes that are no UTF-8 as `\xNN`.
@@ -6,8 +8,7 @@ enum DisplayName {
     var result: [UInt8] = []
     for byte in bytes {
       if byte < 0x20 || byte == 0x7F || byte == UInt8(ascii: "\\") || (byte >= 0x80 && !isValid) {
-        let digits = Array("0123456789abcdef".utf8)
-        result += [UInt8(ascii: "\\"), UInt8(ascii: "x"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        result += "\\x\(Hex.text([byte]))".utf8
       } else {
         result.append(byte)
       }

@@ -1,5 +1,10 @@
+import StrictText
+
 /// The members of one object in the settings, read by name and kind. A member of the wrong kind is a problem, and reads as absent.
 struct SettingsFields {
+  /// A hundred years in milliseconds.
+  private static let longestDuration: Int64 = 100 * 366 * 86_400_000
+
   /// Where the object is, as `rules[2]`.
   let place: String
   private let members: [String: JSONValue]
@@ -48,7 +53,7 @@ struct SettingsFields {
 
   mutating func integer(_ key: String, in range: ClosedRange<Int>) -> Int? {
     switch members[key] {
-    case .integer(let value)? where range.contains(value): return value
+    case .integer(let value)? where range.contains(Int(value)): return Int(value)
     case nil, .null?: return nil
     case .integer(let value)?: problem(key, "is \(value), must be \(range.lowerBound) to \(range.upperBound)")
     case .some(let other): problem(key, "must be a whole number, not \(other.kindName)")
@@ -73,14 +78,15 @@ struct SettingsFields {
 
   mutating func duration(_ key: String) -> Duration? {
     guard let text = string(key) else { return nil }
-    if let value = Quantity.duration(text) { return value }
-    problem(key, "\"\(text)\" is no duration; write a whole number and s, m, h, d or w, as \"7d\"")
+    let milliseconds = try? DurationFormat.milliseconds(of: text[...], units: DurationFormat.unitsWithWeeks.dropLast())
+    if let milliseconds, milliseconds <= Self.longestDuration { return .milliseconds(milliseconds) }
+    problem(key, "\"\(text)\" is no duration; write whole numbers and s, m, h, d or w, as \"7d\"")
     return nil
   }
 
   mutating func byteCount(_ key: String) -> UInt64? {
     guard let text = string(key) else { return nil }
-    if let value = Quantity.byteCount(text) { return value }
+    if let value = try? ByteCountFormat.bytes(of: text) { return UInt64(value) }
     problem(key, "\"\(text)\" is no size; write a whole number and B, kB, MB, GB, TB, KiB, MiB, GiB or TiB, as \"1GiB\"")
     return nil
   }

@@ -1,3 +1,5 @@
+import StrictText
+
 /// Turns the settings as written into rules, and collects every problem on the way.
 struct SettingsParser {
   private var problems: [String] = []
@@ -149,7 +151,7 @@ struct SettingsParser {
       return nil
     }
     for key in members.keys.sorted() where !keys.contains(key) {
-      let hint = NearestName.of(key, in: keys).map { "did you mean \"\($0)\"?" } ?? "known are \(keys.joined(separator: ", "))"
+      let hint = NearestName.nearest(to: key, among: keys).map { "did you mean \"\($0)\"?" } ?? "known are \(keys.joined(separator: ", "))"
       problems.append("\(place): unknown key \"\(key)\"; \(hint)")
     }
     return SettingsFields(place: place, members: members)

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Logging
+import StrictText
 
 /// Carries out rules, one after the other: finds the line between what goes and what stays, rehearses, removes, with a checkpoint after each
 /// batch.
@@ -194,7 +195,8 @@ final class Sweeper {
     environment.log(
       .info,
       "rule \(rule.name): \(report.matched) of \(report.scanned) files match, \(rule.dryRun ? "would remove" : "removed") "
-        + "\(report.removed) (\(Quantity.describe(bytes: report.bytesRemoved))), \(report.keptOpen) in use, \(report.errors) errors")
+        + "\(report.removed) (\(ByteCountFormat.words(Int64(clamping: report.bytesRemoved)))), \(report.keptOpen) in use, \(report.errors) errors"
+    )
   }
 
   private func open(_ rule: Rule) throws(SweepInterruption) -> DirectoryHandle {

@@ -1,4 +1,5 @@
 import Glibc
+import StrictText
 
 /// Files that are written whole or not at all.
 enum NewFile {

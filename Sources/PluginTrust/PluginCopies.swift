@@ -1,4 +1,5 @@
 import Glibc
+import StrictText
 import Synchronization
 public import TaskModel
 

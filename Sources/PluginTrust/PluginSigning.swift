@@ -1,4 +1,5 @@
 import Glibc
+import StrictText
 
 /// What `taskhost plugins sign` and `verify` do with a file, wherever it is and whoever owns it.
 public enum PluginSigning {

@@ -1,3 +1,5 @@
+import StrictText
+
 /// What all files of signing share, and what is signed.
 enum SigningFormat {
   static let version = "1"

@@ -1,3 +1,4 @@
+import StrictText
 public import TaskModel
 
 /// A plugin that passed the checks, and the host's private copy of it, which is what is loaded.

@@ -1,37 +1,25 @@
 import StrictText
 import TaskModel
 
-/// Lengths of time as operators write them (`90s`, `1h30m`), and as sentences say them (`1 h 30 min`).
+/// Durations as operators write them (`90s`, `1h30m`), and as sentences say them (`1 h 30 min`).
 enum LengthText {
-  /// Units from the largest, in milliseconds.
-  private static let units: [(text: String, word: String, milliseconds: Int64)] = [
-    ("d", "d", 86_400_000), ("h", "h", 3_600_000), ("m", "min", 60_000), ("s", "s", 1000), ("ms", "ms", 1),
-  ]
-
-  /// Numbers with units, the larger units first and each at most once; nil: it is none.
+  /// nil if the text is none.
   static func parse(_ text: Substring) -> Duration? {
-    (try? LengthOfTime.milliseconds(of: text)).map { .milliseconds($0) }
+    (try? DurationFormat.milliseconds(of: text)).map { .milliseconds($0) }
   }
 
   /// The text that ``parse(_:)`` reads, to the millisecond.
-  static func text(_ length: Duration) -> String {
-    let text = parts(length).map { "\($0.number)\(units[$0.unit].text)" }.joined()
-    return text.isEmpty ? "0s" : text
-  }
+  static func text(_ length: Duration) -> String { DurationFormat.text(milliseconds: length.wholeMilliseconds) }
 
   /// For a sentence: the two largest units at most, rounded down.
   static func words(_ length: Duration) -> String {
-    let parts = parts(length)
+    let parts = DurationFormat.parts(of: length.wholeMilliseconds)
     guard let first = parts.first else { return "0 s" }
-    return parts.prefix(2).filter { $0.unit <= first.unit + 1 }.map { "\($0.number) \(units[$0.unit].word)" }.joined(separator: " ")
+    return parts.prefix(2).filter { $0.unit <= first.unit + 1 }.map { "\($0.number) \(word($0.unit))" }.joined(separator: " ")
   }
 
-  private static func parts(_ length: Duration) -> [(number: Int64, unit: Int)] {
-    var rest = max(0, length.wholeMilliseconds)
-    return units.indices.compactMap { unit in
-      let number = rest / units[unit].milliseconds
-      rest %= units[unit].milliseconds
-      return number > 0 ? (number, unit) : nil
-    }
+  private static func word(_ unit: Int) -> String {
+    let name = DurationFormat.units[unit].name
+    return name == "m" ? "min" : name
   }
 }

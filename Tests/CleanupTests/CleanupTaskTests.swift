@@ -15,7 +15,7 @@ import Testing
     let driver = TaskDriver(settings: settings(tree.path))
     #expect(driver.status == TASKHOST_OK)
     let first = try driver.run()
-    #expect(first.result == taskhost_result(TASKHOST_SUCCESS) && first.message == "removed 1 files (2.0 KiB)")
+    #expect(first.result == taskhost_result(TASKHOST_SUCCESS) && first.message == "removed 1 files (2 KiB)")
     #expect(first.output.contains(#""bytes_removed":2048"#) && first.output.contains(#""status":"done""#))
     #expect(try driver.run().result == taskhost_result(TASKHOST_NOOP))
     try tree.file("old.log", age: 100)

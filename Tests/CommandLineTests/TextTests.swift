@@ -45,16 +45,6 @@ import Testing
   }
 
   @Test(
-    "sizes are shown in the unit that fits",
-    arguments: [
-      (0, "0 B"), (1023, "1023 B"), (1024, "1 KiB"), (6_500_000, "6.2 MiB"), (268_435_456, "256 MiB"), (-2048, "-2 KiB"),
-      (Int64.max, "8 EiB"), (Int64.min, "-8 EiB"),
-    ])
-  func sizes(_ bytes: Int64, _ text: String) {
-    #expect(ByteCountText.format(bytes) == text)
-  }
-
-  @Test(
     "a time that clocks leave out is told from one that is none, and of one that they show twice the first is meant",
     arguments: [
       ("--at", "2026-03-29 02:30", 2, "write '2026-03-29 03:30:00'"),

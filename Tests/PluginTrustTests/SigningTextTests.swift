@@ -1,5 +1,6 @@
 import Crypto
 import Glibc
+import StrictText
 import Testing
 
 @testable import PluginTrust
@@ -105,12 +106,5 @@ import Testing
     #expect(throws: SigningFlaw.self) { try PluginSigningKey(parsing: text) }
     #expect(throws: SigningFlaw.self) { try PluginPublicKey(parsing: text) }
     #expect(throws: SigningFlaw.self) { try PluginSignature(parsing: text) }
-  }
-
-  @Test("hexadecimal text has one form for each content")
-  func hex() {
-    let all = (0...255).map { UInt8($0) }
-    #expect(Hex.bytes(Hex.text(all).utf8, count: 256) == all)
-    for text in ["0", "000", "0G", "AB", "0x00"] { #expect(Hex.bytes(text.utf8, count: 1) == nil) }
   }
 }

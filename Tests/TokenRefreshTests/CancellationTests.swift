@@ -1,4 +1,5 @@
 import Foundation
+import StrictText
 import Testing
 
 @testable import TokenRefresh

@@ -1,4 +1,5 @@
 import Foundation
+public import StrictText
 import Testing
 
 @testable import TokenRefresh

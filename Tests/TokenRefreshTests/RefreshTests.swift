@@ -1,4 +1,5 @@
 import Foundation
+import StrictText
 import Synchronization
 import Testing
 

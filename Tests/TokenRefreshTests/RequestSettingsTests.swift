@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import StrictText
 import Testing
 
 @testable import TokenRefresh

@@ -1,3 +1,5 @@
+import StrictText
+
 /// What a request may carry. Without any, all accounts that are due are refreshed.
 struct RefreshPayload: Sendable, Equatable {
   /// The one account to look at; nil: all.

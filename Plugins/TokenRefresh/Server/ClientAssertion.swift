@@ -1,4 +1,5 @@
 import FoundationEssentials
+import StrictText
 
 /// A signed statement of who the client is, in place of a secret: `private_key_jwt` (RFC 7523 §2.2, OpenID Connect Core §9).
 enum ClientAssertion {

@@ -1,3 +1,5 @@
+import StrictText
+
 /// What an authorization server says of itself (RFC 8414), checked against the issuer that was asked.
 struct ServerMetadata: Sendable, Equatable {
   let tokenEndpoint: EndpointURL

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import StrictText
 
 /// What a token endpoint's answer means (RFC 6749 §5).
 ///

@@ -1,3 +1,5 @@
+import StrictText
+
 /// What an account's settings add to each request.
 enum RequestFields {
   /// Parameters that this plugin writes itself, with the key that sets them.

@@ -1,3 +1,5 @@
+import StrictText
+
 /// Turns the settings' JSON into checked accounts, and reports every problem at once.
 enum SettingsReader {
   static let topKeys = ["accounts", "defaults"]

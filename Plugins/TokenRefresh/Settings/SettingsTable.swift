@@ -1,3 +1,5 @@
+import StrictText
+
 /// One object of the settings while it is read: hands out its members by kind, and collects what is wrong instead of stopping there.
 struct SettingsTable {
   /// Where the object stands, as `accounts[0]`; empty at the top.
@@ -15,8 +17,7 @@ struct SettingsTable {
     }
     self.members = members
     for key in members.keys.sorted() where !known.contains(key) {
-      let nearest = known.min { Self.distance($0, key) < Self.distance($1, key) }
-      let hint = nearest.flatMap { Self.distance($0, key) <= 3 ? "did you mean \($0)?" : nil } ?? "known: \(known.joined(separator: ", "))"
+      let hint = NearestName.nearest(to: key, among: known).map { "did you mean \($0)?" } ?? "known: \(known.joined(separator: ", "))"
       report(key, "is not known (\(hint))")
     }
   }
@@ -75,20 +76,5 @@ struct SettingsTable {
 
   mutating func report(_ key: String, _ problem: String) {
     problems.append("\(place.isEmpty ? "" : place + ".")\(key) \(problem)")
-  }
-
-  /// Edits between two keys (Levenshtein).
-  private static func distance(_ one: String, _ other: String) -> Int {
-    var row = Array(0...other.count)
-    for (i, a) in one.enumerated() {
-      var diagonal = row[0]
-      row[0] = i + 1
-      for (j, b) in other.enumerated() {
-        let above = row[j + 1]
-        row[j + 1] = min(above + 1, row[j] + 1, diagonal + (a == b ? 0 : 1))
-        diagonal = above
-      }
-    }
-    return row[other.count]
   }
 }

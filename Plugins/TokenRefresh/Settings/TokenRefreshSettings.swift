@@ -1,3 +1,5 @@
+import StrictText
+
 /// The plugin's settings, checked. Without any, there are no accounts and a run has nothing to do.
 struct TokenRefreshSettings: Sendable, Equatable {
   /// Most accounts one instance serves: what fits a run's output.

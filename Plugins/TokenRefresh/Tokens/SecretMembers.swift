@@ -1,3 +1,5 @@
+import StrictText
+
 /// Members of a JSON object whose names say that they are secrets: those of token files and of servers' answers, at any depth.
 ///
 /// A token file may hold more of them than a refresh needs, such as `id_token` or `client_secret`, and an answer that refuses a refresh may all the

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import StrictText
 
 /// What a token file says: `access_token`, `refresh_token`, `token_type`, `expires_at`, `issued_at`, `scope`, and whatever else it holds;
 /// see ``TokenFileWords`` for files that say it in other words.

@@ -1,3 +1,5 @@
+import StrictText
+
 /// What a token file calls things: this plugin's words, or those of the library that wrote it.
 ///
 /// google-auth (`token`, `expiry`) and Go's `oauth2.Token` (`access_token`, `expiry`) read their own words only, so their files keep them.

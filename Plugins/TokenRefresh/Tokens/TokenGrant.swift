@@ -1,3 +1,5 @@
+import StrictText
+
 /// A server's successful answer (RFC 6749 §5.1). Printing it shows nothing of its content.
 struct TokenGrant: Sendable, Equatable {
   /// Longest lifetime that is believed: ten years. More is taken for that.

@@ -1,4 +1,5 @@
 import PluginTrust
+import StrictText
 import TaskModel
 
 /// A plugin file that may be launched: checked, copied, its signature looked at.
@@ -22,7 +23,7 @@ struct PluginCandidate: Sendable {
   /// How the file is found unchanged at the next launch; nil: it is not.
   let remembered: KnownPluginFile?
 
-  var digestText: String { (fileDigest ?? digest).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+  var digestText: String { Hex.text(fileDigest ?? digest) }
 
   var name: String { path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path }
 }

@@ -2,11 +2,8 @@ import StrictText
 
 /// Durations as people write them: `15m`, `1h30m`, `500ms`.
 enum DurationText {
-  /// From the largest.
-  private static let units: [LengthOfTime.Unit] = [("w", 604_800_000)] + LengthOfTime.units
-
   /// Milliseconds of `text`: whole numbers, each with a unit (ms, s, m, h, d, w), the units from large to small; nil for anything else.
-  static func parse(_ text: String) -> Int64? { try? LengthOfTime.milliseconds(of: text[...], units: units) }
+  static func parse(_ text: String) -> Int64? { try? DurationFormat.milliseconds(of: text[...], units: DurationFormat.unitsWithWeeks) }
 
   /// The two largest units of a duration: `1h 30m`, `4.2s`, `300ms`.
   static func format(milliseconds: Int64) -> String {
@@ -18,7 +15,7 @@ enum DurationText {
       let tenths = length / 100
       return tenths % 10 == 0 ? "\(sign)\(tenths / 10)s" : "\(sign)\(tenths / 10).\(tenths % 10)s"
     default:
-      let parts = LengthOfTime.units.map { ($0.name, length / UInt64($0.milliseconds), $0.milliseconds) }
+      let parts = DurationFormat.units.map { ($0.name, length / UInt64($0.milliseconds), $0.milliseconds) }
       guard let first = parts.firstIndex(where: { $0.1 > 0 }) else { return "\(sign)\(length)ms" }
       let (name, count, unit) = parts[first]
       let next = parts[first + 1]

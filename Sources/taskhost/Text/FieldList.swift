@@ -1,4 +1,5 @@
 import HostControl
+import StrictText
 import TaskModel
 
 /// An answer's members, one a line, for people.
@@ -59,7 +60,7 @@ struct FieldList {
       return "\(MomentText.local(moment)) (\(MomentText.relative(moment, now: now)))"
     }
     if member.name.hasSuffix("_ms"), let length = member.node.integer { return DurationText.format(milliseconds: length) }
-    if member.name.hasSuffix("_bytes"), let count = member.node.integer { return ByteCountText.format(count) }
+    if member.name.hasSuffix("_bytes"), let count = member.node.integer { return ByteCountFormat.words(count) }
     // The names of resources are the operator's.
     if case .object(let members) = member.node.value, member.name != "resources" {
       return members.filter { !$0.name.hasSuffix("_unix_ms") }.compactMap { inner in

@@ -6,21 +6,13 @@ enum DurationText {
   /// Reads numbers with units, the larger units first and each at most once.
   static func parse(_ text: String) throws(TextProblem) -> Duration {
     let problem = TextProblem("expected a duration such as \"500ms\", \"30s\", \"15m\", \"6h\", \"7d\" or \"1h30m\", found \"\(text)\"")
-    do { return .milliseconds(try LengthOfTime.milliseconds(of: text[...])) } catch .malformed { throw problem } catch {
+    do { return .milliseconds(try DurationFormat.milliseconds(of: text[...])) } catch .malformed { throw problem } catch {
       throw TextProblem("the duration \"\(text)\" is too long")
     }
   }
 
   /// The shortest text for a duration, to the millisecond.
-  static func format(_ duration: Duration) -> String {
-    var rest = duration.wholeMilliseconds
-    var text = ""
-    for (name, milliseconds) in LengthOfTime.units where rest >= milliseconds {
-      text += "\(rest / milliseconds)\(name)"
-      rest %= milliseconds
-    }
-    return text.isEmpty ? "0s" : text
-  }
+  static func format(_ duration: Duration) -> String { DurationFormat.text(milliseconds: duration.wholeMilliseconds) }
 }
 
 extension Duration {

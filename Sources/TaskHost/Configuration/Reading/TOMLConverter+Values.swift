@@ -1,3 +1,4 @@
+import StrictText
 import TaskModel
 
 // How each kind of value is read.
@@ -36,7 +37,7 @@ extension TOMLConverter<Int> {
       let bytes: Int? = if case .integer(let number) = value { number } else { text.convert(value, path, reader) }
       guard let bytes else { return nil }
       guard range.contains(bytes) else {
-        let (low, high) = (ByteCountText.format(range.lowerBound), ByteCountText.format(range.upperBound))
+        let (low, high) = (ByteCountFormat.text(Int64(range.lowerBound)), ByteCountFormat.text(Int64(range.upperBound)))
         reader.report(path, "\(path): \(bytes) bytes are not in \(low) to \(high)")
         return nil
       }

@@ -1,8 +1,8 @@
-/// Lengths of time as people write them: `500ms`, `15m`, `1h30m`.
-public enum LengthOfTime {
+/// Durations as people write them: `500ms`, `15m`, `1h30m`.
+public enum DurationFormat {
   /// What is wrong with a text.
   public enum Problem: Error, Sendable, Hashable {
-    /// It is no length of time.
+    /// It is no duration.
     case malformed
     /// It is longer than a number of milliseconds can say.
     case tooLong
@@ -13,6 +13,9 @@ public enum LengthOfTime {
 
   /// Days to milliseconds, from the largest.
   public static let units: [Unit] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)]
+
+  /// The same with weeks.
+  public static let unitsWithWeeks: [Unit] = [("w", 604_800_000)] + units
 
   /// Reads whole numbers with units, the larger units first and each at most once.
   ///
@@ -35,5 +38,23 @@ public enum LengthOfTime {
       total = sum
     } while !rest.isEmpty
     return total
+  }
+
+  /// The shortest text that ``milliseconds(of:units:)`` reads as this duration; `0s` for none and for negative ones.
+  public static func text(milliseconds: Int64) -> String {
+    let text = parts(of: milliseconds).map { "\($0.number)\(units[$0.unit].name)" }.joined()
+    return text.isEmpty ? "0s" : text
+  }
+
+  /// How many of each unit a duration has, the largest unit first, without those of which it has none.
+  ///
+  /// - Returns: `unit` is an index of ``units``.
+  public static func parts(of milliseconds: Int64) -> [(number: Int64, unit: Int)] {
+    var rest = max(0, milliseconds)
+    return units.indices.compactMap { unit in
+      let number = rest / units[unit].milliseconds
+      rest %= units[unit].milliseconds
+      return number > 0 ? (number, unit) : nil
+    }
   }
 }

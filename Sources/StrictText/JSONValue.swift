@@ -1,36 +1,33 @@
-/// Any JSON, kept as it was read, so that members of a token file this plugin does not know survive a rewrite.
+/// Any JSON, kept as it was read, so that it can be checked member by member, or written again with what nobody knows in it.
 ///
 /// Whole numbers of up to 64 bits are exact; other numbers have the precision of a double.
-enum JSONValue: Sendable, Equatable {
+public enum JSONValue: Sendable, Equatable {
   case null
   case bool(Bool)
   case integer(Int64)
+  /// A whole number above the largest `Int64`.
   case unsigned(UInt64)
   case number(Double)
   case string(String)
   case array([JSONValue])
   case object([String: JSONValue])
 
-  /// The text of a string that is not empty.
-  var text: String? {
-    guard case .string(let text) = self, !text.isEmpty else { return nil }
-    return text
-  }
-
-  /// The number, also when it is written as a string, as some servers write `expires_in`.
-  var seconds: Double? {
+  /// What this value is, for a sentence such as "must be a string, not a number".
+  public var kindName: String {
     switch self {
-    case .integer(let value): Double(value)
-    case .unsigned(let value): Double(value)
-    case .number(let value): value
-    case .string(let text): Double(text)
-    case .null, .bool, .array, .object: nil
+    case .null: "null"
+    case .bool: "a boolean"
+    case .integer, .unsigned, .number: "a number"
+    case .string: "a string"
+    case .array: "an array"
+    case .object: "an object"
     }
   }
 }
 
 extension JSONValue: Codable {
-  init(from decoder: any Decoder) throws {
+  /// Reads whatever is there.
+  public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if container.decodeNil() {
       self = .null
@@ -51,7 +48,8 @@ extension JSONValue: Codable {
     }
   }
 
-  func encode(to encoder: any Encoder) throws {
+  /// Writes the value as it was read.
+  public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {
     case .null: try container.encodeNil()

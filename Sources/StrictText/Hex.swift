@@ -1,8 +1,9 @@
 /// Bytes as lower-case hexadecimal digits.
-enum Hex {
+public enum Hex {
   private static let digits = Array("0123456789abcdef".utf8)
 
-  static func text(_ bytes: some Sequence<UInt8>) -> String {
+  /// Two digits for each byte.
+  public static func text(_ bytes: some Sequence<UInt8>) -> String {
     var text: [UInt8] = []
     text.reserveCapacity(64)
     for byte in bytes {
@@ -13,7 +14,7 @@ enum Hex {
   }
 
   /// Exactly `count` bytes, from lower-case digits only; nil for anything else.
-  static func bytes(_ text: some Sequence<UInt8>, count: Int) -> [UInt8]? {
+  public static func bytes(_ text: some Sequence<UInt8>, count: Int) -> [UInt8]? {
     var bytes: [UInt8] = []
     var high: UInt8?
     for digit in text {

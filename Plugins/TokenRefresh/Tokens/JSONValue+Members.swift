@@ -1,0 +1,20 @@
+import StrictText
+
+extension JSONValue {
+  /// The text of a string that is not empty.
+  var text: String? {
+    guard case .string(let text) = self, !text.isEmpty else { return nil }
+    return text
+  }
+
+  /// The number, also when it is written as a string, as some servers write `expires_in`.
+  var seconds: Double? {
+    switch self {
+    case .integer(let value): Double(value)
+    case .unsigned(let value): Double(value)
+    case .number(let value): value
+    case .string(let text): Double(text)
+    case .null, .bool, .array, .object: nil
+    }
+  }
+}
