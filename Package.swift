@@ -132,7 +132,7 @@ let package = Package(
       swiftSettings: settings),
     .target(name: "TypedCalls", dependencies: ["CLibFFI", "StrictText", "TaskModel"], swiftSettings: settings),
     .systemLibrary(name: "CLibFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"])]),
-    .target(name: "PluginTrust", dependencies: ["StrictText", "TaskModel", crypto], swiftSettings: settings),
+    .target(name: "PluginTrust", dependencies: ["HostThreads", "StrictText", "TaskModel", crypto], swiftSettings: settings),
     .target(
       name: "WorkerProcesses",
       dependencies: ["CCrashCell", "CTaskHostSystem", "HostProcesses", "HostThreads", "TaskModel", "WorkerLink", deque],
@@ -147,7 +147,7 @@ let package = Package(
     .target(name: "HTTPTransfer", dependencies: ["CCurl"], swiftSettings: settings),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
-    // Floor 0: the vocabulary and the four seams; threads, locks and clocks of the system; strict forms of text.
+    // Floor 0: the vocabulary and the four seams; threads, locks, clocks and files of the system; strict forms of text.
     .target(name: "HostThreads", dependencies: ["CTaskHostSystem", "TaskModel"], swiftSettings: settings),
     .target(name: "CTaskHostSystem"),
     // Where a test may end the host.

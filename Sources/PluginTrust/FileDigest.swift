@@ -1,5 +1,6 @@
 import Crypto
 import Glibc
+import HostThreads
 
 /// SHA-256 of a file, computed while it is read, and where wanted while it is copied.
 enum FileDigest {
@@ -26,21 +27,10 @@ enum FileDigest {
       guard offset <= file.size else { throw .changed }
       let bytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<got])
       hasher.update(bufferPointer: bytes)
-      if let copy { try write(bytes, to: copy) }
+      guard let copy else { continue }
+      do throws(ErrorNumber) { try WholeTransfer.write(bytes, to: copy) } catch { throw .copyFailed(error.code) }
     }
     guard offset == file.size else { throw .changed }
     return Array(hasher.finalize())
-  }
-
-  private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(Objection) {
-    var rest = bytes
-    while !rest.isEmpty {
-      let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
-      if count > 0 {
-        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-      } else if errno != EINTR {
-        throw .copyFailed(errno)
-      }
-    }
   }
 }

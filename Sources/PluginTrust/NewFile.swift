@@ -1,52 +1,27 @@
 import Glibc
+import HostThreads
 import StrictText
 
-/// Files that are written whole or not at all.
+/// Files of keys and signatures, written whole or not at all.
 enum NewFile {
   /// Makes a file that is not there yet.
   static func write(_ bytes: [UInt8], to path: String, mode: mode_t) throws(SigningFileError) {
-    try create(path, bytes, mode) { number in
-      number == EEXIST
+    do throws(WholeFile.Failure) { try WholeFile.make(bytes, at: path, mode: mode) } catch {
+      throw error.reason.code == EEXIST
         ? SigningFileError(path, "is there already", "Choose another name, or remove it if nobody needs it any more.")
-        : SigningFileError(path, "cannot be written: \(String(cString: strerror(number)))", "Check the directory and the disk.")
+        : unwritable(path, error)
     }
   }
 
   /// Makes a file, or puts it in the place of one that is there, in one step.
   static func replace(_ bytes: [UInt8], at path: String, mode: mode_t) throws(SigningFileError) {
     let temporary = "\(path).\(Hex.text((0..<8).map { _ in UInt8.random(in: 0...255) }))"
-    func failure(_ number: Int32) -> SigningFileError {
-      SigningFileError(path, "cannot be written: \(String(cString: strerror(number)))", "Check the directory and the disk.")
-    }
-    try create(temporary, bytes, mode, failure)
-    guard rename(temporary, path) == 0 else {
-      let number = errno
-      unlink(temporary)
-      throw failure(number)
+    do throws(WholeFile.Failure) { try WholeFile.replace(bytes, at: path, by: temporary, mode: mode) } catch {
+      throw unwritable(path, error)
     }
   }
 
-  private static func create(
-    _ path: String, _ bytes: [UInt8], _ mode: mode_t, _ failure: (Int32) -> SigningFileError
-  ) throws(SigningFileError) {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw failure(errno) }
-    defer { close(descriptor) }
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count > 0 {
-        rest = rest.dropFirst(count)
-      } else if errno != EINTR {
-        let number = errno
-        unlink(path)
-        throw failure(number)
-      }
-    }
-    guard fchmod(descriptor, mode) == 0, fsync(descriptor) == 0 else {
-      let number = errno
-      unlink(path)
-      throw failure(number)
-    }
+  private static func unwritable(_ path: String, _ failure: WholeFile.Failure) -> SigningFileError {
+    SigningFileError(path, "cannot be written: \(failure.reason)", "Check the directory and the disk.")
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import HostThreads
 import StrictText
 import Synchronization
 public import TaskModel

@@ -1,4 +1,5 @@
 import Glibc
+import HostThreads
 public import TaskModel
 
 /// What the plugin directories offer: files that passed every check short of running them, and the others with the reason.
@@ -94,21 +95,18 @@ public struct PluginDirectoryScan: Sendable, Equatable {
 
   /// The names of what could be plugins, sorted; bytes, since a name need not be UTF-8.
   private static func names(in descriptor: Int32, _ directory: String) throws(PluginDirectoryError) -> [[UInt8]] {
-    var count = 0
-    do {
-      return try DirectoryNames.list(in: descriptor) { name in
-        guard name.first != UInt8(ascii: "."), suffixes.contains(where: { name.suffix($0.count).elementsEqual($0) }) else { return false }
-        count += 1
-        guard count <= fileLimit else {
-          throw PluginDirectoryError(
-            directory: directory, observed: "has more than \(fileLimit) plugin files", remedy: "Give plugins a directory of their own.")
-        }
-        return true
-      }.sorted { $0.lexicographicallyPrecedes($1) }
-    } catch let error as PluginDirectoryError {
-      throw error
+    let names: [[UInt8]]
+    do throws(ErrorNumber) {
+      names = try DirectoryNames.list(in: descriptor, atMost: fileLimit + 1) { name in
+        name.first != UInt8(ascii: ".") && suffixes.contains { name.suffix($0.count).elementsEqual($0) }
+      }
     } catch {
-      throw PluginDirectoryError(directory: directory, number: (error as? DirectoryNames.Failure)?.number ?? EIO)
+      throw PluginDirectoryError(directory: directory, number: error.code)
     }
+    guard names.count <= fileLimit else {
+      throw PluginDirectoryError(
+        directory: directory, observed: "has more than \(fileLimit) plugin files", remedy: "Give plugins a directory of their own.")
+    }
+    return names.sorted { $0.lexicographicallyPrecedes($1) }
   }
 }

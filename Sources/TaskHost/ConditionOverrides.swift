@@ -78,16 +78,12 @@ final class ConditionOverrides: Sendable {
   // MARK: The file
 
   private static func read(_ path: String) throws(TextProblem) -> [ConditionOverride] {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-    guard descriptor >= 0 else {
-      if errno == ENOENT { return [] }
-      throw TextProblem("cannot be read: \(String(cString: strerror(errno)))")
+    let bytes: [UInt8]
+    do throws(ErrorNumber) { bytes = try WholeTransfer.read(path, atMost: limit + 1, O_NOFOLLOW | O_NONBLOCK) } catch {
+      if error.code == ENOENT { return [] }
+      throw TextProblem("cannot be read: \(error)")
     }
-    defer { close(descriptor) }
-    var bytes = [UInt8](repeating: 0, count: limit + 1)
-    let count = bytes.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
-    guard count >= 0 else { throw TextProblem("cannot be read: \(String(cString: strerror(errno)))") }
-    guard count <= limit, let text = String(validating: bytes.prefix(count), as: UTF8.self) else {
+    guard bytes.count <= limit, let text = String(validating: bytes, as: UTF8.self) else {
       throw TextProblem("is damaged: it is no text of at most \(limit) bytes")
     }
     return try parse(text)
@@ -119,30 +115,20 @@ final class ConditionOverrides: Sendable {
   }
 
   private static func write(_ overrides: [ConditionOverride], to path: String) throws(TextProblem) {
-    if overrides.isEmpty {
-      guard unlink(path) == 0 || errno == ENOENT else { throw failure("cannot be removed", path) }
-    } else {
-      let new = path + ".new"
-      let descriptor = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-      guard descriptor >= 0 else { throw failure("cannot be made", new) }
-      defer { close(descriptor) }
-      let bytes = Array(text(of: overrides).utf8)
-      let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count >= 0, count < bytes.count { errno = ENOSPC }
-      guard fchmod(descriptor, 0o600) == 0, count == bytes.count, fsync(descriptor) == 0, rename(new, path) == 0 else {
-        let problem = failure("cannot be written", new)
+    do throws(WholeFile.Failure) {
+      if overrides.isEmpty {
+        guard unlink(path) == 0 || errno == ENOENT else {
+          throw WholeFile.Failure(path: path, observed: "cannot be removed", reason: .last)
+        }
+      } else {
+        let new = path + ".new"
+        // What a host left that was killed in here.
         unlink(new)
-        throw problem
+        try WholeFile.replace(Array(text(of: overrides).utf8), at: path, by: new, mode: 0o600)
       }
+      try WholeFile.settle(path)
+    } catch {
+      throw TextProblem(error.description)
     }
-    let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw failure("cannot be opened", folder) }
-    defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw failure("cannot be written", folder) }
-  }
-
-  private static func failure(_ what: String, _ path: String) -> TextProblem {
-    TextProblem("\(path) \(what): \(String(cString: strerror(errno)))")
   }
 }

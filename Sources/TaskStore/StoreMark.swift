@@ -34,23 +34,12 @@ final class StoreMark: Sendable {
     let new = path + ".new"
     // What a host left that was killed in here, or a power cut.
     if Self.foreign(at: new, isNew: true) == nil { unlink(new) }
-    descriptor = open(new, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw Self.failure("cannot be made", new) }
-    let bytes = Self.bytes(of: content)
-    let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-    if count >= 0, count < bytes.count { errno = ENOSPC }
-    guard count == bytes.count, fchmod(descriptor, 0o600) == 0, fsync(descriptor) == 0, rename(new, path) == 0 else {
-      let error = Self.failure("cannot be written", new)
-      close(descriptor)
-      unlink(new)
-      throw error
+    do throws(WholeFile.Failure) { try WholeFile.replace(Self.bytes(of: content), at: path, by: new, mode: 0o600) } catch {
+      throw .other(error.description)
     }
-    let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-    let directory = open(folder.isEmpty ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    if directory >= 0 {
-      fsync(directory)
-      close(directory)
-    }
+    try? WholeFile.settle(path)
+    descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { throw Self.failure("cannot be opened", path) }
   }
 
   deinit { close(descriptor) }

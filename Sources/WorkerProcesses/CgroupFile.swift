@@ -1,4 +1,5 @@
 import Glibc
+import HostThreads
 
 /// Reads and writes the small files by which control groups are set up. Each call is one `open`, one `read` or `write`, one `close`.
 enum CgroupFile {
@@ -49,18 +50,7 @@ enum CgroupFile {
   static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
   /// The names in a folder; none where it cannot be read.
-  static func names(in path: String) -> [String] {
-    guard let folder = opendir(path) else { return [] }
-    defer { closedir(folder) }
-    var names: [String] = []
-    while let entry = readdir(folder) {
-      names.append(
-        withUnsafePointer(to: &entry.pointee.d_name) {
-          $0.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: entry.pointee.d_name)) { String(cString: $0) }
-        })
-    }
-    return names
-  }
+  static func names(in path: String) -> [String] { (try? DirectoryNames.list(at: path)) ?? [] }
 
   /// The value of an extended attribute, at most 15 bytes of it; nil: there is none.
   static func attribute(_ name: String, of path: String) -> String? {

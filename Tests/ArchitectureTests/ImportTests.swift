@@ -16,7 +16,7 @@ import Testing
     "Sources/OpenFiles": ["COpenFiles", "DequeModule", "Glibc", "HostThreads", "TaskModel"],
     "Sources/StrictText": [],
     "Sources/HostThreads": ["CTaskHostSystem", "Glibc", "TaskModel"],
-    "Sources/PluginTrust": ["Crypto", "Glibc", "StrictText", "Synchronization", "TaskModel"],
+    "Sources/PluginTrust": ["Crypto", "Glibc", "HostThreads", "StrictText", "Synchronization", "TaskModel"],
     "Sources/HostProcesses": ["CCrashCell", "CTaskHostSystem", "Glibc"],
     "Sources/WorkerLink": ["CTaskHostSystem", "Glibc", "TaskModel"],
     "Sources/WorkerSandbox": ["CWorkerSandbox", "Glibc", "Synchronization", "TaskModel"],

@@ -1,4 +1,5 @@
 import Glibc
+import HostThreads
 
 /// Reads the machine's power supplies from the kernel's directory.
 enum PowerSupplyReader {
@@ -10,11 +11,12 @@ enum PowerSupplyReader {
 
   /// The supplies of the machine, without the batteries of its mice and keyboards. A machine without the directory has none.
   static func read(_ directory: String) throws(Failure) -> [PowerSupply] {
-    guard let names = TextFile.names(in: directory) else {
-      guard errno == ENOENT else { throw Failure(reason: "\(directory) cannot be read: \(TextFile.reason(errno))") }
+    do throws(ErrorNumber) {
+      return try DirectoryNames.list(at: directory).compactMap { supply($0, in: directory + "/" + $0) }
+    } catch {
+      guard error.code == ENOENT else { throw Failure(reason: "\(directory) cannot be read: \(error)") }
       return []
     }
-    return names.compactMap { supply($0, in: directory + "/" + $0) }
   }
 
   private static func supply(_ name: String, in directory: String) -> PowerSupply? {

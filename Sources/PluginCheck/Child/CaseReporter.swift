@@ -31,15 +31,8 @@ final class CaseReporter: @unchecked Sendable {  // reason: what changes is touc
   func tell(_ news: CaseNews) {
     let bytes = news.encode()
     monitor.locked {
-      var rest = bytes[...]
-      while !rest.isEmpty {
-        let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-        if count > 0 {
-          rest = rest.dropFirst(count)
-        } else if errno != EINTR {
-          if errno == EBADF { CaseProcess.give(up: "the plugin closed a descriptor that is not its own") }
-          return
-        }
+      do throws(ErrorNumber) { try WholeTransfer.write(bytes, to: descriptor) } catch {
+        if error.code == EBADF { CaseProcess.give(up: "the plugin closed a descriptor that is not its own") }
       }
     }
   }

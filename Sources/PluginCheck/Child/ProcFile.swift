@@ -1,23 +1,9 @@
-import Glibc
+import HostThreads
 
 /// Small files of /proc.
 enum ProcFile {
   /// The first 64 KiB of their text; empty where they cannot be read.
-  static func text(_ path: String) -> String {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return "" }
-    defer { close(descriptor) }
-    // A read gives a page at most.
-    return String(unsafeUninitializedCapacity: 65_536) { buffer in
-      var count = 0
-      while count < buffer.count {
-        let part = read(descriptor, buffer.baseAddress.map { $0 + count }, buffer.count - count)
-        guard part > 0 else { break }
-        count += part
-      }
-      return count
-    }
-  }
+  static func text(_ path: String) -> String { String(decoding: (try? WholeTransfer.read(path, atMost: 65_536)) ?? [], as: UTF8.self) }
 
   /// The value behind `name:` in a file of lines.
   static func value(_ name: String, in text: String) -> String {
@@ -28,16 +14,5 @@ enum ProcFile {
   }
 
   /// The names in a directory that are numbers.
-  static func numbers(in path: String) -> [Int32] {
-    guard let directory = opendir(path) else { return [] }
-    defer { closedir(directory) }
-    var numbers: [Int32] = []
-    while let entry = readdir(directory) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if let number = Int32(name) { numbers.append(number) }
-    }
-    return numbers
-  }
+  static func numbers(in path: String) -> [Int32] { ((try? DirectoryNames.list(at: path)) ?? []).compactMap { Int32($0) } }
 }

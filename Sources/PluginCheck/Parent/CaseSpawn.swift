@@ -2,6 +2,7 @@ import CCrashCell
 import CTaskHostSystem
 import Glibc
 import HostProcesses
+import HostThreads
 
 /// Starts a case process: this very program again, with its descriptors and in a group of its own.
 enum CaseSpawn {
@@ -59,12 +60,7 @@ enum CaseSpawn {
   }
 
   private static func write(_ bytes: [UInt8], to descriptor: Int32) throws(SystemFailure) {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      guard count > 0 else { throw SystemFailure("its order") }
-      rest = rest.dropFirst(count)
-    }
+    do throws(ErrorNumber) { try WholeTransfer.write(bytes, to: descriptor) } catch { throw SystemFailure("its order", error.code) }
     lseek(descriptor, 0, SEEK_SET)
   }
 }

@@ -1,5 +1,6 @@
 import CPluginCheck
 import Glibc
+import HostThreads
 
 /// A folder for the time of a check, with one in it for each case.
 struct CheckFolder: Sendable {
@@ -43,13 +44,7 @@ struct CheckFolder: Sendable {
       let count = part.withUnsafeMutableBytes { read(source, $0.baseAddress, $0.count) }
       if count == 0 { return copy }
       guard count > 0 else { break }
-      var rest = part[..<count]
-      while !rest.isEmpty {
-        let written = rest.withUnsafeBytes { write(target, $0.baseAddress, $0.count) }
-        guard written > 0 else { break }
-        rest = rest.dropFirst(written)
-      }
-      guard rest.isEmpty else { break }
+      guard (try? WholeTransfer.write(Array(part[..<count]), to: target)) != nil else { break }
     }
     throw CheckFailure("\(file) could not be copied to \(path): \(String(cString: strerror(errno))): is there room in TMPDIR?")
   }

@@ -1,4 +1,5 @@
 import Glibc
+import HostThreads
 
 /// Reading the text of a configuration, and the paths in it.
 enum ConfigurationFile {
@@ -7,21 +8,11 @@ enum ConfigurationFile {
 
   /// The text of the file.
   static func read(_ path: String) throws(TextProblem) -> String {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw TextProblem("cannot be read: \(String(cString: strerror(errno)))") }
-    defer { close(descriptor) }
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 65_536)
-    while true {
-      let count = Glibc.read(descriptor, &buffer, buffer.count)
-      if count == 0 { break }
-      if count < 0 {
-        if errno == EINTR { continue }
-        throw TextProblem("cannot be read: \(String(cString: strerror(errno)))")
-      }
-      bytes += buffer.prefix(count)
-      guard bytes.count <= limit else { throw TextProblem("is larger than \(limit >> 20) MiB, which no configuration is") }
+    let bytes: [UInt8]
+    do throws(ErrorNumber) { bytes = try WholeTransfer.read(path, atMost: limit + 1) } catch {
+      throw TextProblem("cannot be read: \(error)")
     }
+    guard bytes.count <= limit else { throw TextProblem("is larger than \(limit >> 20) MiB, which no configuration is") }
     guard let text = String(validating: bytes, as: UTF8.self) else { throw TextProblem("is not UTF-8 text") }
     return text
   }

@@ -1,4 +1,5 @@
 import Glibc
+import HostThreads
 
 /// The folder that `plugins new` writes.
 enum PluginsNewFolder {
@@ -22,31 +23,18 @@ enum PluginsNewFolder {
   }
 
   private static func isEmpty(_ folder: String) throws(CommandFailure) -> Bool {
-    guard let directory = opendir(folder) else { throw failure(folder) }
-    defer { closedir(directory) }
-    var count = 0
-    while readdir(directory) != nil { count += 1 }
-    // "." and ".."
-    return count <= 2
+    do throws(ErrorNumber) { return try DirectoryNames.list(at: folder).isEmpty } catch { throw failure(folder, error) }
   }
 
   private static func write(_ bytes: [UInt8], to path: String) throws(CommandFailure) {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw failure(path) }
     defer { close(descriptor) }
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count > 0 {
-        rest = rest.dropFirst(count)
-      } else if errno != EINTR {
-        throw failure(path)
-      }
-    }
+    do throws(ErrorNumber) { try WholeTransfer.write(bytes, to: descriptor) } catch { throw failure(path, error) }
   }
 
-  private static func failure(_ path: String) -> CommandFailure {
-    CommandFailure(.failed, path, String(cString: strerror(errno)), remedy: "choose a place where you may write, with --directory")
+  private static func failure(_ path: String, _ error: ErrorNumber = .last) -> CommandFailure {
+    CommandFailure(.failed, path, error.description, remedy: "choose a place where you may write, with --directory")
   }
 
   /// Where the taskhost package is: what was given, else the checkout that this program was built in.

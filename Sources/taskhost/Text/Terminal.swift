@@ -1,4 +1,5 @@
 import Glibc
+import HostThreads
 import TaskModel
 
 /// Where a command writes: answers on standard output, everything about them on standard error.
@@ -40,15 +41,5 @@ enum Terminal {
   }
 
   /// Writes all of `bytes`. A reader that is gone is no error of ours: the rest is dropped.
-  private static func write(_ bytes: [UInt8], to descriptor: Int32) {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count > 0 {
-        rest = rest.dropFirst(count)
-      } else if errno != EINTR {
-        return
-      }
-    }
-  }
+  private static func write(_ bytes: [UInt8], to descriptor: Int32) { try? WholeTransfer.write(bytes, to: descriptor) }
 }

@@ -1,0 +1,56 @@
+import Glibc
+
+/// The names in a directory, all but `.` and `..`.
+public enum DirectoryNames {
+  /// The names in an open directory, in no order; bytes, since a name need not be UTF-8.
+  ///
+  /// - Parameters:
+  ///   - descriptor: The directory, borrowed; its position is left alone.
+  ///   - limit: How many are listed at most.
+  ///   - isWanted: Which names are kept.
+  public static func list(
+    in descriptor: Int32, atMost limit: Int = .max, where isWanted: ([UInt8]) -> Bool = { _ in true }
+  ) throws(ErrorNumber) -> [[UInt8]] {
+    // A descriptor of its own: closedir closes it, and reading moves its position.
+    let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard copy >= 0 else { throw .last }
+    guard let stream = fdopendir(copy) else {
+      let error = ErrorNumber.last
+      close(copy)
+      throw error
+    }
+    defer { closedir(stream) }
+    return try names(of: stream, atMost: limit, where: isWanted)
+  }
+
+  /// The names in the directory at a path, sorted; what is not UTF-8 in one is replaced.
+  public static func list(at path: String) throws(ErrorNumber) -> [String] {
+    guard let stream = opendir(path) else { throw .last }
+    defer { closedir(stream) }
+    return try names(of: stream, atMost: .max) { _ in true }.map { String(decoding: $0, as: UTF8.self) }.sorted()
+  }
+
+  private static func names(
+    of stream: OpaquePointer, atMost limit: Int, where isWanted: ([UInt8]) -> Bool
+  ) throws(ErrorNumber) -> [[UInt8]] {
+    var names: [[UInt8]] = []
+    while names.count < limit {
+      errno = 0
+      guard let entry = readdir(stream) else {
+        guard errno == 0 else { throw .last }
+        return names
+      }
+      let name = Self.name(of: entry)
+      if name != [0x2e], name != [0x2e, 0x2e], isWanted(name) { names.append(name) }
+    }
+    return names
+  }
+
+  /// The name in a directory entry: the bytes up to the first zero, of which there is one within the entry.
+  private static func name(of entry: UnsafeMutablePointer<dirent>) -> [UInt8] {
+    // Not through `pointee`: it would copy all 256 bytes of a name that may have two.
+    guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return [] }
+    let start = UnsafeRawPointer(entry) + offset
+    return Array(UnsafeRawBufferPointer(start: start, count: strlen(start.assumingMemoryBound(to: CChar.self))))
+  }
+}
