@@ -63,10 +63,12 @@ let package = Package(
     .executableTarget(
       name: "taskhost",
       dependencies: [
-        "Failpoints", "HostControl", "HostThreads", "PluginCheck", "PluginTrust", "StrictText", "TaskHost", "TaskModel", "TaskScheduler",
-        argumentParser, logging, nioCore, nioPosix, serviceLifecycle, unixSignals,
+        "CPluginTemplates", "Failpoints", "HostControl", "HostThreads", "PluginCheck", "PluginTrust", "StrictText", "TaskHost", "TaskModel",
+        "TaskScheduler", argumentParser, logging, nioCore, nioPosix, serviceLifecycle, unixSignals,
       ],
       swiftSettings: settings),
+    // What `plugins new` writes.
+    .target(name: "CPluginTemplates"),
 
     .executableTarget(
       name: "taskhost-worker",

@@ -17,7 +17,9 @@ struct PluginsNewTests {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    func new(_ arguments: String...) async throws -> Program.Result {
+    func new(_ arguments: String...) async throws -> Program.Result { try await new(arguments) }
+
+    func new(_ arguments: [String]) async throws -> Program.Result {
       try await TaskHostProcess.run(["plugins", "new"] + arguments, directory: path)
     }
 
@@ -138,9 +140,26 @@ struct PluginsNewTests {
         == String(contentsOf: Self.root.appending(path: "SDK/CTaskHost/include/taskhost.h"), encoding: .utf8))
   }
 
-  @Test("the files in the program are those of Packaging/templates and taskhost.h; else run Packaging/templates/embed.sh")
-  func embedded() throws {
-    let script = Self.root.appending(path: "Packaging/templates/embed.sh").path
-    #expect(try Program.finish([script, "--check"]).status == 0)
+  @Test(
+    "every file of Packaging/templates is written, and is as it is there but for what is filled in",
+    arguments: ["c", "cpp", "rust", "swift"])
+  func complete(_ language: String) async throws {
+    let place = try Place()
+    let made = try await place.new(["--language", language, "ab"] + (language == "swift" ? ["--sdk", Self.root.path] : []))
+    #expect(made.status == 0, "\(made.errors)")
+    let folder = Self.root.appending(path: "Packaging/templates/\(language)").path
+    let templates = try FileManager.default.subpathsOfDirectory(atPath: folder).filter { name in
+      var isFolder: ObjCBool = false
+      return FileManager.default.fileExists(atPath: "\(folder)/\(name)", isDirectory: &isFolder) && !isFolder.boolValue
+    }
+    let written = templates.map { $0.replacing("@NAME@", with: "ab").replacing("@TYPE@", with: "Ab") }
+    #expect(place.files == ((language == "swift" ? [] : ["include/taskhost.h"]) + written).map { "ab/" + $0 }.sorted())
+    for (template, path) in zip(templates, written) {
+      let text = try String(contentsOfFile: "\(folder)/\(template)", encoding: .utf8)
+      let parts = text.split(separator: /@[A-Z_]+@/)
+      let found = try place.read("ab/" + path)
+      #expect(parts.count > 1 || found == text, "\(path)")
+      #expect(parts.first.map { found.hasPrefix($0) } == true && parts.last.map { found.hasSuffix($0) } == true, "\(path)")
+    }
   }
 }

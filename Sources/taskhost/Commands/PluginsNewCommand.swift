@@ -64,7 +64,7 @@ struct PluginsNewCommand: ParsableCommand {
       // The header is as it is.
       (path: Self.fill(file.path, values), text: file.path == "include/taskhost.h" ? file.text : Self.fill(file.text, values))
     }
-    try PluginsNewFolder.write(files.map { ($0.path, Array(($0.text + "\n").utf8)) }, to: folder)
+    try PluginsNewFolder.write(files.map { ($0.path, Array($0.text.utf8)) }, to: folder)
     if json { return printJSON(folder, files.map(\.path)) }
     Terminal.print("\(folder) is a plugin in \(language.title) for \(values["IDENTIFIER"] ?? name). Next:")
     Terminal.print("  cd \(Self.quoted(folder))")

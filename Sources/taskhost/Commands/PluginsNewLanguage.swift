@@ -1,4 +1,5 @@
 import ArgumentParser
+import CPluginTemplates
 
 /// What `plugins new` can begin a plugin in.
 enum PluginLanguage: String, CaseIterable, ExpressibleByArgument {
@@ -16,12 +17,13 @@ enum PluginLanguage: String, CaseIterable, ExpressibleByArgument {
 
   /// What is written, with `@…@` to be filled in.
   var files: [(path: String, text: String)] {
-    switch self {
-    case .c: PluginsNewFiles.c
-    case .cpp: PluginsNewFiles.cpp
-    case .swift: PluginsNewFiles.swift
-    case .rust: PluginsNewFiles.rust
+    var files: [(path: String, text: String)] = []
+    var next = taskhost_templates()
+    while let file = next?.pointee, let language = file.language, let path = file.path, let text = file.text {
+      if String(cString: language) == rawValue { files.append((String(cString: path), String(cString: text))) }
+      next = next?.successor()
     }
+    return files
   }
 
   /// The Swift that this program was built with: a plugin beside it will be, too.
