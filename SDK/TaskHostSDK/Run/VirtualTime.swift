@@ -45,16 +45,3 @@ struct VirtualTime: @unchecked Sendable {
     functions.pointee.withdraw(task, context) == taskhost_status(TASKHOST_OK)
   }
 }
-
-extension Duration {
-  /// Whole nanoseconds, rounded up; negative ones become 0, too many become the largest value.
-  fileprivate var nanosecondsRoundedUp: UInt64 {
-    let (seconds, attoseconds) = components
-    guard seconds >= 0, attoseconds >= 0 else { return 0 }
-    let attosecondsPerNanosecond: Int64 = 1_000_000_000
-    let fraction = UInt64((attoseconds + attosecondsPerNanosecond - 1) / attosecondsPerNanosecond)
-    let (whole, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
-    let (sum, carry) = whole.addingReportingOverflow(fraction)
-    return overflow || carry ? .max : sum
-  }
-}

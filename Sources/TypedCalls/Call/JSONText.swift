@@ -1,3 +1,5 @@
+import StrictText
+
 /// The JSON in which a returned value is recorded.
 ///
 /// - Integers: their digits, exact. `bool`: `true` or `false`. `void`, and a `str` that is NULL: `null`. `result`: the number.

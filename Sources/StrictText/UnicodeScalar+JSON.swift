@@ -1,6 +1,6 @@
 extension Unicode.Scalar {
   /// As it stands in a JSON string and on an operator's terminal: quotes, backslashes and control characters escaped in JSON's way.
-  var escapedForJSON: String {
+  public var escapedForJSON: String {
     switch value {
     case 0x22: return "\\\""
     case 0x5C: return "\\\\"
@@ -15,4 +15,9 @@ extension Unicode.Scalar {
     default: return String(Character(self))
     }
   }
+}
+
+extension String {
+  /// The text as a JSON string, its quotes included.
+  public var quotedForJSON: String { "\"" + unicodeScalars.map(\.escapedForJSON).joined() + "\"" }
 }

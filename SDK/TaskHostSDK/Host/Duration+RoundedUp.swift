@@ -1,0 +1,17 @@
+extension Duration {
+  /// Whole milliseconds, rounded up; negative ones become 0, too many become the largest value.
+  var millisecondsRoundedUp: UInt64 { roundedUp(unitsPerSecond: 1000) }
+
+  /// Whole nanoseconds, rounded in the same way.
+  var nanosecondsRoundedUp: UInt64 { roundedUp(unitsPerSecond: 1_000_000_000) }
+
+  private func roundedUp(unitsPerSecond units: UInt64) -> UInt64 {
+    let (seconds, attoseconds) = components
+    guard seconds >= 0, attoseconds >= 0 else { return 0 }
+    let attosecondsPerUnit = 1_000_000_000_000_000_000 / units
+    let fraction = (UInt64(attoseconds) + attosecondsPerUnit - 1) / attosecondsPerUnit
+    let (whole, overflow) = UInt64(seconds).multipliedReportingOverflow(by: units)
+    let (sum, carry) = whole.addingReportingOverflow(fraction)
+    return overflow || carry ? .max : sum
+  }
+}
