@@ -15,20 +15,11 @@ enum CgroupFile {
 
   /// The file's text.
   ///
-  /// - Parameter limit: About so many bytes of it at most.
+  /// - Parameter limit: How many bytes of it at most.
   static func read(_ path: String, atMost limit: Int = 65_536) throws(Failure) -> String {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw Failure(path: path, code: errno) }
-    defer { close(descriptor) }
-    var bytes: [UInt8] = []
-    var part = [UInt8](repeating: 0, count: 4096)
-    while bytes.count < limit {
-      let count = Glibc.read(descriptor, &part, part.count)
-      guard count >= 0 else { throw Failure(path: path, code: errno) }
-      if count == 0 { break }
-      bytes += part[..<count]
+    do throws(ErrorNumber) { return String(decoding: try WholeTransfer.read(path, atMost: limit), as: UTF8.self) } catch {
+      throw Failure(path: path, code: error.code)
     }
-    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// Writes the text at once; the file must be there.

@@ -1,10 +1,14 @@
 import ArgumentParser
 import Glibc
 import HostControl
+import HostThreads
 import StrictText
 
 /// The argument of `--payload`.
 enum PayloadArgument {
+  /// Bytes that are read of a file; how many a payload may have is the host's to say.
+  private static let limit = 1_048_576
+
   /// Writes the member `payload` or `payload_base64` that `argument` stands for.
   static func read(_ argument: String, into writer: inout JSONWriter) throws {
     guard argument.hasPrefix("@") else {
@@ -27,25 +31,16 @@ enum PayloadArgument {
   }
 
   private static func contents(of path: String) throws -> [UInt8] {
-    let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw CommandFailure(.usage, "--payload @\(path)", String(cString: strerror(errno)), remedy: "name a file that can be read")
+    let bytes: [UInt8]
+    do throws(ErrorNumber) {
+      bytes = path == "-" ? try WholeTransfer.read(from: STDIN_FILENO, atMost: limit + 1) : try WholeTransfer.read(path, atMost: limit + 1)
+    } catch {
+      throw CommandFailure(.usage, "--payload @\(path)", error.description, remedy: "name a file that can be read")
     }
-    defer { if descriptor != STDIN_FILENO { close(descriptor) } }
-    var bytes: [UInt8] = []
-    var part = [UInt8](repeating: 0, count: 65_536)
-    while true {
-      let count = part.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
-      if count == 0 { return bytes }
-      guard count > 0 else {
-        if errno == EINTR { continue }
-        throw CommandFailure(.usage, "--payload @\(path)", String(cString: strerror(errno)), remedy: "name a file that can be read")
-      }
-      bytes.append(contentsOf: part[..<count])
-      guard bytes.count <= 1_048_576 else {
-        throw CommandFailure(
-          .usage, "--payload @\(path)", "has more than 65,536 bytes", remedy: "pass the file's path in the payload instead")
-      }
+    guard bytes.count <= limit else {
+      throw CommandFailure(
+        .usage, "--payload @\(path)", "has more than 65,536 bytes", remedy: "pass the file's path in the payload instead")
     }
+    return bytes
   }
 }

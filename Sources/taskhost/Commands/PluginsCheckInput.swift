@@ -1,6 +1,6 @@
 import ArgumentParser
-import Glibc
 import HostControl
+import HostThreads
 import StrictText
 
 /// The files and values that `plugins check` is given for the plugin.
@@ -31,20 +31,9 @@ enum PluginsCheckInput {
     func failure(_ why: String) -> CommandFailure {
       CommandFailure(.usage, "\(option) \(path)", why, remedy: "name a file that can be read")
     }
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw failure(String(cString: strerror(errno))) }
-    defer { close(descriptor) }
-    var bytes: [UInt8] = []
-    var part = [UInt8](repeating: 0, count: 65_536)
-    while true {
-      let count = part.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
-      if count == 0 { return bytes }
-      guard count > 0 else {
-        if errno == EINTR { continue }
-        throw failure(String(cString: strerror(errno)))
-      }
-      bytes += part[..<count]
-      guard bytes.count <= 1_048_576 else { throw failure("has more than 1 MiB") }
-    }
+    let bytes: [UInt8]
+    do throws(ErrorNumber) { bytes = try WholeTransfer.read(path, atMost: 1_048_577) } catch { throw failure(error.description) }
+    guard bytes.count <= 1_048_576 else { throw failure("has more than 1 MiB") }
+    return bytes
   }
 }
