@@ -1,4 +1,3 @@
-import CTaskHostSystem
 import Glibc
 import HostThreads
 public import TaskModel
@@ -7,8 +6,8 @@ import WorkerLink
 /// One plugin's worker process over time: none, starting, serving, stopping, none again, as its runs need it.
 ///
 /// Time is the host's: it counts each run's budget and grace itself and kills the process group when they are spent, whatever the worker
-/// says or does not say.
-public final class PluginWorker: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
+/// says or does not say. What is to be done when is ``WorkerMachine``'s; this does it.
+public final class PluginWorker: Sendable {
   /// What the workers of one host share.
   struct Surroundings: Sendable {
     let loop: WorkerEventLoop
@@ -34,377 +33,227 @@ public final class PluginWorker: @unchecked Sendable {  // reason: everything th
     public let missing: [String]
   }
 
-  enum Phase {
-    /// No process.
-    case none
-    /// The spawner has been asked for one.
-    case spawning
-    /// It loads and launches the plugin.
-    case starting(WorkerProcess)
-    /// It takes runs.
-    case ready(WorkerProcess)
-    /// It was asked to end.
-    case stopping(WorkerProcess)
-    /// It was killed, for a reason of the host's, and is not reaped yet.
-    case killed(WorkerProcess, Killing)
-  }
-
-  /// Why the host killed a process.
-  enum Killing {
-    /// A run did not stop in its grace.
-    case force([RunID: StopReason])
-    /// It did what no worker does.
-    case violation(String)
-    /// It did not end when it was asked to.
-    case overdue
+  struct State: Sendable {
+    var machine: WorkerMachine
+    /// nil: there is none.
+    var process: WorkerProcess?
   }
 
   /// What the plugin's workers are started with.
   public let spec: WorkerSpec
   let surroundings: Surroundings
   let policy: any LaunchPolicy
-  let monitor = Monitor()
-
-  // With `monitor` held.
-  var phase = Phase.none
-  var contracts: [TaskIdentifier: HandlerContract] = [:]
-  /// What every process has to register; nil: the first has not launched yet.
-  var expected: [HandlerRegistration]?
-  var runs: [RunID: WorkerRun] = [:]
-  /// Runs that expired and have ended: their submissions are taken until their grace is over.
-  var graced: [RunID: (reference: RunReference, end: MonotonicTime)] = [:]
-  /// The runs in the order they were given.
-  var order: [RunID] = []
-  /// How many runs of each identifier count as running.
-  var begun: [TaskIdentifier: Int] = [:]
-  /// Runs that were handed out ahead and have begun, which is to be told. Those whose begin counts are not among them: their worker tells.
-  private var untold: [RunID] = []
-  /// For which the host lacks something; it is told when it has it again.
-  var isShort = false
-  /// When the word of a process that it lacks something for runs of an identifier was last passed on.
-  var shortageToldAt: [TaskIdentifier: MonotonicTime] = [:]
-  var launchOutcome: Result<Launch, LaunchFailure>?
-  var missing: [String] = []
-  /// What the present process has said so far.
-  var conduct = WorkerConduct(began: SystemClock.now)
-  var askedForSettings = false
-  var askedForRequests = false
-  /// The first identifier that it registered, or tried to.
-  var asked: TaskIdentifier?
-  /// The identifiers that the present process asked for and may have.
-  var admitted: Set<TaskIdentifier> = []
-  var isClosing = false
-  var startDeadline = MonotonicTime.distantFuture
-  var idleDeadline = MonotonicTime.distantFuture
-  var stopDeadline = MonotonicTime.distantFuture
-
-  /// How long the end of a process may take beyond what it was given.
-  static let shutdownLimit = Duration.seconds(5)
-  /// How long the host waits for word of a launch beyond its budget, which the worker keeps itself: only a worker that is stopped is late.
-  static let launchPatience = Duration.seconds(1)
-  /// How long a worker may leave what it is sent unread.
-  static let readLimit = Duration.seconds(10)
-  /// More runs than that are not kept for their submissions.
-  static let gracedLimit = 1024
-  /// What a worker lacks for several runs at once is one shortage. Shorter than any wait before it is sent runs again.
-  static let shortageInterval = Duration.milliseconds(500)
-  /// How long a worker may take to say whether runs that it is asked for have begun.
-  static let answerLimit = Duration.seconds(10)
+  let state: Guarded<State>
+  /// For the outcome of a launch and the end of a process. Taken before the lock of `state`, never with that held.
+  private let waiting = Monitor()
 
   /// - Parameter policy: What the host decides while it launches.
   init(_ spec: WorkerSpec, policy: any LaunchPolicy, surroundings: Surroundings) {
     self.spec = spec
     self.policy = policy
     self.surroundings = surroundings
+    state = Guarded(State(machine: WorkerMachine(spec), process: nil))
   }
+
+  // MARK: Commands, on any thread
 
   /// Starts a process and waits until the plugin has launched in it, or has not. On any thread but the loop's.
   public func launch() throws(LaunchFailure) -> Launch {
-    monitor.lock()
-    launchOutcome = nil
-    if case .none = phase { begin() }
-    while launchOutcome == nil { monitor.wait() }
-    let outcome = launchOutcome
-    monitor.unlock()
-    guard let outcome else { throw LaunchFailure(step: .load, observed: "its launch was given up") }
-    return try outcome.get()
+    handle(.launch)
+    waiting.lock()
+    defer { waiting.unlock() }
+    while true {
+      if let outcome = state.withLock({ $0.machine.launchOutcome }) { return try outcome.get() }
+      waiting.wait()
+    }
   }
 
   /// What its processes have to register, where that is known without a launch, and the contracts that its runs are held to.
-  public func adopt(_ registrations: [HandlerRegistration], contracts: [HandlerContract]) {
-    let process = monitor.locked { () -> WorkerProcess? in
-      expected = registrations
-      self.contracts = Dictionary(contracts.map { ($0.identifier, $0) }) { first, _ in first }
-      if case .ready(let process) = phase { return process } else { return nil }
-    }
-    process?.send(.contracts(contracts))
-  }
-
-  /// What of its limits and entitlements nothing enforces here, a sentence each, as its last process found; none before there was one.
-  public var unenforced: [String] { monitor.locked { missing } }
-
-  /// Who the plugin says it is, also where its launch failed after it had said so.
-  public var claimedIdentifier: TaskIdentifier? { monitor.locked { asked } }
-
-  /// The process it has now; nil: none.
-  public var processID: Int32? {
-    monitor.locked {
-      switch phase {
-      case .none, .spawning: nil
-      case .starting(let process), .ready(let process), .stopping(let process), .killed(let process, _): process.processID
-      }
-    }
-  }
+  public func adopt(_ registrations: [HandlerRegistration], contracts: [HandlerContract]) { handle(.adopt(registrations, contracts)) }
 
   /// Lets the process go that has nothing to do: its shutdown hook is called, then it ends. The next run starts another.
-  public func retire() {
-    monitor.locked {
-      guard runs.isEmpty, case .ready(let process) = phase else { return }
-      stop(process)
-    }
-  }
-
-  // MARK: Runs, on any thread
-
-  func start(_ orders: [RunOrder]) {
-    monitor.lock()
-    for order in orders {
-      runs[order.run] = WorkerRun(order: order)
-      self.order.append(order.run)
-    }
-    idleDeadline = .distantFuture
-    switch phase {
-    case .none: begin()
-    case .ready(let process): sendWaiting(to: process)
-    case .spawning, .starting, .stopping, .killed: break
-    }
-    let events = begins()
-    monitor.unlock()
-    for event in events { surroundings.sink(event) }
-  }
-
-  func withdraw(_ ids: [RunID]) {
-    var events: [LauncherEvent] = []
-    monitor.locked {
-      let now = SystemClock.now
-      var asked: [RunID] = []
-      for id in ids {
-        guard let entry = runs[id], entry.askedBack == nil else { continue }
-        if entry.began != nil {
-          events.append(.began(id))
-        } else if !entry.isSent {
-          _ = remove(id, at: now)
-          events.append(.withdrawn(id))
-        } else {
-          runs[id]?.askedBack = now
-          asked.append(id)
-        }
-      }
-      // One that ends meanwhile says by its end which of them had begun.
-      guard !asked.isEmpty, case .ready(let process) = phase else { return }
-      surroundings.loop.arm(self, at: now + Self.answerLimit)
-      for start in stride(from: 0, to: asked.count, by: LinkFormat.batchCount) {
-        let batch = Array(asked[start..<min(start + LinkFormat.batchCount, asked.count)])
-        if !process.send(.withdraw(batch)) { return kill(process, violation: "what it is sent does not reach it") }
-      }
-    }
-    for event in events { surroundings.sink(event) }
-  }
-
-  func expire(_ run: RunID, reason: StopReason) {
-    var events: [LauncherEvent] = []
-    monitor.locked {
-      guard var entry = runs[run], entry.stop == nil else { return }
-      guard entry.isSent, case .ready(let process) = phase else {
-        if !entry.isSent { events = endUnsent([run], reason: reason) }
-        return
-      }
-      entry.expire(reason, at: SystemClock.now)
-      runs[run] = entry
-      surroundings.loop.arm(self, at: entry.forceAt)
-      process.send(.expire(run, reason))
-    }
-    for event in events { surroundings.sink(event) }
-  }
-
-  func force(_ run: RunID, reason: StopReason) {
-    var events: [LauncherEvent] = []
-    monitor.locked {
-      guard let entry = runs[run] else { return }
-      guard entry.isSent else {
-        events = endUnsent([run], reason: reason)
-        return
-      }
-      kill(forcing: run, reason: entry.stop ?? reason)
-    }
-    for event in events { surroundings.sink(event) }
-  }
+  public func retire() { handle(.retire) }
 
   /// Asks the process to end, for ever; whoever launched it last calls this when it is not to be used.
-  public func close() {
-    monitor.locked {
-      isClosing = true
-      switch phase {
-      case .none, .killed, .stopping: break
-      case .spawning: break
-      case .starting(let process):
-        phase = .killed(process, .overdue)
-        process.kill()
-      case .ready(let process): stop(process)
-      }
-    }
-  }
+  public func close() { handle(.close) }
+
+  func start(_ orders: [RunOrder]) { handle(.start(orders)) }
+  func withdraw(_ runs: [RunID]) { handle(.withdraw(runs)) }
+  func expire(_ run: RunID, reason: StopReason) { handle(.expire(run, reason)) }
+  func force(_ run: RunID, reason: StopReason) { handle(.force(run, reason)) }
+
+  // MARK: Questions, on any thread
+
+  /// What of its limits and entitlements nothing enforces here, a sentence each, as its last process found; none before there was one.
+  public var unenforced: [String] { state.withLock { $0.machine.missing } }
+
+  /// Who the plugin says it is, also where its launch failed after it had said so.
+  public var claimedIdentifier: TaskIdentifier? { state.withLock { $0.machine.asked } }
+
+  /// The process it has now; nil: none.
+  public var processID: Int32? { state.withLock { $0.process?.processID } }
 
   /// Waits for the end of the process; false: it has not come.
   func hasEnded(by deadline: MonotonicTime) -> Bool {
-    monitor.locked {
+    waiting.locked {
+      var isInTime = true
       while true {
-        if case .none = phase { return true }
-        guard monitor.wait(until: deadline) else {
-          if case .none = phase { return true }
-          return false
-        }
+        if state.withLock({ $0.machine.phase == .none }) { return true }
+        guard isInTime else { return false }
+        isInTime = waiting.wait(until: deadline)
       }
     }
   }
 
-  // MARK: With the lock held
+  // MARK: What happens, and what is done for it
 
-  /// Has a process started.
-  func begin() {
-    phase = .spawning
-    let number = IncidentNumbers.next()
-    surroundings.spawner.perform { [self] in
-      do throws(WorkerSpawn.Failure) {
-        spawned(try WorkerProcess(spec, number: number, loop: surroundings.loop, cgroups: surroundings.cgroups, owner: self))
-      } catch {
-        spawnFailed(error)
+  /// - Parameter process: Whose event it is; that of a process that is gone is nobody's. nil: it is not a process's.
+  private func handle(_ event: WorkerMachine.Event, from process: WorkerProcess? = nil) {
+    let (effects, present) = state.withLock { state -> ([WorkerMachine.Effect], WorkerProcess?) in
+      if let process, process !== state.process { return ([], nil) }
+      let present = state.process
+      return (apply(event, to: &state), present)
+    }
+    for effect in effects {
+      switch effect {
+      case .tell(let event): surroundings.sink(event)
+      case .log(let line): policy.log(line)
+      case .answer(let call, let number, let answering): if let present { answer(call, number, answering, in: present) }
+      case .rouse: waiting.locked { waiting.broadcast() }
+      case .spawn, .boot, .send, .kill, .wake: break
       }
     }
   }
 
-  /// Asks an idle process to end.
-  func stop(_ process: WorkerProcess) {
-    phase = .stopping(process)
-    stopDeadline = SystemClock.now + Self.shutdownLimit + Self.launchPatience
-    idleDeadline = .distantFuture
-    surroundings.loop.arm(self, at: stopDeadline)
-    process.send(.shutdown)
-  }
-
-  /// Kills the process because a run of it did not stop.
-  func kill(forcing run: RunID, reason: StopReason) {
-    switch phase {
-    case .ready(let process):
-      phase = .killed(process, .force([run: reason]))
-      process.kill()
-    case .killed(let process, .force(var forced)):
-      forced[run] = reason
-      phase = .killed(process, .force(forced))
+  /// Has the machine handle an event, and does to the process what comes of it before another thread's event can come: what is sent is sent
+  /// in the order it was decided.
+  private func apply(_ event: WorkerMachine.Event, to state: inout State) -> [WorkerMachine.Effect] {
+    let now = Moment.now(in: state.process)
+    switch event {
+    case .ended: state.process = nil
     default: break
     }
-  }
-
-  /// Kills the process because of what it did.
-  func kill(_ process: WorkerProcess, violation: String) {
-    switch phase {
-    case .starting(let current), .ready(let current), .stopping(let current):
-      guard current === process else { return }
-      phase = .killed(process, .violation(violation))
-      process.kill()
-    case .none, .spawning, .killed: break
-    }
-  }
-
-  /// Sends what has not been sent, in order.
-  func sendWaiting(to process: WorkerProcess) {
-    let now = SystemClock.now
-    var orders: [WireOrder] = []
-    for id in order.reversed() {
-      guard let entry = runs[id], !entry.isSent else { break }
-      orders.append(entry.wireOrder)
-    }
-    guard !orders.isEmpty else { return }
-    orders.reverse()
-    conduct.noteSent(orders.count)
-    let begunCount = process.begunCount
-    for wire in orders { runs[wire.run]?.send(at: now, begunCount: begunCount) }
-    for wire in orders { beginIfFree(wire.run, at: now) }
-    for batch in HostMessage.batches(of: orders) where !process.send(.start(batch)) {
-      return kill(process, violation: "what it is sent does not reach it")
-    }
-    if process.isBlockedSince != nil { surroundings.loop.arm(self, at: now + Self.readLimit) }
-  }
-
-  /// A run counts as running once its identifier has fewer running than its contract allows.
-  func beginIfFree(_ run: RunID, at now: MonotonicTime) {
-    guard let entry = runs[run], entry.began == nil, entry.askedBack == nil else { return }
-    let contract = entry.order.contract
-    guard begun[contract.identifier, default: 0] < contract.maxConcurrentRuns else { return }
-    begin(run, at: now)
-  }
-
-  /// A run that has been sent has begun.
-  func begin(_ run: RunID, at now: MonotonicTime) {
-    guard var entry = runs[run], entry.isSent, entry.began == nil else { return }
-    begun[entry.order.contract.identifier, default: 0] += 1
-    entry.askedBack = nil
-    entry.begin(at: now)
-    runs[run] = entry
-    if entry.order.isAhead, !entry.order.tellsBegin { untold.append(run) }
-    if entry.forceAt != .distantFuture { surroundings.loop.arm(self, at: entry.forceAt) }
-  }
-
-  /// What is to be told of begins; those of runs that have ended since are told by their ends.
-  func begins() -> [LauncherEvent] {
-    guard !untold.isEmpty else { return [] }
-    defer { untold.removeAll(keepingCapacity: true) }
-    return untold.compactMap { runs[$0] == nil ? nil : .began($0) }
-  }
-
-  /// Takes a run out; the next that waits behind it counts as running.
-  func remove(_ run: RunID, at now: MonotonicTime) -> WorkerRun? {
-    guard let entry = runs.removeValue(forKey: run) else { return nil }
-    if let position = order.firstIndex(of: run) { order.remove(at: position) }
-    guard entry.began != nil else { return entry }
-    let identifier = entry.order.contract.identifier
-    begun[identifier] = max(0, begun[identifier, default: 1] - 1)
-    if runs.count > (begun[identifier] ?? 0),
-      let next = order.first(where: {
-        runs[$0].map { $0.isSent && $0.began == nil && $0.askedBack == nil && $0.order.contract.identifier == identifier } ?? false
+    var effects = state.machine.handle(event, at: now)
+    var next = 0
+    var (hasSent, hasFailed) = (false, false)
+    while next < effects.count {
+      switch effects[next] {
+      case .spawn: spawn()
+      case .boot: state.process.map(boot)
+      case .send(let message):
+        guard !hasFailed, let process = state.process else { break }
+        hasSent = true
+        guard !process.send(message) else { break }
+        hasFailed = true
+        effects += state.machine.handle(.sendFailed(message), at: now)
+      case .kill: state.process?.kill()
+      case .wake(let time): surroundings.loop.arm(self, at: time)
+      case .tell, .log, .answer, .rouse: break
       }
-      )
-    {
-      beginIfFree(next, at: now)
+      next += 1
     }
-    return entry
+    if hasSent, let since = state.process?.isBlockedSince { effects += apply(.blocked(since: since), to: &state) }
+    return effects
   }
 
-  /// Ends runs that no process has been sent: nothing of them has run.
-  func endUnsent(_ ids: [RunID], reason: StopReason) -> [LauncherEvent] {
-    let now = SystemClock.now
-    return ids.compactMap { id in
-      guard let entry = remove(id, at: now) else { return nil }
-      var report = RunReport()
-      report.stopReason = reason
-      return .ended(entry.order.run, .returned(.retry, stop: reason), report)
+  private func spawn() {
+    let incident = IncidentNumbers.next()
+    surroundings.spawner.perform { [self] in
+      do throws(WorkerSpawn.Failure) {
+        let process = try WorkerProcess(spec, number: incident, loop: surroundings.loop, cgroups: surroundings.cgroups, owner: self)
+        state.withLock { $0.process = process }
+        handle(.spawned(incident: incident, WorkerConduct(began: SystemClock.now)), from: process)
+      } catch {
+        handle(.spawnFailed(observed: error.observed, error.cause))
+      }
     }
+  }
+
+  private func boot(_ process: WorkerProcess) {
+    process.attach()
+    process.send(
+      .boot(
+        WorkerBoot(
+          host: getpid(), confinement: process.confinement, identifier: spec.identifier, adoption: spec.adoption,
+          handlerLimit: spec.handlerLimit, launchBudget: spec.launchBudget, landlockLimit: spec.landlockLimit)))
+  }
+
+  // MARK: Calls of the process
+
+  private func answer(_ call: WorkerCall, _ number: UInt64, _ answering: WorkerMachine.Answering, in process: WorkerProcess) {
+    let answer: @Sendable (CallAnswer) -> Void = { [weak self] answer in
+      process.endCall(call)
+      let message = HostMessage.answer(number: number, answer)
+      if !process.send(message) { self?.handle(.sendFailed(message), from: process) }
+    }
+    switch answering {
+    case .refuse(let failure): answer(.failure(failure))
+    case .askPolicy: answer(askPolicy(call, in: process))
+    case .serve(let run): surroundings.services.serve(call, for: run, completion: answer)
+    }
+  }
+
+  private func askPolicy(_ call: WorkerCall, in process: WorkerProcess) -> CallAnswer {
+    do throws(CallFailure) {
+      switch call {
+      case .admit(let identifier):
+        try policy.admit(identifier)
+        handle(.admitted(identifier), from: process)
+      case .settings(let identifier): return .text(policy.settings(for: identifier))
+      case .dataDirectory(let identifier): return .text(try policy.dataDirectory(for: identifier))
+      case .launchPending(let identifiers, let request): return .pending(try policy.pendingRequests(of: identifiers, after: request))
+      case .admitRequest(let request, let identifier): try policy.admit(request, from: identifier)
+      default: return .failure(.launchIsOver)
+      }
+      return .done
+    } catch { return .failure(error) }
+  }
+}
+
+/// What its process does and says, on the loop's thread.
+extension PluginWorker: WorkerProcess.Owner, WorkerEventLoop.Sleeper {
+  func received(_ message: WorkerMessage, from process: WorkerProcess) {
+    var message = message
+    switch message {
+    case .confined(let missing): message = .confined(missing: process.unenforced(missing))
+    // What it printed while it launched is no run's, an unfinished line neither: it has flushed it.
+    case .launched: process.readOutput()
+    // What it has written by the end of its only run is that run's, an unfinished line too: it has flushed it, and the run is gone from here
+    // afterwards.
+    case .ended(let endings): if state.withLock({ $0.machine.isLast(endings) }) { process.readOutput() }
+    case .call(_, let call):
+      guard process.beginCall(call) else {
+        return handle(.violated("it asks for more at once than its memory can hold"), from: process)
+      }
+    default: break
+    }
+    handle(.received(message), from: process)
+  }
+
+  func wrote(_ line: LogLine, in process: WorkerProcess) { handle(.wrote(line), from: process) }
+
+  func broke(_ process: WorkerProcess, _ reason: String) {
+    handle(.violated("it sent what is no message on its link: \(reason)"), from: process)
+  }
+
+  func ended(_ process: WorkerProcess, _ end: WorkerEnd) {
+    handle(.ended(end) { process.mayHaveBegun($0, since: $1) }, from: process)
+  }
+
+  func due(at now: MonotonicTime) -> MonotonicTime {
+    handle(.woken(blockedSince: state.withLock { $0.process }?.isBlockedSince))
+    return state.withLock { $0.machine.deadlines.map(\.end).min() ?? .distantFuture }
   }
 }
 
 /// Numbers the processes of this host, so that what one mishap ended is told from what another did.
 enum IncidentNumbers {
-  private static let state = State()
-
-  private final class State: @unchecked Sendable {  // reason: touched with its monitor held
-    let monitor = Monitor()
-    var last: UInt64 = 0
-  }
+  private static let last = Guarded<UInt64>(0)
 
   static func next() -> UInt64 {
-    state.monitor.locked {
-      state.last += 1
-      return state.last
+    last.withLock {
+      $0 += 1
+      return $0
     }
   }
 }

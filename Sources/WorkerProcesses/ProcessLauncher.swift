@@ -94,7 +94,7 @@ public final class ProcessLauncher: Launcher, @unchecked Sendable {  // reason: 
     let all = Array(Dictionary(monitor.locked { workers.values.map { (ObjectIdentifier($0), $0) } }) { first, _ in first }.values)
     for worker in all { worker.close() }
     // The loop kills a worker that is late; what is waited for here is that it has been reaped.
-    let deadline = SystemClock.now + PluginWorker.shutdownLimit + .seconds(3)
+    let deadline = SystemClock.now + WorkerMachine.shutdownLimit + .seconds(3)
     let left = all.filter { !$0.hasEnded(by: deadline) }.count
     surroundings.spawner.end()
     surroundings.loop.end()

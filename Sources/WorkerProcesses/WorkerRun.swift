@@ -1,4 +1,3 @@
-import HostThreads
 import TaskModel
 import WorkerLink
 
@@ -19,21 +18,21 @@ struct WorkerRun {
   var askedBack: MonotonicTime?
   /// Since when it counts as running: a worker begins runs in the order they are sent, as many at once as its contract says, so its host
   /// knows of a begin by the end of the run before it, without a message.
-  var began: MonotonicTime?
-  var beganAt: WallTime?
+  private(set) var began: MonotonicTime?
+  private(set) var beganAt: WallTime?
   /// Its begin counts, and its worker has not told of it.
   private(set) var awaitsBegin: Bool
-  /// When it counts as stalled, where its kind does.
-  var stallEnd = MonotonicTime.distantFuture
+  /// When it counts as stalled; nil: it has not begun, or its kind cannot stall.
+  private var stallEnd: MonotonicTime?
   /// Why it was asked to stop; nil: it was not.
-  var stop: StopReason?
+  private(set) var stop: StopReason?
   /// Whether its worker has said that it was asked to stop.
   private(set) var isExpirationTold = false
-  /// When its worker is killed.
-  var forceAt = MonotonicTime.distantFuture
-  var progress: RunProgress?
+  /// When its worker is killed if it has not ended by then, and for which reason; nil: its time does not run, or has no end.
+  private(set) var force: (end: MonotonicTime, reason: StopReason)?
+  private(set) var progress: RunProgress?
   var highestCompleted: UInt64 = 0
-  var log: [LogLine] = []
+  private(set) var log: [LogLine] = []
   /// The stack it hangs in.
   var stuck: String?
   /// Lines and reports of progress that its worker sent.
@@ -52,17 +51,17 @@ struct WorkerRun {
   /// Whether a worker has been sent it.
   var isSent: Bool { sentAt != nil }
 
-  /// A worker is sent it, in which `begunCount` runs have begun.
-  mutating func send(at now: MonotonicTime, begunCount: UInt64) {
-    sentAt = (now, SystemClock().wallTime)
-    begunBefore = begunCount
+  /// A worker is sent it.
+  mutating func send(at now: Moment) {
+    sentAt = (now.time, now.calendar)
+    begunBefore = now.begunCount
   }
 
   /// It is one of the runs that its worker has begun by now.
-  mutating func begin(at now: MonotonicTime) {
-    began = now
-    beganAt = SystemClock().wallTime
-    if let limit = order.contract.kind.stallLimit { stallEnd = now + limit }
+  mutating func begin(at now: Moment) {
+    began = now.time
+    beganAt = now.calendar
+    if let limit = order.contract.kind.stallLimit { stallEnd = now.time + limit }
     arm()
   }
 
@@ -70,7 +69,7 @@ struct WorkerRun {
   mutating func expire(_ reason: StopReason, at now: MonotonicTime) {
     guard stop == nil else { return }
     stop = reason
-    forceAt = min(forceAt, now + order.contract.grace + Self.patience)
+    force = (min(force?.end ?? .distantFuture, now + order.contract.grace + Self.patience), reason)
   }
 
   /// It got further. A run that its kind lets stall may go on from here.
@@ -129,7 +128,7 @@ struct WorkerRun {
   }
 
   /// The report of its end, with times that can be true: the rest of it is the plugin's own.
-  func report(of ending: WireEnding, at now: MonotonicTime) throws(WorkerConduct.Violation) -> RunReport {
+  func report(of ending: WireEnding, at now: Moment) throws(WorkerConduct.Violation) -> RunReport {
     var report = ending.report
     let reason: StopReason? =
       switch ending.ending {
@@ -139,16 +138,16 @@ struct WorkerRun {
       }
     guard report.stopReason == reason else { throw WorkerConduct.Violation(what: "it gave two reasons for one end of a run") }
     if let reason {
-      try check(reason, at: now)
+      try check(reason, at: now.time)
       report.stopStage = .asked
     }
     report.log = log
     if report.progress == nil { report.progress = progress }
-    report.handlerTime = handlerTime(said: report.handlerTime, at: now)
+    report.handlerTime = handlerTime(said: report.handlerTime, at: now.time)
     let earliest = sentAt?.wall ?? WallTime.calendar.lowerBound
-    report.began = report.began.map { max(earliest, min($0, SystemClock().wallTime)) }
+    report.began = report.began.map { max(earliest, min($0, now.calendar)) }
     // One whose begin counts has begun if its handler has returned, whatever its worker says.
-    if awaitsBegin, report.began == nil { report.began = SystemClock().wallTime }
+    if awaitsBegin, report.began == nil { report.began = now.calendar }
     return report
   }
 
@@ -181,17 +180,17 @@ struct WorkerRun {
   /// For how long a worker has had it.
   private func age(at now: MonotonicTime) -> Duration { sentAt.map { now - $0.monotonic } ?? .zero }
 
-  /// Why it is stopped by force when `forceAt` has come.
-  var reasonForForce: StopReason { stop ?? (stallEnd < .distantFuture ? .stalled : .budget) }
+  /// Why it is stopped by force when it is, whether its own time or its worker says so.
+  var reasonForForce: StopReason { stop ?? force?.reason ?? .budget }
 
   /// What is known of it when its worker says no more.
-  func report(_ end: WorkerEnd?, isAlone: Bool) -> RunReport {
+  func report(_ end: WorkerEnd?, isAlone: Bool, at now: MonotonicTime) -> RunReport {
     var report = RunReport()
     report.progress = progress
     report.log = log
     report.stopReason = stop
     report.began = beganAt
-    if let began { report.handlerTime = SystemClock.now - began }
+    if let began { report.handlerTime = now - began }
     report.peakMemory = end?.peakMemory
     if isAlone { report.cpuTime = end?.cpuTime }
     return report
@@ -200,8 +199,8 @@ struct WorkerRun {
   /// When the worker is killed by the clock alone: the budget or the stall limit, the grace, and some patience.
   private mutating func arm() {
     guard stop == nil, let began else { return }
-    let budgetEnd = order.contract.budget.map { began + $0 } ?? .distantFuture
-    let end = min(budgetEnd, stallEnd)
-    forceAt = end == .distantFuture ? .distantFuture : end + order.contract.grace + Self.patience
+    let ends = [(order.contract.budget.map { began + $0 }, StopReason.budget), (stallEnd, .stalled)]
+    let forced = ends.compactMap { end, reason in end.map { (end: $0 + order.contract.grace + Self.patience, reason: reason) } }
+    force = forced.min { $0.end < $1.end }
   }
 }

@@ -6,19 +6,19 @@ import WorkerLink
 
 /// Whose word counts for how long a handler's call took.
 @Suite("The time of a handler's call") struct HandlerTimeTests {
-  private static let sent = MonotonicTime(nanoseconds: 1_000_000_000)
+  private static let sent = Moment(time: MonotonicTime(nanoseconds: 1_000_000_000), calendar: WallTime(unixMilliseconds: 0))
 
   /// What counts when the worker says `said` and the host reads of the end `lasted` after the run was sent.
   private func time(said: Duration?, lasted: Duration, hasBegun: Bool = true) throws -> Duration? {
     let id = RunID(sequence: 1, origin: 1)
     var run = WorkerRun(
       order: RunOrder(run: id, request: RequestID(sequence: 1, origin: 2), contract: .scripted, attempt: 1, payload: []))
-    run.send(at: Self.sent, begunCount: 0)
+    run.send(at: Self.sent)
     if hasBegun { run.begin(at: Self.sent) }
     var report = RunReport()
     report.handlerTime = said
     let ending = WireEnding(run: id, ending: .returned(.success, stop: nil), report: report)
-    return try run.report(of: ending, at: Self.sent + lasted).handlerTime
+    return try run.report(of: ending, at: Moment(time: Self.sent.time + lasted, calendar: Self.sent.calendar)).handlerTime
   }
 
   @Test("the worker's word counts where the way to the host and back explains the difference")

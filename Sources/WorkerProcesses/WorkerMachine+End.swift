@@ -1,0 +1,133 @@
+import TaskModel
+
+/// What becomes of runs and of the launch when the process has ended, or there is none.
+extension WorkerMachine {
+  /// The process has ended: what becomes of the runs that it had. Those that had not begun are given back.
+  mutating func settle(_ last: Present, _ end: WorkerEnd, _ mayHaveBegun: (RunID, UInt64) -> Bool, at now: Moment) {
+    if case .launching = phase { return failLaunch(last, end, at: now) }
+    // It crashed in a run: that had begun, whatever its host knows.
+    if let named = end.crash?.run { begin(named, at: now) }
+    let sent = order.filter { runs[$0]?.isSent ?? false }
+    let begun = runsThatBegan(sent, mayHaveBegun)
+    untold.removeAll { !begun.contains($0) }
+    tellBegins()
+    settle(begun, last, end, at: now)
+    for run in sent where remove(run, at: now) != nil { tell(.withdrawn(run)) }
+    untold.removeAll()
+  }
+
+  /// Those that have begun, of what counts as running: a place that is free is not yet a handler that is called, and the process may have died
+  /// in between. Where it says that none has begun, all count: its end is somebody's doing.
+  private func runsThatBegan(_ sent: [RunID], _ mayHaveBegun: (RunID, UInt64) -> Bool) -> [RunID] {
+    let counted = sent.filter { runs[$0]?.began != nil }
+    var forced: Set<RunID> = []
+    if case .killed(.force(let reasons)) = phase { forced = Set(reasons.keys) }
+    let known = counted.filter { forced.contains($0) || mayHaveBegun($0, runs[$0]?.begunBefore ?? 0) }
+    return known.isEmpty ? counted : known
+  }
+
+  private mutating func settle(_ begun: [RunID], _ last: Present, _ end: WorkerEnd, at now: Moment) {
+    switch phase {
+    case .killed(.force(let forced)):
+      endRuns(begun, last, end, at: now) { run, report in
+        if let reason = forced[run] {
+          report.forced = true
+          report.stopReason = reason
+          report.stopStage = .killed
+          return .forced(reason)
+        }
+        report.message = "its worker was killed because another of its runs did not stop in its grace"
+        return .lost
+      }
+    case .killed(.violation(let what)) where !last.conduct.hasLaunched:
+      fail(LaunchFailure(step: .crashed, observed: "its worker was killed: \(what)"), last, at: now)
+    case .killed(.violation(let what)) where begun.isEmpty:
+      guard let identifier = sortedIdentifiers.first ?? spec.identifier else { break }
+      tell(.misbehaved(identifier, "its worker was killed: \(what)", incident: last.incident))
+    case .killed(.violation(let what)):
+      endRuns(begun, last, end, at: now) { _, report in
+        report.message = "its worker was killed: \(what)"
+        return .crashed
+      }
+    case .killed(.launchOverdue):
+      let budget = spec.launchBudget.wholeMilliseconds
+      fail(LaunchFailure(step: .timeout, observed: "it did not answer within the launch budget of \(budget) ms"), last, at: now)
+    case .killed(.hostEnds): fail(LaunchFailure(step: .timeout, observed: "the host ended meanwhile"), last, at: now)
+    case .killed(.launchFailed), .killed(.shutdownOverdue), .stopping, .none, .spawning, .launching:
+      endRuns(begun, last, end, at: now) { _, report in
+        report.message = "its worker ended before it"
+        return .lost
+      }
+    case .serving, .idle: crash(begun, last, end, at: now)
+    }
+  }
+
+  /// The run that the crash cell names has crashed and the others are lost; where it names none, all that had begun have crashed.
+  private mutating func crash(_ begun: [RunID], _ last: Present, _ end: WorkerEnd, at now: Moment) {
+    let named = end.crash?.run.flatMap { begun.contains($0) ? $0 : nil }
+    endRuns(begun, last, end, at: now) { run, report in
+      if run == named || named == nil {
+        report.message = "its worker \(end.observed)"
+        report.trouble = end.crash?.text ?? end.observed
+        return .crashed
+      }
+      report.message = "its worker \(end.observed) in another run"
+      return .lost
+    }
+  }
+
+  private mutating func endRuns(
+    _ begun: [RunID], _ last: Present, _ end: WorkerEnd, at now: Moment, _ judge: (RunID, inout RunReport) -> RunEnding
+  ) {
+    // All are judged by what was so when the process ended.
+    for id in begun {
+      guard let entry = runs[id] else { continue }
+      var report = entry.report(end, isAlone: begun.count == 1, at: now.time)
+      report.incident = last.incident
+      report.trouble = entry.stuck
+      let ending = judge(id, &report)
+      tell(.ended(id, ending, report))
+    }
+    for id in begun { _ = remove(id, at: now) }
+  }
+
+  // MARK: No process
+
+  private mutating func failLaunch(_ last: Present, _ end: WorkerEnd, at now: Moment) {
+    if end.isGivenUp {
+      return fail(LaunchFailure(step: .load, observed: "its worker could not begin: see the lines above"), lacking: .worker, at: now)
+    }
+    var observed = "its worker \(end.observed) while it was loaded or launched"
+    if let stack = end.crash?.stack.split(separator: "\n").first { observed += ", at \(stack)" }
+    fail(LaunchFailure(step: .crashed, observed: observed), last, at: now)
+  }
+
+  /// The host could not start a process: who waits for the launch is told, and the runs that waited for it are given back. It is not held
+  /// against the plugin.
+  mutating func fail(_ failure: LaunchFailure, lacking cause: ShortageCause, at now: Moment) {
+    finishLaunch(.failure(failure))
+    isShort = true
+    for identifier in sortedIdentifiers { tell(.shortage(identifier, Self.message(failure), cause)) }
+    for run in order where remove(run, at: now) != nil { tell(.withdrawn(run)) }
+  }
+
+  /// No process could be brought up: who waits for the launch is told, and the runs that waited for it have crashed.
+  mutating func fail(_ failure: LaunchFailure, _ last: Present, at now: Moment) {
+    finishLaunch(.failure(failure))
+    for run in order {
+      guard let entry = remove(run, at: now) else { continue }
+      var report = entry.report(nil, isAlone: false, at: now.time)
+      report.message = Self.message(failure)
+      report.incident = last.incident
+      tell(.ended(run, .crashed, report))
+    }
+  }
+
+  private static func message(_ failure: LaunchFailure) -> String { "its worker could not be started: \(failure.observed)" }
+
+  mutating func finishLaunch(_ outcome: Result<PluginWorker.Launch, LaunchFailure>) {
+    guard launchOutcome == nil else { return }
+    launchOutcome = outcome
+    effects.append(.rouse)
+  }
+}
