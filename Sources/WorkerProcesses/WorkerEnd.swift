@@ -37,7 +37,9 @@ public struct CrashReport: Sendable, Hashable {
   public let observed: String
   /// The stack, a line a frame; may be empty.
   public let stack: String
+}
 
+extension CrashReport {
   /// What the cell says; nil: nothing happened. The cell's memory may be written by a hostile process meanwhile.
   public init?(_ cell: UnsafePointer<taskhost_crash_cell>) {
     guard taskhost_crash_state(cell) != UInt32(TASKHOST_CRASH_NOTHING) else { return nil }
