@@ -4,12 +4,11 @@ public import TaskModel
 /// Runs handlers in worker processes, one for each plugin: `isolation = "process"`.
 ///
 /// A crash, a hang, an `exit()` or a memory blow-up of a plugin costs its worker alone.
-public final class ProcessLauncher: Launcher, @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
+public final class ProcessLauncher: Launcher {
   private let surroundings: PluginWorker.Surroundings
-  private let monitor = Monitor()
-  private var workers: [TaskIdentifier: PluginWorker] = [:]
-  /// Which worker has a live run.
-  private var live: [RunID: PluginWorker] = [:]
+  private let workers = Guarded<[TaskIdentifier: PluginWorker]>([:])
+  /// Which worker has a live run. Workers reach this, and not the launcher.
+  private let live: Guarded<[RunID: PluginWorker]>
 
   /// - Parameters:
   ///   - services: What runs ask for beyond their own process.
@@ -18,17 +17,17 @@ public final class ProcessLauncher: Launcher, @unchecked Sendable {  // reason: 
   public init(
     services: any WorkerServices, cgroups: WorkerCgroups? = nil, sink: @escaping @Sendable (LauncherEvent) -> Void
   ) throws(HostThread.Failure) {
-    let relay = Relay()
+    let live = Guarded<[RunID: PluginWorker]>([:])
+    self.live = live
     surroundings = PluginWorker.Surroundings(
       loop: try WorkerEventLoop(), spawner: try WorkerSpawner(), services: services, cgroups: cgroups
     ) { event in
       switch event {
-      case .ended(let run, _, _), .withdrawn(let run): relay.launcher?.forget(run)
+      case .ended(let run, _, _), .withdrawn(let run): live.withLock { _ = $0.removeValue(forKey: run) }
       default: break
       }
       sink(event)
     }
-    relay.launcher = self
   }
 
   /// A plugin's worker, without a process yet.
@@ -40,29 +39,30 @@ public final class ProcessLauncher: Launcher, @unchecked Sendable {  // reason: 
 
   /// Adds a plugin that has launched, for the identifiers of `contracts`.
   public func add(_ worker: PluginWorker, contracts: [HandlerContract]) {
-    monitor.locked { for contract in contracts { workers[contract.identifier] = worker } }
+    workers.withLock { for contract in contracts { $0[contract.identifier] = worker } }
   }
 
   /// The process that serves an identifier now; nil: none.
-  public func processID(of identifier: TaskIdentifier) -> Int32? { monitor.locked { workers[identifier] }?.processID }
+  public func processID(of identifier: TaskIdentifier) -> Int32? { workers.withLock { $0[identifier] }?.processID }
 
   /// Gives each run to its plugin's worker, which is started if need be.
   public func start(_ orders: [RunOrder]) {
     var batches: [(worker: PluginWorker, orders: [RunOrder])] = []
     var refused: [RunOrder] = []
-    monitor.locked {
-      for order in orders {
-        guard let worker = workers[order.contract.identifier] else {
-          refused.append(order)
-          continue
-        }
-        live[order.run] = worker
-        if let position = batches.lastIndex(where: { $0.worker === worker }) {
-          batches[position].orders.append(order)
-        } else {
-          batches.append((worker, [order]))
-        }
+    let workers = workers.withLock { $0 }
+    for order in orders {
+      guard let worker = workers[order.contract.identifier] else {
+        refused.append(order)
+        continue
       }
+      if let position = batches.lastIndex(where: { $0.worker === worker }) {
+        batches[position].orders.append(order)
+      } else {
+        batches.append((worker, [order]))
+      }
+    }
+    live.withLock { live in
+      for batch in batches { for order in batch.orders { live[order.run] = batch.worker } }
     }
     for batch in batches { batch.worker.start(batch.orders) }
     for order in refused {
@@ -74,7 +74,7 @@ public final class ProcessLauncher: Launcher, @unchecked Sendable {  // reason: 
 
   /// Takes back those that have not begun. What a worker has been sent, it is asked for.
   public func withdraw(_ runs: [RunID]) {
-    let owned = monitor.locked { Dictionary(grouping: runs) { live[$0].map(ObjectIdentifier.init) } }
+    let owned = live.withLock { live in Dictionary(grouping: runs) { live[$0].map(ObjectIdentifier.init) } }
     for (owner, runs) in owned {
       guard owner != nil, let first = runs.first else { continue }
       worker(of: first)?.withdraw(runs)
@@ -87,11 +87,9 @@ public final class ProcessLauncher: Launcher, @unchecked Sendable {  // reason: 
   /// Kills the run's worker; the other runs it had are lost.
   public func force(_ run: RunID, reason: StopReason) { worker(of: run)?.force(run, reason: reason) }
 
-  private func forget(_ run: RunID) { monitor.locked { _ = live.removeValue(forKey: run) } }
-
   /// Lets every worker call its plugin's shutdown hook and end; kills those that do not in 5 s.
   public func shutdown() -> Int {
-    let all = Array(Dictionary(monitor.locked { workers.values.map { (ObjectIdentifier($0), $0) } }) { first, _ in first }.values)
+    let all = Array(Dictionary(workers.withLock { $0.values.map { (ObjectIdentifier($0), $0) } }) { first, _ in first }.values)
     for worker in all { worker.close() }
     // The loop kills a worker that is late; what is waited for here is that it has been reaped.
     let deadline = SystemClock.now + WorkerMachine.shutdownLimit + .seconds(3)
@@ -101,10 +99,5 @@ public final class ProcessLauncher: Launcher, @unchecked Sendable {  // reason: 
     return left
   }
 
-  private func worker(of run: RunID) -> PluginWorker? { monitor.locked { live[run] } }
-
-  /// Lets the sink, which is made first, know the launcher.
-  private final class Relay: @unchecked Sendable {  // reason: set once, before any worker is made
-    weak var launcher: ProcessLauncher?
-  }
+  private func worker(of run: RunID) -> PluginWorker? { live.withLock { $0[run] } }
 }

@@ -6,7 +6,7 @@ import HostThreads
 /// There are some where the host's own group was delegated to it (`Delegate=yes` in a unit of systemd). The host moves into a group `host`
 /// below it, since the kernel divides only among groups without processes of their own, and each worker into one of its own beside that.
 /// Whatever fails costs a limit, never a worker.
-public final class WorkerCgroups: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
+public final class WorkerCgroups: Sendable {
   /// What is limited by groups, where the machine has it.
   enum Controller: String, CaseIterable { case memory, pids }
 
@@ -27,9 +27,8 @@ public final class WorkerCgroups: @unchecked Sendable {  // reason: everything t
   private let folder: String
   private let host: pid_t
   private let controllers: Set<Controller>
-  private let monitor = Monitor()
   /// Groups that somebody was still in when they were to be removed.
-  private var leftovers: [WorkerCgroup] = []
+  private let leftovers = Guarded<[WorkerCgroup]>([])
 
   private init(_ folder: String, host: pid_t, controllers: Set<Controller>) {
     self.folder = folder
@@ -122,7 +121,7 @@ public final class WorkerCgroups: @unchecked Sendable {  // reason: everything t
   /// The worker has ended: whatever it started ends too, and its group goes, at once or when the last of them has.
   func discard(_ group: WorkerCgroup) {
     group.kill()
-    if !group.remove() { monitor.locked { leftovers.append(group) } }
+    if !group.remove() { leftovers.withLock { $0.append(group) } }
   }
 
   /// Ends what the workers of a host that was killed have left, and removes their groups.
@@ -136,7 +135,5 @@ public final class WorkerCgroups: @unchecked Sendable {  // reason: everything t
   }
 
   /// Removes what could not be removed before.
-  func sweep() {
-    monitor.locked { leftovers.removeAll { $0.remove() } }
-  }
+  func sweep() { leftovers.withLock { groups in groups.removeAll { $0.remove() } } }
 }

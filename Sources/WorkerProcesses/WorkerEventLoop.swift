@@ -6,7 +6,7 @@ import TaskModel
 /// The one thread that waits for all worker processes: their links, outputs, ends and deadlines.
 ///
 /// What it calls returns promptly; it never waits for a worker. Where nothing is due it sleeps.
-public final class WorkerEventLoop: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
+public final class WorkerEventLoop: Sendable {
   /// What is told of readiness and of deadlines, on the loop's thread.
   protocol Watcher: AnyObject, Sendable {
     /// A descriptor that was added for `purpose` is ready.
@@ -29,21 +29,24 @@ public final class WorkerEventLoop: @unchecked Sendable {  // reason: everything
     var deadline: MonotonicTime
   }
 
-  private let monitor = Monitor()
+  private struct State {
+    var watched: [UInt64: Watched] = [:]
+    var nextToken: UInt64 = 1
+    var sleeping: [ObjectIdentifier: Sleeping] = [:]
+    /// Not later than the first deadline.
+    var nextDeadline = MonotonicTime.distantFuture
+    /// Until when the thread sleeps; `distantFuture` too while it is up.
+    var sleepsUntil = MonotonicTime.distantFuture
+    var isAsleep = false
+    var hasEnded = false
+    /// The descriptors are another's from now on.
+    var isClosed = false
+  }
+
+  private let state = Guarded(State())
   private let poll: Int32
   /// Readable while the thread is to look up.
   private let wake: (read: Int32, write: Int32)
-  private var watched: [UInt64: Watched] = [:]
-  private var nextToken: UInt64 = 1
-  private var sleeping: [ObjectIdentifier: Sleeping] = [:]
-  /// Not later than the first deadline.
-  private var nextDeadline = MonotonicTime.distantFuture
-  /// Until when the thread sleeps; `distantFuture` too while it is up.
-  private var sleepsUntil = MonotonicTime.distantFuture
-  private var isAsleep = false
-  private var hasEnded = false
-  /// The descriptors are another's from now on.
-  private var isClosed = false
   private static let wakeToken: UInt64 = 0
 
   /// Starts the thread.
@@ -62,9 +65,9 @@ public final class WorkerEventLoop: @unchecked Sendable {  // reason: everything
 
   /// Ends the thread; nothing is told any more.
   public func end() {
-    monitor.locked {
-      hasEnded = true
-      rouse()
+    state.withLock {
+      $0.hasEnded = true
+      rouse(&$0)
     }
   }
 
@@ -72,47 +75,46 @@ public final class WorkerEventLoop: @unchecked Sendable {  // reason: everything
   ///
   /// - Returns: What the descriptor is known by here; nil: the system would not watch it.
   func add(_ descriptor: Int32, _ watcher: any Watcher, purpose: UInt8) -> UInt64? {
-    monitor.locked {
-      guard !isClosed else { return nil }
-      let token = nextToken
-      nextToken += 1
+    state.withLock { state in
+      guard !state.isClosed else { return nil }
+      let token = state.nextToken
+      state.nextToken += 1
       guard taskhost_poll_set(poll, descriptor, 1, 0, token) == 0 else { return nil }
-      watched[token] = Watched(watcher: watcher, purpose: purpose, descriptor: descriptor)
+      state.watched[token] = Watched(watcher: watcher, purpose: purpose, descriptor: descriptor)
       return token
     }
   }
 
   /// Whether a watched descriptor is watched for writing too.
   func watchWriting(_ token: UInt64, _ isWanted: Bool) {
-    monitor.locked {
-      guard !isClosed, let entry = watched[token] else { return }
+    state.withLock { state in
+      guard !state.isClosed, let entry = state.watched[token] else { return }
       _ = taskhost_poll_set(poll, entry.descriptor, 0, isWanted ? 1 : 0, token)
     }
   }
 
   /// Forgets a descriptor; it may be closed now.
   func remove(_ token: UInt64) {
-    monitor.locked {
-      guard let entry = watched.removeValue(forKey: token), !isClosed else { return }
+    state.withLock { state in
+      guard let entry = state.watched.removeValue(forKey: token), !state.isClosed else { return }
       _ = taskhost_poll_remove(poll, entry.descriptor)
     }
   }
 
   /// Tells `sleeper` at `deadline` at the latest.
   func arm(_ sleeper: any Sleeper, at deadline: MonotonicTime) {
-    monitor.locked {
+    state.withLock { state in
       let id = ObjectIdentifier(sleeper)
-      guard deadline < sleeping[id]?.deadline ?? .distantFuture else { return }
-      sleeping[id] = Sleeping(sleeper: sleeper, deadline: deadline)
-      guard deadline < nextDeadline else { return }
-      nextDeadline = deadline
-      if isAsleep, deadline < sleepsUntil { rouse() }
+      guard deadline < state.sleeping[id]?.deadline ?? .distantFuture else { return }
+      state.sleeping[id] = Sleeping(sleeper: sleeper, deadline: deadline)
+      guard deadline < state.nextDeadline else { return }
+      state.nextDeadline = deadline
+      if state.isAsleep, deadline < state.sleepsUntil { rouse(&state) }
     }
   }
 
-  /// With the lock held.
-  private func rouse() {
-    guard !isClosed else { return }
+  private func rouse(_ state: inout State) {
+    guard !state.isClosed else { return }
     var byte: UInt8 = 1
     _ = write(wake.write, &byte, 1)
   }
@@ -121,19 +123,19 @@ public final class WorkerEventLoop: @unchecked Sendable {  // reason: everything
     var events = [taskhost_poll_event](repeating: taskhost_poll_event(), count: 64)
     while let wait = prepareSleep() {
       let count = taskhost_poll_wait(poll, &events, Int32(events.count), wait)
-      monitor.locked { isAsleep = false }
+      state.withLock { $0.isAsleep = false }
       for event in events.prefix(max(0, Int(count))) {
         guard event.token != Self.wakeToken else {
           drainWake()
           continue
         }
-        guard let entry = monitor.locked({ watched[event.token] }) else { continue }
+        guard let entry = state.withLock({ $0.watched[event.token] }) else { continue }
         entry.watcher.ready(entry.purpose, writable: event.ready & 2 != 0, readable: event.ready & 1 != 0)
       }
       tellSleepers()
     }
-    monitor.locked {
-      isClosed = true
+    state.withLock {
+      $0.isClosed = true
       close(poll)
       close(wake.read)
       close(wake.write)
@@ -142,12 +144,12 @@ public final class WorkerEventLoop: @unchecked Sendable {  // reason: everything
 
   /// How long to sleep, in nanoseconds; negative: for ever; nil: the thread ends.
   private func prepareSleep() -> Int64? {
-    monitor.locked {
-      guard !hasEnded else { return nil }
-      isAsleep = true
-      sleepsUntil = nextDeadline
-      guard nextDeadline != .distantFuture else { return -1 }
-      return max(0, (nextDeadline - SystemClock.now).wholeNanoseconds)
+    state.withLock { state in
+      guard !state.hasEnded else { return nil }
+      state.isAsleep = true
+      state.sleepsUntil = state.nextDeadline
+      guard state.nextDeadline != .distantFuture else { return -1 }
+      return max(0, (state.nextDeadline - SystemClock.now).wholeNanoseconds)
     }
   }
 
@@ -158,11 +160,11 @@ public final class WorkerEventLoop: @unchecked Sendable {  // reason: everything
 
   private func tellSleepers() {
     let now = SystemClock.now
-    let due = monitor.locked { () -> [Sleeping] in
-      guard now >= nextDeadline else { return [] }
-      let due = sleeping.filter { $0.value.deadline <= now }
-      for key in due.keys { sleeping.removeValue(forKey: key) }
-      nextDeadline = sleeping.values.map(\.deadline).min() ?? .distantFuture
+    let due = state.withLock { state -> [Sleeping] in
+      guard now >= state.nextDeadline else { return [] }
+      let due = state.sleeping.filter { $0.value.deadline <= now }
+      for key in due.keys { state.sleeping.removeValue(forKey: key) }
+      state.nextDeadline = state.sleeping.values.map(\.deadline).min() ?? .distantFuture
       return Array(due.values)
     }
     for entry in due {

@@ -9,7 +9,7 @@ import WorkerLink
 ///
 /// It never waits for the process: what the link does not take at once is kept for it, so much and no more.
 final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {
-  // reason: what changes is touched with `monitor` held, or on the loop's thread alone
+  // reason: its outputs and `isBroken` are the loop thread's own; its crash cell is memory that it shares with the process
 
   /// What it tells, on the loop's thread.
   protocol Owner: AnyObject, Sendable {
@@ -39,26 +39,28 @@ final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {
   /// What its control group should limit and does not, and entitlements without effect, a sentence each.
   private let lacking: [String]
 
-  // With `monitor` held.
-  private let monitor = Monitor()
-  private var outbox: [EncodedMessage] = []
-  private var outboxBytes = 0
-  private var blockedSince: MonotonicTime?
-  private var isGone = false
-  private var peakWhenKilled: UInt64 = 0
+  private struct State {
+    var outbox: [EncodedMessage] = []
+    var outboxBytes = 0
+    var blockedSince: MonotonicTime?
+    var isGone = false
+    var peakWhenKilled: UInt64 = 0
+    /// The system would not send a message: the process would wait for it for ever.
+    var hasLost = false
+    var openCalls = 0
+    var openCallBytes = 0
+    /// What the loop knows its descriptors by.
+    var tokens: [Purpose: UInt64] = [:]
+  }
+
+  private let state = Guarded(State())
   /// The host's own, when it spawned the process.
   private let hostPeak = taskhost_process_peak_resident(0)
-  /// The system would not send a message: the process would wait for it for ever.
-  private var hasLost = false
-
-  private var openCalls = 0
-  private var openCallBytes = 0
   private let openCallBytesLimit: Int
   /// Each waits in a thread of its own.
   private static let openCallLimit = 32_768
 
   // The loop thread's own.
-  private var tokens: [Purpose: UInt64] = [:]
   private var output: WorkerOutput?
   private var errors: WorkerOutput?
   private var isBroken = false
@@ -106,7 +108,7 @@ final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {
 
   private func watch(_ purpose: Purpose, _ descriptor: Int32?) {
     guard let descriptor, let token = loop.add(descriptor, self, purpose: purpose.rawValue) else { return }
-    monitor.locked { tokens[purpose] = token }
+    state.withLock { $0.tokens[purpose] = token }
   }
 
   // MARK: Its crash cell
@@ -127,50 +129,50 @@ final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {
   /// - Returns: Whether the process gets what it is sent; false: far too much waits for it, or the system would not send it.
   @discardableResult func send(_ message: HostMessage) -> Bool {
     let encoded = message.encode()
-    monitor.lock()
-    defer { monitor.unlock() }
-    guard !isGone else { return true }
-    if outbox.isEmpty, trySend(encoded) { return !hasLost }
-    outbox.append(encoded)
-    outboxBytes += encoded.bytes.count
-    if blockedSince == nil {
-      blockedSince = SystemClock.now
-      if let token = tokens[.link] { loop.watchWriting(token, true) }
+    return state.withLock { state in
+      guard !state.isGone else { return true }
+      if state.outbox.isEmpty, trySend(encoded, &state) { return !state.hasLost }
+      state.outbox.append(encoded)
+      state.outboxBytes += encoded.bytes.count
+      if state.blockedSince == nil {
+        state.blockedSince = SystemClock.now
+        if let token = state.tokens[.link] { loop.watchWriting(token, true) }
+      }
+      return state.outboxBytes <= Self.outboxLimit
     }
-    return outboxBytes <= Self.outboxLimit
   }
 
   /// Since when it has not read what is sent to it; nil: it reads.
-  var isBlockedSince: MonotonicTime? { monitor.locked { blockedSince } }
+  var isBlockedSince: MonotonicTime? { state.withLock { $0.blockedSince } }
 
-  /// With the lock held. A link that is closed takes everything: its end follows.
-  private func trySend(_ message: EncodedMessage) -> Bool {
+  /// A link that is closed takes everything: its end follows.
+  private func trySend(_ message: EncodedMessage, _ state: inout State) -> Bool {
     do throws(LinkError) { return try link.send(message, wait: false) } catch {
       if case .closed = error { return true }
-      hasLost = true
+      state.hasLost = true
       return true
     }
   }
 
   private func flush() {
-    monitor.locked {
+    state.withLock { state in
       var sent = 0
-      while sent < outbox.count, trySend(outbox[sent]) {
-        outboxBytes -= outbox[sent].bytes.count
+      while sent < state.outbox.count, trySend(state.outbox[sent], &state) {
+        state.outboxBytes -= state.outbox[sent].bytes.count
         sent += 1
       }
-      outbox.removeFirst(sent)
-      if sent > 0 { blockedSince = outbox.isEmpty ? nil : SystemClock.now }
-      if outbox.isEmpty, let token = tokens[.link] { loop.watchWriting(token, false) }
+      state.outbox.removeFirst(sent)
+      if sent > 0 { state.blockedSince = state.outbox.isEmpty ? nil : SystemClock.now }
+      if state.outbox.isEmpty, let token = state.tokens[.link] { loop.watchWriting(token, false) }
     }
   }
 
   /// Kills the process with its group. Its end is told later.
   func kill() {
-    monitor.locked {
+    state.withLock { state in
       // Its number is not another's: it is reaped with the lock held.
-      guard !isGone else { return }
-      peakWhenKilled = taskhost_process_peak_resident(processID)
+      guard !state.isGone else { return }
+      state.peakWhenKilled = taskhost_process_peak_resident(processID)
       Glibc.kill(-processID, SIGKILL)
       Glibc.kill(processID, SIGKILL)
       cgroup?.kill()
@@ -187,18 +189,18 @@ final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {
 
   /// Takes a call in; false: more wait for their answers than a process with that memory can have asked for.
   func beginCall(_ call: WorkerCall) -> Bool {
-    monitor.locked {
-      openCalls += 1
-      openCallBytes += call.valueBytes
-      return openCalls <= Self.openCallLimit && openCallBytes <= openCallBytesLimit
+    state.withLock { state in
+      state.openCalls += 1
+      state.openCallBytes += call.valueBytes
+      return state.openCalls <= Self.openCallLimit && state.openCallBytes <= openCallBytesLimit
     }
   }
 
   /// The call is answered.
   func endCall(_ call: WorkerCall) {
-    monitor.locked {
-      openCalls -= 1
-      openCallBytes -= call.valueBytes
+    state.withLock {
+      $0.openCalls -= 1
+      $0.openCallBytes -= call.valueBytes
     }
   }
 
@@ -242,13 +244,13 @@ final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {
   }
 
   private func reap() {
-    var end = taskhost_process_end()
-    let status = monitor.locked { () -> Int32 in
-      let status = taskhost_process_end_group(processID, &end)
-      if status == 0 { isGone = true }
-      return status
+    let ended = state.withLock { state -> taskhost_process_end? in
+      var end = taskhost_process_end()
+      guard taskhost_process_end_group(processID, &end) == 0 else { return nil }
+      state.isGone = true
+      return end
     }
-    guard status == 0 else { return }
+    guard let end = ended else { return }
     // What it sent before it died counts; so much, since nothing can follow.
     receive(limit: 100_000)
     _ = output?.read()
@@ -266,12 +268,12 @@ final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {
   /// Where it was killed, as it was then; where it crashed, as it says; else as the kernel says, if that is not the host's own.
   private func peakMemory(_ end: taskhost_process_end) -> Int? {
     let kernels = end.peak_resident_bytes > hostPeak ? end.peak_resident_bytes : 0
-    let peak = max(kernels, monitor.locked { peakWhenKilled }, taskhost_crash_state(cell) == 0 ? 0 : cell.pointee.peak_resident_bytes)
+    let peak = max(kernels, state.withLock { $0.peakWhenKilled }, taskhost_crash_state(cell) == 0 ? 0 : cell.pointee.peak_resident_bytes)
     return peak == 0 ? nil : Int(clamping: peak)
   }
 
   private func forget(_ purpose: Purpose) {
-    if let token = monitor.locked({ tokens.removeValue(forKey: purpose) }) { loop.remove(token) }
+    if let token = state.withLock({ $0.tokens.removeValue(forKey: purpose) }) { loop.remove(token) }
     switch purpose {
     case .output:
       output.map { $0.finish() }

@@ -5,29 +5,29 @@ public import HostThreads
 /// The one thread that starts worker processes.
 ///
 /// A worker dies with the thread that started it (`PR_SET_PDEATHSIG`), so this one lives as long as the host.
-public final class WorkerSpawner: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
-  private let monitor = Monitor()
-  private var jobs = Deque<@Sendable () -> Void>()
-  private var hasEnded = false
+public final class WorkerSpawner: Sendable {
+  private struct State {
+    var jobs = Deque<@Sendable () -> Void>()
+    var hasEnded = false
+  }
+
+  private let state = Guarded(State())
+  /// For a job, or the end. Taken before the lock of `state`.
+  private let waiting = Monitor()
 
   /// Starts the thread.
   public init() throws(HostThread.Failure) { try HostThread.start("spawner") { [self] in serve() } }
 
   /// Does `job` on the thread, after those given before.
   func perform(_ job: @escaping @Sendable () -> Void) {
-    monitor.locked {
-      guard !hasEnded else { return }
-      jobs.append(job)
-      if jobs.count == 1 { monitor.signal() }
-    }
+    state.withLock { if !$0.hasEnded { $0.jobs.append(job) } }
+    waiting.locked { waiting.signal() }
   }
 
   /// Ends the thread, and with it every worker that is left.
   public func end() {
-    monitor.locked {
-      hasEnded = true
-      monitor.signal()
-    }
+    state.withLock { $0.hasEnded = true }
+    waiting.locked { waiting.signal() }
   }
 
   private func serve() {
@@ -35,9 +35,12 @@ public final class WorkerSpawner: @unchecked Sendable {  // reason: everything t
   }
 
   private func next() -> (@Sendable () -> Void)? {
-    monitor.locked {
-      while jobs.isEmpty, !hasEnded { monitor.wait() }
-      return hasEnded ? nil : jobs.popFirst()
+    waiting.locked {
+      while true {
+        let (job, hasEnded) = state.withLock { ($0.hasEnded ? nil : $0.jobs.popFirst(), $0.hasEnded) }
+        if job != nil || hasEnded { return job }
+        waiting.wait()
+      }
     }
   }
 }
