@@ -52,7 +52,7 @@ extension WorkerMachine {
     case .killed(.launchOverdue):
       let budget = spec.launchBudget.wholeMilliseconds
       fail(LaunchFailure(step: .timeout, observed: "it did not answer within the launch budget of \(budget) ms"), last, at: now)
-    case .killed(.hostEnds): fail(LaunchFailure(step: .timeout, observed: "the host ended meanwhile"), last, at: now)
+    case .killed(.hostEnds): fail(Self.hostEnded, last, at: now)
     case .killed(.launchFailed), .killed(.shutdownOverdue), .stopping, .none, .spawning, .launching:
       endRuns(begun, last, end, at: now) { _, report in
         report.message = "its worker ended before it"
@@ -122,6 +122,8 @@ extension WorkerMachine {
       tell(.ended(run, .crashed, report))
     }
   }
+
+  static let hostEnded = LaunchFailure(step: .timeout, observed: "the host ended meanwhile")
 
   private static func message(_ failure: LaunchFailure) -> String { "its worker could not be started: \(failure.observed)" }
 

@@ -315,7 +315,8 @@ struct WorkerMachine: Sendable {
     settle(last, end, mayHaveBegun, at: now)
     present = nil
     phase = .none
-    if !runs.isEmpty, !isClosing { spawn() }
+    // Without an outcome, somebody has asked for a launch meanwhile.
+    if isClosing { finishLaunch(.failure(Self.hostEnded)) } else if !runs.isEmpty || launchOutcome == nil { spawn() }
     effects.append(.rouse)
   }
 

@@ -234,6 +234,18 @@ import WorkerLink
     #expect(told(walk.dies()) == ["spawn"])
   }
 
+  @Test("whoever asks for a launch while a process ends is not left waiting") func launchMeanwhile() {
+    var walk = serving(runs: 0)
+    walk.handle(.retire)
+    #expect(walk.handle(.launch) == [])
+    #expect(walk.dies() == ["spawn", "rouse"])
+    var closing = serving(runs: 0)
+    closing.handle(.close)
+    closing.handle(.launch)
+    #expect(closing.dies() == ["rouse", "rouse"])
+    #expect(closing.machine.launchOutcome != nil)
+  }
+
   @Test("a worker that does not end when it is asked to is killed") func shutdown() {
     var walk = serving(runs: 0)
     #expect(told(walk.handle(.close)) == ["send shutdown"])
