@@ -241,7 +241,6 @@ struct WorkerMachine: Sendable {
     if !contracts.isEmpty { effects.append(.send(.contracts(Array(contracts.values)))) }
     sendWaiting(at: now)
     rest(at: now)
-    if isClosing, case .idle = phase { stop(at: now) }
   }
 
   /// A process without runs is kept for a while.

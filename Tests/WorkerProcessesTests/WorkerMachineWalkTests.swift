@@ -63,6 +63,9 @@ import WorkerLink
     #expect(told(walk.handle(.withdraw([1, 3].map(MachineWalk.run)))) == ["began 1", "send withdraw 3"])
     #expect(told(walk.handle(.withdraw([MachineWalk.run(3)]))) == [], "it was asked for before")
     #expect(told(walk.says(.withdrawn(MachineWalk.run(3)))) == ["withdrawn 3"])
+    walk.handle(.withdraw([MachineWalk.run(4)]))
+    #expect(told(walk.says(.began(MachineWalk.run(4)))) == ["began 4"])
+    #expect(walk.deadlines == [], "it has answered")
     #expect(told(walk.says(.withdrawn(MachineWalk.run(4)))) == ["kill"])
   }
 
@@ -75,6 +78,9 @@ import WorkerLink
     #expect(walk.says(.call(number: 1, .checkpoint(MachineWalk.run(1)))) == ["refuse: stale"])
     walk.pass(.seconds(5))
     #expect(walk.says(submission) == ["refuse: stale"])
+    var unexpired = serving(runs: 1)
+    unexpired.endsRun(1)
+    #expect(unexpired.says(submission) == ["refuse: stale"])
   }
 
   // MARK: The end of the process
@@ -115,7 +121,10 @@ import WorkerLink
   @Test("a run that ends while its process is killed for another has ended so; one that has not is lost") func neighbours() {
     var walk = serving(runs: 3, concurrent: 3)
     #expect(told(walk.handle(.force(MachineWalk.run(1), .cancelled))) == ["kill"])
-    #expect(told(walk.endsRun(2)) == ["ended 2 success"])
+    let endings = [1, 9, 2].map {
+      WireEnding(run: MachineWalk.run($0), ending: .returned(.success, stop: nil), report: RunReport())
+    }
+    #expect(told(walk.says(.ended(endings))) == ["ended 2 success"])
     #expect(
       told(walk.dies(begun: [1, 2, 3])) == [
         "ended 1 forced cancelled", "ended 3 lost: its worker was killed because another of its runs did not stop in its grace",
@@ -154,7 +163,7 @@ import WorkerLink
     #expect(walk.says(word) == ["kill"])
   }
 
-  @Test("what it lacks is told once in half a second, and as relieved when a run ends") func shortage() {
+  @Test("what it lacks is told once in half a second, and as relieved when a run ends") func shortage() throws {
     var walk = serving(runs: 4)
     let word = WorkerMessage.shortage(MachineWalk.identifier, "no threads")
     #expect(walk.says(word) == ["shortage of resources: a run in its worker could not begin: no threads"])
@@ -162,6 +171,8 @@ import WorkerLink
     walk.pass(.milliseconds(500))
     #expect(told(walk.says(word)).count == 1)
     #expect(told(walk.endsRun(1)) == ["ended 1 success", "relieved", "began 3"])
+    let foreign = try TaskIdentifier("test.foreign")
+    #expect(walk.says(.shortage(foreign, "no threads")) == ["kill"])
   }
 
   // MARK: Launch, idleness and shutdown
@@ -269,6 +280,14 @@ import WorkerLink
         "ended 1 crashed: its worker was killed: it does not say whether runs that it was asked for have begun", "withdrawn 2",
         "withdrawn 3",
       ])
+  }
+
+  @Test("a run that is asked to stop when its time is over gets no more grace for it") func lateExpiration() {
+    var walk = serving(runs: 1, budget: .seconds(10))
+    walk.pass(.seconds(14))
+    walk.handle(.expire(MachineWalk.run(1), .cancelled))
+    #expect(walk.sleep(.milliseconds(1100)) == ["kill"])
+    #expect(told(walk.dies(begun: [1])) == ["ended 1 forced cancelled"])
   }
 
   @Test("a run is forced for the limit that ended first") func limits() {
