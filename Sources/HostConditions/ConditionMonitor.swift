@@ -6,7 +6,7 @@ public import TaskModel
 ///
 /// It observes what somebody is interested in, and nothing else: without interest its thread sleeps, no socket is open, nothing is read.
 /// What is not observed does not count as held; what the machine does not tell does, with the reason in the report.
-public final class ConditionMonitor: ConditionSource {
+public final class ConditionMonitor: Sendable {
   private let shared: ConditionShared
   private let clock: any HostClock
   private let thread: Guarded<pthread_t?>
