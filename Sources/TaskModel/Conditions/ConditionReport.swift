@@ -1,23 +1,24 @@
 /// What is known of one condition of the machine.
 public struct ConditionState: Sendable, Hashable {
-  /// The one condition it is about.
+  /// The condition.
   public var condition: Conditions
   /// Whether it counts as held, after hysteresis and overrides.
   public var holds: Bool
-  /// Since when that is so, on the calendar.
+  /// When ``holds`` last changed, on the calendar.
   public var since: WallTime
   /// What was seen, in a sentence without a full stop: "battery at 12 %", "eth0 is up with a default route".
   public var observed: String
-  /// False: the machine does not tell, ``observed`` says why; the condition then counts as held, so that nothing waits for a probe for ever.
+  /// Whether the machine reports the condition. If not, ``observed`` says why, and the condition counts as held, so that nothing waits
+  /// forever for a probe.
   public var isKnown: Bool
-  /// Whether it is being observed, because something waits for it or runs by it. What is not observed does not count as held.
+  /// Whether the host observes it, because a request waits for it or a run depends on it. An unobserved condition does not count as held.
   public var isWatched: Bool
   /// Whether an operator decided ``holds``.
   public var isOverridden: Bool
-  /// When hysteresis lets ``holds`` change if the machine stays as it is; nil: it will not change so.
+  /// When ``holds`` changes after hysteresis if the machine stays as it is; nil if it will not change.
   public var settlesAt: WallTime?
 
-  /// A condition's state; by default one of which nothing was seen.
+  /// Creates a condition's state; by default nothing was observed yet.
   public init(
     condition: Conditions, holds: Bool, since: WallTime, observed: String, isKnown: Bool = true, isWatched: Bool = true,
     isOverridden: Bool = false, settlesAt: WallTime? = nil
@@ -33,7 +34,7 @@ public struct ConditionState: Sendable, Hashable {
   }
 }
 
-/// What is known of every condition at one moment.
+/// The state of every condition at one moment.
 public struct ConditionReport: Sendable, Hashable {
   /// One for each condition, in the order of ``Conditions/named``.
   public var states: [ConditionState]
@@ -47,7 +48,7 @@ public struct ConditionReport: Sendable, Hashable {
   /// The state of one condition; nil for none and for several.
   public subscript(condition: Conditions) -> ConditionState? { states.first { $0.condition == condition } }
 
-  /// Whether both say the same but for the sentences in which they say it: whoever decides by this one need not by the other.
+  /// Whether both reports lead to the same decisions: they differ at most in their sentences.
   public func decides(as other: ConditionReport) -> Bool {
     states.count == other.states.count
       && zip(states, other.states).allSatisfy { mine, other in

@@ -1,9 +1,9 @@
-/// What the host lacks to begin a plugin's runs. None of it is held against the plugin.
+/// What the host lacks to begin a plugin's runs. A shortage never counts against the plugin.
 public enum ShortageCause: Sendable, Hashable {
   /// Threads, descriptors or memory.
   case resources
-  /// A path that the plugin is entitled to, or its data directory: it is not what it was when the host launched, or cannot be opened.
+  /// An entitled path or the plugin's data directory has changed since the host launched, or cannot be opened.
   case paths
-  /// A worker that starts: its program is gone, or gives up before the plugin is loaded.
+  /// A working worker: its program is gone, or exits before it loads the plugin.
   case worker
 }

@@ -1,21 +1,21 @@
-/// What would run in a time to come, if everything stayed as it is now.
+/// The runs of a future period if everything stays as it is now.
 public struct Forecast: Sendable, Hashable {
-  /// A run to come.
+  /// A future run.
   public struct Entry: Sendable, Hashable {
     /// When it would start.
     public var at: WallTime
-    /// Whose handler.
+    /// The task identifier.
     public var identifier: TaskIdentifier
     /// Which request.
     public var request: RequestID
-    /// For a repeating request: the schedule's time of the occurrence.
+    /// For a repeating request: the scheduled time of the occurrence.
     public var occurrence: WallTime?
-    /// How long it would take; nil: nothing is known of that.
+    /// How long it would take; nil if unknown.
     public var duration: Duration?
-    /// Whether it rests on an assumption, as that a condition holds then.
+    /// Whether it rests on an assumption, for example that a condition holds.
     public var assumed: Bool
 
-    /// An entry as given.
+    /// Creates an entry.
     public init(
       at: WallTime, identifier: TaskIdentifier, request: RequestID, occurrence: WallTime? = nil, duration: Duration? = nil,
       assumed: Bool = false
@@ -29,16 +29,16 @@ public struct Forecast: Sendable, Hashable {
     }
   }
 
-  /// A request that would not run in that time.
+  /// A request that would not run in the period.
   public struct Held: Sendable, Hashable {
     /// Which request.
     public var request: RequestID
-    /// Whose handler.
+    /// The task identifier.
     public var identifier: TaskIdentifier
-    /// What holds it, without a full stop.
+    /// What keeps it from running, without a full stop.
     public var reason: String
 
-    /// A request as given.
+    /// Creates a request.
     public init(request: RequestID, identifier: TaskIdentifier, reason: String) {
       self.request = request
       self.identifier = identifier
@@ -46,20 +46,20 @@ public struct Forecast: Sendable, Hashable {
     }
   }
 
-  /// Where it begins: now.
+  /// The start of the period: now.
   public var from: WallTime
-  /// Where it ends.
+  /// The end of the period.
   public var to: WallTime
-  /// The runs, the earliest first.
+  /// The runs, earliest first.
   public var entries: [Entry]
   /// The requests that would not run.
   public var held: [Held]
-  /// What was assumed, a sentence each without a full stop.
+  /// The assumptions, each a sentence without a full stop.
   public var notes: [String]
-  /// Whether there is more than was asked for.
+  /// Whether there are more entries than were asked for.
   public var isTruncated: Bool
 
-  /// A forecast as given.
+  /// Creates a forecast.
   public init(from: WallTime, to: WallTime, entries: [Entry] = [], held: [Held] = [], notes: [String] = [], isTruncated: Bool = false) {
     self.from = from
     self.to = to

@@ -2,18 +2,18 @@
 public struct RequestExplanation: Sendable, Hashable {
   /// The request.
   public var id: RequestID
-  /// Every gate that is closed; empty: nothing holds it.
+  /// The closed gates; empty if nothing keeps it from running.
   public var gates: [Gate]
-  /// Its place among the requests that are due and wait for the same: 1 starts next. Nil: it waits in no line, or that is not known.
+  /// Its place among the due requests that wait for the same: 1 starts next. Nil if it does not queue or the place is unknown.
   public var place: Int?
-  /// When it starts if nothing changes: all gates together, its place in line and its deadline; nil: nobody knows.
+  /// When it starts if nothing changes, from all gates, its place and its deadline; nil if unknown.
   public var earliestStart: WallTime?
-  /// What ``earliestStart`` rests on, a sentence each without a full stop.
+  /// The assumptions behind ``earliestStart``, each a sentence without a full stop.
   public var assumptions: [String] = []
-  /// What must come true for it to run, a sentence each without a full stop; empty: nothing.
+  /// What must happen for it to run, each a sentence without a full stop.
   public var wouldRunIf: [String]
 
-  /// An explanation as given.
+  /// Creates an explanation.
   public init(id: RequestID, gates: [Gate], earliestStart: WallTime? = nil, wouldRunIf: [String] = []) {
     self.id = id
     self.gates = gates

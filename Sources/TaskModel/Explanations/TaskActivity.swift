@@ -1,17 +1,17 @@
-/// What one schedule did last, and when it is to run again. An identifier of which nothing was ever submitted has one too.
+/// The last and the next activity of a schedule. An identifier without any submission has one too.
 public struct TaskActivity: Sendable, Hashable {
-  /// What is known of the schedule; nothing but the identifier where nothing ran and nothing waits.
+  /// The schedule's record; it has only the identifier if nothing ran and nothing waits.
   public var schedule: ScheduleRecord
-  /// When its next request is due; nil: none is.
+  /// When its next request is due; nil if none is.
   public var nextStart: WallTime?
 
-  /// An activity as given.
+  /// Creates an activity.
   public init(_ schedule: ScheduleRecord, nextStart: WallTime? = nil) {
     self.schedule = schedule
     self.nextStart = nextStart
   }
 
-  /// Whether the last run's time was up, or it stalled, whatever it returned then.
+  /// Whether the last run used up its budget or stalled, whatever it returned.
   public var hasExpired: Bool {
     guard let run = schedule.lastRun else { return false }
     return run.outcome == .expired || run.report.stopReason == .budget || run.report.stopReason == .stalled

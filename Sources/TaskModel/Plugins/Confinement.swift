@@ -1,4 +1,4 @@
-/// What a worker process may use and reach: limits and entitlements of one plugin, resolved to absolute paths.
+/// Limits and entitlements of one plugin's worker process, with absolute paths.
 public struct Confinement: Sendable, Hashable {
   /// Which connections it may make.
   public enum Network: Sendable, Hashable {
@@ -6,7 +6,7 @@ public struct Confinement: Sendable, Hashable {
     case none
     /// Outgoing, to any port, TCP and UDP.
     case connect
-    /// Outgoing TCP to these ports (and to 53, for names); no UDP.
+    /// Outgoing TCP to these ports (and to 53 for DNS); no UDP.
     case ports([UInt16])
   }
 
@@ -16,29 +16,28 @@ public struct Confinement: Sendable, Hashable {
   public var processes: Int
   /// Open descriptors.
   public var descriptors: Int
-  /// The file that is loaded: readable and executable.
+  /// The plugin's file: readable and executable.
   public var plugin: String
-  /// Its own folder, readable and writable; nil: it has none yet.
+  /// Its own folder, readable and writable; nil if it has none yet.
   public var dataDirectory: String?
-  /// Folders of libraries besides the system's: readable and executable.
+  /// Library folders besides the system's: readable and executable.
   public var libraryDirectories: [String]
-  /// Further paths it may read. No link on the way there is followed.
+  /// Further paths it may read. Symbolic links in them are not followed.
   public var read: [String]
-  /// Further paths it may read and write. No link on the way there is followed.
+  /// Further paths it may read and write. Symbolic links in them are not followed.
   public var write: [String]
   /// Which connections it may make.
   public var network: Network
   /// Whether it may start programs.
   public var exec: Bool
-  /// What was opened for paths of ``dataDirectory``, ``read`` and ``write``, by path: descriptors of the process that is confined. Such a
-  /// path stands for what was opened, whatever is there by now.
+  /// Descriptors that the host opened for paths of ``dataDirectory``, ``read`` and ``write``, in the process to confine. Such a path means
+  /// the opened file, whatever the path leads to now.
   public var opened: [String: Int32]
-  /// Paths of its entitlements that were not there when it was started, so that they are not in ``read``: it may not read them, though it is
-  /// entitled to.
+  /// Entitled paths that did not exist when it started. They are not in ``read``, so it cannot read them although it is entitled to.
   public var absentRead: [String]
-  /// As ``absentRead``, of ``write``.
+  /// As ``absentRead``, for ``write``.
   public var absentWrite: [String]
-  /// No denial advises an entitlement that these refuse. The most important come first: there is room for some hundreds.
+  /// A denial does not suggest entitlements that these refuse. The most important come first: there is room for some hundreds.
   public var reserved: [ReservedPath]
 
   /// A confinement with the configuration's defaults.

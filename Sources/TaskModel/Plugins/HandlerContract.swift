@@ -1,23 +1,23 @@
-/// What a plugin registered, with the operator's limits applied: all that scheduling needs to know of it.
+/// What a plugin registered, with the operator's limits applied: all that the scheduler knows about it.
 public struct HandlerContract: Sendable, Hashable {
   /// The identifier its handler serves.
   public var identifier: TaskIdentifier
-  /// What sort of work.
+  /// The kind of work.
   public var kind: TaskKind
-  /// How long a run may take before it expires; nil: no limit.
+  /// How long a run may take before it expires; nil means no limit.
   public var budget: Duration?
-  /// How long from expiration to force.
+  /// The time from expiration until it is stopped by force.
   public var grace: Duration
-  /// How many runs it allows at once; at least 1.
+  /// The maximum number of concurrent runs, from 1.
   public var maxConcurrentRuns: Int
-  /// For people.
+  /// A name for people.
   public var displayName: String?
   /// The plugin's own version.
   public var version: String?
-  /// How its function is called, if the handler is a typed one; nil: it is given its run and reads the payload itself.
+  /// How to call a typed handler's function; nil for a handler that takes its run and reads the payload itself.
   public var typed: TypedContract?
 
-  /// A contract as given.
+  /// Creates a contract.
   public init(
     identifier: TaskIdentifier, kind: TaskKind, budget: Duration?, grace: Duration, maxConcurrentRuns: Int = 1, displayName: String? = nil,
     version: String? = nil, typed: TypedContract? = nil

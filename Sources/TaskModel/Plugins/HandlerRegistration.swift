@@ -2,20 +2,20 @@
 public struct HandlerRegistration: Sendable, Hashable {
   /// The identifier its handler serves.
   public var identifier: TaskIdentifier
-  /// What sort of work.
+  /// The kind of work.
   public var kind: TaskKind
-  /// A shorter budget than the kind's; nil: the kind's.
+  /// A shorter budget than the kind's default; nil for the default.
   public var budget: Duration?
-  /// How many runs it allows at once; 1 to ``Limits/concurrentRuns``.
+  /// The maximum number of concurrent runs, 1 to ``Limits/concurrentRuns``.
   public var maxConcurrentRuns: Int
-  /// For people.
+  /// A name for people.
   public var displayName: String?
   /// The plugin's own version.
   public var version: String?
-  /// How its function is called, if the handler is a typed one; nil: it is given its run and reads the payload itself.
+  /// How to call a typed handler's function; nil for a handler that takes its run and reads the payload itself.
   public var typed: TypedContract?
 
-  /// A registration as given.
+  /// Creates a registration.
   public init(
     identifier: TaskIdentifier, kind: TaskKind, budget: Duration? = nil, maxConcurrentRuns: Int = 1, displayName: String? = nil,
     version: String? = nil, typed: TypedContract? = nil

@@ -1,17 +1,17 @@
-/// The phases of a host's life; the only way is forward.
+/// The phases of a host's life. They only move forward.
 public enum HostPhase: String, Sendable, CaseIterable, Comparable {
-  /// Looks for plugins.
+  /// The host looks for plugins.
   case discovering
-  /// Calls their launch functions.
+  /// The host calls their launch functions.
   case registering
-  /// The registry is sealed; requests are run.
+  /// The registry is sealed, and requests run.
   case launched
-  /// No new runs; live ones end.
+  /// No run begins; live runs end.
   case draining
   /// Everything has ended.
   case stopped
 
-  /// Earlier in a host's life.
+  /// Orders phases by time.
   public static func < (left: HostPhase, right: HostPhase) -> Bool { left.order < right.order }
 
   private var order: Int { Self.allCases.firstIndex(of: self) ?? 0 }

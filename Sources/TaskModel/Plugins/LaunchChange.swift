@@ -1,8 +1,8 @@
-/// A change to requests that a plugin asked for while it launched: held until the registry is sealed, then carried out once, in the order of
-/// the calls.
+/// A change to requests that a plugin asked for during launch. The host applies it once, after the registry is sealed, in the order of the
+/// calls.
 public enum LaunchChange: Sendable, Hashable {
-  /// Submit it.
+  /// Submits the request.
   case submit(TaskRequest)
-  /// Cancel the pending requests of these identifiers, which are the plugin's own.
+  /// Cancels the pending requests of these identifiers, all of them the plugin's own.
   case cancel([TaskIdentifier])
 }

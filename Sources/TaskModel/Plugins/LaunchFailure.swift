@@ -1,33 +1,33 @@
 /// Why a plugin could not be launched.
 public struct LaunchFailure: Error, Sendable, Hashable {
-  /// At which step.
+  /// The step that failed.
   public enum Step: String, Sendable {
     /// The dynamic loader refused it.
     case load
-    /// It crashed, or ended its process, while it was loaded or launched.
+    /// It crashed or exited while it was loaded or launched.
     case crashed
     /// Its launch function did not return in time.
     case timeout
     /// Its launch function returned a status that is not OK.
     case status
-    /// It registered nothing, or what it registered was refused.
+    /// It registered nothing, or the host refused its registration.
     case registration
-    /// What it registered is not what the note in its file says.
+    /// Its registration differs from the note in its file.
     case note
-    /// It registered more than it may.
+    /// It registered more than one handler.
     case registeredTwice
-    /// The identifier is another plugin's.
+    /// Another plugin has the identifier.
     case identifierTaken
     /// The identifier is not permitted.
     case notPermitted
   }
 
-  /// At which step.
+  /// The step that failed.
   public var step: Step
-  /// What was seen, a line of ``PluginText``: it may have the plugin's words in it.
+  /// What was seen, a line of ``PluginText``; it can contain text from the plugin.
   public let observed: String
 
-  /// A failure as given.
+  /// Creates a failure.
   public init(step: Step, observed: String) {
     self.step = step
     self.observed = PluginText.line(observed, limit: Limits.sentenceBytes)

@@ -1,15 +1,15 @@
-/// How a library that knows nothing of taskhost becomes a plugin: what a manifest `NAME.task.toml` says besides the library's path.
+/// How a library that knows nothing of taskhost becomes a plugin: the content of a manifest `NAME.task.toml`, without the library's path.
 public struct LibraryAdoption: Sendable, Hashable {
   /// The identifier that its handler serves.
   public var identifier: TaskIdentifier
-  /// What sort of work.
+  /// The kind of work.
   public var kind: TaskKind
-  /// The function that is the handler.
+  /// The handler's function.
   public var symbol: String
   /// How it is called.
   public var typed: TypedContract
 
-  /// An adoption as given.
+  /// Creates an adoption.
   public init(identifier: TaskIdentifier, kind: TaskKind, symbol: String, typed: TypedContract) {
     self.identifier = identifier
     self.kind = kind
@@ -17,6 +17,6 @@ public struct LibraryAdoption: Sendable, Hashable {
     self.typed = typed
   }
 
-  /// What launching it registers.
+  /// The registration that its launch makes.
   public var registration: HandlerRegistration { HandlerRegistration(identifier: identifier, kind: kind, typed: typed) }
 }

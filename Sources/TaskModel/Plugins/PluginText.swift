@@ -1,21 +1,21 @@
-/// A plugin's words on their way into logs, records and terminals: without control characters, and no longer than they may be.
+/// Prepares text from a plugin for logs, records and terminals: without control characters and within a limit.
 ///
-/// This is the one place that escapes and cuts them. Whoever takes words in, from the C interface, an output or a link, calls it once;
-/// called again, it changes nothing.
+/// Only this code escapes and cuts such text. Code that receives text from the C interface, an output or a link calls it once; calling it
+/// again changes nothing.
 public enum PluginText {
-  /// One line: bad characters escaped, and what is then longer than `limit` bytes cut at a whole character and marked.
+  /// One line with control characters escaped. If it is then longer than `limit` bytes, it is cut between characters and marked.
   public static func line(_ text: String, limit: Int = Limits.logMessageBytes) -> String {
     cut(text.escapingControlCharacters, limit)
   }
 
-  /// Several lines, as of a stack: each escaped, and all of them together cut and marked.
+  /// Several lines, such as a stack, with control characters escaped. The whole text is cut and marked if it is too long.
   public static func lines(_ text: String, limit: Int) -> String {
     guard text.utf8.contains(UInt8(ascii: "\n")) else { return line(text, limit: limit) }
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0).escapingControlCharacters }
     return cut(lines.joined(separator: "\n"), limit)
   }
 
-  /// The bytes of the longest text that `limit` leaves: what is cut has its mark besides.
+  /// The maximum number of bytes of a text after cutting to `limit`, including the mark.
   public static func longest(_ limit: Int) -> Int { limit + mark(limit).utf8.count }
 
   private static func cut(_ text: String, _ limit: Int) -> String {
@@ -29,7 +29,7 @@ public enum PluginText {
 }
 
 extension String {
-  /// The longest beginning that has at most `limit` bytes of UTF-8 and ends with a whole character of Unicode.
+  /// The longest prefix of at most `limit` bytes of UTF-8 that ends between characters.
   public func cut(toBytes limit: Int) -> String {
     guard utf8.count > limit else { return self }
     var end = utf8.index(startIndex, offsetBy: limit)

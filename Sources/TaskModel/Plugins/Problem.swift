@@ -1,18 +1,18 @@
-/// Something about a host that its operator should know, or must do something about. The one shape in which a host reports trouble.
+/// Something that the operator of a host should know or must fix. The host reports all trouble in this form.
 public struct Problem: Sendable, Hashable {
-  /// What sort of trouble. Final: the raw values are part of the control API.
+  /// The kind of trouble. The raw values are part of the control API and never change.
   public enum Kind: String, Sendable, CaseIterable {
-    /// Runs of a schedule, or of an identifier, failed one after the other.
+    /// Consecutive runs of a schedule or an identifier failed.
     case failing
-    /// Requests failed for good and wait for a person.
+    /// Requests failed permanently and wait for a person.
     case deadLetters = "dead_letters"
-    /// Requests have been due for long and do not run.
+    /// Requests have been due for a long time and do not run.
     case overdue
     /// A plugin gets no runs until it is released.
     case quarantined
     /// A plugin gets no runs for a while, because of crashes or forced stops.
     case held
-    /// A plugin gets no runs: a thread that it overran does not come back.
+    /// A plugin gets no runs: a run exceeded its grace, and its thread has not returned.
     case suspended
     /// The file of a registered plugin is gone.
     case pluginGone = "plugin_gone"
@@ -22,7 +22,7 @@ public struct Problem: Sendable, Hashable {
     case storeDamaged = "store_damaged"
     /// The store's files were deleted or replaced while the host had them open.
     case storeReplaced = "store_replaced"
-    /// The store lacks something that it once had.
+    /// The store has lost records.
     case storeLoss = "store_loss"
     /// The store could not be checked for damage.
     case storeUnchecked = "store_unchecked"
@@ -30,38 +30,38 @@ public struct Problem: Sendable, Hashable {
     case stateDirectory = "state_directory"
     /// The machine lacks what the host needs to start workers: threads, descriptors, memory.
     case shortage
-    /// A path that a plugin is entitled to, or its data directory, is not what it was when the host launched, or cannot be opened.
+    /// An entitled path or a plugin's data directory has changed since the host launched, or cannot be opened.
     case path
-    /// A worker does not start: its program is gone, or gives up before the plugin is loaded.
+    /// A worker does not start: its program is gone, or exits before it loads the plugin.
     case worker
-    /// An operator decided that a condition holds, or does not, whatever the machine says.
+    /// An operator overrides a condition.
     case override
-    /// An event socket lost datagrams, or is not read any more.
+    /// An event socket lost datagrams, or the host no longer reads it.
     case eventSocket = "event_socket"
-    /// Lines of the log are lost: nobody reads it, or it cannot be written.
+    /// Log lines are lost: nobody reads the log, or it cannot be written.
     case log
-    /// A limit of the system that will stop the host's work once it is reached.
+    /// A system limit that stops the host's work once it is reached.
     case limit
-    /// Something that the host watches is not watched.
+    /// The host cannot watch something that it should watch.
     case unwatched
-    /// The configuration says something that has no effect.
+    /// A setting of the configuration has no effect.
     case configuration
   }
 
-  /// What sort of trouble.
+  /// The kind of trouble.
   public var kind: Kind
-  /// Whom or what it is about: an identifier, `IDENTIFIER/KEY`, a path, a condition; nil: the host as a whole.
+  /// The subject: an identifier, `IDENTIFIER/KEY`, a path, a condition; nil for the host as a whole.
   public var subject: String?
   /// What was seen, without a full stop.
   public var sentence: String
   /// What to do, without a full stop.
   public var remedy: String
-  /// Since when; nil: that is not known.
+  /// When it began; nil if unknown.
   public var since: WallTime?
-  /// Whether a person must do something: `taskhost status` exits 1 as long as there is one such problem. Else it is a warning.
+  /// Whether a person must act: `taskhost status` exits 1 while there is such a problem. Otherwise it is a warning.
   public var needsAction: Bool
 
-  /// A problem as given.
+  /// Creates a problem.
   public init(_ kind: Kind, of subject: String? = nil, _ sentence: String, remedy: String, since: WallTime? = nil, needsAction: Bool = true)
   {
     self.kind = kind
@@ -77,7 +77,7 @@ public struct Problem: Sendable, Hashable {
 }
 
 extension Problem: Comparable {
-  /// What needs a person comes first, then the order of kinds and subjects.
+  /// Puts problems that need a person first, then orders by kind and subject.
   public static func < (left: Problem, right: Problem) -> Bool { left.rank < right.rank }
 
   private var rank: (Int, Int, String, String) {

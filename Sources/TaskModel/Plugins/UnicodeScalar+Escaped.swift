@@ -1,5 +1,5 @@
 extension Unicode.Scalar {
-  /// The scalar itself, or its escape (`\n`, `\u{1b}`) where it is a control character or could redirect a terminal's text.
+  /// The scalar, or its escape (`\n`, `\u{1b}`) if it is a control character or can change the direction of text.
   func escaped() -> String.UnicodeScalarView {
     switch value {
     case 0x09: return "\\t".unicodeScalars
@@ -13,7 +13,7 @@ extension Unicode.Scalar {
 }
 
 extension String {
-  /// The text with every control character escaped, so that a plugin's words cannot forge lines or steer a terminal.
+  /// The text with every control character escaped, so that a plugin's text cannot forge lines or control a terminal.
   public var escapingControlCharacters: String {
     if utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return self }
     var scalars = String.UnicodeScalarView()
@@ -21,7 +21,7 @@ extension String {
     return String(scalars)
   }
 
-  /// The same of a text of several lines: its line ends and tabs stay.
+  /// As ``escapingControlCharacters``, but line ends and tabs stay.
   public var escapingAllButLines: String {
     var scalars = String.UnicodeScalarView()
     for scalar in unicodeScalars {

@@ -1,18 +1,18 @@
-/// What the host decides while a plugin launches. Called on the plugin's threads, one at a time.
+/// The host's decisions during a plugin's launch. Called on the plugin's threads, one call at a time.
 public protocol LaunchPolicy: Sendable {
-  /// Whether the plugin may have the identifier. Throws `exists` or `notPermitted`.
+  /// Checks whether the plugin may have the identifier. Throws `exists` or `notPermitted`.
   func admit(_ identifier: TaskIdentifier) throws(CallFailure)
   /// The plugin's settings, a JSON object.
   func settings(for identifier: TaskIdentifier) -> String
-  /// The plugin's own folder, an absolute path, made if need be.
+  /// The absolute path of the plugin's own folder, which is created if necessary.
   func dataDirectory(for identifier: TaskIdentifier) throws(CallFailure) -> String
-  /// Whether a plugin with that identifier may submit the request.
+  /// Checks whether the plugin may submit the request.
   func admit(_ request: TaskRequest, from identifier: TaskIdentifier) throws(CallFailure)
-  /// The requests of these identifiers, which the plugin has registered, that are pending from before the launch, the oldest first; those
-  /// after `request`, or with nil from the first on. None in a launch that only finds out what the plugin registers.
+  /// The requests of these identifiers that were pending before the launch, oldest first, starting after `request` (nil: from the first).
+  /// The plugin has registered the identifiers. Empty in a launch that only probes what the plugin registers.
   func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(CallFailure) -> PendingPage
-  /// How far an absolute path is entitled to the plugin.
+  /// The plugin's entitlement to an absolute path.
   func entitlement(to path: String) -> PathEntitlement
-  /// A line from a plugin that launches.
+  /// Takes a log line from the launching plugin.
   func log(_ line: LogLine)
 }

@@ -1,6 +1,6 @@
-/// What a host remembers of plugin files between launches, so that a file it knows is neither read nor probed again.
+/// What a host remembers about plugin files between launches, so that it need not read or probe a known file again.
 ///
-/// It is a cache: losing it costs time at the next launch, nothing else.
+/// It is a cache: losing it only costs time at the next launch.
 public protocol PluginMemory: Sendable {
   /// The files seen at the last launches.
   func knownFiles() throws(StoreError) -> [KnownPluginFile]
@@ -10,24 +10,24 @@ public protocol PluginMemory: Sendable {
   func remember(files: [KnownPluginFile], verdicts: [PluginVerdict]) throws(StoreError)
 }
 
-/// A file with the marks by which the system tells that it is unchanged, and the digest of its content.
+/// A file's digest, with the metadata that shows whether the file has changed.
 public struct KnownPluginFile: Sendable, Hashable {
   /// Absolute path.
   public var path: String
-  /// The device it is on.
+  /// `st_dev`.
   public var device: UInt64
-  /// Its number on that device.
+  /// `st_ino`.
   public var inode: UInt64
   /// Bytes.
   public var size: UInt64
-  /// Content last changed, nanoseconds since 1970.
+  /// When the content last changed, in nanoseconds since 1970.
   public var modified: Int64
-  /// Content, owner or mode last changed, nanoseconds since 1970; a process cannot set it.
+  /// When content, owner or mode last changed, in nanoseconds since 1970; a process cannot set it.
   public var changed: Int64
   /// SHA-256 of its content, 32 bytes.
   public var digest: [UInt8]
 
-  /// A file as given.
+  /// Creates a file.
   public init(path: String, device: UInt64, inode: UInt64, size: UInt64, modified: Int64, changed: Int64, digest: [UInt8]) {
     self.path = path
     self.device = device
@@ -39,16 +39,16 @@ public struct KnownPluginFile: Sendable, Hashable {
   }
 }
 
-/// What came of launching a file's content under certain settings.
+/// The result of launching a file's content under certain settings.
 public struct PluginVerdict: Sendable, Hashable {
   /// SHA-256 of the content, 32 bytes.
   public var digest: [UInt8]
-  /// Of everything else that the verdict depends on (settings, limits, entitlements, the host's build): 32 bytes.
+  /// A digest of everything else that the verdict depends on (settings, limits, entitlements, the host's build): 32 bytes.
   public var circumstances: [UInt8]
-  /// What it registered, as the host encodes it.
+  /// Its registrations, encoded by the host.
   public var registrations: [UInt8]
 
-  /// A verdict as given.
+  /// Creates a verdict.
   public init(digest: [UInt8], circumstances: [UInt8], registrations: [UInt8]) {
     self.digest = digest
     self.circumstances = circumstances

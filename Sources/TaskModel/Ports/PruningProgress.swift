@@ -1,20 +1,20 @@
-/// How far the history has been pruned since the store was opened. The runs before that which are still there are the last run or the last
+/// How far the history has been pruned since the store was opened. The runs that remain before that point are the last run or the last
 /// success of a schedule.
 public struct PruningProgress: Sendable, Hashable {
-  /// The sequence of the last run that was looked at.
+  /// The sequence of the last run that was examined.
   public var through: Int64 = 0
 
-  /// Nothing was looked at.
+  /// Starts at the beginning.
   public init() {}
 
-  /// Which of the oldest runs go. One that lasted long keeps those that began after it, for no longer than it lasted.
+  /// Chooses which of the oldest runs to remove. A long run keeps those that began after it, for no longer than it lasted.
   ///
   /// - Parameters:
-  ///   - slice: The first runs behind ``through``, with when each ended and whether a schedule needs it.
-  ///   - excess: How many of the runs behind ``through`` are too many.
-  ///   - old: The sequence from which on no run is old.
-  ///   - horizon: A run that ended before then is old, in milliseconds since 1970.
-  /// - Returns: Those that are to be removed, and how many were looked at.
+  ///   - slice: The first runs after ``through``, each with its end and whether a schedule needs it.
+  ///   - excess: The number of runs after ``through`` that exceed the limit.
+  ///   - old: Runs from this sequence on are not old.
+  ///   - horizon: A run that ended before this time is old; in milliseconds since 1970.
+  /// - Returns: The runs to remove, and the number of runs examined.
   public mutating func choose(
     from slice: [(sequence: Int64, ended: Int64, isNeeded: Bool)], excess: Int, old: Int64, horizon: Int64
   ) -> (removed: [Int64], passed: Int) {

@@ -1,4 +1,4 @@
-/// Why the store did not do what it was asked. Nothing was written.
+/// Why an operation of the store failed. Nothing was written.
 public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The disk is full.
   case full(String)
@@ -6,17 +6,17 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   case readOnly(String)
   /// Another process holds it.
   case locked(String)
-  /// The file is damaged or no database.
+  /// The file is damaged or not a database.
   case corrupt(String)
   /// It was written by a newer taskhost.
   case futureSchema(found: String)
-  /// Its files were deleted or replaced while it had them open.
+  /// Its files were deleted or replaced while they were open.
   case replaced(String)
-  /// A file of it was cut short while it had it open.
+  /// One of its files was truncated while it was open.
   case cut(String)
-  /// It lacks records that it once had.
+  /// It has lost records.
   case lost(String)
-  /// The run that writes is not the request's present one any more.
+  /// The writing run is no longer the request's current run.
   case fenced
   /// A limit is reached.
   case limit(String)
@@ -35,9 +35,9 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case .corrupt(let detail): "the store is damaged (\(detail))"
     case .futureSchema(let found): "the store was written by a newer taskhost (it has \(found))"
     case .replaced(let detail): "the store's files were deleted or replaced while the host had them open (\(detail))"
-    case .cut(let detail): "the store's files were cut short while the host had them open (\(detail))"
+    case .cut(let detail): "the store's files were truncated while the host had them open (\(detail))"
     case .lost(let detail): "the store has lost records (\(detail))"
-    case .fenced: "the run is no longer the request's present one: nothing was written"
+    case .fenced: "the run is no longer the request's current run: nothing was written"
     case .limit(let detail): detail
     case .other(let detail): "the store failed: \(detail)"
     }
@@ -49,11 +49,11 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case .full: "free some space"
     case .readOnly: "check the state directory's owner, mode and mount"
     case .locked: "stop it, or use another state directory"
-    case .corrupt: "restore it from a copy, or move it away to begin anew"
+    case .corrupt: "restore it from a copy, or move it away to start with an empty store"
     case .futureSchema: "install that version"
     case .replaced: "put the same files back, or stop the host, restore the state directory from a copy, and start it again"
     case .cut: "stop the host, restore the state directory from a copy, and start it again"
-    case .lost: "restore the state directory from a copy, or go on without them: taskhost run --accept-store-loss, once"
+    case .lost: "restore the state directory from a copy, or continue without them: taskhost run --accept-store-loss, once"
     case .fenced, .limit, .other: nil
     }
   }

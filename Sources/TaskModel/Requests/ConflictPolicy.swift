@@ -1,8 +1,8 @@
 /// What a submission does when a live request of its identifier holds its unique key.
 public enum ConflictPolicy: String, Sendable, CaseIterable {
-  /// Every submission is its own request.
+  /// Every submission creates a request.
   case none
-  /// The holder stays, this submission is dropped, also while the holder runs.
+  /// The holder stays, even while it runs, and this submission is dropped.
   case keep
   /// The holder is cancelled; this one starts only after a run of the holder has ended.
   case replace

@@ -2,12 +2,12 @@
 public struct DeadLetters: Sendable, Hashable {
   /// Whose.
   public var identifier: TaskIdentifier
-  /// How many, from 1.
+  /// The number of requests, from 1.
   public var count: Int
-  /// When the first of them failed; nil if there are too many to look at all.
+  /// When the first of them failed; nil if there are too many to read all.
   public var oldest: WallTime?
 
-  /// Dead letters as given.
+  /// Creates a group of dead letters.
   public init(identifier: TaskIdentifier, count: Int, oldest: WallTime?) {
     self.identifier = identifier
     self.count = count

@@ -4,13 +4,13 @@ public struct Dependency: Sendable, Hashable {
   public enum FailurePolicy: String, Sendable, CaseIterable {
     /// It ends as the predecessor did, failed or cancelled, and names it.
     case fail
-    /// It runs all the same.
+    /// It runs anyway.
     case ignore
   }
 
   /// The predecessor.
   public enum Predecessor: Sendable, Hashable {
-    /// A request that is there.
+    /// An existing request.
     case request(RequestID)
     /// The request at that position of the same submission, from 0.
     case position(Int)
@@ -21,7 +21,7 @@ public struct Dependency: Sendable, Hashable {
   /// What becomes of the dependant when it does not succeed.
   public var onFailure: FailurePolicy
 
-  /// An edge as given.
+  /// Creates an edge.
   public init(_ predecessor: Predecessor, onFailure: FailurePolicy = .fail) {
     self.predecessor = predecessor
     self.onFailure = onFailure
@@ -34,12 +34,12 @@ public struct DependencyRecord: Sendable, Hashable {
   public var predecessor: RequestID
   /// What becomes of the dependant when it does not succeed.
   public var onFailure: Dependency.FailurePolicy
-  /// How the predecessor ended; nil: it has not.
+  /// How the predecessor ended; nil if it has not.
   public var ended: RequestState?
-  /// What the predecessor's handler gave out; empty until it has ended, and where it gave nothing.
+  /// The output of the predecessor's handler; empty until it has ended, and if it has no output.
   public var output: [UInt8]
 
-  /// An edge as given.
+  /// Creates an edge.
   public init(predecessor: RequestID, onFailure: Dependency.FailurePolicy, ended: RequestState? = nil, output: [UInt8] = []) {
     self.predecessor = predecessor
     self.onFailure = onFailure

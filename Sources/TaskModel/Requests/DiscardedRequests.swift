@@ -1,10 +1,10 @@
 /// The dead letters that were discarded together.
 public struct DiscardedRequests: Sendable, Hashable {
-  /// Those that were discarded, the oldest first.
+  /// The discarded requests, oldest first.
   public var discarded: [RequestID] = []
-  /// The last one that was looked at, if there are more: the rest begins after it. Nil: all were looked at.
+  /// The last request that was examined, if there are more; the next call starts after it. Nil if all were examined.
   public var last: RequestID?
 
-  /// None yet.
+  /// Starts empty.
   public init() {}
 }

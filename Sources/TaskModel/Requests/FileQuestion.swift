@@ -1,4 +1,4 @@
-/// A file or directory, of which a plugin asks whether somebody has it open.
+/// A file or directory. A plugin asks whether any process has it open.
 public struct FileQuestion: Sendable, Hashable {
   /// `st_dev`.
   public var device: UInt64
@@ -7,7 +7,7 @@ public struct FileQuestion: Sendable, Hashable {
   /// Relative to the question's directory, 1 to ``Limits/pathBytes`` bytes, no NUL.
   public var path: [UInt8]
 
-  /// A question as given.
+  /// Creates a question.
   public init(device: UInt64, inode: UInt64, path: [UInt8]) {
     self.device = device
     self.inode = inode

@@ -2,16 +2,16 @@
 public enum FileUse: UInt8, Sendable, CaseIterable {
   /// The host cannot tell.
   case unknown = 0
-  /// A process has it open or mapped, runs it, or is in it.
+  /// A process has it open or mapped, runs it, or uses it as its working directory.
   case open = 1
-  /// Nobody had it open when the host looked.
+  /// No process had it open when the host looked.
   case notOpen = 2
 }
 
 extension FileUse {
-  /// The answers as they travel.
+  /// Decodes the answers from their form on the link.
   ///
-  /// - Throws: `internal` for a number of them other than `count`, or one that has no meaning.
+  /// - Throws: `internal` if there are not `count` answers, or if one has no meaning.
   public static func decoding(_ bytes: [UInt8], of count: Int) throws(CallFailure) -> [FileUse] {
     guard bytes.count == count else { throw CallFailure(.internal, "\(bytes.count) answers about \(count) files") }
     var uses: [FileUse] = []

@@ -1,9 +1,9 @@
-/// An entry of a list of identifiers: one in full, or a prefix that ends in `*`.
+/// An entry of a list of identifiers: a complete identifier, or a prefix followed by `*`.
 public struct IdentifierPattern: Sendable, Hashable, CustomStringConvertible {
   /// The pattern as written, its final `*` included.
   public let text: String
 
-  /// Takes `*`, an identifier, or the beginning of one followed by `*`.
+  /// Accepts `*`, an identifier, or the beginning of one followed by `*`.
   public init(_ text: String) throws(InvalidIdentifier) {
     if text != "*" {
       _ = try TaskIdentifier(text.hasSuffix("*") ? String(text.dropLast()) : text)

@@ -1,8 +1,8 @@
-/// How much there may be of everything that comes from outside: what the plugin contract fixes, and what a request may have.
+/// Limits for everything that comes from outside: those of the plugin contract, and those of a request.
 public enum Limits {
   /// Bytes of a request's payload and of a run's output.
   public static let payloadBytes = 65_536
-  /// Bytes of a typed handler's arguments as they travel: a payload's, and what packing adds for each of 32 arguments.
+  /// Bytes of a typed handler's packed arguments: a payload's bytes, plus the packing overhead of 32 arguments.
   public static let argumentBytes = payloadBytes + 512
   /// Bytes of a typed handler's signature.
   public static let signatureBytes = 4096
@@ -22,21 +22,21 @@ public enum Limits {
   public static let stateBytes = 64 * 1_048_576
   /// Bytes of a log line and of a message; longer ones are cut and marked.
   public static let logMessageBytes = 8192
-  /// Bytes of a sentence of the host about a plugin, which may have the plugin's words in it.
+  /// Bytes of a sentence of the host about a plugin; it can contain text from the plugin.
   public static let sentenceBytes = 2 * logMessageBytes
-  /// Bytes of a stack, or of what is told of a crash.
+  /// Bytes of a stack, or of a crash report.
   public static let stackBytes = 65_536
-  /// Log lines that a run, or a launch, may write at once.
+  /// Log lines that a run, or a launch, may write in a burst.
   public static let logBurst = 1000
-  /// Log lines a second that a run, or a launch, may write in the long run.
+  /// Log lines per second that a run, or a launch, may write on average.
   public static let logRate = 100
-  /// Reports of progress of a run that are told at once.
+  /// Progress reports of a run that are forwarded in a burst.
   public static let progressBurst = 100
-  /// Reports of progress of a run that are told a second in the long run.
+  /// Progress reports of a run that are forwarded per second on average.
   public static let progressRate = 50
   /// Log lines kept with a run.
   public static let keptLogLines = 100
-  /// Losses in a row that fail a request.
+  /// The number of consecutive losses at which a request fails.
   public static let lossesInARow = 5
   /// Priorities, low to high.
   public static let priorities = -10...10
@@ -48,16 +48,16 @@ public enum Limits {
   public static let resources = 16
   /// Tokens that a request takes of one resource.
   public static let resourceTokens = 1...1_000_000
-  /// Attempts of a request, wherever its retry policy comes from.
+  /// Attempts of a request, whatever the source of its retry policy.
   public static let attempts = 1...1000
-  /// The first and the longest delay of a retry policy, wherever it comes from: without one, what fails would run back to back.
+  /// The first and the longest delay of a retry policy, whatever its source: without a delay, a failing request would run back to back.
   public static let retryDelays: ClosedRange<Duration> = .milliseconds(100) ... .seconds(30 * 86_400)
-  /// Missed occurrences of one request that are run.
+  /// Missed occurrences of one request that may be caught up.
   public static let missedRuns = 1...10_000
   /// The longest interval, flex, quiet, delay and window: ten years.
   public static let longestDuration = Duration.seconds(3660 * 86_400)
-  /// Pending requests that a plugin is shown by one call.
+  /// Pending requests that one call shows a plugin.
   public static let pendingVisited = 1000
-  /// Handlers that a plugin may let run at once.
+  /// Concurrent runs that a plugin may allow.
   public static let concurrentRuns = 1024
 }

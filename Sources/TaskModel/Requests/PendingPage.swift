@@ -1,14 +1,14 @@
 /// Some of a plugin's pending requests, in the order of their submission.
 ///
-/// All of them could be 64 MiB, so they are asked for a page at a time: at most ``requestLimit`` requests, and no further one once their
-/// payloads have ``payloadLimit`` bytes together.
+/// All of them could take 64 MiB, so callers read them in pages. A page has at most ``requestLimit`` requests, and ends once its payloads
+/// reach ``payloadLimit`` bytes.
 public struct PendingPage: Sendable, Hashable {
   /// The requests, the oldest first.
   public var requests: [PendingRequest]
-  /// The next page begins after this request; nil: there is none.
+  /// The next page begins after this request; nil if there is none.
   public var next: RequestID?
 
-  /// A page as given.
+  /// Creates a page.
   public init(requests: [PendingRequest] = [], next: RequestID? = nil) {
     self.requests = requests
     self.next = next
@@ -16,6 +16,6 @@ public struct PendingPage: Sendable, Hashable {
 
   /// Requests of a page.
   public static let requestLimit = 250
-  /// Bytes of payloads with which a page is full: it has at most that many and one payload more.
+  /// A page is full once its payloads have this many bytes; the last payload may exceed it.
   public static let payloadLimit = 256 << 10
 }

@@ -1,21 +1,21 @@
-/// A request that waits for its run, as its plugin sees it.
+/// A pending request as its plugin sees it.
 public struct PendingRequest: Sendable, Hashable {
   /// Its id.
   public var id: RequestID
-  /// Whose handler.
+  /// The task identifier.
   public var identifier: TaskIdentifier
-  /// What it needs of the machine.
+  /// The machine conditions it requires.
   public var conditions: Conditions
-  /// Not before, as it was submitted; nil: at once.
+  /// The earliest start that was submitted; nil means immediately.
   public var earliestBegin: WallTime?
-  /// The effective earliest start: after a retry, later than that.
+  /// The effective earliest start, which is later after a retry.
   public var nextStart: WallTime
-  /// 1 while it has not run yet.
+  /// The number of its next run: 1 before the first.
   public var attempt: Int
   /// What was submitted; at most ``Limits/payloadBytes``.
   public var payload: [UInt8]
 
-  /// A request as given.
+  /// Creates a request.
   public init(
     id: RequestID, identifier: TaskIdentifier, conditions: Conditions = [], earliestBegin: WallTime? = nil, nextStart: WallTime,
     attempt: Int = 1, payload: [UInt8] = []
@@ -29,7 +29,7 @@ public struct PendingRequest: Sendable, Hashable {
     self.payload = payload
   }
 
-  /// What of the record a plugin sees.
+  /// Keeps the fields of the record that a plugin sees.
   public init(_ record: RequestRecord) {
     self.init(
       id: record.id, identifier: record.request.identifier, conditions: record.request.conditions,

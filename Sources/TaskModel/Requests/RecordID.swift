@@ -1,9 +1,9 @@
-/// Names a request or a run: a UUID of version 7 (RFC 9562 §5.7), so ids sort by the moment they were made.
+/// Names a request or a run: a UUID of version 7 (RFC 9562 §5.7), so ids sort by creation time.
 ///
-/// Its first 60 free bits, ``sequence``, are unique within a store and are the row's key there; its last 62, ``origin``, are drawn once
-/// for each store, so that ids of different hosts never meet.
+/// The first 60 free bits, ``sequence``, are unique within a store and are the row's key there. The last 62, ``origin``, are drawn once for
+/// each store, so that ids of different hosts never collide.
 public struct RecordID<Kind>: Sendable, Hashable, Comparable, CustomStringConvertible {
-  /// Milliseconds since 1970 (48 bits) and a counter (12 bits): unique and rising within a store.
+  /// Milliseconds since 1970 (48 bits) and a counter (12 bits): unique and increasing within a store.
   public let sequence: Int64
   /// The store's own 62 bits.
   public let origin: UInt64
@@ -33,7 +33,7 @@ public struct RecordID<Kind>: Sendable, Hashable, Comparable, CustomStringConver
     self.init(sequence: Int64(truncatingIfNeeded: time << 12 | counter), origin: low)
   }
 
-  /// No id that is drawn from then on is smaller.
+  /// The smallest id that can be drawn at `time` or later.
   public init(firstAt time: WallTime, origin: UInt64) {
     self.init(sequence: max(0, min(time.unixMilliseconds, 1 << 47)) << 12, origin: origin)
   }
@@ -60,7 +60,7 @@ public struct RecordID<Kind>: Sendable, Hashable, Comparable, CustomStringConver
     }
   }
 
-  /// Made earlier; of two stores, the smaller origin decides a tie.
+  /// Orders by creation time; for ids of two stores, the origin breaks a tie.
   public static func < (left: RecordID, right: RecordID) -> Bool { (left.sequence, left.origin) < (right.sequence, right.origin) }
 }
 

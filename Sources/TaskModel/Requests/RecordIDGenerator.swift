@@ -1,9 +1,9 @@
-/// Draws rising sequences for ``RecordID``: the clock's millisecond and a counter, which goes on into the next millisecond
+/// Draws increasing sequences for ``RecordID``: the clock's millisecond and a counter. The counter carries over into the next millisecond
 /// when it is full or when the clock was set back (RFC 9562 §6.2, method 1).
 public struct RecordIDGenerator: Sendable {
   private var last: Int64
 
-  /// Goes on after `last`, the highest sequence in use; 0 for none.
+  /// Continues after `last`, the highest sequence in use; 0 if none is.
   public init(after last: Int64) { self.last = last }
 
   /// The next sequence at `now`.

@@ -1,21 +1,21 @@
-/// When a request comes again.
+/// When a request repeats.
 public struct RepeatRule: Sendable, Hashable {
-  /// What makes the next occurrence.
+  /// What determines the next occurrence.
   public enum Schedule: Sendable, Hashable {
-    /// That much later than the one before: on a grid that does not drift.
+    /// At this interval, on a grid that does not drift.
     case every(Duration)
-    /// The times of a cron expression by the clocks of a place.
+    /// The times of a cron expression in a time zone.
     case cron(CronRule)
     /// The next event that the request's ``EventTrigger`` names.
     case event
   }
 
-  /// What makes the next occurrence.
+  /// What determines the next occurrence.
   public var schedule: Schedule
-  /// What becomes of occurrences whose time passed while the host was down.
+  /// What happens to occurrences whose time passed while the host was down.
   public var missed: MissedPolicy
 
-  /// A rule as given.
+  /// Creates a rule.
   public init(_ schedule: Schedule, missed: MissedPolicy = .latest) {
     self.schedule = schedule
     self.missed = missed
@@ -24,7 +24,7 @@ public struct RepeatRule: Sendable, Hashable {
   /// Every `interval`.
   public init(every interval: Duration) { self.init(.every(interval)) }
 
-  /// The interval of ``Schedule/every(_:)``; nil: the schedule is another.
+  /// The interval of ``Schedule/every(_:)``; nil for other schedules.
   public var interval: Duration? {
     get { if case .every(let interval) = schedule { interval } else { nil } }
     set { if let newValue { schedule = .every(newValue) } }
@@ -33,8 +33,8 @@ public struct RepeatRule: Sendable, Hashable {
   /// Which clock its times follow.
   public var clock: DueClock { if case .every = schedule { .boot } else { .wall } }
 
-  /// The first moment after `now` on the grid that `occurrence` lies on, `interval` apart: from the schedule alone, never from when a run
-  /// happened to take place, so it does not drift. An occurrence that is still to come stays.
+  /// The first moment after `now` on the grid of `occurrence` and `interval`. It depends on the schedule alone, not on when a run took
+  /// place, so it does not drift. An `occurrence` in the future is returned unchanged.
   public static func next(every interval: Duration, after occurrence: WallTime, now: WallTime) -> WallTime {
     let step = max(1, interval.wholeMilliseconds)
     guard occurrence <= now else { return occurrence }
@@ -42,16 +42,16 @@ public struct RepeatRule: Sendable, Hashable {
   }
 }
 
-/// The times of a cron expression by the clocks of a place.
+/// The times of a cron expression in a time zone.
 public struct CronRule: Sendable, Hashable {
-  /// Five fields, or a name as `@daily`.
+  /// Five fields, or a name such as `@daily`.
   public var expression: String
   /// The IANA name of the time zone.
   public var timeZone: String
-  /// What happens to times when clocks are set.
+  /// What happens to times that clocks skip or repeat.
   public var daylight: DaylightPolicy
 
-  /// A rule as given; neither the expression nor the zone is looked at here.
+  /// Creates a rule without checking the expression or the zone.
   public init(_ expression: String, timeZone: String, daylight: DaylightPolicy = DaylightPolicy()) {
     self.expression = expression
     self.timeZone = timeZone
@@ -59,14 +59,14 @@ public struct CronRule: Sendable, Hashable {
   }
 }
 
-/// What becomes of the occurrences of a repeating request whose time passed while they could not run.
+/// What happens to missed occurrences of a repeating request, whose time passed while they could not run.
 public enum MissedPolicy: Sendable, Hashable {
   /// One run stands for all of them.
   case latest
-  /// None of them runs: it goes on with the next one.
+  /// None of them runs; the request continues with the next occurrence.
   case skip
-  /// Each runs, the latest `limit` of them, one every `spread`, so that a boot is no stampede; but at least twice as fast as new ones fall
-  /// due. What falls due while they run, runs after them.
+  /// The latest `limit` of them run, one every `spread`, so that a boot does not start all at once, but at least twice as fast as new ones
+  /// fall due. Occurrences that fall due meanwhile run after them.
   case all(limit: Int, spread: Duration)
 
   /// Its name in JSON and on the command line.
@@ -78,6 +78,6 @@ public enum MissedPolicy: Sendable, Hashable {
     }
   }
 
-  /// The names there are.
+  /// All names.
   public static let names = ["latest", "skip", "all"]
 }

@@ -2,13 +2,13 @@
 public struct RequestRecord: Sendable, Hashable {
   /// Its id.
   public var id: RequestID
-  /// What was submitted, with the retry policy that applies. `payload` is empty where a listing leaves it out.
+  /// The submitted request with the retry policy that applies. `payload` is empty in listings that omit it.
   public var request: TaskRequest
   /// Its state.
   public var state: RequestState
   /// When it is due, or was.
   public var due: WallTime
-  /// For a repeating request: the schedule's time of the present occurrence.
+  /// For a repeating request: the scheduled time of the current occurrence.
   public var occurrence: WallTime?
   /// When it was submitted.
   public var submitted: WallTime
@@ -16,7 +16,7 @@ public struct RequestRecord: Sendable, Hashable {
   public var attemptsSpent: Int
   /// Losses in a row.
   public var losses: Int
-  /// Set while a run of it is asked to stop because it was cancelled or replaced.
+  /// Set while its run is asked to stop because the request was cancelled or replaced.
   public var stopRequested: StopReason?
   /// The request it waits for, while blocked.
   public var blockedBy: RequestID?
@@ -30,16 +30,16 @@ public struct RequestRecord: Sendable, Hashable {
   public var lastOutcome: RunOutcome?
   /// The message of its last run.
   public var lastMessage: String?
-  /// Whether its deadline has passed while it waited: only what ``LaneGates/relaxed`` leaves counts.
+  /// Whether its deadline passed while it waited: only ``LaneGates/relaxed`` applies now.
   public var isRelaxed: Bool
-  /// When it is due because of an event that came while it ran; nil: none came.
+  /// When it is due because of an event that arrived during its run; nil if none did.
   public var eventDue: WallTime?
-  /// When the first of the events came that its present wait for quiet merges; nil: none has.
+  /// When the first event of the burst arrived that its current debounce merges; nil if none has.
   public var eventSince: WallTime?
-  /// Of ``MissedPolicy/all(limit:spread:)``: how many missed occurrences are still to run.
+  /// For ``MissedPolicy/all(limit:spread:)``: the number of missed occurrences still to run.
   public var missedLeft: Int
 
-  /// A record as given.
+  /// Creates a record.
   public init(
     id: RequestID, request: TaskRequest, state: RequestState, due: WallTime, occurrence: WallTime? = nil, submitted: WallTime,
     attemptsSpent: Int = 0, losses: Int = 0, stopRequested: StopReason? = nil, blockedBy: RequestID? = nil, run: RunID? = nil,
@@ -67,15 +67,15 @@ public struct RequestRecord: Sendable, Hashable {
     self.missedLeft = missedLeft
   }
 
-  /// The number of its next or present run: 1 for the first, one more for each attempt spent.
+  /// The number of its next or current run: 1 for the first, plus one for each attempt spent.
   public var attempt: Int { attemptsSpent.adding(saturating: 1) }
 
-  /// What holds it now besides its time.
+  /// What it waits for now besides its time.
   public var gates: LaneGates { isRelaxed ? request.gates.relaxed : request.gates }
 
-  /// Where it waits.
+  /// The lane it waits in.
   public var lane: Lane { Lane(request.identifier, gates) }
 
-  /// Whether it has occurrences to come.
+  /// Whether it repeats.
   public var isRepeating: Bool { request.repetition != nil }
 }

@@ -1,21 +1,21 @@
 /// The stored state of a task request.
 public enum RequestState: String, Sendable, CaseIterable {
-  /// Waits for another request to end.
+  /// It waits for another request to end.
   case blocked
-  /// Waits for its time and its turn.
+  /// It waits for its time and its turn.
   case pending
-  /// Pending, and handed out ahead of its run's begin, from where it can be taken back; shown as pending.
+  /// Pending, and handed to a launcher before its run begins. It can be taken back; people and plugins see it as pending.
   case claimed
   /// A handler works on it.
   case running
-  /// Ended well.
+  /// It ended with success.
   case succeeded
-  /// Ended for good without success: a dead letter.
+  /// It failed permanently: a dead letter.
   case failed
-  /// Ended because somebody wished so.
+  /// It ended because someone cancelled it.
   case cancelled
 
-  /// The state that people and plugins are told: what is handed out ahead is pending to them.
+  /// The state that people and plugins see: `claimed` appears as `pending`.
   public var shown: RequestState { self == .claimed ? .pending : self }
 
   /// Whether it has ended.
@@ -27,40 +27,40 @@ public enum RequestState: String, Sendable, CaseIterable {
   }
 }
 
-/// What may happen to a request.
+/// What can happen to a request.
 public enum RequestEvent: Sendable, Hashable {
   /// What it waited for has ended.
   case unblocked
-  /// It is handed out ahead of its run's begin.
+  /// It is handed to a launcher before its run begins.
   case claimed
-  /// It is taken back: its run has not begun, and does not.
+  /// It is taken back: its run has not begun and will not begin.
   case released
   /// Its run begins.
   case started
   /// Its run ended.
   case ended(RunOutcome)
-  /// Somebody wishes it away, or a newer request takes its place.
+  /// Someone cancels it, or a newer request replaces it.
   case cancelled
   /// A request that had to succeed first has failed.
   case predecessorFailed
-  /// An operator revives a dead letter.
+  /// An operator retries a dead letter.
   case revived
-  /// An operator gives a dead letter up.
+  /// An operator discards a dead letter.
   case discarded
-  /// A dead letter is revived together with what it failed because of, and waits for that again.
+  /// A dead letter is retried together with the predecessor that made it fail, and waits for that again.
   case redriven
 }
 
-/// What a transition depends on besides state and event.
+/// The conditions of a transition besides state and event.
 public struct RequestGuards: Sendable, Hashable {
-  /// Whether another attempt is allowed after one more is spent.
+  /// Whether another attempt is allowed after this one.
   public var attemptsLeft: Bool
-  /// Whether another loss in a row is allowed.
+  /// Whether another consecutive loss is allowed.
   public var lossesLeft: Bool
-  /// Whether it has occurrences to come.
+  /// Whether it repeats.
   public var repeating: Bool
 
-  /// The guards as given.
+  /// Creates guards; by default everything is allowed.
   public init(attemptsLeft: Bool = true, lossesLeft: Bool = true, repeating: Bool = false) {
     self.attemptsLeft = attemptsLeft
     self.lossesLeft = lossesLeft
@@ -68,11 +68,11 @@ public struct RequestGuards: Sendable, Hashable {
   }
 }
 
-/// Where an event leads and what goes with it.
+/// The result of an event: the new state and its effects.
 public struct RequestTransition: Sendable, Hashable {
-  /// When a request that is pending again is due.
+  /// When a request that becomes pending again is due.
   public enum Due: Sendable, Hashable {
-    /// As it was.
+    /// Unchanged.
     case unchanged
     /// At once.
     case now
@@ -80,17 +80,17 @@ public struct RequestTransition: Sendable, Hashable {
     case afterBackoff
     /// After the handler's `retry_after`, or soon.
     case afterSnooze
-    /// At its schedule's next time.
+    /// At the next time of its schedule.
     case nextOccurrence
   }
 
-  /// What happens to the attempts spent.
+  /// The effect on the attempts spent.
   public enum Attempts: Sendable, Hashable {
     /// Nothing.
     case keep
-    /// One more is spent.
+    /// One more attempt is spent.
     case spend
-    /// Back to none.
+    /// The count returns to 0.
     case reset
   }
 
@@ -98,20 +98,20 @@ public struct RequestTransition: Sendable, Hashable {
   public var state: RequestState
   /// When it is due, if `state` is pending.
   public var due: Due = .unchanged
-  /// What happens to the attempts spent.
+  /// The effect on the attempts spent.
   public var attempts: Attempts = .keep
-  /// Whether this is one more loss in a row; anything else ends the row.
+  /// Whether this counts as a consecutive loss; anything else resets that count.
   public var countsAsLoss = false
 }
 
 /// An event that the state does not allow.
 public struct IllegalTransition: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The state it met.
+  /// The state.
   public let state: RequestState
   /// The event.
   public let event: RequestEvent
 
-  /// The pair as given.
+  /// Creates the error for a state and an event.
   public init(state: RequestState, event: RequestEvent) {
     self.state = state
     self.event = event
@@ -123,8 +123,6 @@ public struct IllegalTransition: Error, Sendable, Equatable, CustomStringConvert
 
 extension RequestState {
   /// The one place where a request's state changes.
-  ///
-  /// - Source: semantics.md, "How a run ends, and what its request does then".
   public func transition(on event: RequestEvent, guards: RequestGuards) throws(IllegalTransition) -> RequestTransition {
     switch (self, event) {
     case (.blocked, .unblocked): return RequestTransition(state: .pending)

@@ -1,26 +1,26 @@
-/// What became of dead letters that were retried together.
+/// The result of retrying dead letters together.
 public struct RetriedRequests: Sendable, Hashable {
-  /// A dead letter that stays one.
+  /// A dead letter that could not be retried.
   public struct Refused: Sendable, Hashable {
     /// The request.
     public var id: RequestID
     /// Why.
     public var message: String
 
-    /// A refusal as given.
+    /// Creates a refusal.
     public init(id: RequestID, message: String) {
       self.id = id
       self.message = message
     }
   }
 
-  /// Those that are pending again, or blocked by one that is, the oldest first.
+  /// The requests that are pending again, or blocked by one that is, oldest first.
   public var retried: [RequestID] = []
-  /// Those that stay as they are, the oldest first.
+  /// The requests that stay failed, oldest first.
   public var refused: [Refused] = []
-  /// The last one that was looked at, if there are more: the rest begins after it. Nil: all were looked at.
+  /// The last request that was examined, if there are more; the next call starts after it. Nil if all were examined.
   public var last: RequestID?
 
-  /// None yet.
+  /// Starts empty.
   public init() {}
 }

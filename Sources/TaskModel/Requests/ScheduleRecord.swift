@@ -1,5 +1,5 @@
-/// What is remembered of the runs of one schedule: a unique key, a repeating request without one, or all other requests of an identifier.
-/// The store never forgets it, and keeps its last run and its last success whatever the history's limits are.
+/// What the store remembers about the runs of one schedule: a unique key, a repeating request without one, or all other requests of an
+/// identifier. The store never forgets it, and keeps its last run and its last success whatever the history's limits are.
 public struct ScheduleRecord: Sendable, Hashable {
   /// Whose.
   public var identifier: TaskIdentifier
@@ -7,16 +7,16 @@ public struct ScheduleRecord: Sendable, Hashable {
   public var key: String?
   /// The live request that holds the key, or that repeats; nil if there is none.
   public var request: RequestRecord?
-  /// Its last run, without output, log and trouble; nil: it never ran.
+  /// Its last run without output, log and trouble; nil if it never ran.
   public var lastRun: RunRecord?
-  /// When the last run that succeeded ended; nil: none has.
+  /// When the last successful run ended; nil if none has.
   public var lastSuccess: WallTime?
-  /// How many runs failed since; those that neither failed nor succeeded are not counted.
+  /// The number of failed runs since then; runs that neither failed nor succeeded do not count.
   public var failures: Int
-  /// When the first of those ended; nil: there are none.
+  /// When the first of those ended; nil if there are none.
   public var failingSince: WallTime?
 
-  /// A record as given; by default one of which nothing ran.
+  /// Creates a record; by default of a schedule that never ran.
   public init(
     identifier: TaskIdentifier, key: String? = nil, request: RequestRecord? = nil, lastRun: RunRecord? = nil, lastSuccess: WallTime? = nil,
     failures: Int = 0, failingSince: WallTime? = nil
@@ -30,10 +30,10 @@ public struct ScheduleRecord: Sendable, Hashable {
     self.failingSince = failingSince
   }
 
-  /// How it is called: `IDENTIFIER/KEY`, or the identifier where a request has no key.
+  /// Its name: `IDENTIFIER/KEY`, or the identifier if it has no key.
   public var name: String { key.map { "\(identifier)/\($0)" } ?? identifier.rawValue }
 
-  /// The order in which a listing has them.
+  /// The order of listings.
   public static func isListedBefore(_ left: ScheduleRecord, _ right: ScheduleRecord) -> Bool {
     guard left.identifier == right.identifier else { return left.identifier < right.identifier }
     switch (left.key, right.key) {
@@ -43,11 +43,11 @@ public struct ScheduleRecord: Sendable, Hashable {
     }
   }
 
-  /// Failed runs in a row from which a schedule is reported, however its next attempts may end.
+  /// The number of consecutive failed runs at which a schedule is reported.
   public static let failuresToReport = 3
 
-  /// Whether a person should look: its last occurrence ended without success and nothing will try that one again, or too many runs in a row
-  /// failed. Only where something is to run again: what failed for good is a dead letter.
+  /// Whether a person should look: its last occurrence failed and nothing will retry it, or too many consecutive runs failed. Only for
+  /// schedules that run again: a request that failed permanently is a dead letter.
   public var isFailing: Bool {
     guard let request, !request.state.isFinal, failures > 0 else { return false }
     let hasGivenUp = request.isRepeating && request.attemptsSpent == 0 && lastRun?.outcome?.isFailure == true

@@ -30,14 +30,14 @@ public struct TaskIdentifier: Sendable, Hashable, Comparable, CustomStringConver
   public static func < (left: TaskIdentifier, right: TaskIdentifier) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// A text that is no ``TaskIdentifier``.
+/// A text that is not a ``TaskIdentifier``.
 public struct InvalidIdentifier: Error, Sendable, Equatable, CustomStringConvertible {
-  /// What was offered, cut to 160 characters and with control characters escaped when described.
+  /// The text; ``description`` cuts it to 160 characters and escapes control characters.
   public let text: String
   /// What is wrong with it: "is empty", …
   public let flaw: String
 
-  /// What was offered, what is wrong with it, and what is allowed.
+  /// The text, what is wrong with it, and what is allowed.
   public var description: String {
     let shown = String(text.prefix(160)).escapingControlCharacters
     return "identifier \"\(shown)\" \(flaw); use 1 to 128 of A-Z a-z 0-9 . _ - and begin with a letter or digit"

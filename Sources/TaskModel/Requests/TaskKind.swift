@@ -1,4 +1,4 @@
-/// What sort of work a handler does; decides its default time budget and grace.
+/// The kind of work a handler does; decides its default budget and grace.
 public enum TaskKind: String, Sendable, CaseIterable {
   /// Short and frequent: tokens, small fetches (as `BGAppRefreshTask`).
   case refresh
@@ -7,7 +7,7 @@ public enum TaskKind: String, Sendable, CaseIterable {
   /// Started by a person, with visible progress (as `BGContinuedProcessingTask`).
   case continued
 
-  /// How long a run may take before it expires; nil: no limit, see ``stallLimit``.
+  /// How long a run may take before it expires; nil means no limit, see ``stallLimit``.
   ///
   /// - Source: 30 s as `BGAppRefreshTask`, 10 min as WorkManager.
   public var defaultBudget: Duration? {
@@ -18,7 +18,7 @@ public enum TaskKind: String, Sendable, CaseIterable {
     }
   }
 
-  /// How long a run may take from its expiration until it is stopped by force.
+  /// The time from expiration until a run is stopped by force.
   public var defaultGrace: Duration {
     switch self {
     case .refresh: .seconds(5)
@@ -26,6 +26,6 @@ public enum TaskKind: String, Sendable, CaseIterable {
     }
   }
 
-  /// For `continued`: a run expires that long after its `completed` last rose.
+  /// For `continued`: a run expires this long after its `completed` last increased.
   public var stallLimit: Duration? { self == .continued ? .seconds(60) : nil }
 }

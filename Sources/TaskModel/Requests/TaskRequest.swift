@@ -1,45 +1,45 @@
-/// A wish that a task be run: what an application or a plugin submits.
+/// A request to run a task, as an application or a plugin submits it.
 public struct TaskRequest: Sendable, Hashable {
-  /// Whose handler.
+  /// The task identifier.
   public var identifier: TaskIdentifier
   /// Bytes for the handler, JSON by convention; at most ``Limits/payloadBytes``.
   public var payload: [UInt8]
-  /// Not before; a hint, never a promise. nil: now.
+  /// The earliest start: a hint, not a promise. Nil means now.
   public var earliestBegin: WallTime?
-  /// Whether it names no time and waits for `minimum_interval` after its identifier's last run began. Only a submission says so: from it
-  /// ``earliestBegin`` is made, which is what is kept.
+  /// Whether it waits for `minimum_interval` after its identifier's last run began instead of naming a time. Set only in a submission; the
+  /// host stores the resulting ``earliestBegin``.
   public var isPaced = false
-  /// What it needs besides its time: of the machine, of limits.
+  /// What it needs besides its time: conditions of the machine and limits.
   public var gates: LaneGates
-  /// What its submitter says its run does when a condition is lost; nil: the operator says it for its handler. The scheduler writes what
-  /// comes of it into ``gates``; this is nil then.
+  /// What the submitter wants its run to do when a condition is lost; nil means the operator's setting for the handler. The scheduler
+  /// writes the result into ``gates`` and sets this to nil.
   public var onLostCondition: LostConditionPolicy?
   /// −10 … 10; higher goes first.
   public var priority: Int
-  /// Of live requests of an identifier only one holds a key; nil: it holds none.
+  /// Only one live request of an identifier can hold a key; nil if it holds none.
   public var uniqueKey: String?
   /// What to do when the key is held.
   public var onConflict: ConflictPolicy
-  /// nil: the operator's defaults.
+  /// nil means the operator's defaults.
   public var retry: RetryPolicy?
-  /// nil: it runs once.
+  /// nil if it runs once.
   public var repetition: RepeatRule?
   /// For listing and cancelling.
   public var tags: [String]
-  /// From then on only network and power count of its conditions, and no window and no quota; nil: they count for ever.
+  /// After this time, of its conditions only network and power apply, and no window or quota; nil for no deadline.
   public var deadline: WallTime?
   /// Which clock its times follow.
   public var clock: DueClock
-  /// The event it waits for; nil: it waits for its time alone.
+  /// The event it waits for; nil if it waits for its time alone.
   public var event: EventTrigger?
   /// The requests that must end first.
   public var after: [Dependency]
-  /// A submission with the key of an earlier one is answered as that one was, and does nothing; nil: each submission counts.
+  /// A submission with the key of an earlier one does nothing and gets the same answer; nil means each submission counts.
   public var idempotencyKey: String?
-  /// For how long from its submission the unique key is held even after the request has ended; nil: only while it lives.
+  /// How long after submission the unique key stays held, even if the request has ended; nil means only while the request lives.
   public var uniqueWindow: Duration?
 
-  /// A request that is due now, once.
+  /// Creates a request that is due now and runs once.
   public init(
     identifier: TaskIdentifier, payload: [UInt8] = [], earliestBegin: WallTime? = nil, conditions: Conditions = [], priority: Int = 0,
     uniqueKey: String? = nil, onConflict: ConflictPolicy = .none, retry: RetryPolicy? = nil, repetition: RepeatRule? = nil,
@@ -64,44 +64,44 @@ public struct TaskRequest: Sendable, Hashable {
     self.uniqueWindow = uniqueWindow
   }
 
-  /// What it needs of the machine.
+  /// The machine conditions it requires.
   public var conditions: Conditions {
     get { gates.conditions }
     set { gates.conditions = newValue }
   }
 
-  /// With what the unique key begins of a request that the configuration's `schedule` stands for.
+  /// Prefix of the unique key of a request that comes from the configuration's `schedule`.
   public static let scheduleKeyPrefix = "config:"
 
-  /// Whether it stands for the `schedule` of its identifier in the configuration: it is the operator's, not the plugin's.
+  /// Whether it comes from its identifier's `schedule` in the configuration: it belongs to the operator, not to the plugin.
   public var isSchedule: Bool { uniqueKey == Self.scheduleKeyPrefix + identifier.rawValue }
 }
 
 /// Which clock a request's times follow.
 public enum DueClock: String, Sendable, CaseIterable {
-  /// The calendar: a change of it moves the request's start. For times of day.
+  /// The calendar: setting it moves the request's start. For times of day.
   case wall
   /// The clock that runs from the machine's start, through suspends: setting the calendar does not move the start. For delays and
   /// intervals.
   case boot
 }
 
-/// What a submission led to.
+/// The result of a submission.
 public struct Submission: Sendable, Hashable {
-  /// The request that now stands for it: the holder's where it was kept.
+  /// The request that now stands for it: the holder if that was kept.
   public var id: RequestID
   /// What was done.
   public var disposition: Disposition
   /// The effective earliest start.
   public var nextStart: WallTime
-  /// What the submitter should know: parked without a handler, an interval that was raised, …
+  /// Notes for the submitter: parked without a handler, an interval that was raised, …
   public var notes: [String]
   /// Whether this is the answer to an earlier submission with the same idempotency key.
   public var isRepeated: Bool
-  /// The schedule as it is kept: with what was clamped, and the defaults filled in; nil: it is not at hand.
+  /// The schedule as stored, after clamping and with defaults filled in; nil if it is not available.
   public var effective: EffectiveSchedule?
 
-  /// The answer as given.
+  /// Creates a result.
   public init(
     id: RequestID, disposition: Disposition, nextStart: WallTime, notes: [String] = [], isRepeated: Bool = false,
     effective: EffectiveSchedule? = nil
@@ -115,20 +115,20 @@ public struct Submission: Sendable, Hashable {
   }
 }
 
-/// When a request will run, as the host keeps it.
+/// When a request will run, as the host stores it.
 public struct EffectiveSchedule: Sendable, Hashable {
-  /// The earliest next start; ``WallTime/distantFuture``: it waits for an event or a predecessor.
+  /// The earliest next start; ``WallTime/distantFuture`` if it waits for an event or a predecessor.
   public var nextStart: WallTime
   /// The latest next start that the flex allows.
   public var latestStart: WallTime
-  /// How it repeats; nil: it runs once.
+  /// How it repeats; nil if it runs once.
   public var repetition: RepeatRule?
-  /// From then on only network and power count.
+  /// After this time only network and power apply.
   public var deadline: WallTime?
   /// Which clock its times follow.
   public var clock: DueClock
 
-  /// The schedule of a request as it is kept.
+  /// Takes the schedule from a stored request.
   public init(_ record: RequestRecord) {
     nextStart = record.due
     latestStart = record.due + record.gates.flex

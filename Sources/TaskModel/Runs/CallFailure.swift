@@ -1,24 +1,24 @@
-/// Why a call from a plugin was not served: the status it gets and the sentence `last_error` has for it.
+/// Why the host refused a plugin's call: the status that it returns and the sentence that `last_error` gives.
 public struct CallFailure: Error, Sendable, Hashable {
-  /// The statuses of the plugin contract that are not OK.
+  /// The plugin contract's statuses other than OK.
   public enum Status: Int32, Sendable {
     /// An argument is malformed.
     case invalid = -1
     /// Launch is over.
     case launched = -2
-    /// The identifier is taken, or this is a second handler.
+    /// The identifier is taken, or has a handler already.
     case exists = -3
-    /// Not in the list of those who may.
+    /// The configuration does not permit it.
     case notPermitted = -4
-    /// The run is over, or never was.
+    /// The run is over or never existed.
     case stale = -5
     /// The run has expired.
     case expired = -6
-    /// Over a limit in bytes.
+    /// It exceeds a limit in bytes.
     case tooBig = -7
-    /// No such thing.
+    /// It does not exist.
     case notFound = -8
-    /// Not offered.
+    /// The host does not offer it.
     case unsupported = -9
     /// A quota or cap is reached.
     case limit = -10
@@ -30,10 +30,10 @@ public struct CallFailure: Error, Sendable, Hashable {
 
   /// The status.
   public var status: Status
-  /// What was seen and what to do.
+  /// What happened and what to do.
   public var message: String
 
-  /// A failure as given.
+  /// Creates a failure.
   public init(_ status: Status, _ message: String) {
     self.status = status
     self.message = message
@@ -41,9 +41,9 @@ public struct CallFailure: Error, Sendable, Hashable {
 }
 
 extension CallFailure {
-  /// The answer to a handle whose run is over, or that never was.
-  public static let stale = CallFailure(.stale, "the run is over, or never was")
+  /// The answer to a handle whose run is over or never existed.
+  public static let stale = CallFailure(.stale, "the run is over or never existed")
 
-  /// The answer to every call of the launch phase after it.
+  /// The answer to calls of the launch phase after launch.
   public static let launchIsOver = CallFailure(.launched, "launch is over: register during taskhost_plugin_launch")
 }

@@ -1,24 +1,24 @@
-/// What must be so, besides its time, before a request may run: all that requests of an identifier that wait in the same lane share.
+/// What a request needs to run, besides its time. All requests of a lane share it.
 ///
-/// Requests with the same gates are held, and let through, together; so a lane is looked at as a whole, and no request is stuck behind one
-/// that is held.
+/// Requests with the same gates wait, and become runnable, together. The scheduler therefore checks a lane as a whole, and no request is
+/// stuck behind one that must wait.
 public struct LaneGates: Sendable, Hashable {
-  /// What it needs of the machine.
+  /// The machine conditions it requires.
   public var conditions: Conditions
-  /// What a run does when one of them is lost.
+  /// What a run does when it loses one of them.
   public var onLostCondition: LostConditionPolicy
-  /// The maintenance window it waits for, by its name in the configuration; nil: none.
+  /// The maintenance window it waits for, by its name in the configuration; nil means none.
   public var window: String?
-  /// Runs with the same key share the limit for a key; nil: none.
+  /// Runs with the same key share the limit per key; nil for none.
   public var concurrencyKey: String?
   /// How many tokens of the operator's named resources a run takes.
   public var resources: [String: Int]
-  /// How much later than due it may begin, so that wake-ups are shared.
+  /// How much later than due it may begin, so that requests can share wake-ups.
   public var flex: Duration
-  /// Whether its deadline has passed: quotas of run time do not hold it.
+  /// Whether its deadline has passed: run-time quotas no longer apply.
   public var isPastDeadline = false
 
-  /// Gates as given; nothing but its time by default.
+  /// Creates gates; by default only its time counts.
   public init(
     conditions: Conditions = [], onLostCondition: LostConditionPolicy = .stop, window: String? = nil, concurrencyKey: String? = nil,
     resources: [String: Int] = [:], flex: Duration = .zero
@@ -31,13 +31,13 @@ public struct LaneGates: Sendable, Hashable {
     self.flex = flex
   }
 
-  /// Nothing but its time.
+  /// Only its time counts.
   public static let none = LaneGates()
 
   /// The conditions that a deadline does not lift.
   public static let lasting: Conditions = [.network, .unmetered, .power]
 
-  /// What is left once the deadline has passed: of the conditions only network and power count, no window and no quota; other limits stay.
+  /// The gates after the deadline: of the conditions only network and power apply, windows and quotas do not; other limits stay.
   public var relaxed: LaneGates {
     var gates = self
     gates.isPastDeadline = true
@@ -52,18 +52,18 @@ public struct LaneGates: Sendable, Hashable {
 public enum LostConditionPolicy: String, Sendable, CaseIterable {
   /// It expires with `conditions`, and the request waits for the condition again.
   case stop
-  /// It goes on to its end.
+  /// It continues to its end.
   case finish
 }
 
-/// Whose pending requests, behind which gates.
+/// The pending requests of one identifier with the same gates.
 public struct Lane: Sendable, Hashable {
-  /// Whose handler.
+  /// The task identifier.
   public var identifier: TaskIdentifier
-  /// What they wait for besides their time.
+  /// What they need besides their time.
   public var gates: LaneGates
 
-  /// A lane as given.
+  /// Creates a lane.
   public init(_ identifier: TaskIdentifier, _ gates: LaneGates = .none) {
     self.identifier = identifier
     self.gates = gates

@@ -8,20 +8,20 @@ public enum RunOutcome: String, Sendable, CaseIterable {
   case snoozed
   /// The handler returned RETRY.
   case retried
-  /// The handler returned FAILURE, or a value out of range.
+  /// The handler returned FAILURE or a value out of range.
   case failed
-  /// The budget and the grace were spent: stopped by force.
+  /// It used up budget and grace, and was stopped by force.
   case expired
   /// Its request was cancelled or replaced.
   case cancelled
-  /// Interrupted by a lost condition or by the host's shutdown.
+  /// A lost condition or the host's shutdown interrupted it.
   case stopped
   /// Its worker crashed.
   case crashed
-  /// The host, or a neighbour's crash, took it along.
+  /// It ended because the host, or another run in its process, crashed.
   case lost
 
-  /// Whether the work was done, or there was none.
+  /// Whether the work was done or there was none.
   public var isSuccess: Bool {
     switch self {
     case .succeeded, .noop: true
@@ -29,7 +29,8 @@ public enum RunOutcome: String, Sendable, CaseIterable {
     }
   }
 
-  /// Whether the handler is why the work was not done. A run that was put off, cancelled, interrupted or lost is neither this nor a success.
+  /// Whether the handler failed to do the work. A run that was postponed, cancelled, interrupted or lost is neither a failure nor a
+  /// success.
   public var isFailure: Bool {
     switch self {
     case .retried, .failed, .expired, .crashed: true
@@ -38,18 +39,18 @@ public enum RunOutcome: String, Sendable, CaseIterable {
   }
 }
 
-/// The facts from which a run's outcome follows.
+/// The facts that determine a run's outcome.
 public enum RunEnding: Sendable, Hashable {
-  /// The handler returned, `stop` saying whether it had been asked to stop.
+  /// The handler returned; `stop` is why it had been asked to stop, if it had.
   case returned(TaskResult, stop: StopReason?)
-  /// The handler did not return in its grace.
+  /// The handler did not return within its grace.
   case forced(StopReason)
-  /// The worker that ran it crashed, and it is to blame.
+  /// Its worker crashed, and this run is to blame.
   case crashed
-  /// The process that ran it is gone, and it is not to blame.
+  /// Its process is gone, and this run is not to blame.
   case lost
 
-  /// The table "How a run ends" of the semantics.
+  /// The outcome that follows from these facts.
   public var outcome: RunOutcome {
     switch self {
     case .returned(_, stop: .cancelled), .returned(_, stop: .replaced), .forced(.cancelled), .forced(.replaced): .cancelled

@@ -2,11 +2,11 @@
 public struct RunRecord: Sendable, Hashable {
   /// Its id.
   public var id: RunID
-  /// Whose run.
+  /// The request.
   public var request: RequestID
-  /// Whose handler.
+  /// The task identifier.
   public var identifier: TaskIdentifier
-  /// 1 for a request's first run, one more for each attempt spent.
+  /// 1 for a request's first run, plus one for each attempt spent.
   public var attempt: Int
   /// When the run was recorded as started.
   public var started: WallTime
@@ -17,19 +17,17 @@ public struct RunRecord: Sendable, Hashable {
   /// What the handler and the host say about it.
   public var report: RunReport
 
-  /// How long it took, by the monotonic clock; nil: it has not ended, or its handler was never called, or that is not known. A run of an
-  /// older version has the difference of its times.
+  /// How long it took, on the monotonic clock; nil if it has not ended, its handler was never called, or the time is unknown. For a run
+  /// that an older version recorded, the difference of its times.
   public var duration: Duration? {
     ended.map { report.handlerTime ?? max(.zero, $0 - started) }
   }
 
-  /// Whether its time was up: its budget was spent, or its progress stalled. It may have returned in its grace, with any result. One that
-  /// was cancelled, replaced, or interrupted by a condition or a shutdown did not expire.
-  ///
-  /// - Source: semantics.md, "How a run ends, and what its request does then".
+  /// Whether it used up its budget or its progress stalled. It may still have returned within its grace, with any result. A run that was
+  /// cancelled, replaced, or interrupted by a condition or a shutdown did not expire.
   public var isExpired: Bool { outcome == .expired || report.stopReason == .budget || report.stopReason == .stalled }
 
-  /// A record as given.
+  /// Creates a record.
   public init(
     id: RunID, request: RequestID, identifier: TaskIdentifier, attempt: Int, started: WallTime, ended: WallTime? = nil,
     outcome: RunOutcome? = nil, report: RunReport = RunReport()
@@ -47,13 +45,13 @@ public struct RunRecord: Sendable, Hashable {
 
 /// What is known of a run besides its outcome.
 public struct RunReport: Sendable, Hashable {
-  /// Why it was asked to stop; nil: it was not.
+  /// Why it was asked to stop; nil if it was not.
   public var stopReason: StopReason?
-  /// Whether it was stopped by force.
+  /// Whether the host stopped it by force.
   public var forced = false
-  /// How far the stop had to go; nil: it was not asked to stop.
+  /// How the stop ended; nil if it was not asked to stop.
   public var stopStage: StopStage?
-  /// The handler's sentence for the operator, or the host's.
+  /// A sentence for the operator, from the handler or the host.
   public var message: String?
   /// The handler's output; at most ``Limits/payloadBytes``.
   public var output: [UInt8] = []
@@ -61,44 +59,44 @@ public struct RunReport: Sendable, Hashable {
   public var progress: RunProgress?
   /// What `retry_after` asked for.
   public var retryAfter: Duration?
-  /// When the handler was called; nil: it never was, or that is not known.
+  /// When the handler was called; nil if it never was or the time is unknown.
   public var began: WallTime?
   /// How long the handler's call took, on the monotonic clock.
   public var handlerTime: Duration?
   /// Processor time of the run's thread.
   public var cpuTime: Duration?
-  /// The most memory its worker process had resident by the end of the run, in bytes; nil: not known (thread isolation).
+  /// The most memory its worker process had resident by the end of the run, in bytes; nil if unknown (thread isolation).
   public var peakMemory: Int?
-  /// What killed it or where it hung: the signal and the stack, a line each, control characters escaped; nil: nothing of the kind.
+  /// What killed it or where it hung: the signal and the stack, one line each, control characters escaped; nil if neither happened.
   public var trouble: String?
-  /// Which mishap of a worker process ended it; runs that one mishap ended share the number, so that it is held against the plugin once.
-  /// Not recorded.
+  /// The number of the worker incident that ended it. Runs that one incident ended share the number, so that it counts against the plugin
+  /// once. Not stored.
   public var incident: UInt64?
   /// The last log lines, oldest first; at most ``Limits/keptLogLines``.
   public var log: [LogLine] = []
 
-  /// Nothing known.
+  /// Creates an empty report.
   public init() {}
 }
 
-/// How far the host had to go to stop a run.
+/// How the host stopped a run.
 public enum StopStage: String, Sendable, CaseIterable {
-  /// It was asked to stop, and its handler returned within its grace.
+  /// The handler returned within its grace.
   case asked
-  /// Its grace ran out in a thread of the host: the thread was left behind, since a thread cannot be ended.
+  /// Its grace ran out in a thread of the host. The host abandoned the thread, because a thread cannot be killed.
   case abandoned
-  /// Its grace ran out, or its grace was cut short, and its worker process was killed.
+  /// Its grace ran out or was cut short, and the host killed its worker process.
   case killed
 }
 
 /// How far a run has come.
 public struct RunProgress: Sendable, Hashable {
-  /// Units done; never above `total` unless that is 0.
+  /// Units done; never above `total`, unless `total` is 0.
   public var completed: UInt64
   /// Units in all; 0: unknown.
   public var total: UInt64
 
-  /// That far; `completed` above a known `total` counts as `total`.
+  /// Creates a progress; `completed` above a known `total` counts as `total`.
   public init(completed: UInt64, total: UInt64) {
     self.completed = total == 0 ? completed : min(completed, total)
     self.total = total
@@ -107,12 +105,12 @@ public struct RunProgress: Sendable, Hashable {
 
 /// A line in a run's log.
 public struct LogLine: Sendable, Hashable {
-  /// How much it matters; names and order as swift-log's.
+  /// The log level, with the names and order of swift-log.
   public enum Level: String, Sendable, CaseIterable {
     case trace, debug, info, notice, warning, error
   }
 
-  /// Where a line was written that was not logged.
+  /// The stream of a line that was written instead of logged.
   public enum Stream: String, Sendable, CaseIterable {
     /// Standard output.
     case stdout
@@ -122,14 +120,14 @@ public struct LogLine: Sendable, Hashable {
 
   /// When it was written.
   public var time: WallTime
-  /// How much it matters.
+  /// The log level.
   public var level: Level
   /// The text, a line of ``PluginText``.
   public var message: String
-  /// Where the plugin's process wrote it; nil: it was logged, by the plugin or by the host about it.
+  /// The stream that the plugin's process wrote it to; nil if the plugin or the host logged it.
   public var stream: Stream?
 
-  /// A line as given.
+  /// Creates a line.
   public init(time: WallTime, level: Level, message: String, stream: Stream? = nil) {
     self.time = time
     self.level = level

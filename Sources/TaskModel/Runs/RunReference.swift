@@ -1,13 +1,13 @@
-/// Names a run together with whose it is.
+/// Names a run with its request and its task.
 public struct RunReference: Sendable, Hashable {
   /// The run.
   public var run: RunID
   /// Its request.
   public var request: RequestID
-  /// Whose handler.
+  /// The task identifier.
   public var identifier: TaskIdentifier
 
-  /// A reference as given.
+  /// Creates a reference.
   public init(run: RunID, request: RequestID, identifier: TaskIdentifier) {
     self.run = run
     self.request = request

@@ -1,6 +1,6 @@
 /// Why a run was asked to stop.
 public enum StopReason: String, Sendable, CaseIterable {
-  /// Its time budget is spent.
+  /// It used up its time budget.
   case budget
   /// Its request was cancelled.
   case cancelled
@@ -10,6 +10,6 @@ public enum StopReason: String, Sendable, CaseIterable {
   case draining
   /// A newer request took its unique key.
   case replaced
-  /// `continued`: no progress for too long.
+  /// `continued`: it made no progress for too long.
   case stalled
 }

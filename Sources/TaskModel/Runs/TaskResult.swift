@@ -2,13 +2,13 @@
 public enum TaskResult: Sendable, Hashable {
   /// Done.
   case success
-  /// Ran, there was nothing to do.
+  /// It ran and found nothing to do.
   case noop
-  /// More to do: run again soon; costs no attempt.
+  /// There is more to do: run again soon. Costs no attempt.
   case snooze
-  /// Failed for now: backoff, one attempt spent.
+  /// A temporary failure: retry after a backoff, at the cost of one attempt.
   case retry
-  /// Failed for good.
+  /// A permanent failure.
   case failure
   /// A value outside the contract; counts as ``failure``.
   case outOfRange(Int32)

@@ -1,10 +1,10 @@
-/// What becomes of a time that clocks do not show, or show twice, because they are set forward or back.
+/// What happens to a time that clocks skip or show twice because they are set forward or back.
 public struct DaylightPolicy: Sendable, Hashable {
   /// A time that is skipped when clocks are set forward.
   public enum Gap: String, Sendable, Hashable, CaseIterable {
-    /// It comes as much later as the clocks are set forward: 02:30 at 03:30.
+    /// It moves by as much as the clocks are set forward: 02:30 becomes 03:30.
     case shift
-    /// It does not come that day.
+    /// It is omitted that day.
     case skip
   }
 
@@ -23,7 +23,7 @@ public struct DaylightPolicy: Sendable, Hashable {
   /// Default: ``Repeated/first``.
   public var repeated: Repeated
 
-  /// A policy as given.
+  /// Creates a policy.
   public init(gap: Gap = .shift, repeated: Repeated = .first) {
     self.gap = gap
     self.repeated = repeated

@@ -1,8 +1,8 @@
 extension Duration {
-  /// Whole milliseconds, rounded towards zero, stopping at the ends of `Int64`.
+  /// Whole milliseconds, rounded towards zero, saturating at the ends of `Int64`.
   public var wholeMilliseconds: Int64 { whole(unitsPerSecond: 1000, attosecondsPerUnit: 1_000_000_000_000_000) }
 
-  /// Whole nanoseconds, rounded towards zero, stopping at the ends of `Int64`.
+  /// Whole nanoseconds, rounded towards zero, saturating at the ends of `Int64`.
   public var wholeNanoseconds: Int64 { whole(unitsPerSecond: 1_000_000_000, attosecondsPerUnit: 1_000_000_000) }
 
   private func whole(unitsPerSecond: Int64, attosecondsPerUnit: Int64) -> Int64 {

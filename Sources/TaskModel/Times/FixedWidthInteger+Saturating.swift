@@ -1,19 +1,19 @@
-// Numbers that come from outside may lie at the ends of their range, where `+`, `-` and `*` end the process. These stop there instead.
+// Numbers from outside can lie at the ends of their range, where `+`, `-` and `*` trap. These functions saturate instead.
 
 extension FixedWidthInteger {
-  /// The sum, or the end of the range that it lies beyond.
+  /// The sum, saturating at the ends of the range.
   @inlinable public func adding(saturating other: Self) -> Self {
     let (sum, overflow) = addingReportingOverflow(other)
     return overflow ? (other < 0 ? .min : .max) : sum
   }
 
-  /// The difference, or the end of the range that it lies beyond.
+  /// The difference, saturating at the ends of the range.
   @inlinable public func subtracting(saturating other: Self) -> Self {
     let (difference, overflow) = subtractingReportingOverflow(other)
     return overflow ? (other < 0 ? .max : .min) : difference
   }
 
-  /// The product, or the end of the range that it lies beyond.
+  /// The product, saturating at the ends of the range.
   @inlinable public func multiplied(saturatingBy other: Self) -> Self {
     let (product, overflow) = multipliedReportingOverflow(by: other)
     return overflow ? ((self < 0) == (other < 0) ? .max : .min) : product

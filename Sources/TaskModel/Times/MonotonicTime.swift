@@ -1,6 +1,6 @@
 /// A moment of the monotonic clock, in nanoseconds since an arbitrary start. A suspended machine does not count.
 ///
-/// Budgets, grace and every wait of the host are measured on it: a clock that is set never expires anybody.
+/// The host measures budgets, grace and every wait on it, so setting the calendar never expires a run.
 public struct MonotonicTime: Sendable, Hashable, Comparable {
   /// Nanoseconds since the clock's start.
   public var nanoseconds: Int64
@@ -14,12 +14,12 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
   /// Earlier.
   public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool { left.nanoseconds < right.nanoseconds }
 
-  /// The moment `duration` later, stopping at the ends of the range instead of overflowing.
+  /// The moment `duration` later, saturating at the ends of the range.
   public static func + (time: MonotonicTime, duration: Duration) -> MonotonicTime {
     MonotonicTime(nanoseconds: time.nanoseconds.adding(saturating: duration.wholeNanoseconds))
   }
 
-  /// The time from `right` to `left`, stopping at the ends of the range.
+  /// The time from `right` to `left`, saturating at the ends of the range.
   public static func - (left: MonotonicTime, right: MonotonicTime) -> Duration {
     .nanoseconds(left.nanoseconds.subtracting(saturating: right.nanoseconds))
   }
