@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// Opens the directories of a rule one after the other.
+/// Opens the directories of a rule in sequence.
 ///
-/// Each is reached from the one before where that is nearer than the rule's directory, so a tree may be deep: down by its name, up by `..`. On
-/// that way every directory must be the one that the walk has seen, with the same device and inode. Once a second the way begins at the rule's
-/// directory again, so that what was moved out of it meanwhile is not taken for a part of it.
+/// Each is reached from the one before where that is nearer than the rule's directory, so a tree may be deep: down by its name, up by `..`.
+/// On that way every directory must be the one that the walk has seen, with the same device and inode. Once a second the way begins at the
+/// rule's directory again, so that what was moved out of it meanwhile is not taken for a part of it.
 final class DirectoryCursor {
   private let root: DirectoryHandle
   private var current: (node: DirectoryNode, handle: DirectoryHandle)?

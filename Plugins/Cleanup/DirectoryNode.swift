@@ -25,7 +25,7 @@ final class DirectoryNode {
     prefixLength = parent.map { $0.prefixLength + name.count + 1 } ?? 0
   }
 
-  /// Releases those above one after the other: where there are very many, each in the deinitializer of the last would not fit on the stack.
+  /// Releases those above in sequence: where there are very many, each in the deinitializer of the last would not fit on the stack.
   deinit {
     var above = parent.take()
     while isKnownUniquelyReferenced(&above) { above = above?.parent.take() }

@@ -28,7 +28,7 @@ final class FileClaim {
     }
   }
 
-  /// What it means for the file; nil: nothing keeps it from going.
+  /// What it means for the file; nil if nothing keeps it from going.
   func verdict(_ use: FileUse, removesUnsure: Bool) -> RemovalVerdict? {
     switch answer {
     case Int32(CLEANUP_CLAIM_FREE): nil

@@ -65,7 +65,7 @@ struct FileStatus: Sendable, Equatable {
   }
 
   /// Whether both are on the same file system, reached through the same mount. A btrfs subvolume is no mount, but a file system of its own
-  /// all the same.
+  /// anyway.
   func isOnSameMount(as other: FileStatus) -> Bool {
     identity.device == other.identity.device && (mount == other.mount || mount == 0 || other.mount == 0)
   }

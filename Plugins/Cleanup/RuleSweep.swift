@@ -144,7 +144,7 @@ final class RuleSweep: TreeVisitor {
     }
   }
 
-  /// - Parameter pending: What was asked about all of them; nil: they are to be asked about now.
+  /// - Parameter pending: What was asked about all of them; nil if they are to be asked about now.
   private func deal(with collected: CandidateBatch, _ pending: PendingAnswers?) throws(SweepInterruption) {
     working = collected
     defer { working = CandidateBatch() }

@@ -1,4 +1,4 @@
-/// Shows a survey what a walk finds, but for files that cannot go anyway.
+/// Shows a survey what a walk finds, except for files that cannot go anyway.
 struct SurveyVisitor: TreeVisitor {
   var survey: Survey
   let ageBy: AgeTimes

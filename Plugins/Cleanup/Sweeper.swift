@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Logging
 
-/// Carries out rules, one after the other: finds the line between what goes and what stays, rehearses, removes, with a checkpoint after each
+/// Carries out rules, in sequence: finds the line between what goes and what stays, rehearses, removes, with a checkpoint after each
 /// batch.
 final class Sweeper {
   private let rules: [Rule]

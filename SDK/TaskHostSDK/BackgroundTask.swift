@@ -60,9 +60,10 @@ public protocol BackgroundTask: Sendable {
 
   /// Does the work of one run.
   ///
-  /// Runs on the run's own thread, which serves nothing else, and comes back to it after each suspension, as do its child tasks; so blocking
-  /// calls are allowed here. The code of an actor that concurrent runs share may be executed by any of their threads. A worker's main thread
-  /// serves the main queue, so `@MainActor` code runs; with `isolation = "thread"` nobody serves it, and such code waits for ever.
+  /// Runs on the run's own thread, which serves nothing else, and comes back to it after each suspension, as do its child tasks; so
+  /// blocking calls are allowed here. The code of an actor that concurrent runs share may be executed by any of their threads. A worker's
+  /// main thread serves the main queue, so `@MainActor` code runs; with `isolation = "thread"` nobody serves it, and such code waits
+  /// forever.
   ///
   /// At expiration the Swift task that executes this function is cancelled; ``TaskContext/grace`` says how long it then has to return.
   /// Unstructured tasks must be awaited before returning: the host takes the return as the completion.

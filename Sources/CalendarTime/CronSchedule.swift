@@ -14,7 +14,7 @@ public struct CronSchedule: Sendable, Hashable {
   /// across a year that is no leap year, is 40 years.
   private static let horizon = 41 * 366
 
-  /// A schedule as given.
+  /// Creates a schedule.
   public init(_ expression: CronExpression, in zone: TimeZoneRules, daylight: DaylightPolicy = DaylightPolicy()) {
     self.expression = expression
     self.zone = zone
@@ -22,7 +22,7 @@ public struct CronSchedule: Sendable, Hashable {
     times = expression.timesOfDay
   }
 
-  /// The first time that comes after a moment, both in seconds since 1970; nil: none within 40 years.
+  /// The first time that comes after a moment, both in seconds since 1970; nil means none within 40 years.
   public func next(after moment: Int) -> Int? {
     // What clocks skip of a day may come on the next one (Pacific/Apia skipped all of 2011-12-30).
     let today = floorDivide(moment + zone.offset(at: moment), 86_400)

@@ -43,7 +43,7 @@ struct PosixTimeZone: Sendable, Hashable {
 
   /// Seconds ahead of UTC.
   let standard: Int
-  /// nil: it has none.
+  /// nil if it has none.
   let daylight: Daylight?
 
   init(standard: Int, daylight: Daylight?) {

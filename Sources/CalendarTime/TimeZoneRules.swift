@@ -14,7 +14,7 @@ public struct TimeZoneRules: Sendable, Hashable {
   let changes: [(moment: Int, offset: Int)]
   /// The offset before the first change.
   let first: Int
-  /// What goes on for ever after the last change.
+  /// What goes on forever after the last change.
   let rule: PosixTimeZone
 
   /// UTC.

@@ -22,7 +22,8 @@ public final class ConditionMonitor: Sendable {
   /// - Parameters:
   ///   - clock: Its monotonic clock is the one of hysteresis, its calendar the one of reports. If it is not the machine's, call
   ///     `clockMoved` when it moves.
-  ///   - changed: Called on the monitor's thread after each change of the report but for its sentences, never at once with itself. It may call
+  ///   - changed: Called on the monitor's thread after each change of the report except for its sentences, never at once with itself. It
+  ///   may call
   ///     everything here but ``stop()`` and ``look(within:)``.
   public init(
     settings: ConditionSettings = ConditionSettings(), sources: ConditionSources, clock: any HostClock = SystemClock(),
@@ -64,7 +65,7 @@ public final class ConditionMonitor: Sendable {
   /// Decides whether each of `conditions` holds, whatever the machine says, until it is cleared. Without network, unmetered does not hold
   /// either, unless it is overridden itself.
   ///
-  /// - Parameter since: When that was decided, which reports give as the time since when it is so; nil: now.
+  /// - Parameter since: When that was decided, which reports give as the time since when it is so; nil means now.
   public func override(_ conditions: Conditions, holds: Bool, since: WallTime? = nil) { setOverride(conditions, holds, since: since) }
 
   /// Lets the machine decide again.

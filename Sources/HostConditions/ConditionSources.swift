@@ -10,13 +10,13 @@ public struct ConditionSources: Sendable {
   public var storage: String
   /// Online processors, over which the load is shared; at least 1.
   public var processors: Int
-  /// The system bus, on which NetworkManager is asked whether the connection is metered; nil: it is not asked.
+  /// The system bus, on which NetworkManager is asked whether the connection is metered; nil if it is not asked.
   public var systemBus: String? = "/run/dbus/system_bus_socket"
-  /// How many threads the host itself keeps busy, which do not count in the load: a run that waits for an idle machine must not lose that by
-  /// running. Called on the monitor's thread.
+  /// How many threads the host itself keeps busy, which do not count in the load: a run that waits for an idle machine must not lose that
+  /// by running. Called on the monitor's thread.
   public var ownLoad: @Sendable () -> Double = { 0 }
 
-  /// Bytes of the receive buffer of the route socket; nil: the kernel's default.
+  /// Bytes of the receive buffer of the route socket; nil means the kernel's default.
   package var routeBuffer: Int32?
 
   static let kernelPressure = "/proc/pressure"

@@ -6,7 +6,7 @@ struct FileEvent: Sendable, Hashable {
   let watch: Int32
   /// Bits `IN_…`.
   let mask: UInt32
-  /// Which entry of the directory; nil: it itself.
+  /// Which entry of the directory; nil means it itself.
   let name: String?
 
   func has(_ bits: UInt32) -> Bool { mask & bits != 0 }

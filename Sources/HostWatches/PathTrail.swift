@@ -93,7 +93,7 @@ struct PathTrail: Sendable, Hashable {
     steps[directories[directories.count - 2]].role = .holder(of: name, isLast: isLast)
   }
 
-  /// nil: there is nothing, or `problem` says why that is not known.
+  /// nil if there is nothing, or `problem` says why that is not known.
   private mutating func status(_ location: String) -> stat? {
     var found = stat()
     if lstat(location, &found) == 0 { return found }
@@ -103,7 +103,7 @@ struct PathTrail: Sendable, Hashable {
     return nil
   }
 
-  /// Where a link leads; nil: it is gone.
+  /// Where a link leads; nil if it is gone.
   private static func destination(of location: String) -> String? {
     let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
       let length = buffer.withMemoryRebound(to: CChar.self) { text in

@@ -29,7 +29,7 @@ final class MemoryLane {
     if levels[position].keys.isEmpty { levels.remove(at: position) }
   }
 
-  /// What falls due first; nil: nothing is pending.
+  /// What falls due first; nil if nothing is pending.
   var first: SortedKeys.Key? {
     var first: SortedKeys.Key?
     for level in levels {

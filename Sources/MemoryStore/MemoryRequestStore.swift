@@ -4,7 +4,7 @@ public import TaskModel
 /// The store in memory: all of the contract but durability. For simulations and tests.
 ///
 /// One thread at a time is in it. The body of a commit reaches the store through its transaction only: reading from the store itself there
-/// waits for ever.
+/// waits forever.
 public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // reason: the tables are touched with `monitor` held only
   /// As given, or drawn when the store was made.
   public let origin: UInt64
@@ -14,7 +14,7 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
 
   /// An empty store.
   ///
-  /// - Parameter origin: The 62 bits that all ids of it share; nil: random ones.
+  /// - Parameter origin: The 62 bits that all ids of it share; nil means random ones.
   public init(origin: UInt64? = nil) {
     self.origin = (origin ?? UInt64.random(in: .min ... .max)) & 0x3FFF_FFFF_FFFF_FFFF
     tables = MemoryTransaction(origin: self.origin)

@@ -5,7 +5,7 @@ final class MemoryRow {
   /// Without its payload.
   var record: RequestRecord
   var payload: [UInt8]
-  /// The payload of the event it waited for; nil: that had none.
+  /// The payload of the event it waited for; nil if that had none.
   var eventPayload: [UInt8]?
   /// Where it waits, or waited last.
   var lane: MemoryLane?

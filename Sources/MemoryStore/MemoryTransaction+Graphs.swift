@@ -49,7 +49,7 @@ extension MemoryTransaction {
     return dependants
   }
 
-  /// Writes the edges of a request; nil: it has none.
+  /// Writes the edges of a request; nil if it has none.
   func setEdges(_ list: [DependencyRecord]?, of id: Int64) {
     let before = edges[id]
     putEdges(list, of: id)

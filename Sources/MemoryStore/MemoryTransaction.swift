@@ -72,7 +72,7 @@ final class MemoryTransaction: StoreTransaction {
 
   func update(_ record: RequestRecord) throws {
     let row = try known(record)
-    // What was submitted stays, but for what changes as a request lives.
+    // What was submitted stays, except for what changes as a request lives.
     var new = record
     new.request = row.record.request
     new.request.priority = record.request.priority
@@ -224,7 +224,7 @@ final class MemoryTransaction: StoreTransaction {
 
   /// Writes a record.
   ///
-  /// - Parameter lane: Where it is to wait; nil: where it waits or waited.
+  /// - Parameter lane: Where it is to wait; nil means where it waits or waited.
   func change(_ row: MemoryRow, to new: RequestRecord, lane: Lane?) throws {
     if new.request.uniqueKey != nil { try claimKey(new) }
     let (old, oldLane) = (row.record, row.lane)

@@ -63,7 +63,7 @@ struct SortedKeys {
     return found
   }
 
-  /// The piece that has the key or would have it; nil: there is none.
+  /// The piece that has the key or would have it; nil if there is none.
   private func piece(of key: Key) -> Int? {
     guard !pieces.isEmpty else { return nil }
     var (low, high) = (0, pieces.count - 1)

@@ -2,10 +2,10 @@ import DequeModule
 import HostThreads
 public import TaskModel
 
-/// Answers questions about open files, one after the other, on a thread that exists while there are any.
+/// Answers questions about open files, in sequence, on a thread that exists while there are any.
 ///
-/// A look through all processes costs the host time however few files are asked about, so it is bounded: after each the thread rests as long
-/// as it took, there is one such thread, and few questions wait.
+/// A look through all processes costs the host time however few files are asked about, so it is bounded: after each the thread rests as
+/// long as it took, there is one such thread, and few questions wait.
 public final class OpenFileDesk: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
   private struct Question {
     let asker: TaskIdentifier

@@ -41,7 +41,7 @@ extension TaskKind {
     }
   }
 
-  /// The kind with that number; nil: none.
+  /// The kind with that number; nil means none.
   init?(code: taskhost_kind) {
     switch Int(code) {
     case Int(TASKHOST_REFRESH): self = .refresh
@@ -68,7 +68,7 @@ extension LogLine.Level {
 }
 
 extension ConflictPolicy {
-  /// The policy with that number; nil: none.
+  /// The policy with that number; nil means none.
   init?(code: UInt32) {
     switch Int(code) {
     case Int(TASKHOST_CONFLICT_NONE): self = .none

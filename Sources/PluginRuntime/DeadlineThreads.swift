@@ -165,7 +165,7 @@ final class DeadlineThreads: @unchecked Sendable {  // reason: everything that c
     return true
   }
 
-  /// With the lock held: waits until a run's time has come. Nil: the threads end.
+  /// With the lock held: waits until a run's time has come. Nil means the threads end.
   private func lead() -> LiveRun? {
     while !hasEnded {
       // Where no thread can be made now, the leader works without a successor and the deadlines behind it wait.

@@ -9,7 +9,8 @@ enum HostTable {
 
   private static func make() -> UnsafePointer<taskhost_api>? { readOnly(contents()) }
 
-  /// A copy of a table, far smaller than a page, in memory that nobody can write and that lives as long as the process. Nil: none is left.
+  /// A copy of a table, far smaller than a page, in memory that nobody can write and that lives as long as the process. Nil if none is
+  /// left.
   static func readOnly<Table: BitwiseCopyable>(_ contents: Table) -> UnsafePointer<Table>? {
     let length = Int(sysconf(Int32(_SC_PAGESIZE)))
     guard let page = mmap(nil, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), page != MAP_FAILED else { return nil }

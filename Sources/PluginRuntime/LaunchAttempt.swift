@@ -17,7 +17,7 @@ final class LaunchAttempt: @unchecked Sendable {  // reason: everything that cha
 
   init(_ order: LaunchOrder) { self.order = order }
 
-  /// Its budget is spent: closes the launch for ever.
+  /// Its budget is spent: closes the launch forever.
   func abandon(_ budget: Duration) -> LaunchFailure {
     let (open, stage) = monitor.locked {
       isOver = true

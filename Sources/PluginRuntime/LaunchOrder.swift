@@ -11,7 +11,7 @@ public struct LaunchOrder: Sendable {
   /// - Parameters:
   ///   - path: The file. It is never unloaded.
   ///   - identifier: Who the plugin is, where that is known.
-  ///   - adoption: The function of it that is its handler, for a library that is adopted; nil: it is a plugin with a launch function.
+  ///   - adoption: The function of it that is its handler, for a library that is adopted; nil if it is a plugin with a launch function.
   ///   - handlerLimit: What the file declares as `taskhost_plugin_handler_limit`, 1 if it does not.
   ///   - policy: What the host decides meanwhile; called on the thread of the launch.
   public init(

@@ -4,7 +4,7 @@ import HostThreads
 import TaskModel
 import TypedCalls
 
-/// One call of `taskhost_plugin_launch`: open until it returns or its time is up, then closed for ever.
+/// One call of `taskhost_plugin_launch`: open until it returns or its time is up, then closed forever.
 final class LaunchSession: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
   private let policy: any LaunchPolicy
   private let handlerLimit: Int

@@ -28,14 +28,14 @@ public struct MainQueueServer: @unchecked Sendable {  // reason: functions' addr
 
   private let functions: [Function]
 
-  /// What a loaded plugin, or a library that it needs, exports; nil: nothing that serves a main queue.
+  /// What a loaded plugin, or a library that it needs, exports; nil means nothing that serves a main queue.
   init?(of image: UnsafeMutableRawPointer) {
     // Searched through the plugin's handle, itself before the libraries it needs: another copy's main queue would not be the plugin's.
     functions = Self.names.compactMap { dlsym(image, $0).map { unsafeBitCast($0, to: Function.self) } }
     if functions.isEmpty { return nil }
   }
 
-  /// Serves for ever; on the process's first thread only.
+  /// Serves forever; on the process's first thread only.
   ///
   /// The run loop is the main one where that thread has loaded the plugin; else it returns, and the queue alone is served.
   public func serve() { for function in functions { function() } }

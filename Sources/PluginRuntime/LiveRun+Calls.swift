@@ -77,7 +77,7 @@ extension LiveRun {
 
   /// Records progress. A deadline that moved back is found out when the old one comes.
   ///
-  /// - Returns: What is to be told; nil: it has been told enough of late.
+  /// - Returns: What is to be told; nil if it has been told enough recently.
   func setProgress(completed: UInt64, total: UInt64) throws(CallFailure) -> RunProgress? {
     try whileLive {
       let progress = RunProgress(completed: completed, total: total)
@@ -90,7 +90,7 @@ extension LiveRun {
     }
   }
 
-  /// Keeps the line with the run's last ones, unless it has logged too many of late.
+  /// Keeps the line with the run's last ones, unless it has logged too many recently.
   ///
   /// - Returns: What is to be told: the line, behind one about those that were dropped before it; nothing, if it is dropped itself.
   func log(_ line: LogLine) throws(CallFailure) -> [LogLine] {
@@ -108,7 +108,7 @@ extension LiveRun {
     report.log.append(line)
   }
 
-  /// With the lock held: a line about those that were dropped; nil: none were.
+  /// With the lock held: a line about those that were dropped; nil if none were.
   func droppedLines() -> LogLine? {
     let dropped = lines.takeRefused()
     guard dropped > 0 else { return nil }

@@ -64,7 +64,7 @@ extension LiveRun {
     return .expired(reason, ExpirationCall(handler: expirationHandler, context: expirationContext), next: forceAt)
   }
 
-  /// When the grace would be over of a run that expired and has returned; nil: it is live, did not expire, or was stopped by force.
+  /// When the grace would be over of a run that expired and has returned; nil if it is live, did not expire, or was stopped by force.
   var endOfGrace: MonotonicTime? {
     monitor.locked { phase == .closed && stop != nil && !report.forced ? forceAt : nil }
   }

@@ -18,7 +18,7 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
   let kinds: [TaskIdentifier: TaskKind]
   let services: any RunServices
   let sink: @Sendable (LauncherEvent) -> Void
-  /// It expires that long after its `completed` last rose; nil: never for that.
+  /// It expires that long after its `completed` last rose; nil means never for that.
   let stallLimit: Duration?
   let monitor = Monitor()
   /// The handle that plugins know it by; set once, before anybody else sees the run.
@@ -30,7 +30,7 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
   var budgetEnd = MonotonicTime.distantFuture
   /// When it counts as stalled; moves on with progress.
   var stallEnd = MonotonicTime.distantFuture
-  /// Why it expired; nil: it has not.
+  /// Why it expired; nil if it has not.
   var stop: StopReason?
   var expiredAt = MonotonicTime.distantFuture
   var forceAt = MonotonicTime.distantFuture
@@ -89,7 +89,7 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
 
   /// The handler is about to be called: the clock starts.
   ///
-  /// - Returns: When it expires by itself. Nil: it was stopped or taken back while it waited, and is not to be called.
+  /// - Returns: When it expires by itself. Nil if it was stopped or taken back while it waited, and is not to be called.
   /// - Parameter thread: The number of the calling thread, which will call it.
   func begin(on thread: Int32) -> MonotonicTime? {
     monitor.locked {
@@ -103,7 +103,7 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
     }
   }
 
-  /// The thread in which its handler is now; nil: it has not been called, or the run has ended.
+  /// The thread in which its handler is now; nil if it has not been called, or the run has ended.
   var threadOfLiveHandler: Int32? { monitor.locked { phase == .live ? thread : nil } }
 
   /// What the handler's call took.
@@ -111,11 +111,11 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
     var began: WallTime
     var handlerTime: Duration
     var cpuTime: Duration
-    /// Bytes; nil: not measured.
+    /// Bytes; nil means not measured.
     var peakMemory: Int?
   }
 
-  /// The handler returned. Nil: the run had been closed by force before.
+  /// The handler returned. Nil if the run had been closed by force before.
   func end(result: taskhost_result, usage: Usage) -> End? {
     monitor.locked {
       guard phase != .closed else { return nil }
@@ -129,7 +129,7 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
     }
   }
 
-  /// The handler ended its thread instead of returning. Nil: the run had been closed by force before.
+  /// The handler ended its thread instead of returning. Nil if the run had been closed by force before.
   func vanish(usage: Usage) -> End? {
     monitor.locked {
       guard phase != .closed else { return nil }
@@ -147,7 +147,7 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
     report.peakMemory = usage.peakMemory
   }
 
-  /// The run cannot begin: it ends as a RETRY that says so. Nil: it had ended before.
+  /// The run cannot begin: it ends as a RETRY that says so. Nil if it had ended before.
   func abandonStart(_ reason: String) -> End? {
     monitor.locked {
       guard phase != .closed else { return nil }
@@ -165,7 +165,7 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
     }
   }
 
-  /// Closes the run although its handler has not returned. Nil: it had ended before.
+  /// Closes the run although its handler has not returned. Nil if it had ended before.
   ///
   /// Where the handler runs on, ``abandonmentIsTold()`` follows.
   ///

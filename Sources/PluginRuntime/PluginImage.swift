@@ -17,7 +17,7 @@ public enum PluginImage {
     try launch([order], budget: budget)[0].get()
   }
 
-  /// Launches plugins one after the other, each within the budget, and waits for them all.
+  /// Launches plugins in sequence, each within the budget, and waits for them all.
   ///
   /// - Returns: An outcome for each, in their order.
   public static func launch(_ orders: [LaunchOrder], budget: Duration) -> [Result<LaunchedPlugin, LaunchFailure>] {

@@ -49,7 +49,7 @@ private final class PeakMemory: @unchecked Sendable {  // reason: what changes i
   private var knownAt = MonotonicTime(nanoseconds: 0)
   private static let validity = Duration.milliseconds(50)
 
-  /// Bytes; nil: the kernel does not say.
+  /// Bytes; nil if the kernel does not say.
   func read(after handlerTime: Duration) -> Int? {
     monitor.locked {
       let now = SystemClock.now

@@ -90,7 +90,7 @@ final class RunTable: Sendable {
     return run
   }
 
-  /// Makes the run's handle stale, but for the requests of one that has expired. `stillRunning`: it was closed by force; ``forget(_:)``
+  /// Makes the run's handle stale, except for the requests of one that has expired. `stillRunning`: it was closed by force; ``forget(_:)``
   /// follows when its handler returns.
   func leave(_ run: LiveRun, stillRunning: Bool) {
     let end = stillRunning ? nil : run.endOfGrace

@@ -20,7 +20,7 @@ final class RunThreads: @unchecked Sendable {  // reason: everything that change
       }
     }
 
-    /// Nil: `deadline` came.
+    /// Nil if `deadline` came.
     func take(by deadline: MonotonicTime) -> LiveRun? {
       monitor.locked {
         while run == nil, monitor.wait(until: deadline) {}
@@ -117,7 +117,7 @@ final class RunThreads: @unchecked Sendable {  // reason: everything that change
     }
   }
 
-  /// The next run; nil: none came while the thread was idle, and it is not counted any more.
+  /// The next run; nil if none came while the thread was idle, and it is not counted any more.
   private func next(_ seat: Seat) -> LiveRun? {
     monitor.lock()
     if let run = queue.popFirst() {

@@ -11,7 +11,7 @@ enum StaticText {
   // reason: touched with `monitor` held
   nonisolated(unsafe) private static var identifiers: [TaskIdentifier: UnsafePointer<CChar>] = [:]
 
-  /// An identifier that runs. Each is kept for ever: plugins are few and stay.
+  /// An identifier that runs. Each is kept forever: plugins are few and stay.
   static func of(_ identifier: TaskIdentifier) -> UnsafePointer<CChar> {
     monitor.locked {
       if let text = identifiers[identifier] { return text }

@@ -50,7 +50,7 @@ public enum BehaviourBucket: String, Sendable, Hashable, CaseIterable {
     /// It succeeded.
     case full = 2
 
-    /// nil: the run says nothing, because somebody else ended it.
+    /// nil if the run says nothing, because somebody else ended it.
     public init?(_ outcome: RunOutcome) {
       switch outcome {
       case .succeeded: self = .full

@@ -1,13 +1,13 @@
 public import TaskModel
 
-/// Makes one of what comes in quick succession: it fires when nothing has come for a while, and does not wait for ever for that.
+/// Makes one of what comes in quick succession: it fires when nothing has come for a while, and does not wait forever for that.
 public struct Debounce: Sendable, Hashable {
   /// How often ``quiet`` somebody may wait in all, however much comes.
   public static let mostWaits = 5
 
   /// For how long nothing must come; zero: it fires at once.
   public let quiet: Duration
-  /// When the first came of those that have not fired; nil: none waits.
+  /// When the first came of those that have not fired; nil if none waits.
   public private(set) var first: WallTime?
   /// When the last of them came.
   public private(set) var last: WallTime?
@@ -32,7 +32,7 @@ public struct Debounce: Sendable, Hashable {
     count += 1
   }
 
-  /// When it fires if nothing else comes; nil: nothing waits.
+  /// When it fires if nothing else comes; nil if nothing waits.
   public var firesAt: WallTime? {
     guard let first, let last else { return nil }
     return min(last + quiet, first + quiet * Self.mostWaits)
@@ -40,7 +40,7 @@ public struct Debounce: Sendable, Hashable {
 
   /// Fires, if it is time.
   ///
-  /// - Returns: How many were made one; nil: it is not time, or nothing waits.
+  /// - Returns: How many were made one; nil if it is not time, or nothing waits.
   public mutating func fire(at now: WallTime) -> Int? {
     guard let firesAt, firesAt <= now else { return nil }
     defer { self = Debounce(quiet: quiet) }

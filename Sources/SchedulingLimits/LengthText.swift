@@ -8,7 +8,7 @@ enum LengthText {
     ("d", "d", 86_400_000), ("h", "h", 3_600_000), ("m", "min", 60_000), ("s", "s", 1000), ("ms", "ms", 1),
   ]
 
-  /// Numbers with units, the larger units first and each at most once; nil: it is none.
+  /// Numbers with units, the larger units first and each at most once; nil if it is none.
   static func parse(_ text: Substring) -> Duration? {
     (try? LengthOfTime.milliseconds(of: text)).map { .milliseconds($0) }
   }

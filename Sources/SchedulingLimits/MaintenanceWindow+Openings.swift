@@ -16,13 +16,13 @@ extension MaintenanceWindow {
     return openings(around: moment, days: -2...2).contains { $0.contains(moment) }
   }
 
-  /// The first moment after `now` at which it opens; nil: it is never closed.
+  /// The first moment after `now` at which it opens; nil if it is never closed.
   public func nextOpening(after now: WallTime) -> WallTime? {
     let moment = Self.second(now)
     return openings(around: moment, days: Self.horizon).first { $0.lowerBound > moment }.flatMap(Self.beginning)
   }
 
-  /// The first moment after `now` at which it closes; nil: it is never closed.
+  /// The first moment after `now` at which it closes; nil if it is never closed.
   public func closes(after now: WallTime) -> WallTime? {
     let moment = Self.second(now)
     guard let opening = openings(around: moment, days: Self.horizon).first(where: { $0.upperBound > moment }) else { return nil }
@@ -30,7 +30,7 @@ extension MaintenanceWindow {
     return opening.count > 10 * Self.day ? nil : WallTime(unixSeconds: opening.upperBound)
   }
 
-  /// The last moment, not after `now`, at which it closed; nil: it never was closed.
+  /// The last moment, not after `now`, at which it closed; nil if it never was closed.
   public func closed(before now: WallTime) -> WallTime? {
     let moment = Self.second(now)
     return openings(around: moment, days: -16...1).last { $0.upperBound <= moment }.map {

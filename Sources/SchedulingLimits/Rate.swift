@@ -36,7 +36,7 @@ public struct Rate: Sendable, Hashable, CustomStringConvertible {
     self.period = period
   }
 
-  /// A rate as given; nil: a part of it is out of range.
+  /// A rate as given; nil if a part of it is out of range.
   public init?(count: Int, period: Duration) {
     guard Self.counts.contains(count), Self.periods.contains(period) else { return nil }
     self.count = count

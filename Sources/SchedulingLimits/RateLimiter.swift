@@ -92,8 +92,8 @@ public struct RateLimiter: Sendable, Hashable {
     return max(0, rate.count - used - held)
   }
 
-  /// The first moment, not before `now`, at which ``take(now:)`` would take one. `distantFuture`: nobody knows, since all places are held by
-  /// starts that are under way.
+  /// The first moment, not before `now`, at which ``take(now:)`` would take one. `distantFuture`: nobody knows, since all places are held
+  /// by starts that are under way.
   public func nextPermit(after now: WallTime) -> WallTime {
     guard held < rate.count else { return .distantFuture }
     guard total + held >= rate.count else { return now }
@@ -106,7 +106,7 @@ public struct RateLimiter: Sendable, Hashable {
     return now
   }
 
-  /// The newest start that is known, or when one that is under way was given its place; nil: there is none.
+  /// The newest start that is known, or when one that is under way was given its place; nil if there is none.
   public var newestStart: WallTime? {
     let known = [groups.last?.last, held > 0 ? heldAt : nil].compactMap { $0 }.max()
     return known.map { WallTime(unixMilliseconds: $0) }

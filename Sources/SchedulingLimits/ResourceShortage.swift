@@ -6,7 +6,7 @@ public struct ResourceShortage: Sendable, Hashable, CustomStringConvertible {
   public let wanted: Int
   /// How many are free.
   public let free: Int
-  /// How many there are; nil: the name is unknown.
+  /// How many there are; nil if the name is unknown.
   public let capacity: Int?
 
   /// Whether it will never be enough, as long as the configuration stays as it is.

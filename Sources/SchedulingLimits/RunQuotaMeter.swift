@@ -86,7 +86,7 @@ public struct RunQuotaMeter: Sendable, Hashable {
     return WallTime(unixMilliseconds: low)
   }
 
-  /// Since when the allowance is used up, by the bucket of `now`; nil: it is not.
+  /// Since when the allowance is used up, by the bucket of `now`; nil if it is not.
   public func usedUpSince(_ now: WallTime, live: [WallTime] = []) -> WallTime? {
     let allowance = allowance(at: now)
     guard used(at: now, live: live) >= allowance else { return nil }

@@ -8,6 +8,6 @@ struct LaneTidying {
 
   /// Requests that left their lane since the lanes were looked at last; of a host before, not known.
   var left = Int.max / 4
-  /// The last lane that was looked at; nil: none is to be.
+  /// The last lane that was looked at; nil if none is to be.
   var after: Int64?
 }

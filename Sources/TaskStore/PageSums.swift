@@ -9,8 +9,8 @@ import TaskModel
 /// these are not known meanwhile, and takes their checksums afterwards. A host that is killed in between leaves pages that are not known.
 /// What is not known is taken for good when it is read first.
 ///
-/// A page that a checkpoint is about to change is held against its checksum before: what it has may have been damaged when it was read, and be
-/// in what is written now. A page that was found damaged counts as damaged from then on, in later hosts too, until the file is deleted.
+/// A page that a checkpoint is about to change is held against its checksum before: what it has may have been damaged when it was read, and
+/// be in what is written now. A page that was found damaged counts as damaged from then on, in later hosts too, until the file is deleted.
 ///
 /// The file has the checksum of a page once the page itself is synced: after a power cut it says nothing that the database does not have.
 ///
@@ -60,7 +60,7 @@ final class PageSums: Sendable {
   private let pageSize: Int
   private let state: Guarded<State>
 
-  /// Why checksums that should be there are not, a sentence; nil: they are, or none should be.
+  /// Why checksums that should be there are not, a sentence; nil if they are, or none should be.
   let loss: String?
 
   /// Reads the file, or begins a new one.

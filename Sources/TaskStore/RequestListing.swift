@@ -24,7 +24,7 @@ struct RequestListing {
 
   /// Looks at the counters.
   ///
-  /// - Parameter identifier: The number of the query's identifier; nil: it has none.
+  /// - Parameter identifier: The number of the query's identifier; nil if it has none.
   init(_ query: RequestQuery, identifier: Int64?, _ database: Database) throws {
     self.query = query
     self.identifier = identifier

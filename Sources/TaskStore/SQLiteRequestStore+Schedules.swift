@@ -5,7 +5,7 @@ extension SQLiteRequestStore {
   /// On a reading connection.
   public func schedules(limit: Int) throws(StoreError) -> [ScheduleRecord] {
     try read { database in
-      // With nil: a request that repeated and is over, which nobody can name.
+      // With nil means a request that repeated and is over, which nobody can name.
       var found: [Int64: ScheduleRecord?] = [:]
       let columns = "s.id, s.identifier, s.kind, s.name, s.success_ms, s.failures, s.failing_since_ms, s.run"
       let order = "ORDER BY s.identifier, s.kind, s.name LIMIT ?"

@@ -22,7 +22,7 @@ public final class SQLiteRequestStore: RequestStore {
   public let files: StoreFiles
   /// What should be said of losses, a sentence each: those that were accepted, and those that are possible.
   public let lossNotes: [String]
-  /// Why the checksums of its pages are new, though it is not, a sentence; nil: they are as old as it is.
+  /// Why the checksums of its pages are new, though it is not, a sentence; nil if they are as old as it is.
   public var checksumLoss: String? { (try? sums.get())?.loss }
 
   /// The transaction object of the writing connection. It never leaves `commit`.
@@ -113,8 +113,8 @@ public final class SQLiteRequestStore: RequestStore {
     }
   }
 
-  /// What is at a path and is no mark of a store, a sentence; nil: a mark, or nothing. Whoever lets an operator choose where a mark is asks
-  /// first: opening the store replaces what is there.
+  /// What is at a path and is no mark of a store, a sentence; nil means a mark, or nothing. Whoever lets an operator choose where a mark is
+  /// asks first: opening the store replaces what is there.
   public static func foreign(atMark path: String) -> String? { StoreMark.foreign(atMark: path) }
 
   private static func origin(_ database: Database) throws -> UInt64 {
@@ -193,8 +193,8 @@ public final class SQLiteRequestStore: RequestStore {
 
   /// Begins to look for damage, see ``StoreCheck``. Once.
   ///
-  /// - Parameter done: Called with the result on a thread of its own, unless the store is closed before. Also called with damage that is known
-  ///   by now, and with what a checkpoint finds later, on other threads: each time with all that is known.
+  /// - Parameter done: Called with the result on a thread of its own, unless the store is closed before. Also called with damage that is
+  ///   known by now, and with what a checkpoint finds later, on other threads: each time with all that is known.
   public func beginCheck(done: @escaping @Sendable (StoreCheck.Result) -> Void) {
     (try? sums.get())?.observe { done(StoreCheck.Result($0)) }
     let begun = StoreCheck(sums, done: done)

@@ -31,7 +31,7 @@ extension SQLiteTransaction {
     return laneTidying.after != nil
   }
 
-  /// Where looking at all lanes begins; nil: that would not be worth it.
+  /// Where looking at all lanes begins; nil if that would not be worth it.
   private func firstToLookAt() throws -> Int64? {
     guard laneTidying.left >= LaneTidying.few, try thereAreLanes(moreThan: LaneTidying.few),
       try !thereAreLanes(moreThan: laneTidying.left * 2)

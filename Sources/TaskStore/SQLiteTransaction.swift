@@ -14,7 +14,7 @@ final class SQLiteTransaction: StoreTransaction {
   private var laneTidyingBefore = LaneTidying()
   /// The highest sequence of what the present transaction has added.
   private(set) var highestAdded: Int64 = 0
-  /// How many runs are behind those that were pruned; nil: they must be counted.
+  /// How many runs are behind those that were pruned; nil means they must be counted.
   var runCount: Int?
   /// How far the history was pruned.
   var pruning = PruningProgress()
@@ -165,8 +165,8 @@ final class SQLiteTransaction: StoreTransaction {
     recentLane = nil
   }
 
-  /// Where nothing was written before, no savepoint is made: SQLite would keep a copy of each page that `body` changes, as many bytes as the
-  /// commit itself writes. The transaction as a whole is begun anew instead if `body` throws.
+  /// Where nothing was written before, no savepoint is made: SQLite would keep a copy of each page that `body` changes, as many bytes as
+  /// the commit itself writes. The transaction as a whole is begun anew instead if `body` throws.
   func savepoint<Value>(_ body: () throws -> Value) throws -> Value {
     let counts = try statements.counts
     let mark = counts.savepoint()

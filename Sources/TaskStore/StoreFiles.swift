@@ -2,9 +2,9 @@ import Glibc
 import HostThreads
 public import TaskModel
 
-/// The files of a store that is open. What was deleted or replaced meanwhile is still written and lost with the last descriptor; what was cut
-/// short is written with a hole in it. So each commit asks first whether the paths still lead to the files that were opened, and whether these
-/// are as long as they were; afterwards it asks whether the log still has what was there before.
+/// The files of a store that is open. What was deleted or replaced meanwhile is still written and lost with the last descriptor; what was
+/// cut short is written with a hole in it. So each commit asks first whether the paths still lead to the files that were opened, and
+/// whether these are as long as they were; afterwards it asks whether the log still has what was there before.
 ///
 /// The database never shrinks, and the log never below ``logLimit``, until the store is closed.
 public final class StoreFiles: Sendable {
@@ -22,7 +22,7 @@ public final class StoreFiles: Sendable {
     let path: String
     /// It never shrinks below that by the host's own doing, in bytes.
     let limit: Int64
-    /// nil: SQLite has not made it yet.
+    /// nil if SQLite has not made it yet.
     var identity: Identity?
     /// The size that it had, at most `limit`.
     var size: Int64 = 0
@@ -33,7 +33,7 @@ public final class StoreFiles: Sendable {
       _ = look()
     }
 
-    /// Why it is not what it was; nil: it is, or that cannot be told.
+    /// Why it is not what it was; nil if it is, or that cannot be told.
     mutating func look() -> StoreError? {
       var status = stat()
       guard lstat(path, &status) == 0 else {
@@ -96,7 +96,7 @@ public final class StoreFiles: Sendable {
   /// The paths to watch.
   public var watched: Set<String> { [path, path + "-wal", path + "-shm"] }
 
-  /// Why the store is not what was opened; nil: it is. From any thread; takes a few microseconds.
+  /// Why the store is not what was opened; nil if it is. From any thread; takes a few microseconds.
   public func check() -> StoreError? {
     state.withLock { state in
       state.indexTrouble = state.index.look()
@@ -110,7 +110,7 @@ public final class StoreFiles: Sendable {
   /// After each commit, on the writing thread: a log that was cut short after the look before it has a hole now, and is as long as ever.
   ///
   /// - Parameter pages: In the log now.
-  /// - Returns: Why what was committed is lost; nil: it is not.
+  /// - Returns: Why what was committed is lost; nil if it is not.
   func checkAfterCommit(logPages pages: Int) -> StoreError? {
     let pages = Int64(pages)
     return state.withLock { state in

@@ -3,12 +3,12 @@ import Glibc
 import HostThreads
 import TaskModel
 
-/// What a host remembers of its store outside of it: that a store of this origin was there, and the highest id that it had recorded durably.
-/// So an emptied database, a deleted log or a copy from yesterday is noticed at the next launch.
+/// What a host remembers of its store outside of it: that a store of this origin was there, and the highest id that it had recorded
+/// durably. So an emptied database, a deleted log or a copy from yesterday is noticed at the next launch.
 ///
-/// A file of 64 bytes, with a check over all of it. It is made under another name, synced and renamed; then it is overwritten in place with one
-/// write after each commit, without a sync: what is written survives the process. It is synced with each checkpoint and at the end, so that
-/// after a power cut it says no more than the store has, and little less.
+/// A file of 64 bytes, with a check over all of it. It is made under another name, synced and renamed; then it is overwritten in place with
+/// one write after each commit, without a sync: what is written survives the process. It is synced with each checkpoint and at the end, so
+/// that after a power cut it says no more than the store has, and little less.
 final class StoreMark: Sendable {
   /// What is in the file.
   struct Content: Equatable {
@@ -55,7 +55,7 @@ final class StoreMark: Sendable {
 
   deinit { close(descriptor) }
 
-  /// What is at `path` or is being made for it, and is no mark, whole or damaged: a host must not write there; nil: nothing is.
+  /// What is at `path` or is being made for it, and is no mark, whole or damaged: a host must not write there; nil if nothing is.
   static func foreign(atMark path: String) -> String? { foreign(at: path, isNew: false) ?? foreign(at: path + ".new", isNew: true) }
 
   /// - Parameter isNew: It may be begun only: shorter, or zeros.
@@ -74,7 +74,7 @@ final class StoreMark: Sendable {
     return isNew && isBegun ? nil : "\(path) is there, and no host has written it"
   }
 
-  /// What a file says; nil: there is none.
+  /// What a file says; nil if there is none.
   ///
   /// - Throws: ``StoreError/other(_:)`` for a file that cannot be read, or is not what was written.
   static func read(_ path: String) throws(StoreError) -> Content? {

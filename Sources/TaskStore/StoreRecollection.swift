@@ -6,7 +6,7 @@ import TaskModel
 struct StoreRecollection {
   private let known: StoreMark.Content?
   private let path: String
-  /// What shows that there was a store, though no mark says so; nil: nothing does.
+  /// What shows that there was a store, though no mark says so; nil if nothing does.
   private let trace: String?
   /// What should be said, a sentence each, though nothing is refused for it.
   private(set) var notes: [String] = []
@@ -34,7 +34,7 @@ struct StoreRecollection {
     }
   }
 
-  /// What is missing before the store is opened; nil: nothing is known to be.
+  /// What is missing before the store is opened; nil if nothing is known to be.
   var lossBeforeOpening: String? {
     guard (Self.size(path) ?? 0) == 0 else { return nil }
     guard let known else {
@@ -44,7 +44,7 @@ struct StoreRecollection {
     return "\(path) is missing or empty; the store that was there had a record of \(Self.time(known.sequence))"
   }
 
-  /// What an open store lacks; nil: nothing is known to be lacking.
+  /// What an open store lacks; nil if nothing is known to be lacking.
   func loss(origin: UInt64, highest: Int64) -> String? {
     guard let known, known.sequence > 0 else { return nil }
     guard known.origin == origin else {

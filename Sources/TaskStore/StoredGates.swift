@@ -70,7 +70,7 @@ struct StoredOptions: Codable, Equatable {
     var onFailure: String
   }
 
-  /// The options of a request; nil: it has none.
+  /// The options of a request; nil if it has none.
   static func text(of request: TaskRequest) throws -> String? {
     guard request.hasOptions else { return nil }
     let options = try StoredOptions(request)

@@ -7,9 +7,9 @@ import TaskModel
 /// Moves committed pages from the write-ahead log into the database, on a thread and a connection of its own, so that no dispatch waits
 /// for it.
 final class WALCheckpointer: Sendable {
-  /// Pages written to the log between two checkpoints: as SQLite's own default, or four commits as large as the last, up to 32 MB. A page that
-  /// is changed again before a checkpoint is moved once, and an array of 1,000 requests that are due at random changes as many pages; while
-  /// commits are small, a log that stays small is overwritten in place, which costs a sync less than a file that grows.
+  /// Pages written to the log between two checkpoints: as SQLite's own default, or four commits as large as the last, up to 32 MB. A page
+  /// that is changed again before a checkpoint is moved once, and an array of 1,000 requests that are due at random changes as many pages;
+  /// while commits are small, a log that stays small is overwritten in place, which costs a sync less than a file that grows.
   private static let pages = 1000...8000
   /// From so many on, 128 MB, who writes waits for a checkpoint: a log that is never wholly in the database is never begun anew.
   private static let most = 32_768
@@ -73,7 +73,7 @@ final class WALCheckpointer: Sendable {
   }
 
   /// - Parameters:
-  ///   - sums: The checksums of the database's pages; nil: there are none.
+  ///   - sums: The checksums of the database's pages; nil if there are none.
   ///   - mayBegin: Asked on its thread before each checkpoint: what a log has that was cut short must not reach the database.
   ///   - done: Called on its thread after each checkpoint.
   init(path: String, sums: PageSums?, mayBegin: @escaping @Sendable () -> Bool, done: @escaping @Sendable () -> Void) throws {

@@ -6,7 +6,7 @@ struct FileRule {
   let path: String
   /// What is allowed there and below.
   let access: LandlockFileAccess
-  /// The key of the configuration it comes from; nil: everybody gets it, and it does not matter when there is no such path.
+  /// The key of the configuration it comes from; nil means everybody gets it, and it does not matter when there is no such path.
   var entitlement: String?
   /// Whether links are followed when the rule is made. What a plugin may write beside, it could make a link of.
   var followsLinks = true

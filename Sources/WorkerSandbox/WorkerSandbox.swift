@@ -16,7 +16,7 @@ public enum WorkerSandbox {
   /// Call it while there is a single thread. What the kernel lacks is left out and reported, but what ``objections(to:landlockLimit:)``
   /// names is refused.
   ///
-  /// - Parameter landlockLimit: The newest Landlock ABI to use; nil: what the kernel has.
+  /// - Parameter landlockLimit: The newest Landlock ABI to use; nil means what the kernel has.
   /// - Throws: What went wrong; the process may be confined in part by then and must not load the plugin.
   public static func apply(_ confinement: Confinement, landlockLimit: Int?) throws(SandboxFailure) -> SandboxReport {
     if let objection = objections(to: confinement, landlockLimit: landlockLimit).first {
@@ -49,7 +49,7 @@ public enum WorkerSandbox {
 
   /// What this kernel offers. Changes nothing.
   ///
-  /// - Parameter landlockLimit: The newest Landlock ABI to count; nil: what the kernel has.
+  /// - Parameter landlockLimit: The newest Landlock ABI to count; nil means what the kernel has.
   public static func support(landlockLimit: Int?) -> SandboxSupport {
     let found = Int(taskhost_sandbox_landlock_abi())
     let abi = max(0, min(found, landlockLimit ?? found))
@@ -107,7 +107,7 @@ public enum WorkerSandbox {
     for entry in confinement.reserved { taskhost_sandbox_remember_reserved(entry.path, UInt32(entry.refusals.rawValue)) }
   }
 
-  /// The program that this process runs; nil: the system does not say.
+  /// The program that this process runs; nil if the system does not say.
   private static func ownProgram() -> String? {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4096) { buffer in
       guard let start = buffer.baseAddress else { return nil }

@@ -43,7 +43,7 @@ struct OpenFilesTable: @unchecked Sendable {
   }
 
   private func askOnce(_ files: ArraySlice<FileReference>, _ directory: String, _ task: taskhost_task) throws(TaskHostError) -> [FileUse] {
-    // All paths one after the other, each with a null byte at its end.
+    // All paths in sequence, each with a null byte at its end.
     var text: [CChar] = []
     text.reserveCapacity(files.reduce(files.count) { $0 + $1.path.count })
     for file in files {

@@ -7,7 +7,7 @@ public struct FileReference: Sendable, Hashable {
   /// Relative to the directory of the question, at most 4,095 bytes without a null byte.
   public var path: [UInt8]
 
-  /// A reference as given.
+  /// Creates a reference.
   public init(device: UInt64, inode: UInt64, path: [UInt8]) {
     self.device = device
     self.inode = inode

@@ -6,7 +6,7 @@ struct CoalescedSet: Codable, Equatable {
   /// Bytes of a state value.
   static let byteLimit = 1 << 20
 
-  /// When the first trigger came, milliseconds since 1970; nil: there is none.
+  /// When the first trigger came, milliseconds since 1970; nil if there is none.
   var since: Int64?
   /// The number of the last trigger.
   var last: UInt64 = 0

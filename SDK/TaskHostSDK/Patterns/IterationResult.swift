@@ -15,7 +15,7 @@ public struct IterationResult: Sendable, Equatable, CustomStringConvertible {
   /// What ``BackgroundTask/run(_:)`` may return: success, or noop where there was nothing to do, once it is complete; snooze when there is
   /// more to do.
   ///
-  /// A run that expired before it completed a single element is a retry: it would expire for ever, and only attempts end that.
+  /// A run that expired before it completed a single element is a retry: it would expire forever, and only attempts end that.
   public var taskResult: TaskResult {
     if isComplete { return completed + skipped == 0 ? .noop : .success }
     return completed == 0 ? .retry() : .snooze()

@@ -25,7 +25,7 @@ extension TaskContext {
   /// - Parameters:
   ///   - content: What is to be done.
   ///   - basis: What it was decided on: see ``Plan/basis``.
-  ///   - validFor: How long the plan may be carried out; `nil`: for ever.
+  ///   - validFor: How long the plan may be carried out; `nil`: forever.
   ///   - name: Names the plan, 1 to 200 bytes of UTF-8.
   ///   - makeRequest: Makes the request that carries the plan, with an earliest begin and conditions as it likes; unique key and policy are
   ///     chosen here.

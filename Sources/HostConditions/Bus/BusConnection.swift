@@ -43,7 +43,7 @@ final class BusConnection {
     return serial
   }
 
-  /// The next message; nil: none came by `deadline`.
+  /// The next message; nil if none came by `deadline`.
   func next(until deadline: MonotonicTime) throws(Failure) -> BusMessage? {
     while true {
       switch BusParser.parse(received) {

@@ -4,7 +4,7 @@ struct BusMessage: Sendable, Hashable {
   var kind: Kind
   /// Its number, from 1.
   var serial: UInt32
-  /// The number of the call that it answers; nil: it answers none.
+  /// The number of the call that it answers; nil if it answers none.
   var replyTo: UInt32?
   /// Whose object, and of what: only what is set is sent.
   var path: String?
@@ -28,7 +28,7 @@ struct BusMessage: Sendable, Hashable {
     case signal = 4
   }
 
-  /// The unsigned number within the one variant of the body, as `Properties.Get` answers it; nil: it is something else.
+  /// The unsigned number within the one variant of the body, as `Properties.Get` answers it; nil if it is something else.
   var variantNumber: UInt32? {
     // The variant's signature: its length, its letter, a zero; the number is aligned to four bytes.
     guard kind == .answer, signature == "v", body.count >= 8, body[0] == 1, body[1] == UInt8(ascii: "u"), body[2] == 0 else { return nil }

@@ -5,7 +5,7 @@ enum BusParser {
 
   /// What the bytes begin with.
   enum Result: Hashable {
-    /// A message of so many bytes; nil: one of a kind that means nothing here.
+    /// A message of so many bytes; nil means one of a kind that means nothing here.
     case message(BusMessage?, length: Int)
     /// The beginning of one.
     case incomplete

@@ -8,7 +8,7 @@ import TaskModel
 final class NetworkManagerBus {
   private let path: String?
   private var connection: BusConnection?
-  /// What NetworkManager said; nil: it says nothing.
+  /// What NetworkManager said; nil if it says nothing.
   private(set) var metered: ManagerMetered?
 
   private static let service = "org.freedesktop.NetworkManager"
@@ -20,10 +20,10 @@ final class NetworkManagerBus {
   /// How often it is asked again at once when it tells of changes meanwhile.
   private static let rounds = 16
 
-  /// - Parameter path: The bus's socket; nil: nothing is asked.
+  /// - Parameter path: The bus's socket; nil if nothing is asked.
   init(path: String?) { self.path = path }
 
-  /// What is waited for with poll; nil: nothing is.
+  /// What is waited for with poll; nil if nothing is.
   var descriptor: Int32? { connection?.descriptor }
 
   /// Does not listen any more.
@@ -84,7 +84,8 @@ final class NetworkManagerBus {
     return isTold
   }
 
-  /// The answer to a call, be it an error. Signals that come before it are passed over: what they tell is asked for by this call or the next.
+  /// The answer to a call, be it an error. Signals that come before it are passed over: what they tell is asked for by this call or the
+  /// next.
   private static func call(
     _ connection: BusConnection, _ message: BusMessage, until deadline: MonotonicTime
   ) throws(BusConnection.Failure) -> BusMessage {

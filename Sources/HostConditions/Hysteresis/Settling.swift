@@ -19,7 +19,7 @@ struct Settling: Sendable, Hashable {
 
   private(set) var holds = false
   private(set) var isKnown = false
-  /// When the condition changes if the machine goes on leaning as it does; nil: it leans to what is.
+  /// When the condition changes if the machine goes on leaning as it does; nil if it leans to what is.
   private(set) var settlesAt: MonotonicTime?
   private var isFirst = true
 

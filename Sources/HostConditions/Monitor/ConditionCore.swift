@@ -29,7 +29,7 @@ struct ConditionCore: Sendable {
     return ConditionReport(states: trackers.map { $0.report(isNetworkDenied: isDenied) })
   }
 
-  /// When a reading is wanted next; nil: none is.
+  /// When a reading is wanted next; nil if none is.
   var nextDue: MonotonicTime? { trackers.compactMap(\.due).min() }
 
   /// The conditions of which a reading is wanted at `now`.
@@ -48,7 +48,7 @@ struct ConditionCore: Sendable {
 
   /// Takes an operator's word about each of `conditions`; nil takes it back.
   ///
-  /// - Parameter since: When it was given; nil: now.
+  /// - Parameter since: When it was given; nil means now.
   mutating func override(_ conditions: Conditions, holds: Bool?, since: WallTime? = nil, at wall: WallTime) {
     let isDenied = conditions.contains(.network) ? holds == false : isNetworkDenied
     for index in trackers.indices {

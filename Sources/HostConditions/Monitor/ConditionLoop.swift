@@ -161,7 +161,7 @@ final class ConditionLoop {
     if told & (POLLERR | POLLNVAL) != 0 { triggers.giveUp() }
   }
 
-  /// Milliseconds until something is due, rounded up; negative: for ever.
+  /// Milliseconds until something is due, rounded up; negative: forever.
   private func timeout() -> Int32 {
     guard let due = [shared.core { $0.nextDue }, network.due].compactMap({ $0 }).min() else { return -1 }
     let left = due - clock.monotonicTime

@@ -21,7 +21,7 @@ struct ConditionTracker: Sendable {
 
   /// - Parameters:
   ///   - settling: As it is before the first reading.
-  ///   - every: How often it is to be read while it is observed; nil: it tells by itself.
+  ///   - every: How often it is to be read while it is observed; nil if it tells by itself.
   init(_ condition: Conditions, settling: Settling, every: Duration? = nil, at wall: WallTime) {
     self.condition = condition
     self.fresh = settling
@@ -47,7 +47,7 @@ struct ConditionTracker: Sendable {
     return state
   }
 
-  /// When it wants to be read next; nil: not by itself.
+  /// When it wants to be read next; nil means not by itself.
   var due: MonotonicTime? {
     guard state.isWatched else { return nil }
     guard isSampled else { return MonotonicTime(nanoseconds: .min) }

@@ -29,7 +29,7 @@ package final class NetlinkSocket {
 
   /// Opens a non-blocking socket of the protocol that gets what is sent to `groups`.
   ///
-  /// - Parameter receiveBuffer: Its size in bytes; nil: the kernel's default.
+  /// - Parameter receiveBuffer: Its size in bytes; nil means the kernel's default.
   package init(protocol number: Int32, groups: UInt32, receiveBuffer: Int32? = nil) throws(Failure) {
     let descriptor = socket(AF_NETLINK, Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), number)
     guard descriptor >= 0 else { throw Failure(code: errno, call: "socket") }

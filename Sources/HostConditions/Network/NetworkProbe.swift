@@ -6,7 +6,7 @@ final class NetworkProbe {
   private let receiveBuffer: Int32?
   private var events: NetlinkSocket?
   private var table: Result<NetworkTable, RouteDump.Failure>?
-  /// When the table is to be read again; nil: it is up to date.
+  /// When the table is to be read again; nil if it is up to date.
   private var refreshAt: MonotonicTime?
   private var lastDump: MonotonicTime?
   /// How often all was read, and how often the kernel had lost messages.
@@ -23,10 +23,10 @@ final class NetworkProbe {
     self.receiveBuffer = receiveBuffer
   }
 
-  /// What is waited for with poll; nil: nothing is.
+  /// What is waited for with poll; nil if nothing is.
   var descriptor: Int32? { events?.descriptor }
 
-  /// When ``refresh(at:)`` is to be called; nil: what is known is up to date until the descriptor becomes readable.
+  /// When ``refresh(at:)`` is to be called; nil means what is known is up to date until the descriptor becomes readable.
   var due: MonotonicTime? { refreshAt }
 
   /// Begins or ends to observe. Whoever does not observe has no socket open, so no change wakes it.

@@ -2,7 +2,7 @@
 final class PowerEvents {
   private var socket: NetlinkSocket?
 
-  /// What is waited for with poll; nil: the kernel is not heard, and the supplies are read at times only.
+  /// What is waited for with poll; nil if the kernel is not heard, and the supplies are read at times only.
   var descriptor: Int32? { socket?.descriptor }
 
   /// Begins or ends to listen.

@@ -45,7 +45,7 @@ extension CaseStage {
   ///
   /// - Parameters:
   ///   - least: So many are made even where that takes longer: a few runs say nothing, and a busy machine is given the time for some.
-  ///   - latest: When to stop with fewer runs; nil: five seconds after `patience`.
+  ///   - latest: When to stop with fewer runs; nil means five seconds after `patience`.
   private func repeatRuns(
     upTo count: Int, for patience: Duration, atLeast least: Int = 40, until latest: MonotonicTime? = nil, _ time: Duration
   ) -> Int {

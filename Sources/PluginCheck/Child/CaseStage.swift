@@ -88,7 +88,7 @@ final class CaseStage {
 
   /// Launches, tells what goes wrong, and makes the handler ready for runs.
   ///
-  /// - Parameter concurrency: How many runs the host lets it have at once; nil: as many as it allows.
+  /// - Parameter concurrency: How many runs the host lets it have at once; nil means as many as it allows.
   @discardableResult func launch(concurrency: Int? = 1) throws(End) -> LaunchedPlugin {
     reporter.at("launching")
     let plugin: LaunchedPlugin
@@ -186,7 +186,7 @@ final class CaseStage {
     return end
   }
 
-  /// A run from its beginning to its end; nil: a host would refuse its payload.
+  /// A run from its beginning to its end; nil if a host would refuse its payload.
   @discardableResult func perform(_ plan: Plan) -> RunLedger.Ended? {
     guard let run = start([plan]).first else { return nil }
     defer {

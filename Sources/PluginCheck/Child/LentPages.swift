@@ -8,7 +8,7 @@ struct LentPages {
   /// The first byte. A 0 byte, at the end of the last page that can be read, follows the last.
   let bytes: UnsafeRawPointer
 
-  /// A copy of `bytes`; nil: no memory is left.
+  /// A copy of `bytes`; nil if no memory is left.
   init?(_ bytes: UnsafeRawBufferPointer) {
     let page = Int(sysconf(Int32(_SC_PAGESIZE)))
     let readable = (bytes.count + 1 + page - 1) / page * page

@@ -7,7 +7,7 @@ final class RunLedger: @unchecked Sendable {  // reason: what changes is touched
   struct Ended {
     let ending: RunEnding
     let report: RunReport
-    /// From its expiration to its end; nil: it had not expired.
+    /// From its expiration to its end; nil if it had not expired.
     let windUp: Duration?
   }
 

@@ -22,7 +22,7 @@ final class ScriptedPolicy: LaunchPolicy {
   /// What `configuration` gives from here on.
   func give(settings: String) { state.withLock { $0.settings = settings } }
 
-  /// How registrations are refused from here on; nil: they are not.
+  /// How registrations are refused from here on; nil if they are not.
   func refuse(with failure: CallFailure?) { state.withLock { $0.refusal = failure } }
 
   func admit(_ identifier: TaskIdentifier) throws(CallFailure) { if let refusal = state.withLock({ $0.refusal }) { throw refusal } }

@@ -3,7 +3,7 @@ import TaskModel
 
 /// What runs ask of the host, answered as the case says: from memory, or by failures.
 final class ScriptedServices: RunServices, @unchecked Sendable {  // reason: what changes is touched with `monitor` held
-  /// How a durable call is answered instead of being served; nil: it is served.
+  /// How a durable call is answered instead of being served; nil if it is served.
   typealias Fault = @Sendable (_ isWrite: Bool) -> CallFailure?
 
   private let monitor = Monitor()

@@ -18,7 +18,7 @@ enum ThreadList {
     return ["-qos", "-qos.overcommit", "ispatch-manager"].contains { name.hasSuffix($0) }
   }
 
-  /// How many nanoseconds it has run, or, where the kernel does not say, how often it has been given the processor; nil: it has ended.
+  /// How many nanoseconds it has run, or, where the kernel does not say, how often it has been given the processor; nil if it has ended.
   static func activity(of number: Int32) -> Int? {
     let times = ProcFile.text("/proc/self/task/\(number)/schedstat").split(whereSeparator: { $0 == " " || $0 == "\n" })
     if times.count == 3, let time = Int(times[0]), time > 0 { return time }

@@ -125,7 +125,7 @@ struct CaseChild {
     }
   }
 
-  /// Why the process ended before its case did; nil: it did not.
+  /// Why the process ended before its case did; nil if it did not.
   private func death(_ end: taskhost_process_end, at: String, isDone: Bool, hasBreach: Bool) -> CheckFinding? {
     let stack = taskhost_crash_state(cell) == UInt32(TASKHOST_CRASH_NOTHING) ? "" : crashText
     if taskhost_crash_state(cell) != UInt32(TASKHOST_CRASH_NOTHING), cell.pointee.cause == UInt32(TASKHOST_CRASH_EXIT) {

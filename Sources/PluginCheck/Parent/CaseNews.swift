@@ -28,7 +28,7 @@ enum CaseNews: Equatable {
     }
   }
 
-  /// Nil: not what ``encode()`` gives.
+  /// Nil means not what ``encode()`` gives.
   init?(_ fields: [[UInt8]]) {
     let texts = fields.map { String(decoding: $0, as: UTF8.self) }
     switch (texts.first, texts.count) {

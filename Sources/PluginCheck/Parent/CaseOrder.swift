@@ -20,7 +20,7 @@ struct CaseOrder: Equatable {
   var budget: Int64
   /// Milliseconds; 0: the kind's.
   var grace: Int64
-  /// The function that is the handler of a library that a manifest adopts; nil: the file is a plugin.
+  /// The function that is the handler of a library that a manifest adopts; nil if the file is a plugin.
   var adoption: LibraryAdoption?
 
   /// For the descriptor that the process gets.
@@ -32,7 +32,7 @@ struct CaseOrder: Equatable {
     return Fields.encode(texts.map { Array($0.utf8) } + [payload] + (adopted ?? []).map { Array($0.utf8) })
   }
 
-  /// Nil: not what ``encode()`` gives.
+  /// Nil means not what ``encode()`` gives.
   init?(decoding bytes: [UInt8]) {
     var rest = bytes[...]
     guard let fields = Fields.take(from: &rest), fields.count == 10 || fields.count == 15 else { return nil }

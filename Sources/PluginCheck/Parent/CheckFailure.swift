@@ -3,7 +3,7 @@ public struct CheckFailure: Error, Sendable, CustomStringConvertible {
   /// What was seen.
   public let observed: String
 
-  /// A failure as given.
+  /// Creates a failure.
   public init(_ observed: String) { self.observed = observed }
 
   /// What was seen.

@@ -11,9 +11,9 @@ public struct CheckSubject: Sendable {
   let isSystem: Bool
   /// `taskhost_plugin_handler_limit`.
   let handlerLimit: Int
-  /// What the file says of itself; nil: it is no plugin.
+  /// What the file says of itself; nil if it is no plugin.
   let elf: ElfSummary?
-  /// How the library is called; nil: it is a plugin.
+  /// How the library is called; nil if it is a plugin.
   let adoption: LibraryAdoption?
 
   /// A plugin.

@@ -13,7 +13,7 @@ enum Fields {
   /// As ``encode(_:)``, of texts.
   static func encode(_ texts: [String]) -> [UInt8] { encode(texts.map { Array($0.utf8) }) }
 
-  /// Takes the next list from the beginning of `bytes`; nil: it is not complete, or no list.
+  /// Takes the next list from the beginning of `bytes`; nil if it is not complete, or no list.
   static func take(from bytes: inout ArraySlice<UInt8>) -> [[UInt8]]? {
     var rest = bytes
     guard let count = number(before: UInt8(ascii: "\n"), in: &rest), count <= 64 else { return nil }

@@ -10,7 +10,7 @@ final class JobBoard<Outcome: Sendable>: @unchecked Sendable {  // reason: what 
   /// - Parameter count: How many jobs there are.
   init(count: Int) { self.count = count }
 
-  /// The number of the next job; nil: none is left.
+  /// The number of the next job; nil if none is left.
   func take() -> Int? {
     monitor.locked {
       guard next < count else { return nil }

@@ -8,7 +8,7 @@ public struct WorkerTrial: Sendable {
   public let path: String
   /// Who it is, where its file says so.
   public let identifier: TaskIdentifier?
-  /// The function that is the handler of a library that a manifest adopts; nil: the file is a plugin.
+  /// The function that is the handler of a library that a manifest adopts; nil if the file is a plugin.
   public let adoption: LibraryAdoption?
   /// How many handlers it may register.
   public let handlerLimit: Int

@@ -19,7 +19,7 @@ public struct CheckFinding: Sendable, Hashable {
   /// A stack or other lines that show where; empty: none.
   public var detail: String
 
-  /// A finding as given.
+  /// Creates a finding.
   public init(_ severity: Severity, seen: String, rule: String, detail: String = "") {
     self.severity = severity
     self.seen = seen

@@ -12,7 +12,7 @@ public struct CheckOptions: Sendable {
   public var timeout: Duration
   /// How long a run with the valid payload may take before it expires.
   public var budget: Duration
-  /// How long a handler may take from its expiration to its return; nil: as its kind says.
+  /// How long a handler may take from its expiration to its return; nil means as its kind says.
   public var grace: Duration?
   /// How many cases are tried at once.
   public var parallel: Int

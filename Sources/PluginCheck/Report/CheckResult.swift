@@ -14,7 +14,7 @@ public struct CheckResult: Sendable {
 
   /// What was tried.
   public var tried: CheckCase
-  /// With whose handler; nil: the plugin has only one, or the case runs none.
+  /// With whose handler; nil if the plugin has only one, or the case runs none.
   public var identifier: TaskIdentifier?
   /// The verdict.
   public var verdict: Verdict

@@ -12,7 +12,7 @@ public struct TrustedKey: Sendable, Hashable {
   /// The identifiers that a plugin signed with it may register.
   public let identifiers: [IdentifierPattern]
 
-  /// A key as given.
+  /// Creates a key.
   public init(key: PluginPublicKey, name: String, identifiers: [IdentifierPattern]) {
     self.key = key
     self.name = name

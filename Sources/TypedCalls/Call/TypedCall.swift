@@ -16,7 +16,7 @@ public final class TypedCall: @unchecked Sendable {  // reason: what it points t
 
   /// Prepares calls of `function`, which stays loaded while this exists.
   ///
-  /// - Parameter success: nil: the result type's default: `zero` for integers, `nonzero` for bool, `any` for the others.
+  /// - Parameter success: nil means the result type's default: `zero` for integers, `nonzero` for bool, `any` for the others.
   public init(signature: TypedSignature, function: @escaping TypedFunction, success: SuccessRule? = nil) throws(TypedCallError) {
     do { self.success = try signature.successRule(success) } catch { throw .success(error) }
     self.signature = signature

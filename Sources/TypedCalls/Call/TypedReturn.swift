@@ -14,6 +14,6 @@ public struct TypedReturn: Sendable, Hashable {
   public let verdict: Verdict
   /// The returned value as JSON text: see ``JSONText``.
   public let output: [UInt8]
-  /// What the operator should know: why it is a failure, or that the output was cut; nil: nothing.
+  /// What the operator should know: why it is a failure, or that the output was cut; nil means nothing.
   public let message: String?
 }

@@ -14,7 +14,7 @@ struct IntegerRange: CustomStringConvertible {
     width = Integer.bitWidth / 8
   }
 
-  /// The value's bits as a 64-bit number, sign extended; nil: the type does not hold it.
+  /// The value's bits as a 64-bit number, sign extended; nil if the type does not hold it.
   func bits(isNegative: Bool, magnitude: UInt64) -> UInt64? {
     if isNegative { return magnitude <= lowest ? 0 &- magnitude : nil }
     return magnitude <= highest ? magnitude : nil

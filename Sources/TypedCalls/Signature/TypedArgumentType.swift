@@ -32,7 +32,7 @@ public enum TypedArgumentType: String, Sendable, Hashable, CaseIterable {
   /// How many arguments of the C function it stands for.
   public var nativeCount: Int { self == .bytes ? 2 : 1 }
 
-  /// The values that an integer type holds; nil: it is none.
+  /// The values that an integer type holds; nil if it is none.
   var integerRange: IntegerRange? {
     switch self {
     case .i8: IntegerRange(Int8.self)

@@ -121,7 +121,7 @@ struct TypedSignatureParser {
     return true
   }
 
-  /// Letters, digits and underscores; nil: none stand here.
+  /// Letters, digits and underscores; nil if none stand here.
   private mutating func word() -> String? {
     let start = position
     while let byte = next, Self.isWordByte(byte) { position += 1 }
