@@ -1,32 +1,32 @@
 import Glibc
 
-/// A library that a manifest adopts, checked, and what of it is loaded.
+/// A checked library that a manifest adopts, and the file to load.
 ///
-/// One of the system's, root's own in the system's directories, is loaded from there: it is as trusted as the host's own libraries. Any
-/// other is treated as a plugin's file and loaded from a private copy.
+/// The host loads a system library, which root owns in a system directory, from where it is: it trusts it as much as its own libraries. It
+/// treats any other library as a plugin's file and loads a private copy.
 public struct AdoptedLibrary: Sendable, Equatable {
-  /// Absolute path of the library, links of system directories resolved.
+  /// The library's absolute path, with links of system directories resolved.
   public let original: String
 
-  /// What is loaded: ``original`` itself, or the host's copy of it. nil where it was only looked at.
+  /// The file to load: ``original`` or the host's copy; nil if it was only inspected.
   public let loaded: String?
 
   /// SHA-256 of its content, 32 bytes.
   public let digest: [UInt8]
 
-  /// Whether it is the system's.
+  /// Whether it is a system library.
   public let isSystem: Bool
 
   /// The libraries it needs, in its order.
   public let libraries: [String]
 
-  /// Looks at a library without copying it, for `taskhost plugins inspect`.
+  /// Checks a library without copying it, for `taskhost plugins inspect`.
   ///
   /// - Parameters:
-  ///   - library: An absolute path, or a name such as `libz.so.1` that is looked for in the system's directories.
-  ///   - symbol: The function it has to export.
+  ///   - library: An absolute path, or a name such as `libz.so.1` to look up in the system's directories.
+  ///   - symbol: The function that it must export.
   ///   - manifest: The manifest's path, for the refusal.
-  ///   - policy: Whom to trust.
+  ///   - policy: The users and directories to trust.
   public init(
     inspecting library: String, symbol: String, manifest: String, policy: PluginTrustPolicy = PluginTrustPolicy()
   ) throws(PluginRefusal) {
@@ -48,7 +48,7 @@ public struct AdoptedLibrary: Sendable, Equatable {
     self.libraries = libraries
   }
 
-  /// Checks and reads a library where it is.
+  /// Checks and reads a library in place.
   static func read(
     _ location: LibraryLocation, _ directory: TrustedDirectory, _ symbol: String, _ policy: PluginTrustPolicy
   ) throws(Objection) -> AdoptedLibrary {
@@ -66,7 +66,7 @@ public struct AdoptedLibrary: Sendable, Equatable {
       libraries: function.libraries)
   }
 
-  /// Opens the library's directory, which passes the checks of a plugin's. What is objected to is said of the library.
+  /// Opens the library's directory after the checks of a plugin's directory. Objections name the library.
   static func opened(
     _ location: LibraryLocation, _ library: String, _ policy: PluginTrustPolicy,
     _ body: (TrustedDirectory) throws(Objection) -> AdoptedLibrary
@@ -80,13 +80,13 @@ public struct AdoptedLibrary: Sendable, Equatable {
 }
 
 extension PluginCopies {
-  /// Checks the library that a manifest names, and copies it unless it is the system's own.
+  /// Checks the library that a manifest names, and copies it unless it is a system library.
   ///
   /// - Parameters:
-  ///   - library: An absolute path, or a name such as `libz.so.1` that is looked for in the system's directories.
-  ///   - symbol: The function it has to export.
+  ///   - library: An absolute path, or a name such as `libz.so.1` to look up in the system's directories.
+  ///   - symbol: The function that it must export.
   ///   - manifest: The manifest's path, for the refusal.
-  ///   - policy: Whom to trust.
+  ///   - policy: The users and directories to trust.
   /// - Returns: With ``AdoptedLibrary/loaded`` set.
   public func adopt(
     _ library: String, symbol: String, manifest: String, policy: PluginTrustPolicy = PluginTrustPolicy()

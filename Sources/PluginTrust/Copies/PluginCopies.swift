@@ -2,15 +2,15 @@ import Glibc
 import Synchronization
 public import TaskModel
 
-/// The host's private copies of plugins, in a directory only it may use: `<SHA-256 of the content>.so`, mode 0500.
+/// The host's private copies of plugins, in a directory that only the host may use: `<SHA-256 of the content>.so`, mode 0500.
 ///
-/// A plugin is copied, the copy is checked, and the copy is loaded: what was checked is what runs, and nobody who writes to the original
-/// pulls mapped pages away from under a running plugin. Methods may be called from any thread, and block on the disk: call them off the
-/// cooperative pool. One host at a time uses a directory; the lock on the state directory sees to that.
+/// The host copies a plugin, checks the copy and loads the copy: it runs exactly what it checked, and writing to the original cannot change
+/// the mapped pages of a running plugin. Methods can be called from any thread and block on the disk: call them off the cooperative pool.
+/// The lock on the state directory ensures that only one host uses a directory.
 public final class PluginCopies: Sendable {
-  /// How the names of copies that are not complete begin.
+  /// Prefix of the names of incomplete copies.
   static let temporaryPrefix = ".new-"
-  /// The mode of a copy: the loader needs no more, and nothing is written to it again.
+  /// The mode of a copy. The loader needs no more, and a copy is never written again.
   static let copyMode: mode_t = 0o500
   /// `ST_NOEXEC` of `statvfs`, which glibc shows to GNU sources only.
   private static let mountedNoExec: UInt = 8
@@ -22,18 +22,18 @@ public final class PluginCopies: Sendable {
   let descriptor: Int32
   /// The user who owns the directory and every copy.
   let user = geteuid()
-  /// Tells this object's temporaries from those a host left behind that was killed.
+  /// Distinguishes this object's temporary files from those of a killed host.
   let mark: String
   private let count = Atomic<UInt64>(0)
-  /// Names of copies that may not be on the disk yet.
+  /// Names of copies that are possibly not on the disk yet.
   private let unsettled = Mutex<Set<String>>([])
 
-  /// Makes the directory if it is not there (not those above it), sets its mode to 0700, and checks that nobody but root and the host can
-  /// change what is in it.
+  /// Creates the directory if it does not exist (but not its parents), sets its mode to 0700, and checks that only root and the host can
+  /// change its content.
   ///
   /// - Parameter directory: Absolute or relative to the working directory; the host uses `copies` in its state directory.
-  /// - Throws: ``PluginCopiesError`` when it cannot be made or opened, belongs to somebody else, lies where others may put another
-  ///   directory in its place, or on a file system from which nothing can be loaded.
+  /// - Throws: ``PluginCopiesError`` if it cannot be created or opened, belongs to another user, can be replaced by another user, or is on
+  ///   a file system mounted noexec.
   public init(directory: String) throws(PluginCopiesError) {
     if mkdir(directory, 0o700) != 0, errno != EEXIST { throw PluginCopiesError(directory: directory, number: errno) }
     let trust: DirectoryTrust
@@ -68,15 +68,15 @@ public final class PluginCopies: Sendable {
 
   /// Checks a file and copies it.
   ///
-  /// The original is opened with the checks of a scan (kind, owner, mode, directories) and copied while SHA-256 is computed; it must not
-  /// change meanwhile. The ELF checks read the copy. A copy of the same content that is there already is read again and used if it is
-  /// undamaged, else replaced; a plugin that runs on the damaged one keeps it.
+  /// Opens the original with the checks of a scan (kind, owner, mode, directories) and copies it while computing SHA-256; it must not
+  /// change meanwhile. The ELF checks read the copy. An existing copy of the same content is read again and used if it is intact, otherwise
+  /// replaced; a plugin that runs from the damaged copy keeps it.
   ///
   /// - Parameters:
   ///   - path: The original, absolute or relative to the working directory.
-  ///   - policy: Whom to trust.
-  ///   - listed: The file as a scan found it; another one in its place is refused as changed.
-  /// - Throws: Why the file is refused, `copy_failed` when the copy could not be written included.
+  ///   - policy: The users and directories to trust.
+  ///   - listed: The file as a scan found it. A different file in its place is refused as changed.
+  /// - Throws: Why the file is refused, including `copy_failed` if the copy could not be written.
   public func take(
     _ path: String, policy: PluginTrustPolicy = PluginTrustPolicy(), listed: PluginFile? = nil
   ) throws(PluginRefusal) -> VerifiedPlugin {
@@ -100,7 +100,7 @@ public final class PluginCopies: Sendable {
       remembered: FileClock.hasSettled(stored.marks, at: start) ? file.known(digest: stored.digest) : nil)
   }
 
-  /// A copy that was made, or was there.
+  /// A new or existing copy.
   struct Stored<Content> {
     let marks: FileMarks
     let digest: [UInt8]
@@ -113,7 +113,7 @@ public final class PluginCopies: Sendable {
   /// Copies a file after its checks.
   ///
   /// - Parameters:
-  ///   - listed: The file as a scan found it; another one in its place is refused as changed.
+  ///   - listed: The file as a scan found it. A different file in its place is refused as changed.
   ///   - read: Checks the copy.
   func store<Content>(
     _ original: TrustedDirectory, _ policy: PluginTrustPolicy, _ listed: FileMarks?, read: (BoundedFile) throws(Objection) -> Content
@@ -144,10 +144,10 @@ public final class PluginCopies: Sendable {
     return Stored(marks: marks, digest: digest, copy: directory + "/" + name, content: content)
   }
 
-  /// The copy of a file that a scan found unchanged, without reading it: the system must say that it is a file of the right size, the
-  /// host's own, with the mode of a copy and one name.
+  /// The copy of a file that a scan found unchanged. It is not read: it must be a regular file of the right size, owned by the host, with
+  /// the mode of a copy and one link.
   ///
-  /// - Returns: Its absolute path; nil when it is not there or not as it should be: ``take(_:policy:listed:)`` makes it anew.
+  /// - Returns: Its absolute path; nil if it is missing or wrong. Then ``take(_:policy:listed:)`` makes it again.
   public func copy(of known: KnownPluginFile) -> String? {
     let name = Self.name(of: known.digest)
     var info = stat()
@@ -155,11 +155,11 @@ public final class PluginCopies: Sendable {
     return directory + "/" + name
   }
 
-  /// What the copy of a known file says of itself, for a plugin that must be launched again although its file is unchanged.
+  /// Reads what the copy of a known file declares, for a plugin that must be launched again although its file is unchanged.
   ///
-  /// Reads the copy's ELF structures, not all of it. The marks are those of the original.
+  /// Reads only the copy's ELF structures. The marks are those of the original.
   ///
-  /// - Throws: Why it is refused: it has no copy as ``copy(of:)`` wants it, or the policy no longer takes it.
+  /// - Throws: Why it is refused: ``copy(of:)`` finds no valid copy, or the policy no longer accepts it.
   public func reopen(_ known: KnownPluginFile, policy: PluginTrustPolicy = PluginTrustPolicy()) throws(PluginRefusal) -> VerifiedPlugin {
     let name = Self.name(of: known.digest)
     do throws(Objection) {
@@ -176,12 +176,12 @@ public final class PluginCopies: Sendable {
     }
   }
 
-  /// Removes every copy of another content than `digests`, and what a host that was killed left half written.
+  /// Removes every copy whose digest is not in `digests`, and incomplete copies of a killed host.
   ///
-  /// A plugin that runs on a removed copy runs on. Do not call it while another thread takes a plugin that is not among `digests`. Files
-  /// that are neither copies nor left over from copying stay.
+  /// A plugin that runs from a removed copy continues. Do not call it while another thread takes a plugin that is not in `digests`. Other
+  /// files stay.
   ///
-  /// - Returns: How many files were removed.
+  /// - Returns: The number of removed files.
   @discardableResult
   public func removeAllBut(_ digests: Set<[UInt8]>) -> Int {
     let own = Self.temporaryPrefix + mark
@@ -197,11 +197,11 @@ public final class PluginCopies: Sendable {
     return removed
   }
 
-  /// Waits until copies made since the last call are on the disk; returns at once if there are none.
+  /// Waits until the copies made since the last call are on the disk; returns immediately if there are none.
   ///
-  /// Call it before the files are remembered: a memory that survives a loss of power must not lead to a copy that did not.
+  /// Call it before the files are remembered: after a power loss, a remembered file must not lead to a lost copy.
   ///
-  /// - Returns: Whether the disk took them all; if not, remember none of them.
+  /// - Returns: Whether all reached the disk; if not, remember none of them.
   public func settle() -> Bool {
     let names = unsettled.withLock { names in
       defer { names = [] }
@@ -211,7 +211,7 @@ public final class PluginCopies: Sendable {
     var isSettled = true
     for name in names {
       let copy = openat(descriptor, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
-      // One that was removed meanwhile leads nobody astray.
+      // A copy that was removed meanwhile does no harm.
       guard copy >= 0 else { continue }
       defer { close(copy) }
       if fdatasync(copy) != 0 { isSettled = false }
@@ -226,7 +226,7 @@ public final class PluginCopies: Sendable {
       && UInt64(info.st_size) == size
   }
 
-  /// Reads the copy: whether it is there and has the content its name says.
+  /// Reads the copy: whether it exists and has the content that its name says.
   private func isIntact(_ name: String, size: UInt64, digest: [UInt8]) -> Bool {
     let copy = openat(descriptor, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
     guard copy >= 0 else { return false }
@@ -238,7 +238,7 @@ public final class PluginCopies: Sendable {
 }
 
 extension PluginCopiesError {
-  /// What a call of the system said about the directory.
+  /// Describes a system error about the directory.
   init(directory: String, number: Int32) {
     self.init(
       directory: directory, observed: "cannot be used for private copies of plugins: \(String(cString: strerror(number)))",

@@ -1,4 +1,4 @@
-/// Why the directory of the private copies cannot be used. A launch does not go on without it.
+/// Why the directory of the private copies cannot be used. This ends the launch.
 public struct PluginCopiesError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The directory, as it was given.
   public let directory: String

@@ -1,10 +1,10 @@
 public import TaskModel
 
-/// A plugin that passed the checks, and the host's private copy of it, which is what is loaded.
+/// A plugin that passed the checks, and the host's private copy of it, which the host loads.
 ///
-/// What becomes of the original afterwards (overwritten, truncated, replaced, removed) changes nothing in the copy.
+/// Later changes of the original (overwritten, truncated, replaced, removed) do not affect the copy.
 public struct VerifiedPlugin: Sendable, Equatable {
-  /// The original: its path and marks, for messages and for ``remembered``. What it says of itself was read from the copy.
+  /// The original: its path and marks, for messages and for ``remembered``. Its ELF data was read from the copy.
   public let file: PluginFile
 
   /// SHA-256 of the content, 32 bytes.
@@ -13,8 +13,8 @@ public struct VerifiedPlugin: Sendable, Equatable {
   /// Absolute path of the copy.
   public let copy: String
 
-  /// The file as it may be remembered for the next launch; nil when it changed so shortly before it was copied that a further change
-  /// might not show in its times.
+  /// The file to remember for the next launch; nil if it changed so shortly before it was copied that a further change might not show in
+  /// its times.
   public let remembered: KnownPluginFile?
 
   /// ``digest`` as 64 lower-case hexadecimal digits.

@@ -1,4 +1,4 @@
-/// What the checks need from the dynamic section, the list with which the loader works.
+/// The parts of the dynamic section that the checks need.
 struct ElfDynamic: Sendable {
   private enum Tag: UInt64 {
     case needed = 1
@@ -15,14 +15,14 @@ struct ElfDynamic: Sendable {
     case filter = 0x7fff_ffff
   }
 
-  /// Where the tables are, as addresses.
+  /// The addresses of the tables.
   let symbols: UInt64
   let strings: UInt64
   let stringsSize: UInt64
   let gnuHash: UInt64?
   let hash: UInt64?
 
-  /// Names of the libraries that are loaded with this one, those of filters included.
+  /// Names of the libraries that the loader loads with this one, including filters.
   let libraries: [String]
   /// The elements of RPATH and RUNPATH.
   let searchPath: [String]
@@ -36,7 +36,7 @@ struct ElfDynamic: Sendable {
       case .needed, .auxiliary, .filter: libraryNames.append(value)
       case nil: continue
       case .some(let tag):
-        // The loader would take the last of two; nothing honest has two.
+        // The loader takes the last of several; no linker writes several.
         guard single.updateValue(value, forKey: tag) == nil else { throw .malformed("its dynamic section has the tag \(number) twice") }
       }
     }
@@ -69,7 +69,7 @@ struct ElfDynamic: Sendable {
     self.searchPath = searchPath
   }
 
-  /// Tags and values up to the closing null entry, which the loader relies on and must therefore be there.
+  /// Tags and values up to the closing null entry, which must exist because the loader relies on it.
   private static func entries(of image: ElfImage) throws(Objection) -> [(UInt64, UInt64)] {
     let segment = image.dynamic
     let size = UInt64(ElfConstants.dynamicEntrySize)
@@ -90,10 +90,10 @@ struct ElfDynamic: Sendable {
     throw .malformed("its dynamic section has no end")
   }
 
-  /// Refuses libraries that would be looked for outside system and trusted directories.
+  /// Refuses libraries that the loader would look for outside system and trusted directories.
   ///
-  /// `$ORIGIN`, exactly so, is allowed: SwiftPM writes it into everything it links, and it means the directory the plugin is loaded from,
-  /// which passed the same checks as the plugin itself (or is the host's private copy, where nothing else lies).
+  /// Exactly `$ORIGIN` is allowed: SwiftPM writes it into everything it links. It means the directory that the plugin is loaded from, which
+  /// passed the same checks as the plugin (or holds only the host's private copies).
   func checkLibraries(_ policy: PluginTrustPolicy) throws(Objection) {
     for element in searchPath where element != "$ORIGIN" && !policy.trustsLibraryPath(element) { throw .searchPath(element) }
     for name in libraries where name.contains("/") && !policy.trustsLibraryPath(name) { throw .libraryNamedByPath(name) }

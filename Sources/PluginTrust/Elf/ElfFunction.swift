@@ -1,9 +1,9 @@
-/// A function that a library exports, as its file says without running any of it.
+/// A function that a library exports, read from its file without running code.
 ///
-/// That there is one means: a shared object for this machine that `dlsym` finds the function in, in executable memory, and that looks for
-/// libraries in trusted directories only.
+/// If initialisation succeeds, the file is a shared object for this machine that looks for libraries in trusted directories only, and
+/// `dlsym` will find the function in executable memory.
 struct ElfFunction: Sendable, Equatable {
-  /// The libraries that its library needs, in its order.
+  /// The libraries that its library needs, in the library's order.
   let libraries: [String]
 
   /// - Parameter symbol: The function's name.
@@ -11,7 +11,7 @@ struct ElfFunction: Sendable, Equatable {
     let image = try ElfImage(reading: file, isLibrary: true)
     let dynamic = try ElfDynamic(reading: image)
     guard let found = try ElfSymbolTable(image: image, dynamic: dynamic).definition(of: symbol) else { throw .noSymbol(symbol) }
-    // An indirect function is one that picks another for this processor when it is loaded, as strlen of the C library does.
+    // An indirect function selects an implementation for this processor at load time, as strlen of the C library does.
     guard [ElfConstants.symbolFunction, ElfConstants.symbolIndirectFunction].contains(found.type), found.isAddress,
       let segment = image.segment(at: found.value, count: 1), segment.isExecutable, found.value - segment.address < segment.fileSize
     else { throw .symbolNotCode(symbol) }

@@ -1,17 +1,17 @@
 import Glibc
 
-/// The file as the loader will map it: an address in memory leads to the bytes that will be there.
+/// The file as the loader will map it: reads bytes by their address in memory.
 ///
-/// Everything the loader finds by address is read by address here too, and a file in which one address could mean two things is refused:
-/// otherwise the host would check one set of bytes and the loader use another.
+/// The checks read by address everything that the loader finds by address, and refuse a file in which an address is ambiguous. Otherwise
+/// the host could check one set of bytes and the loader use another.
 struct ElfImage: Sendable {
   let file: BoundedFile
-  /// The loadable segments, by rising address, none overlapping another.
+  /// The loadable segments, by ascending address, without overlaps.
   let loads: [ElfSegment]
   let dynamic: ElfSegment
   let notes: [ElfSegment]
 
-  /// - Parameter isLibrary: Whether it may name an interpreter, as a library does that says its version when it is started: the C library.
+  /// - Parameter isLibrary: Whether it may name an interpreter, as the C library does, which prints its version when it is run.
   init(reading file: BoundedFile, isLibrary: Bool = false) throws(Objection) {
     let header = try ElfHeader(reading: file)
     let size = ElfConstants.programHeaderSize
@@ -30,7 +30,7 @@ struct ElfImage: Sendable {
     try checkLoads()
   }
 
-  /// The loader maps whole pages, later segments over earlier ones; a page that two segments share is refused.
+  /// Refuses segments that share a page: the loader maps whole pages, later segments over earlier ones.
   private func checkLoads() throws(Objection) {
     let page = UInt64(max(sysconf(Int32(_SC_PAGESIZE)), 4096))
     var end: UInt64 = 0
@@ -44,14 +44,14 @@ struct ElfImage: Sendable {
     }
   }
 
-  /// The loadable segment that has all of `count` bytes at `address`.
+  /// The loadable segment that contains all `count` bytes at `address`.
   func segment(at address: UInt64, count: UInt64) -> ElfSegment? {
     let (end, overflow) = address.addingReportingOverflow(count)
     guard !overflow else { return nil }
     return loads.first { $0.address <= address && end <= $0.address + $0.memorySize }
   }
 
-  /// The bytes that will be at `address` when the file is mapped, before relocation; those beyond the file's part of a segment are zero.
+  /// The bytes that will be at `address` when the file is mapped, before relocation; bytes beyond the segment's part in the file are zero.
   func read(_ what: String, address: UInt64, count: Int) throws(Objection) -> FileBytes {
     guard let segment = segment(at: address, count: UInt64(count)) else {
       throw .malformed("\(what) is outside the memory the file maps")
@@ -63,7 +63,7 @@ struct ElfImage: Sendable {
     return FileBytes(bytes: found.bytes + [UInt8](repeating: 0, count: count - inFile))
   }
 
-  /// As ``read(_:address:count:)``, for entry `index` of a table of `size` bytes an entry.
+  /// As ``read(_:address:count:)``, for entry `index` of a table with entries of `size` bytes.
   func read(_ what: String, table address: UInt64, index: UInt64, size: Int) throws(Objection) -> FileBytes {
     let (distance, tooFar) = index.multipliedReportingOverflow(by: UInt64(size))
     let (entry, overflow) = address.addingReportingOverflow(distance)

@@ -20,7 +20,7 @@ struct ElfSegment: Sendable, Equatable {
 
   var isExecutable: Bool { flags & ElfConstants.flagExecute != 0 }
 
-  /// Refuses a segment whose bytes are not all in the file, or whose addresses do not fit 64 bits.
+  /// Refuses a segment that exceeds the file or whose addresses do not fit 64 bits.
   func checkBounds(fileSize size: UInt64) throws(Objection) {
     let (end, fileOverflow) = offset.addingReportingOverflow(fileSize)
     let (_, memoryOverflow) = address.addingReportingOverflow(memorySize)

@@ -1,6 +1,6 @@
 /// The dynamic string table: names by offset.
 struct ElfStrings: Sendable {
-  /// Bytes of the longest text that is read; PATH_MAX, the longest path Linux takes.
+  /// The maximum length of a text in bytes: PATH_MAX.
   private static let limit = 4096
 
   let image: ElfImage

@@ -1,13 +1,13 @@
-/// What a plugin's file says of itself, read without running any of it.
+/// What a plugin's file declares, read without running code.
 ///
-/// That there is one means: a shared object for this machine, with a launch function in executable memory, for the host's ABI version, that
-/// looks for libraries in trusted directories only. A relocation or a constructor can still change a number after loading, so the loader
-/// looks at it again.
+/// If initialisation succeeds, the file is a shared object for this machine and the host's ABI version, has a launch function in executable
+/// memory, and looks for libraries in trusted directories only. A relocation or a constructor can still change a number during loading, so
+/// the runtime reads the numbers again.
 public struct ElfSummary: Sendable, Equatable {
   /// The value of `taskhost_plugin_abi_version`.
   public let abiVersion: UInt32
 
-  /// How many handlers the plugin may register: `taskhost_plugin_handler_limit`, 1 if it is absent.
+  /// The maximum number of handlers: `taskhost_plugin_handler_limit`, 1 if it is absent.
   public let handlerLimit: UInt32
 
   /// Whether it exports `taskhost_plugin_shutdown`.

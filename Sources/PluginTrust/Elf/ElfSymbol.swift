@@ -14,7 +14,7 @@ struct ElfSymbol: Sendable, Equatable {
     size = bytes.number(at: 16)
   }
 
-  /// Whether `dlsym` would take it, by the rules of glibc's `check_match`.
+  /// Whether `dlsym` would accept it, by the rules of glibc's `check_match`.
   var isDefined: Bool {
     section != ElfConstants.sectionUndefined && ElfConstants.symbolTypesLookedUp.contains(type)
       && (value != 0 || section == ElfConstants.sectionAbsolute || type == ElfConstants.symbolThreadLocal)

@@ -1,8 +1,8 @@
-/// Finds exported symbols as `dlsym` does, through the hash table: what is not in there cannot be called, and what is, will be.
+/// Finds exported symbols through the hash table, as `dlsym` does: it finds exactly the symbols that `dlsym` will find.
 struct ElfSymbolTable: Sendable {
-  /// Symbols of one chain that are looked at; an honest chain has a handful.
+  /// The maximum length of a chain; a real chain has a few symbols.
   private static let chainLimit = 65_536
-  /// Buckets, words of the Bloom filter and symbols a table may have.
+  /// The maximum number of buckets, words of the Bloom filter, and symbols of a table.
   private static let tableLimit: UInt64 = 1 << 24
 
   private let image: ElfImage
@@ -10,7 +10,7 @@ struct ElfSymbolTable: Sendable {
   private let strings: ElfStrings
 
   init(image: ElfImage, dynamic: ElfDynamic) throws(Objection) {
-    guard dynamic.gnuHash != nil || dynamic.hash != nil else { throw .malformed("it has no hash table of its symbols") }
+    guard dynamic.gnuHash != nil || dynamic.hash != nil else { throw .malformed("it has no symbol hash table") }
     self.image = image
     self.dynamic = dynamic
     strings = ElfStrings(image: image, address: dynamic.strings, size: dynamic.stringsSize)
@@ -18,7 +18,7 @@ struct ElfSymbolTable: Sendable {
 
   /// The definition of `name`, or nil.
   func definition(of name: String) throws(Objection) -> ElfSymbol? {
-    // The loader does not look at the old table when there is a new one.
+    // The loader ignores the old table if there is a new one.
     if let table = dynamic.gnuHash { return try gnuLookup(name, table) }
     if let table = dynamic.hash { return try lookup(name, table) }
     return nil

@@ -1,10 +1,10 @@
 import Glibc
 
-/// Where a manifest's library is: a path, or a name that is looked for in the directories where systems keep their libraries.
+/// Where a manifest's library is: a path, or a name that the host looks up in the system's library directories.
 struct LibraryLocation: Sendable, Equatable {
-  /// Absolute. Below a system directory it may be, and go through, symbolic links: they are resolved.
+  /// Absolute. Symbolic links are allowed below a system directory and are resolved.
   let path: String
-  /// Whether it lies where the system keeps its libraries, before and after its links are resolved.
+  /// Whether it is in a library directory of the system, before and after links are resolved.
   let isSystem: Bool
 
   /// - Parameter library: An absolute path, or a name without slashes such as `libz.so.1`.
@@ -32,7 +32,7 @@ struct LibraryLocation: Sendable, Equatable {
     throw .libraryNotFound(library, directories)
   }
 
-  /// In the order of the loader's own: those for this machine first.
+  /// In the loader's order: those for this machine first.
   private static let directories =
     ["/lib/\(ElfConstants.machineName)-linux-gnu", "/usr/lib/\(ElfConstants.machineName)-linux-gnu"]
     + ["/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib"]

@@ -1,16 +1,16 @@
 import Glibc
 
-/// A file that is read by `pread` only, never mapped: it may be cut short or overwritten by others at any moment.
+/// A file that is only read with `pread`, never mapped, because others can truncate or overwrite it at any time.
 ///
-/// Borrows its descriptor: whoever opened it closes it, after the last read.
+/// Borrows its descriptor: the code that opened it closes it after the last read.
 struct BoundedFile: Sendable {
   let descriptor: Int32
-  /// Bytes when it was opened.
+  /// Its size in bytes when it was opened.
   let size: UInt64
 
-  /// Exactly `count` bytes at `offset`, or why not.
+  /// Reads exactly `count` bytes at `offset`.
   ///
-  /// - Parameter what: What is being read, for the sentence: "its dynamic section".
+  /// - Parameter what: The subject of the sentence if it fails: "its dynamic section".
   func read(_ what: String, at offset: UInt64, count: Int) throws(Objection) -> FileBytes {
     let (end, overflow) = offset.addingReportingOverflow(UInt64(count))
     guard !overflow, offset <= UInt64(Int64.max) else { throw .offsetOverflow(what) }

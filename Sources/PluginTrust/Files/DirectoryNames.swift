@@ -8,13 +8,13 @@ enum DirectoryNames {
     let number: Int32
   }
 
-  /// Every name but `.` and `..`, in no order; bytes, since a name need not be UTF-8.
+  /// Every name except `.` and `..`, in no order, as bytes because a name need not be UTF-8.
   ///
   /// - Parameters:
-  ///   - descriptor: The directory, borrowed; its position is left alone.
+  ///   - descriptor: The directory, borrowed; its position does not change.
   ///   - isWanted: Which names are kept.
   static func list(in descriptor: Int32, where isWanted: ([UInt8]) throws -> Bool = { _ in true }) throws -> [[UInt8]] {
-    // A descriptor of its own: closedir closes it, and reading moves its position.
+    // A separate descriptor, because closedir closes it and reading moves its position.
     let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard copy >= 0 else { throw Failure(number: errno) }
     guard let stream = fdopendir(copy) else {
@@ -35,7 +35,7 @@ enum DirectoryNames {
     }
   }
 
-  /// The name in a directory entry: the bytes up to the first zero, of which there is one within the entry.
+  /// The name in a directory entry: the bytes up to the first zero, which every entry has.
   private static func name(of entry: UnsafeMutablePointer<dirent>) -> [UInt8] {
     guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return [] }
     let start = UnsafeRawPointer(entry) + offset

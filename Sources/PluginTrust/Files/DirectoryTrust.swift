@@ -1,18 +1,18 @@
 import Glibc
 
-/// Where a path of a directory really leads, and whether anybody but root and the host's user could change what is there.
+/// Where a directory's path leads, and whether users other than root and the host's could change what is there.
 ///
-/// Every directory on the way is looked at, also those in which a symbolic link on the way lies. A directory that others may write passes
-/// only as an ancestor, and only if it is sticky (as `/tmp`): there, others cannot rename what is not theirs. Access control lists that let
-/// others write show as a group permission, so the mode tells.
+/// Checks every directory on the way, including those that contain a symbolic link on the way. A directory that others may write passes
+/// only as an ancestor and only if it is sticky (as `/tmp`): there, others cannot rename files that they do not own. Access control lists
+/// that let others write appear as a group permission, so the mode shows them.
 struct DirectoryTrust: Sendable {
   /// Links followed before the path counts as a loop, as in Linux.
   private static let linkLimit = 40
 
-  /// The directory without links, absolute.
+  /// The directory's absolute path without links.
   let path: String
 
-  /// Why files in it are refused, or nil.
+  /// Why files in it are refused; nil if they are not.
   let objection: Objection?
 
   init(of directory: String, user: UInt32) throws(PluginDirectoryError) {
@@ -83,7 +83,7 @@ struct DirectoryTrust: Sendable {
 }
 
 extension PluginDirectoryError {
-  /// What a call of the system said about the directory.
+  /// Describes a system error about the directory.
   init(directory: String, number: Int32) {
     let remedy =
       switch number {

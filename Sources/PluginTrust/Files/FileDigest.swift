@@ -1,15 +1,15 @@
 import Crypto
 import Glibc
 
-/// SHA-256 of a file, computed while it is read, and where wanted while it is copied.
+/// SHA-256 of a file, computed while it is read and optionally copied.
 enum FileDigest {
   /// Bytes read at a time.
   private static let chunk = 256 << 10
 
-  /// The digest of the first `size` bytes, which must be all there is.
+  /// The digest of the file, which must still have its size.
   ///
   /// - Parameter copy: A descriptor the bytes are written to as well, borrowed; nil to compute the digest alone.
-  /// - Throws: ``Objection/changed`` for a file that is shorter or longer than it was, and what the system said of reading and writing.
+  /// - Throws: ``Objection/changed`` if the file became shorter or longer, and errors of reading and writing.
   static func sha256(of file: BoundedFile, copyingTo copy: Int32? = nil) throws(Objection) -> [UInt8] {
     var hasher = SHA256()
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, Int(min(UInt64(chunk), file.size + 1))), alignment: 64)

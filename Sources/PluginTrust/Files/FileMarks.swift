@@ -1,9 +1,9 @@
 import Glibc
 import TaskModel
 
-/// What the system says of a file that differs once the file was replaced or changed.
+/// Metadata of a file that differs once the file was replaced or changed.
 ///
-/// The time of change (ctime) is the strong one: it moves with every write, change of mode or owner, and no process can set it.
+/// The time of change (ctime) is the most reliable: it moves with every write and every change of mode or owner, and no process can set it.
 struct FileMarks: Sendable, Equatable {
   let device: UInt64
   let inode: UInt64

@@ -1,9 +1,8 @@
 import Crypto
 
-/// A manifest `NAME.task.toml`, which adopts a library, as a file that passed the checks of one: its owner, mode and directories. What its
-/// text says is not looked at here.
+/// A manifest `NAME.task.toml`, which adopts a library, whose owner, mode and directories passed the checks. Its text is not checked here.
 public struct ManifestFile: Sendable, Equatable {
-  /// Bytes a manifest may have; an honest one has a few hundred.
+  /// The maximum size of a manifest in bytes; a typical one has a few hundred.
   static let limit: UInt64 = 64 << 10
 
   /// Absolute, with every symbolic link of the directories resolved.
@@ -43,7 +42,7 @@ public struct ManifestFile: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - path: Absolute or relative to the working directory.
-  ///   - policy: Whom to trust.
+  ///   - policy: The users and directories to trust.
   public init(inspecting path: String, policy: PluginTrustPolicy = PluginTrustPolicy()) throws(PluginRefusal) {
     do throws(Objection) {
       self = try TrustedDirectory.opened(path, user: policy.user) { directory throws(Objection) in

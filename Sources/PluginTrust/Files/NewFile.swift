@@ -1,17 +1,17 @@
 import Glibc
 
-/// Files that are written whole or not at all.
+/// Writes files completely or not at all.
 enum NewFile {
-  /// Makes a file that is not there yet.
+  /// Creates a new file.
   static func write(_ bytes: [UInt8], to path: String, mode: mode_t) throws(SigningFileError) {
     try create(path, bytes, mode) { number in
       number == EEXIST
-        ? SigningFileError(path, "is there already", "Choose another name, or remove it if nobody needs it any more.")
+        ? SigningFileError(path, "already exists", "Choose another name, or remove the file if it is no longer needed.")
         : SigningFileError(path, "cannot be written: \(String(cString: strerror(number)))", "Check the directory and the disk.")
     }
   }
 
-  /// Makes a file, or puts it in the place of one that is there, in one step.
+  /// Creates or replaces a file atomically.
   static func replace(_ bytes: [UInt8], at path: String, mode: mode_t) throws(SigningFileError) {
     let temporary = "\(path).\(Hex.text((0..<8).map { _ in UInt8.random(in: 0...255) }))"
     func failure(_ number: Int32) -> SigningFileError {

@@ -1,4 +1,4 @@
-/// A plugin directory that cannot be listed. Unlike a ``PluginRefusal`` it is about the configuration, and a launch does not go on without it.
+/// A plugin directory that cannot be listed. Unlike a ``PluginRefusal`` it concerns the configuration and ends the launch.
 public struct PluginDirectoryError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The directory, as it was given.
   public let directory: String

@@ -1,9 +1,9 @@
 public import TaskModel
 
 extension PluginDirectoryScan {
-  /// A listed file that passed.
+  /// A listed file that passed the checks.
   public enum Entry: Sendable, Equatable {
-    /// Unchanged since an earlier launch, as the system says; it was not opened. Its owner, mode and directories were checked again.
+    /// Unchanged since an earlier launch according to its marks. It was not opened; its owner, mode and directories were checked again.
     case known(KnownPluginFile)
     /// Opened, and its ELF structures checked.
     case inspected(PluginFile)

@@ -1,19 +1,19 @@
 import Glibc
 public import TaskModel
 
-/// What the plugin directories offer: files that passed every check short of running them, and the others with the reason.
+/// The content of the plugin directories: files that passed every check short of running them, and refused files with the reason.
 ///
-/// Lists `*.so` and `*.task.toml`, without hidden files, sorted by the bytes of their names, directory after directory in the order given.
-/// A directory given twice is listed once. Reading blocks on the disk: call it off the cooperative pool.
+/// Lists `*.so` and `*.task.toml`, without hidden files, sorted by the bytes of their names, one directory after another in the given
+/// order. A directory given twice is listed once. Reading blocks on the disk: call it off the cooperative pool.
 public struct PluginDirectoryScan: Sendable, Equatable {
-  /// Names a directory may have that end in `.so` or `.task.toml`.
+  /// The maximum number of names in a directory that end in `.so` or `.task.toml`.
   private static let fileLimit = 4096
   private static let suffixes = [Array(".so".utf8), Array(".task.toml".utf8)]
 
   /// The files that passed, in the order of listing.
   public private(set) var entries: [Entry] = []
 
-  /// Those of ``entries`` that were opened and read: all of them when none was known before.
+  /// The ``entries`` that were opened and read: all of them if none was known before.
   public var accepted: [PluginFile] {
     entries.compactMap { entry in
       guard case .inspected(let file) = entry else { return nil }
@@ -21,18 +21,18 @@ public struct PluginDirectoryScan: Sendable, Equatable {
     }
   }
 
-  /// The files that did not, in the order of listing; ``PluginRefusal/file`` is the path.
+  /// The refused files, in the order of listing; ``PluginRefusal/file`` is the path.
   public private(set) var refused: [PluginRefusal] = []
 
   /// Lists and checks.
   ///
   /// - Parameters:
   ///   - directories: Paths, absolute or relative to the working directory.
-  ///   - policy: Whom to trust.
-  ///   - known: What is remembered of the file at an absolute path. If the system says that the file is still that one, unchanged, it is
-  ///     not opened: its owner, mode, size and hard links are checked by the same call.
-  /// - Throws: ``PluginDirectoryError`` for a directory that is missing, is not one or cannot be read. A directory that others may write is
-  ///   no error: its files are refused.
+  ///   - policy: The users and directories to trust.
+  ///   - known: What is remembered of the file at an absolute path. If the marks show that the file is unchanged, it is not opened: one
+  ///     call checks its marks, owner, mode, size and hard links.
+  /// - Throws: ``PluginDirectoryError`` if a directory is missing, is not a directory or cannot be read. A directory that others may write
+  ///   is not an error: its files are refused.
   public init(
     directories: [String], policy: PluginTrustPolicy = PluginTrustPolicy(), known: (String) -> KnownPluginFile? = { _ in nil }
   ) throws(PluginDirectoryError) {
@@ -92,7 +92,7 @@ public struct PluginDirectoryScan: Sendable, Equatable {
     }
   }
 
-  /// The names of what could be plugins, sorted; bytes, since a name need not be UTF-8.
+  /// The sorted names of possible plugins, as bytes because a name need not be UTF-8.
   private static func names(in descriptor: Int32, _ directory: String) throws(PluginDirectoryError) -> [[UInt8]] {
     var count = 0
     do {
@@ -101,7 +101,7 @@ public struct PluginDirectoryScan: Sendable, Equatable {
         count += 1
         guard count <= fileLimit else {
           throw PluginDirectoryError(
-            directory: directory, observed: "has more than \(fileLimit) plugin files", remedy: "Give plugins a directory of their own.")
+            directory: directory, observed: "has more than \(fileLimit) plugin files", remedy: "Use a directory that holds only plugins.")
         }
         return true
       }.sorted { $0.lexicographicallyPrecedes($1) }

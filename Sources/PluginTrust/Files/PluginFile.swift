@@ -1,8 +1,8 @@
 public import TaskModel
 
-/// A plugin's file that passed every check that needs none of its code to run.
+/// A plugin's file that passed every check short of running its code.
 ///
-/// Device, inode, size and times of change say which file it was that passed; whoever opens it again compares them first.
+/// Device, inode, size and times of change identify the file that passed. Code that opens it again compares them first.
 public struct PluginFile: Sendable, Equatable {
   /// Absolute, with every symbolic link of the directories resolved.
   public let path: String
@@ -10,10 +10,10 @@ public struct PluginFile: Sendable, Equatable {
   /// The last component of ``path``.
   public let name: String
 
-  /// The device the file is on.
+  /// `st_dev`.
   public let device: UInt64
 
-  /// Its number on that device.
+  /// `st_ino`.
   public let inode: UInt64
 
   /// Bytes.
@@ -25,7 +25,7 @@ public struct PluginFile: Sendable, Equatable {
   /// When its content, owner or mode last changed: nanoseconds since 1970, by the file system's clock. A process cannot set it.
   public let changed: Int64
 
-  /// What it says of itself.
+  /// The content of its ELF structures.
   public let elf: ElfSummary
 
   init(path: String, name: String, marks: FileMarks, elf: ElfSummary) {
@@ -39,7 +39,7 @@ public struct PluginFile: Sendable, Equatable {
     self.elf = elf
   }
 
-  /// The file as it is remembered between launches.
+  /// The form in which the host remembers the file between launches.
   ///
   /// - Parameter digest: SHA-256 of its content, 32 bytes.
   public func known(digest: [UInt8]) -> KnownPluginFile {

@@ -1,25 +1,25 @@
 import Glibc
 
-/// Reads files of a few lines, which may be anything: a FIFO does not make it wait, a device is not read.
+/// Reads small files from untrusted places: it does not block on a FIFO and does not read devices.
 enum SmallFile {
-  /// Whose file is taken.
+  /// The required owner.
   enum Trust: Sendable {
-    /// Anybody's: the reader only compares.
+    /// Any owner: the caller only compares the content.
     case anybody
-    /// As a plugin's: owned by root or the user, not writable by others, no link; its directories too.
+    /// As for a plugin and its directories: owned by root or the user, not writable by others, not a link.
     case owned(by: UInt32)
-    /// As ``owned(by:)`` without looking at the directories, which the caller did.
+    /// As ``owned(by:)``, but the caller has checked the directories.
     case ownedInTrustedDirectory(by: UInt32)
-    /// A secret: owned by the user or root, not even readable by others.
+    /// A secret: owned by the user or root, and not readable by others.
     case secret(of: UInt32)
   }
 
-  /// The system has no such file.
-  static let missing = SigningFlaw("is not there")
+  /// The file does not exist.
+  static let missing = SigningFlaw("does not exist")
 
   /// All bytes of the file.
   ///
-  /// - Throws: What is wrong with it, ``missing`` included.
+  /// - Throws: What is wrong with it, including ``missing``.
   static func read(_ path: String, trust: Trust) throws(SigningFlaw) -> [UInt8] {
     var follows = true
     switch trust {
@@ -55,7 +55,7 @@ enum SmallFile {
       guard info.st_mode & 0o022 == 0 else { throw SigningFlaw("can be written by group or others (\(mode))") }
     case .secret(let owner):
       user = owner
-      guard info.st_mode & 0o077 == 0 else { throw SigningFlaw("can be used by group or others (\(mode)), a private key must not") }
+      guard info.st_mode & 0o077 == 0 else { throw SigningFlaw("can be used by group or others (\(mode)); a private key must not") }
     }
     guard info.st_uid == 0 || info.st_uid == user else {
       throw SigningFlaw("is owned by user \(info.st_uid), not by root or user \(user)")

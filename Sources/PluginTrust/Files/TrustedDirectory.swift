@@ -1,8 +1,8 @@
 import Glibc
 
-/// The open directory of one plugin file, which passed the checks of directories.
+/// The open directory of one plugin file, after the checks of directories.
 ///
-/// Borrowed by its user for the time of one call: ``opened(_:user:_:)`` closes it.
+/// Valid during one call: ``opened(_:user:_:)`` closes it.
 struct TrustedDirectory: Sendable {
   let descriptor: Int32
   /// The file's name in it.

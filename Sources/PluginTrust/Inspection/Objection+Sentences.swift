@@ -1,6 +1,6 @@
 import Glibc
 
-/// Every sentence with which this module refuses a file, in one place so that they are read together.
+/// All sentences with which this module refuses a file.
 extension Objection {
   private static let rebuild = "Rebuild the plugin; if it was copied here, copy it again."
   private static let relink = "Link the plugin as a shared object (cc -shared -fPIC, or a dynamic library product)."
@@ -12,8 +12,8 @@ extension Objection {
     remedy: "Rename the file.")
 
   static let symbolicLink = Objection(
-    code: .symbolicLink, observed: "is a symbolic link; what it leads to could change after it was checked",
-    remedy: "Put the plugin's file itself into the directory.")
+    code: .symbolicLink, observed: "is a symbolic link; its target could change after the check",
+    remedy: "Put the plugin's file into the directory instead of a link.")
 
   static func notRegular(_ kind: String) -> Objection {
     Objection(code: .notRegular, observed: "is a \(kind), not a regular file", remedy: "Remove it, or put a plugin's file in its place.")
@@ -21,7 +21,7 @@ extension Objection {
 
   static func sameFile(as first: String) -> Objection {
     Objection(
-      code: .sameFile, observed: "is the same file as \(first), by a hard link", remedy: "Keep one of the two; a plugin registers once.")
+      code: .sameFile, observed: "is a hard link to \(first)", remedy: "Keep one of the two; a plugin can register only once.")
   }
 
   static func wrongOwner(_ what: String, path: String, owner: UInt32, user: UInt32) -> Objection {
@@ -45,7 +45,7 @@ extension Objection {
   static func tooBig(size: UInt64, limit: UInt64) -> Objection {
     Objection(
       code: .tooBig, observed: "is \(size) bytes, more than the \(limit) a plugin may have",
-      remedy: "Strip the plugin, or ship its data apart from it.")
+      remedy: "Strip the plugin, or ship its data in separate files.")
   }
 
   static func unreadable(_ number: Int32) -> Objection {
@@ -65,21 +65,21 @@ extension Objection {
   }
 
   static let copyLost = Objection(
-    code: .copyFailed, observed: "its private copy is not there or was tampered with",
-    remedy: "Reload, which copies the plugin again; leave the copies directory to the host.")
+    code: .copyFailed, observed: "its private copy is missing or was changed",
+    remedy: "Reload: that copies the plugin again. Do not change files in the copies directory.")
 
   // MARK: A manifest and its library
 
   static func manifestTooBig(size: UInt64, limit: UInt64) -> Objection {
     Objection(
-      code: .tooBig, observed: "is \(size) bytes, more than the \(limit) a manifest may have", remedy: "Leave only its six keys in it.")
+      code: .tooBig, observed: "is \(size) bytes, more than the \(limit) a manifest may have", remedy: "Keep only its six keys.")
   }
 
-  static let manifestNotText = Objection(code: .badManifest, observed: "is not UTF-8 text", remedy: "Write the manifest anew.")
+  static let manifestNotText = Objection(code: .badManifest, observed: "is not UTF-8 text", remedy: "Write the manifest again as UTF-8.")
 
   static func libraryName(_ name: String) -> Objection {
     Objection(
-      code: .libraryMissing, observed: "its library is \"\(name)\", which is neither an absolute path nor a file name",
+      code: .libraryMissing, observed: "names the library \"\(name)\", which is neither an absolute path nor a file name",
       remedy: "Write the path in full, or the name of a system library such as \"libz.so.1\".")
   }
 
@@ -105,7 +105,7 @@ extension Objection {
     Objection(code: .symbolNotCode, observed: "\(symbol) is data, not a function", remedy: "Name a function of the library.")
   }
 
-  /// The same of the library that a manifest names.
+  /// The same objection, about the library that a manifest names.
   func about(library: String) -> Objection {
     Objection(code: code, observed: "its library \(library): \(observed)", remedy: remedy)
   }
@@ -115,7 +115,7 @@ extension Objection {
   static let empty = Objection(code: .empty, observed: "is empty", remedy: rebuild)
 
   static let notElf = Objection(
-    code: .notElf, observed: "is not an ELF file", remedy: "Put a shared object here; scripts and text files are no plugins.")
+    code: .notElf, observed: "is not an ELF file", remedy: "Put a shared object here; scripts and text files are not plugins.")
 
   static func truncated(_ what: String, needs: UInt64, size: UInt64) -> Objection {
     Objection(code: .truncated, observed: "\(what) ends at byte \(needs), the file at byte \(size)", remedy: rebuild)
@@ -182,7 +182,7 @@ extension Objection {
 
   static let noEntry = Objection(
     code: .noEntry, observed: "does not export taskhost_plugin_launch",
-    remedy: "Define it, put TASKHOST_EXPORT before it (in C++ extern \"C\"), or move the library elsewhere if it is no plugin.")
+    remedy: "Define it, put TASKHOST_EXPORT before it (in C++ extern \"C\"), or move the library elsewhere if it is not a plugin.")
 
   static func notCode(_ code: PluginRefusal.Code, _ symbol: String) -> Objection {
     Objection(code: code, observed: "\(symbol) is data, not code", remedy: "Define it as a function.")
@@ -206,11 +206,11 @@ extension Objection {
 
   static let handlerLimit = Objection(
     code: .handlerLimit, observed: "taskhost_plugin_handler_limit is 0",
-    remedy: "Leave it out, which means 1, or give the number of handlers.")
+    remedy: "Omit it, which means 1, or give the number of handlers.")
 
   static func badNote(_ observed: String) -> Objection {
     Objection(
       code: .badNote, observed: "its taskhost note \(observed)",
-      remedy: "Let the macro of the taskhost header write the note, or leave it out.")
+      remedy: "Write the note with the taskhost header's macro, or omit it.")
   }
 }

@@ -1,4 +1,4 @@
-/// A ``PluginRefusal`` before it is known which file it is about. The sentences are in `Objection+Sentences.swift`.
+/// A ``PluginRefusal`` without the file it is about. The sentences are in `Objection+Sentences.swift`.
 struct Objection: Error, Sendable, Equatable {
   let code: PluginRefusal.Code
   let observed: String

@@ -1,6 +1,6 @@
-/// The names and numbers of the plugin contract that can be read from a file, as fixed by `taskhost.h`.
+/// The names and numbers of `taskhost.h` that can be read from a file.
 enum PluginABI {
-  /// The only value of ``versionSymbol`` that is taken.
+  /// The only accepted value of ``versionSymbol``.
   static let version: UInt32 = 1
 
   static let launchSymbol = "taskhost_plugin_launch"

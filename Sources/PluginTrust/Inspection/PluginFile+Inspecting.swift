@@ -4,7 +4,7 @@ extension PluginFile {
   ///
   /// - Parameters:
   ///   - path: Absolute or relative to the working directory; need not end in `.so`.
-  ///   - policy: Whom to trust.
+  ///   - policy: The users and directories to trust.
   public init(inspecting path: String, policy: PluginTrustPolicy = PluginTrustPolicy()) throws(PluginRefusal) {
     do throws(Objection) {
       self = try TrustedDirectory.opened(path, user: policy.user) { directory throws(Objection) in

@@ -1,8 +1,8 @@
 import Glibc
 
-/// The checks of one file. Nothing of the file is mapped or run, and no kind of file makes them wait.
+/// The checks of one file. They neither map nor run the file, and no kind of file makes them block.
 struct PluginInspection: Sendable {
-  /// A file is the same file by these two numbers, whatever its name.
+  /// Identifies a file whatever its name.
   struct Identity: Hashable {
     let device: UInt64
     let inode: UInt64
@@ -25,7 +25,7 @@ struct PluginInspection: Sendable {
     return PluginFile(path: path, name: name, marks: marks, elf: elf)
   }
 
-  /// Checks all of a file but its content, which `body` reads; then that it did not change meanwhile.
+  /// Checks everything about a file except its content, which `body` reads, and then that it did not change meanwhile.
   ///
   /// - Parameters:
   ///   - directory: Descriptor of the directory, borrowed.
@@ -39,7 +39,7 @@ struct PluginInspection: Sendable {
     var listed = stat()
     guard fstatat(directory, name, &listed, AT_SYMLINK_NOFOLLOW) == 0 else { throw .unreadable(errno) }
     try Self.checkKind(listed.st_mode)
-    // What was listed can be replaced before it is opened, so the open must not wait on a FIFO nor follow a link.
+    // A listed file can be replaced before it is opened, so the open must neither wait on a FIFO nor follow a link.
     let descriptor = openat(directory, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY)
     guard descriptor >= 0 else { throw errno == ELOOP ? .symbolicLink : .unreadable(errno) }
     defer { close(descriptor) }
@@ -57,7 +57,7 @@ struct PluginInspection: Sendable {
     return (marks, result)
   }
 
-  /// Checks what the system says of a file: its kind, that it is not one seen before, its owner, mode and size.
+  /// Checks a file's kind, owner, mode and size, and that it was not seen before.
   func check(_ info: stat, path: String, claim: (Identity) -> String?) throws(Objection) {
     try Self.checkKind(info.st_mode)
     if let first = claim(Identity(device: UInt64(info.st_dev), inode: UInt64(info.st_ino))) { throw .sameFile(as: first) }

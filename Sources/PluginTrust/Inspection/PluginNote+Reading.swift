@@ -1,4 +1,4 @@
-/// Finding the note: in the segments of type PT_NOTE. Sections are not looked at; they can be stripped, and the loader ignores them.
+/// Finds the note in the segments of type PT_NOTE. Sections do not matter: they can be stripped, and the loader ignores them.
 extension PluginNote {
   private static let segmentLimit: UInt64 = 1 << 20
   private static let headerSize = 12
@@ -10,13 +10,13 @@ extension PluginNote {
       guard segment.fileSize <= Self.segmentLimit else { throw .malformed("its notes have \(segment.fileSize) bytes") }
       let bytes = try image.file.read("its notes", at: segment.offset, count: Int(segment.fileSize))
       guard segment.alignment == 4 || segment.alignment == 8, segment.offset % 4 == 0 else {
-        // Others may put into their notes what they like; ours must be readable.
+        // Notes of other owners can have any content; ours must be readable.
         if Self.containsOwner(bytes.bytes) { throw .badNote("is not aligned to 4 bytes") }
         continue
       }
       descriptors += try Self.descriptors(in: bytes, alignment: Int(segment.alignment))
     }
-    guard descriptors.count <= 1 else { throw .badNote("is there \(descriptors.count) times") }
+    guard descriptors.count <= 1 else { throw .badNote("occurs \(descriptors.count) times") }
     guard let descriptor = descriptors.first else { return nil }
     try self.init(descriptor: descriptor)
   }

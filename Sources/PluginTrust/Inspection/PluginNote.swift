@@ -1,7 +1,7 @@
-/// What a plugin says of itself in its ELF note (section `.note.taskhost`, owner `taskhost`, type 0x54480001).
+/// What a plugin declares in its ELF note (section `.note.taskhost`, owner `taskhost`, type 0x54480001).
 ///
-/// With it the host knows the identifier, and so the settings and limits, before any code of the plugin runs. It must agree with what the
-/// plugin registers. Trailing zero bytes of the descriptor are ignored, since a C string literal has one.
+/// The host learns the identifier, and so the settings and limits, before any code of the plugin runs. The note must agree with the
+/// plugin's registration. Trailing zero bytes of the descriptor are ignored, because a C string literal has one.
 public struct PluginNote: Sendable, Equatable {
   /// The kinds of task, by their names in the note.
   public enum Kind: String, Sendable, CaseIterable {
@@ -13,7 +13,7 @@ public struct PluginNote: Sendable, Equatable {
     case continued
   }
 
-  /// `identifier`: whose handler the plugin registers.
+  /// `identifier`: the identifier that the plugin registers.
   public let identifier: String
 
   /// `kind`, if given.
@@ -49,7 +49,7 @@ public struct PluginNote: Sendable, Equatable {
     let kind = values["kind"].map { Kind(rawValue: $0) }
     if case .some(.none) = kind { throw .badNote("has the kind \"\(values["kind"] ?? "")\", not refresh, processing or continued") }
     let budget = values["budget_ms"].map { $0.utf8.allSatisfy { (0x30...0x39).contains($0) } ? UInt64($0) : nil }
-    if case .some(.none) = budget { throw .badNote("has a budget_ms that is no number of milliseconds") }
+    if case .some(.none) = budget { throw .badNote("has a budget_ms that is not a number of milliseconds") }
     self.identifier = identifier
     self.kind = kind ?? nil
     budgetMilliseconds = budget ?? nil
@@ -63,7 +63,7 @@ public struct PluginNote: Sendable, Equatable {
       guard let equals = line.firstIndex(of: "=") else { throw .badNote("has a line without \"=\"") }
       let key = String(line[..<equals])
       let value = String(line[line.index(after: equals)...])
-      guard keys.contains(key) else { throw .badNote("has a key that format 1 does not know") }
+      guard keys.contains(key) else { throw .badNote("has a key that format 1 does not define") }
       guard !value.isEmpty, value.utf8.count <= valueLimit, !value.hasControlCharacters else {
         throw .badNote("has a value for \(key) that is empty, too long or has control characters")
       }

@@ -1,38 +1,38 @@
 extension PluginRefusal {
-  /// The stable names of the reasons. They appear in status, logs, metrics and the HTTP interface, so a case is never renamed.
+  /// The stable names of the reasons. They appear in status, logs, metrics and the HTTP interface, so cases are never renamed.
   public enum Code: String, Sendable, CaseIterable {
     // The file as a file.
 
     /// The file's name is not UTF-8 or has control characters in it.
     case badName = "bad_name"
-    /// A symbolic link, dangling and looping ones included.
+    /// A symbolic link, also a dangling or looping one.
     case symbolicLink = "symbolic_link"
     /// A directory, FIFO, device or socket.
     case notRegular = "not_regular"
     /// The same file as one listed before, by a hard link.
     case sameFile = "same_file"
-    /// Owned by neither root nor the host's user, or in a directory that is.
+    /// The file or its directory is owned by neither root nor the host's user.
     case wrongOwner = "wrong_owner"
-    /// The file, its directory or an ancestor may be written by group or others.
+    /// Group or others can write the file, its directory or an ancestor.
     case writableByOthers = "writable_by_others"
     /// Larger than the host reads.
     case tooBig = "too_big"
-    /// The system would not open or read it.
+    /// The system cannot open or read it.
     case unreadable
     /// It changed while it was being checked.
     case changed
-    /// The host could not make its private copy of it, or lost it.
+    /// The host could not make its private copy, or lost it.
     case copyFailed = "copy_failed"
-    /// Something this version of the host does not do yet.
+    /// This version of the host does not support it.
     case unsupported
 
     // The file as ELF.
 
-    /// No bytes at all.
+    /// The file is empty.
     case empty
     /// Not an ELF file.
     case notElf = "not_elf"
-    /// Ends before what it says it contains.
+    /// The file ends before its declared content does.
     case truncated
     /// Program headers beyond the end of the file.
     case headersBeyondEnd = "headers_beyond_end"
@@ -61,7 +61,7 @@ extension PluginRefusal {
     case noEntry = "no_entry"
     /// `taskhost_plugin_launch` is not a function in executable memory.
     case entryNotCode = "entry_not_code"
-    /// Does not export `taskhost_plugin_abi_version`, or another version than the host's.
+    /// Does not export `taskhost_plugin_abi_version`, or a version other than the host's.
     case abiVersion = "abi_version"
     /// `taskhost_plugin_handler_limit` is not a number the host accepts.
     case handlerLimit = "handler_limit"
@@ -69,16 +69,16 @@ extension PluginRefusal {
     case shutdownNotCode = "shutdown_not_code"
     /// The ELF note is malformed.
     case badNote = "bad_note"
-    /// The ELF note says something else than the plugin registered.
+    /// The ELF note differs from the registration.
     case noteDisagrees = "note_disagrees"
-    /// The signature is missing, wrong, for another file or by another key.
+    /// The signature is missing, invalid, for another file or by another key.
     case signature
 
     // A manifest that adopts a library.
 
-    /// Its text is not TOML, or not a manifest's.
+    /// Its text is not TOML or not a manifest.
     case badManifest = "bad_manifest"
-    /// The library it names is not there.
+    /// The library it names does not exist.
     case libraryMissing = "library_missing"
     /// The library does not export the symbol.
     case noSymbol = "no_symbol"
@@ -87,9 +87,9 @@ extension PluginRefusal {
 
     // Loading and launch.
 
-    /// `dlopen` did not find a library the plugin needs, or not in the version it needs.
+    /// `dlopen` did not find a library that the plugin needs, or only in another version.
     case dependencyMissing = "dependency_missing"
-    /// `dlopen` found no definition of a symbol the plugin needs.
+    /// `dlopen` found no definition of a symbol that the plugin needs.
     case unresolvedSymbol = "unresolved_symbol"
     /// The launch crashed, exited or returned a status that is not OK.
     case launchFailed = "launch_failed"

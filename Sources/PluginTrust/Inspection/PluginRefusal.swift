@@ -1,7 +1,7 @@
-/// Why one plugin is not taken: what was seen in its file, or in its launch, and what to do about it.
+/// Why a plugin is refused: what was seen in its file or during its launch, and what to do.
 ///
-/// Every stage that can refuse a plugin uses this type, so that a status, a log line and `taskhost plugins list` read the same whatever the
-/// reason. It is never fatal by itself: the host goes on without that plugin.
+/// Every stage that can refuse a plugin uses this type, so that status, log lines and `taskhost plugins list` read the same. A refusal is
+/// never fatal: the host continues without the plugin.
 public struct PluginRefusal: Error, Sendable, Equatable {
   /// The reason as a name that does not change between releases.
   public let code: Code
@@ -15,7 +15,7 @@ public struct PluginRefusal: Error, Sendable, Equatable {
   /// What to do next: a sentence or two, with their full stops.
   public let remedy: String
 
-  /// Puts a refusal together.
+  /// Creates a refusal.
   ///
   /// - Parameters:
   ///   - code: The stable name of the reason.

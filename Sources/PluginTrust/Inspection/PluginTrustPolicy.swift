@@ -1,17 +1,17 @@
 import Glibc
 
-/// Whom and what the checks trust.
+/// The users and directories that the checks trust.
 public struct PluginTrustPolicy: Sendable, Equatable {
   /// The user who may own plugins and their directories, besides root.
   public var user: UInt32
 
-  /// Absolute directories in which, and below which, a plugin may look for libraries besides the system's: those of a Swift toolchain.
+  /// Absolute directories, such as those of a Swift toolchain, in or below which a plugin may look for libraries besides the system's.
   public var trustedLibraryDirectories: [String]
 
-  /// Bytes a plugin's file may have.
+  /// The maximum size of a plugin's file in bytes.
   public var maximumSize: UInt64
 
-  /// A policy; every part has a default.
+  /// Creates a policy.
   ///
   /// - Parameters:
   ///   - user: The host's effective user if nil.
@@ -23,12 +23,12 @@ public struct PluginTrustPolicy: Sendable, Equatable {
     self.maximumSize = maximumSize
   }
 
-  /// Where Debian, Fedora and their kin keep libraries, and where `make install` puts them.
+  /// The library directories of Debian, Fedora and their derivatives, and the one that `make install` uses.
   static let systemLibraryDirectories = ["/lib", "/usr/lib", "/lib64", "/usr/lib64", "/usr/local/lib"]
 
-  /// Whether a directory or file of libraries is one of the system's or of ``trustedLibraryDirectories``, or below one.
+  /// Whether a path is in or below a directory of the system's libraries or of ``trustedLibraryDirectories``.
   ///
-  /// Only the text is looked at: what lies in those directories, links included, is the operator's.
+  /// Compares only the text: the operator owns the content of those directories, including links.
   func trustsLibraryPath(_ path: String) -> Bool {
     guard path.utf8.first == UInt8(ascii: "/") else { return false }
     let parts = Self.components(path)

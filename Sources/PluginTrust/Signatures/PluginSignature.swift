@@ -1,8 +1,8 @@
 import StrictText
 
-/// An Ed25519 signature of one plugin's content, as it stands beside the plugin in `NAME.so.sig`.
+/// An Ed25519 signature of one plugin's content, stored beside the plugin as `NAME.so.sig`.
 public struct PluginSignature: Sendable, Hashable {
-  /// Which key it says it is by: ``PluginPublicKey/id``.
+  /// The ``PluginPublicKey/id`` of the key that it claims.
   public let keyID: String
 
   /// The signature, 64 bytes.
@@ -15,7 +15,7 @@ public struct PluginSignature: Sendable, Hashable {
     self.bytes = bytes
   }
 
-  /// Reads the text of a file, strictly.
+  /// Parses the text of a file strictly.
   init(parsing text: [UInt8]) throws(SigningFlaw) {
     let values = try SigningText.values(of: ["format", "algorithm", "key", "signature"], title: Self.title, in: text)
     try SigningFormat.check(values[0], values[1])
@@ -26,7 +26,7 @@ public struct PluginSignature: Sendable, Hashable {
     self.init(keyID: String(decoding: values[2], as: UTF8.self), bytes: bytes)
   }
 
-  /// Reads a signature whose owner does not matter, as `taskhost plugins verify` does.
+  /// Reads a signature file without checking its owner, for `taskhost plugins verify`.
   ///
   /// - Parameter path: `NAME.so.sig`, at most 1 KiB.
   public init(reading path: String) throws(SigningFileError) {

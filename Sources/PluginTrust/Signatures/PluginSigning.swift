@@ -1,6 +1,6 @@
 import Glibc
 
-/// What `taskhost plugins sign` and `verify` do with a file, wherever it is and whoever owns it.
+/// Signs and verifies files for `taskhost plugins sign` and `verify`, wherever a file is and whoever owns it.
 public enum PluginSigning {
   /// The name of a plugin's signature.
   public static func signatureFile(of plugin: String) -> String { plugin + ".sig" }
@@ -28,12 +28,12 @@ public enum PluginSigning {
     }
   }
 
-  /// Signs a file and writes the signature, over an earlier one if there is one.
+  /// Signs a file and writes the signature, replacing an earlier one.
   ///
   /// - Parameters:
   ///   - plugin: The file.
   ///   - key: What to sign with.
-  ///   - output: Where the signature goes; ``signatureFile(of:)`` if nil, which is where the host looks for it.
+  ///   - output: The path of the signature; nil means ``signatureFile(of:)``, where the host looks for it.
   /// - Returns: The digest that was signed, as 64 lower-case hexadecimal digits.
   public static func sign(_ plugin: String, with key: PluginSigningKey, output: String? = nil) throws(SigningFileError) -> String {
     let digest = try digest(of: plugin)
@@ -46,10 +46,10 @@ public enum PluginSigning {
   ///
   /// - Parameters:
   ///   - plugin: The file.
-  ///   - signature: Where its signature is; ``signatureFile(of:)`` if nil.
+  ///   - signature: The path of its signature; nil means ``signatureFile(of:)``.
   ///   - keys: Any of these may have signed it.
-  /// - Returns: The key that did.
-  /// - Throws: Why none of them did.
+  /// - Returns: The key that signed it.
+  /// - Throws: Why none of them is accepted.
   public static func verify(
     _ plugin: String, signature: String? = nil, keys: [PluginPublicKey]
   ) throws(SigningFileError) -> PluginPublicKey {
@@ -58,13 +58,13 @@ public enum PluginSigning {
     let signature = try PluginSignature(reading: file)
     guard let key = keys.first(where: { $0.id == signature.keyID }) else {
       throw SigningFileError(
-        file, "is by the key \(signature.keyID), not by \(keys.map(\.id).joined(separator: " or "))",
+        file, "was made with the key \(signature.keyID), not with \(keys.map(\.id).joined(separator: " or "))",
         "Ask the author which key is theirs, and give its file with --key.")
     }
     guard key.verifies(signature, digest: digest) else {
       throw SigningFileError(
-        file, "is not a signature of \(plugin): it is of other content, or one of the two was changed",
-        "Get the plugin and its signature again from where they come from.")
+        file, "is not a signature of \(plugin): it belongs to other content, or one of the two was changed",
+        "Get the plugin and its signature from their source again.")
     }
     return key
   }

@@ -2,9 +2,9 @@ import Crypto
 import Glibc
 import StrictText
 
-/// The private half of an Ed25519 key, which signs plugins. Nothing prints it; ``writeFiles(named:)`` alone writes it.
+/// The private half of an Ed25519 key, which signs plugins. Nothing prints it; only ``writeFiles(named:)`` writes it.
 public struct PluginSigningKey: Sendable, CustomStringConvertible, CustomReflectable {
-  /// The half that others get.
+  /// The public half.
   public let publicKey: PluginPublicKey
 
   private let key: Curve25519.Signing.PrivateKey
@@ -16,7 +16,7 @@ public struct PluginSigningKey: Sendable, CustomStringConvertible, CustomReflect
     publicKey = try PluginPublicKey(bytes: Array(key.publicKey.rawRepresentation))
   }
 
-  /// A new key from the system's random numbers.
+  /// Creates a key from the system's random numbers.
   public static func generate() throws(SigningFileError) -> PluginSigningKey {
     do throws(SigningFlaw) {
       return try PluginSigningKey(Curve25519.Signing.PrivateKey())
@@ -25,7 +25,7 @@ public struct PluginSigningKey: Sendable, CustomStringConvertible, CustomReflect
     }
   }
 
-  /// Reads the text of a file, strictly.
+  /// Parses the text of a file strictly.
   init(parsing text: [UInt8]) throws(SigningFlaw) {
     let values = try SigningText.values(of: ["format", "algorithm", "id", "key"], title: Self.title, in: text)
     try SigningFormat.check(values[0], values[1])
@@ -35,19 +35,19 @@ public struct PluginSigningKey: Sendable, CustomStringConvertible, CustomReflect
       throw SigningFlaw("has a key that is not 32 bytes in base64")
     }
     try self.init(key)
-    guard values[2].elementsEqual(publicKey.id.utf8) else { throw SigningFlaw("has an id that is not that of its key") }
+    guard values[2].elementsEqual(publicKey.id.utf8) else { throw SigningFlaw("has an id that does not match its key") }
   }
 
   /// Reads a private key.
   ///
-  /// - Parameter path: `NAME.key`, which must belong to this process's user or root, and be closed to everybody else.
+  /// - Parameter path: `NAME.key`, which must belong to this process's user or root, and be inaccessible to others.
   public init(reading path: String) throws(SigningFileError) {
     do throws(SigningFlaw) {
       try self.init(parsing: try SmallFile.read(path, trust: .secret(of: geteuid())))
     } catch {
       let remedy =
         error.observed.hasPrefix("can be used by")
-        ? "Run: chmod 600 '\(path)'; make a new key if others may have read it." : "Give a private key that `taskhost plugins keygen` made."
+        ? "Run: chmod 600 '\(path)'; make a new key if others could have read it." : "Give a private key made by `taskhost plugins keygen`."
       throw SigningFileError(path, error.observed, remedy)
     }
   }
@@ -55,10 +55,10 @@ public struct PluginSigningKey: Sendable, CustomStringConvertible, CustomReflect
   /// Signs content.
   ///
   /// - Parameter digest: SHA-256 of the content, 32 bytes.
-  /// - Throws: Only if the library fails, which it does not with a key it made.
+  /// - Throws: Only if the cryptographic library fails.
   public func signature(digest: [UInt8]) throws(SigningFileError) -> PluginSignature {
     guard let bytes = try? key.signature(for: SigningFormat.message(digest: digest)) else {
-      throw SigningFileError("key \(publicKey.id)", "does not sign", "Try again.")
+      throw SigningFileError("key \(publicKey.id)", "cannot sign", "Try again.")
     }
     return PluginSignature(keyID: publicKey.id, bytes: Array(bytes))
   }
@@ -73,9 +73,9 @@ public struct PluginSigningKey: Sendable, CustomStringConvertible, CustomReflect
       ])
   }
 
-  /// Writes `name.key`, which only the owner may read, and `name.pub`. A file that is there already is left alone.
+  /// Writes `name.key`, which only the owner may read, and `name.pub`. Never replaces an existing file.
   ///
-  /// - Throws: Which file could not be written; then neither is there that was not before.
+  /// - Throws: Which file could not be written. Then no new file remains.
   public func writeFiles(named name: String) throws(SigningFileError) {
     try NewFile.write(Array(text.utf8), to: name + ".key", mode: 0o600)
     do throws(SigningFileError) {
@@ -86,9 +86,9 @@ public struct PluginSigningKey: Sendable, CustomStringConvertible, CustomReflect
     }
   }
 
-  /// The id of the public half; nothing of the secret.
+  /// The id of the public half, without the secret.
   public var description: String { "private key \(publicKey.id)" }
 
-  /// Shows nothing of the secret either.
+  /// Shows only the public half.
   public var customMirror: Mirror { Mirror(self, children: ["publicKey": publicKey]) }
 }

@@ -1,21 +1,21 @@
 public import TaskModel
 
-/// What a plugin's signature is worth.
+/// The result of checking a plugin's signature.
 public enum SignatureStanding: Sendable, Equatable {
-  /// Nobody who is trusted vouches for it, and nobody has to.
+  /// No trusted key signed it, and none is required.
   ///
-  /// - Parameter note: What to tell the operator, a sentence without the plugin's name; nil when it has no signature at all.
+  /// - Parameter note: A sentence for the operator, without the plugin's name; nil if it has no signature.
   case unsigned(note: String?)
 
-  /// A trusted key vouches for it. With several entries for one key, the identifiers are those of all.
+  /// A trusted key signed it. With several entries for one key, the identifiers of all apply.
   case signed(TrustedKey)
 
-  /// Whether the plugin may register an identifier, as far as its signature goes.
+  /// Checks whether the signature allows the plugin to register an identifier.
   ///
   /// - Parameters:
   ///   - identifier: What it registers.
   ///   - file: The plugin's path, for the refusal.
-  /// - Returns: Why not, or nil.
+  /// - Returns: Why not; nil if it may.
   public func refusal(of identifier: TaskIdentifier, file: String) -> PluginRefusal? {
     guard case .signed(let key) = self, !key.identifiers.contains(where: { $0.matches(identifier) }) else { return nil }
     let allowed = key.identifiers.isEmpty ? "nothing" : key.identifiers.map(\.text).joined(separator: ", ")

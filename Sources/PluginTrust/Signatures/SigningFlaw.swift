@@ -1,4 +1,4 @@
-/// What is wrong with a key's or signature's file, or its text: the end of a sentence whose subject is the file.
+/// What is wrong with a key or signature file: the end of a sentence whose subject is the file.
 struct SigningFlaw: Error, Sendable, Equatable {
   let observed: String
 

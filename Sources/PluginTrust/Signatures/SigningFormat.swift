@@ -1,4 +1,4 @@
-/// What all files of signing share, and what is signed.
+/// The format of key and signature files, and the signed message.
 enum SigningFormat {
   static let version = "1"
   static let algorithm = "ed25519"
@@ -8,10 +8,10 @@ enum SigningFormat {
     guard algorithm.elementsEqual(Self.algorithm.utf8) else { throw SigningFlaw("has another algorithm than \(Self.algorithm)") }
   }
 
-  /// The bytes that are signed for content with that digest.
+  /// The signed bytes for content with `digest`.
   ///
-  /// The first line keeps a signature from being one of something else that a key signs, and of a later format. The content alone is
-  /// bound: for which identifiers a key may sign is the operator's to say, and a file's name is not part of what its author vouches for.
+  /// The first line prevents confusion with signatures of other data or of later formats. A signature covers only the content: the operator
+  /// decides for which identifiers a key may sign, and the author does not vouch for a file's name.
   static func message(digest: [UInt8]) -> [UInt8] {
     Array("taskhost plugin signature v1\n\(Hex.text(digest))\n".utf8)
   }

@@ -1,8 +1,8 @@
 /// The text of key and signature files: a title, then lines `name=value` with fixed names in a fixed order, each with a line feed.
 ///
-/// There is one way to write each file, so that nothing can be hidden in one and every change of a byte is seen.
+/// Each file has exactly one valid form, so it cannot hide data, and every changed byte is detected.
 enum SigningText {
-  /// Bytes a file of this kind may have.
+  /// The maximum size of such a file in bytes.
   static let limit = 1024
 
   static func write(_ title: String, _ fields: KeyValuePairs<String, String>) -> String {
@@ -23,7 +23,7 @@ enum SigningText {
     var values: [[UInt8]] = []
     for (name, line) in zip(names, lines) {
       let start = Array(name.utf8) + [UInt8(ascii: "=")]
-      guard line.starts(with: start) else { throw SigningFlaw("has no line \"\(name)=…\" where it belongs") }
+      guard line.starts(with: start) else { throw SigningFlaw("lacks the line \"\(name)=…\" in its place") }
       values.append(Array(line.dropFirst(start.count)))
     }
     return values

@@ -1,12 +1,12 @@
 import Glibc
 public import TaskModel
 
-/// A key the operator trusts, and whose plugins it may sign.
+/// A key that the operator trusts, and the identifiers for which it may sign.
 public struct TrustedKey: Sendable, Hashable {
   /// The key.
   public let key: PluginPublicKey
 
-  /// What messages call it: the path of its file.
+  /// Its name in messages: the path of its file.
   public let name: String
 
   /// The identifiers that a plugin signed with it may register.
@@ -22,8 +22,8 @@ public struct TrustedKey: Sendable, Hashable {
   /// Reads a `[[trusted_keys]]` entry's file.
   ///
   /// - Parameters:
-  ///   - file: `NAME.pub`. Like a plugin it must be no link, belong to root or the host's user and be writable by nobody else, and so must
-  ///     its directories.
+  ///   - file: `NAME.pub`. Like a plugin and its directories, it must not be a link, must belong to root or the host's user, and must not
+  ///     be writable by others.
   ///   - identifiers: What plugins signed with it may register.
   ///   - user: The user who may own it, besides root; the host's if nil.
   public init(reading file: String, identifiers: [IdentifierPattern], user: UInt32? = nil) throws(SigningFileError) {

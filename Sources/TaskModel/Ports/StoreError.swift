@@ -35,7 +35,7 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case .corrupt(let detail): "the store is damaged (\(detail))"
     case .futureSchema(let found): "the store was written by a newer taskhost (it has \(found))"
     case .replaced(let detail): "the store's files were deleted or replaced while the host had them open (\(detail))"
-    case .cut(let detail): "the store's files were truncated while the host had them open (\(detail))"
+    case .cut(let detail): "the store's files were cut short while the host had them open (\(detail))"
     case .lost(let detail): "the store has lost records (\(detail))"
     case .fenced: "the run is no longer the request's current run: nothing was written"
     case .limit(let detail): detail
