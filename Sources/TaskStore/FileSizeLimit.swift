@@ -9,6 +9,6 @@ public enum FileSizeLimit {
     return UInt64(limits.rlim_cur)
   }
 
-  /// What to do about it.
+  /// The remedy, for error messages.
   public static let remedy = "raise the limit (ulimit -f, LimitFSIZE=)"
 }
