@@ -2,12 +2,12 @@ import Glibc
 
 /// Small files of /proc.
 enum ProcFile {
-  /// The first 64 KiB of their text; empty where they cannot be read.
+  /// The first 64 KiB of a file; empty if it cannot be read.
   static func text(_ path: String) -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return "" }
     defer { close(descriptor) }
-    // A read gives a page at most.
+    // One read returns at most a page.
     return String(unsafeUninitializedCapacity: 65_536) { buffer in
       var count = 0
       while count < buffer.count {
@@ -19,7 +19,7 @@ enum ProcFile {
     }
   }
 
-  /// The value behind `name:` in a file of lines.
+  /// The value after `name:` in a file of lines.
   static func value(_ name: String, in text: String) -> String {
     for line in text.split(separator: "\n") where line.hasPrefix(name + ":") {
       return line.dropFirst(name.utf8.count + 1).split(whereSeparator: { $0 == " " || $0 == "\t" }).joined(separator: " ")

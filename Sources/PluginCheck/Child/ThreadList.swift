@@ -11,8 +11,8 @@ enum ThreadList {
     ProcFile.text("/proc/self/task/\(number)/comm").split(separator: "\n").first.map(String.init) ?? ""
   }
 
-  /// Whether it is one of libdispatch's, which keeps its threads for the next work and cannot be told to end them. It names them after
-  /// queues such as `com.apple.root.default-qos` and `com.apple.libdispatch-manager`, of which the kernel has the last 15 bytes.
+  /// Whether it is a thread of libdispatch, which keeps its threads and cannot be told to end them. It names them after queues such as
+  /// `com.apple.root.default-qos` and `com.apple.libdispatch-manager`, of which the kernel has the last 15 bytes.
   static func isOfDispatch(_ number: Int32) -> Bool {
     let name = name(of: number)
     return ["-qos", "-qos.overcommit", "ispatch-manager"].contains { name.hasSuffix($0) }

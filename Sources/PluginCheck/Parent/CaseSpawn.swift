@@ -3,7 +3,7 @@ import CTaskHostSystem
 import Glibc
 import HostProcesses
 
-/// Starts a case process: this very program again, with its descriptors and in a group of its own.
+/// Starts a case process: this program again, with its descriptors and in its own process group.
 enum CaseSpawn {
   /// The checker's ends.
   struct Spawned {
@@ -47,7 +47,7 @@ enum CaseSpawn {
     }
   }
 
-  /// This process's, as it is now.
+  /// This process's current environment.
   private static var environment: [String] {
     var variables: [String] = []
     var next = environ

@@ -1,6 +1,6 @@
 import HostThreads
 
-/// Jobs that several threads take in their order, and what came of each.
+/// Jobs that several threads take in order, and their results.
 final class JobBoard<Outcome: Sendable>: @unchecked Sendable {  // reason: what changes is touched with `monitor` held
   private let monitor = Monitor()
   private let count: Int
