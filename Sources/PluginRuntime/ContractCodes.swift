@@ -1,10 +1,10 @@
 import CTaskHost
 import TaskModel
 
-// The numbers of the plugin contract, each beside the value it stands for.
+// The numbers of the plugin contract and the values that they stand for.
 
 extension TaskResult {
-  /// What a handler's return value means.
+  /// The meaning of a handler's return value.
   init(_ code: taskhost_result) {
     switch Int(code) {
     case Int(TASKHOST_SUCCESS): self = .success

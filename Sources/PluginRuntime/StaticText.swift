@@ -4,7 +4,7 @@ import TaskModel
 
 /// Texts that live as long as the process, for answers that are never NULL.
 enum StaticText {
-  // reason: written once before anybody can see it, never freed, never written again
+  // reason: written once before any other code can see it, never freed, never written again
   nonisolated(unsafe) static let empty: UnsafePointer<CChar> = make("")
 
   private static let monitor = Monitor()

@@ -1,14 +1,14 @@
 import StrictText
 import TaskModel
 
-/// Lengths of time as operators write them (`90s`, `1h30m`), and as sentences say them (`1 h 30 min`).
+/// Durations as operators write them (`90s`, `1h30m`), and as in sentences (`1 h 30 min`).
 enum LengthText {
   /// Units from the largest, in milliseconds.
   private static let units: [(text: String, word: String, milliseconds: Int64)] = [
     ("d", "d", 86_400_000), ("h", "h", 3_600_000), ("m", "min", 60_000), ("s", "s", 1000), ("ms", "ms", 1),
   ]
 
-  /// Numbers with units, the larger units first and each at most once; nil if it is none.
+  /// Parses numbers with units, larger units first and each at most once; nil if the text is malformed.
   static func parse(_ text: Substring) -> Duration? {
     (try? LengthOfTime.milliseconds(of: text)).map { .milliseconds($0) }
   }
@@ -19,7 +19,7 @@ enum LengthText {
     return text.isEmpty ? "0s" : text
   }
 
-  /// For a sentence: the two largest units at most, rounded down.
+  /// For sentences: at most the two largest units, rounded down.
   static func words(_ length: Duration) -> String {
     let parts = parts(length)
     guard let first = parts.first else { return "0 s" }

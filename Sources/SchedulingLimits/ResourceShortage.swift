@@ -1,4 +1,4 @@
-/// A resource of which less is free than is wanted.
+/// A resource of which too little is free.
 public struct ResourceShortage: Sendable, Hashable, CustomStringConvertible {
   /// Its name.
   public let name: String

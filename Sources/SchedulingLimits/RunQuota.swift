@@ -36,7 +36,7 @@ public struct RunQuota: Sendable, Hashable, CustomStringConvertible {
     self.period = period
   }
 
-  /// A quota as given; nil if a part of it is out of range.
+  /// Creates a quota; nil if a part of it is out of range.
   public init?(time: Duration, period: Duration) {
     guard Self.times.contains(time), Self.periods.contains(period) else { return nil }
     self.time = .milliseconds(time.wholeMilliseconds)

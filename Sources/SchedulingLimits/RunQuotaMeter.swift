@@ -111,7 +111,7 @@ public struct RunQuotaMeter: Sendable, Hashable {
     return WallTime(unixMilliseconds: high)
   }
 
-  /// The same after the wall clock was set by `amount` (forward: positive).
+  /// The state after the wall clock was set by `amount` (positive: forward).
   public func shifted(by amount: Duration) -> RunQuotaMeter {
     var meter = self
     for index in spans.indices {

@@ -1,5 +1,5 @@
 extension Unicode.Scalar {
-  /// As it stands in a JSON string and on an operator's terminal: quotes, backslashes and control characters escaped in JSON's way.
+  /// The scalar in a JSON string and on an operator's terminal: quotes, backslashes and control characters are escaped as in JSON.
   var escapedForJSON: String {
     switch value {
     case 0x22: return "\\\""
