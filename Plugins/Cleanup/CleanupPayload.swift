@@ -1,4 +1,4 @@
-/// What a request may say: one rule instead of all, and not to remove anything.
+/// A request's payload: optionally one rule instead of all, and a dry run.
 struct CleanupPayload: Decodable, Sendable, Equatable {
   /// The only rule to carry out; nil means all.
   var rule: String?
@@ -14,7 +14,7 @@ struct CleanupPayload: Decodable, Sendable, Equatable {
     try self.init(try JSONValue(from: decoder))
   }
 
-  /// - Throws: ``PayloadError`` saying what is wrong.
+  /// - Throws: ``PayloadError`` if it is malformed.
   init(_ value: JSONValue) throws(PayloadError) {
     if value == .null { return }
     guard case .object(let members) = value else { throw PayloadError(reason: "must be an object, not \(value.kindName)") }
@@ -32,7 +32,7 @@ struct CleanupPayload: Decodable, Sendable, Equatable {
     }
   }
 
-  /// The rules that the request is about, as dry runs if it says so.
+  /// The selected rules, as dry runs if requested.
   func apply(to rules: [Rule]) throws(PayloadError) -> [Rule] {
     var chosen = rules
     if let rule {

@@ -27,7 +27,7 @@ enum JSONValue: Decodable, Sendable, Equatable {
     }
   }
 
-  /// What this value is, for a sentence such as "must be a string, not a number".
+  /// The kind of this value, for a sentence such as "must be a string, not a number".
   var kindName: String {
     switch self {
     case .null: "null"

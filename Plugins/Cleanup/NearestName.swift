@@ -1,4 +1,4 @@
-/// Finds the name somebody probably meant.
+/// Finds the name that was probably meant.
 enum NearestName {
   /// The candidate with the fewest edits (insert, delete, replace) to `name`; nil when none is within a third of its length, at least 2.
   static func of(_ name: String, in candidates: some Sequence<String>) -> String? {

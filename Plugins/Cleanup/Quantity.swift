@@ -10,7 +10,7 @@ enum Quantity {
     "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
   ]
 
-  /// A duration of at most 100 years; nil when `text` is none.
+  /// A duration of at most 100 years; nil if `text` is malformed.
   static func duration(_ text: String) -> Duration? {
     guard let (count, unit) = split(text), let factor = seconds[unit], let whole = Int64(exactly: count) else { return nil }
     let (total, overflow) = whole.multipliedReportingOverflow(by: factor)
@@ -18,7 +18,7 @@ enum Quantity {
     return .seconds(total)
   }
 
-  /// A number of bytes; nil when `text` is none, or is more than 64 bits hold.
+  /// A number of bytes; nil if `text` is malformed or exceeds 64 bits.
   static func byteCount(_ text: String) -> UInt64? {
     guard let (count, unit) = split(text), let factor = bytes[unit] else { return nil }
     let (total, overflow) = count.multipliedReportingOverflow(by: factor)
