@@ -1,5 +1,5 @@
 extension Duration {
-  /// Whole milliseconds, rounded up; negative ones become 0, too many become the largest value.
+  /// Whole milliseconds, rounded up, clamped to 0 and the largest value.
   var millisecondsRoundedUp: UInt64 {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }

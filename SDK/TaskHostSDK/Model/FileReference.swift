@@ -1,4 +1,4 @@
-/// A file or directory, to ask the host about: see ``TaskContext/openFiles(_:in:)``.
+/// A file or directory in a question to the host: see ``TaskContext/openFiles(_:in:)``.
 public struct FileReference: Sendable, Hashable {
   /// `st_dev`.
   public var device: UInt64
