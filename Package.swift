@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Warnings are errors in `make test` and in CI, which set TASKHOST_STRICT; a package that depends on this one is not held to it.
+/// `make test` and CI set TASKHOST_STRICT, which turns warnings into errors. Packages that depend on this one do not set it.
 let strict: [SwiftSetting] =
   Context.environment["TASKHOST_STRICT"] == "1" ? [.treatAllWarnings(as: .error)] : []
 
@@ -58,6 +58,7 @@ let package = Package(
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
+  // A target depends on its own floor and on lower ones; ArchitectureTests reads the floors from these comments.
   targets: [
     // Floor 4: what people start.
     .executableTarget(
@@ -77,11 +78,11 @@ let package = Package(
         "WorkerSandbox", deque,
       ],
       swiftSettings: settings,
-      // A worker carries its own Swift, so that it starts in milliseconds and a plugin brings another without meeting it: nothing of it
-      // is visible to the plugin but the C functions that stand before libc's.
+      // A worker links Swift statically: it starts in milliseconds, and a plugin can bring another version of Swift. A plugin sees none
+      // of the worker's symbols except the C functions that interpose libc's.
       linkerSettings: [.unsafeFlags(["-static-stdlib", "-Xlinker", "--no-export-dynamic"], .when(configuration: .release))]),
 
-    // Floor 3: the host put together, and its control over HTTP.
+    // Floor 3: the composition of the host, its control over HTTP, and the conformance test.
     .target(
       name: "TaskHost",
       dependencies: [
@@ -91,7 +92,7 @@ let package = Package(
         "TaskScheduler", "TaskStore", "TypedCalls", "WorkerLink", "WorkerProcesses", "WorkerSandbox", crypto, logging, tomlKit,
       ],
       swiftSettings: settings),
-    // The conformance test for plugin authors; its cases run in processes of their own.
+    // The conformance test for plugin authors: each case runs in its own process.
     .target(
       name: "PluginCheck",
       dependencies: [
@@ -139,20 +140,20 @@ let package = Package(
       name: "WorkerProcesses",
       dependencies: ["CCrashCell", "CTaskHostSystem", "HostProcesses", "HostThreads", "TaskModel", "WorkerLink", deque],
       swiftSettings: settings),
-    .target(name: "HostProcesses", dependencies: ["CCrashCell", "CTaskHostSystem"], swiftSettings: settings),
     .target(name: "WorkerLink", dependencies: ["CTaskHostSystem", "TaskModel"], swiftSettings: settings),
     .target(name: "WorkerSandbox", dependencies: ["CWorkerSandbox", "TaskModel"], swiftSettings: settings),
     .target(name: "CWorkerSandbox", dependencies: ["CSeccomp"]),
     .target(name: "CWorkerDenials", dependencies: ["CWorkerSandbox"]),
     .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
+
+    // Floor 0: the vocabulary and its ports; threads, locks, clocks, files and processes of the system; time zones; strict forms of text; HTTP.
+    .target(name: "HostProcesses", dependencies: ["CCrashCell", "CTaskHostSystem"], swiftSettings: settings),
     .target(name: "CCrashCell", dependencies: ["CTaskHostSystem"]),
     .target(name: "HTTPTransfer", dependencies: ["CCurl"], swiftSettings: settings),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-
-    // Floor 0: the vocabulary and the four seams; threads, locks, clocks and files of the system; strict forms of text.
     .target(name: "HostThreads", dependencies: ["CTaskHostSystem", "TaskModel"], swiftSettings: settings),
     .target(name: "CTaskHostSystem"),
-    // Where a test may end the host.
+    // Points where a test can end the host.
     .target(name: "Failpoints", swiftSettings: settings),
     .target(name: "CalendarTime", dependencies: ["TaskModel"], swiftSettings: settings),
     .target(name: "StrictText", swiftSettings: settings),
@@ -170,10 +171,10 @@ let package = Package(
       swiftSettings: settings),
     // For plugin authors' unit tests: a host without a daemon, with a virtual clock.
     .target(
-      name: "TaskHostTesting", dependencies: ["CTaskHost", "TaskHostSDK", logging], path: "SDK/TaskHostTesting", swiftSettings: settings),
+      name: "TaskHostTesting", dependencies: ["CTaskHost", "TaskHostSDK"], path: "SDK/TaskHostTesting", swiftSettings: settings),
 
     // Built-in plugins: ordinary users of the SDK.
-    // The exported C function is a target of its own: all test targets end up in one binary, which can have only one.
+    // The exported C function has its own target: all test targets share one binary, which can export it only once.
     .target(
       name: "TokenRefresh",
       dependencies: [
@@ -232,7 +233,7 @@ let package = Package(
     .testTarget(
       name: "WorkerCgroupTests", dependencies: ["HostThreads", "TaskModel", "TestSupport", "WorkerLink", "WorkerProcesses"],
       swiftSettings: settings),
-    // Not a dependency of its tests, which would put its interposed functions into the test binary: they find it beside that.
+    // Not a dependency of its tests, which would link its interposed functions into the test binary. The tests find it beside that binary.
     .executableTarget(
       name: "sandbox-probe", dependencies: ["CWorkerDenials", "CWorkerSandbox", "TaskModel", "WorkerSandbox"],
       path: "Tests/Fixtures/Sandbox/Probe", swiftSettings: settings),
@@ -259,7 +260,7 @@ let package = Package(
     .testTarget(
       name: "TaskHostTestingTests", dependencies: ["CTaskHost", "TaskHostSDK", "TaskHostTesting", "TestSupport", logging],
       swiftSettings: settings),
-    // The kit from XCTest: a target of its own, as authors have it.
+    // The kit from XCTest, in its own target as in an author's package.
     .testTarget(name: "TaskHostTestingXCTests", dependencies: ["TaskHostSDK", "TaskHostTesting"], swiftSettings: settings),
     .testTarget(
       name: "TaskHostSDKTests", dependencies: ["CTaskHost", "TaskHostSDK", "TestSupport", logging], swiftSettings: settings),
@@ -274,14 +275,14 @@ let package = Package(
       name: "FailpointsTests", dependencies: ["Failpoints", "TestSupport", "failpoint-probe"], exclude: ["Probe"],
       swiftSettings: settings),
     .testTarget(name: "SchedulingLimitsTests", dependencies: ["CalendarTime", "SchedulingLimits", "TaskModel"], swiftSettings: settings),
-    // A process of its own, so that the calendar can be preloaded and the limits of the kernel lowered.
+    // A separate process, so that tests can preload a calendar and lower the kernel's limits.
     .executableTarget(
       name: "watch-probe", dependencies: ["HostWatches"], path: "Tests/HostWatchesTests/Probe", swiftSettings: settings),
     .testTarget(
       name: "HostWatchesTests", dependencies: ["HostThreads", "HostWatches", "TaskModel", "TestSupport", "watch-probe"],
       exclude: ["Probe"],
       swiftSettings: settings),
-    // Not a dependency of its tests: they start it in a network namespace of its own, and find it beside their binary.
+    // Not a dependency of its tests: they start it in a separate network namespace and find it beside their binary.
     .executableTarget(
       name: "conditions-probe", dependencies: ["HostConditions", "HostThreads", "TaskModel"],
       path: "Tests/HostConditionsTests/Probe", swiftSettings: settings),

@@ -1,4 +1,4 @@
-/// Which of a file's times tell its age: it is as old as the youngest of them.
+/// The times that decide a file's age: it is as old as the youngest of them.
 ///
 /// - Source: `age-by` of systemd's tmpfiles.d(5), whose default is all of them.
 struct AgeTimes: OptionSet, Sendable, Equatable {
@@ -15,7 +15,7 @@ struct AgeTimes: OptionSet, Sendable, Equatable {
     ("mtime", .modified), ("atime", .accessed), ("ctime", .changed), ("btime", .born),
   ]
 
-  /// The youngest of the times, nanoseconds since 1970. A file whose file system keeps none of them is younger than everything.
+  /// The youngest of the times, nanoseconds since 1970. A file without any of them counts as younger than everything.
   func time(of status: FileStatus) -> Int64 {
     var youngest: Int64?
     func note(_ time: Int64?) {

@@ -1,20 +1,21 @@
 internal import TaskHostSDK
 
-/// What is known of some entries of a batch, and how long that is good.
+/// Answers about some entries of a batch, and how long they are valid.
 struct AnswerSheet {
   private let uses: [FileUse]
-  /// The entries that it is about.
+  /// The entries that the answers cover.
   let entries: Range<Int>
   private let goodUntil: ContinuousClock.Instant
-  /// Whether the sweep went on meanwhile, and may itself have had directories open that it was about to empty.
+  /// Whether the sweep continued meanwhile, and may itself have had open the directories that it was about to empty.
   let isClouded: Bool
 
-  /// An answer is good for that long after it was asked for.
+  /// How long an answer is valid after its question.
   private static let freshness: Duration = .seconds(1)
-  /// And at least for that long after it came: where a look takes longer than it is good, nothing would ever be dealt with.
+  /// The minimum time that an answer is valid after it arrived. Without it, nothing would be handled if an answer takes longer than its
+  /// validity.
   private static let leastUse: Duration = .milliseconds(500)
 
-  /// About nothing.
+  /// Creates an empty sheet.
   init() {
     uses = []
     entries = 0..<0
@@ -31,7 +32,7 @@ struct AnswerSheet {
     goodUntil = max(askedAt + Self.freshness, cameAt + Self.leastUse)
   }
 
-  /// What is known of an entry, unknown included; nil where it is to be asked about, for the first time or again.
+  /// The answer about an entry, which can be unknown; nil if it must be asked about, for the first time or again.
   func use(of index: Int, at now: ContinuousClock.Instant) -> FileUse? {
     guard entries.contains(index), now <= goodUntil else { return nil }
     let position = index - entries.lowerBound

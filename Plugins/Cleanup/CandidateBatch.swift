@@ -1,16 +1,16 @@
 internal import TaskHostSDK
 
-/// Files and directories that are meant to go, until enough of them are there to be asked about at once.
+/// Collects files and directories to remove, until there are enough for one question.
 struct CandidateBatch {
-  /// One of them.
+  /// A file or directory to remove.
   struct Entry {
     var inode: UInt64
-    /// What its age is measured by, nanoseconds since 1970.
+    /// The time that decides its age, nanoseconds since 1970.
     var time: Int64
     /// Nanoseconds since 1970.
     var modified: Int64
     var size: UInt64
-    /// Which of the batch's directories holds it; for a directory, which it is.
+    /// The index of its directory in the batch; for a directory, its own index.
     var directory: Int
     fileprivate var nameStart: Int
     fileprivate var nameLength: Int
@@ -23,21 +23,21 @@ struct CandidateBatch {
   private(set) var directories: [DirectoryNode] = []
   private var names: [UInt8] = []
 
-  /// So many are asked about at once; also the most that the host answers.
+  /// The maximum number of entries in one question; also the host's limit.
   static let largest = 16_384
-  /// Bytes of names, about: so that a question is not too long for the host.
+  /// The approximate maximum of bytes of names, so that a question is not too long for the host.
   private static let mostBytes = 1 << 20
   private var pathBytes = 0
 
-  /// The longest path that the host takes.
+  /// The longest path that the host accepts.
   private static let longestPath = 4_095
-  /// How many there may be.
+  /// The maximum number of entries.
   private let limit: Int
 
   /// - Parameter limit: At most ``largest``.
   init(limit: Int = CandidateBatch.largest) { self.limit = limit }
 
-  /// Whether it is time to deal with them.
+  /// Whether it is time to handle the entries.
   var isFull: Bool { entries.count >= limit || pathBytes >= Self.mostBytes }
 
   mutating func append(_ name: UnsafeRawBufferPointer, in directory: DirectoryNode, _ status: FileStatus, time: Int64) {
@@ -50,7 +50,7 @@ struct CandidateBatch {
     if isAskable(entries[entries.count - 1]) { pathBytes += name.count + directory.prefixLength }
   }
 
-  /// A directory that holds nothing but what is meant to go.
+  /// Adds a directory that contains only entries to remove.
   mutating func append(_ directory: DirectoryNode) {
     let index = number(of: directory)
     entries.append(
@@ -69,12 +69,12 @@ struct CandidateBatch {
     return directories.count - 1
   }
 
-  /// Whether the host can be asked about it: not where its path is too long for the system.
+  /// Whether the host can be asked about it: not if its path is too long for the system.
   private func isAskable(_ entry: Entry) -> Bool {
     directories[entry.directory].prefixLength + entry.nameLength <= Self.longestPath
   }
 
-  /// What to ask about those of the entries at `range` that the host can be asked about; `device` is that of all of them.
+  /// The questions about the entries in `range` that the host can answer; all are on `device`.
   func questions(_ range: Range<Int>, device: UInt64) -> [OpenFileQuestion] {
     var questions: [OpenFileQuestion] = []
     questions.reserveCapacity(range.count)
@@ -95,7 +95,7 @@ struct CandidateBatch {
     return questions
   }
 
-  /// What the answers to ``questions(_:device:)`` say of each of the entries at `range`.
+  /// The use of each entry in `range`, from the answers to ``questions(_:device:)``.
   func uses(_ range: Range<Int>, _ answers: [FileUse]) -> [FileUse] {
     guard answers.count != range.count else { return answers }
     var rest = answers[...]

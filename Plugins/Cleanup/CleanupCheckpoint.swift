@@ -1,23 +1,22 @@
-/// Where a request left off. Files are not listed: those that are removed are gone, so searching the rule again finds exactly the rest.
+/// The progress of a request. It does not list files: removed files are gone, so searching the rule again finds exactly the rest.
 struct CleanupCheckpoint: Codable, Sendable, Equatable {
-  /// The form of this checkpoint; another one is not continued.
+  /// The version of this format; other versions are not continued.
   var version = CleanupCheckpoint.currentVersion
-  /// What the rules and the payload were; after a change of them everything starts over.
+  /// A fingerprint of the rules and the payload; after a change, everything starts over.
   var fingerprint: String
-  /// The instant by which ages are measured, the same in every run of the request, so that the end result is that of a single run.
-  /// Nanoseconds since 1970.
+  /// The reference time for ages, the same in every run of the request, so that the result is that of a single run. Nanoseconds since 1970.
   var asOf: Int64
   /// Reports of the finished rules and, perhaps, the unfinished one that is next.
   var reports: [RuleReport]
-  /// How many runs in a row spent their whole budget, and neither removed anything nor finished a rule.
+  /// The number of consecutive runs that spent their whole budget without removing anything or finishing a rule.
   var fruitlessRuns: Int?
 
   static let currentVersion = 2
 
-  /// What is kept once everything was carried out: no run goes on from it.
+  /// The checkpoint after everything is done: no run continues from it.
   static let nothing = CleanupCheckpoint(fingerprint: "", asOf: 0, reports: [])
 
-  /// A short mark for rules (FNV-1a, 64 bits): tells settings apart, is no protection. The same in every process.
+  /// A short hash of rules (FNV-1a, 64 bits), the same in every process. It distinguishes settings but offers no protection.
   static func fingerprint(of rules: some Sequence<Rule>) -> String {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for rule in rules {

@@ -1,6 +1,6 @@
 package import TaskHostSDK
 
-/// What the library's exported function calls.
+/// The entry point for the library's exported function.
 package enum CleanupLaunch {
   /// Registers the task with the host that loaded this library; see `TaskHostPlugin.launch`.
   package static func launch(_ api: UnsafePointer<taskhost_api>?, _ launch: taskhost_launch) -> taskhost_status {

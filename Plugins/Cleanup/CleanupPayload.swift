@@ -16,7 +16,7 @@ struct CleanupPayload: Decodable, Sendable, Equatable {
     try self.init(try JSONValue(from: decoder))
   }
 
-  /// - Throws: ``PayloadError`` saying what is wrong.
+  /// - Throws: ``PayloadError`` if it is malformed.
   init(_ value: JSONValue) throws(PayloadError) {
     if value == .null { return }
     guard case .object(let members) = value else { throw PayloadError(reason: "must be an object, not \(value.kindName)") }
@@ -35,7 +35,7 @@ struct CleanupPayload: Decodable, Sendable, Equatable {
     }
   }
 
-  /// The rules that the request is about, as dry runs if it says so.
+  /// The selected rules, as dry runs if requested.
   func apply(to rules: [Rule]) throws(PayloadError) -> [Rule] {
     var chosen = rules
     if let rule {

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 import StrictText
 
-/// What a request has done so far, over all its runs; its JSON is the output.
+/// The work of a request so far, over all its runs; its JSON is the output.
 struct CleanupReport: Codable, Sendable, Equatable {
   var removed: UInt64
   var bytesRemoved: UInt64
@@ -9,7 +9,7 @@ struct CleanupReport: Codable, Sendable, Equatable {
   var errors: UInt64
   var rules: [RuleReport]
 
-  /// An output may have 64 KiB; a little is left for others.
+  /// An output can have 64 KiB; some room is left for other data.
   static let maximumBytes = 60 * 1024
 
   init(rules: [RuleReport]) {
@@ -20,7 +20,7 @@ struct CleanupReport: Codable, Sendable, Equatable {
     errors = rules.reduce(0) { $0 + $1.errors }
   }
 
-  /// The JSON, keys sorted. Should it not fit into an output, the messages are left out.
+  /// The JSON with sorted keys. If it does not fit into an output, the messages are omitted.
   func encoded() throws -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

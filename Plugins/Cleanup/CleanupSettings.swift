@@ -2,12 +2,12 @@ import StrictText
 
 /// The plugin's settings, checked as a whole when they are decoded.
 struct CleanupSettings: Decodable, Sendable, Equatable {
-  /// In the order in which they are carried out; without any, every run ends at once with nothing to do.
+  /// The rules in the order of execution; without rules, every run ends immediately.
   var rules: [Rule]
   /// How many files are examined between two checkpoints.
   var batchSize: Int
 
-  /// As many as keep a batch well under a second on a slow disk.
+  /// Keeps a batch well under a second on a slow disk.
   static let defaultBatchSize = 256
 
   /// At most this many rules, so that the report of all of them fits into a request's output (64 KiB).

@@ -2,7 +2,7 @@ internal import CCleanup
 internal import FoundationEssentials
 internal import TaskHostSDK
 
-/// The plugin `org.taskhost.cleanup`: removes files that directories need not keep, by the rules in its settings.
+/// The plugin `org.taskhost.cleanup`: removes files from directories according to the rules in its settings.
 struct CleanupTask: BackgroundTask {
   typealias Payload = CleanupPayload
   typealias Settings = CleanupSettings
@@ -13,7 +13,7 @@ struct CleanupTask: BackgroundTask {
   static var version: String? { "1.0" }
 
   private let settings: CleanupSettings
-  /// So many runs in a row without progress are a failure, which is seen; one may have met a busy machine.
+  /// The number of consecutive runs without progress that count as a failure. A single one may have met a busy machine.
   private static let patience = 3
 
   init(_ launch: LaunchContext<CleanupSettings>) throws {
@@ -67,7 +67,7 @@ struct CleanupTask: BackgroundTask {
       return .snooze()
     case .finished(let report):
       try task.setOutput(try report.encoded())
-      // Whatever comes next, another attempt or the next occurrence of a repeating request, carries out every rule again.
+      // The next run, a retry or the next occurrence of a repeating request, executes every rule again.
       try task.checkpoint.setValue(CleanupCheckpoint.nothing)
       let blocked = report.rules.filter { $0.status == .blocked }
       guard blocked.isEmpty else {
@@ -86,7 +86,7 @@ struct CleanupTask: BackgroundTask {
     }
   }
 
-  /// Asks the host. Without an answer nothing is known of any of them.
+  /// Asks the host. Without an answer, the use of all files is unknown.
   private func openFiles(_ task: TaskContext<CleanupPayload>, _ directory: String, _ questions: [OpenFileQuestion]) -> [FileUse] {
     guard !questions.isEmpty else { return [] }
     do {
@@ -100,7 +100,7 @@ struct CleanupTask: BackgroundTask {
     }
   }
 
-  /// Where an earlier run of the request left off; nil for the first, and for a checkpoint of another version of this plugin.
+  /// The checkpoint of an earlier run of the request; nil for the first run, and if another version of this plugin wrote it.
   private func earlier(_ task: TaskContext<CleanupPayload>) -> CleanupCheckpoint? {
     do {
       return try task.checkpoint.value(CleanupCheckpoint.self)

@@ -1,14 +1,14 @@
-/// Where the line runs between the files that go and those that stay, in the order of their times, then of their inodes.
+/// The boundary between files to remove and files to keep, ordered by time, then inode.
 struct Cut: Sendable, Equatable {
   var time: Int64
   var inode: UInt64
-  /// How many names of the very file on the line go.
+  /// The number of names to remove of the file on the boundary.
   var names: Int
 
-  /// On which side a file is.
+  /// The side of the boundary that a file is on.
   enum Side: Sendable {
     case goes
-    /// On the line: as many of its names go as ``names`` says.
+    /// On the boundary: ``names`` of its names are removed.
     case counted
     case stays
   }

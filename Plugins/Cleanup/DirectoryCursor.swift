@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// Opens the directories of a rule one after the other.
+/// Opens the directories of a rule in sequence.
 ///
-/// Each is reached from the one before where that is nearer than the rule's directory, so a tree may be deep: down by its name, up by `..`. On
-/// that way every directory must be the one that the walk has seen, with the same device and inode. Once a second the way begins at the rule's
-/// directory again, so that what was moved out of it meanwhile is not taken for a part of it.
+/// Reaches each directory from the previous one if that is nearer than the rule's directory, so that a tree can be deep: down by name, up
+/// by `..`. On the way, every directory must have the device and inode that the walk has seen. Once a second it starts at the rule's
+/// directory again, so that a directory that was moved out does not count as part of it.
 final class DirectoryCursor {
   private let root: DirectoryHandle
   private var current: (node: DirectoryNode, handle: DirectoryHandle)?
@@ -15,10 +15,10 @@ final class DirectoryCursor {
   /// - Parameter root: The rule's directory.
   init(_ root: DirectoryHandle) { self.root = root }
 
-  /// Closes what is open: to the host, a directory that this process has open is in use.
+  /// Closes the open directory, because the host counts a directory that this process has open as in use.
   func close() { current = nil }
 
-  /// - Throws: ESTALE where another directory has come in its place; else what keeps it from being opened.
+  /// - Throws: ESTALE if another directory has replaced it; otherwise the error of opening it.
   func open(_ node: DirectoryNode) throws(SystemError) -> DirectoryHandle {
     guard node.parent != nil else { return root }
     if let current, leftRoot.duration(to: .now) <= Self.longestAway, let handle = try? near(node, current.node, current.handle) {
@@ -32,7 +32,7 @@ final class DirectoryCursor {
     return handle
   }
 
-  /// From a neighbour; nil where the rule's directory is as near.
+  /// Opens it from a neighbour; nil if the rule's directory is as near.
   private func near(_ node: DirectoryNode, _ start: DirectoryNode, _ open: DirectoryHandle) throws(SystemError) -> DirectoryHandle? {
     var (above, below): ([DirectoryNode], [DirectoryNode]) = ([], [])
     var (upper, lower) = (start, node)

@@ -1,14 +1,14 @@
 internal import CCleanup
 internal import Glibc
 
-/// An open directory, and the only way by which anything below it is reached: by relative names, through no symlink, across no mount point.
+/// An open directory. Everything below it is reached only through it: by relative names, without symlinks or mount points.
 final class DirectoryHandle: OpenDirectory {
   private let descriptor: Descriptor
   let resolution: PathResolution
-  /// What the directory was when it was opened.
+  /// The directory's status when it was opened.
   let status: FileStatus
 
-  /// How many bytes of a path are resolved at once; the kernel takes at most 4095.
+  /// The maximum number of bytes of a path to resolve at once; the kernel's limit is 4095.
   private static let longestPath = 3_800
 
   private init(_ descriptor: consuming Descriptor, _ resolution: PathResolution) throws(SystemError) {
@@ -19,10 +19,10 @@ final class DirectoryHandle: OpenDirectory {
 
   /// Opens a rule's directory by its absolute path. No component may be a symlink; mount points on the way to it are fine.
   ///
-  /// - Parameter resolution: nil finds out what the kernel can do.
+  /// - Parameter resolution: nil detects what the kernel supports.
   /// - Throws: ELOOP (or ENOTDIR, stepwise) where a component is a symlink.
   static func open(absolute path: String, resolution: PathResolution? = nil) throws(SystemError) -> DirectoryHandle {
-    // As a reference only: a sandbox need not permit to list it.
+    // Opened as a reference only, because a sandbox may not permit listing it.
     let root = try Descriptor(taskhost_cleanup_open_step(AT_FDCWD, "/", Int32(CLEANUP_OPEN_DIRECTORY)))
     let chosen = resolution ?? probe(root.raw)
     let components = path.utf8.split(separator: UInt8(ascii: "/")).map { Array($0) }
@@ -49,17 +49,18 @@ final class DirectoryHandle: OpenDirectory {
 
   var raw: Int32 { descriptor.raw }
 
-  /// Opens the directory that holds `lower`, which is below this one. It must be the one that `expected` is of: so nothing leads out of this.
+  /// Opens the directory that holds `lower`, which is below this one. It must match `expected`, so that the path cannot leave this
+  /// directory.
   ///
-  /// - Throws: ESTALE where it is another by now.
+  /// - Throws: ESTALE if it is a different directory now.
   func open(above lower: some OpenDirectory, expecting expected: FileStatus) throws(SystemError) -> DirectoryHandle {
     let opened = try Descriptor(taskhost_cleanup_open_step(lower.raw, "..", Int32(CLEANUP_OPEN_DIRECTORY)))
     return try found(opened, expected)
   }
 
-  /// Opens the directory `name` in `upper`, which is below this one. It must be the one that `expected` is of.
+  /// Opens the directory `name` in `upper`, which is below this one. It must match `expected`.
   ///
-  /// - Throws: As ``open(beneath:)``, and ESTALE where it is another by now.
+  /// - Throws: As ``open(beneath:)``, and ESTALE if it is a different directory now.
   func open(_ name: [UInt8], in upper: DirectoryHandle, expecting expected: FileStatus) throws(SystemError) -> DirectoryHandle {
     try found(
       try Self.walk(from: upper.raw, [name], purpose: CLEANUP_OPEN_DIRECTORY, resolution: resolution, top: status), expected)
@@ -90,13 +91,13 @@ final class DirectoryHandle: OpenDirectory {
       from: descriptor.raw, [name], purpose: reference ? CLEANUP_OPEN_FILE : CLEANUP_OPEN_FILE_READ, resolution: resolution, top: status)
   }
 
-  /// What the entry at `path`, relative to this directory, is now. A symlink at its end is itself; one on the way would be followed: compare
-  /// what comes back with what is expected there.
+  /// What the entry at `path`, relative to this directory, is now. A symlink at its end is itself; one on the way would be followed:
+  /// compare what comes back with what is expected there.
   func status(of path: UnsafePointer<CChar>) throws(SystemError) -> FileStatus {
     try FileStatus(directory: descriptor.raw, name: path)
   }
 
-  /// Removes the name of something that is no directory, without following it.
+  /// Removes the name of a non-directory, without following it.
   func unlink(_ name: UnsafePointer<CChar>) throws(SystemError) {
     guard unlinkat(descriptor.raw, name, 0) == 0 else { throw .last }
   }
@@ -106,7 +107,7 @@ final class DirectoryHandle: OpenDirectory {
     guard unlinkat(descriptor.raw, name, AT_REMOVEDIR) == 0 else { throw .last }
   }
 
-  /// Why this process cannot remove a file of this directory that `owner` owns; nil where nothing is known to keep it from that.
+  /// Why this process cannot remove a file of this directory that `owner` owns; nil if no reason is known.
   func obstacle(toRemovingFileOf owner: UInt32) -> SystemError? {
     if status.isGuarded { return SystemError(code: EPERM) }
     let result = taskhost_cleanup_can_change(descriptor.raw)
@@ -116,8 +117,8 @@ final class DirectoryHandle: OpenDirectory {
     return isForeign && taskhost_cleanup_overrides_owners() == 0 ? SystemError(code: EPERM) : nil
   }
 
-  /// Follows `components` from `start`, in as few system calls as the length of a path permits; to no other mount than that of `top`, with
-  /// nil to any.
+  /// Follows `components` from `start`, in as few system calls as the length of a path permits; stays on the mount of `top`; nil allows any
+  /// mount.
   private static func walk(
     from start: Int32, _ components: ArraySlice<[UInt8]>, purpose: Int, resolution: PathResolution, top: FileStatus?
   ) throws(SystemError) -> Descriptor {
@@ -161,14 +162,14 @@ final class DirectoryHandle: OpenDirectory {
     return count
   }
 
-  /// Asks the kernel once for openat2; some seccomp filters answer EPERM where the kernel would say ENOSYS.
+  /// Checks once whether the kernel has openat2; some seccomp filters return EPERM instead of the kernel's ENOSYS.
   private static func probe(_ directory: Int32) -> PathResolution {
     let result = taskhost_cleanup_open_beneath(directory, ".", Int32(CLEANUP_OPEN_DIRECTORY), 0)
     if result >= 0 { close(result) }
     return result == -ENOSYS || result == -EPERM || result == -EINVAL || result == -E2BIG ? .stepwise : .kernel
   }
 
-  /// Lends `bytes` with a null byte after them; a name that holds one itself names nothing.
+  /// Lends `bytes` followed by a null byte; a name that contains one is invalid.
   private static func withCString<Result>(
     _ bytes: [UInt8], _ body: (UnsafePointer<CChar>) throws(SystemError) -> Result
   ) throws(SystemError) -> Result {

@@ -3,12 +3,12 @@ internal import Glibc
 /// A directory that is being listed, open until the last reference to it goes.
 final class DirectoryListing: OpenDirectory {
   private let stream: OpaquePointer
-  /// What the directory was when it was opened.
+  /// The directory's status when it was opened.
   let status: FileStatus
 
   private static let nameOffset = MemoryLayout<dirent>.offset(of: \.d_name) ?? 19
 
-  /// Takes over a descriptor that was opened to list a directory.
+  /// Takes ownership of a descriptor that was opened to list a directory.
   init(_ descriptor: consuming Descriptor) throws(SystemError) {
     status = try FileStatus(descriptor: descriptor.raw)
     let copy = fcntl(descriptor.raw, F_DUPFD_CLOEXEC, 0)
@@ -25,7 +25,7 @@ final class DirectoryListing: OpenDirectory {
 
   var raw: Int32 { dirfd(stream) }
 
-  /// What the entry `name` is now; a symlink is itself.
+  /// The current status of the entry `name`, without following a symlink.
   func status(of name: UnsafePointer<CChar>) throws(SystemError) -> FileStatus { try FileStatus(directory: raw, name: name) }
 
   /// One entry; its name is borrowed until the next is read, and ends with a null byte.
@@ -38,7 +38,7 @@ final class DirectoryListing: OpenDirectory {
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: name, count: length) }
   }
 
-  /// The next entry but `.` and `..`; nil at the end.
+  /// The next entry except `.` and `..`; nil at the end.
   func next() throws(SystemError) -> Entry? {
     while true {
       errno = 0

@@ -1,4 +1,4 @@
-/// One directory on the way of a walk. It lives as long as the walk is in it, or something of it waits for its turn.
+/// A directory of a walk. It lives while the walk is in it or some of its entries wait to be handled.
 final class DirectoryNode {
   /// nil for the rule's own directory.
   private(set) var parent: DirectoryNode?
@@ -12,9 +12,9 @@ final class DirectoryNode {
   let prefixLength: Int
   /// Entries of any kind that were seen in it.
   var entries = 0
-  /// Those of them that are meant to go.
+  /// The entries to remove.
   var candidates = 0
-  /// Those that went; in a dry run, that would have.
+  /// The removed entries; in a dry run, those that would have been removed.
   var removed = 0
 
   init(_ name: [UInt8], in parent: DirectoryNode?, _ status: FileStatus) {
@@ -25,7 +25,7 @@ final class DirectoryNode {
     prefixLength = parent.map { $0.prefixLength + name.count + 1 } ?? 0
   }
 
-  /// Releases those above one after the other: where there are very many, each in the deinitializer of the last would not fit on the stack.
+  /// Releases the ancestors in a loop: with very many, nested deinitializers would overflow the stack.
   deinit {
     var above = parent.take()
     while isKnownUniquelyReferenced(&above) { above = above?.parent.take() }

@@ -1,4 +1,4 @@
-/// Why no rule may be about a directory.
+/// Why no rule may name a directory.
 struct DirectoryRefusal: Error, CustomStringConvertible, Equatable {
   let directory: String
   let reason: String

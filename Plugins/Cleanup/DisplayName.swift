@@ -2,7 +2,7 @@ import StrictText
 
 /// Names of files as people may see them: whatever bytes they hold, one line of valid UTF-8 comes out.
 enum DisplayName {
-  /// Escapes control characters, backslashes and bytes that are no UTF-8 as `\xNN`.
+  /// Escapes control characters, backslashes and invalid UTF-8 as `\xNN`.
   static func escaped(_ bytes: [UInt8]) -> String {
     let isValid = String(validating: bytes, as: UTF8.self) != nil
     var result: [UInt8] = []

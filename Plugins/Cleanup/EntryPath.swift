@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// The name of an entry and its path from the rule's directory, as the system reads them. Takes no memory from one entry to the next.
+/// The name of an entry and its path from the rule's directory, as the system reads them. Allocates no memory per entry.
 final class EntryPath {
   private let bytes: UnsafeMutablePointer<CChar>
   private var node: DirectoryNode?
   private var prefix = 0
 
-  /// The longest prefix that is kept, and the longest name; together they fit into what the system takes as a path.
+  /// The longest prefix and the longest name; together they fit the system's limit for paths.
   private static let (longestPrefix, longestName) = (3_800, 290)
 
   init() {

@@ -2,14 +2,14 @@ internal import CCleanup
 internal import Glibc
 internal import TaskHostSDK
 
-/// A file that is held for its removal: as long as this lives, nobody can open it, where the kernel grants that.
+/// A file held for its removal: while this object lives, no one can open it, if the kernel grants that.
 final class FileClaim {
   private let descriptor: Descriptor
   private let answer: Int32
   let inode: UInt64
 
-  /// - Parameter takesLease: A dry run takes no lock and no lease, which others could notice: it only looks.
-  /// - Throws: What keeps it from being opened.
+  /// - Parameter takesLease: False for a dry run, which takes no lock and no lease, because others could notice them.
+  /// - Throws: The error of opening it.
   init(_ name: [UInt8], in directory: DirectoryHandle, takesLease: Bool) throws(SystemError) {
     var canRead = true
     do throws(SystemError) {
@@ -28,7 +28,7 @@ final class FileClaim {
     }
   }
 
-  /// What it means for the file; nil: nothing keeps it from going.
+  /// The resulting verdict; nil if the file can be removed.
   func verdict(_ use: FileUse, removesUnsure: Bool) -> RemovalVerdict? {
     switch answer {
     case Int32(CLEANUP_CLAIM_FREE): nil

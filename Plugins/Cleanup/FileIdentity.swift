@@ -1,4 +1,4 @@
-/// What makes two names the same file.
+/// Identifies a file, whatever its names.
 struct FileIdentity: Sendable, Hashable {
   var device: UInt64
   var inode: UInt64

@@ -1,9 +1,9 @@
 internal import CCleanup
 internal import Glibc
 
-/// What the file system says about an entry, without following a symlink.
+/// The status of an entry, without following a symlink.
 struct FileStatus: Sendable, Equatable {
-  /// The kinds of entry that make a difference here.
+  /// The relevant kinds of entries.
   enum Kind: Sendable, Equatable {
     case regular
     case directory
@@ -13,19 +13,19 @@ struct FileStatus: Sendable, Equatable {
 
   var kind: Kind
   var identity: FileIdentity
-  /// The mount it was reached through; 0 where the kernel does not say.
+  /// The mount it was reached through; 0 if unknown.
   var mount: UInt64
   /// Nanoseconds since 1970, the last change of the contents.
   var modified: Int64
-  /// Nanoseconds since 1970, the last time it was read, as far as the mount's options have that recorded.
+  /// Nanoseconds since 1970, the last read, as far as the mount's options record it.
   var accessed: Int64
   /// Nanoseconds since 1970, the last change of owner, modes, names or contents.
   var changed: Int64
-  /// Nanoseconds since 1970, its creation; nil where the file system does not keep that.
+  /// Nanoseconds since 1970, its creation; nil if the file system does not store it.
   var born: Int64?
   /// Apparent size in bytes.
   var size: UInt64
-  /// Names that the file has anywhere.
+  /// The number of the file's names.
   var links: UInt64
   /// The owner's user id.
   var owner: UInt32
@@ -64,8 +64,8 @@ struct FileStatus: Sendable, Equatable {
     isSticky = raw.mode & S_ISVTX != 0
   }
 
-  /// Whether both are on the same file system, reached through the same mount. A btrfs subvolume is no mount, but a file system of its own
-  /// all the same.
+  /// Whether both are on the same file system, reached through the same mount. A btrfs subvolume is not a mount, but counts as a separate
+  /// file system.
   func isOnSameMount(as other: FileStatus) -> Bool {
     identity.device == other.identity.device && (mount == other.mount || mount == 0 || other.mount == 0)
   }

@@ -2,20 +2,20 @@
 ///
 /// `*` is any run of bytes, `?` one character, `[a-z]` and `[!a-z]` a set, `\` takes the next byte as it is; none of them matches a slash.
 /// `**` as a component of its own is any number of directories, also none; at the end it means everything below.
-/// A pattern without a slash is about names in whatever directory is searched. A leading dot is nothing special.
+/// A pattern without a slash is about names in whatever directory is searched. A leading dot has no special meaning.
 ///
 /// Matching walks the tree along with the scan: ``start`` is the position in the rule's directory, ``advance(_:_:)`` the one after a
 /// name. A position is a set of places in the pattern, one bit each, so a directory needs 8 bytes however deep it lies.
 struct Glob: Sendable, Equatable {
   /// As written.
   let text: String
-  /// Whether the pattern says something about directories.
+  /// Whether the pattern involves directories.
   let hasSlash: Bool
   private let parts: [Part]
   /// The places of `**`.
   private let anyDirectories: Position
 
-  /// The places in the pattern that the components so far may have reached; empty when nothing below can match.
+  /// The possible places in the pattern after the components so far; empty if nothing below can match.
   typealias Position = UInt64
 
   private enum Part: Sendable, Equatable {
@@ -23,7 +23,7 @@ struct Glob: Sendable, Equatable {
     case name(NamePattern)
   }
 
-  /// - Throws: ``GlobError`` saying what the pattern may not hold.
+  /// - Throws: ``GlobError`` if the pattern is invalid.
   init(_ text: String) throws(GlobError) {
     guard !text.isEmpty else { throw GlobError(glob: text, reason: "is empty; \"*\" means every name") }
     guard text.utf8.first != UInt8(ascii: "/") else {
@@ -71,7 +71,7 @@ struct Glob: Sendable, Equatable {
   /// Whether anything below a directory at `position` can still match.
   func canMatchBelow(_ position: Position) -> Bool { position & ((1 << Position(parts.count)) - 1) != 0 }
 
-  /// Whether a whole relative path matches; for tests and single looks.
+  /// Whether a whole relative path matches; for tests and single checks.
   func matches(_ path: String) -> Bool {
     var position = start
     for component in path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
@@ -80,9 +80,9 @@ struct Glob: Sendable, Equatable {
     return accepts(position)
   }
 
-  /// `position` with every place that `**` lets through without a component.
+  /// `position` plus every place that `**` reaches without a component.
   private func closed(_ position: Position) -> Position {
-    // No two of them stand side by side.
+    // No two `**` are adjacent.
     position | (position & anyDirectories) << 1
   }
 }

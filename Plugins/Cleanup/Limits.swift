@@ -1,23 +1,23 @@
-/// What may stay of the files that a rule means. At least one of the first three is set.
+/// The limits for the files that a rule matches. At least one of the first three is set.
 struct Limits: Sendable, Equatable {
-  /// Files older than this go.
+  /// Files older than this are removed.
   var maxAge: Duration?
-  /// While the files together hold more bytes than this (apparent size, hard links once), the oldest goes.
+  /// While the files together have more bytes than this (apparent size, hard links once), the oldest is removed.
   var maxTotalBytes: UInt64?
-  /// While there are more names than this, the oldest goes.
+  /// While there are more names than this, the oldest is removed.
   var maxCount: Int?
   /// This many of the newest are never removed, whatever the limits say.
   var keepNewest = 0
   /// Files younger than this are never removed, whatever the limits say.
   var minAge: Duration = .zero
 
-  /// How old something is, in nanoseconds; negative for a time in the future.
+  /// The age in nanoseconds; negative for a time in the future.
   func age(of time: Int64, at now: Int64) -> Int64 {
     let (difference, overflow) = now.subtractingReportingOverflow(time)
     return overflow ? (time < 0 ? .max : .min) : difference
   }
 
-  /// Whether the guard against removing what is young lets it go.
+  /// Whether it is older than ``minAge``.
   func isOldEnough(_ age: Int64) -> Bool { minAge <= .zero || age >= minAge.wholeNanoseconds }
 }
 

@@ -57,7 +57,7 @@ struct NamePattern: Sendable, Equatable {
     if isAnything { return true }
     var token = 0
     var place = 0
-    // Where the last `*` stands and where its run ends now: on a mismatch the run grows by a byte. Earlier ones never need to.
+    // The place of the last `*` and the current end of its run: on a mismatch the run grows by a byte. Earlier runs never need to grow.
     var star: (token: Int, place: Int)?
     while true {
       if token < tokens.count, tokens[token] == .anyRun {

@@ -1,17 +1,18 @@
-/// About how many files a sweep handles in half a second. It asks about that many at once, so that the answer is still fresh for the last one.
+/// Estimates how many files a sweep handles in half a second. It asks about that many at once, so that the answer is still valid for the
+/// last one.
 struct Pace {
   private(set) var files = CandidateBatch.largest
 
   private static let span: Duration = .milliseconds(500)
-  /// A look at open files costs the host the same for few as for many.
+  /// The minimum, because a question costs the host the same for few files as for many.
   private static let fewest = 256
-  /// What fewer files take tells nothing.
+  /// Fewer files give no useful measurement.
   private static let sample = 64
 
   /// Only `count` files were handled before the answer went stale.
   mutating func fellBehind(after count: Int) { files = max(Self.fewest, min(files, count)) }
 
-  /// All that were asked about were dealt with in time.
+  /// All files of the question were handled in time.
   mutating func keptUp() { files = min(CandidateBatch.largest, files * 2) }
 
   /// Records that `count` files took `time`.

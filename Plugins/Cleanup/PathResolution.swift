@@ -1,7 +1,8 @@
-/// How names are followed beneath a directory.
+/// How to resolve names below a directory.
 enum PathResolution: Sendable, CaseIterable {
   /// openat2(2): the kernel itself refuses symlinks, mount points and ways out. Linux 5.6 and later.
   case kernel
-  /// One openat(2) a component, with O_NOFOLLOW, comparing devices and mounts, where openat2 is missing or forbidden by a seccomp filter.
+  /// One openat(2) per component with O_NOFOLLOW, comparing devices and mounts; used if openat2 is missing or forbidden by a seccomp
+  /// filter.
   case stepwise
 }

@@ -1,14 +1,14 @@
 internal import Glibc
 internal import TaskHostSDK
 
-/// Answers about open files that are being waited for on a thread of their own, while the sweep goes on.
+/// Waits for answers about open files on a separate thread while the sweep continues.
 final class PendingAnswers {
   typealias Ask = (String, [OpenFileQuestion]) -> [FileUse]
 
-  /// When they were asked for.
+  /// When the question was asked.
   let askedAt = ContinuousClock.now
   private let inquiry: Inquiry
-  /// nil once it has ended, or where none could be started.
+  /// nil once it has ended, or if none could be started.
   private var thread: pthread_t?
 
   // reason: the thread has it alone until it is joined, then its owner
@@ -49,7 +49,7 @@ final class PendingAnswers {
 
   deinit { join() }
 
-  /// Waits for them; asks on this thread where there was none to be had.
+  /// Waits for the answers; asks on this thread if no other could be started.
   func wait() -> (answers: [FileUse], cameAt: ContinuousClock.Instant) {
     join()
     if let answers = inquiry.answers { return (answers, inquiry.cameAt) }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The directories that no rule may be about, because the system or a person could not do without what is in them.
+/// The directories that no rule may name, because the system or a person needs their content.
 struct ProtectedDirectories: Sendable {
   /// Home directories, with no slash at the end.
   private let homes: [String]
@@ -10,10 +10,10 @@ struct ProtectedDirectories: Sendable {
     "/bin", "/boot", "/dev", "/efi", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/sbin", "/sys", "/usr",
   ]
 
-  /// Permitted although below one of the trees.
+  /// Allowed although below one of the trees.
   private static let exceptions = ["/dev/shm", "/usr/local"]
 
-  /// Refused themselves; what is below is not.
+  /// Refused themselves; paths below them are allowed.
   private static let exact = [
     "/", "/home", "/media", "/mnt", "/nix", "/opt", "/root", "/run", "/run/user", "/snap", "/srv", "/usr/local", "/usr/local/bin",
     "/usr/local/etc", "/usr/local/lib", "/usr/local/sbin", "/usr/local/share", "/var", "/var/lib", "/var/spool",
@@ -37,7 +37,7 @@ struct ProtectedDirectories: Sendable {
     return ProtectedDirectories(homes: homes)
   }
 
-  /// The path in its normal form, or why a rule may not be about it.
+  /// The normalised path, or why a rule may not name it.
   func check(_ written: String) -> Result<String, DirectoryRefusal> {
     func refused(_ reason: String) -> Result<String, DirectoryRefusal> { .failure(DirectoryRefusal(directory: written, reason: reason)) }
     guard written.utf8.first == UInt8(ascii: "/") else { return refused("is not absolute; write the whole path, beginning with a slash") }
@@ -54,7 +54,7 @@ struct ProtectedDirectories: Sendable {
     return .success(path)
   }
 
-  /// Every path whose directory must not be reached under another name either.
+  /// Paths whose directories must not be reached under another name either.
   var identityPaths: [String] { Self.exact + Self.trees + homes }
 
   /// `path` without doubled slashes and without one at the end; nil for one with `.` or `..`.

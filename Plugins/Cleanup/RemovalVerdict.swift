@@ -1,14 +1,14 @@
-/// What became of one file that had to go.
+/// The result for one file to remove.
 enum RemovalVerdict: Sendable, Equatable {
-  /// Removed; in a dry run and a rehearsal, it would be. `names` is how many it had.
+  /// Removed, or in a dry run or rehearsal, removable. `names` is the number of its names.
   case removed(isLastName: Bool, names: UInt64)
-  /// Somebody has it open, mapped or locked.
+  /// A process has it open, mapped or locked.
   case inUse
-  /// Nobody can say whether it is open.
+  /// It is unknown whether it is open.
   case unknownUse
-  /// No longer what was seen: replaced, written to, or its directory moved. Left alone.
+  /// It has changed since the scan: replaced, written to, or its directory moved. It stays.
   case changed
-  /// Gone already.
+  /// It is already gone.
   case vanished
   /// Another file system was mounted over it.
   case otherFileSystem

@@ -1,27 +1,27 @@
-/// One directory, which of its files are meant, and how much of them may stay. Checked: a value of this type can be carried out.
+/// A directory, which of its files the rule covers, and their limits. Values of this type are validated.
 struct Rule: Sendable, Equatable {
-  /// What the report and a payload call it; unique among the rules. By default the directory.
+  /// Its unique name in reports and payloads. By default the directory.
   var name: String
-  /// Absolute, without `.`, `..`, empty components or a slash at the end; and not one that the system cannot do without.
+  /// Absolute, without `.`, `..`, empty components or a final slash, and not a protected directory.
   var directory: String
-  /// Which files are meant, relative to `directory`.
+  /// The covered files, relative to `directory`.
   var glob: Glob
   /// Whether directories below are searched too.
   var recursive: Bool
-  /// Files and, with everything in them, directories that the rule does not see at all.
+  /// Files, and directories with all their content, that the rule ignores.
   var exclude: [Glob]
-  /// What may stay.
+  /// The limits.
   var limits: Limits
-  /// Which times tell how old a file is.
+  /// The times that decide a file's age.
   var ageBy = AgeTimes.all
-  /// Whether directories below that hold nothing are removed after the files.
+  /// Whether to remove empty directories below after the files.
   var removeEmptyDirectories: Bool
-  /// Report what would go, remove nothing.
+  /// Whether to report only, and remove nothing.
   var dryRun: Bool
-  /// Whether a file goes about which nobody can tell whether it is open elsewhere.
+  /// Whether to remove a file if it is unknown whether it is open elsewhere.
   var removesUnsure = false
 
-  /// Everything that decides what the rule does, in a form that is the same in every process and for every build.
+  /// All fields that affect the rule, in a form that is the same in every process and build.
   var canonicalText: String {
     let fields: [String] = [
       name, directory, glob.text, "\(recursive)", "\(exclude.count)", exclude.map(\.text).joined(separator: "\u{1}"),

@@ -2,11 +2,11 @@ internal import CCleanup
 internal import Glibc
 internal import TaskHostSDK
 
-/// Finds rules that could never remove anything, whatever happens later, so that the launch is refused instead of every run failing.
+/// Finds rules that could never remove anything, so that the launch is refused instead of every run failing.
 enum RuleFeasibility {
   /// - Parameters:
-  ///   - entitlement: How far a directory is entitled; throws where the host does not tell.
-  ///   - warn: Told of what may not work, a sentence each.
+  ///   - entitlement: The entitlement to a directory; throws if the host does not report it.
+  ///   - warn: Called with a sentence about each thing that may not work.
   /// - Throws: ``SettingsProblems`` naming each of them.
   static func check(
     _ rules: [Rule], entitlement: (String) throws -> DirectoryEntitlement, warn: (String) -> Void
@@ -39,7 +39,7 @@ enum RuleFeasibility {
     return nil
   }
 
-  /// Why nothing can be removed from a directory that exists; nil where nothing is known to keep the plugin from that.
+  /// Why nothing can be removed from an existing directory; nil if no reason is known.
   private static func obstacle(_ directory: String) -> String? {
     guard let status = try? directory.withCString({ path throws(SystemError) in try FileStatus(directory: AT_FDCWD, name: path) }),
       status.kind == .directory, let handle = try? DirectoryHandle.open(absolute: directory),

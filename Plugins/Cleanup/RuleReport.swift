@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// What one rule did; the JSON of it is part of the output.
+/// The work of one rule; its JSON is part of the output.
 struct RuleReport: Codable, Sendable, Equatable {
-  /// How far the rule came.
+  /// The status of the rule.
   enum Status: String, Codable, Sendable {
-    /// Not yet, or stopped on the way; goes on in the next run.
+    /// Not started or stopped early; the next run continues it.
     case unfinished
     case done
-    /// Carried out, but most of what had to go could not be removed; `problem` says why.
+    /// Executed, but most of the files could not be removed; `problem` says why.
     case failed
     /// The directory does not exist, so there is nothing to clean up in it.
     case missing
@@ -15,7 +15,7 @@ struct RuleReport: Codable, Sendable, Equatable {
     case blocked
   }
 
-  /// How many messages a report keeps; the numbers count everything.
+  /// The maximum number of messages in a report; the counts include everything.
   static let maximumMessages = 3
 
   var name: String
@@ -23,22 +23,22 @@ struct RuleReport: Codable, Sendable, Equatable {
   var dryRun: Bool
   /// Regular files seen, when the rule was first searched.
   var scanned: UInt64 = 0
-  /// Those of them that the rule means.
+  /// The files that the rule covers.
   var matched: UInt64 = 0
   /// Names removed; in a dry run, those that would have been.
   var removed: UInt64 = 0
-  /// What their removal gave back: the apparent size of each file whose last name it was.
+  /// The freed bytes: the apparent size of each file whose last name was removed.
   var bytesRemoved: UInt64 = 0
   var directoriesRemoved: UInt64 = 0
-  /// Files that had to go but are open, mapped or locked.
+  /// Files to remove that stay because they are open, mapped or locked.
   var keptOpen: UInt64 = 0
-  /// Files that had to go but were replaced, written to or moved since the scan.
+  /// Files to remove that stay because they were replaced, written to or moved since the scan.
   var changed: UInt64 = 0
   /// Places left alone because another file system is mounted there.
   var otherFileSystem: UInt64 = 0
   /// Files and directories that could not be removed or searched.
   var errors: UInt64 = 0
-  /// Those of the errors that are directories, or parts of them, that could not be searched.
+  /// The errors about directories, or parts of them, that could not be searched.
   var unsearched: UInt64 = 0
   /// Other users whose files could not be touched, the first few.
   var otherUsers: [String] = []
@@ -52,32 +52,32 @@ struct RuleReport: Codable, Sendable, Equatable {
     self.dryRun = dryRun
   }
 
-  /// Those of the errors that are empty directories which could not be removed.
+  /// The errors about empty directories that could not be removed.
   var unremovedDirectories: UInt64 = 0
 
-  /// Whether more of what had to go could not be removed than could, or nothing could be searched. Directories that went make up for no file.
+  /// Whether more files failed than were removed, or nothing could be searched. Removed directories do not offset files.
   var isMostlyErrors: Bool {
     let files = errors - min(errors, unsearched) - min(errors - min(errors, unsearched), unremovedDirectories)
     return files > removed || unremovedDirectories > removed + directoriesRemoved || (unsearched > 0 && scanned == 0)
   }
 
-  /// Whether anything had to go.
+  /// Whether there was anything to remove.
   var hadWork: Bool { removed + directoriesRemoved + keptOpen + changed + errors > 0 }
 
-  /// Counts an error, and keeps what it was if there is room.
+  /// Counts an error and keeps its message if there is room.
   mutating func note(_ message: String) {
     errors += 1
     if messages.count < Self.maximumMessages { messages.append(String(message.suffix(160))) }
   }
 
-  /// Notes whose file or directory the system refused to remove.
+  /// Records the owner of a file or directory that the system refused to remove.
   mutating func note(_ error: SystemError, owner: UInt32) {
     guard error.code == EACCES || error.code == EPERM, owner != geteuid(), otherUsers.count < Self.maximumMessages else { return }
     let name = UserName.of(owner)
     if !otherUsers.contains(name) { otherUsers.append(name) }
   }
 
-  /// What to do about files of other users; nil where there are none.
+  /// What to do about files of other users; nil if there are none.
   var remedyForOtherUsers: String? {
     guard !otherUsers.isEmpty else { return nil }
     let users = otherUsers.joined(separator: ", ")

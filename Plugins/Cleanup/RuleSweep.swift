@@ -3,48 +3,48 @@ internal import Glibc
 internal import Logging
 internal import TaskHostSDK
 
-/// Carries out one rule, once the line between what goes and what stays is known: collects what has to go, asks who has it open, and
-/// removes it; or, as a rehearsal, only finds out which of it cannot go.
+/// Executes one rule once the boundary between files to remove and to keep is known: collects the files to remove, asks whether they are
+/// open, and removes them. As a rehearsal, it only finds out which of them cannot be removed.
 ///
-/// Directly before a file goes it is looked at once more: it must be the one that was seen. Between that look and unlinkat(2) a few
-/// microseconds remain in which another process could rename something else over it; Linux offers no way to close that. It could only ever
-/// hit an entry of that name in that very directory.
+/// Directly before a file is removed, it is checked again: it must be the file that was seen. Between this check and unlinkat(2), another
+/// process has a few microseconds to rename another file over it; Linux offers no way to close this gap. It can only affect an entry of
+/// that name in that directory.
 final class RuleSweep: TreeVisitor {
   let rule: Rule
   let root: DirectoryHandle
   let environment: SweepEnvironment
-  /// The instant by which ages are measured, nanoseconds since 1970.
+  /// The reference time for ages, nanoseconds since 1970.
   let asOf: Int64
-  /// Where the line runs; nil where each file tells by itself.
+  /// The boundary; nil if each file can be judged alone.
   let cut: Cut?
-  /// Files that a rehearsal has found cannot go.
+  /// Files that cannot be removed according to a rehearsal.
   let excluded: Set<UInt64>
   let isRehearsal: Bool
   let batchSize: Int
-  /// Called each time that so many files were dealt with.
+  /// Called after each batch of files.
   let onBatch: (RuleReport, _ dealtWith: UInt64) throws(SweepInterruption) -> Void
 
   private(set) var report: RuleReport
-  /// Of a rehearsal: the files that cannot go.
+  /// In a rehearsal: the files that cannot be removed.
   private(set) var unremovable: Set<UInt64> = []
   private(set) var dealtWith: UInt64 = 0
-  /// What is being collected.
+  /// The batch being collected.
   private var batch = CandidateBatch()
-  /// What was collected before, and is being asked about.
+  /// The previous batch, which is being asked about.
   private var asked: (batch: CandidateBatch, answers: PendingAnswers)?
-  /// What is being dealt with.
+  /// The batch being handled.
   private var working = CandidateBatch()
   private var namesOnLine = 0
-  /// Names of files with several that went in a dry run.
+  /// In a dry run: how many names of each file with several names would have been removed.
   private var rehearsedNames: [UInt64: UInt64] = [:]
   private let holdsLeases = taskhost_cleanup_may_lease() != 0
   private let cursor: DirectoryCursor
   private let path = EntryPath()
   private var pace = Pace()
 
-  /// So many directories of a batch are asked about again when it may be the sweep itself who had them open.
+  /// The maximum number of directories of a batch to ask about again if the sweep itself may have had them open.
   private static let mostDoubts = 16
-  /// Beyond this the rule gives up: a cap that so many files are in the way of is not to be held.
+  /// Above this number the rule gives up: the limit cannot be met.
   static let mostUnremovable = 65_536
 
   init(
@@ -68,7 +68,7 @@ final class RuleSweep: TreeVisitor {
   // MARK: What the walk shows
 
   func seen() { seenFiles += 1 }
-  /// What the walk saw, for the report of a rule that is searched for the first time.
+  /// Files seen by the walk, for the report of a rule that is searched for the first time.
   private(set) var seenFiles: UInt64 = 0
   private(set) var matchedFiles: UInt64 = 0
 
@@ -120,7 +120,7 @@ final class RuleSweep: TreeVisitor {
 
   // MARK: What was collected
 
-  /// Asks about what was collected while the walk goes on, and deals with what was asked about before.
+  /// Asks about the collected batch while the walk continues, and handles the previous batch.
   private func handOver() throws(SweepInterruption) {
     let earlier = asked
     let questions = batch.questions(0..<batch.entries.count, device: root.status.identity.device)
@@ -129,10 +129,10 @@ final class RuleSweep: TreeVisitor {
     if let earlier { try deal(with: earlier.batch, earlier.answers) }
   }
 
-  /// Deals with everything that was collected. To be called at the end of the walk.
+  /// Handles everything that was collected. Call it at the end of the walk.
   func flush() throws(SweepInterruption) {
     guard asked != nil else {
-      // Nothing goes on meanwhile.
+      // Nothing runs concurrently now.
       let all = batch
       batch = CandidateBatch()
       return try deal(with: all, nil)
@@ -144,7 +144,7 @@ final class RuleSweep: TreeVisitor {
     }
   }
 
-  /// - Parameter pending: What was asked about all of them; nil: they are to be asked about now.
+  /// - Parameter pending: A question about all of them in progress; nil to ask now.
   private func deal(with collected: CandidateBatch, _ pending: PendingAnswers?) throws(SweepInterruption) {
     working = collected
     defer { working = CandidateBatch() }
@@ -178,7 +178,7 @@ final class RuleSweep: TreeVisitor {
         sheet = ask(from: index)
         if environment.isCancelled() { throw .stopped }
         let came = ContinuousClock.now
-        // The time of the question is none that files took.
+        // The time of the question does not count as time for files.
         began += now.duration(to: came)
         use = sheet.use(of: index, at: came) ?? .unknown
       }
@@ -198,7 +198,7 @@ final class RuleSweep: TreeVisitor {
     pace.note(working.entries.count, began.duration(to: .now))
   }
 
-  /// Asks about the entry at `index` and as many of the next as will be dealt with before the answer is old: not about the rest.
+  /// Asks about the entry at `index` and as many following entries as can be handled while the answer is valid.
   private func ask(from index: Int) -> AnswerSheet {
     cursor.close()
     let range = index..<min(working.entries.count, index + pace.files)
@@ -238,7 +238,7 @@ final class RuleSweep: TreeVisitor {
     if isRehearsal || rule.dryRun, let obstacle = entry.isGuarded ? SystemError(code: EPERM) : obstacle(entry, directory) {
       return .failed(obstacle)
     }
-    // The descriptor holds the claim, until the end of this function.
+    // The descriptor holds the claim until the end of this function.
     let claimed = use == .unknown || (holdsLeases && !rule.dryRun && !isRehearsal) ? try claim(entry, directory) : nil
     if let early = claimed?.verdict(use, removesUnsure: rule.removesUnsure) { return early }
     if !isRehearsal { environment.interleave?(.claimed, displayPath(entry)) }
@@ -251,8 +251,8 @@ final class RuleSweep: TreeVisitor {
     return withExtendedLifetime(claimed) { .removed(isLastName: status.links <= 1, names: status.links) }
   }
 
-  /// What ``path`` leads to now: from the rule's directory, so that a directory that was moved is noticed, unless that is too long for the
-  /// system.
+  /// The current status of ``path``, resolved from the rule's directory so that a moved directory is noticed, unless the path is too long
+  /// for the system.
   private func lastLook(in directory: DirectoryHandle) throws(SystemError) -> FileStatus {
     if let whole = path.path { return try root.status(of: whole) }
     return try directory.status(of: path.name)
@@ -289,14 +289,14 @@ final class RuleSweep: TreeVisitor {
     if isRehearsal { unremovable.insert(entry.inode) }
   }
 
-  /// A dry run leaves the names there, so it counts them.
+  /// A dry run does not remove names, so it counts them.
   private func isLastRehearsed(_ inode: UInt64, _ names: UInt64) -> Bool {
     guard rule.dryRun, names > 1, rehearsedNames.count < Self.mostUnremovable || rehearsedNames[inode] != nil else { return false }
     rehearsedNames[inode, default: 0] += 1
     return rehearsedNames[inode] == names
   }
 
-  /// Short: of a message 160 characters are kept, the name among them.
+  /// Short, because messages are cut to 160 characters including the name.
   private static let unsure =
     geteuid() == 0
     ? "cannot tell whether it is open: its file system grants no lease, or it was replaced just now; if_unsure = \"remove\" removes it"

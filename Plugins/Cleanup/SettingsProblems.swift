@@ -1,6 +1,6 @@
 /// Everything that is wrong with the plugin's settings, each with its place and what to write instead.
 struct SettingsProblems: Error, CustomStringConvertible, Equatable {
-  /// In the order in which they were found; never empty.
+  /// In the order of discovery; never empty.
   let problems: [String]
 
   var description: String {

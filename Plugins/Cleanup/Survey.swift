@@ -1,10 +1,10 @@
-/// Finds out where the line runs between the files that go and those that stay: the oldest go, while a limit asks for it.
+/// Finds the boundary between files to remove and files to keep: the oldest are removed while a limit requires it.
 ///
-/// Pure: it is shown times, inodes and sizes, and touches nothing. Its memory does not grow with the number of files: up to
-/// `capacity` of them are kept and put in order; of more it counts how many there are in each of 65,536 spans of time, and wants to be
-/// shown all of them again, to look at the one span through which the line runs.
+/// Pure: it receives times, inodes and sizes, and has no side effects. Its memory is bounded: it keeps and sorts up to `capacity` files.
+/// With more files, it counts them in 65,536 time spans and needs another pass over all files, to examine the one span that contains the
+/// boundary.
 ///
-/// The order is by time, then inode, so that a second look at the same tree decides the same. All names of a file stand side by side.
+/// The order is by time, then inode, so that a second pass over the same tree gives the same result. All names of a file are adjacent.
 struct Survey: Sendable {
   private let limits: Limits
   private let now: Int64
@@ -26,14 +26,14 @@ struct Survey: Sendable {
     var bytes: UInt64 = 0
   }
 
-  // What all files together are, known after the first pass.
+  // The totals of all files, known after the first pass.
   private var count = 0
   private var totalBytes: UInt64 = 0
   private var tooOld = 0
   private var oldEnough = 0
   private var isFirstPass = true
 
-  // What this pass looks at: files whose key begins with `digits` digits of `prefix`; `before` stands before them.
+  // This pass examines files whose key begins with `digits` digits of `prefix`; `before` are the totals before them.
   private var digits = 0
   private var prefix = (time: UInt64(0), inode: UInt64(0))
   private var before = Span()
@@ -42,17 +42,17 @@ struct Survey: Sendable {
   /// Files with several names whose bytes are counted.
   private var linked: Set<UInt64> = []
 
-  /// Files that ask for more attention than is kept: their bytes are not counted. Then less is removed than asked for, never more.
+  /// Files with several names beyond the capacity: their bytes are not counted, so less is removed than required, never more.
   private(set) var uncountedLinks: UInt64 = 0
-  /// The line, once ``endPass()`` has said so.
+  /// The boundary, once ``endPass()`` has returned true.
   private(set) var cut = Cut.nothing
-  /// How many names go, if each of them can.
+  /// The number of names to remove, if all can be removed.
   private(set) var planned = 0
 
   /// - Parameters:
   ///   - now: Nanoseconds since 1970.
-  ///   - capacity: How many files are kept: 24 bytes each.
-  ///   - linkCapacity: How many files with several names are kept, beyond those.
+  ///   - capacity: The maximum number of files to keep, 24 bytes each.
+  ///   - linkCapacity: The maximum number of files with several names to track in addition.
   init(limits: Limits, now: Int64, capacity: Int = 1_000_000, linkCapacity: Int = 250_000) {
     self.limits = limits
     self.now = now
@@ -60,15 +60,15 @@ struct Survey: Sendable {
     self.linkCapacity = linkCapacity
   }
 
-  /// How many files may be kept where the process may take `limit` bytes: a sixth of that, for an array needs more while it grows.
+  /// The capacity for a process limited to `limit` bytes: a sixth of it, because a growing array needs more.
   static func capacity(inMemory limit: UInt64) -> Int { max(10_000, Int(min(1_000_000, limit / 6 / 40))) }
 
-  /// Whether a limit needs to know about all files before it can tell about one.
+  /// Whether a limit needs to know all files before it can judge one.
   static func isNeeded(for limits: Limits) -> Bool {
     limits.maxTotalBytes != nil || limits.maxCount != nil || limits.keepNewest > 0
   }
 
-  /// Shows it one name of a file. `time` is in nanoseconds since 1970.
+  /// Adds one name of a file. `time` is in nanoseconds since 1970.
   mutating func add(time: Int64, inode: UInt64, size: UInt64, hasOtherLinks: Bool) {
     let record = Record(
       time: UInt64(bitPattern: time) ^ 1 << 63, inode: inode,
@@ -84,7 +84,7 @@ struct Survey: Sendable {
     }
     if spans.isEmpty {
       if records.count < capacity { return records.append(record) }
-      // Too many to keep. What is kept so far becomes numbers as well; the set knows already whose bytes were counted.
+      // Too many to keep: converts the kept files to counts; the set knows whose bytes were counted.
       spans = Array(repeating: Span(), count: 1 << 16)
       var seen: Set<UInt64> = []
       for record in records {
@@ -96,7 +96,7 @@ struct Survey: Sendable {
     note(record, bytes)
   }
 
-  /// Ends a pass over all files. False: it wants to be shown them again, the same.
+  /// Ends a pass over all files. Returns false if it needs another pass over the same files.
   mutating func endPass() -> Bool {
     isFirstPass = false
     guard !isReached(before) else { return true }
@@ -119,7 +119,7 @@ struct Survey: Sendable {
 
   // MARK: Inside
 
-  /// Whether so many names and bytes, of the oldest, satisfy the limits.
+  /// Whether removing this many of the oldest names and bytes satisfies the limits.
   private func isReached(_ span: Span) -> Bool {
     if span.count >= min(count - min(count, limits.keepNewest), oldEnough) { return true }
     let surplus = limits.maxCount.map { count - min(count, $0) } ?? 0
@@ -138,7 +138,7 @@ struct Survey: Sendable {
     return record.size & ~Self.severalNames
   }
 
-  /// Which of the 65,536 spans a file is in.
+  /// The index of the span that a file is in.
   private func digit(_ record: Record) -> Int {
     let word = digits < 4 ? record.time : record.inode
     return Int(truncatingIfNeeded: word >> UInt64(48 - 16 * (digits & 3))) & 0xFFFF
@@ -159,14 +159,14 @@ struct Survey: Sendable {
     spans[index].bytes = spans[index].bytes.addingClamped(bytes)
   }
 
-  /// Looks at one span alone in the next pass.
+  /// Restricts the next pass to one span.
   private mutating func narrow(to index: UInt64, _ span: Span) -> Bool {
     let shift = UInt64(48 - 16 * (digits & 3))
     if digits < 4 { prefix.time |= index << shift } else { prefix.inode |= index << shift }
     digits += 1
     spans = []
     guard digits < 8 else {
-      // More names of a single file than are kept. Its bytes come back with the last of them.
+      // A single file with more names than capacity. Its bytes are freed with the last name.
       let needed = (1..<span.count).first { isReached(Span(count: before.count + $0, bytes: before.bytes)) } ?? span.count
       cut = Cut(time: Int64(bitPattern: prefix.time ^ 1 << 63), inode: prefix.inode, names: needed)
       planned = before.count + needed
@@ -184,7 +184,7 @@ struct Survey: Sendable {
       names = index > 0 && isSameFile(record, records[index - 1]) ? names + 1 : 1
       cut = Cut(time: Int64(bitPattern: record.time ^ 1 << 63), inode: record.inode, names: names)
       passed.count += 1
-      // The bytes come back with the last name.
+      // The bytes are freed with the last name.
       let isLast = index + 1 == records.count || !isSameFile(record, records[index + 1])
       if isLast { passed.bytes = passed.bytes.addingClamped(record.size & ~Self.severalNames) }
     }
@@ -196,7 +196,7 @@ struct Survey: Sendable {
 }
 
 extension UInt64 {
-  /// The sum, or the largest value when it does not fit.
+  /// The sum, saturating at the largest value.
   fileprivate func addingClamped(_ other: UInt64) -> UInt64 {
     let (sum, overflow) = addingReportingOverflow(other)
     return overflow ? .max : sum

@@ -1,4 +1,4 @@
-/// Shows a survey what a walk finds, but for files that cannot go anyway.
+/// Feeds a survey from a walk, except files that cannot be removed anyway.
 struct SurveyVisitor: TreeVisitor {
   var survey: Survey
   let ageBy: AgeTimes

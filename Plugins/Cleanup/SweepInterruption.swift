@@ -1,6 +1,6 @@
-/// Why a rule was not carried out to its end.
+/// Why a rule ended early.
 enum SweepInterruption: Error {
-  /// Told to stop.
+  /// It was asked to stop.
   case stopped
   /// Its directory does not exist.
   case missing

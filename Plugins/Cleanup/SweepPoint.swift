@@ -1,7 +1,7 @@
-/// Where a test may let something happen in the middle of a sweep.
+/// A point at which a test can interfere with a sweep.
 enum SweepPoint: Sendable, Equatable {
-  /// A file was chosen; it has not been looked at again.
+  /// A file was chosen and not yet checked again.
   case chosen
-  /// The file was checked and claimed; next come the last look and its removal.
+  /// The file was checked and claimed; the last check and the removal follow.
   case claimed
 }

@@ -2,19 +2,19 @@ internal import Glibc
 internal import Logging
 import StrictText
 
-/// Carries out rules, one after the other: finds the line between what goes and what stays, rehearses, removes, with a checkpoint after each
-/// batch.
+/// Executes rules in sequence: finds the boundary between files to remove and to keep, rehearses, and removes, with checkpoints between
+/// batches.
 final class Sweeper {
   private let rules: [Rule]
   private let batchSize: Int
   private let environment: SweepEnvironment
   private var checkpoint: CleanupCheckpoint
-  /// Where this run began.
+  /// The progress at the beginning of this run.
   private let beginning: Progress
-  /// Files dealt with in rules that are done.
+  /// Files handled in finished rules.
   private var dealtWithBefore: UInt64 = 0
 
-  /// What a run cannot lose again when the next one searches anew.
+  /// The progress that remains when the next run searches again.
   private struct Progress: Equatable {
     var rules = 0
     var removed: UInt64 = 0
@@ -30,13 +30,13 @@ final class Sweeper {
   /// How a sweep ended.
   enum Outcome: Sendable, Equatable {
     case finished(CleanupReport)
-    /// Told to stop; the checkpoint says where to go on.
+    /// It was asked to stop; the checkpoint says where to continue.
     case stopped(CleanupReport)
   }
 
-  /// Beyond this a checkpoint belongs to an occurrence that nobody finished, and the rules it counts as done are due again. Nanoseconds.
+  /// An older checkpoint belongs to an unfinished earlier occurrence, and its finished rules are due again. Nanoseconds.
   private static let longestPause: Int64 = 86_400 * 1_000_000_000
-  /// Nobody counts further.
+  /// The count stops here.
   private static let mostFruitlessRuns = 1_000
 
   /// - Parameters:
@@ -53,15 +53,15 @@ final class Sweeper {
       checkpoint = resuming
     } else {
       checkpoint = CleanupCheckpoint(fingerprint: fingerprint, asOf: environment.now, reports: [])
-      // However long they took, they were about these rules.
+      // Kept regardless of age, because these runs had the same rules.
       if let resuming, resuming.fingerprint == fingerprint { checkpoint.fruitlessRuns = resuming.fruitlessRuns }
     }
     beginning = Progress(checkpoint.reports)
   }
 
-  /// Everything, from where the checkpoint left off.
+  /// Executes everything from the checkpoint on.
   ///
-  /// - Throws: Only what keeping a checkpoint throws.
+  /// - Throws: Only errors of writing a checkpoint.
   func run() throws -> Outcome {
     for (index, rule) in rules.enumerated() {
       var report = report(at: index, for: rule)
@@ -98,15 +98,15 @@ final class Sweeper {
     return .finished(CleanupReport(rules: checkpoint.reports))
   }
 
-  /// Whether this run has removed anything, or finished a rule: what was only searched is searched again.
+  /// Whether this run has removed anything or finished a rule; a mere search must be repeated.
   var hasProgressed: Bool { Progress(checkpoint.reports) != beginning }
 
-  /// How many runs in a row, with this one, spent their whole budget without progress.
+  /// The number of consecutive runs, including this one, that spent their whole budget without progress.
   var fruitlessRuns: Int { checkpoint.fruitlessRuns ?? 0 }
 
   private var lastSave = ContinuousClock.now
 
-  /// What keeping a checkpoint threw in the middle of a rule.
+  /// The error of writing a checkpoint during a rule.
   private var saveFailure: (any Error)?
 
   // MARK: One rule
@@ -148,7 +148,7 @@ final class Sweeper {
     environment.progress(earlier + sweep.dealtWith, earlier + sweep.dealtWith)
   }
 
-  /// Finds the line between what goes and what stays; in one pass over the tree, unless it has more files than a survey keeps.
+  /// Finds the boundary between files to remove and to keep, in one pass over the tree unless it has more files than the survey's capacity.
   private func survey(
     _ rule: Rule, _ root: DirectoryHandle, excluding excluded: Set<UInt64>, _ report: inout RuleReport, _ removedBefore: UInt64
   ) throws(SweepInterruption) -> Survey {
@@ -164,7 +164,7 @@ final class Sweeper {
     return visitor.survey
   }
 
-  /// Finds out which of the files that a limit asks for cannot go: they do not count, else others would go in vain.
+  /// Finds out which of the files to remove cannot be removed: they do not count, because otherwise others would be removed in vain.
   private func rehearse(
     _ rule: Rule, _ root: DirectoryHandle, _ cut: Cut, _ report: inout RuleReport
   ) throws(SweepInterruption) -> Set<UInt64> {
@@ -178,7 +178,7 @@ final class Sweeper {
     return rehearsal.unremovable
   }
 
-  /// Files seen and meant, when the rule was first searched: those that an earlier run removed are counted with those that are left.
+  /// Sets the counts as of the first search of the rule: files that an earlier run removed are added to the remaining ones.
   private func count(seen: UInt64, matched: UInt64, in report: inout RuleReport, _ removedBefore: UInt64) {
     report.scanned = max(report.scanned, seen + removedBefore)
     report.matched = max(report.matched, matched + removedBefore)
@@ -223,8 +223,8 @@ final class Sweeper {
 
   // MARK: The checkpoint
 
-  /// The report of the rule at `index`, new or from the checkpoint. What an unfinished rule left in place will be met again, so it is
-  /// not counted twice; in a dry run that is everything.
+  /// The report of the rule at `index`, new or from the checkpoint. Files that an unfinished rule left in place will be found again, so
+  /// they are not counted twice; in a dry run these are all files.
   private func report(at index: Int, for rule: Rule) -> RuleReport {
     let fresh = RuleReport(named: rule.name, dryRun: rule.dryRun)
     guard index < checkpoint.reports.count else { return fresh }

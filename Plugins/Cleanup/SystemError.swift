@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// What a system call answered instead of doing what it was asked for.
+/// The error of a system call.
 struct SystemError: Error, CustomStringConvertible, Equatable {
   /// The `errno`, positive.
   let code: Int32
 
-  /// The error of the system call that this thread made last.
+  /// The error of this thread's last system call.
   static var last: SystemError { SystemError(code: errno) }
 
   var description: String {

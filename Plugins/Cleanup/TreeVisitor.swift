@@ -1,8 +1,8 @@
-/// What looks at the files of a ``TreeWalk``.
+/// Visits the files of a ``TreeWalk``.
 protocol TreeVisitor {
   /// A regular file was seen, whether the rule means it or not.
   mutating func seen()
-  /// A file that the rule means. `name` is borrowed.
+  /// A file that the rule covers. `name` is borrowed.
   mutating func visit(_ name: UnsafeRawBufferPointer, in directory: DirectoryNode, _ status: FileStatus) throws(SweepInterruption)
   /// A directory, listed to its end, and everything below it were seen.
   mutating func leave(_ directory: DirectoryNode) throws(SweepInterruption)

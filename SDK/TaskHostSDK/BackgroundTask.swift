@@ -27,7 +27,7 @@ public protocol BackgroundTask: Sendable {
   /// A payload that does not decode ends the run as a failure whose message names the place.
   associatedtype Payload: Decodable & Sendable = NoPayload
 
-  /// What the operator's configuration gives the plugin, decoded from JSON at launch. Without any, `{}` is decoded.
+  /// What the operator's configuration gives the plugin, decoded from JSON at launch. Without settings, `{}` is decoded.
   ///
   /// Settings that do not decode refuse the launch, with a line in the host's log that names the place.
   associatedtype Settings: Decodable & Sendable = NoSettings
@@ -44,28 +44,28 @@ public protocol BackgroundTask: Sendable {
   /// The plugin's own version, at most 64 bytes of UTF-8. Default: none.
   static var version: String? { get }
 
-  /// Time one run may take, above zero, rounded up to milliseconds. Default `nil`: the kind's.
+  /// The time that a run may take, above zero, rounded up to milliseconds. Default `nil`: the kind's budget.
   ///
   /// It may shorten the kind's budget; only the operator's configuration lengthens it.
   static var budget: Duration? { get }
 
-  /// How many runs of this identifier may be live at once, 1 to 1024. Default: 1.
+  /// The maximum number of concurrent runs of this identifier, 1 to 1024. Default: 1.
   static var maxConcurrentRuns: Int { get }
 
-  /// Makes the instance that serves the runs. Called on the host's launch thread, and more than once where the host probes the plugin or
-  /// restarts a worker; does no I/O of consequence.
+  /// Creates the instance that serves the runs. Called on the host's launch thread, and again if the host probes the plugin or restarts a
+  /// worker, so it must not do I/O with lasting effects.
   ///
   /// - Throws: Anything; the launch is refused and the error's description goes to the host's log.
   init(_ launch: LaunchContext<Settings>) throws
 
   /// Does the work of one run.
   ///
-  /// Runs on the run's own thread, which serves nothing else, and comes back to it after each suspension, as do its child tasks; so blocking
-  /// calls are allowed here. The code of an actor that concurrent runs share may be executed by any of their threads. A worker's main thread
-  /// serves the main queue, so `@MainActor` code runs; with `isolation = "thread"` nobody serves it, and such code waits for ever.
+  /// Executes on the run's own thread, also after each suspension and in child tasks, so blocking calls are allowed here. The code of an
+  /// actor that concurrent runs share can run on any of their threads. A worker's main thread serves the main queue, so `@MainActor` code
+  /// runs; with `isolation = "thread"` nothing serves it, and such code waits forever.
   ///
   /// At expiration the Swift task that executes this function is cancelled; ``TaskContext/grace`` says how long it then has to return.
-  /// Unstructured tasks must be awaited before returning: the host takes the return as the completion.
+  /// Await unstructured tasks before returning: for the host, the run is complete when this function returns.
   ///
   /// - Throws: ``TaskFailure`` to choose the outcome and the operator's message. Any other error is a retry with its description as the
   ///   message; `CancellationError` after expiration is a retry.

@@ -1,3 +1,3 @@
-// An author imports TaskHostSDK alone: the C names of `taskhost_plugin_launch` and swift-log's `Logger` come with it.
+// Authors need to import only TaskHostSDK: it includes the C names of `taskhost_plugin_launch` and swift-log's `Logger`.
 @_exported public import CTaskHost
 @_exported public import Logging

@@ -80,7 +80,7 @@ extension TestHost {
   }
 
   /// Ends the host as a drained one does: drains, lets time pass until every run has ended, and calls the shutdown hooks of plugins in
-  /// files, one after the other.
+  /// files, in sequence.
   ///
   /// - Throws: ``TestHostError/stuck(_:)`` when a handler or a hook keeps it from ending for too long in real time.
   public func shutdown() async throws {

@@ -35,7 +35,7 @@ const char *taskhost_crash_text(const taskhost_crash_cell *cell) { return cell->
 
 void taskhost_crash_leaving(void) { atomic_store(&is_leaving, 1); }
 
-/* The first one to crash writes; whoever crashes meanwhile waits for the end of the process. */
+/* The first thread to crash writes; others that crash wait for the end of the process. */
 static int claim_cell(void) {
   uint32_t nothing = TASKHOST_CRASH_NOTHING;
   return watched && __atomic_compare_exchange_n(&watched->state, &nothing, TASKHOST_CRASH_BEGUN, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
@@ -53,7 +53,7 @@ static void write_cell(uint32_t cause, int number, uint64_t address) {
 
 static void complete_cell(void) { __atomic_store_n(&watched->state, TASKHOST_CRASH_COMPLETE, __ATOMIC_RELEASE); }
 
-/* Looking at a broken stack may hang or fault: then the process dies a second later, with what is written so far. */
+/* Reading a broken stack can hang or fault: then the process dies a second later, with what is written so far. */
 static void die_in_a_second(void) {
   signal(SIGALRM, SIG_DFL);
   sigset_t alarm_only;
@@ -69,14 +69,14 @@ static void on_fault(int number, siginfo_t *information, void *context) {
   if (claim_cell()) {
     write_cell(TASKHOST_CRASH_SIGNAL, number, (uint64_t)(uintptr_t)information->si_addr);
     die_in_a_second();
-    /* A fault while the stack is looked at is not to come back here. */
+    /* A fault while reading the stack must not come back here. */
     signal(number, SIG_DFL);
     watched->text_length = (uint32_t)taskhost_stack_text(watched->text, sizeof watched->text, context, 1);
     complete_cell();
   }
   signal(number, SIG_DFL);
   errno = error;
-  /* A fault of the processor happens again when this returns; a signal that was sent has to be sent again. */
+  /* A processor fault happens again when this returns; a sent signal must be raised again. */
   if (information->si_code <= 0) raise(number);
 }
 
@@ -102,7 +102,7 @@ static void free_alternate_stack(void) {
   if (sigaltstack(&none, NULL) == 0) munmap(memory, ALTERNATE_STACK);
 }
 
-/* The thread ends. If it serves a run still, its handler did not return. */
+/* The thread ends. If it still serves a run, its handler did not return. */
 static void thread_ends(void *value) {
   (void)value;
   void (*function)(void *) = thread_exit_function;
@@ -162,7 +162,7 @@ static void note_exit(int status) {
   complete_cell();
 }
 
-/* These stand before libc's in every lookup, since they are the executable's own. */
+/* These take precedence over libc's in every lookup, because they belong to the executable. */
 __attribute__((visibility("default"), noreturn)) void exit(int status) {
   note_exit(status);
   void (*real)(int) = (void (*)(int))dlsym(RTLD_NEXT, "exit");

@@ -26,7 +26,7 @@ typedef struct writer {
 
 static void put(writer *out, const char *text) {
   for (; *text && out->length < out->capacity; text++) {
-    /* Names come from files that others made. */
+    /* Names come from untrusted files. */
     unsigned char byte = (unsigned char)*text;
     out->buffer[out->length++] = byte < 0x20 || byte >= 0x7F ? '?' : (char)byte;
   }
@@ -74,7 +74,7 @@ static void put_frame(writer *out, int number, void *address) {
   put_line_end(out);
 }
 
-/* Where the thread was when the signal came; NULL where that is not known. */
+/* The address at which the signal interrupted the thread; NULL if unknown. */
 static void *interrupted_at(const void *context) {
   if (!context) return NULL;
   const ucontext_t *interrupted = context;
@@ -116,7 +116,7 @@ static void on_question(int number, siginfo_t *information, void *context) {
   (void)number;
   int error = errno;
   unsigned question = (unsigned)information->si_value.sival_int;
-  /* A question that came too late is not answered: the text is another's by now. */
+  /* A late request is not answered: the text belongs to another request now. */
   if (atomic_load(&wanted) == question) {
     atomic_store(&answer_length, taskhost_stack_text(answer_text, sizeof answer_text, context, 1));
     atomic_store(&answered, question);
@@ -174,7 +174,7 @@ int taskhost_crash_stack_of(int thread_number, char *buffer, size_t capacity, si
     *length = count < capacity ? count : capacity;
     memcpy(buffer, answer_text, *length);
   } else {
-    /* An answer that is being written now must not be taken for the next one's. */
+    /* An answer that is still being written must not count for the next request. */
     atomic_fetch_add(&wanted, 1);
   }
   pthread_mutex_unlock(&one_caller);

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* Loads what a look at the stack needs, which must not happen in a signal handler. */
+/* Loads what reading a stack needs, because a signal handler must not load it. */
 void taskhost_stack_prime(void);
 
 /* Writes the calling thread's stack, a line a frame: from the frame that was interrupted, if `context` is a signal handler's, else without

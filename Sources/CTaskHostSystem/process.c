@@ -70,13 +70,13 @@ int taskhost_process_end_group(pid_t leader, taskhost_process_end *end) {
   memset(&information, 0, sizeof information);
   if (waitid(P_PID, (id_t)leader, &information, WEXITED | WNOHANG | WNOWAIT) != 0) {
     if (errno != ECHILD) return -1;
-    /* Code in this process takes ends that are not its own, or has SIGCHLD ignored. The number may be another's by now. */
+    /* Other code in this process reaps children, or SIGCHLD is ignored. The number may belong to another process now. */
     memset(end, 0, sizeof *end);
     end->status = TASKHOST_PROCESS_TAKEN;
     return 0;
   }
   if (information.si_pid == 0) return 1;
-  /* The leader's number is its group's: while the leader has not been taken, no other process can have it. */
+  /* The leader's number is also its group's: until the leader is reaped, no other process can get it. */
   kill(-leader, SIGKILL);
   int status = 0;
   struct rusage usage;
@@ -88,7 +88,7 @@ int taskhost_process_end_group(pid_t leader, taskhost_process_end *end) {
   return 0;
 }
 
-/* "/proc/PID/status", without what is not safe in a signal handler. */
+/* "/proc/PID/status", using only code that is safe in a signal handler. */
 static void status_path(pid_t process, char *path) {
   strcpy(path, "/proc/self/status");
   if (process == 0) return;

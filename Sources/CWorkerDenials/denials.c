@@ -88,7 +88,7 @@ static bool resolve(int directory, const char *path, bool folder, char place[RES
         if (!folder_of(path, place, RESOLVED_PATH)) return false;
         path = place;
     }
-    /* Not by open, which would come back here. */
+    /* Not with open, which is interposed here. */
     int descriptor = (int)syscall(SYS_openat, directory, path, O_PATH | O_CLOEXEC);
     if (descriptor < 0) return false;
     char link[40];
@@ -105,7 +105,7 @@ enum taskhost_sandbox_advice denials_advice(int directory, const char *path, boo
     denials_absolute(directory, path, named);
     if (taskhost_sandbox_advice(named, writing) == TASKHOST_SANDBOX_NOTHING) return TASKHOST_SANDBOX_NOTHING;
     if (folder) denials_folder(named);
-    /* A link of the plugin's own may lead to what is the host's. */
+    /* A link of the plugin can lead to the host's files. */
     return taskhost_sandbox_advice(resolve(directory, path, folder, place) ? place : named, writing);
 }
 

@@ -1,4 +1,4 @@
-/* What the interposed functions share. */
+/* Shared declarations of the interposed functions. */
 #ifndef DENIALS_H
 #define DENIALS_H
 
@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-/* Sanitizers bring functions of these names themselves. */
+/* Sanitizers define functions with these names themselves. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define DENIALS_OFF 1
 #elif defined(__has_feature)

@@ -55,7 +55,7 @@ static const uint64_t changing_commands[] = {
     0x5000940f, 0x5000943f, 0x4008941a, 0xc0c89425, /* BTRFS_IOC_SNAP_DESTROY, _V2, SUBVOL_SETFLAGS, SET_RECEIVED_SUBVOL */
 };
 
-/* Never for a plugin, whatever it is entitled to. */
+/* Never allowed for a plugin, whatever its entitlements. */
 static const int always_denied[] = {
     /* system calls that go around filters */
     SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register),
@@ -119,7 +119,7 @@ static struct scmp_arg_cmp masked(unsigned argument, uint64_t mask, uint64_t val
     return (struct scmp_arg_cmp){argument, SCMP_CMP_MASKED_EQ, mask, value};
 }
 
-/* Rules are added one after the other; the first failure is kept and the rest skipped. */
+/* Rules are added in sequence; after the first failure the rest is skipped. */
 struct builder {
     scmp_filter_ctx context;
     int result;
@@ -195,11 +195,11 @@ static void sockets(struct builder *builder, enum taskhost_sandbox_network netwo
     allow_kinds(builder, SCMP_SYS(socket), AF_NETLINK, 1u << SOCK_RAW | 1u << SOCK_DGRAM);
     deny_if_both(builder, SCMP_SYS(socket), equal(0, AF_NETLINK), other_than(2, 0));
 
-    /* A socket that asks for no port gets one from a range, and could choose a range of one port. */
+    /* A socket without a port gets one from a range, and a plugin could set a range of one port. */
     deny_if_both(builder, SCMP_SYS(setsockopt), masked(1, COMMAND_BITS, SOL_IP), masked(2, COMMAND_BITS, LOCAL_PORT_RANGE));
 
     if (network == TASKHOST_SANDBOX_PORTS) {
-        /* Connects without Landlock being asked for the port. */
+        /* Connects without Landlock checking the port. */
         deny_if(builder, SCMP_SYS(sendto), masked(3, SET_FAST_OPEN, SET_FAST_OPEN));
         deny_if(builder, SCMP_SYS(sendmsg), masked(2, SET_FAST_OPEN, SET_FAST_OPEN));
         deny_if(builder, SCMP_SYS(sendmmsg), masked(3, SET_FAST_OPEN, SET_FAST_OPEN));
@@ -239,7 +239,7 @@ static void signals(struct builder *builder, const struct taskhost_sandbox_filte
     deny_if(builder, SCMP_SYS(ioctl), masked(1, COMMAND_BITS, SIO_SET_GROUP));
     deny_if(builder, SCMP_SYS(ioctl), masked(1, COMMAND_BITS, TERMINAL_INPUT));
     deny_if(builder, SCMP_SYS(ioctl), masked(1, COMMAND_BITS, TERMINAL_LINUX));
-    /* Holds up whoever opens the file, for a file it may only read. */
+    /* Delays processes that open the file, even if the plugin may only read it. */
     deny_if(builder, SCMP_SYS(fcntl), masked(1, COMMAND_BITS, F_SETLEASE));
     /* It dies with the host. */
     deny_if(builder, SCMP_SYS(prctl), masked(0, COMMAND_BITS, PR_SET_PDEATHSIG));
@@ -282,7 +282,7 @@ static void files(struct builder *builder, const struct taskhost_sandbox_filter 
     deny_if(builder, SCMP_SYS(utimensat_time64), other_than(1, 0));
 
     if (filter->landlock_abi >= 3) return;
-    /* No right for truncating yet: what was opened for writing is the only way. */
+    /* Landlock cannot limit truncation yet, so only files opened for writing can be truncated. */
     deny(builder, SCMP_SYS(truncate));
     deny(builder, SCMP_SYS(truncate64));
     static const uint64_t not_writing[] = {O_RDONLY, O_ACCMODE}; /* 3 opens for neither, and yet truncates */

@@ -106,7 +106,7 @@ enum taskhost_sandbox_advice taskhost_sandbox_advice(const char *path, bool writ
             refused = found & (writing ? places[index].refusals >> 3 : places[index].refusals);
             if (refused == 0) break;
             if (found != ABOVE) in_reserved = true;
-            /* What may not even be read below is secret: the host's own. */
+            /* A path below which reading is refused is the host's secret. */
             enum taskhost_sandbox_advice this_one =
                 (places[index].refusals & BELOW) != 0 ? TASKHOST_SANDBOX_NEVER : TASKHOST_SANDBOX_RELIED_ON;
             if (this_one > advice) advice = this_one;
@@ -128,7 +128,7 @@ static uint64_t hash(const char *text) {
     return value == 0 ? 1 : value;
 }
 
-/* Whether this sentence is new and there is room for it; it is told from now on. */
+/* Whether this sentence is new and there is room for it; it then counts as reported. */
 static bool first_time(const char *sentence) {
     uint64_t wanted = hash(sentence);
     for (size_t index = 0; index < MOST_SENTENCES; index++) {

@@ -22,7 +22,7 @@ public struct CivilDate: Sendable, Hashable, Comparable {
     year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
   }
 
-  /// The date as written; the parts are taken as they are, within their ranges.
+  /// Creates a date from parts that are within their ranges.
   public init(year: Int, month: Int, day: Int) {
     self.year = year
     self.month = month
@@ -47,7 +47,7 @@ public struct CivilDate: Sendable, Hashable, Comparable {
     return ((days + 4) % 7 + 7) % 7
   }
 
-  /// How many days the month has.
+  /// The number of days of a month.
   public static func days(inMonth month: Int, of year: Int) -> Int {
     switch month {
     case 2: isLeap(year) ? 29 : 28

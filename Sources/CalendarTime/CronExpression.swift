@@ -1,7 +1,7 @@
 /// Times of the calendar: minutes, hours, days, months and weekdays that match (crontab(5), five fields).
 ///
-/// Where both the days of the month and the weekdays are restricted, a day that matches either will do; a field that begins with `*` is
-/// no restriction in that sense (Vixie cron).
+/// If both the days of the month and the weekdays are restricted, a day that matches either one matches. A field that begins with `*` is
+/// not a restriction in this sense (Vixie cron).
 public struct CronExpression: Sendable, Hashable {
   /// As it was written.
   public let text: String
@@ -20,10 +20,10 @@ public struct CronExpression: Sendable, Hashable {
 
   /// Reads five fields, or one of `@yearly`, `@annually`, `@monthly`, `@weekly`, `@daily`, `@midnight`, `@hourly`.
   ///
-  /// Each field is a list, by commas, of `*`, a number, a range `a-b`, each with a step `/n`; `a/n` is from a to the end. Months and weekdays
-  /// have their English names too, three letters, in any case; Sunday is 0 and 7.
+  /// Each field is a comma-separated list of `*`, a number, or a range `a-b`, each with an optional step `/n`; `a/n` means from a to the
+  /// end. Months and weekdays also have their English names, three letters in any case; Sunday is 0 and 7.
   ///
-  /// - Throws: What of it is wrong.
+  /// - Throws: What is wrong with it.
   public init(_ text: String) throws(CronSyntaxError) {
     let words = text.split { $0 == " " || $0 == "\t" }.map(String.init)
     var fields = words
@@ -71,7 +71,7 @@ public struct CronExpression: Sendable, Hashable {
     }
   }
 
-  /// Whether a date exists that matches. Weekdays alone always come.
+  /// Whether any date matches. Weekdays alone always do.
   private var mayHappen: Bool {
     if !anyDay, !anyWeekday { return true }
     return (1...12).contains { month in

@@ -12,7 +12,7 @@ struct CronField {
     name: "month", range: 1...12, names: ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"])
   static let weekday = CronField(name: "weekday", range: 0...7, names: ["sun", "mon", "tue", "wed", "thu", "fri", "sat"])
 
-  /// A bit for each number that `field` names.
+  /// A bit for each number in `field`.
   func bits(_ field: String, in text: String) throws(CronSyntaxError) -> UInt64 {
     var bits: UInt64 = 0
     for part in field.split(separator: ",", omittingEmptySubsequences: false) { bits |= try self.part(String(part), text) }
@@ -32,7 +32,7 @@ struct CronField {
     }
     let numbers: ClosedRange<Int>
     if halves[0] == "*" {
-      // Sunday has two numbers, of which one will do.
+      // Sunday has two numbers; one suffices.
       numbers = name == Self.weekday.name ? 0...6 : range
     } else {
       let ends = halves[0].split(separator: "-", omittingEmptySubsequences: false).map(String.init)

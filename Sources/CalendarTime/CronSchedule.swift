@@ -1,20 +1,20 @@
 public import TaskModel
 
-/// A cron expression by the clocks of a place.
+/// A cron expression in a time zone.
 public struct CronSchedule: Sendable, Hashable {
-  /// Which times.
+  /// The times.
   public let expression: CronExpression
-  /// Whose clocks.
+  /// The time zone.
   public let zone: TimeZoneRules
-  /// What happens when those are set.
+  /// What happens when its clocks are set.
   public let daylight: DaylightPolicy
   private let times: [Int]
 
-  /// Days that are looked through for the next time: the longest wait there is, from one February 29 that is a given weekday to the next
-  /// across a year that is no leap year, is 40 years.
+  /// The number of days to search for the next time. The longest wait is 40 years, between two February 29 on the same weekday across a
+  /// century without a leap day.
   private static let horizon = 41 * 366
 
-  /// A schedule as given.
+  /// Creates a schedule.
   public init(_ expression: CronExpression, in zone: TimeZoneRules, daylight: DaylightPolicy = DaylightPolicy()) {
     self.expression = expression
     self.zone = zone
@@ -22,9 +22,9 @@ public struct CronSchedule: Sendable, Hashable {
     times = expression.timesOfDay
   }
 
-  /// The first time that comes after a moment, both in seconds since 1970; nil: none within 40 years.
+  /// The first time after a moment, both in seconds since 1970; nil if there is none within 40 years.
   public func next(after moment: Int) -> Int? {
-    // What clocks skip of a day may come on the next one (Pacific/Apia skipped all of 2011-12-30).
+    // Times that clocks skip can move to the next day (Pacific/Apia skipped all of 2011-12-30).
     let today = floorDivide(moment + zone.offset(at: moment), 86_400)
     var best: Int?
     var day = today - 2
@@ -41,15 +41,15 @@ public struct CronSchedule: Sendable, Hashable {
     return best
   }
 
-  /// No time of the day, or of a later one, is before that.
+  /// No time of this or a later day is earlier.
   private func firstMoment(of day: Int) -> Int { day * 86_400 - TimeZoneRules.widest }
 
-  /// The first of a day's times that comes after a moment.
+  /// The first of a day's times after a moment.
   private func first(of day: Int, after moment: Int) -> Int? {
     let midnight = day * 86_400
     let around = zone.stretches(from: midnight - TimeZoneRules.widest, to: midnight + 86_400 + TimeZoneRules.widest)
     guard around.contains(where: { $0.offset != around[0].offset }) else {
-      // No clock is set then: the first time in the list that is later.
+      // The clocks are not set on this day: finds the first later time in the list.
       var (low, high) = (0, times.count)
       while low < high {
         let middle = (low + high) / 2

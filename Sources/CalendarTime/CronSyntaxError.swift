@@ -1,4 +1,4 @@
-/// A cron expression that says nothing.
+/// Why a text is not a valid cron expression.
 public struct CronSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The expression.
   public let text: String

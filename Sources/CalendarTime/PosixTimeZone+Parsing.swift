@@ -1,5 +1,5 @@
 extension PosixTimeZone {
-  /// Reads the text; nil: it is not one.
+  /// Reads the text; nil if it is not one.
   init?(_ text: String) {
     var reader = Reader(rest: Array(text.utf8)[...])
     guard reader.skipName(), let west = reader.time(hours: 24) else { return nil }

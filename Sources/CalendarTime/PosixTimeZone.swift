@@ -1,4 +1,4 @@
-/// A time zone as POSIX writes it in `TZ`, with which a file of the time zone database says how its last offsets go on.
+/// A time zone as POSIX writes it in `TZ`. A file of the time zone database uses it for times after its last change.
 ///
 /// - Source: POSIX.1-2017, 8.3 Other Environment Variables; RFC 8536, 3.3 (hours from −167 to 167).
 struct PosixTimeZone: Sendable, Hashable {
@@ -17,7 +17,7 @@ struct PosixTimeZone: Sendable, Hashable {
     /// Seconds after local midnight; may be negative or beyond the day.
     let time: Int
 
-    /// Seconds since 1970 that a local clock would show if it showed UTC.
+    /// The local time of the moment, as seconds since 1970 as if it were UTC.
     func local(in year: Int) -> Int {
       let days: Int
       switch day {
@@ -43,7 +43,7 @@ struct PosixTimeZone: Sendable, Hashable {
 
   /// Seconds ahead of UTC.
   let standard: Int
-  /// nil: it has none.
+  /// nil if it has none.
   let daylight: Daylight?
 
   init(standard: Int, daylight: Daylight?) {
@@ -51,7 +51,7 @@ struct PosixTimeZone: Sendable, Hashable {
     self.daylight = daylight
   }
 
-  /// The changes from a moment until another, ends included; the one before the first, so that the offset at `from` is known.
+  /// The changes between two moments, inclusive, and the change before them, which gives the offset at `from`.
   func changes(from: Int, to: Int) -> [(moment: Int, offset: Int)] {
     guard let daylight else { return [(from, standard)] }
     guard to >= from else { return [] }

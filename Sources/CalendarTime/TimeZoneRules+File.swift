@@ -1,5 +1,5 @@
 extension TimeZoneRules {
-  /// A file that is not what a time zone's file has to be.
+  /// Why a file is not a valid time zone file.
   public struct Malformed: Error, Sendable, Hashable {
     /// What is wrong with it.
     public let observed: String

@@ -14,7 +14,7 @@ public struct TimeZoneRules: Sendable, Hashable {
   let changes: [(moment: Int, offset: Int)]
   /// The offset before the first change.
   let first: Int
-  /// What goes on for ever after the last change.
+  /// What goes on forever after the last change.
   let rule: PosixTimeZone
 
   /// UTC.
@@ -61,18 +61,18 @@ public struct TimeZoneRules: Sendable, Hashable {
     return found
   }
 
-  /// The moments at which local clocks show a time: none where clocks were set forward over it, two where they were set back over it.
+  /// The moments at which local clocks show a time: none if clocks were set forward over it, two if they were set back over it.
   ///
   /// - Parameters:
   ///   - local: The seconds since 1970 that the clocks would show if they showed UTC.
   ///   - around: The stretches that have a part in the ``widest`` before and after it.
-  /// - Returns: Ascending; and where there is none, the moment as clocks that had not been set would have told it.
+  /// - Returns: The moments, ascending; if there is none, the moment at which clocks would show it had they not been set.
   static func moments(showing local: Int, in around: [Stretch]) -> (moments: [Int], asIfNotSet: Int) {
     let moments = around.compactMap { stretch -> Int? in
       let moment = local - stretch.offset
       return moment >= stretch.start && moment < stretch.end ? moment : nil
     }
-    // The gap lies between two stretches: after the end of the one by its own clocks, before the start of the next by its.
+    // The gap is between two stretches: after the end of the first by its clocks, before the start of the second by its clocks.
     let before = zip(around, around.dropFirst()).first { left, right in
       local - left.offset >= left.end && local - right.offset < right.start
     }
@@ -87,7 +87,7 @@ public struct TimeZoneRules: Sendable, Hashable {
     left.first == right.first && left.rule == right.rule && left.changes.elementsEqual(right.changes) { $0 == $1 }
   }
 
-  /// Hashes what tells zones apart well enough.
+  /// Hashes enough to distinguish zones.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(first)
     hasher.combine(rule)

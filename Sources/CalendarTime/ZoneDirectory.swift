@@ -2,7 +2,7 @@ import Glibc
 
 /// Finds a time zone by its name in the time zone database of the system.
 public struct ZoneDirectory: Sendable {
-  /// A zone that is not to be had.
+  /// Why a zone is not available.
   public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The name that was asked for.
     public let name: String
@@ -48,7 +48,7 @@ public struct ZoneDirectory: Sendable {
     do { return try TimeZoneRules(file: bytes) } catch { throw Failure(name: name, description: "\(path) \(error.observed)") }
   }
 
-  /// Letters, digits, `_ + -`, with single slashes between; so it leads nowhere else.
+  /// Letters, digits, `_ + -`, separated by single slashes, so that it cannot lead out of the directory.
   private static func isName(_ name: String) -> Bool {
     guard (1...64).contains(name.utf8.count) else { return false }
     return name.split(separator: "/", omittingEmptySubsequences: false).allSatisfy { part in

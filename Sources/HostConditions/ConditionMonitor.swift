@@ -2,28 +2,28 @@ import Glibc
 public import HostThreads
 public import TaskModel
 
-/// Knows which conditions of the machine hold, and tells when that changes.
+/// Monitors the conditions of the machine and reports changes.
 ///
-/// It observes what somebody is interested in, and nothing else: without interest its thread sleeps, no socket is open, nothing is read.
-/// What is not observed does not count as held; what the machine does not tell does, with the reason in the report.
-public final class ConditionMonitor: ConditionSource {
+/// It observes only conditions of interest: without interest, its thread sleeps, no socket is open and nothing is read. An unobserved
+/// condition does not count as held. A condition that the machine does not report does, with the reason in the report.
+public final class ConditionMonitor: Sendable {
   private let shared: ConditionShared
   private let clock: any HostClock
   private let thread: Guarded<pthread_t?>
 
-  /// A monitor that could not be made.
+  /// Why a monitor could not be created.
   public struct Failure: Error, Sendable, CustomStringConvertible {
-    /// What was seen and what to do.
+    /// What happened and what to do.
     public let description: String
   }
 
-  /// Begins with interest in nothing.
+  /// Creates a monitor without interest in any condition.
   ///
   /// - Parameters:
-  ///   - clock: Its monotonic clock is the one of hysteresis, its calendar the one of reports. If it is not the machine's, call
-  ///     `clockMoved` when it moves.
-  ///   - changed: Called on the monitor's thread after each change of the report but for its sentences, never at once with itself. It may call
-  ///     everything here but ``stop()`` and ``look(within:)``.
+  ///   - clock: Its monotonic clock is used for hysteresis, its calendar for reports. If it is not the machine's clock, call `clockMoved`
+  ///     when it moves.
+  ///   - changed: Called on the monitor's thread after each change of the report other than its sentences, one call at a time. It may call
+  ///     everything here except ``stop()`` and ``look(within:)``.
   public init(
     settings: ConditionSettings = ConditionSettings(), sources: ConditionSources, clock: any HostClock = SystemClock(),
     changed: @escaping @Sendable (ConditionReport) -> Void
@@ -48,9 +48,9 @@ public final class ConditionMonitor: ConditionSource {
 
   deinit { shared.stop() }
 
-  /// Says which conditions something waits for or runs by; replaces what was said before.
+  /// Sets the conditions that requests wait for or runs depend on; replaces the previous set.
   ///
-  /// Returns at once. What was of no interest before does not hold until it has been read, which begins now; `changed` tells of it.
+  /// Returns immediately. A new condition does not hold until it has been read, which begins now; `changed` reports it.
   public func setInterest(_ conditions: Conditions) {
     let wall = clock.wallTime
     let isNew = shared.core { core in
@@ -61,37 +61,37 @@ public final class ConditionMonitor: ConditionSource {
     if isNew { shared.wake() }
   }
 
-  /// Decides whether each of `conditions` holds, whatever the machine says, until it is cleared. Without network, unmetered does not hold
-  /// either, unless it is overridden itself.
+  /// Overrides whether each of `conditions` holds, until cleared. Without network, unmetered does not hold either, unless it is overridden
+  /// itself.
   ///
-  /// - Parameter since: When that was decided, which reports give as the time since when it is so; nil: now.
+  /// - Parameter since: When that was decided, for reports; nil means now.
   public func override(_ conditions: Conditions, holds: Bool, since: WallTime? = nil) { setOverride(conditions, holds, since: since) }
 
   /// Lets the machine decide again.
   public func clearOverride(_ conditions: Conditions) { setOverride(conditions, nil) }
 
-  /// What is known now, from memory. What is of no interest is not known: see ``look(within:)``.
+  /// The current state, from memory. It does not cover conditions without interest: see ``look(within:)``.
   public var report: ConditionReport { shared.core { $0.report } }
 
   /// The conditions that hold now, from memory.
   public func satisfied() -> Conditions { shared.core { $0.report.held } }
 
-  /// What is known now, with a look at what is of no interest too, as it is at this moment: for people who ask.
+  /// The current state including a fresh reading of conditions without interest, for people who ask.
   ///
-  /// Waits for the monitor's thread, at most so long; then it is ``report``.
+  /// Waits at most `patience` for the monitor's thread; after that it returns ``report``.
   public func look(within patience: Duration = .seconds(2)) -> ConditionReport {
     let look = ConditionLook()
     guard !isOnThread, shared.ask(look) else { return report }
     return look.wait(until: SystemClock.now + patience) ?? report
   }
 
-  /// Ends the thread and waits for it: `changed` is not called any more.
+  /// Ends the thread and waits for it. `changed` is not called afterwards.
   public func stop() {
     shared.stop()
     if !isOnThread { shared.waitForEnd() }
   }
 
-  /// Lets the thread look at its clock again, which is not the machine's.
+  /// Makes the thread read its clock again, if that is not the machine's.
   package func clockMoved() { shared.wake() }
 
   /// What the thread did so far.

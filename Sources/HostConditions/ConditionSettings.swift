@@ -1,6 +1,6 @@
 import TaskModel
 
-/// The numbers by which conditions hold and are lost.
+/// The thresholds and delays of conditions.
 public struct ConditionSettings: Sendable, Hashable {
   /// Names of network interfaces through which traffic costs money: `["wwan0"]`.
   public var meteredInterfaces: Set<String> = []
@@ -15,7 +15,7 @@ public struct ConditionSettings: Sendable, Hashable {
   public var powerLostAfter = Duration.seconds(1)
   /// Charge in percent below which the battery is low.
   public var batteryLow = 15.0
-  /// Charge in percent from which it is not low any more.
+  /// Charge in percent from which the battery is no longer low.
   public var batteryOK = 20.0
   /// How often the power supplies are read while something waits for power or the battery, besides when the kernel says they changed.
   public var powerEvery = Duration.seconds(30)
@@ -38,11 +38,11 @@ public struct ConditionSettings: Sendable, Hashable {
 
   /// Free share of the file system, in percent, below which storage is low.
   public var storageLow = 5.0
-  /// Free share, in percent, from which it is not low any more.
+  /// Free share, in percent, from which storage is no longer low.
   public var storageOK = 7.0
   /// Free bytes below which storage is low, whatever the share.
   public var storageLowBytes: UInt64 = 512 << 20
-  /// Free bytes from which it is not low any more.
+  /// Free bytes from which storage is no longer low.
   public var storageOKBytes: UInt64 = 640 << 20
   /// How often free storage is read while something waits for it.
   public var storageEvery = Duration.seconds(60)
@@ -50,7 +50,7 @@ public struct ConditionSettings: Sendable, Hashable {
   /// The defaults.
   public init() {}
 
-  /// What contradicts itself, a sentence each that names the keys of the configuration; empty: nothing.
+  /// Sentences about contradictions, which name the keys of the configuration.
   public var problems: [String] {
     var found: [String] = []
     func ordered(_ low: Double, _ lowKey: String, _ high: Double, _ highKey: String) {

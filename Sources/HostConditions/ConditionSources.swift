@@ -1,8 +1,8 @@
-/// Where the conditions of the machine are read: the machine itself, or files that stand for it.
+/// Where to read the conditions of the machine: the machine itself, or files that replace it.
 public struct ConditionSources: Sendable {
   /// The directory with a directory for each power supply.
   public var powerSupplies = "/sys/class/power_supply"
-  /// The directory with `cpu` and `io` in it. Triggers are asked of the kernel's own only.
+  /// The directory with `cpu` and `io` in it. Triggers are set only in the kernel's own directory.
   public var pressure = ConditionSources.kernelPressure
   /// The file with the load averages.
   public var loadAverage = "/proc/loadavg"
@@ -10,13 +10,13 @@ public struct ConditionSources: Sendable {
   public var storage: String
   /// Online processors, over which the load is shared; at least 1.
   public var processors: Int
-  /// The system bus, on which NetworkManager is asked whether the connection is metered; nil: it is not asked.
+  /// The system bus, on which NetworkManager is asked whether the connection is metered; nil if it is not to be asked.
   public var systemBus: String? = "/run/dbus/system_bus_socket"
-  /// How many threads the host itself keeps busy, which do not count in the load: a run that waits for an idle machine must not lose that by
-  /// running. Called on the monitor's thread.
+  /// The number of threads that the host itself keeps busy. They do not count as load, so that a run that requires an idle machine does not
+  /// lose the condition by running. Called on the monitor's thread.
   public var ownLoad: @Sendable () -> Double = { 0 }
 
-  /// Bytes of the receive buffer of the route socket; nil: the kernel's default.
+  /// Bytes of the receive buffer of the route socket; nil means the kernel's default.
   package var routeBuffer: Int32?
 
   static let kernelPressure = "/proc/pressure"

@@ -4,10 +4,10 @@ import Glibc
 public struct ClockOffset: Sendable, Hashable {
   /// CLOCK_REALTIME less CLOCK_BOOTTIME, in whole milliseconds.
   public let wallLessBoot: Duration
-  /// Of this start of the machine; empty: not known.
+  /// The id of the machine's current boot; empty if unknown.
   public let bootID: String
 
-  /// An offset as stored.
+  /// Restores a stored offset.
   public init(wallLessBoot: Duration, bootID: String) {
     self.wallLessBoot = wallLessBoot
     self.bootID = bootID
@@ -15,20 +15,20 @@ public struct ClockOffset: Sendable, Hashable {
 
   /// The offset now, to about a millisecond.
   ///
-  /// - Parameter bootIDFile: Where the kernel tells it.
+  /// - Parameter bootIDFile: The kernel's file with the boot id.
   public static func now(bootIDFile: String = "/proc/sys/kernel/random/boot_id") -> ClockOffset {
     ClockOffset(wallLessBoot: .milliseconds(measured()), bootID: firstLine(of: bootIDFile))
   }
 
-  /// By how much the calendar was set since `earlier` (forward: positive), slewing included: a millisecond or two may be of the measuring.
+  /// How far the calendar was set since `earlier` (positive: forward), including slewing. Measuring can add a millisecond or two.
   ///
-  /// - Returns: nil if the machine was started anew since, or that is not known: the calendar alone can tell then.
+  /// - Returns: nil if the machine was rebooted since, or if that is unknown.
   public func moved(since earlier: ClockOffset) -> Duration? {
     guard !bootID.isEmpty, bootID == earlier.bootID else { return nil }
     return wallLessBoot - earlier.wallLessBoot
   }
 
-  /// The calendar before and after the other clock, so that a pause between does not count; the closest of a few.
+  /// Reads the calendar before and after the other clock, so that a pause between does not count; takes the closest of a few readings.
   private static func measured() -> Int64 {
     var best: (width: Int64, offset: Int64)?
     for _ in 0..<8 {

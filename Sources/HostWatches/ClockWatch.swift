@@ -1,21 +1,20 @@
 import CHostWatches
 import Glibc
 
-/// Tells when the calendar was set: by a person, by a time service that steps it, or after a suspend.
+/// Reports when the calendar was set: by a person, by a time service that steps it, or after a suspend.
 ///
-/// A calendar that is only slewed is not told; what ``ClockOffset`` says of it grows slowly. Its thread waits in the kernel for as long as
-/// nothing happens.
+/// Does not report slewing, which changes ``ClockOffset`` slowly. Its thread waits in the kernel while nothing happens.
 /// - Source: timerfd_create(2), `TFD_TIMER_CANCEL_ON_SET`.
 public final class ClockWatch: Sendable {
   private let thread: WatchThread
 
-  /// Begins to watch.
+  /// Starts to watch.
   ///
   /// - Parameters:
-  ///   - changed: Called on the watch's thread after the calendar was set, once for several settings that follow one another at once. Read
-  ///     the clock in it: what it was set from is not known here.
-  ///   - failed: Called on the watch's thread, at most once, with a sentence: from then on nothing is told.
-  /// - Throws: If the kernel has no such timer, descriptor or thread to give.
+  ///   - changed: Called on the watch's thread after the calendar was set, once for several settings in quick succession. Read the clock in
+  ///     it: the previous time is unknown here.
+  ///   - failed: Called on the watch's thread, at most once, with a sentence: no changes are reported after that.
+  /// - Throws: If no timer, descriptor or thread is available.
   public init(
     changed: @escaping @Sendable () -> Void, failed: @escaping @Sendable (String) -> Void
   ) throws(WatchFailure) {
@@ -37,8 +36,8 @@ public final class ClockWatch: Sendable {
 
   deinit { thread.end() }
 
-  /// Stops watching: once it returns, nothing is told any more. Waits for a `changed` that is going on, unless called in it; so the caller
-  /// holds no lock that `changed` takes.
+  /// Stops watching: no calls follow once it returns. Waits for a running `changed`, unless called in it, so the caller must not hold a
+  /// lock that `changed` takes.
   public func stop() { thread.stop() }
 
   private static func arm(_ timer: Int32) -> Bool { taskhost_watches_clock_arm(timer) == 0 || errno == ECANCELED }
@@ -46,11 +45,11 @@ public final class ClockWatch: Sendable {
   private static func read(_ timer: Int32, _ changed: () -> Void) -> String? {
     var expirations: UInt64 = 0
     let count = Glibc.read(timer, &expirations, MemoryLayout.size(ofValue: expirations))
-    // It expires at the end of time: that it was read means the same.
+    // The timer never expires by itself, so a successful read also means that the calendar was set.
     guard count > 0 || errno == ECANCELED else {
       return errno == EAGAIN || errno == EINTR ? nil : "its timer cannot be read: \(String(cString: strerror(errno)))"
     }
-    // Armed first: a setting after this is told again, one before it is seen by whoever reads the clock in `changed`.
+    // Arms first: a setting after this is reported again, and `changed` sees a setting before it when it reads the clock.
     guard arm(timer) else { return "its timer cannot be armed: \(String(cString: strerror(errno)))" }
     changed()
     return nil

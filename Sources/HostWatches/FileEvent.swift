@@ -1,22 +1,22 @@
 import Glibc
 
-/// An event of a watched file or directory, as the kernel tells it (inotify(7)).
+/// An event of a watched file or directory from the kernel (inotify(7)).
 struct FileEvent: Sendable, Hashable {
-  /// The watch; -1 for what is about all of them.
+  /// The watch; -1 for events about all of them.
   let watch: Int32
   /// Bits `IN_…`.
   let mask: UInt32
-  /// Which entry of the directory; nil: it itself.
+  /// The entry of the directory; nil for the object itself.
   let name: String?
 
   func has(_ bits: UInt32) -> Bool { mask & bits != 0 }
 
   /// Whether events were lost before it.
   var isOverflow: Bool { has(UInt32(IN_Q_OVERFLOW)) }
-  /// Whether the watch is gone: its object is, or its file system.
+  /// Whether the watch is gone, with its object or its file system.
   var isEnd: Bool { has(UInt32(IN_IGNORED)) }
 
-  /// Whatever a read of the queue gave.
+  /// The events in the bytes of one read of the queue.
   static func all(in bytes: UnsafeRawBufferPointer) -> [FileEvent] {
     var events: [FileEvent] = []
     var position = 0

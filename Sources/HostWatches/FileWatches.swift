@@ -2,25 +2,24 @@ import CHostWatches
 import Glibc
 import HostThreads
 
-/// Tells when files and directories change: created, written and closed, moved, deleted; of a directory, an entry of it too, but not what
-/// lies deeper.
+/// Reports changes of files and directories: created, written and closed, moved, deleted. For a directory, also changes of its entries, but
+/// not of deeper levels.
 ///
-/// A path need not exist, nor the directories above it; symbolic links are followed, and a link that is turned elsewhere changes the path.
-/// Its one thread waits in the kernel for as long as nothing happens. Not seen: what is written without being closed, through `mmap`, on
-/// another machine that shares the file system, and a file system that is mounted over a directory on the way.
-/// - Source: inotify(7); systemd.path for how little directories on the way are asked for.
+/// A path and its parent directories need not exist. Symbolic links are followed, and a retargeted link changes the path. Its single thread
+/// waits in the kernel while nothing happens. Not seen: writes without a close, writes through `mmap`, writes by another machine that
+/// shares the file system, and a file system mounted over a directory on the way.
+/// - Source: inotify(7); systemd.path for the few events requested of directories on the way.
 public final class FileWatches: Sendable {
   private let table: Guarded<WatchTable>
   private let thread: WatchThread
 
-  /// Watches nothing yet.
+  /// Creates watches without paths.
   ///
   /// - Parameters:
-  ///   - changed: Called on the watches' thread with a path of the set, once for what the kernel tells at once. It may be called for a path
-  ///     that has just been left out of the set, and for one that turns out to be as it was: the kernel's queue overflowed, or
-  ///     ``problems`` has something new about it.
-  ///   - failed: Called on the watches' thread, at most once, with a sentence: from then on nothing is told.
-  /// - Throws: If the kernel has no queue, descriptor or thread to give.
+  ///   - changed: Called on the watches' thread with a path of the set, once for events that arrive together. It can be called for a path
+  ///     that was just removed from the set, and for an unchanged path if the kernel's queue overflowed or ``problems`` has news about it.
+  ///   - failed: Called on the watches' thread, at most once, with a sentence: no changes are reported after that.
+  /// - Throws: If no queue, descriptor or thread is available.
   public init(
     changed: @escaping @Sendable (String) -> Void, failed: @escaping @Sendable (String) -> Void
   ) throws(WatchFailure) {
@@ -43,12 +42,10 @@ public final class FileWatches: Sendable {
 
   deinit { thread.end() }
 
-  /// Watches these absolute paths and no others; what happens to them from here on is told.
+  /// Watches these absolute paths and no others from now on.
   ///
-  /// Reads the file system, and waits for the watches' thread while that does: call it off the cooperative pool. May be called in
-  /// `changed`.
-  /// - Returns: The paths that cannot be watched, each with a sentence that says why and what to do. They are tried again when this is
-  ///   called again.
+  /// Reads the file system and can wait for the watches' thread: call it off the cooperative pool. Can be called in `changed`.
+  /// - Returns: The paths that cannot be watched, each with a sentence that says why and what to do. The next call tries them again.
   @discardableResult public func watch(_ paths: Set<String>) -> [String: String] {
     table.withLock {
       $0.watch(paths)
@@ -56,11 +53,11 @@ public final class FileWatches: Sendable {
     }
   }
 
-  /// The paths that cannot be watched, or not any more, as ``watch(_:)`` returns them.
+  /// The paths that cannot be watched now, as ``watch(_:)`` returns them.
   public var problems: [String: String] { table.withLock { $0.problems } }
 
-  /// Stops watching: once it returns, nothing is told any more. Waits for a `changed` that is going on, unless called in it; so the caller
-  /// holds no lock that `changed` takes.
+  /// Stops watching: no calls follow once it returns. Waits for a running `changed`, unless called in it, so the caller must not hold a
+  /// lock that `changed` takes.
   public func stop() { thread.stop() }
 
   private static func read(_ queue: Int32, _ table: Guarded<WatchTable>, _ changed: (String) -> Void) -> String? {

@@ -1,10 +1,10 @@
 import Glibc
 
-/// The way that a path goes through the file system, links followed, for as far as it exists.
+/// The objects that a path passes in the file system, with links followed, as far as it exists.
 struct PathTrail: Sendable, Hashable {
   /// Something on the way.
   struct Step: Sendable, Hashable {
-    /// Its path without links in front of it.
+    /// Its path without links before it.
     let location: String
     let identity: FileIdentity
     var role: WatchRole
@@ -12,19 +12,19 @@ struct PathTrail: Sendable, Hashable {
     var isNeeded = false
   }
 
-  /// In the order in which they are passed.
+  /// In the order of the path.
   private(set) var steps: [Step] = []
   /// Where it ends.
   private(set) var target = WatchTarget.missing
-  /// Why it cannot be followed, if that is so.
+  /// Why it cannot be followed; nil if it can.
   private(set) var problem: String?
 
-  /// As the kernel follows them.
+  /// The kernel's limit.
   private static let mostLinks = 40
 
   /// Follows `path`, which is absolute. Reads the file system.
   init(_ path: String) {
-    // What is still to be passed, the next one last.
+    // The remaining names, next one last.
     var rest = Self.names(path)
     /// Places in `steps` of the directories that lead here, from the root.
     var directories: [Int] = []
@@ -77,7 +77,7 @@ struct PathTrail: Sendable, Hashable {
     return steps.count - 1
   }
 
-  /// The name is missing in the last of the directories.
+  /// Records that a name is missing in the last of the directories.
   private mutating func hold(_ name: String, in directories: [Int], isLast: Bool) {
     let last = directories[directories.count - 1]
     steps[last].role = .holder(of: name, isLast: isLast)
@@ -85,7 +85,7 @@ struct PathTrail: Sendable, Hashable {
     holdLast(of: directories, isLast: false)
   }
 
-  /// The last of the directories is held by the one before.
+  /// Records that the last directory is an entry of the one before it.
   private mutating func holdLast(of directories: [Int], isLast: Bool) {
     guard directories.count > 1 else { return }
     let location = steps[directories[directories.count - 1]].location
@@ -93,17 +93,17 @@ struct PathTrail: Sendable, Hashable {
     steps[directories[directories.count - 2]].role = .holder(of: name, isLast: isLast)
   }
 
-  /// nil: there is nothing, or `problem` says why that is not known.
+  /// nil if there is nothing, or `problem` says why that is not known.
   private mutating func status(_ location: String) -> stat? {
     var found = stat()
     if lstat(location, &found) == 0 { return found }
-    // Gone in this moment, or not there.
+    // Just removed, or never existed.
     guard errno != ENOENT, errno != ENOTDIR else { return nil }
     problem = "\(location): \(String(cString: strerror(errno)))" + (errno == EACCES ? "; let the host's user search its directory" : "")
     return nil
   }
 
-  /// Where a link leads; nil: it is gone.
+  /// Where a link leads; nil if it is gone.
   private static func destination(of location: String) -> String? {
     let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
       let length = buffer.withMemoryRebound(to: CChar.self) { text in

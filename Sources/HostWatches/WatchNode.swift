@@ -1,13 +1,13 @@
-/// A watch of the kernel, and the paths it is for: one for each object, whatever it is watched for.
+/// A watch of the kernel and the paths that need it: one for each object.
 struct WatchNode: Sendable {
-  /// Where the object was when it was last watched for something.
+  /// The object's location when it was last watched.
   var location: String
-  /// What the kernel tells of it now.
+  /// The events that the kernel reports now.
   var mask: UInt32
   private var roles: [String: Set<WatchRole>] = [:]
-  /// How many roles ask for what.
+  /// The number of roles for each mask.
   private var masks: [UInt32: Int] = [:]
-  /// The paths that go on with a name.
+  /// The paths that continue with a name.
   private var holders: [String: Set<String>] = [:]
   /// The paths that lead to this directory.
   private var targets: Set<String> = []
@@ -20,10 +20,10 @@ struct WatchNode: Sendable {
   /// Whether no path needs it.
   var isLoose: Bool { roles.isEmpty }
 
-  /// What the kernel should tell.
+  /// The events that the kernel should report.
   var wanted: UInt32 { masks.keys.reduce(0) { $0 | $1 } }
 
-  /// Needed for `path` from now on, in these roles and no others.
+  /// Sets the roles that `path` needs.
   mutating func set(_ roles: Set<WatchRole>, for path: String) {
     remove(path)
     self.roles[path] = roles
@@ -37,7 +37,7 @@ struct WatchNode: Sendable {
     }
   }
 
-  /// Not needed for `path` any more.
+  /// Removes all roles for `path`.
   mutating func remove(_ path: String) {
     for role in roles.removeValue(forKey: path) ?? [] {
       let left = (masks[role.mask] ?? 0) - 1
@@ -50,9 +50,9 @@ struct WatchNode: Sendable {
     targets.remove(path)
   }
 
-  /// What an event of it means for which paths.
+  /// The effects of an event on paths.
   func effects(of event: FileEvent) -> [(path: String, effect: WatchRole.Effect)] {
-    // What is about an entry matters to few of those whose way goes through a directory.
+    // An event of an entry matters to few of the paths through a directory.
     let paths = event.name.map { targets.union(holders[$0] ?? []) } ?? Set(roles.keys)
     return paths.map { path in (path, (roles[path] ?? []).reduce([]) { $0.union($1.effect(of: event)) }) }
   }

@@ -1,13 +1,13 @@
 import Glibc
 
-/// Why something is watched for a path, and so which of its events matter.
+/// Why an object is watched for a path, which decides the events that matter.
 ///
-/// A directory above what a path leads to is asked for nothing but its own end, so that what others do in it wakes nobody. The last two
-/// directories of a path are asked for the one name too: a directory that somebody works in does not tell its own removal.
+/// Of directories above a path's target, only their own removal is watched, so that activity in them does not wake the thread. For the last
+/// two directories of a path, the name is watched too: a directory that a process works in does not report its own removal.
 enum WatchRole: Sendable, Hashable {
   /// A directory on the way.
   case passage
-  /// A directory in which the path goes on with a name, which may be missing; `isLast`: nothing follows the name.
+  /// A directory in which the path continues with a name, which can be missing; `isLast` if nothing follows the name.
   case holder(of: String, isLast: Bool)
   /// A symbolic link on the way, or a file where a directory should be.
   case object
@@ -16,12 +16,12 @@ enum WatchRole: Sendable, Hashable {
   /// The directory that the path leads to.
   case directory
 
-  /// What of an event follows for the path.
+  /// The effect of an event on the path.
   struct Effect: OptionSet {
     let rawValue: UInt8
-    /// The path, or an entry of it, is not what it was.
+    /// The path, or an entry of it, has changed.
     static let isChanged = Effect(rawValue: 1)
-    /// The path must be looked at again: it may lead elsewhere.
+    /// The path must be followed again: it may lead elsewhere.
     static let isStale = Effect(rawValue: 2)
   }
 
@@ -30,19 +30,19 @@ enum WatchRole: Sendable, Hashable {
   private static let attributes = UInt32(IN_ATTRIB)
   private static let written = UInt32(IN_CLOSE_WRITE)
 
-  /// What the kernel is asked to tell.
+  /// The events to request from the kernel.
   var mask: UInt32 {
     switch self {
     case .passage: Self.ends
     case .holder: Self.ends | Self.names
-    // A change of attributes: one link less, as when another file is moved over it.
+    // A change of attributes includes a lost link, as when another file is moved over it.
     case .object: Self.ends | Self.attributes
     case .file: Self.ends | Self.attributes | Self.written
     case .directory: Self.ends | Self.names | Self.written
     }
   }
 
-  /// What `event` means for a path that something is watched for in this role.
+  /// The effect of `event` on a path with this role.
   func effect(of event: FileEvent) -> Effect {
     let isEnd = event.isEnd || event.has(UInt32(IN_UNMOUNT)) || event.has(Self.ends)
     switch self {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Which objects are watched for which paths. Not thread-safe: whoever has it guards it.
+/// The watched objects and the paths that need them. Not thread-safe: its owner must guard it.
 struct WatchTable: Sendable {
   private struct Entry: Sendable {
     var watches: Set<Int32> = []
@@ -13,13 +13,13 @@ struct WatchTable: Sendable {
   private var nodes: [Int32: WatchNode] = [:]
   private var entries: [String: Entry] = [:]
 
-  /// How often a path is followed that changes meanwhile; what still comes then is told by events.
+  /// How often to follow a path that changes meanwhile; events report later changes.
   private static let mostTries = 10
 
   /// A table over a queue of inotify, which it owns.
   init(queue: Int32) { self.queue = queue }
 
-  /// Closes the queue: nothing is watched from here on.
+  /// Closes the queue and stops watching.
   mutating func end() {
     if let queue { close(queue) }
     queue = nil
@@ -27,7 +27,7 @@ struct WatchTable: Sendable {
     for path in entries.keys { entries[path] = Entry(problem: Self.ended) }
   }
 
-  /// What is the matter with paths that cannot be watched, or not any more.
+  /// The problems of paths that cannot be watched now.
   var problems: [String: String] { entries.compactMapValues(\.problem) }
 
   /// Watches these paths and no others.
@@ -38,7 +38,7 @@ struct WatchTable: Sendable {
       release(path)
       entries[path] = nil
     }
-    // Before others are added: there may be only so many.
+    // Before others are added, because the number of watches is limited.
     tidy(loose)
     loose = []
     for path in paths where entries[path].map({ $0.problem != nil }) ?? true {
@@ -48,7 +48,7 @@ struct WatchTable: Sendable {
     tidy(loose)
   }
 
-  /// - Returns: The paths that are not what they were.
+  /// - Returns: The changed paths.
   mutating func take(_ events: [FileEvent]) -> Set<String> {
     var changed: Set<String> = []
     var stale: Set<String> = []
@@ -73,9 +73,9 @@ struct WatchTable: Sendable {
     return changed
   }
 
-  /// Follows a path and watches what it passes, until both agree. Nothing is let go before what takes its place is watched.
+  /// Follows a path and watches the objects on it, until both agree. Releases no watch before its replacement exists.
   ///
-  /// - Returns: Watches that may not be needed as they are any more.
+  /// - Returns: Watches that may no longer be needed.
   private mutating func follow(_ path: String) -> Set<Int32> {
     if let problem = Self.refusal(path) ?? (queue == nil ? Self.ended : nil) {
       entries[path] = Entry(problem: problem)
@@ -95,7 +95,7 @@ struct WatchTable: Sendable {
     return loose
   }
 
-  /// Asks the kernel for what a trail passes; `isGone`: some of it is not there any more.
+  /// Requests watches for a trail; `isGone` if a part of it has disappeared.
   private mutating func watch(_ trail: PathTrail) -> (roles: [Int32: Set<WatchRole>], problem: String?, isGone: Bool) {
     var roles: [Int32: Set<WatchRole>] = [:]
     var problem = trail.problem
@@ -113,12 +113,12 @@ struct WatchTable: Sendable {
     return (roles, problem, false)
   }
 
-  /// Watches nothing for a path any more.
+  /// Stops watching for a path.
   private mutating func release(_ path: String) {
     for watch in entries[path]?.watches ?? [] { nodes[watch]?.remove(path) }
   }
 
-  /// Lets go what nothing needs, and asks for no more of the rest than is needed.
+  /// Releases unneeded watches, and narrows the others to the needed events.
   private mutating func tidy(_ watches: Set<Int32>) {
     guard let queue else { return }
     for watch in watches {
@@ -134,7 +134,7 @@ struct WatchTable: Sendable {
       if narrowed == watch {
         nodes[watch]?.mask = wanted
       } else if narrowed >= 0 {
-        // Something else has this name now, which an event tells; it is left as it was.
+        // Another object has this name now, which an event reports; keep it as it was.
         if let other = nodes[narrowed] {
           nodes[narrowed]?.mask |= wanted
           _ = add(node.location, other.mask | UInt32(IN_MASK_ADD))

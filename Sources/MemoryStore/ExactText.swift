@@ -1,6 +1,6 @@
 import TaskModel
 
-/// A text that equals another with the same bytes only. `String` also takes different spellings of a letter for the same.
+/// A text that equals only texts with the same bytes. `String` also treats different Unicode spellings as equal.
 struct ExactText: Hashable, Comparable {
   let text: String
 

@@ -1,6 +1,6 @@
 import TaskModel
 
-/// The pending requests of a lane, by priority in the order in which they fall due.
+/// The pending requests of a lane, by priority and due time.
 final class MemoryLane {
   /// The requests of one priority.
   private struct Level {
@@ -29,7 +29,7 @@ final class MemoryLane {
     if levels[position].keys.isEmpty { levels.remove(at: position) }
   }
 
-  /// What falls due first; nil: nothing is pending.
+  /// The first due request; nil if none is pending.
   var first: SortedKeys.Key? {
     var first: SortedKeys.Key?
     for level in levels {
@@ -39,7 +39,7 @@ final class MemoryLane {
     return first
   }
 
-  /// Of each priority, what was due first by `now`, at most `limit`.
+  /// Visits, for each priority, the first requests due by `now`, at most `limit`.
   func due(by now: Int64, limit: Int, _ body: (_ key: SortedKeys.Key, _ priority: Int) -> Void) {
     for level in levels { for key in level.keys.prefix(through: now, limit: limit) { body(key, level.priority) } }
   }

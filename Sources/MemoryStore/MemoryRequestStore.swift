@@ -1,12 +1,11 @@
 import HostThreads
 public import TaskModel
 
-/// The store in memory: all of the contract but durability. For simulations and tests.
+/// The store in memory: the whole contract except durability. For simulations and tests.
 ///
-/// One thread at a time is in it. The body of a commit reaches the store through its transaction only: reading from the store itself there
-/// waits for ever.
+/// One thread uses it at a time. The body of a commit must use only its transaction: reading from the store itself there deadlocks.
 public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // reason: the tables are touched with `monitor` held only
-  /// As given, or drawn when the store was made.
+  /// As given, or drawn at random.
   public let origin: UInt64
   private let monitor = Monitor()
   private let tables: MemoryTransaction
@@ -14,7 +13,7 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
 
   /// An empty store.
   ///
-  /// - Parameter origin: The 62 bits that all ids of it share; nil: random ones.
+  /// - Parameter origin: The 62 bits that all its ids share; nil for random ones.
   public init(origin: UInt64? = nil) {
     self.origin = (origin ?? UInt64.random(in: .min ... .max)) & 0x3FFF_FFFF_FFFF_FFFF
     tables = MemoryTransaction(origin: self.origin)
@@ -34,7 +33,7 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
     }
   }
 
-  /// Ends the store; what was in it is gone with the last reference to it.
+  /// Closes the store. Its content is gone with the last reference to it.
   public func close() { monitor.locked { isClosed = true } }
 
   /// It keeps nothing but what it holds.
@@ -90,7 +89,7 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
       var found: [RunRecord] = []
       tables.runOrder.visitReversed { key in
         guard let run = tables.runs[key.id] else { return true }
-        // A run is made after its request, and ids rise.
+        // A run is created after its request, and ids increase.
         if let request = query.request, key.id <= request.sequence { return false }
         guard query.matches(run) else { return true }
         found.append(Self.listed(run))
@@ -132,7 +131,7 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
           case .key(let text): tables.holders[OwnedKey(text.text, of: key.identifier)].flatMap { tables.rows[$0]?.record }
           case .request(let sequence): tables.rows[sequence]?.record
           }
-        // Nobody can name a request that repeated and is over.
+        // A finished repeating request cannot be named.
         if case .request = key.subject, request?.state.isFinal ?? true { return nil }
         return ScheduleRecord(
           identifier: key.identifier, key: key.subject.key, request: request.flatMap { $0.state.isFinal ? nil : $0 },
@@ -180,7 +179,7 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
   /// Counted as they change.
   public func counts() throws(StoreError) -> [RequestState: Int] { try access { $0.counts.filter { $0.value > 0 } } }
 
-  /// How many lanes it remembers, those in which nobody waits included.
+  /// The number of lanes, including empty ones.
   var laneCount: Int { monitor.locked { tables.lanes.count } }
 
   /// Looks it up by its key.

@@ -5,9 +5,9 @@ final class MemoryRow {
   /// Without its payload.
   var record: RequestRecord
   var payload: [UInt8]
-  /// The payload of the event it waited for; nil: that had none.
+  /// The payload of the event it waited for; nil if there is none.
   var eventPayload: [UInt8]?
-  /// Where it waits, or waited last.
+  /// The lane it waits in, or last waited in.
   var lane: MemoryLane?
 
   init(_ record: RequestRecord) {
@@ -17,7 +17,7 @@ final class MemoryRow {
 
   var sequence: Int64 { record.id.sequence }
 
-  /// The record as it is read again.
+  /// The record as a later read returns it.
   static func kept(_ record: RequestRecord) -> RequestRecord {
     var kept = record
     kept.request.payload = []
@@ -29,16 +29,16 @@ final class MemoryRow {
   }
 }
 
-/// What the store knows of an identifier besides its requests.
+/// Data of an identifier besides its requests.
 final class MemoryOwner {
-  /// Where its pending requests wait.
+  /// The lanes of its pending requests.
   var lanes: [MemoryLane] = []
   /// Its requests that have not ended.
   var liveCount = 0
   var blocked: Set<Int64> = []
   var claimed: Set<Int64> = []
-  /// What its plugin keeps.
+  /// Its plugin's state.
   var state: [ExactText: [UInt8]] = [:]
-  /// The bytes of that together.
+  /// The total bytes of the state.
   var stateBytes = 0
 }

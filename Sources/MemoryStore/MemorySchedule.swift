@@ -1,17 +1,17 @@
 import TaskModel
 
-/// What is remembered of the runs of a schedule.
+/// The record of a schedule's runs.
 struct MemorySchedule {
-  /// The last run, and the last that succeeded.
+  /// The last run and the last successful run.
   var run, success: Int64?
   var lastSuccess: WallTime?
   var failures = 0
   var failingSince: WallTime?
 }
 
-/// Which schedule.
+/// A schedule of an identifier.
 struct ScheduleKey: Hashable, Comparable {
-  /// What of an identifier.
+  /// The kind of schedule.
   enum Subject: Hashable {
     /// A unique key.
     case key(ExactText)

@@ -38,7 +38,7 @@ extension MemoryTransaction {
   }
 
   func shiftBootTimes(by distance: Duration) throws {
-    // Only the ends of the range are near an overflow, and "never" stays never.
+    // Times near the ends of the range stay as they are, so nothing overflows and "never" stays never.
     let range = -(Int64(1) << 62)...(Int64(1) << 62)
     for row in Array(rows.values) where !row.record.state.isFinal && row.record.request.clock == .boot {
       guard range.contains(row.record.due.unixMilliseconds) else { continue }

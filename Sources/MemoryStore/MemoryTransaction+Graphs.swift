@@ -49,7 +49,7 @@ extension MemoryTransaction {
     return dependants
   }
 
-  /// Writes the edges of a request; nil: it has none.
+  /// Writes the edges of a request; nil if it has none.
   func setEdges(_ list: [DependencyRecord]?, of id: Int64) {
     let before = edges[id]
     putEdges(list, of: id)
@@ -71,7 +71,7 @@ extension MemoryTransaction {
 
   func remember(_ submission: KnownSubmission, key: String) throws { setSubmission(submission, ExactText(key)) }
 
-  /// Writes or forgets the answer to a submission.
+  /// Writes or removes the answer to a submission.
   func setSubmission(_ submission: KnownSubmission?, _ key: ExactText) {
     let before = submissions[key]
     submissions[key] = submission
@@ -87,7 +87,7 @@ extension MemoryTransaction {
     setWindow((id, time), OwnedKey(key, of: identifier))
   }
 
-  /// Writes or forgets for whom a key is held.
+  /// Writes or removes the holder of a key.
   func setWindow(_ window: (request: RequestID, until: WallTime)?, _ key: OwnedKey) {
     let before = windows[key]
     windows[key] = window

@@ -9,7 +9,7 @@ extension MemoryTransaction {
       let keys = owner.state.count - (before == nil ? 0 : 1)
       let bytes = owner.stateBytes - (before?.count ?? 0) + value.count
       guard keys < Limits.stateKeys else {
-        throw StoreError.limit("\(identifier) has \(keys) state keys, the most there may be: delete some")
+        throw StoreError.limit("\(identifier) has \(keys) state keys, which is the limit: delete some")
       }
       guard bytes <= Limits.stateBytes else {
         throw StoreError.limit("the state of \(identifier) would have \(bytes) bytes, more than \(Limits.stateBytes): delete some")
@@ -30,7 +30,7 @@ extension MemoryTransaction {
     undo { [unowned self] in checkpoints[request.sequence] = before }
   }
 
-  /// A request's run is nowhere any more.
+  /// Removes a request's checkpoint.
   func removeCheckpoint(of sequence: Int64) {
     guard let before = checkpoints.removeValue(forKey: sequence) else { return }
     undo { [unowned self] in checkpoints[sequence] = before }
@@ -55,7 +55,7 @@ extension MemoryTransaction {
     note(kept, key)
   }
 
-  /// The run as it is read again.
+  /// The run as a later read returns it.
   private static func kept(_ run: RunRecord) -> RunRecord {
     var kept = run
     kept.ended = run.ended ?? run.started
@@ -122,7 +122,7 @@ extension MemoryTransaction {
     undo { [unowned self] in schedules[key] = before }
   }
 
-  /// A request is removed. What is remembered of one that repeated goes with it, if its identifier has run and succeeded since.
+  /// Removes the record of a removed repeating request if its identifier has run and succeeded since.
   private func forgetSchedule(of row: MemoryRow) {
     let key = ScheduleKey(identifier: row.record.request.identifier, subject: .request(row.sequence))
     guard let schedule = schedules[key] else { return }
@@ -158,8 +158,8 @@ extension MemoryTransaction {
       horizon: horizon.unixMilliseconds)
     forget(removed)
     behind.removeLast(passed)
-    // A request goes at the same age as a run. Where the count has removed younger runs, so do the requests that ended before the oldest
-    // run that is left began: they have no run left.
+    // A request is removed at the same age as a run. If the count has removed younger runs, requests that ended before the oldest remaining
+    // run began are removed too: they have no runs left.
     var age = horizon
     if behind.count >= max(count, 1), let oldest = runs[behind[max(count, 1) - 1]] { age = max(age, oldest.started) }
     let requests = finished(before: age, limit: limit)
@@ -170,14 +170,14 @@ extension MemoryTransaction {
       undo { [unowned self] in restore(row) }
     }
     highestRemoved = max(highestRemoved, removed.max() ?? 0, requests.map(\.sequence).max() ?? 0)
-    // What was submitted under a key is known as long as its records are: one that waits for long outlives the horizon.
+    // An idempotency key is remembered as long as its request: a request that waits for a long time outlives the horizon.
     let forgotten = submissions.filter { $0.value.submitted < horizon && row($0.value.request) == nil }
     for (key, _) in forgotten.prefix(limit) { setSubmission(nil, key) }
     for (key, _) in windows.filter({ $0.value.until < horizon }).prefix(limit) { setWindow(nil, key) }
     return passed == limit || requests.count == limit
   }
 
-  /// Requests that succeeded or were cancelled, those first that ended first.
+  /// Requests that succeeded or were cancelled, in the order of their ends.
   private func finished(before time: WallTime, limit: Int) -> [MemoryRow] {
     var found: [MemoryRow] = []
     ended.visit { key in

@@ -1,27 +1,27 @@
 import TaskModel
 
-/// The tables of the store, and the work of one commit on them. Every change notes how it is taken back.
+/// The tables of the store, and the work of one commit on them. Every change records how to undo it.
 final class MemoryTransaction: StoreTransaction {
   let origin: UInt64
   var rows: [Int64: MemoryRow] = [:]
   var owners: [TaskIdentifier: MemoryOwner] = [:]
   private(set) var lanes: [Lane: MemoryLane] = [:]
-  /// Lanes that have become empty since empty ones were forgotten.
+  /// The number of lanes that have become empty since empty lanes were last removed.
   private var emptied = 0
-  /// How many requests are in each state.
+  /// The number of requests in each state.
   private(set) var counts: [RequestState: Int] = [:]
   private var runningRows: Set<Int64> = []
   private var claimedRows: Set<Int64> = []
-  /// Which live request holds a unique key.
+  /// The live requests that hold unique keys.
   private(set) var holders: [OwnedKey: Int64] = [:]
   /// Ended requests by the time they ended.
   private(set) var ended = SortedKeys()
-  /// Pending requests by a deadline that still counts.
+  /// Pending requests by deadline, without relaxed ones.
   private(set) var deadlines = SortedKeys()
   /// The live requests that wait for an event.
   private(set) var events: [ExactText: Set<Int64>] = [:]
   var edges: [Int64: [DependencyRecord]] = [:]
-  /// By predecessor, the dependants whose edges it has not settled.
+  /// By predecessor, the dependants with open edges.
   var openEdges: [Int64: Set<Int64>] = [:]
   var submissions: [ExactText: KnownSubmission] = [:]
   var windows: [OwnedKey: (request: RequestID, until: WallTime)] = [:]
@@ -31,10 +31,10 @@ final class MemoryTransaction: StoreTransaction {
   var runs: [Int64: RunRecord] = [:]
   var runOrder = SortedKeys()
   var schedules: [ScheduleKey: MemorySchedule] = [:]
-  /// The schedule that each run of the history is of.
+  /// The schedule of each run in the history.
   var schedulesOfRuns: [Int64: ScheduleKey] = [:]
   var pruning = PruningProgress()
-  /// The highest sequence of what was removed.
+  /// The highest sequence of any removed record.
   var highestRemoved: Int64 = 0
   private var changes: [() -> Void] = []
 
@@ -42,7 +42,7 @@ final class MemoryTransaction: StoreTransaction {
 
   // MARK: Taking back
 
-  /// Notes how a change that was made is taken back.
+  /// Records how to undo a change.
   func undo(_ change: @escaping () -> Void) { changes.append(change) }
 
   func commit() { changes.removeAll(keepingCapacity: changes.count < 10_000) }
@@ -72,7 +72,7 @@ final class MemoryTransaction: StoreTransaction {
 
   func update(_ record: RequestRecord) throws {
     let row = try known(record)
-    // What was submitted stays, but for what changes as a request lives.
+    // The submission's fields stay, except for those that can change.
     var new = record
     new.request = row.record.request
     new.request.priority = record.request.priority
@@ -154,7 +154,7 @@ final class MemoryTransaction: StoreTransaction {
   // MARK: Runs
 
   func claim(_ id: RequestID, run: RunID) throws {
-    guard let row = row(id) else { throw StoreError.other("request \(id) is not there") }
+    guard let row = row(id) else { throw StoreError.other("request \(id) does not exist") }
     var new = row.record
     new.state = try new.state.transition(on: .claimed, guards: RequestGuards()).state
     new.run = run
@@ -162,7 +162,7 @@ final class MemoryTransaction: StoreTransaction {
   }
 
   func start(_ id: RequestID, run: RunID, at now: WallTime) throws {
-    guard let row = row(id) else { throw StoreError.other("request \(id) is not there") }
+    guard let row = row(id) else { throw StoreError.other("request \(id) does not exist") }
     var new = row.record
     guard new.state != .claimed || new.run == run else { throw StoreError.fenced }
     new.state = try new.state.transition(on: .started, guards: RequestGuards()).state
@@ -199,24 +199,24 @@ final class MemoryTransaction: StoreTransaction {
   /// The row of a request; nil if there is none.
   func row(_ id: RequestID) -> MemoryRow? { id.origin == origin ? rows[id.sequence] : nil }
 
-  /// The requests of `identifier` that wait for their run, in no order.
+  /// The pending, claimed and blocked requests of `identifier`, in no order.
   func waitingRows(of identifier: TaskIdentifier) -> [MemoryRow] {
     guard let owner = owners[identifier] else { return [] }
     return (owner.lanes.flatMap(\.ids) + owner.claimed + owner.blocked).compactMap { rows[$0] }
   }
 
   private func known(_ record: RequestRecord) throws -> MemoryRow {
-    guard let row = row(record.id) else { throw StoreError.other("request \(record.id) is not there") }
+    guard let row = row(record.id) else { throw StoreError.other("request \(record.id) does not exist") }
     return row
   }
 
-  /// Takes a request out. Notes nothing.
+  /// Removes a request without recording how to undo it.
   func remove(_ row: MemoryRow) {
     unindex(row)
     rows[row.sequence] = nil
   }
 
-  /// Puts a request back that was taken out. Notes nothing.
+  /// Restores a removed request without recording how to undo it.
   func restore(_ row: MemoryRow) {
     rows[row.sequence] = row
     index(row)
@@ -224,7 +224,7 @@ final class MemoryTransaction: StoreTransaction {
 
   /// Writes a record.
   ///
-  /// - Parameter lane: Where it is to wait; nil: where it waits or waited.
+  /// - Parameter lane: Its new lane; nil means its current or last lane.
   func change(_ row: MemoryRow, to new: RequestRecord, lane: Lane?) throws {
     if new.request.uniqueKey != nil { try claimKey(new) }
     let (old, oldLane) = (row.record, row.lane)
@@ -261,7 +261,7 @@ final class MemoryTransaction: StoreTransaction {
     if !record.state.isFinal { owner.liveCount += 1 }
     switch record.state {
     case .pending:
-      // One in which nobody waits may have been forgotten.
+      // An empty lane may have been removed.
       let memory = row.lane.flatMap { $0.count > 0 ? $0 : nil } ?? self.lane(row.lane?.lane ?? lane ?? record.lane)
       row.lane = memory
       if memory.count == 0 { owner.lanes.append(memory) }
@@ -315,7 +315,7 @@ final class MemoryTransaction: StoreTransaction {
 
   private func key(_ time: WallTime, _ row: MemoryRow) -> SortedKeys.Key { SortedKeys.Key(rank: time.unixMilliseconds, id: row.sequence) }
 
-  /// The lane, made if it is not there.
+  /// The lane; adds it if it does not exist.
   private func lane(_ lane: Lane) -> MemoryLane {
     if let known = lanes[lane] { return known }
     let made = MemoryLane(lane)
@@ -325,9 +325,9 @@ final class MemoryTransaction: StoreTransaction {
 
   // MARK: Lanes
 
-  /// All at once: each is a step in memory.
+  /// Removes all at once, because each is cheap in memory.
   func pruneLanes(limit: Int) throws -> Bool {
-    // Half of them, so that each that becomes empty pays for two at most.
+    // Waits until half of them are empty, so that each pays for two at most.
     guard emptied >= 1024, emptied * 2 >= lanes.count else { return false }
     emptied = 0
     lanes = lanes.filter { $0.value.count > 0 }

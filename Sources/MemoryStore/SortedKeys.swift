@@ -1,4 +1,4 @@
-/// Pairs of a rank and an id in their order: an array in pieces, so that adding and removing one moves few others.
+/// Sorted pairs of a rank and an id: an array in pieces, so that adding or removing one moves few others.
 struct SortedKeys {
   /// A place in the order.
   struct Key: Comparable {
@@ -17,21 +17,21 @@ struct SortedKeys {
   var isEmpty: Bool { count == 0 }
   var first: Key? { pieces.first?.first }
 
-  /// Adds a key that is not there.
+  /// Adds a key that does not exist yet.
   mutating func insert(_ key: Key) {
     count += 1
     guard let piece = piece(of: key) else { return pieces.append([key]) }
     let position = Self.position(of: key, in: pieces[piece])
     pieces[piece].insert(key, at: position)
     guard pieces[piece].count > Self.longest else { return }
-    // Keys mostly come in rising order: then the piece stays full.
+    // Keys mostly arrive in ascending order; then the piece stays full.
     let middle = piece == pieces.count - 1 && position >= Self.longest ? Self.longest : Self.longest / 2
     let tail = Array(pieces[piece][middle...])
     pieces[piece].removeSubrange(middle...)
     pieces.insert(tail, at: piece + 1)
   }
 
-  /// Removes a key; nothing happens when it is not there.
+  /// Removes a key if it exists.
   mutating func remove(_ key: Key) {
     guard let piece = piece(of: key) else { return }
     let position = Self.position(of: key, in: pieces[piece])
@@ -41,12 +41,12 @@ struct SortedKeys {
     if pieces[piece].isEmpty { pieces.remove(at: piece) }
   }
 
-  /// The keys in rising order until `body` returns false.
+  /// Visits the keys in ascending order until `body` returns false.
   func visit(_ body: (Key) -> Bool) {
     for piece in pieces { for key in piece where !body(key) { return } }
   }
 
-  /// The keys in falling order until `body` returns false.
+  /// Visits the keys in descending order until `body` returns false.
   func visitReversed(_ body: (Key) -> Bool) {
     for piece in pieces.reversed() { for key in piece.reversed() where !body(key) { return } }
   }
@@ -63,7 +63,7 @@ struct SortedKeys {
     return found
   }
 
-  /// The piece that has the key or would have it; nil: there is none.
+  /// The piece that has the key or would have it; nil if there is none.
   private func piece(of key: Key) -> Int? {
     guard !pieces.isEmpty else { return nil }
     var (low, high) = (0, pieces.count - 1)

@@ -2,10 +2,10 @@ import DequeModule
 import HostThreads
 public import TaskModel
 
-/// Answers questions about open files, one after the other, on a thread that exists while there are any.
+/// Answers questions about open files, in sequence, on a thread that exists while there are any.
 ///
-/// A look through all processes costs the host time however few files are asked about, so it is bounded: after each the thread rests as long
-/// as it took, there is one such thread, and few questions wait.
+/// A look through all processes costs the host time however few files are asked about, so it is bounded: after each the thread rests as
+/// long as it took, there is one such thread, and few questions wait.
 public final class OpenFileDesk: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
   private struct Question {
     let asker: TaskIdentifier
@@ -27,8 +27,8 @@ public final class OpenFileDesk: @unchecked Sendable {  // reason: everything th
   /// Takes a question and returns at once; `completion` is called on another thread, or on this one with `limit` or `unavailable`.
   ///
   /// - Parameters:
-  ///   - asker: Whose question it is: none may have all places.
-  ///   - directory: Absolute; the caller has made sure that `asker` is entitled to it.
+  ///   - asker: The asking identifier; no single one may use all places.
+  ///   - directory: Absolute; the caller has checked that `asker` is entitled to it.
   public func ask(
     _ files: [FileQuestion], in directory: String, by asker: TaskIdentifier,
     completion: @escaping @Sendable (Result<[FileUse], CallFailure>) -> Void
@@ -75,7 +75,7 @@ public final class OpenFileDesk: @unchecked Sendable {  // reason: everything th
     }
   }
 
-  /// Nobody signals: it is a wait for a deadline.
+  /// Nothing signals it: it only waits for a deadline.
   private func rest(for time: Duration) {
     let end = SystemClock.now + time
     monitor.locked { while monitor.wait(until: end) && SystemClock.now < end {} }

@@ -3,25 +3,25 @@ import Glibc
 import HostThreads
 public import TaskModel
 
-/// One look at who has which file open: through /proc, and where that does not show every process, by asking the kernel for a lease on each
-/// file. Takes as long as the machine has processes and open files; any thread.
+/// Finds out which files are open: through /proc, and if that does not show every process, by asking the kernel for a lease on each file.
+/// Takes time in proportion to the number of processes and open files. Any thread.
 public enum OpenFileLook {
   private struct Identity: Hashable {
     var device: UInt64
     var inode: UInt64
   }
 
-  /// What a look through /proc has found of what is wanted.
+  /// The wanted files that a scan of /proc found open.
   private final class Findings {
     let wanted: Set<Identity>
     var open: Set<Identity> = []
     init(_ wanted: Set<Identity>) { self.wanted = wanted }
   }
 
-  /// Answers about files below `directory`, in their order.
+  /// Answers for files below `directory`, in the same order.
   ///
-  /// - Parameter looked: Told how long the look through /proc took, which is the same for one file as for many.
-  /// - Throws: `notFound` where the directory is not there, or its path leads through a symlink.
+  /// - Parameter looked: Called with the duration of the scan of /proc, which is the same for one file as for many.
+  /// - Throws: `notFound` if the directory does not exist, or its path leads through a symlink.
   public static func answer(
     _ files: [FileQuestion], in directory: String, looked: (Duration) -> Void = { _ in }
   ) throws(CallFailure) -> [FileUse] {
@@ -46,7 +46,7 @@ public enum OpenFileLook {
     }
   }
 
-  /// Whether a file outside of the directory is open is nobody's business: it is answered as one that is not.
+  /// A file outside the directory must not be disclosed: it counts as not open.
   private static func use(of file: FileQuestion, _ folder: OpenFolder, isOpen: Bool, _ isComplete: Bool) -> FileUse {
     if isComplete, !isOpen { return .notOpen }
     let found = folder.withEntry(file.path) { descriptor, name -> FileUse in

@@ -2,16 +2,16 @@ import COpenFiles
 import Glibc
 import TaskModel
 
-/// Finds files by their paths from a directory. The folder of the last one stays open, for files are asked about folder by folder.
+/// Finds files by their paths from a directory. Keeps the last folder open, because callers ask folder by folder.
 final class OpenFolder {
   /// Borrowed.
   private let top: Int32
-  /// The path of the folder that is open, with the slash at its end; empty for `top`.
+  /// The path of the open folder with a final slash; empty for `top`.
   private var prefix: ArraySlice<UInt8> = []
-  /// Owned, unless it is `top`; negative where the folder cannot be opened.
+  /// Owned, unless it is `top`; negative if the folder cannot be opened.
   private var descriptor: Int32
 
-  /// - Parameter top: Stays the caller's, and has to outlive this.
+  /// - Parameter top: Owned by the caller; must outlive this object.
   init(below top: Int32) {
     self.top = top
     descriptor = top
@@ -21,9 +21,9 @@ final class OpenFolder {
 
   /// Lends the folder that holds the file at `path`, and the file's name in it.
   ///
-  /// - Returns: What `body` does; nil where the folder cannot be reached, through no symlink and no mount point.
+  /// - Returns: The result of `body`; nil if the folder cannot be reached without a symlink or mount point.
   func withEntry(_ path: [UInt8], _ body: (Int32, UnsafePointer<CChar>) -> FileUse) -> FileUse? {
-    // What ends with a slash has no name to look for in a folder.
+    // A path that ends with a slash has no name to look up.
     let start = path.last == UInt8(ascii: "/") ? 0 : (path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0)
     enter(path[..<start])
     guard descriptor >= 0 else { return nil }

@@ -1,4 +1,4 @@
-/// What taskhost.h says, in its words, beside each thing that is found.
+/// The rules of taskhost.h, in its words, for each kind of finding.
 enum HeaderRules {
   static let result = "The header: a handler returns a taskhost_result; any other value counts as FAILURE, with a message."
   static let grace =
@@ -6,7 +6,7 @@ enum HeaderRules {
   static let launch = "The header: taskhost_plugin_launch registers the handler and does no I/O of consequence."
   static let launchSame = "The header: launch may be called more than once and must register the same each time."
   static let worker =
-    "A worker has nothing but the C library, the plugin and what that links: no library that the checker happens to have, and of the machine's files the system's libraries and the plugin's own folder."
+    "A worker has only the C library, the plugin and its libraries, not the checker's libraries. Of the machine's files it can reach only the system's libraries and the plugin's own folder."
   static let workerSwift =
     "A worker has no Swift of its own to offer: a plugin in Swift brings its own. Build it with `swift build -c release -Xswiftc -static-stdlib`."
   static let late = "The header: launch functions are valid until taskhost_plugin_launch returns."
@@ -19,7 +19,7 @@ enum HeaderRules {
   static let exit = "The header: a plugin must not call exit, _exit or quick_exit."
   static let threadExit = "The header: a plugin must not end its run's thread with pthread_exit."
   static let handlerThreads = "The header: a handler may start threads of its own but returns only when they are done."
-  static let children = "What a run starts it also waits for, or each run leaves one more: use waitpid."
+  static let children = "A run must wait for the processes that it starts, or each run leaves one more: use waitpid."
   static let shutdownThreads =
     "The header: a plugin must not keep threads after taskhost_plugin_shutdown has returned. A worker's process ends then, and what sleeps with it."
   static let shutdown = "The header: taskhost_plugin_shutdown is called once, when no run is live, and has 5 s."
@@ -31,10 +31,10 @@ enum HeaderRules {
   static let output = "A plugin's standard output and error end in the host's log, in no run's: use log() of the table."
   static let brokenPipe =
     "SIGPIPE is ignored in a host and its workers: with its default disposition a write to a pipe or socket whose reader has gone ends the process."
-  static let leak = "A worker process serves runs for days: what each run keeps adds up until a limit ends it."
-  static let timeout = "Nothing that a plugin does may last for ever: see --timeout if the plugin is only slow."
+  static let leak = "A worker process serves runs for days: what each run keeps accumulates until a limit ends the process."
+  static let timeout = "A plugin must not hang: see --timeout if it is only slow."
 
-  /// What a plugin must not change of its process.
+  /// The rules for properties that a plugin must not change.
   static let marks: [String: String] = [
     "working directory": "The header: a plugin must not change the working directory.",
     "umask": "The header: a plugin must not change the umask.",

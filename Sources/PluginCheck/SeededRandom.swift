@@ -18,7 +18,7 @@ struct SeededRandom: RandomNumberGenerator {
     return mixed ^ (mixed >> 31)
   }
 
-  /// That many random bytes.
+  /// Returns `count` random bytes.
   mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8.random(in: 0...255, using: &self) } }
 
   /// A part of `duration`, in whole microseconds.

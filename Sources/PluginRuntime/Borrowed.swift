@@ -1,7 +1,7 @@
 import Glibc
 import TaskModel
 
-/// Turns what a plugin lends for the length of a call into values of ours.
+/// Copies memory that a plugin lends for the duration of a call.
 enum Borrowed {
   /// A NUL-terminated text of at most `limit` bytes in valid UTF-8.
   static func text(_ pointer: UnsafePointer<CChar>?, named name: String, limit: Int) throws(CallFailure) -> String {
@@ -9,7 +9,7 @@ enum Borrowed {
     return text
   }
 
-  /// As ``text(_:named:limit:)``, nil for NULL.
+  /// As ``text(_:named:limit:)``, but nil for NULL.
   static func optionalText(_ pointer: UnsafePointer<CChar>?, named name: String, limit: Int) throws(CallFailure) -> String? {
     guard let pointer else { return nil }
     let length = strnlen(pointer, limit + 1)
@@ -36,15 +36,15 @@ enum Borrowed {
     return key
   }
 
-  /// Text for people: bad UTF-8 replaced, control characters escaped, and what is then longer than 8 KiB cut and marked.
+  /// Text for people: invalid UTF-8 is replaced, control characters are escaped, and a result longer than 8 KiB is cut and marked.
   static func message(_ pointer: UnsafePointer<CChar>?, named name: String) throws(CallFailure) -> String {
     guard let pointer else { throw CallFailure(.invalid, "\(name) is NULL") }
-    // The text is read to a byte past its limit at most: what is longer is cut, and marked.
+    // Reads at most one byte past the limit: a longer text is cut and marked.
     let length = strnlen(pointer, Limits.logMessageBytes + 1)
     return PluginText.line(String(decoding: UnsafeRawBufferPointer(start: pointer, count: length), as: UTF8.self))
   }
 
-  /// `length` bytes from `pointer`, which may be NULL only for none. A negative length is a `size_t` of 2⁶³ and more.
+  /// `length` bytes from `pointer`, which may be NULL only if `length` is 0. A negative length is a `size_t` of 2⁶³ or more.
   static func bytes(_ pointer: UnsafeRawPointer?, _ length: Int, named name: String, limit: Int) throws(CallFailure) -> [UInt8] {
     guard length >= 0, length <= limit else {
       throw CallFailure(.tooBig, "\(name) has \(UInt(bitPattern: length)) bytes, more than \(limit)")
@@ -54,7 +54,7 @@ enum Borrowed {
     return [UInt8](UnsafeRawBufferPointer(start: pointer, count: length))
   }
 
-  /// A copy of a struct that begins with its own size: version 1 or any later one whose further fields are zero.
+  /// A copy of a struct that begins with its own size: version 1, or a later version whose additional fields are zero.
   static func structure<Structure: BitwiseCopyable>(
     _ pointer: UnsafePointer<Structure>?, named name: String, empty: Structure
   ) throws(CallFailure) -> Structure {

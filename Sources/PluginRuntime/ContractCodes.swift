@@ -1,10 +1,10 @@
 import CTaskHost
 import TaskModel
 
-// The numbers of the plugin contract, each beside the value it stands for.
+// The numbers of the plugin contract and the values that they stand for.
 
 extension TaskResult {
-  /// What a handler's return value means.
+  /// The meaning of a handler's return value.
   init(_ code: taskhost_result) {
     switch Int(code) {
     case Int(TASKHOST_SUCCESS): self = .success
@@ -41,7 +41,7 @@ extension TaskKind {
     }
   }
 
-  /// The kind with that number; nil: none.
+  /// The kind with that number; nil means none.
   init?(code: taskhost_kind) {
     switch Int(code) {
     case Int(TASKHOST_REFRESH): self = .refresh
@@ -68,7 +68,7 @@ extension LogLine.Level {
 }
 
 extension ConflictPolicy {
-  /// The policy with that number; nil: none.
+  /// The policy with that number; nil means none.
   init?(code: UInt32) {
     switch Int(code) {
     case Int(TASKHOST_CONFLICT_NONE): self = .none

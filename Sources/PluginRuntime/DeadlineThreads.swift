@@ -3,12 +3,12 @@ import HeapModule
 import HostThreads
 import TaskModel
 
-/// Carries out expiration and force on time, whatever handlers do.
+/// Performs expiration and forced stops on time, whatever handlers do.
 ///
-/// Leader and followers: of a few threads one, the leader, waits for the earliest deadline. When it comes, the leader first makes a
-/// waiting thread the leader and then does the work, an expiration handler's call perhaps, itself: so no deadline waits for another's
-/// handler and none needs a hand-over. A leader makes sure of a successor before it waits; so a thread that hangs in a handler is
-/// replaced at once, and none is made at a deadline.
+/// Leader and followers: one of a few threads, the leader, waits for the earliest deadline. When it comes, the leader first promotes a
+/// waiting thread and then does the work itself, such as calling an expiration handler. So no deadline waits for another's handler, and
+/// none needs a hand-over. A leader ensures that it has a successor before it waits. So a thread that hangs in a handler is replaced
+/// immediately, and no thread is created at a deadline.
 /// - Source: Schmidt et al., "Leader/Followers" (POSA 2).
 final class DeadlineThreads: @unchecked Sendable {  // reason: everything that changes is touched with `lock` held
   private struct Entry: Comparable {
@@ -17,15 +17,15 @@ final class DeadlineThreads: @unchecked Sendable {  // reason: everything that c
     static func < (left: Entry, right: Entry) -> Bool { left.time < right.time }
   }
 
-  /// What is armed for the run in a slot of the run table.
+  /// The armed deadline of the run in a slot of the run table.
   private struct Slot {
-    /// The last run that was armed or disarmed here; a run that had the slot before it is over.
+    /// The last run that was armed or disarmed here; earlier runs of the slot are over.
     var handle: taskhost_task = 0
     var run: LiveRun?
-    /// When it is to be looked at.
+    /// When to check the run.
     var time = MonotonicTime.distantFuture
-    /// The entry of the heap that stands for the slot. A later `time` does not move it: it comes early, and is put in anew.
-    /// So a run that ends long before its deadline, as most do, costs the heap nothing.
+    /// The slot's entry in the heap. A later `time` does not move it: the entry comes up early and is inserted again. So a run that ends
+    /// long before its deadline, as most do, does not change the heap.
     var entry = MonotonicTime.distantFuture
   }
 
@@ -38,14 +38,14 @@ final class DeadlineThreads: @unchecked Sendable {  // reason: everything that c
   private let work: @Sendable (LiveRun) -> Void
   private var heap = Heap<Entry>()
   private var slots: [Slot] = []
-  /// Waiting threads, the last first. A thread waits on `lock` itself while it leads, else on a monitor of its own.
+  /// Waiting threads, the last one first. The leader waits on `lock`, followers on their own monitors.
   private var followers: [Waiter] = []
   private var hasLeader = false
   private var starting = 0
   private var hasEnded = false
   private static let spares = 2
 
-  /// - Parameter work: Called on one of the threads when a run's time has come; it may block. It arms the run again if that is not over.
+  /// - Parameter work: Called on one of the threads when a run's time has come; it may block. It arms the run again unless the run is over.
   init(work: @escaping @Sendable (LiveRun) -> Void) throws(HostThread.Failure) {
     self.work = work
     do {
@@ -58,9 +58,9 @@ final class DeadlineThreads: @unchecked Sendable {  // reason: everything that c
     }
   }
 
-  /// Looks at `run` at `time` at the latest. A time that is armed already and comes before it stays; a run that is over is left alone.
+  /// Ensures that `run` is checked at `time` at the latest. An earlier armed time stays; a run that is over is ignored.
   ///
-  /// What is armed is forgotten when `work` is called, so a later time is armed from there.
+  /// The armed time is cleared before `work` is called, so `work` arms a later time.
   func arm(_ run: LiveRun, at time: MonotonicTime) {
     lock.lock()
     defer { lock.unlock() }
@@ -69,7 +69,7 @@ final class DeadlineThreads: @unchecked Sendable {  // reason: everything that c
     if time < slots[slot].entry { insert(Entry(time: time, slot: slot)) }
   }
 
-  /// The run is over: nothing arms it again.
+  /// Forgets a run that is over: nothing arms it again.
   func disarm(_ run: LiveRun) {
     lock.lock()
     defer { lock.unlock() }
@@ -78,7 +78,7 @@ final class DeadlineThreads: @unchecked Sendable {  // reason: everything that c
     slots[slot].time = .distantFuture
   }
 
-  /// Ends the threads, each when its work returns; nothing is carried out any more.
+  /// Ends the threads, each when its work returns. No more work begins.
   func end() {
     lock.locked {
       hasEnded = true
@@ -89,7 +89,7 @@ final class DeadlineThreads: @unchecked Sendable {  // reason: everything that c
     }
   }
 
-  /// With the lock held: the run's slot, now its own; nil where a later run has it.
+  /// With the lock held: claims the run's slot; nil if a later run has it.
   private func enter(_ run: LiveRun) -> Int? {
     let slot = Int(run.handle >> 48)
     while slots.count <= slot { slots.append(Slot()) }
@@ -106,7 +106,7 @@ final class DeadlineThreads: @unchecked Sendable {  // reason: everything that c
   /// With the lock held.
   private func insert(_ entry: Entry) {
     slots[entry.slot].entry = entry.time
-    // Entries that nothing stands behind go when their time comes; where they pile up before it, the heap is made anew.
+    // Stale entries are removed when their time comes; if too many accumulate, the heap is rebuilt.
     if heap.count > 64 + 2 * slots.count {
       heap = Heap(slots.indices.lazy.filter { self.slots[$0].entry != .distantFuture }.map { Entry(time: self.slots[$0].entry, slot: $0) })
       return lock.signal()
@@ -155,7 +155,7 @@ final class DeadlineThreads: @unchecked Sendable {  // reason: everything that c
     lock.lock()
   }
 
-  /// With the lock held: makes a waiting thread the leader. False: there is none; the next thread that comes will lead.
+  /// With the lock held: promotes a waiting thread to leader. Returns false if there is none; then the next thread that arrives leads.
   private func promote() -> Bool {
     guard let next = followers.popLast() else { return false }
     next.monitor.locked {
@@ -165,10 +165,10 @@ final class DeadlineThreads: @unchecked Sendable {  // reason: everything that c
     return true
   }
 
-  /// With the lock held: waits until a run's time has come. Nil: the threads end.
+  /// With the lock held: waits until a run's time has come. Nil means the threads end.
   private func lead() -> LiveRun? {
     while !hasEnded {
-      // Where no thread can be made now, the leader works without a successor and the deadlines behind it wait.
+      // If no thread can be created now, the leader works without a successor, and later deadlines wait.
       if followers.isEmpty && starting == 0 { try? startThread() }
       guard let first = heap.min else {
         lock.wait()
@@ -184,7 +184,7 @@ final class DeadlineThreads: @unchecked Sendable {  // reason: everything that c
     return nil
   }
 
-  /// With the lock held: the run whose time has come with `entry`, if one's has.
+  /// With the lock held: the run that is due with `entry`, if any.
   private func take(_ entry: Entry) -> LiveRun? {
     let slot = entry.slot
     guard slots[slot].entry == entry.time else { return nil }

@@ -2,7 +2,7 @@ import CTaskHost
 import TaskModel
 
 extension HostTable {
-  /// The functions of the run phase that answer only when something is durable.
+  /// The functions of the run phase that return only when their effect is durable.
   static func fillDurable(_ table: inout taskhost_api) {
     table.state_get = { task, key, buffer, capacity, length in
       answer { () throws(CallFailure) in
@@ -64,7 +64,7 @@ extension HostTable {
     }
   }
 
-  /// Refuses a place for an answer that cannot be one, before anything is looked up.
+  /// Refuses an invalid output buffer before looking anything up.
   private static func check(_ buffer: UnsafeMutableRawPointer?, capacity: Int, length: UnsafeMutablePointer<Int>?) throws(CallFailure) {
     guard length != nil else { throw CallFailure(.invalid, "length is NULL") }
     guard buffer != nil || capacity == 0 else {
@@ -76,7 +76,7 @@ extension HostTable {
     _ value: [UInt8], to buffer: UnsafeMutableRawPointer?, capacity: Int, length: UnsafeMutablePointer<Int>?
   ) throws(CallFailure) {
     length?.pointee = value.count
-    // The capacity is a size_t: what would be negative is larger than any value.
+    // The capacity is a size_t: a negative number stands for one larger than any value.
     guard UInt(value.count) <= UInt(bitPattern: capacity) else {
       throw CallFailure(.tooBig, "the value has \(value.count) bytes, the buffer \(capacity)")
     }

@@ -2,14 +2,14 @@ import CTaskHost
 import Glibc
 import TaskModel
 
-/// The table of functions that plugins reach the host through. It lives as long as the process and is read-only memory.
+/// The table of functions through which plugins call the host. It is read-only memory and lives as long as the process.
 enum HostTable {
-  // reason: written once before anybody can see it, then made read-only by the kernel
+  // reason: written once before any other code can see it, then made read-only by the kernel
   nonisolated(unsafe) static let shared: UnsafePointer<taskhost_api>? = make()
 
   private static func make() -> UnsafePointer<taskhost_api>? { readOnly(contents()) }
 
-  /// A copy of a table, far smaller than a page, in memory that nobody can write and that lives as long as the process. Nil: none is left.
+  /// Copies a table, which is far smaller than a page, into read-only memory that lives as long as the process. Nil if no memory is left.
   static func readOnly<Table: BitwiseCopyable>(_ contents: Table) -> UnsafePointer<Table>? {
     let length = Int(sysconf(Int32(_SC_PAGESIZE)))
     guard let page = mmap(nil, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), page != MAP_FAILED else { return nil }
@@ -54,7 +54,7 @@ enum HostTable {
     }
   }
 
-  /// Serves a call that gives a text: its address, or `fallback` with the sentence kept for `last_error`.
+  /// Serves a call that returns a text: its address, or `fallback` with a sentence for `last_error`.
   static func pointer(
     orElse fallback: UnsafePointer<CChar>?, _ body: () throws(CallFailure) -> UnsafePointer<CChar>
   ) -> UnsafePointer<CChar>? {
@@ -64,7 +64,7 @@ enum HostTable {
     }
   }
 
-  /// Serves a call that gives a number: it, or `fallback` with the sentence kept for `last_error`.
+  /// Serves a call that returns a number: the number, or `fallback` with a sentence for `last_error`.
   static func value<Value>(orElse fallback: Value, _ body: () throws(CallFailure) -> Value) -> Value {
     do { return try body() } catch {
       LastError.set(error.message)
@@ -73,7 +73,7 @@ enum HostTable {
   }
 }
 
-/// Serves one call from a plugin: OK, or the failure's status with its sentence kept for `last_error`.
+/// Serves one call from a plugin: OK, or the failure's status with a sentence for `last_error`.
 func answer(_ body: () throws(CallFailure) -> Void) -> taskhost_status {
   do {
     try body()

@@ -1,8 +1,8 @@
 import Synchronization
 import TaskModel
 
-/// How long threads without a run are kept, for the plugins of a process together: a few for a while, since waking one costs a tenth of
-/// making one; those that a burst of runs left beyond these for a moment only, since a thousand of them are tens of megabytes.
+/// How long idle threads are kept, for all plugins of a process together. A few are kept for a while, since waking a thread costs a tenth
+/// of creating one. Those that a burst leaves beyond these are kept only briefly, since a thousand of them take tens of megabytes.
 final class IdleAllowance: Sendable {
   private let count: Int
   private let time: Duration
@@ -10,17 +10,17 @@ final class IdleAllowance: Sendable {
   private let idle = Atomic(0)
 
   /// - Parameters:
-  ///   - count: How many may be idle for `time`.
-  ///   - beyond: How long others may be.
+  ///   - count: The number of threads that may be idle for `time`.
+  ///   - beyond: How long other threads may be idle.
   init(count: Int = 64, time: Duration = .seconds(10), beyond: Duration = .milliseconds(200)) {
     self.count = count
     self.time = time
     self.beyond = min(beyond, time)
   }
 
-  /// A thread has no run; how long it may wait for one.
+  /// Called when a thread becomes idle. Returns how long it may wait for a run.
   func enter() -> Duration { idle.add(1, ordering: .relaxed).newValue > count ? beyond : time }
 
-  /// A thread that had none has one, or ends.
+  /// Called when an idle thread gets a run or ends.
   func leave() { idle.subtract(1, ordering: .relaxed) }
 }

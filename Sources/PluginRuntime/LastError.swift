@@ -5,7 +5,7 @@ import TaskModel
 enum LastError {
   private static let capacity = 1024
 
-  /// The slot of thread-specific storage; nil when the process has none left, and then no sentence is kept.
+  /// The key of thread-specific storage; nil if the process has none left, and then no sentence is kept.
   private static let key: pthread_key_t? = {
     var key = pthread_key_t()
     return pthread_key_create(&key, { free($0) }) == 0 ? key : nil

@@ -4,20 +4,20 @@ import HostThreads
 import TaskModel
 import TypedCalls
 
-/// One launch, on the thread that calls ``perform()``; another may give it up meanwhile.
+/// One launch, on the thread that calls ``perform()``; another thread may abandon it.
 final class LaunchAttempt: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
   private typealias Entry = @convention(c) (UnsafePointer<taskhost_api>?, taskhost_launch) -> taskhost_status
 
   private let order: LaunchOrder
   private let monitor = Monitor()
   private var stage = "loading"
-  /// The budget is spent: what the thread still does counts for nothing, and its session is closed.
+  /// Whether the budget is spent: the thread's further work has no effect, and its session is closed.
   private var isOver = false
   private var open: (handle: taskhost_launch, session: LaunchSession)?
 
   init(_ order: LaunchOrder) { self.order = order }
 
-  /// Its budget is spent: closes the launch for ever.
+  /// Closes the launch permanently because its budget is spent.
   func abandon(_ budget: Duration) -> LaunchFailure {
     let (open, stage) = monitor.locked {
       isOver = true
@@ -74,7 +74,7 @@ final class LaunchAttempt: @unchecked Sendable {  // reason: everything that cha
       handlers: [handler], changes: [], shutdown: nil, mainQueue: MainQueueServer(of: image), askedTooEarly: false, askedForRequests: false)
   }
 
-  /// What a registration that was refused means for the launch.
+  /// The launch failure that follows from a refused registration.
   private static func refusal(of flaw: CallFailure) -> LaunchFailure {
     let step: LaunchFailure.Step =
       switch flaw.status {

@@ -1,9 +1,9 @@
 import HostThreads
 import TaskModel
 
-/// Launches plugins one after the other on a thread that waits for nobody in between.
+/// Launches plugins in sequence on a thread that waits for nobody in between.
 ///
-/// One that outlives its launch budget keeps that thread for ever; the others go on on another one.
+/// One that outlives its launch budget keeps that thread forever; the others go on on another one.
 final class LaunchBatch: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
   private let attempts: [LaunchAttempt]
   private let budget: Duration

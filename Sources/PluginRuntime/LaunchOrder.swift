@@ -10,10 +10,10 @@ public struct LaunchOrder: Sendable {
 
   /// - Parameters:
   ///   - path: The file. It is never unloaded.
-  ///   - identifier: Who the plugin is, where that is known.
-  ///   - adoption: The function of it that is its handler, for a library that is adopted; nil: it is a plugin with a launch function.
+  ///   - identifier: The plugin's identifier, if known.
+  ///   - adoption: The handler's function in an adopted library; nil for a plugin with a launch function.
   ///   - handlerLimit: What the file declares as `taskhost_plugin_handler_limit`, 1 if it does not.
-  ///   - policy: What the host decides meanwhile; called on the thread of the launch.
+  ///   - policy: The host's decisions during launch; called on the thread of the launch.
   public init(
     path: String, identifier: TaskIdentifier?, adoption: LibraryAdoption? = nil, handlerLimit: Int, policy: any LaunchPolicy
   ) {

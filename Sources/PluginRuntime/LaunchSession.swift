@@ -4,7 +4,7 @@ import HostThreads
 import TaskModel
 import TypedCalls
 
-/// One call of `taskhost_plugin_launch`: open until it returns or its time is up, then closed for ever.
+/// One call of `taskhost_plugin_launch`: open until it returns or its time is up, then closed permanently.
 final class LaunchSession: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
   private let policy: any LaunchPolicy
   private let handlerLimit: Int
@@ -14,33 +14,33 @@ final class LaunchSession: @unchecked Sendable {  // reason: everything that cha
   private var result = Result()
   /// Texts lent to the plugin, freed with the session.
   private var lent: [UnsafeMutablePointer<CChar>] = []
-  /// Requests that it submits and cancellations together.
+  /// The maximum number of submissions and cancellations together.
   private static let changeLimit = 1000
-  /// Bytes of all their payloads.
+  /// The maximum size of all their payloads in bytes.
   private static let payloadLimit = 2 << 20
   private var payloadBytes = 0
-  /// How many lines it may log: a launch that talks without end must not fill the host's log.
+  /// Limits log lines: a launch that logs endlessly must not fill the host's log.
   private var lines = RateAllowance(burst: Limits.logBurst, perSecond: Limits.logRate)
 
   /// What the plugin did.
   struct Result {
     var handlers: [PluginHandler] = []
-    /// What it submitted and cancelled, in order. A cancellation of all identifiers names those that are registered when the session ends.
+    /// Its submissions and cancellations, in order. A cancellation of all identifiers lists those registered at the end of the session.
     var changes: [LaunchChange] = []
     /// The first registration that was refused.
     var flaw: CallFailure?
-    /// The first registration beyond those it may make.
+    /// The first registration beyond the plugin's limit.
     var surplus: CallFailure?
-    /// It asked for settings or folder before the host knew who it is.
+    /// Whether it asked for settings or folder before the host knew its identifier.
     var askedTooEarly = false
-    /// It asked which of its requests are pending.
+    /// Whether it asked for its pending requests.
     var askedForRequests = false
     /// The last line it logged as an error.
     var lastErrorLine: String?
   }
 
   /// - Parameters:
-  ///   - identifier: Who the plugin is, where that is known before it registers.
+  ///   - identifier: The plugin's identifier, if known before it registers.
   ///   - handlerLimit: How many handlers it may register.
   init(policy: any LaunchPolicy, identifier: TaskIdentifier?, handlerLimit: Int) {
     self.policy = policy
@@ -119,7 +119,7 @@ final class LaunchSession: @unchecked Sendable {  // reason: everything that cha
     }
   }
 
-  /// With the lock held: what is submitted to a typed handler of the plugin has to fit it. To one of another plugin, the host sees to that.
+  /// With the lock held: checks that the payload fits the plugin's typed handler. The host checks submissions to other plugins.
   private func checkPayload(of request: TaskRequest) throws(CallFailure) {
     let handler = result.handlers.first { $0.registered.identifier == request.identifier }
     guard case .typed(let call)? = handler?.entry else { return }
@@ -138,7 +138,7 @@ final class LaunchSession: @unchecked Sendable {  // reason: everything that cha
     }
   }
 
-  /// Holds the cancellation of what is pending of an identifier that the plugin has registered; NULL: of all.
+  /// Records a cancellation of the pending requests of one of the plugin's identifiers, or of all (NULL).
   func cancelPending(of pointer: UnsafePointer<CChar>?) throws(CallFailure) {
     try whileOpen { () throws(CallFailure) in
       guard let pointer else {

@@ -6,7 +6,7 @@ import TaskModel
 enum LaunchTable {
   private struct Entries {
     var sessions: [taskhost_launch: LaunchSession] = [:]
-    /// Far from small numbers, so that a forgotten variable names no launch.
+    /// Far from small numbers, so that an uninitialised variable does not name a launch.
     var last: taskhost_launch = 0x5441_534B_0000_0000
   }
 

@@ -1,14 +1,14 @@
 import HostThreads
 import TaskModel
 
-/// Tells whether a launch ended before its budget was over: one of the two comes first, for both threads.
+/// Decides whether a launch ended before its budget was over. Both threads get the same answer.
 final class LaunchWatch: @unchecked Sendable {  // reason: `state` is touched with `monitor` held
   private enum State { case running, ended, late }
 
   private let monitor = Monitor()
   private var state = State.running
 
-  /// The launch has ended; false: its time was over before.
+  /// Called when the launch has ended. Returns false if its time was already over.
   func end() -> Bool {
     monitor.locked {
       guard state == .running else { return false }
@@ -18,7 +18,7 @@ final class LaunchWatch: @unchecked Sendable {  // reason: `state` is touched wi
     }
   }
 
-  /// Waits for the end of the launch; false: its time is over.
+  /// Waits for the end of the launch. Returns false if its time is over.
   func ends(by deadline: MonotonicTime) -> Bool {
     monitor.locked {
       while state == .running, SystemClock.now < deadline { monitor.wait(until: deadline) }

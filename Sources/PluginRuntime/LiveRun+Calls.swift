@@ -4,7 +4,7 @@ import Glibc
 import HostThreads
 import TaskModel
 
-/// What a plugin asks of its run, on any thread.
+/// A plugin's calls about its run, on any thread.
 extension LiveRun {
   /// Runs `body` with the lock held if the run is live; throws `stale` otherwise.
   func whileLive<Value>(_ body: () throws(CallFailure) -> Value) throws(CallFailure) -> Value {
@@ -14,12 +14,12 @@ extension LiveRun {
     return try body()
   }
 
-  /// The payload with a 0 byte behind it; the memory is the run's.
+  /// The payload followed by a 0 byte; the run owns the memory.
   func payloadBytes() throws(CallFailure) -> (UnsafeRawPointer, Int) {
     try whileLive { () throws(CallFailure) in
       let count = order.payload.count
       if let payload { return (UnsafeRawPointer(payload), count) }
-      // One byte more, zero, so that JSON may be read as a C string.
+      // One additional zero byte, so that JSON can be read as a C string.
       guard let copy = malloc(count + 1) else { throw CallFailure(.internal, "out of memory") }
       order.payload.withUnsafeBytes { if let base = $0.baseAddress { copy.copyMemory(from: base, byteCount: count) } }
       copy.storeBytes(of: 0, toByteOffset: count, as: UInt8.self)
@@ -28,7 +28,7 @@ extension LiveRun {
     }
   }
 
-  /// The request's id; the memory is the run's.
+  /// The request's id; the run owns the memory.
   func requestIDText() throws(CallFailure) -> UnsafePointer<CChar> {
     try whileLive { () throws(CallFailure) in
       if requestID == nil { requestID = UnsafePointer(strdup(order.request.description)) }
@@ -37,7 +37,7 @@ extension LiveRun {
     }
   }
 
-  /// Whole milliseconds until expiration: positive until the run has expired, not positive since.
+  /// Whole milliseconds until expiration: positive before the run has expired, 0 or negative afterwards.
   func remainingMilliseconds() throws(CallFailure) -> Int64 {
     try whileLive {
       let now = SystemClock.now
@@ -45,7 +45,7 @@ extension LiveRun {
     }
   }
 
-  /// Whole milliseconds until force; the whole grace before expiration.
+  /// Whole milliseconds until the forced stop; before expiration, the whole grace.
   func graceMilliseconds() throws(CallFailure) -> Int64 {
     try whileLive { max(0, (stop == nil ? order.contract.grace : forceAt - SystemClock.now).wholeMilliseconds) }
   }
@@ -62,7 +62,7 @@ extension LiveRun {
     }
   }
 
-  /// Sleeps; throws `expired` as soon as the run expires, `stale` as soon as it is over. The lock is given back meanwhile.
+  /// Sleeps without holding the lock. Throws `expired` as soon as the run expires, `stale` as soon as it is over.
   func sleep(_ duration: Duration) throws(CallFailure) {
     let end = SystemClock.now + duration
     monitor.lock()
@@ -75,9 +75,9 @@ extension LiveRun {
     }
   }
 
-  /// Records progress. A deadline that moved back is found out when the old one comes.
+  /// Records progress. A later deadline takes effect when the old one comes.
   ///
-  /// - Returns: What is to be told; nil: it has been told enough of late.
+  /// - Returns: The progress to report; nil if the rate limit is reached.
   func setProgress(completed: UInt64, total: UInt64) throws(CallFailure) -> RunProgress? {
     try whileLive {
       let progress = RunProgress(completed: completed, total: total)
@@ -90,9 +90,9 @@ extension LiveRun {
     }
   }
 
-  /// Keeps the line with the run's last ones, unless it has logged too many of late.
+  /// Keeps the line with the run's last lines, unless the rate limit is reached.
   ///
-  /// - Returns: What is to be told: the line, behind one about those that were dropped before it; nothing, if it is dropped itself.
+  /// - Returns: The lines to report: a line about dropped lines, if any, and the line itself; empty if it is dropped.
   func log(_ line: LogLine) throws(CallFailure) -> [LogLine] {
     try whileLive {
       guard lines.pass(at: SystemClock.now) else { return [] }
@@ -108,13 +108,13 @@ extension LiveRun {
     report.log.append(line)
   }
 
-  /// With the lock held: a line about those that were dropped; nil: none were.
+  /// With the lock held: a line about dropped lines; nil if none were dropped.
   func droppedLines() -> LogLine? {
     let dropped = lines.takeRefused()
     guard dropped > 0 else { return nil }
     return LogLine(time: services.wallTime, level: .warning, message: "\(dropped) log lines were dropped: too many at once")
   }
 
-  /// Changes what is known of the run.
+  /// Changes the report of the run.
   func change(_ body: (inout RunReport) -> Void) throws(CallFailure) { try whileLive { body(&report) } }
 }

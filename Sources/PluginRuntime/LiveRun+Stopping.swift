@@ -6,12 +6,12 @@ import TaskModel
 
 /// Expiration and force, on a deadline thread.
 extension LiveRun {
-  /// What a deadline thread has to do for the run now; `next` is when it is to look again.
+  /// What a deadline thread must do for the run now; `next` is when to check again.
   enum Due {
     case nothing(next: MonotonicTime)
-    /// It expired just now: call its handler, if one was set, on this thread.
+    /// It has just expired: call its handler, if set, on this thread.
     case expired(StopReason, ExpirationCall?, next: MonotonicTime)
-    /// It expired before, and the thread that calls its handler is busy with that: send the event.
+    /// It expired earlier, and another thread is calling its handler: send the event.
     case announce(StopReason, next: MonotonicTime)
     case force(StopReason)
   }
@@ -25,16 +25,16 @@ extension LiveRun {
   /// With the lock held: when it expires by itself.
   var deadline: MonotonicTime { min(budgetEnd, stallEnd) }
 
-  /// Asks for expiration or force; the caller then arms the deadline threads for "now".
+  /// Requests expiration or a forced stop; the caller then arms the deadline threads for "now".
   func request(stop reason: StopReason, force: Bool) {
     monitor.locked {
       if force { requestedForce = requestedForce ?? reason } else { requestedStop = requestedStop ?? reason }
     }
   }
 
-  /// Finds out what is due, and marks the run expired if that is.
+  /// Decides what is due, and marks the run as expired if expiration is.
   ///
-  /// A handler that the answer names counts as being called from here on, by this thread.
+  /// A handler in the result counts as being called by this thread from now on.
   func due(at now: MonotonicTime) -> Due {
     monitor.locked {
       guard phase != .closed else { return .nothing(next: .distantFuture) }
@@ -51,7 +51,7 @@ extension LiveRun {
     }
   }
 
-  /// With the lock held: marks the run expired and wakes who sleeps or polls.
+  /// With the lock held: marks the run as expired and wakes its sleeping and polling threads.
   private func expire(_ reason: StopReason) -> Due {
     stop = reason
     expiredAt = SystemClock.now
@@ -64,7 +64,7 @@ extension LiveRun {
     return .expired(reason, ExpirationCall(handler: expirationHandler, context: expirationContext), next: forceAt)
   }
 
-  /// When the grace would be over of a run that expired and has returned; nil: it is live, did not expire, or was stopped by force.
+  /// For a run that expired and has returned: when its grace would end. Nil if it is live, did not expire, or was stopped by force.
   var endOfGrace: MonotonicTime? {
     monitor.locked { phase == .closed && stop != nil && !report.forced ? forceAt : nil }
   }

@@ -4,7 +4,7 @@ import TypedCalls
 
 /// A run of a typed handler, on its thread.
 extension LiveRun {
-  /// Calls the function with the run's arguments. What it returns is the run's output, unless it has set one itself.
+  /// Calls the function with the run's arguments. Its return value becomes the run's output, unless the run has set one itself.
   func perform(_ call: TypedCall) -> taskhost_result {
     let arguments: TypedArguments
     do throws(TypedPackingError) {
@@ -22,7 +22,7 @@ extension LiveRun {
     }
   }
 
-  /// Of a run that was stopped by force meanwhile nothing is recorded any more.
+  /// Records output and message, except for a run that was stopped by force meanwhile.
   private func record(output: [UInt8], message: String?) {
     try? change { report in
       if report.output.isEmpty { report.output = output }

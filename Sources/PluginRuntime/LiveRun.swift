@@ -4,13 +4,13 @@ import Glibc
 import HostThreads
 import TaskModel
 
-/// A run from its order until its handler has returned: what the functions of the host's table work on.
+/// A run from its order until its handler has returned. The functions of the host's table operate on it.
 ///
-/// Life: `waiting` for its thread → `live` → `closed`, by the handler's return or by force. A closed run answers no call.
+/// Life: `waiting` for its thread → `live` → `closed`, by the handler's return or by force. A closed run refuses all calls.
 /// After force the handler may still be running: the payload and the descriptor live on until it returns, because its thread holds the run.
 final class LiveRun: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
   enum Phase { case waiting, live, closed }
-  /// How far the one call of the expiration handler has come.
+  /// The progress of the single call of the expiration handler.
   enum Callback { case none, calling(pthread_t), returned }
 
   let order: RunOrder
@@ -18,28 +18,28 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
   let kinds: [TaskIdentifier: TaskKind]
   let services: any RunServices
   let sink: @Sendable (LauncherEvent) -> Void
-  /// It expires that long after its `completed` last rose; nil: never for that.
+  /// It expires this long after its `completed` last increased; nil for no stall limit.
   let stallLimit: Duration?
   let monitor = Monitor()
-  /// The handle that plugins know it by; set once, before anybody else sees the run.
+  /// Its handle for plugins; set once, before any other code sees the run.
   var handle: taskhost_task = 0
 
-  // What follows is touched with `monitor` held.
+  // The following properties are accessed with `monitor` held.
   var phase = Phase.waiting
   /// When its budget is spent.
   var budgetEnd = MonotonicTime.distantFuture
   /// When it counts as stalled; moves on with progress.
   var stallEnd = MonotonicTime.distantFuture
-  /// Why it expired; nil: it has not.
+  /// Why it expired; nil if it has not.
   var stop: StopReason?
   var expiredAt = MonotonicTime.distantFuture
   var forceAt = MonotonicTime.distantFuture
-  /// Asked for by the host, not yet carried out by a deadline thread.
+  /// Requested by the host, and not yet performed by a deadline thread.
   var requestedStop: StopReason?
   var requestedForce: StopReason?
-  /// It expired and the `expired` event is still to be sent, by whoever takes it from here.
+  /// It expired, and the `expired` event is still to be sent by the code that takes it from here.
   var unannounced: StopReason?
-  /// It was closed by force while its handler ran, and what follows from that is not told yet.
+  /// It was closed by force while its handler ran, and the resulting events are not sent yet.
   var isBeingAbandoned = false
   var expirationHandler: taskhost_expiration_handler?
   var expirationContext: UnsafeMutableRawPointer?
@@ -48,12 +48,12 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
   var payload: UnsafeMutableRawPointer?
   var requestID: UnsafePointer<CChar>?
   var highestCompleted: UInt64 = 0
-  /// The number of the thread that its handler runs on, once it does.
+  /// The number of its handler's thread, once the handler runs.
   private var thread: Int32?
   var report = RunReport()
-  /// How many lines it may log: a run that talks without end must fill neither the host's log nor its thread.
+  /// Limits log lines: a run that logs endlessly must not fill the host's log or occupy its thread.
   var lines = RateAllowance(burst: Limits.logBurst, perSecond: Limits.logRate)
-  /// How often its progress is told; what is told last comes with its end.
+  /// Limits progress reports; the last progress comes with its end.
   var progressReports = RateAllowance(burst: Limits.progressBurst, perSecond: Limits.progressRate)
 
   init(
@@ -79,17 +79,17 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
   struct End {
     let ending: RunEnding
     let report: RunReport
-    /// A line of the host's at the end of its log, which is to be told.
+    /// A line of the host at the end of its log, to be reported.
     let lastLine: LogLine?
-    /// Its `expired` event, where that has not been sent yet.
+    /// Its `expired` event, if not sent yet.
     let unannounced: StopReason?
-    /// Closed by force while its handler runs on.
+    /// Whether it was closed by force while its handler still runs.
     let isAbandoned: Bool
   }
 
-  /// The handler is about to be called: the clock starts.
+  /// Starts the clock before the handler is called.
   ///
-  /// - Returns: When it expires by itself. Nil: it was stopped or taken back while it waited, and is not to be called.
+  /// - Returns: When it expires by itself. Nil if it was stopped or taken back while it waited, and is not to be called.
   /// - Parameter thread: The number of the calling thread, which will call it.
   func begin(on thread: Int32) -> MonotonicTime? {
     monitor.locked {
@@ -103,33 +103,33 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
     }
   }
 
-  /// The thread in which its handler is now; nil: it has not been called, or the run has ended.
+  /// The current thread of its handler; nil if it was not called yet, or the run has ended.
   var threadOfLiveHandler: Int32? { monitor.locked { phase == .live ? thread : nil } }
 
-  /// What the handler's call took.
+  /// The resources that the handler's call used.
   struct Usage {
     var began: WallTime
     var handlerTime: Duration
     var cpuTime: Duration
-    /// Bytes; nil: not measured.
+    /// Bytes; nil means not measured.
     var peakMemory: Int?
   }
 
-  /// The handler returned. Nil: the run had been closed by force before.
+  /// Ends the run after its handler returned. Nil if it was already closed by force.
   func end(result: taskhost_result, usage: Usage) -> End? {
     monitor.locked {
       guard phase != .closed else { return nil }
       note(usage)
       let decoded = TaskResult(result)
       if case .outOfRange(let value) = decoded {
-        let flaw = "the handler returned \(value), which is no taskhost_result"
+        let flaw = "the handler returned \(value), which is not a taskhost_result"
         report.message = report.message.map { "\($0) (\(flaw))" } ?? flaw
       }
       return closed(.returned(decoded, stop: stop))
     }
   }
 
-  /// The handler ended its thread instead of returning. Nil: the run had been closed by force before.
+  /// Ends the run after its handler ended its thread instead of returning. Nil if it was already closed by force.
   func vanish(usage: Usage) -> End? {
     monitor.locked {
       guard phase != .closed else { return nil }
@@ -147,7 +147,7 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
     report.peakMemory = usage.peakMemory
   }
 
-  /// The run cannot begin: it ends as a RETRY that says so. Nil: it had ended before.
+  /// Ends a run that cannot begin as a RETRY with the reason. Nil if it had already ended.
   func abandonStart(_ reason: String) -> End? {
     monitor.locked {
       guard phase != .closed else { return nil }
@@ -156,7 +156,7 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
     }
   }
 
-  /// Takes the run back: its handler is not called. False: it has begun, or ended.
+  /// Takes the run back: its handler is not called. Returns false if it has begun or ended.
   func withdraw() -> Bool {
     monitor.locked {
       guard phase == .waiting else { return false }
@@ -165,9 +165,9 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
     }
   }
 
-  /// Closes the run although its handler has not returned. Nil: it had ended before.
+  /// Closes the run although its handler has not returned. Nil if it had already ended.
   ///
-  /// Where the handler runs on, ``abandonmentIsTold()`` follows.
+  /// If the handler still runs, ``abandonmentIsTold()`` follows.
   ///
   /// - Parameter trouble: Where its handler hangs.
   func close(byForce reason: StopReason, trouble: String?) -> End? {
@@ -194,7 +194,7 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
     return End(ending: ending, report: report, lastLine: dropped, unannounced: unannounced, isAbandoned: isAbandoned)
   }
 
-  /// What follows from the run's abandonment has been told.
+  /// Called when the events of the run's abandonment have been sent.
   func abandonmentIsTold() {
     monitor.locked {
       isBeingAbandoned = false
@@ -202,7 +202,7 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
     }
   }
 
-  /// Waits for ``abandonmentIsTold()``: what follows from the handler's late return must not overtake it.
+  /// Waits for ``abandonmentIsTold()``: the events of the handler's late return must not overtake it.
   func awaitAbandonmentTold() {
     monitor.locked { while isBeingAbandoned { monitor.wait() } }
   }

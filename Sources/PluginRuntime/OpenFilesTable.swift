@@ -4,7 +4,7 @@ import TaskModel
 
 /// The table of the extension `org.taskhost.open-files/1`. It lives as long as the process and is read-only memory.
 enum OpenFilesTable {
-  // reason: written once before anybody can see it, then made read-only by the kernel
+  // reason: written once before any other code can see it, then made read-only by the kernel
   nonisolated(unsafe) static let shared: UnsafePointer<taskhost_open_files>? = HostTable.readOnly(contents())
 
   private static func contents() -> taskhost_open_files {

@@ -1,7 +1,7 @@
 import CTaskHost
 import TaskModel
 
-/// A plugin's function that is shown pending requests, on the thread that asked for them, with no lock of ours held.
+/// A plugin's function that receives pending requests. Called on the thread that asked for them, without any lock held.
 struct PendingVisitor {
   private let visit: (UnsafePointer<taskhost_pending_request>?, UnsafeMutableRawPointer?) -> Void
   private let context: UnsafeMutableRawPointer?
@@ -13,7 +13,7 @@ struct PendingVisitor {
     self.context = context
   }
 
-  /// Shows what `page` gives, page after page, at most ``Limits/pendingVisited`` requests. `page` also gives the kinds of the handlers.
+  /// Visits the requests of all pages from `page`, at most ``Limits/pendingVisited``. `page` also returns the kinds of the handlers.
   func visitAll(
     _ page: (_ after: RequestID?) throws(CallFailure) -> (PendingPage, kinds: [TaskIdentifier: TaskKind])
   ) throws(CallFailure) {
@@ -28,11 +28,11 @@ struct PendingVisitor {
   }
 
   private func show(_ request: PendingRequest, _ kind: TaskKind?) {
-    // Without a handler it would not be shown.
+    // A request without a handler is not shown.
     guard let kind else { return }
     request.identifier.rawValue.withCString { identifier in
       request.id.description.withCString { id in
-        // One byte more, zero, so that JSON may be read as a C string.
+        // One additional zero byte, so that JSON can be read as a C string.
         (request.payload + [0]).withUnsafeBytes { payload in
           var shown = taskhost_pending_request()
           shown.struct_size = UInt32(MemoryLayout<taskhost_pending_request>.size)

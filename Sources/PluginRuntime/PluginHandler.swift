@@ -2,7 +2,7 @@ import CTaskHost
 public import TaskModel
 import TypedCalls
 
-/// A handler that a plugin registered: what to call, and under which contract.
+/// A handler that a plugin registered: the function to call and its contract.
 public struct PluginHandler: @unchecked Sendable {  // reason: two addresses that the plugin promises to keep valid
   /// What was registered, before the operator's limits are applied.
   public let registered: HandlerRegistration
@@ -11,7 +11,7 @@ public struct PluginHandler: @unchecked Sendable {  // reason: two addresses tha
   enum Entry {
     /// The contract's own handler, with the context it was registered with.
     case function(taskhost_handler, context: UnsafeMutableRawPointer?)
-    /// A function that is called with arguments of its own.
+    /// A function that is called with its own arguments.
     case typed(TypedCall)
   }
 

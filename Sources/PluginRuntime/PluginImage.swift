@@ -4,20 +4,20 @@ public import TaskModel
 
 /// Loads a plugin into this process and calls its launch function, inside the launch budget.
 ///
-/// The code runs on a thread of its own, or on the process's main thread. When the budget is over, that thread is left behind: a process
+/// The code runs on its own thread or on the process's main thread. When the budget is over, that thread is abandoned, because a process
 /// cannot end one of its threads.
 public enum PluginImage {
   /// Plugins launch one at a time. A launch waits for its turn before its budget begins.
   private static let turn = Monitor()
 
-  /// Loads the file and calls its launch function; once more, if it asked for its settings before the host knew whose they are.
+  /// Loads the file and calls its launch function; calls it again if it asked for settings before the host knew its identifier.
   ///
   /// - Parameter budget: How long loading and launching may take together.
   public static func launch(_ order: LaunchOrder, budget: Duration) throws(LaunchFailure) -> LaunchedPlugin {
     try launch([order], budget: budget)[0].get()
   }
 
-  /// Launches plugins one after the other, each within the budget, and waits for them all.
+  /// Launches plugins in sequence, each within the budget, and waits for them all.
   ///
   /// - Returns: An outcome for each, in their order.
   public static func launch(_ orders: [LaunchOrder], budget: Duration) -> [Result<LaunchedPlugin, LaunchFailure>] {
@@ -29,7 +29,7 @@ public enum PluginImage {
   ///
   /// - Parameters:
   ///   - budget: How long loading and launching may take together.
-  ///   - late: Told when the budget is over, on another thread; this function does not return then.
+  ///   - late: Called on another thread when the budget is over; this function does not return then.
   public static func launchOnMainThread(
     _ order: LaunchOrder, budget: Duration, late: @escaping @Sendable (LaunchFailure) -> Void
   ) throws(LaunchFailure) -> LaunchedPlugin {
@@ -46,9 +46,9 @@ public enum PluginImage {
     return try result.get()
   }
 
-  /// Calls each hook on a thread of its own and waits until all have returned, at most 5 s.
+  /// Calls each hook on its own thread and waits at most 5 s for all to return.
   ///
-  /// - Returns: How many have not.
+  /// - Returns: The number of hooks that have not returned.
   public static func shutDown(_ hooks: [ShutdownHook]) -> Int { shutDown(hooks, limit: .seconds(5)) }
 
   /// As the public one, with another limit.

@@ -3,7 +3,7 @@ import TaskModel
 
 /// The table of the extension `org.taskhost.requests/1`. It lives as long as the process and is read-only memory.
 enum RequestsTable {
-  // reason: written once before anybody can see it, then made read-only by the kernel
+  // reason: written once before any other code can see it, then made read-only by the kernel
   nonisolated(unsafe) static let shared: UnsafePointer<taskhost_requests>? = HostTable.readOnly(contents())
 
   private static func contents() -> taskhost_requests {
@@ -19,7 +19,7 @@ enum RequestsTable {
       answer { () throws(CallFailure) in
         let visitor = try PendingVisitor(visit, context)
         try visitor.visitAll { (request) throws(CallFailure) in
-          // Asked anew for each page: the run may be over by now.
+          // Looked up again for each page, because the run may be over by now.
           let run = try RunTable.shared.forRequests(task)
           return (try run.services.pendingRequests(after: request, for: run.context), run.kinds)
         }

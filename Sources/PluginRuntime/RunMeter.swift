@@ -2,7 +2,7 @@ import CTaskHostSystem
 import HostThreads
 import TaskModel
 
-/// Measures what a handler's call takes, from its creation on the handler's thread.
+/// Measures a handler's call. Create it on the handler's thread before the call.
 struct RunMeter {
   /// Whose processor time counts.
   enum Scope {
@@ -18,7 +18,7 @@ struct RunMeter {
   private let start = SystemClock.now
   private let cpu: Duration
 
-  /// - Parameter measuringMemory: Whether the process's memory is the plugin's.
+  /// - Parameter measuringMemory: Whether the process's memory belongs to the plugin.
   init(of scope: Scope, measuringMemory: Bool, began: WallTime) {
     self.scope = scope
     isMeasuringMemory = measuringMemory
@@ -26,7 +26,7 @@ struct RunMeter {
     cpu = Self.cpuTime(scope)
   }
 
-  /// What has been used until now.
+  /// The resources used so far.
   func read() -> LiveRun.Usage {
     var usage = LiveRun.Usage(began: began, handlerTime: SystemClock.now - start, cpuTime: Self.cpuTime(scope) - cpu)
     if isMeasuringMemory { usage.peakMemory = PeakMemory.shared.read(after: usage.handlerTime) }
@@ -41,7 +41,7 @@ struct RunMeter {
   }
 }
 
-/// The most memory this process has had resident. Asking the kernel takes longer than a short run, so short runs share an answer.
+/// The peak resident memory of this process. Reading it takes longer than a short run, so short runs share a reading.
 private final class PeakMemory: @unchecked Sendable {  // reason: what changes is touched with `monitor` held
   static let shared = PeakMemory()
   private let monitor = Monitor()
@@ -49,7 +49,7 @@ private final class PeakMemory: @unchecked Sendable {  // reason: what changes i
   private var knownAt = MonotonicTime(nanoseconds: 0)
   private static let validity = Duration.milliseconds(50)
 
-  /// Bytes; nil: the kernel does not say.
+  /// Bytes; nil if the kernel does not say.
   func read(after handlerTime: Duration) -> Int? {
     monitor.locked {
       let now = SystemClock.now

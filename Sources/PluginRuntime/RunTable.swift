@@ -4,27 +4,27 @@ import TaskModel
 
 /// Gives live runs the handles that plugins know them by, and finds them again.
 ///
-/// A handle is 16 bits of slot and 48 bits of a counter that never comes back, so one that is over finds nothing.
+/// A handle has 16 bits of slot and 48 bits of a counter that never repeats, so a stale handle finds nothing.
 final class RunTable: Sendable {
-  /// The process has one: C functions have nothing but the handle to go by.
+  /// One for the process: C functions have only the handle.
   static let shared = RunTable()
 
   private struct Entries {
     var runs: [LiveRun?] = []
     var free: [Int] = []
-    /// Far from small numbers, so that a forgotten variable names no run, another plugin's least of all.
+    /// Far from small numbers, so that an uninitialised variable does not name a run, especially not another plugin's.
     var counter: UInt64 = 0x1000_0000_0000
-    /// Closed by force while their handlers go on.
+    /// Runs that were closed by force while their handlers still run.
     var forced: [taskhost_task: LiveRun] = [:]
-    /// Expired and returned: submissions of them are taken until their grace is over.
+    /// Runs that expired and returned: their submissions are accepted until their grace is over.
     var graced: [taskhost_task: (run: LiveRun, end: MonotonicTime)] = [:]
   }
 
   private let entries = Guarded(Entries())
-  /// More runs than that are not kept for their submissions.
+  /// The maximum number of runs kept for their submissions.
   private static let gracedLimit = 1024
 
-  /// Enters `run` and sets its handle. False: 65,536 runs are live.
+  /// Adds `run` and sets its handle. Returns false if 65,536 runs are live.
   func enter(_ run: LiveRun) -> Bool {
     entries.withLock { entries in
       let slot: Int
@@ -60,9 +60,9 @@ final class RunTable: Sendable {
     return found
   }
 
-  /// The run that `handle` names, also when it was closed by force and its handler goes on.
+  /// The run that `handle` names, even if it was closed by force and its handler still runs.
   ///
-  /// One look at both, so that a run on its way from the one to the other is found.
+  /// Searches both tables under one lock, so that a run that moves between them is found.
   func findWithForced(_ handle: taskhost_task) throws(CallFailure) -> LiveRun {
     let slot = Int(handle >> 48)
     let found = entries.withLock { entries -> LiveRun? in
@@ -73,7 +73,7 @@ final class RunTable: Sendable {
     return found
   }
 
-  /// The run that `handle` names, if it may submit and cancel requests: it is live, or it expired, has returned and its grace is not over.
+  /// The run that `handle` names, if it may submit and cancel requests: it is live, or it expired and returned and its grace is not over.
   func forRequests(_ handle: taskhost_task) throws(CallFailure) -> LiveRun {
     let slot = Int(handle >> 48)
     let (run, end) = entries.withLock { entries -> (LiveRun?, MonotonicTime?) in
@@ -81,7 +81,7 @@ final class RunTable: Sendable {
       return (entries.graced[handle]?.run, entries.graced[handle]?.end)
     }
     guard let run else { throw .stale }
-    // One that ends this moment, on its way out of the table, is asked for its grace itself.
+    // A run that is just leaving the table is asked for its grace itself.
     guard let end = end ?? run.endOfGrace else {
       try run.whileLive {}
       return run
@@ -90,7 +90,7 @@ final class RunTable: Sendable {
     return run
   }
 
-  /// Makes the run's handle stale, but for the requests of one that has expired. `stillRunning`: it was closed by force; ``forget(_:)``
+  /// Makes the run's handle stale, except for the requests of one that has expired. `stillRunning`: it was closed by force; ``forget(_:)``
   /// follows when its handler returns.
   func leave(_ run: LiveRun, stillRunning: Bool) {
     let end = stillRunning ? nil : run.endOfGrace
@@ -106,10 +106,10 @@ final class RunTable: Sendable {
     }
   }
 
-  /// Makes the handles stale of those that are kept for their requests alone.
+  /// Makes the handles of runs stale that are kept only for their requests.
   func forgetGraced() { entries.withLock { $0.graced = [:] } }
 
-  /// The handler of a run that was closed by force has returned.
+  /// Called when the handler of a run that was closed by force has returned.
   func forget(_ run: LiveRun) {
     _ = entries.withLock { $0.forced.removeValue(forKey: run.handle) }
   }

@@ -3,10 +3,10 @@ import DequeModule
 import HostThreads
 import TaskModel
 
-/// The threads of one plugin: each serves one run at a time, and no other plugin ever.
+/// The threads of one plugin. Each serves one run at a time and never another plugin.
 ///
-/// An idle thread is kept for a while, because waking it costs a tenth of making one; the one that was busy last is woken first, so those
-/// that are not needed end. A thread whose run was stopped by force is never used again: it ends when the handler returns.
+/// An idle thread is kept for a while, because waking it costs a tenth of creating one. The thread that was busy last is woken first, so
+/// that unneeded threads end. A thread whose run was stopped by force is never used again: it ends when the handler returns.
 final class RunThreads: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
   /// Where an idle thread waits for its run.
   private final class Seat {
@@ -20,7 +20,7 @@ final class RunThreads: @unchecked Sendable {  // reason: everything that change
       }
     }
 
-    /// Nil: `deadline` came.
+    /// Nil if `deadline` came.
     func take(by deadline: MonotonicTime) -> LiveRun? {
       monitor.locked {
         while run == nil, monitor.wait(until: deadline) {}
@@ -39,15 +39,15 @@ final class RunThreads: @unchecked Sendable {  // reason: everything that change
   /// Runs that wait for a thread; none while one is idle.
   private var queue = Deque<LiveRun>()
   private var idle: [Seat] = []
-  /// Those in use, idle or starting; not those whose run was stopped by force.
+  /// The number of busy, idle and starting threads, without those whose run was stopped by force.
   private var threads = 0
   private var starting = 0
 
   /// - Parameters:
-  ///   - limit: How many threads serve at once. A run beyond it waits for one that is about to be free.
+  ///   - limit: The maximum number of threads. Further runs wait for a thread to become free.
   ///   - idleness: How long a thread without a run is kept.
-  ///   - execute: Serves a run on the calling thread; false: the thread is not to be used again.
-  ///   - refuse: Gives back the runs that no thread could be made for.
+  ///   - execute: Serves a run on the calling thread. Returns false if the thread must not be used again.
+  ///   - refuse: Returns the runs for which no thread could be created.
   init(
     name: String, limit: Int, idleness: IdleAllowance, execute: @escaping @Sendable (LiveRun) -> Bool,
     refuse: @escaping @Sendable ([LiveRun], String) -> Void
@@ -70,7 +70,7 @@ final class RunThreads: @unchecked Sendable {  // reason: everything that change
     makeThreads(missing)
   }
 
-  /// A thread's run was stopped by force: another takes its place if runs wait.
+  /// Replaces a thread whose run was stopped by force, if runs wait.
   func abandonThread() {
     let missing = monitor.locked {
       threads -= 1
@@ -79,7 +79,7 @@ final class RunThreads: @unchecked Sendable {  // reason: everything that change
     makeThreads(missing)
   }
 
-  /// With the lock held: how many threads are to be made for the runs that wait; they count as made.
+  /// With the lock held: the number of threads to create for waiting runs; they count as existing.
   private func claimThreads() -> Int {
     let missing = max(0, min(queue.count - starting, limit - threads))
     threads += missing
@@ -93,7 +93,7 @@ final class RunThreads: @unchecked Sendable {  // reason: everything that change
     }
   }
 
-  /// Runs that no thread is left for end at once; others wait for the threads there are.
+  /// If no thread is left, the waiting runs end immediately; otherwise they wait for the existing threads.
   private func threadNotMade(_ reason: String) {
     let stranded = monitor.locked { () -> [LiveRun] in
       threads -= 1
@@ -105,19 +105,19 @@ final class RunThreads: @unchecked Sendable {  // reason: everything that change
     if !stranded.isEmpty { refuse(stranded, reason) }
   }
 
-  /// Forgets runs that wait for a thread and are not to begin.
+  /// Removes waiting runs that must not begin.
   func forget(_ runs: Set<ObjectIdentifier>) { monitor.locked { queue.removeAll { runs.contains(ObjectIdentifier($0)) } } }
 
   private func serve() {
     let seat = Seat()
     monitor.locked { starting -= 1 }
     while let run = next(seat) {
-      // A thread that was abandoned is not counted any more.
+      // An abandoned thread no longer counts.
       guard execute(run) else { return }
     }
   }
 
-  /// The next run; nil: none came while the thread was idle, and it is not counted any more.
+  /// The next run; nil if none came in time. Then the thread no longer counts.
   private func next(_ seat: Seat) -> LiveRun? {
     monitor.lock()
     if let run = queue.popFirst() {
@@ -135,7 +135,7 @@ final class RunThreads: @unchecked Sendable {  // reason: everything that change
       threads -= 1
       return true
     }
-    // Where the seat was taken in the last moment, its run is there.
+    // If the seat was taken at the last moment, its run is already there.
     return isFree ? nil : seat.take(by: .distantFuture)
   }
 }

@@ -4,14 +4,14 @@ import TaskModel
 
 /// Texts that live as long as the process, for answers that are never NULL.
 enum StaticText {
-  // reason: written once before anybody can see it, never freed, never written again
+  // reason: written once before any other code can see it, never freed, never written again
   nonisolated(unsafe) static let empty: UnsafePointer<CChar> = make("")
 
   private static let monitor = Monitor()
   // reason: touched with `monitor` held
   nonisolated(unsafe) private static var identifiers: [TaskIdentifier: UnsafePointer<CChar>] = [:]
 
-  /// An identifier that runs. Each is kept for ever: plugins are few and stay.
+  /// An identifier that runs. Each is kept forever: plugins are few and stay.
   static func of(_ identifier: TaskIdentifier) -> UnsafePointer<CChar> {
     monitor.locked {
       if let text = identifiers[identifier] { return text }

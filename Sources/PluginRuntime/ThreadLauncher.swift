@@ -235,7 +235,7 @@ public final class ThreadLauncher: Launcher {
       deadlines.arm(run, at: next)
       sink(.expired(run.context, reason))
     case .expired(let reason, let call?, _):
-      // The handler is not kept waiting for the sink, and need not return: another deadline thread sends the event and arms force.
+      // The handler does not wait for the sink and need not return: another deadline thread sends the event and arms the forced stop.
       deadlines.arm(run, at: SystemClock.now)
       run.perform(call, reason: reason)
     case .force(let reason): force(run, reason)
@@ -249,7 +249,7 @@ public final class ThreadLauncher: Launcher {
       sink(.stuck(run.context, thread: name, stack: stack))
       // The host ends this process now.
       guard role == .host else { return }
-      trouble = "stuck in thread \(name)" + (stack.isEmpty ? ", whose stack could not be had" : "\n\(stack)")
+      trouble = "stuck in thread \(name)" + (stack.isEmpty ? ", whose stack could not be read" : "\n\(stack)")
     }
     guard let end = run.close(byForce: reason, trouble: trouble) else { return }
     if end.isAbandoned { abandon(run, end) } else { finish(run, end) }
@@ -273,7 +273,7 @@ public final class ThreadLauncher: Launcher {
     run.abandonmentIsTold()
   }
 
-  /// The handler of an abandoned run has returned after all.
+  /// Called when the handler of an abandoned run returns late.
   private func threadCameBack(_ run: LiveRun) {
     run.awaitAbandonmentTold()
     RunTable.shared.forget(run)
@@ -287,7 +287,7 @@ public final class ThreadLauncher: Launcher {
     }
   }
 
-  /// Lets the deadline threads, which are made first, know the launcher.
+  /// Connects the deadline threads, which are created first, with the launcher.
   private final class Relay: @unchecked Sendable {  // reason: set once, before any run is armed
     weak var launcher: ThreadLauncher?
   }

@@ -1,9 +1,9 @@
 public import TaskModel
 
-/// What share of a ``RunQuota`` somebody has, by how useful the last runs were.
+/// The share of a ``RunQuota`` that a task gets, by how useful its last runs were.
 ///
-/// - Source: Android's app standby buckets (`active`, `working_set`, `frequent`, `rare`, `restricted`), which go by how an app is used; a
-///   host without a screen goes by what runs come to.
+/// - Source: Android's app standby buckets (`active`, `working_set`, `frequent`, `rare`, `restricted`), which depend on how an app is used;
+///   a host without a screen uses the outcomes of runs.
 public enum BehaviourBucket: String, Sendable, Hashable, CaseIterable {
   /// At least 80 % useful: the whole quota.
   case active
@@ -14,11 +14,11 @@ public enum BehaviourBucket: String, Sendable, Hashable, CaseIterable {
   /// Less: a tenth.
   case restricted
 
-  /// How many runs are looked at.
+  /// The number of runs that count.
   public static let runs = 20
-  /// With fewer runs than that, nobody is judged: ``active``.
+  /// With fewer runs, a task counts as ``active``.
   public static let fewestRuns = 5
-  /// For how long a run is held for or against somebody.
+  /// How long a run counts.
   public static let memory: Duration = .seconds(30 * 86_400)
 
   /// What the quota is divided by.
@@ -41,16 +41,16 @@ public enum BehaviourBucket: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// What a run's outcome says about whose run it was.
+  /// How useful a run was.
   public enum Merit: Int, Sendable, Hashable {
-    /// It failed, crashed, asked to be tried again or used up its budget.
+    /// It failed, crashed, asked for a retry or used up its budget.
     case none = 0
-    /// It was right to look, but had nothing to do, or only a part: half as useful as a success.
+    /// It found nothing to do, or did only a part: half as useful as a success.
     case half = 1
     /// It succeeded.
     case full = 2
 
-    /// nil: the run says nothing, because somebody else ended it.
+    /// nil if the run does not count because something else ended it.
     public init?(_ outcome: RunOutcome) {
       switch outcome {
       case .succeeded: self = .full

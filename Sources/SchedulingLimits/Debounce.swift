@@ -1,30 +1,30 @@
 public import TaskModel
 
-/// Makes one of what comes in quick succession: it fires when nothing has come for a while, and does not wait for ever for that.
+/// Merges events in quick succession: it fires when none has arrived for a while, or after a maximum wait.
 public struct Debounce: Sendable, Hashable {
-  /// How often ``quiet`` somebody may wait in all, however much comes.
+  /// The maximum wait, as a multiple of ``quiet``.
   public static let mostWaits = 5
 
-  /// For how long nothing must come; zero: it fires at once.
+  /// How long no event must arrive before it fires; zero means it fires immediately.
   public let quiet: Duration
-  /// When the first came of those that have not fired; nil: none waits.
+  /// When the first waiting event arrived; nil if none waits.
   public private(set) var first: WallTime?
-  /// When the last of them came.
+  /// When the last waiting event arrived.
   public private(set) var last: WallTime?
-  /// How many there are.
+  /// The number of waiting events.
   public private(set) var count = 0
 
-  /// Nothing has come yet; a negative duration is zero.
+  /// Creates a debounce without events; a negative duration counts as zero.
   public init(quiet: Duration) { self.quiet = max(.zero, quiet) }
 
-  /// As it was when it was stored.
+  /// Restores a stored state.
   public init(quiet: Duration, first: WallTime, last: WallTime, count: Int) {
     self.init(quiet: quiet)
     guard count > 0 else { return }
     (self.first, self.last, self.count) = (first, max(first, last), count)
   }
 
-  /// Something came. From a clock that was set back, waiting begins anew.
+  /// Adds an event. If the clock was set back, the wait starts again.
   public mutating func arrive(at now: WallTime) {
     if let last, now < last { first = now }
     first = first ?? now
@@ -32,22 +32,22 @@ public struct Debounce: Sendable, Hashable {
     count += 1
   }
 
-  /// When it fires if nothing else comes; nil: nothing waits.
+  /// When it fires if no other event arrives; nil if none waits.
   public var firesAt: WallTime? {
     guard let first, let last else { return nil }
     return min(last + quiet, first + quiet * Self.mostWaits)
   }
 
-  /// Fires, if it is time.
+  /// Fires if it is time.
   ///
-  /// - Returns: How many were made one; nil: it is not time, or nothing waits.
+  /// - Returns: The number of merged events; nil if it is not time or none waits.
   public mutating func fire(at now: WallTime) -> Int? {
     guard let firesAt, firesAt <= now else { return nil }
     defer { self = Debounce(quiet: quiet) }
     return count
   }
 
-  /// The same after the wall clock was set by `amount` (forward: positive).
+  /// The state after the wall clock was set by `amount` (positive: forward).
   public func shifted(by amount: Duration) -> Debounce {
     var debounce = self
     debounce.first = first.map { $0 + amount }

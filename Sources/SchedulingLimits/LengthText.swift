@@ -11,7 +11,7 @@ enum LengthText {
   /// The text that ``parse(_:)`` reads, to the millisecond.
   static func text(_ length: Duration) -> String { DurationFormat.text(milliseconds: length.wholeMilliseconds) }
 
-  /// For a sentence: the two largest units at most, rounded down.
+  /// For sentences: at most the two largest units, rounded down.
   static func words(_ length: Duration) -> String {
     let parts = DurationFormat.parts(of: length.wholeMilliseconds)
     guard let first = parts.first else { return "0 s" }

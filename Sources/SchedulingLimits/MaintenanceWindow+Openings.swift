@@ -11,26 +11,26 @@ extension MaintenanceWindow {
     let isShown = [today - 1, today].contains { day in
       weekdays & 1 << CivilDate(daysSince1970: day).weekday != 0 && (day * Self.day + from..<day * Self.day + to).contains(shown)
     }
-    // Otherwise it is open only where the clocks skipped it, not long ago.
+    // Otherwise it can be open only if the clocks recently skipped it.
     guard !isShown, zone.offset(at: moment - 2 * Self.day) != offset else { return isShown }
     return openings(around: moment, days: -2...2).contains { $0.contains(moment) }
   }
 
-  /// The first moment after `now` at which it opens; nil: it is never closed.
+  /// The first moment after `now` at which it opens; nil if it is never closed.
   public func nextOpening(after now: WallTime) -> WallTime? {
     let moment = Self.second(now)
     return openings(around: moment, days: Self.horizon).first { $0.lowerBound > moment }.flatMap(Self.beginning)
   }
 
-  /// The first moment after `now` at which it closes; nil: it is never closed.
+  /// The first moment after `now` at which it closes; nil if it is never closed.
   public func closes(after now: WallTime) -> WallTime? {
     let moment = Self.second(now)
     guard let opening = openings(around: moment, days: Self.horizon).first(where: { $0.upperBound > moment }) else { return nil }
-    // One that reaches to where the search ends goes on.
+    // A window that reaches the end of the search is never closed.
     return opening.count > 10 * Self.day ? nil : WallTime(unixSeconds: opening.upperBound)
   }
 
-  /// The last moment, not after `now`, at which it closed; nil: it never was closed.
+  /// The last moment, not after `now`, at which it closed; nil if it never was closed.
   public func closed(before now: WallTime) -> WallTime? {
     let moment = Self.second(now)
     return openings(around: moment, days: -16...1).last { $0.upperBound <= moment }.map {
@@ -39,18 +39,18 @@ extension MaintenanceWindow {
   }
 
   private static let day = 86_400
-  /// Every weekday comes in it, even where the clocks skip one.
+  /// Contains every weekday, even if the clocks skip one.
   private static let horizon = -2...16
 
   private static func second(_ time: WallTime) -> Int {
-    // No calendar is kept further than about 30,000 years from now.
+    // Limits times to about 30,000 years from now.
     let milliseconds = min(max(time.unixMilliseconds, -1_000_000_000_000_000), 1_000_000_000_000_000)
     return Int(milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000)
   }
 
   private static func beginning(_ opening: Range<Int>) -> WallTime? { WallTime(unixSeconds: opening.lowerBound) }
 
-  /// When it is open, in seconds since 1970: ascending, apart from one another; of windows that open on days so far from today.
+  /// The openings on these days, counted from today, in seconds since 1970: ascending and disjoint.
   private func openings(around moment: Int, days: ClosedRange<Int>) -> [Range<Int>] {
     let today = Self.floorDivide(moment + zone.offset(at: moment), Self.day)
     let first = today + days.lowerBound
@@ -65,7 +65,8 @@ extension MaintenanceWindow {
     }
   }
 
-  /// The moments at which the clocks show a time of `local`; if there is none, those at which clocks that had not been set would.
+  /// The moments at which the clocks show a time of `local`. If there is none, those at which the clocks would show it had they not been
+  /// set.
   private func openings(ofLocal local: Range<Int>, _ stretches: [(start: Int, end: Int, offset: Int)]) -> [Range<Int>] {
     let shown = stretches.compactMap { stretch -> Range<Int>? in
       let start = max(stretch.start, local.lowerBound - stretch.offset)
@@ -80,7 +81,7 @@ extension MaintenanceWindow {
     return [local.lowerBound - before..<local.upperBound - before]
   }
 
-  /// The stretches of time with one offset each. Looks every six hours, and finds the second of each change between.
+  /// The periods with a constant offset. Samples every six hours and finds the exact second of each change.
   private func stretches(from: Int, to: Int) -> [(start: Int, end: Int, offset: Int)] {
     var found: [(start: Int, end: Int, offset: Int)] = []
     var start = from

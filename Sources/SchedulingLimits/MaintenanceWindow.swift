@@ -1,28 +1,28 @@
 public import CalendarTime
 
-/// A part of the day, by the clocks of a place, on some weekdays: `01:00` to `05:00`, `22:00` to `04:00`.
+/// A part of the day in a time zone, on some weekdays: `01:00` to `05:00`, `22:00` to `04:00`.
 ///
-/// It is open while the clocks show a time from `from` on and before `to`. Where clocks are set back, that may be longer, and a window that
-/// is short opens again. A window that the clocks skip altogether opens as much later as they are set forward, for its length, as a cron
+/// It is open while the clocks show a time from `from` until before `to`. When clocks are set back, it can be longer, and a short window
+/// opens twice. A window that the clocks skip completely opens later, by as much as they are set forward, for its usual length, as a cron
 /// time does by default.
 public struct MaintenanceWindow: Sendable, Hashable, CustomStringConvertible {
   /// Seconds after midnight.
   let from: Int
-  /// Seconds after the midnight with which the day begins on which it opens: more than a day's for a window that crosses the next one.
+  /// Seconds after the midnight that begins its opening day: more than a day for a window that crosses midnight.
   let to: Int
   /// Bit n: weekday n of the day on which it opens, from 0 for Sunday.
   let weekdays: UInt8
-  /// Whose clocks.
+  /// The time zone.
   public let zone: TimeZoneRules
 
   private static let names = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
 
-  /// Reads the times as `hh:mm`, `24:00` only as an end, and the weekdays by their English names, of which the first three letters count.
+  /// Reads the times as `hh:mm`, `24:00` only as an end, and the weekdays by the first three letters of their English names.
   ///
   /// - Parameters:
   ///   - to: An end before the beginning is on the next day.
-  ///   - days: On which it opens; none: on all.
-  /// - Throws: What of it is wrong, and how it is written.
+  ///   - days: The days on which it opens; empty means all.
+  /// - Throws: What is wrong, and how to write it.
   public init(from: String, to: String, days: [String] = [], zone: TimeZoneRules) throws(LimitSyntaxError) {
     self.zone = zone
     guard let begin = Self.time(from), begin < 86_400 else {

@@ -1,13 +1,13 @@
 import TaskModel
 
-/// So many starts in so much time: `100/1m`, `5/10s`, `60/1h`.
+/// A number of starts per period: `100/1m`, `5/10s`, `60/1h`.
 public struct Rate: Sendable, Hashable, CustomStringConvertible {
-  /// How many a rate may allow: 1 … 1,000,000.
+  /// The allowed numbers of starts.
   public static let counts = 1...1_000_000
-  /// Over how long: 1 s … 30 d.
+  /// The allowed periods: 1 s … 30 d.
   public static let periods: ClosedRange<Duration> = .seconds(1) ... .seconds(30 * 86_400)
 
-  /// How many may start at once, and in any stretch of time that is as long as ``period``.
+  /// The maximum number of starts in any interval as long as ``period``.
   public let count: Int
   /// Whole milliseconds.
   public let period: Duration
@@ -15,9 +15,9 @@ public struct Rate: Sendable, Hashable, CustomStringConvertible {
   /// As configurations write it; ``init(_:)`` reads it.
   public var description: String { "\(count)/\(LengthText.text(period))" }
 
-  /// Reads a count, a slash and a length of time.
+  /// Reads a count, a slash and a duration.
   ///
-  /// - Throws: What of it is wrong, and how a rate is written.
+  /// - Throws: What is wrong, and how to write a rate.
   public init(_ text: String) throws(LimitSyntaxError) {
     func problem(_ observed: String) -> LimitSyntaxError { LimitSyntaxError(kind: "rate", text: text, observed: observed) }
     let halves = text.split(separator: "/", omittingEmptySubsequences: false)
@@ -36,7 +36,7 @@ public struct Rate: Sendable, Hashable, CustomStringConvertible {
     self.period = period
   }
 
-  /// A rate as given; nil: a part of it is out of range.
+  /// Creates a rate; nil if a part of it is out of range.
   public init?(count: Int, period: Duration) {
     guard Self.counts.contains(count), Self.periods.contains(period) else { return nil }
     self.count = count

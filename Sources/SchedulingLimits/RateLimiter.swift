@@ -1,26 +1,26 @@
 public import TaskModel
 
-/// Keeps starts to a ``Rate``: in no stretch of time as long as ``Rate/period`` are there more than ``Rate/count``, wherever it begins.
+/// Limits starts to a ``Rate``: no interval as long as ``Rate/period`` has more than ``Rate/count`` starts, wherever it begins.
 ///
 /// It remembers the last starts, so a burst may use the whole count at once, and the next start waits until the first of the burst is a
-/// whole period old. Up to 512 starts are remembered to the millisecond. Of a higher count, starts that lie within 1/512 of the period are
-/// remembered together, as if all had taken place with the last of them: the limit still holds, and the next start comes up to 1/512 of
-/// the period later than it could. So a limiter takes at most 25 KiB.
+/// whole period old. Up to 512 starts are remembered to the millisecond. With a higher count, starts within 1/512 of the period are grouped
+/// as if all had taken place with the last of them: the limit still holds, and the next start comes up to 1/512 of the period later than
+/// necessary. So a limiter takes at most 25 KiB.
 ///
-/// A start that is under way can hold its place before it is known when it takes place, see ``hold(at:)``.
+/// A start in progress can reserve its place before its time is known, see ``hold(at:)``.
 ///
-/// Starts that lie further ahead than a period do not count: they are from a calendar that was set back since. ``shifted(by:)`` moves them
-/// along with a calendar that is known to have been set.
+/// Starts more than a period in the future do not count: the calendar was set back since. ``shifted(by:)`` moves them with a calendar that
+/// is known to have been set.
 public struct RateLimiter: Sendable, Hashable {
   /// What it keeps.
   public let rate: Rate
-  /// The last starts, ascending: as many as count, none a period older than the newest.
+  /// The last starts, ascending: those that still count, none a period older than the newest.
   private var groups: [Group] = []
   /// How many starts ``groups`` has.
   private var total = 0
-  /// How many starts are under way.
+  /// The number of starts in progress.
   private var held = 0
-  /// When the last of them was given its place, in milliseconds since 1970.
+  /// When the last of them reserved its place, in milliseconds since 1970.
   private var heldAt = Int64.min
 
   /// Starts that are remembered together; in milliseconds since 1970.
@@ -30,14 +30,13 @@ public struct RateLimiter: Sendable, Hashable {
     var count: Int
   }
 
-  /// The most groups a limiter needs.
+  /// The maximum number of groups.
   private static let mostGroups = 512
 
-  /// A limiter from which nothing was taken.
+  /// Creates a limiter without starts.
   public init(_ rate: Rate) { self.rate = rate }
 
-  /// The limiter as it is after `starts`, in any order: as restored from records after a restart. It is exactly as it was if `starts` goes
-  /// back for one period.
+  /// Restores a limiter from the recorded `starts`, in any order, after a restart. The state is exact if `starts` covers one period.
   public init(_ rate: Rate, starts: [WallTime]) {
     self.rate = rate
     for start in starts.sorted() { record(start) }
@@ -45,18 +44,18 @@ public struct RateLimiter: Sendable, Hashable {
 
   /// Takes one start, if there is one.
   ///
-  /// - Returns: False: nothing was taken; ``nextPermit(after:)`` says when to come back.
+  /// - Returns: False if nothing was taken; ``nextPermit(after:)`` says when to try again.
   public mutating func take(now: WallTime) -> Bool {
     guard nextPermit(after: now) <= now else { return false }
     record(now)
     return true
   }
 
-  /// Counts a start that took place whether or not it was allowed, as one that a person asked for.
+  /// Counts a start that took place regardless of the limit, such as one that a person asked for.
   public mutating func record(_ start: WallTime) {
     let moment = Self.moment(start)
     while let last = groups.last, last.last > moment + period { total -= groups.removeLast().count }
-    // One that comes late counts with the next that is known: never too soon.
+    // A late record joins the next known start: it never expires too early.
     if let index = groups.firstIndex(where: { $0.last >= moment }) {
       groups[index].count += 1
     } else if let last = groups.last, moment - last.first < width {
@@ -68,21 +67,21 @@ public struct RateLimiter: Sendable, Hashable {
     forgetOldest()
   }
 
-  /// Gives a start its place that is under way: from `now` on it counts in every stretch of time, until ``begin(at:)`` says when it took
-  /// place, or ``letGo()`` that it did not.
+  /// Reserves a place for a start in progress: from `now` on it counts in every interval, until ``begin(at:)`` gives its time or
+  /// ``letGo()`` cancels it.
   public mutating func hold(at now: WallTime) {
     held += 1
     heldAt = Self.moment(now)
   }
 
-  /// One of the starts that are under way took place at `start`. Where none is, nothing changes.
+  /// Records that a start in progress took place at `start`. Does nothing if there is none.
   public mutating func begin(at start: WallTime) {
     guard held > 0 else { return }
     held -= 1
     record(start)
   }
 
-  /// One of the starts that are under way did not take place. Where none is, nothing changes.
+  /// Records that a start in progress did not take place. Does nothing if there is none.
   public mutating func letGo() { held = max(0, held - 1) }
 
   /// How many could start at `now`: 0 … ``Rate/count``.
@@ -92,8 +91,8 @@ public struct RateLimiter: Sendable, Hashable {
     return max(0, rate.count - used - held)
   }
 
-  /// The first moment, not before `now`, at which ``take(now:)`` would take one. `distantFuture`: nobody knows, since all places are held by
-  /// starts that are under way.
+  /// The first moment, not before `now`, at which ``take(now:)`` would succeed; `distantFuture` if that is unknown because starts in
+  /// progress hold all places.
   public func nextPermit(after now: WallTime) -> WallTime {
     guard held < rate.count else { return .distantFuture }
     guard total + held >= rate.count else { return now }
@@ -106,13 +105,13 @@ public struct RateLimiter: Sendable, Hashable {
     return now
   }
 
-  /// The newest start that is known, or when one that is under way was given its place; nil: there is none.
+  /// The newest known start, or the newest reservation; nil if there is none.
   public var newestStart: WallTime? {
     let known = [groups.last?.last, held > 0 ? heldAt : nil].compactMap { $0 }.max()
     return known.map { WallTime(unixMilliseconds: $0) }
   }
 
-  /// The same after the wall clock was set by `amount` (forward: positive).
+  /// The state after the wall clock was set by `amount` (positive: forward).
   public func shifted(by amount: Duration) -> RateLimiter {
     var limiter = self
     limiter.heldAt = Self.moment(heldAt, amount)
@@ -122,7 +121,7 @@ public struct RateLimiter: Sendable, Hashable {
     return limiter
   }
 
-  /// What can never keep a start from taking place any more.
+  /// Forgets starts that can no longer delay another.
   private mutating func forgetOldest() {
     guard let newest = groups.last?.last else { return }
     let past = groups.prefix { $0.last <= newest - period }
@@ -138,10 +137,10 @@ public struct RateLimiter: Sendable, Hashable {
 
   private var period: Int64 { rate.period.wholeMilliseconds }
 
-  /// How far apart starts may lie that are remembered together, in milliseconds.
+  /// The maximum distance between starts in a group, in milliseconds.
   private var width: Int64 { rate.count <= Self.mostGroups ? 1 : (period + Int64(Self.mostGroups) - 1) / Int64(Self.mostGroups) }
 
-  /// Not further than 30 million years from 1970: what is reckoned with it does not overflow.
+  /// Limits times to 30 million years from 1970, so that calculations do not overflow.
   private static func moment(_ time: WallTime) -> Int64 {
     min(max(time.unixMilliseconds, -1_000_000_000_000_000_000), 1_000_000_000_000_000_000)
   }

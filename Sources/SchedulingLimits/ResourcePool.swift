@@ -1,20 +1,20 @@
-/// Counted tokens by name (`gpu`, a licence), of which runs take some for as long as they go on.
+/// Counted tokens by name (`gpu`, a licence), which runs hold while they last.
 public struct ResourcePool: Sendable, Hashable {
-  /// How many there are of each.
+  /// The number of tokens of each name.
   public private(set) var capacity: [String: Int]
-  /// How many are taken of each; more than there are, if the capacity was lowered while they were, or if they were overdrawn.
+  /// The number of taken tokens of each name; more than the capacity if that was lowered, or if tokens were overdrawn.
   private var taken: [String: Int] = [:]
 
-  /// All of them free; a negative capacity is none.
+  /// Creates a pool with all tokens free; a negative capacity counts as 0.
   public init(_ capacity: [String: Int]) { self.capacity = capacity.mapValues { max(0, $0) } }
 
-  /// How many are free: never negative; 0 for a name that is unknown.
+  /// The number of free tokens, never negative; 0 for an unknown name.
   public func free(_ name: String) -> Int { max(0, (capacity[name] ?? 0) - (taken[name] ?? 0)) }
 
-  /// Whether all of `wanted` is free at once.
+  /// Whether all of `wanted` is free.
   public func canTake(_ wanted: [String: Int]) -> Bool { missing(for: wanted).isEmpty }
 
-  /// What keeps `wanted` from being taken, by name in order; empty: nothing.
+  /// The shortages that prevent taking `wanted`, ordered by name.
   public func missing(for wanted: [String: Int]) -> [ResourceShortage] {
     wanted.sorted { $0.key < $1.key }.compactMap { name, number in
       guard number > 0 else { return nil }
@@ -26,19 +26,19 @@ public struct ResourcePool: Sendable, Hashable {
 
   /// Takes all of `wanted`, or nothing.
   ///
-  /// - Returns: Whether it was taken. Numbers that are not positive want nothing.
+  /// - Returns: Whether it was taken. Numbers that are not positive are ignored.
   public mutating func take(_ wanted: [String: Int]) -> Bool {
     guard canTake(wanted) else { return false }
     for (name, number) in wanted where number > 0 { taken[name, default: 0] += number }
     return true
   }
 
-  /// Takes all of `wanted` even where there is less: for a run that an operator launches past the limits.
+  /// Takes all of `wanted` even if less is free: for a run that an operator launches regardless of limits.
   public mutating func overdraw(_ wanted: [String: Int]) {
     for (name, number) in wanted where number > 0 { taken[name, default: 0] += number }
   }
 
-  /// Gives back what was taken; more than was taken is not believed.
+  /// Returns tokens; ignores more than were taken.
   public mutating func give(_ tokens: [String: Int]) {
     for (name, number) in tokens where number > 0 {
       let left = max(0, (taken[name] ?? 0) - number)
@@ -46,6 +46,6 @@ public struct ResourcePool: Sendable, Hashable {
     }
   }
 
-  /// Other capacities from now on; what is taken stays taken, whatever becomes of the name.
+  /// Changes the capacities. Taken tokens stay taken, even of a removed name.
   public mutating func resize(_ capacity: [String: Int]) { self.capacity = capacity.mapValues { max(0, $0) } }
 }

@@ -1,18 +1,18 @@
-/// A resource of which less is free than is wanted.
+/// A resource of which too little is free.
 public struct ResourceShortage: Sendable, Hashable, CustomStringConvertible {
   /// Its name.
   public let name: String
-  /// How many are wanted.
+  /// The number wanted.
   public let wanted: Int
-  /// How many are free.
+  /// The number free.
   public let free: Int
-  /// How many there are; nil: the name is unknown.
+  /// The capacity; nil if the name is unknown.
   public let capacity: Int?
 
-  /// Whether it will never be enough, as long as the configuration stays as it is.
+  /// Whether it will never suffice with the current configuration.
   public var isForever: Bool { wanted > capacity ?? 0 }
 
-  /// What is missing, and what to do if waiting does not help.
+  /// What is missing, and what to do if waiting cannot help.
   public var description: String {
     guard let capacity else { return "there is no resource \"\(name)\": name it under [resources]" }
     guard wanted <= capacity else { return "needs \(wanted) of \(name), and there are only \(capacity): raise it under [resources]" }

@@ -1,13 +1,13 @@
 import TaskModel
 
-/// So much run time in a sliding period: `30m/1d`. Runs that go on at once count each.
+/// A run time per sliding period: `30m/1d`. Concurrent runs each count.
 public struct RunQuota: Sendable, Hashable, CustomStringConvertible {
-  /// How much a quota may allow: 1 s … 30 d.
+  /// The allowed run times: 1 s … 30 d.
   public static let times: ClosedRange<Duration> = .seconds(1) ... .seconds(30 * 86_400)
-  /// Over how long: 1 min … 30 d.
+  /// The allowed periods: 1 min … 30 d.
   public static let periods: ClosedRange<Duration> = .seconds(60) ... .seconds(30 * 86_400)
 
-  /// The run time that ``BehaviourBucket/active`` has; whole milliseconds.
+  /// The run time for ``BehaviourBucket/active``; whole milliseconds.
   public let time: Duration
   /// Whole milliseconds.
   public let period: Duration
@@ -15,9 +15,9 @@ public struct RunQuota: Sendable, Hashable, CustomStringConvertible {
   /// As configurations write it; ``init(_:)`` reads it.
   public var description: String { "\(LengthText.text(time))/\(LengthText.text(period))" }
 
-  /// Reads two lengths of time with a slash between.
+  /// Reads two durations separated by a slash.
   ///
-  /// - Throws: What of it is wrong, and how a quota is written.
+  /// - Throws: What is wrong, and how to write a quota.
   public init(_ text: String) throws(LimitSyntaxError) {
     func problem(_ observed: String) -> LimitSyntaxError { LimitSyntaxError(kind: "quota", text: text, observed: observed) }
     let halves = text.split(separator: "/", omittingEmptySubsequences: false)
@@ -36,7 +36,7 @@ public struct RunQuota: Sendable, Hashable, CustomStringConvertible {
     self.period = period
   }
 
-  /// A quota as given; nil: a part of it is out of range.
+  /// Creates a quota; nil if a part of it is out of range.
   public init?(time: Duration, period: Duration) {
     guard Self.times.contains(time), Self.periods.contains(period) else { return nil }
     self.time = .milliseconds(time.wholeMilliseconds)

@@ -2,15 +2,15 @@ public import TaskModel
 
 /// Measures run time against a ``RunQuota`` that slides with the clock.
 ///
-/// Run time is that of ended runs, and of live ones if the caller names them. A run is let in while less than the allowance is used, so the
-/// last one may go beyond it. Needs at most 1,024 entries, however many runs there are: beyond that neighbours are counted together, evenly
-/// over the time they span.
+/// Counts the time of ended runs, and of live ones if the caller passes them. A run may begin while less than the allowance is used, so the
+/// last one can exceed it. Needs at most 1,024 entries, however many runs there are: beyond that, neighbours are merged and spread evenly
+/// over their time.
 public struct RunQuotaMeter: Sendable, Hashable {
-  /// What it measures against.
+  /// The quota.
   public let quota: RunQuota
   /// Ascending by their ends.
   private var spans: [Span] = []
-  /// The last runs that say something, the oldest first.
+  /// The last runs that count for the bucket, oldest first.
   private var judged: [Judged] = []
 
   private static let mostSpans = 1024
@@ -26,7 +26,7 @@ public struct RunQuotaMeter: Sendable, Hashable {
     var end: Int64
     var time: Int64
 
-    /// The part of the run time that lies between two moments.
+    /// The part of the run time between two moments.
     func time(from: Int64, to: Int64) -> Int64 {
       let overlap = min(end, to) - max(start, from)
       guard overlap > 0 else { return 0 }
@@ -34,14 +34,14 @@ public struct RunQuotaMeter: Sendable, Hashable {
     }
   }
 
-  /// A meter that has seen no runs.
+  /// Creates a meter without runs.
   public init(_ quota: RunQuota) { self.quota = quota }
 
   /// Counts a run that has ended; runs may come in any order.
   public mutating func record(start: WallTime, duration: Duration, outcome: RunOutcome) {
     if let merit = BehaviourBucket.Merit(outcome) { judge(Judged(start: start, merit: merit)) }
     let end = Self.moment(start + duration)
-    // What lies a period before its end is never asked for.
+    // Run time more than a period before the end never counts.
     let begin = max(Self.moment(start), end - quota.period.wholeMilliseconds)
     guard begin < end else { return }
     let span = Span(start: begin, end: end, time: end - begin)
@@ -50,10 +50,10 @@ public struct RunQuotaMeter: Sendable, Hashable {
     if spans.count > Self.mostSpans { merge() }
   }
 
-  /// Forgets how useful runs were, as after an update or a release from quarantine; their time is still used.
+  /// Forgets how useful runs were, for example after an update or a release from quarantine. Their time still counts.
   public mutating func forgetBehaviour() { judged = [] }
 
-  /// The run time of the last period, ended runs and those that are live since `live`.
+  /// The run time of the last period: of ended runs, and of live runs that began at `live`.
   public func used(at now: WallTime, live: [WallTime] = []) -> Duration {
     let to = Self.moment(now)
     let from = to - quota.period.wholeMilliseconds
@@ -61,7 +61,7 @@ public struct RunQuotaMeter: Sendable, Hashable {
       spans.reduce(0) { $0 + $1.time(from: from, to: to) } + live.reduce(0) { $0 + max(0, to - max(from, Self.moment($1))) })
   }
 
-  /// The bucket by the last runs, not counting those that are too long ago at `now`.
+  /// The bucket from the last runs that are recent enough at `now`.
   public func bucket(at now: WallTime) -> BehaviourBucket { BehaviourBucket(merits(at: now)) }
 
   /// The share of the quota that the bucket has.
@@ -69,15 +69,15 @@ public struct RunQuotaMeter: Sendable, Hashable {
     .milliseconds(quota.time.wholeMilliseconds / Int64(bucket(at: now).divisor))
   }
 
-  /// The first moment, not before `now`, at which less than the allowance is used: `now` itself while there is some left.
+  /// The first moment, not before `now`, at which less than the allowance is used; `now` if some is left.
   ///
-  /// Live runs are taken to end now: for as long as they go on, it may move.
+  /// Assumes that live runs end now; while they continue, the result can move.
   public func opensAt(_ now: WallTime, live: [WallTime] = []) -> WallTime {
     let allowance = allowance(at: now)
     guard used(at: now, live: live) >= allowance else { return now }
     var ended = self
     for start in live where start < now { ended.record(start: start, duration: now - start, outcome: .stopped) }
-    // From here on it only gets less, and after one period nothing is left of it.
+    // From here on the used time only decreases, and after one period it is 0.
     var (low, high) = (Self.moment(now), Self.moment(now) + quota.period.wholeMilliseconds)
     while low < high {
       let middle = low + (high - low) / 2
@@ -86,12 +86,12 @@ public struct RunQuotaMeter: Sendable, Hashable {
     return WallTime(unixMilliseconds: low)
   }
 
-  /// Since when the allowance is used up, by the bucket of `now`; nil: it is not.
+  /// When the allowance was used up, with the bucket of `now`; nil if it is not.
   public func usedUpSince(_ now: WallTime, live: [WallTime] = []) -> WallTime? {
     let allowance = allowance(at: now)
     guard used(at: now, live: live) >= allowance else { return nil }
     let period = quota.period.wholeMilliseconds
-    // Between these moments what is used changes evenly.
+    // Between these moments the used time changes linearly.
     let edges = Set(
       spans.flatMap { [$0.start, $0.end, $0.start + period, $0.end + period] }
         + live.flatMap { [Self.moment($0), Self.moment($0) + period] })
@@ -111,7 +111,7 @@ public struct RunQuotaMeter: Sendable, Hashable {
     return WallTime(unixMilliseconds: high)
   }
 
-  /// The same after the wall clock was set by `amount` (forward: positive).
+  /// The state after the wall clock was set by `amount` (positive: forward).
   public func shifted(by amount: Duration) -> RunQuotaMeter {
     var meter = self
     for index in spans.indices {
@@ -123,7 +123,7 @@ public struct RunQuotaMeter: Sendable, Hashable {
     return meter
   }
 
-  /// What is used, of how much, and why it is that much, as a clause for a sentence.
+  /// The used time, the allowance and the reason for it, as a clause.
   public func explain(at now: WallTime, live: [WallTime] = []) -> String {
     let bucket = bucket(at: now)
     let share = bucket == .active ? "" : " (\(bucket.share) of \(LengthText.words(quota.time)))"
@@ -132,7 +132,7 @@ public struct RunQuotaMeter: Sendable, Hashable {
       + "bucket \(bucket.rawValue) because \(reason(at: now))"
   }
 
-  /// In milliseconds since 1970, not further than 30 million years: what is reckoned with it does not overflow.
+  /// In milliseconds since 1970, limited to 30 million years, so that calculations do not overflow.
   private static func moment(_ time: WallTime) -> Int64 {
     min(max(time.unixMilliseconds, -1_000_000_000_000_000_000), 1_000_000_000_000_000_000)
   }

@@ -1,11 +1,11 @@
 import TaskModel
 
-/// The columns of `edges` in the order that reading on every connection shares.
+/// The columns of `edges`, in the order in which every connection reads them.
 enum EdgeColumns {
-  /// Selects what a request, the statement's parameter, waits or waited for.
+  /// Selects the edges of the request that is the statement's parameter.
   static let ofRequest = "SELECT predecessor, on_failure, ended, output FROM edges WHERE request = ? ORDER BY rowid"
 
-  /// The edge of a row that ``ofRequest`` gives.
+  /// The edge in a row of ``ofRequest``.
   static func record(_ row: borrowing PreparedStatement.Columns, origin: UInt64) throws -> DependencyRecord {
     DependencyRecord(
       predecessor: RequestID(sequence: row.integer(0), origin: origin), onFailure: try Dependency.FailurePolicy(stored: row.integer(1)),

@@ -2,13 +2,13 @@ import Glibc
 
 /// How large this process may let a file grow (`RLIMIT_FSIZE` of getrlimit(2)).
 public enum FileSizeLimit {
-  /// In bytes; nil: there is no limit.
+  /// In bytes; nil if there is no limit.
   public static var bytes: UInt64? {
     var limits = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limits) == 0, limits.rlim_cur != rlim_t.max else { return nil }
     return UInt64(limits.rlim_cur)
   }
 
-  /// What to do about it.
+  /// The remedy, for error messages.
   public static let remedy = "raise the limit (ulimit -f, LimitFSIZE=)"
 }

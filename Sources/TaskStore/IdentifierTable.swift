@@ -2,7 +2,7 @@ import GRDB
 import HostThreads
 import TaskModel
 
-/// The short numbers that stand for identifiers in the other tables. Rows are added and never changed, so what is known stays true.
+/// The short numbers that stand for identifiers in the other tables. Rows are added and never changed, so the cache stays valid.
 final class IdentifierTable: Sendable {
   private struct Known {
     var numbers: [TaskIdentifier: Int64] = [:]
@@ -11,7 +11,7 @@ final class IdentifierTable: Sendable {
 
   private let known = Guarded(Known())
 
-  /// The number of `identifier`, made if it has none. In a transaction of the writer: `forget` what a rolled back one made.
+  /// The number of `identifier`; adds one if it has none. Called in a transaction of the writer; call `forget` after a rollback.
   func number(of identifier: TaskIdentifier, in database: Database) throws -> Int64 {
     if let number = try existingNumber(of: identifier, in: database) { return number }
     try database.execute(sql: "INSERT INTO identifiers (name) VALUES (?)", arguments: [identifier.rawValue])
@@ -37,7 +37,7 @@ final class IdentifierTable: Sendable {
     return name
   }
 
-  /// After a rollback: what it had added is gone.
+  /// Clears the cache after a rollback, which removed the rows that it had added.
   func forget() { known.withLock { $0 = Known() } }
 
   private func learn(_ number: Int64, _ identifier: TaskIdentifier) {

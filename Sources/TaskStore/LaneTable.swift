@@ -2,8 +2,8 @@ import GRDB
 import HostThreads
 import TaskModel
 
-/// The short numbers that stand for lanes. Used by the writing connection only, which adds and removes rows and never changes one: so what
-/// is known stays true until it is told otherwise.
+/// The short numbers that stand for lanes. Only the writing connection uses it. That connection adds and removes rows and never changes
+/// one, so the cache stays valid until `forget` is called.
 final class LaneTable: Sendable {
   private struct Known {
     var numbers: [Lane: Int64] = [:]
@@ -15,7 +15,7 @@ final class LaneTable: Sendable {
 
   init(_ identifiers: IdentifierTable) { self.identifiers = identifiers }
 
-  /// The number of a lane, made if it has none. In a transaction of the writer: `forget` what a rolled back one made.
+  /// The number of a lane; adds one if it has none. Called in a transaction of the writer; call `forget` after a rollback.
   func number(of lane: Lane, in database: Database) throws -> Int64 {
     if let number = try existingNumber(of: lane, in: database) { return number }
     let identifier = try identifiers.number(of: lane.identifier, in: database)
@@ -48,10 +48,10 @@ final class LaneTable: Sendable {
     return lane
   }
 
-  /// After a rollback: what it had added is gone.
+  /// Clears the cache after a rollback, which removed the rows that it had added.
   func forget() { known.withLock { $0 = Known() } }
 
-  /// The lane that `number` stood for is removed.
+  /// Forgets a removed lane.
   func forget(_ number: Int64) {
     known.withLock { known in
       guard let lane = known.lanes.removeValue(forKey: number) else { return }
@@ -59,7 +59,7 @@ final class LaneTable: Sendable {
     }
   }
 
-  /// Many may have been removed: the room that they took is given back.
+  /// Releases unused memory after lanes were removed.
   func compact() {
     known.withLock { known in
       guard known.lanes.capacity > max(1024, known.lanes.count * 4) else { return }
@@ -69,7 +69,7 @@ final class LaneTable: Sendable {
     }
   }
 
-  /// How many are known.
+  /// The number of cached lanes.
   var count: Int { known.withLock { $0.lanes.count } }
 
   private func learn(_ number: Int64, _ lane: Lane) {

@@ -1,13 +1,13 @@
-/// When lanes in which nobody waits are looked for, and how far that has come.
+/// Decides when to look for empty lanes, and keeps track of the search.
 ///
-/// Only a request that leaves its lane can leave it empty. All lanes are looked at once half as many requests as there are lanes have left
-/// theirs: so each of those pays for two lanes at most, and no more than a third of the lanes stay empty for long.
+/// Only a request that leaves its lane can empty it. A search of all lanes begins once half as many requests have left their lanes as there
+/// are lanes. Each departure thus pays for at most two lanes, and no more than a third of the lanes stay empty for long.
 struct LaneTidying {
-  /// So few are not looked at.
+  /// Below this count, skip the search.
   static let few = 1024
 
-  /// Requests that left their lane since the lanes were looked at last; of a host before, not known.
+  /// Requests that have left their lane since the last search; unknown for a previous host process.
   var left = Int.max / 4
-  /// The last lane that was looked at; nil: none is to be.
+  /// The last lane that was examined; nil if no search is in progress.
   var after: Int64?
 }

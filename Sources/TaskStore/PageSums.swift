@@ -2,33 +2,34 @@ import Glibc
 import HostThreads
 import TaskModel
 
-/// A checksum of each page of the database, in a file beside it: so bits that flipped on the disk are found wherever they are, in a payload
-/// as well as in an index.
+/// A checksum of each page of the database, in a file beside it. It detects flipped bits on the disk everywhere, in payloads as well as in
+/// indexes.
 ///
-/// In WAL mode the database changes with a checkpoint only, and one thread does these: it says which pages a checkpoint may change, so that
-/// these are not known meanwhile, and takes their checksums afterwards. A host that is killed in between leaves pages that are not known.
-/// What is not known is taken for good when it is read first.
+/// In WAL mode only a checkpoint changes the database, and one thread runs them. It announces which pages a checkpoint may change, so that
+/// their checksums count as unknown meanwhile, and computes their checksums afterwards. A host that is killed in between leaves pages with
+/// unknown checksums. The first read of such a page accepts its content.
 ///
-/// A page that a checkpoint is about to change is held against its checksum before: what it has may have been damaged when it was read, and be
-/// in what is written now. A page that was found damaged counts as damaged from then on, in later hosts too, until the file is deleted.
+/// A page is compared with its checksum before a checkpoint changes it: its old content may have been damaged when it was read, and the
+/// damage may be in the new content. A damaged page counts as damaged from then on, in later hosts too, until the checksum file is deleted.
 ///
-/// The file has the checksum of a page once the page itself is synced: after a power cut it says nothing that the database does not have.
+/// The file gets the checksum of a page only after the page itself is synced, so after a power cut it never describes content that the
+/// database lacks.
 ///
-/// The file: 32 bytes of header, then 8 bytes for each page from the first on; 0: not known, all ones: found damaged.
+/// The file: 32 bytes of header, then 8 bytes for each page from the first; 0 means unknown, all ones means damaged.
 final class PageSums: Sendable {
-  /// Why there is no file to be had.
+  /// Why there is no checksum file.
   struct Unavailable: Error {
     let reason: String
     let remedy: String
   }
 
-  /// Pages that were found not to be as they were written.
+  /// Pages whose content differs from what was written.
   struct Damage: Sendable, Hashable {
     private static let named = 8
 
-    /// The first that were found.
+    /// The first damaged pages.
     private(set) var pages: [UInt32] = []
-    /// How many in all.
+    /// The number of damaged pages.
     private(set) var count = 0
 
     fileprivate mutating func add(_ page: UInt32) {
@@ -39,12 +40,12 @@ final class PageSums: Sendable {
 
   private struct State {
     var sums: [UInt64] = []
-    /// What a checkpoint may change now.
+    /// The pages that the current checkpoint may change.
     var changing: Set<UInt32> = []
-    /// Whose checksums are not in the file yet: a power cut may take back what they have.
+    /// The pages whose checksums are not in the file yet, because a power cut could undo their content.
     var unsynced: Set<UInt32> = []
     var damage = Damage()
-    /// Whether there is damage that `told` has not been called for.
+    /// Whether there is damage that was not reported to `told`.
     var isUntold = false
     var told: (@Sendable (Damage) -> Void)?
   }
@@ -60,16 +61,16 @@ final class PageSums: Sendable {
   private let pageSize: Int
   private let state: Guarded<State>
 
-  /// Why checksums that should be there are not, a sentence; nil: they are, or none should be.
+  /// A sentence that says why expected checksums are missing; nil if none are missing.
   let loss: String?
 
-  /// Reads the file, or begins a new one.
+  /// Reads the file or creates it.
   ///
   /// - Parameters:
-  ///   - path: The database's; it is open by now.
-  ///   - origin: The store's own: checksums of another one are of no use.
-  ///   - isExpected: Whether a host has had this store open before.
-  /// - Throws: Nothing can be checked then.
+  ///   - path: The path of the database, which is already open.
+  ///   - origin: The store's origin; checksums of another store are ignored.
+  ///   - isExpected: Whether a host has opened this store before.
+  /// - Throws: If there can be no checksums. Nothing can be checked then.
   init(path: String, origin: UInt64, pageSize: Int, isExpected: Bool) throws(Unavailable) {
     let database = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard database >= 0 else { throw Self.unavailable(path) }
@@ -111,7 +112,7 @@ final class PageSums: Sendable {
     close(file)
   }
 
-  /// Where the checksums of a database are.
+  /// The path of a database's checksums.
   static func path(of database: String) -> String { database + ".sums" }
 
   private static func unavailable(_ path: String) -> Unavailable {
@@ -122,7 +123,7 @@ final class PageSums: Sendable {
       case EACCES, EPERM: "check its owner and mode"
       case EROFS: "mount its file system writable"
       case EISDIR, ELOOP, ENXIO: "move it away"
-      default: "look at the state directory"
+      default: "check the state directory"
       }
     return Unavailable(reason: "\(path): \(String(cString: strerror(code)))", remedy: "\(remedy), and restart the host")
   }
@@ -135,9 +136,8 @@ final class PageSums: Sendable {
 
   // MARK: Checkpoints
 
-  /// A store is about to be opened whose log is not empty: if the launch fails, SQLite moves the log into the database on its own, so the
-  /// pages in it are not known. Those that are damaged are kept as such. To be called before anything opens the database, and
-  /// when a launch has failed, before it is closed.
+  /// Marks the pages in the log as unknown, except those known to be damaged: if a launch fails, SQLite itself moves the log into the
+  /// database. Call it before anything opens the database, and after a failed launch before the database is closed.
   static func forget(pagesInLogOf database: String) {
     let file = open(path(of: database), O_RDWR | O_CLOEXEC | O_NOFOLLOW)
     guard file >= 0 else { return }
@@ -155,7 +155,7 @@ final class PageSums: Sendable {
       guard pread(file, &known, 8, offset) == 8, known != 0 else { continue }
       known = UInt64(littleEndian: known)
       guard known != damaged else { continue }
-      // A page that is gone was cut off.
+      // A missing page was cut off.
       let present = main >= 0 ? sum(of: page, in: main, pageSize: pageSize) : known
       var value = present == known ? 0 : damaged
       _ = pwrite(file, &value, 8, offset)
@@ -163,7 +163,7 @@ final class PageSums: Sendable {
     fdatasync(file)
   }
 
-  /// That of the database whose checksums are in `file`; nil for a file that is not what a host wrote.
+  /// The page size of the database whose checksums are in `file`; nil if no host wrote the file.
   private static func pageSize(in file: Int32) -> Int? {
     var bytes = [UInt8](repeating: 0, count: headerSize)
     let count = bytes.withUnsafeMutableBytes { pread(file, $0.baseAddress, $0.count, 0) }
@@ -172,11 +172,11 @@ final class PageSums: Sendable {
     return (512...65_536).contains(size) && size.nonzeroBitCount == 1 ? Int(size) : nil
   }
 
-  /// Whatever the database is now, it is taken for good.
+  /// Accepts the database as it is now.
   static func forgetAll(of database: String) { unlink(path(of: database)) }
 
-  /// A checkpoint is about to change no other pages than these; they are held against their checksums before. Durable when it returns: the
-  /// database may be written from then on.
+  /// Prepares for a checkpoint that changes only these pages, and compares them with their checksums first. Durable when it returns; the
+  /// database may be written after that.
   func willChange(_ pages: Set<UInt32>) {
     let hasFound = state.withLock { state in
       var hasFound = false
@@ -194,9 +194,9 @@ final class PageSums: Sendable {
     if hasFound { tell() }
   }
 
-  /// The checkpoint is done: what the pages are now, they are to stay.
+  /// Records the checksums of the pages after a checkpoint.
   ///
-  /// - Parameter isSynced: Whether all that was ever written to the database is synced.
+  /// - Parameter isSynced: Whether everything that was written to the database is synced.
   func haveChanged(_ pages: Set<UInt32>, isSynced: Bool) {
     state.withLock { state in
       for page in pages { if let sum = sum(of: page) { _ = set(sum, page, &state) } }
@@ -208,7 +208,7 @@ final class PageSums: Sendable {
     }
   }
 
-  /// Keeps the checksums of what was looked at. Syncs the database: it may take a while.
+  /// Writes the checksums of the examined pages. Syncs the database, which can take a while.
   func settle() {
     let pages: Set<UInt32> = state.withLock { state in
       let pages = state.unsynced
@@ -217,14 +217,14 @@ final class PageSums: Sendable {
     }
     guard !pages.isEmpty, fdatasync(database) == 0 else { return }
     state.withLock { state in
-      // What a checkpoint has changed meanwhile is its own to keep.
+      // A checkpoint itself records the pages that it changes.
       for page in pages.sorted() where !state.unsynced.contains(page) && !state.changing.contains(page) { put(page, state) }
     }
   }
 
-  /// In memory. A page that was found damaged stays so.
+  /// Sets a checksum in memory. A damaged page stays damaged.
   ///
-  /// - Returns: Whether it is new.
+  /// - Returns: Whether it changed.
   private func set(_ sum: UInt64, _ page: UInt32, _ state: inout State) -> Bool {
     guard page > 0, page < 1 << 28 else { return false }
     let index = Int(page) - 1
@@ -234,7 +234,7 @@ final class PageSums: Sendable {
     return true
   }
 
-  /// Writes what is in memory to the file.
+  /// Writes the checksum of a page from memory to the file.
   private func put(_ page: UInt32, _ state: State) {
     guard page > 0, Int(page) <= state.sums.count else { return }
     var value = state.sums[Int(page) - 1].littleEndian
@@ -243,10 +243,10 @@ final class PageSums: Sendable {
 
   // MARK: Checking
 
-  /// What was found, by this host or by one before it.
+  /// The damage that this or an earlier host found.
   var damage: Damage { state.withLock { $0.damage } }
 
-  /// Calls `told` with all that was found: at once if there is damage, and whenever a checkpoint finds some, on its thread.
+  /// Calls `told` with all known damage: immediately if there is some, and on the checkpoint's thread whenever a checkpoint finds more.
   func observe(_ told: @escaping @Sendable (Damage) -> Void) {
     state.withLock { $0.told = told }
     tell()
@@ -261,16 +261,16 @@ final class PageSums: Sendable {
     if let news { news.told(news.damage) }
   }
 
-  /// Looks at a page. One that is not known is taken as it is; one that is damaged is in ``damage`` then.
+  /// Compares a page with its checksum. Accepts a page without one, and adds a damaged one to ``damage``.
   ///
-  /// - Returns: Whether there is such a page.
+  /// - Returns: Whether the page exists.
   func look(at page: UInt32) -> Bool {
     guard let sum = sum(of: page) else { return false }
     let hasFound = state.withLock { state in
       if state.changing.contains(page) { return false }
       let known = Self.known(page, state)
       guard known != 0 else {
-        // It may have been read before a checkpoint changed it.
+        // The page may have been read before a checkpoint changed it.
         if let now = self.sum(of: page), set(now, page, &state) { state.unsynced.insert(page) }
         return false
       }
@@ -282,13 +282,13 @@ final class PageSums: Sendable {
     return true
   }
 
-  /// The database has no pages from this one on: those that are known were cut off.
+  /// Records that the database ends before this page: known pages after it were cut off.
   func end(before page: UInt32) {
     let hasFound = state.withLock { state in
       let before = state.damage.count
       for index in state.sums.indices.dropFirst(Int(page) - 1) where state.sums[index] != 0 && state.sums[index] != Self.damaged {
         let page = UInt32(index + 1)
-        // A checkpoint may have made it meanwhile.
+        // A checkpoint may have added the page meanwhile.
         if !state.changing.contains(page), sum(of: page) == nil { mark(page, &state) }
       }
       return state.damage.count > before
@@ -300,7 +300,7 @@ final class PageSums: Sendable {
     page > 0 && Int(page) <= state.sums.count ? state.sums[Int(page) - 1] : 0
   }
 
-  /// A page whose checksum is known is damaged.
+  /// Marks a page as damaged.
   private func mark(_ page: UInt32, _ state: inout State) {
     if set(Self.damaged, page, &state) { put(page, state) }
     state.damage.add(page)
@@ -315,7 +315,7 @@ final class PageSums: Sendable {
       guard page > 0 else { return nil }
       let count = pread(database, buffer.baseAddress, pageSize, off_t(page - 1) * off_t(pageSize))
       guard count == pageSize else { return nil }
-      // Four lanes of multiply and rotate: any single bit, and bursts, change the sum.
+      // Four lanes of multiply and rotate: every single-bit error and every burst changes the sum.
       var lanes: (UInt64, UInt64, UInt64, UInt64) = (1, 2, 3, 4)
       let words = buffer.bindMemory(to: UInt64.self)
       var index = 0

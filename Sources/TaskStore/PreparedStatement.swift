@@ -1,7 +1,7 @@
 import GRDB
 import GRDBSQLite
 
-/// A statement of the writing connection that is prepared once and run often.
+/// A statement that is prepared once and run often.
 ///
 /// GRDB's own argument lists cost more than SQLite does for a row of the dispatch path, so values are bound directly here. Used on the
 /// writing thread only, inside a transaction.
@@ -28,7 +28,7 @@ final class PreparedStatement {
     static func text(_ value: String?) -> Value { value.map { .text($0) } ?? .null }
   }
 
-  /// Runs a statement that gives no rows. Returns how many rows it changed.
+  /// Runs a statement that returns no rows. Returns the number of rows it changed.
   @discardableResult func run(_ values: Value...) throws -> Int {
     defer { finish() }
     try bind(values)
@@ -37,7 +37,7 @@ final class PreparedStatement {
     return Int(sqlite3_changes(connection))
   }
 
-  /// The same with the values bound by `bind`, in the order of the statement's parameters: without a list, for rows that are written by the
+  /// As ``run(_:)``, but `bind` binds the values in the order of the statement's parameters. Avoids a list for rows that are written by the
   /// thousand.
   @discardableResult func run(binding bind: (inout Binder) throws -> Void) throws -> Int {
     defer { finish() }
@@ -49,7 +49,7 @@ final class PreparedStatement {
     return Int(sqlite3_changes(connection))
   }
 
-  /// Binds one parameter after the other. What is not bound, and nil, is NULL.
+  /// Binds parameters in order. Unbound parameters and nil become NULL.
   struct Binder: ~Copyable {
     fileprivate let raw: OpaquePointer
     private var position: Int32 = 0
@@ -83,12 +83,12 @@ final class PreparedStatement {
     private mutating func note(_ result: Int32) { if code == SQLITE_OK { code = result } }
   }
 
-  /// The rows that `read` makes of what the statement gives.
+  /// Runs the statement and returns what `read` makes of each row.
   func rows<Element>(_ values: Value..., read: (borrowing Columns) throws -> Element) throws -> [Element] {
     try rows(values, read: read)
   }
 
-  /// The same with the values as a list.
+  /// As above, with the values as a list.
   func rows<Element>(_ values: [Value], read: (borrowing Columns) throws -> Element) throws -> [Element] {
     defer { finish() }
     try bind(values)
@@ -101,7 +101,7 @@ final class PreparedStatement {
     }
   }
 
-  /// The columns of the present row, by position from 0.
+  /// The columns of the current row, by position from 0.
   struct Columns: ~Copyable {
     fileprivate let raw: OpaquePointer
 
@@ -112,7 +112,7 @@ final class PreparedStatement {
     }
 
     func optionalText(_ index: Int32) -> String? {
-      // By length: a text may contain a zero byte.
+      // The text is read by its length because it can contain a zero byte.
       guard let bytes = sqlite3_column_text(raw, index) else { return nil }
       return String(decoding: UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(raw, index))), as: UTF8.self)
     }
@@ -157,5 +157,5 @@ final class PreparedStatement {
   }
 }
 
-/// SQLITE_TRANSIENT: SQLite copies what is bound.
+/// SQLITE_TRANSIENT: SQLite copies the bound value.
 private let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)

@@ -10,8 +10,8 @@ enum RequestColumns {
     missed_left, options
     """
 
-  /// Selects the ids of the requests that wait for their run, from the indexes alone; the identifiers' numbers are the statement's first
-  /// parameters, `count` of them.
+  /// Selects the ids of pending, claimed and blocked requests from the indexes alone. The first `count` parameters of the statement are the
+  /// identifiers' numbers.
   static func waiting(of count: Int) -> String {
     let numbers = (1...max(1, count)).map { "?\($0)" }.joined(separator: ", ")
     return """
@@ -22,7 +22,7 @@ enum RequestColumns {
       """
   }
 
-  /// The record of a row that selects ``list``; its payload is left empty.
+  /// The record of a row that selects ``list``, with an empty payload.
   static func record(_ row: borrowing PreparedStatement.Columns, origin: UInt64, name: (Int64) throws -> TaskIdentifier) throws
     -> RequestRecord
   {
@@ -61,7 +61,7 @@ enum RunColumns {
     id, request, identifier, attempt, started_ms, ended_ms, outcome, stop_reason, forced, message, completed, total, cpu_ns, stop_stage, \
     peak_memory_bytes, handler_ns
     """
-  /// How many ``list`` has: what is selected behind it begins there.
+  /// The number of columns in ``list``; further selected columns begin there.
   static let count: Int32 = 16
 
   /// The record of a row that selects ``list``, without output, log and trouble.
@@ -92,7 +92,7 @@ enum StoredJSON {
     var time: Int64
     var level: String
     var message: String
-    /// Absent for a line that was logged.
+    /// Absent for logged lines.
     var stream: String?
   }
 

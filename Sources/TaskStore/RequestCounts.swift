@@ -1,12 +1,13 @@
 import GRDB
 import TaskModel
 
-/// How many requests of each identifier are in each state: rows that are written in the commit that changes the requests, so that nobody
+/// The number of requests of each identifier in each state. The rows are written in the commit that changes the requests, so that nothing
 /// has to count them.
 ///
-/// What a transaction changes is gathered and written once, however many requests it changes. On the writing thread only.
+/// Changes of a transaction are collected and written once, however many requests it changes. Used on the writing thread only.
 final class RequestCounts {
-  /// Requests that went from one state to another, next to each other in the transaction. No state: it was not there, or is no more.
+  /// Consecutive requests in the transaction that made the same change of state. A missing state means that the request was added or
+  /// removed.
   private struct Step {
     let identifier: Int64
     let from, to: Int64?
@@ -19,7 +20,7 @@ final class RequestCounts {
 
   private let select, add: PreparedStatement
   private var steps: [Step] = []
-  /// Steps before it are those of an outer savepoint: they are not added to.
+  /// Steps before it belong to an outer savepoint and are not merged into.
   private var floor = 0
 
   init(_ database: Database) throws {
@@ -51,7 +52,7 @@ final class RequestCounts {
     }
   }
 
-  /// How many requests of an identifier are live, with what the transaction has changed.
+  /// The number of live requests of an identifier, including changes of the transaction.
   func live(_ identifier: Int64) throws -> Int {
     let stored = try select.rows(.integer(identifier)) { Int($0.integer(0)) }.first ?? 0
     return steps.reduce(stored) { count, step in
@@ -64,16 +65,16 @@ final class RequestCounts {
 
   // MARK: The transaction
 
-  /// A savepoint begins. Returns what ``release(_:)`` or ``rollBack(_:)`` is given.
+  /// Begins a savepoint. Pass the result to ``release(_:)`` or ``rollBack(_:)``.
   func savepoint() -> (steps: Int, floor: Int) {
     defer { floor = steps.count }
     return (steps.count, floor)
   }
 
-  /// A savepoint's changes stay.
+  /// Keeps a savepoint's changes.
   func release(_ savepoint: (steps: Int, floor: Int)) {
     floor = savepoint.floor
-    // Of many savepoints that do the same, one step is left.
+    // Many savepoints with the same change leave one step.
     guard savepoint.steps > floor, steps.count == savepoint.steps + 1, let last = steps.last else { return }
     let before = steps[savepoint.steps - 1]
     guard before.identifier == last.identifier, before.from == last.from, before.to == last.to else { return }
@@ -81,15 +82,15 @@ final class RequestCounts {
     steps[savepoint.steps - 1].count += last.count
   }
 
-  /// A savepoint's changes are undone.
+  /// Undoes a savepoint's changes.
   func rollBack(_ savepoint: (steps: Int, floor: Int)) {
     steps.removeLast(steps.count - savepoint.steps)
     floor = savepoint.floor
   }
 
-  /// Writes what the transaction has changed.
+  /// Writes the changes of the transaction.
   ///
-  /// - Returns: How many requests do not wait for their time any more.
+  /// - Returns: The number of requests that no longer wait for their time.
   func write() throws -> Int {
     guard !steps.isEmpty else { return 0 }
     var changes: [Key: Int] = [:]
@@ -105,7 +106,7 @@ final class RequestCounts {
     return left
   }
 
-  /// The transaction is over.
+  /// Ends the transaction.
   func forget() {
     steps.removeAll(keepingCapacity: steps.count < 4096)
     floor = 0
@@ -113,7 +114,7 @@ final class RequestCounts {
 
   // MARK: Reading
 
-  /// What is committed, by state: of one identifier or with nil of all. On any connection.
+  /// The committed counts by state, of one identifier or of all (nil). On any connection.
   static func stored(_ database: Database, identifier: Int64? = nil) throws -> [RequestState: Int] {
     let sql = "SELECT state, sum(requests) FROM request_counts WHERE ?1 IS NULL OR identifier = ?1 GROUP BY state"
     let rows = try PreparedStatement(database, sql).rows(.integer(identifier)) {

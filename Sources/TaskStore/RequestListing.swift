@@ -1,30 +1,30 @@
 import GRDB
 import TaskModel
 
-/// One listing of requests: what it shows, and where that is looked for.
+/// One listing of requests: what it shows and where it looks.
 struct RequestListing {
-  /// Where the ids of requests come from, before they are looked at.
+  /// The source of the candidates' ids.
   private enum Source {
-    /// All requests, or those with a tag; with a number: so many of the newest.
+    /// All requests or those with a tag; with a number, only that many of the newest.
     case newest(Int?)
-    /// An index of those that match in state and identifier.
+    /// An index of the requests that match in state and identifier.
     case index
-    /// The index of those that wait for events.
+    /// The index of the requests that wait for events.
     case events
-    /// The pending requests by lane and priority, and the other live ones.
+    /// The pending requests by lane and priority, and the other live requests.
     case dueTimes
   }
 
   private let query: RequestQuery
   private let identifier: Int64?
-  /// The states that are shown and that a request is in.
+  /// The requested states in which there are requests.
   private let states: [RequestState]
-  /// How many requests are in one of them, of the identifier; and how many there are in all.
+  /// The number of the identifier's requests in these states, and the number of all requests.
   private let matching, total: Int
 
-  /// Looks at the counters.
+  /// Reads the counters.
   ///
-  /// - Parameter identifier: The number of the query's identifier; nil: it has none.
+  /// - Parameter identifier: The number of the query's identifier; nil if it has none.
   init(_ query: RequestQuery, identifier: Int64?, _ database: Database) throws {
     self.query = query
     self.identifier = identifier
@@ -37,10 +37,10 @@ struct RequestListing {
     matching = counts.values.reduce(0, +)
   }
 
-  /// How many of the newest are looked at before anything else is tried.
+  /// The number of newest requests that are examined before trying an index.
   private static let window = 1000
 
-  /// The rows that are shown, in their order.
+  /// The rows to show, in order.
   func rows<Element>(_ database: Database, read: (borrowing PreparedStatement.Columns) throws -> Element) throws -> [Element] {
     guard matching > 0 else { return [] }
     func rows(_ source: Source) throws -> [Element] {
@@ -51,7 +51,7 @@ struct RequestListing {
     if query.dueBy != nil { return try rows(try fewLanes(database) ? .dueTimes : .newest(nil)) }
     let limit = max(1, query.limit)
     let walked = try query.tag.map { try tagged($0, database, upTo: matching * 2) } ?? total
-    // Behind a cursor the newest are of no help.
+    // After a cursor, the newest requests do not help.
     if query.after != nil { return try rows(query.tag == nil && matching <= total / 2 ? .index : .newest(nil)) }
     let window = max(Self.window, min(limit, total) * 4)
     guard walked > window else { return try rows(.newest(nil)) }
@@ -59,18 +59,18 @@ struct RequestListing {
       let found = try rows(.newest(window))
       if found.count >= limit { return found }
     }
-    // At worst all others are newer.
+    // In the worst case all others are newer.
     let others = query.tag == nil ? walked - matching : walked
     return try rows(matching <= others ? .index : .newest(nil))
   }
 
-  /// How many requests have a tag, counted up to a number.
+  /// The number of requests with a tag, counted up to `limit`.
   private func tagged(_ tag: String, _ database: Database, upTo limit: Int) throws -> Int {
     let sql = "SELECT count(*) FROM (SELECT 1 FROM request_tags WHERE tag = ? LIMIT ?)"
     return try PreparedStatement(database, sql).rows(.text(tag), .integer(Int64(limit))) { Int($0.integer(0)) }.first ?? 0
   }
 
-  /// Whether looking into each lane and priority is less than looking at each request.
+  /// Whether checking each lane and priority costs less than checking each request.
   private func fewLanes(_ database: Database) throws -> Bool {
     let most = min(4096, total / 100)
     let sql = "SELECT count(*) FROM (SELECT 1 FROM lanes LIMIT ?)"
@@ -79,7 +79,7 @@ struct RequestListing {
 
   // MARK: SQL
 
-  /// 1: the limit, 2: the identifier, 3: the tag, 4: the time, 5: the cursor; those up to the last that `sql` has.
+  /// 1: the limit, 2: the identifier, 3: the tag, 4: the time, 5: the cursor; up to the last one in `sql`.
   private func values(in sql: String) -> [PreparedStatement.Value] {
     let all: [PreparedStatement.Value] = [
       .integer(Int64(max(1, query.limit))), .integer(identifier), .text(query.tag), .integer(query.dueBy?.unixMilliseconds),
@@ -105,7 +105,7 @@ struct RequestListing {
       return select("(\(ids)) CROSS JOIN requests ON id = request", conditions, "request DESC")
     case .newest(let window):
       if let window { conditions.append("id > (SELECT id FROM requests ORDER BY id DESC LIMIT 1 OFFSET \(window))") }
-      // The ids in their order, whatever the planner makes of the rest.
+      // Forces the order of ids, whatever the planner chooses for the rest.
       return select("requests NOT INDEXED", conditions + (query.tag == nil ? [] : [hasTag]), order)
     case .index:
       var ids = "SELECT id FROM (\(states.map(indexed).joined(separator: " UNION ALL ")))"
@@ -120,7 +120,7 @@ struct RequestListing {
     }
   }
 
-  /// Selects the ids of the requests in a state, of the identifier, from an index that has all of this.
+  /// Selects the ids of the identifier's requests in a state from a covering index.
   private func indexed(_ state: RequestState) -> String {
     let owned = identifier == nil ? "" : " AND identifier = ?2"
     let lanes = identifier == nil ? "" : " AND lane IN (SELECT id FROM lanes WHERE identifier = ?2)"

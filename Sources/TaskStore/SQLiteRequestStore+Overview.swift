@@ -2,10 +2,10 @@ import GRDB
 public import TaskModel
 
 extension SQLiteRequestStore {
-  /// On a reading connection; looks at the identifiers, not at the requests.
+  /// On a reading connection. Reads counters, not requests.
   public func counts() throws(StoreError) -> [RequestState: Int] { try read { try RequestCounts.stored($0) } }
 
-  /// On a reading connection. When the first one failed is looked for among 20,000 at most.
+  /// On a reading connection. Searches for the oldest failure among 20,000 requests at most.
   public func deadLetters() throws(StoreError) -> [DeadLetters] {
     try read { database in
       let failed = PreparedStatement.Value.integer(RequestState.failed.stored)

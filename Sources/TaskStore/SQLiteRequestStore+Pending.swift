@@ -27,7 +27,7 @@ extension SQLiteRequestStore {
     }
   }
 
-  /// As many as a page may have, without their payloads.
+  /// At most one page of requests, without their payloads.
   private func waiting(of numbers: [Int64], after request: RequestID?, _ database: Database) throws -> [RequestRecord] {
     let (after, limit) = (numbers.count + 1, numbers.count + 2)
     let sql = """

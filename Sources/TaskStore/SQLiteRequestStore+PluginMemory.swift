@@ -12,7 +12,7 @@ extension SQLiteRequestStore: PluginMemory {
     try read { try Self.verdicts($0) }
   }
 
-  /// On the writing connection, from any thread: waits until a commit in progress is done. What is remembered already is not written.
+  /// On the writing connection, from any thread: waits until a commit in progress is done. Skips unchanged data.
   public func remember(files: [KnownPluginFile], verdicts: [PluginVerdict]) throws(StoreError) {
     do {
       try pool.writeWithoutTransaction { database in

@@ -1,8 +1,8 @@
 import GRDB
 public import TaskModel
 
-// A listing looks at few requests, whatever there are: where its requests are many, those it wants are soon met from the newest on; where
-// they are few, an index has them. How many there are is known, see ``RequestCounts``.
+// A listing examines few requests, however many there are. If many requests match, a search from the newest soon finds enough; if few
+// match, an index has them. ``RequestCounts`` knows how many match.
 
 extension SQLiteRequestStore {
   /// On a reading connection.

@@ -5,7 +5,7 @@ extension SQLiteRequestStore {
   /// On a reading connection.
   public func schedules(limit: Int) throws(StoreError) -> [ScheduleRecord] {
     try read { database in
-      // With nil: a request that repeated and is over, which nobody can name.
+      // A nil value marks a finished repeating request, which cannot be named.
       var found: [Int64: ScheduleRecord?] = [:]
       let columns = "s.id, s.identifier, s.kind, s.name, s.success_ms, s.failures, s.failing_since_ms, s.run"
       let order = "ORDER BY s.identifier, s.kind, s.name LIMIT ?"
@@ -45,7 +45,7 @@ extension SQLiteRequestStore {
       success: row.optionalInteger(4), failingSince: row.optionalInteger(6), run: row.optionalInteger(7), failures: Int(row.integer(5)))
   }
 
-  /// What is asked for each schedule, prepared once for all: to prepare a statement takes longer than to run it.
+  /// The queries for each schedule, prepared once: preparing a statement takes longer than running it.
   private struct ScheduleStatements {
     let byKey, byID, run: PreparedStatement
 
@@ -79,7 +79,7 @@ extension SQLiteRequestStore {
     return schedule
   }
 
-  /// On a reading connection; looks into each lane, not at the requests.
+  /// On a reading connection. Checks each lane, not each request.
   public func overdue(by time: WallTime) throws(StoreError) -> [RequestRecord] {
     try read { database in
       let lanes = try Int64.fetchAll(database, sql: "SELECT id FROM lanes ORDER BY id LIMIT 4096")

@@ -4,9 +4,9 @@ import GRDB
 import HostThreads
 public import TaskModel
 
-/// The store on SQLite: one file in WAL mode, every commit synced (`synchronous = FULL`), one writing connection, some reading ones.
+/// The store on SQLite: one file in WAL mode, every commit synced (`synchronous = FULL`), one writing connection and several reading ones.
 public final class SQLiteRequestStore: RequestStore {
-  /// Drawn when the file was made.
+  /// Drawn when the file was created.
   public let origin: UInt64
   private let path: String
   let pool: DatabasePool
@@ -18,11 +18,11 @@ public final class SQLiteRequestStore: RequestStore {
   private let sums: Result<PageSums, PageSums.Unavailable>
   private let isClosed = Guarded(false)
   private let check = Guarded<StoreCheck?>(nil)
-  /// The files it has open.
+  /// Its open files.
   public let files: StoreFiles
-  /// What should be said of losses, a sentence each: those that were accepted, and those that are possible.
+  /// Sentences about accepted and possible losses.
   public let lossNotes: [String]
-  /// Why the checksums of its pages are new, though it is not, a sentence; nil: they are as old as it is.
+  /// A sentence that says why the page checksums are newer than the store; nil if they are not.
   public var checksumLoss: String? { (try? sums.get())?.loss }
 
   /// The transaction object of the writing connection. It never leaves `commit`.
@@ -30,7 +30,7 @@ public final class SQLiteRequestStore: RequestStore {
     let transaction: SQLiteTransaction
   }
 
-  /// Opens the store in `path`, making it if it is not there.
+  /// Opens the store in `path`, or creates it.
   ///
   /// - Parameters:
   ///   - marks: Files outside of the store that remember what is in it; they are made if they are not there.
@@ -59,7 +59,7 @@ public final class SQLiteRequestStore: RequestStore {
       configuration.label = "taskhost store"
       configuration.maximumReaderCount = 4
       configuration.busyMode = .timeout(2)
-      // Only a checkpoint that the checksums know of may change the database.
+      // Only a checkpoint that is announced to the checksums may change the database.
       configuration.prepareDatabase { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 0") }
       pool = try DatabasePool(path: path, configuration: configuration)
       let migrator = Schema.migrator
@@ -74,12 +74,12 @@ public final class SQLiteRequestStore: RequestStore {
       let lanes = LaneTable(identifiers)
       self.lanes = lanes
       (origin, writer) = try pool.writeWithoutTransaction { database in
-        // GRDB opens a WAL database with synchronous = NORMAL, which a power failure could take commits from.
+        // GRDB opens a WAL database with synchronous = NORMAL, with which a power failure can lose commits.
         try database.execute(sql: "PRAGMA synchronous = FULL")
         try database.execute(sql: "PRAGMA cache_size = -16384")
-        // The log keeps its greatest size otherwise.
+        // Otherwise the log keeps its maximum size.
         try database.execute(sql: "PRAGMA journal_size_limit = \(StoreFiles.logLimit)")
-        guard try Int.fetchOne(database, sql: "PRAGMA synchronous") == 2 else { throw StoreError.other("synchronous = FULL was not taken") }
+        guard try Int.fetchOne(database, sql: "PRAGMA synchronous") == 2 else { throw StoreError.other("synchronous = FULL was refused") }
         let origin = try Self.origin(database)
         return (origin, Writer(transaction: try SQLiteTransaction(database, origin: origin, lanes: lanes, identifiers: identifiers)))
       }
@@ -110,16 +110,16 @@ public final class SQLiteRequestStore: RequestStore {
       self.checkpointer = checkpointer
       pool.writeWithoutTransaction { checkpointer.observe($0.sqliteConnection) }
     } catch {
-      // Whoever opens a database in WAL mode writes in its log, which SQLite moves into the database when it is closed.
+      // Opening a database in WAL mode writes to its log, which SQLite moves into the database when it is closed.
       if isOpening { PageSums.forget(pagesInLogOf: path) }
-      // What was opened is closed now, and SQLite moves its log into the database.
+      // The database is closed now, and SQLite moves its log into it.
       PageSums.forget(pagesInLogOf: path)
       throw StoreError(error)
     }
   }
 
-  /// What is at a path and is no mark of a store, a sentence; nil: a mark, or nothing. Whoever lets an operator choose where a mark is asks
-  /// first: opening the store replaces what is there.
+  /// A sentence about a file at `path` that is not a mark of a store; nil for a mark or no file. Ask this before opening a store with a
+  /// mark path that an operator chose: opening replaces the file.
   public static func foreign(atMark path: String) -> String? { StoreMark.foreign(atMark: path) }
 
   private static func origin(_ database: Database) throws -> UInt64 {
@@ -153,7 +153,7 @@ public final class SQLiteRequestStore: RequestStore {
         transaction.end(isUndone: false)
         for mark in marks { mark.note(highest) }
         Failpoint.afterCommit.hit()
-        guard let value else { throw StoreError.other("the transaction gave nothing") }
+        guard let value else { throw StoreError.other("the transaction returned nothing") }
         return value
       }
     } catch {
@@ -174,20 +174,20 @@ public final class SQLiteRequestStore: RequestStore {
     check.withLock { $0?.stop() }
     checkpointer.stop()
     guard files.check() == nil else {
-      // SQLite would remove the log by its name, and that may be another's: the connections end with the process.
+      // SQLite would remove the log by its name, which may now be another file: leave the connections open until the process ends.
       _ = Unmanaged.passRetained(pool)
       return
     }
     files.end()
     for mark in marks { mark.end() }
-    // A reader that is still busy keeps the log; the next start reads it.
+    // If a reader is still busy, the log stays, and the next start reads it.
     try? pool.writeWithoutTransaction { database in
-      // Nobody writes any more: the log has what the checkpoint changes.
+      // No one writes now: the log contains exactly the pages that the checkpoint changes.
       let changed = WALPages(path + "-wal")?.numbers ?? []
       let sums = try? sums.get()
       sums?.willChange(changed)
       let busy = try Int.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
-      // What it left is moved later, by SQLite or by the next host.
+      // SQLite or the next host moves the rest later.
       if busy == 0 { sums?.haveChanged(changed, isSynced: true) }
     }
     Failpoint.storeSettled.hit()
@@ -195,7 +195,7 @@ public final class SQLiteRequestStore: RequestStore {
     try? pool.close()
   }
 
-  /// A store that is not closed: SQLite moves what is in the log into the database on its own.
+  /// If the store was not closed, SQLite itself moves the log into the database.
   deinit {
     guard !isClosed.withLock({ $0 }) else { return }
     checkpointer.stop()
@@ -203,10 +203,10 @@ public final class SQLiteRequestStore: RequestStore {
     (try? sums.get())?.willChange(changed)
   }
 
-  /// Begins to look for damage, see ``StoreCheck``. Once.
+  /// Starts the search for damage, see ``StoreCheck``. Call it once.
   ///
-  /// - Parameter done: Called with the result on a thread of its own, unless the store is closed before. Also called with damage that is known
-  ///   by now, and with what a checkpoint finds later, on other threads: each time with all that is known.
+  /// - Parameter done: Called with the result on the check's thread, unless the store is closed before. Also called on other threads with
+  ///   damage that is already known or that a checkpoint finds later, each time with all known damage.
   public func beginCheck(done: @escaping @Sendable (StoreCheck.Result) -> Void) {
     (try? sums.get())?.observe { done(StoreCheck.Result($0)) }
     let begun = StoreCheck(sums, done: done)
@@ -240,7 +240,7 @@ public final class SQLiteRequestStore: RequestStore {
         values.append(.integer(number))
       }
       if let request = query.request {
-        // A run is made after its request, and ids rise.
+        // A run is created after its request, and ids increase.
         conditions.append("id > ? AND request = ?")
         values += [.integer(request.sequence), .integer(request.sequence)]
       }
@@ -293,7 +293,7 @@ public final class SQLiteRequestStore: RequestStore {
     }
   }
 
-  /// The greatest id of requests, runs and runs that last.
+  /// The highest id of requests, ended runs and live runs.
   public func highestSequence() throws(StoreError) -> Int64 {
     try read { try Self.highestSequence($0) }
   }
@@ -309,7 +309,7 @@ public final class SQLiteRequestStore: RequestStore {
   }
 
   func read<Value>(_ body: (Database) throws -> Value) throws(StoreError) -> Value {
-    // A connection that is opened now would read another file.
+    // A connection opened now would read another file.
     if let error = files.check() { throw error }
     do { return try pool.read(body) } catch { throw StoreError(error) }
   }
@@ -320,7 +320,7 @@ public final class SQLiteRequestStore: RequestStore {
 }
 
 extension StoreError {
-  /// What an error of the database means to the host.
+  /// Converts an error of the database.
   init(_ error: any Error) {
     switch error {
     case let error as StoreError: self = error
@@ -331,7 +331,7 @@ extension StoreError {
       case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH: self = .readOnly(detail)
       case .SQLITE_BUSY, .SQLITE_LOCKED: self = .locked(detail)
       case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .corrupt(detail)
-      // SQLite does not tell why a file cannot be written.
+      // SQLite does not say why a file cannot be written.
       case .SQLITE_IOERR:
         let limit = FileSizeLimit.bytes.map { ": files may not grow beyond \($0) bytes here: \(FileSizeLimit.remedy)" }
         self = .other(detail + (limit ?? ""))

@@ -6,7 +6,7 @@ extension SQLiteTransaction {
     guard let number = try lanes.existingNumber(of: lane, in: database) else { return [] }
     var offers: [DueRequest] = []
     var priority = Int64(Limits.priorities.upperBound) + 1
-    // Few priorities are in use at a time; each is one step in the index.
+    // Few priorities are in use at a time; each takes one step in the index.
     while let next = try statements.nextPriority.rows(.integer(number), .integer(priority), read: { $0.integer(0) }).first {
       priority = next
       offers += try statements.due.rows(.integer(number), .integer(next), .integer(now.unixMilliseconds), .integer(Int64(limit))) {
@@ -73,11 +73,11 @@ extension SQLiteTransaction {
       .text(reference.boot), .integer(reference.offset))
   }
 
-  /// A quarter of the range: two of them never overflow.
+  /// A quarter of the range: the sum of two never overflows.
   private static let farthestShift = Int64(1) << 61
 
   func shiftBootTimes(by distance: Duration) throws {
-    // Only the ends of the range are near an overflow, and "never" stays never.
+    // Times near the ends of the range stay as they are, so nothing overflows and "never" stays never.
     try PreparedStatement(
       database,
       """
@@ -91,7 +91,7 @@ extension SQLiteTransaction {
   }
 
   func pendingByCalendar() throws -> [RequestRecord] {
-    // Looks at every pending request; only a clock that was set asks.
+    // Reads every pending request; called only after a clock was set.
     try PreparedStatement(database, "SELECT \(RequestColumns.list) FROM requests WHERE state = 20 AND repeats = 20").rows(read: record)
   }
 }

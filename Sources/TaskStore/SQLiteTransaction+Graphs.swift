@@ -31,15 +31,15 @@ extension SQLiteTransaction {
   }
 
   func failedDependants(of predecessor: RequestID) throws -> [RequestID] {
-    // The literal lets the partial index be used.
+    // The literal lets SQLite use the partial index.
     let select = try PreparedStatement(
       database, "SELECT request FROM edges INDEXED BY edges_failed WHERE predecessor = ? AND ended = 60 ORDER BY request")
     return try select.rows(.integer(predecessor.sequence)) { RequestID(sequence: $0.integer(0), origin: origin) }
   }
 
   func output(of id: RequestID) throws -> [UInt8]? {
-    // A run has a higher id than its request, and one that was made before its request ended; ids begin with the time. Only where the
-    // clock was set back, runs may be named later than that.
+    // A run has a higher id than its request, and its id was created before the request ended; ids begin with the time. Only if the clock
+    // was set back can a run's id be later than that.
     let select = try PreparedStatement(
       database, "SELECT output FROM runs WHERE request = ?1 AND id > ?1 AND id <= ?2 ORDER BY id DESC LIMIT 1")
     let ended = try request(id)?.ended?.unixMilliseconds ?? 0

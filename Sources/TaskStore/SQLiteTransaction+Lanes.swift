@@ -19,8 +19,8 @@ extension SQLiteTransaction {
       """)
     let remove = try PreparedStatement(database, "DELETE FROM lanes WHERE id = ?")
     let slice = try look.rows(.integer(after), .integer(Int64(limit))) { (number: $0.integer(0), isUsed: $0.integer(1) != 0) }
-    // A request that starts to wait writes its lane's number again, so nobody has one that is removed here. This is the only thread that
-    // writes: whoever submits meanwhile comes after this transaction and finds no such lane.
+    // A request that starts to wait writes its lane's number again, so no request refers to a lane that is removed here. Only this thread
+    // writes: a concurrent submission comes after this transaction and does not find the lane.
     for (number, isUsed) in slice where !isUsed {
       try remove.run(.integer(number))
       lanes.forget(number)
@@ -31,7 +31,7 @@ extension SQLiteTransaction {
     return laneTidying.after != nil
   }
 
-  /// Where looking at all lanes begins; nil: that would not be worth it.
+  /// Where a search of all lanes starts; nil if it is not worthwhile.
   private func firstToLookAt() throws -> Int64? {
     guard laneTidying.left >= LaneTidying.few, try thereAreLanes(moreThan: LaneTidying.few),
       try !thereAreLanes(moreThan: laneTidying.left * 2)

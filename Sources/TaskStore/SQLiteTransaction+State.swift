@@ -15,7 +15,7 @@ extension SQLiteTransaction {
       arguments: [number, key])
     let (keys, bytes): (Int, Int) = (row?[0] ?? 0, row?[1] ?? 0)
     guard keys < Limits.stateKeys else {
-      throw StoreError.limit("\(identifier) has \(keys) state keys, the most there may be: delete some")
+      throw StoreError.limit("\(identifier) has \(keys) state keys, which is the limit: delete some")
     }
     guard bytes + value.count <= Limits.stateBytes else {
       throw StoreError.limit(
@@ -37,7 +37,7 @@ extension SQLiteTransaction {
   }
 
   func prune(before horizon: WallTime, keeping count: Int, limit: Int) throws -> Bool {
-    // Ids rise with time, so the oldest runs are the first rows, none that began later is looked at, and a count is a place in the order.
+    // Ids increase with time, so the oldest runs are the first rows, newer runs are not examined, and a count is a position in this order.
     let behind = try runCount ?? Int.fetchOne(database, sql: "SELECT count(*) FROM runs WHERE id > ?", arguments: [pruning.through]) ?? 0
     let schedules = try statements.schedules
     let slice = try PreparedStatement(database, "SELECT id, ended_ms, schedule FROM runs WHERE id > ? ORDER BY id LIMIT ?")
@@ -51,8 +51,8 @@ extension SQLiteTransaction {
     let kept = behind - passed
     runCount = kept
     Failpoint.pruning.hit()
-    // A request goes at the same age as a run. Where the count has removed younger runs, so do the requests that ended before the oldest
-    // run that is left began: they have no run left.
+    // A request is removed at the same age as a run. If the count has removed younger runs, requests that ended before the oldest remaining
+    // run began are removed too: they have no runs left.
     var age = horizon.unixMilliseconds
     if kept >= max(count, 1) {
       let oldest = try Int64.fetchOne(
@@ -64,7 +64,7 @@ extension SQLiteTransaction {
     if let highest = (removed + ended).max() {
       try database.execute(sql: "UPDATE origin SET highest = ?1 WHERE highest < ?1", arguments: [highest])
     }
-    // What was submitted under a key is known as long as its records are: one that waits for long outlives the horizon.
+    // An idempotency key is remembered as long as its request: a request that waits for a long time outlives the horizon.
     try database.execute(
       sql: """
         DELETE FROM submissions WHERE key IN (
@@ -78,7 +78,7 @@ extension SQLiteTransaction {
     return passed == limit || ended.count == limit
   }
 
-  /// Removes requests that succeeded or were cancelled, those first that ended first. Returns their ids.
+  /// Removes requests that succeeded or were cancelled, in the order of their ends. Returns their ids.
   private func removeEnded(before time: Int64, limit: Int) throws -> [Int64] {
     let first = try PreparedStatement(
       database,

@@ -2,12 +2,12 @@ import GRDB
 import TaskModel
 
 extension SQLiteTransaction {
-  /// Makes a request known by its tags.
+  /// Adds the tags of a request.
   func addTags(of record: RequestRecord) throws {
     for tag in record.request.tags { try statements.insertTag.run(.text(tag), .integer(record.id.sequence)) }
   }
 
-  /// Forgets a request's tags, which its row still has.
+  /// Removes a request's tags; its row still has them.
   func removeTags(of request: Int64) throws {
     for tags in try statements.tags.rows(.integer(request), read: { $0.text(0) }) {
       for tag in try StoredJSON.decode([String].self, from: tags) { try statements.deleteTag.run(.text(tag), .integer(request)) }
@@ -36,7 +36,7 @@ extension SQLiteTransaction {
       guard let known = try identifiers.existingNumber(of: identifier, in: database) else { return [] }
       number = known
     }
-    // Among those that have ended, not among all.
+    // Searches only ended requests.
     let sql = """
       SELECT id FROM requests INDEXED BY requests_ended
       WHERE state >= 50 AND state = ?1 AND (?2 IS NULL OR identifier = ?2) ORDER BY id

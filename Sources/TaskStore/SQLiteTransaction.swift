@@ -8,23 +8,23 @@ final class SQLiteTransaction: StoreTransaction {
   let origin: UInt64
   let identifiers: IdentifierTable
   let lanes: LaneTable
-  /// What lanes there are, as far as removing unused ones needs to know.
+  /// The progress of removing empty lanes.
   var laneTidying = LaneTidying()
-  /// The same when the last transaction was committed.
+  /// Its value at the last commit.
   private var laneTidyingBefore = LaneTidying()
-  /// The highest sequence of what the present transaction has added.
+  /// The highest sequence that the current transaction has added.
   private(set) var highestAdded: Int64 = 0
-  /// How many runs are behind those that were pruned; nil: they must be counted.
+  /// The number of runs after ``pruning``; nil if they must be counted.
   var runCount: Int?
-  /// How far the history was pruned.
+  /// How far the history is pruned.
   var pruning = PruningProgress()
-  /// The same when the last transaction was committed.
+  /// Its value at the last commit.
   private var pruningBefore = PruningProgress()
-  /// nil once the store is closed: SQLite keeps a connection that has statements.
+  /// nil once the store is closed: SQLite cannot close a connection that has statements.
   private(set) var prepared: Statements?
-  /// What the connection had changed when the present transaction began.
+  /// The connection's change count at the beginning of the current transaction.
   private var changesBefore: Int64 = 0
-  /// The lane that a request was added to last in the present transaction.
+  /// The lane to which the current transaction last added a request.
   var recentLane: (lane: Lane, numbers: (lane: Int64, identifier: Int64))?
 
   init(_ database: Database, origin: UInt64, lanes: LaneTable, identifiers: IdentifierTable) throws {
@@ -42,18 +42,18 @@ final class SQLiteTransaction: StoreTransaction {
     }
   }
 
-  /// The store is about to be closed.
+  /// Releases the statements before the store is closed.
   func close() { prepared = nil }
 
-  /// Writes what goes with the changes of the transaction, which is about to be committed.
+  /// Writes counters and schedules that follow from the transaction, before it is committed.
   func finish() throws {
     laneTidying.left += try statements.counts.write()
     try statements.schedules.finish(prunedThrough: pruning.through)
   }
 
-  /// The transaction is over.
+  /// Ends the transaction.
   ///
-  /// - Parameter isUndone: Nothing of it is kept.
+  /// - Parameter isUndone: Whether it was rolled back.
   func end(isUndone: Bool) {
     highestAdded = 0
     prepared?.counts.forget()
@@ -68,7 +68,7 @@ final class SQLiteTransaction: StoreTransaction {
     pruning = pruningBefore
   }
 
-  /// What was undone may have made rows that are known.
+  /// Clears caches of rows that the rollback removed.
   private func forgetUndone() {
     identifiers.forget()
     lanes.forget()
@@ -76,7 +76,7 @@ final class SQLiteTransaction: StoreTransaction {
     runCount = nil
   }
 
-  /// The statements that are run often, prepared once.
+  /// Frequently used statements, prepared once.
   final class Statements {
     let begin, savepoint, releaseSavepoint, rollbackToSavepoint: PreparedStatement
     let insert, insertPayload, payload, eventPayload, update, rewrite, select, claim, start, startClaimed, succeed,
@@ -146,7 +146,7 @@ final class SQLiteTransaction: StoreTransaction {
         """)
       insertTag = try prepare("INSERT OR IGNORE INTO request_tags (tag, request) VALUES (?, ?)")
       tags = try prepare("SELECT tags FROM requests WHERE id = ? AND tags IS NOT NULL")
-      // By the tag, which the table is sorted by.
+      // By tag, because the table is sorted by it.
       deleteTag = try prepare("DELETE FROM request_tags WHERE tag = ? AND request = ?")
       identifierAndState = try prepare("SELECT identifier, state FROM requests WHERE id = ?")
       counts = try RequestCounts(database)
@@ -158,15 +158,15 @@ final class SQLiteTransaction: StoreTransaction {
     }
   }
 
-  /// A commit's transaction has begun.
+  /// Called when a commit's transaction has begun.
   func begin() {
     changesBefore = sqlite3_total_changes64(database.sqliteConnection)
-    // The transaction before may have been undone.
+    // The previous transaction may have been rolled back.
     recentLane = nil
   }
 
-  /// Where nothing was written before, no savepoint is made: SQLite would keep a copy of each page that `body` changes, as many bytes as the
-  /// commit itself writes. The transaction as a whole is begun anew instead if `body` throws.
+  /// If nothing was written before, no savepoint is made: SQLite would copy each page that `body` changes, as many bytes as the commit
+  /// itself writes. If `body` throws, the whole transaction restarts instead.
   func savepoint<Value>(_ body: () throws -> Value) throws -> Value {
     let counts = try statements.counts
     let mark = counts.savepoint()
@@ -193,7 +193,7 @@ final class SQLiteTransaction: StoreTransaction {
           try statements.releaseSavepoint.run()
         }
       } catch let failure {
-        // A full disk rolls the whole transaction back, savepoint and all; then the first error says why, and nothing may be committed.
+        // A full disk rolls back the whole transaction with its savepoints. The first error then says why, and nothing may be committed.
         throw error is DatabaseError ? error : failure
       }
       throw error
@@ -202,14 +202,14 @@ final class SQLiteTransaction: StoreTransaction {
 
   private func beginAnew() throws {
     try database.rollback()
-    // Not by way of GRDB, to which the transaction would be over.
+    // Bypasses GRDB, which would consider the transaction finished.
     try statements.begin.run()
     begin()
   }
 
-  /// The numbers of a lane and its identifier, made if they have none.
+  /// The numbers of a lane and its identifier; adds them if they have none.
   private func numbers(of lane: Lane) throws -> (lane: Int64, identifier: Int64) {
-    // Arrays are mostly of one lane, and to compare two is cheaper than to look one up.
+    // Consecutive requests mostly have the same lane, and comparing two lanes costs less than a lookup.
     if let recentLane, recentLane.lane == lane { return recentLane.numbers }
     let numbers = (lane: try lanes.number(of: lane, in: database), identifier: try identifiers.number(of: lane.identifier, in: database))
     recentLane = (lane, numbers)
@@ -271,7 +271,7 @@ final class SQLiteTransaction: StoreTransaction {
 
   func update(_ record: RequestRecord) throws {
     let before = try statements.identifierAndState.rows(.integer(record.id.sequence)) { ($0.integer(0), $0.integer(1)) }.first
-    guard let (identifier, state) = before else { throw StoreError.other("request \(record.id) is not there") }
+    guard let (identifier, state) = before else { throw StoreError.other("request \(record.id) does not exist") }
     try statements.update.run(
       .integer(record.state.stored), .integer(record.due.unixMilliseconds), .integer(Int64(record.request.priority)),
       .text(record.request.uniqueKey), .integer(record.request.repetition?.interval?.wholeMilliseconds),
@@ -330,7 +330,7 @@ final class SQLiteTransaction: StoreTransaction {
   func claimed() throws -> [RequestRecord] { try statements.selectClaimed.rows(read: record) }
 
   func holders(ofKeysBeginningWith prefix: String) throws -> [RequestRecord] {
-    // A search for each identifier, up to the prefix with the last character that there is.
+    // One index search per identifier, up to the prefix followed by the highest code point.
     try PreparedStatement(
       database,
       """
@@ -364,9 +364,10 @@ final class SQLiteTransaction: StoreTransaction {
     try noteState(from: .claimed, to: .running)
   }
 
-  /// Why an event did not change a request: it is not there, claimed for another run, or in a state that does not allow the event.
+  /// Why an event did not change a request: the request does not exist, is claimed for another run, or is in a state that does not allow
+  /// the event.
   private func refusal(of event: RequestEvent, _ id: RequestID) throws -> any Error {
-    guard let state = try request(id)?.state else { return StoreError.other("request \(id) is not there") }
+    guard let state = try request(id)?.state else { return StoreError.other("request \(id) does not exist") }
     return state == .claimed && event == .started ? StoreError.fenced : IllegalTransition(state: state, event: event)
   }
 
@@ -380,7 +381,7 @@ final class SQLiteTransaction: StoreTransaction {
     try statements.deleteCheckpoint.run(.integer(id.sequence))
   }
 
-  /// The request that a statement with `noted` has just changed went from one state to another.
+  /// Records the change of state of the request that a statement with `noted` has just changed.
   private func noteState(from old: RequestState, to new: RequestState) throws {
     let statements = try statements
     statements.counts.changed(statements.noted.value, from: old.stored, to: new.stored)

@@ -1,16 +1,15 @@
 import GRDB
 import TaskModel
 
-/// What is remembered of the runs of each schedule, see ``TaskModel/ScheduleRecord``: rows of `schedules`, written in the commit that adds the
-/// runs.
+/// The record of each schedule's runs, see ``TaskModel/ScheduleRecord``: rows of `schedules`, written in the commit that adds the runs.
 ///
-/// What a transaction changes is gathered and written once, however many runs it adds. On the writing thread only.
+/// Changes of a transaction are collected and written once, however many runs it adds. Used on the writing thread only.
 final class ScheduleTable {
-  /// Which schedule, of an identifier.
+  /// A schedule of an identifier.
   struct Key: Hashable {
     let identifier: Int64
     let kind: StoredScheduleKind
-    /// The bytes of the unique key, or the digits of the request's id: other spellings of a letter are other keys.
+    /// The bytes of the unique key, or the digits of the request's id. Bytes, because different Unicode spellings are different keys.
     let name: [UInt8]
   }
 
@@ -20,15 +19,15 @@ final class ScheduleTable {
     var failures: Int64
     var failingSince: Int64?
 
-    /// Whether it keeps a run in the history.
+    /// Whether it needs a run in the history.
     func needs(_ id: Int64) -> Bool { run == id || success == id }
   }
 
-  /// What the present transaction has changed; a savepoint puts it back.
+  /// The changes of the current transaction; a savepoint restores them.
   struct Changes {
     fileprivate var numbers: [Key: Int64] = [:]
     fileprivate var rows: [Int64: Row] = [:]
-    /// Runs that no schedule needs any more.
+    /// Runs that no schedule needs now.
     fileprivate var dropped: [Int64] = []
 
     fileprivate mutating func drop(_ run: Int64?) {
@@ -50,9 +49,9 @@ final class ScheduleTable {
     deleteRun = try prepare("DELETE FROM runs WHERE id = ?")
   }
 
-  /// A run of a request is about to be added.
+  /// Updates the schedule of a run that is about to be added.
   ///
-  /// - Parameter identifier: Its number.
+  /// - Parameter identifier: The identifier's number.
   /// - Returns: The number of the schedule.
   func added(_ run: RunRecord, _ identifier: Int64) throws -> Int64 {
     let key = try key(of: run.request.sequence, identifier)
@@ -86,7 +85,7 @@ final class ScheduleTable {
     let values: [PreparedStatement.Value] = [.integer(key.identifier), .integer(key.kind.stored), name]
     let known = try select.rows(values, read: Self.row).first
     let row = try known ?? insert.rows(values) { Row(id: $0.integer(0), failures: 0) }.first
-    guard let row else { throw StoreError.other("a schedule was not added") }
+    guard let row else { throw StoreError.other("a schedule could not be added") }
     changes.numbers[key] = row.id
     return row
   }
@@ -98,14 +97,14 @@ final class ScheduleTable {
       failures: columns.integer(4), failingSince: columns.optionalInteger(5))
   }
 
-  /// Whether a schedule needs one of its runs in the history, with what the transaction has changed.
+  /// Whether a schedule needs one of its runs in the history, including changes of the transaction.
   func needs(_ run: Int64, schedule: Int64?) throws -> Bool {
     guard let schedule else { return false }
     let row = try changes.rows[schedule] ?? selectByID.rows(.integer(schedule), read: Self.row).first
     return row?.needs(run) ?? false
   }
 
-  /// A request was removed. What is remembered of one that repeated goes with it, if its identifier has run and succeeded since.
+  /// Removes the record of a removed repeating request if its identifier has run and succeeded since.
   func removed(request: Int64, of identifier: Int64, _ database: Database) throws {
     let key = Key(identifier: identifier, kind: .request, name: Array("\(request)".utf8))
     let values: [PreparedStatement.Value] = [
@@ -113,7 +112,7 @@ final class ScheduleTable {
     ]
     guard let known = try select.rows(values, read: Self.row).first else { return }
     let row = changes.rows[known.id] ?? known
-    // What this transaction has changed is looked at too.
+    // The query must see the changes of this transaction.
     try write()
     let newer = try PreparedStatement(
       database,
@@ -132,7 +131,7 @@ final class ScheduleTable {
 
   // MARK: The transaction
 
-  /// Writes what the transaction has changed.
+  /// Writes the changes of the transaction.
   private func write() throws {
     for row in changes.rows.values {
       try update.run(
@@ -141,17 +140,17 @@ final class ScheduleTable {
     }
   }
 
-  /// Writes what the transaction has changed, and removes runs that no schedule needs any more from the part of the history that was pruned.
+  /// Writes the changes of the transaction, and removes runs that no schedule needs from the pruned part of the history.
   func finish(prunedThrough: Int64) throws {
     try write()
     for run in changes.dropped where run <= prunedThrough { try deleteRun.run(.integer(run)) }
   }
 
-  /// The transaction is over.
+  /// Ends the transaction.
   func forget() { changes = Changes() }
 }
 
-/// What sort of schedule. Final, as all stored values.
+/// The kind of schedule. Final, as all stored values.
 enum StoredScheduleKind: StoredValue {
   /// Requests without a unique key that run once.
   case others

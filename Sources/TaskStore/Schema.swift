@@ -32,11 +32,11 @@ enum Schema {
     return migrator
   }
 
-  /// Times are milliseconds since 1970, states and the like the numbers of `StoredValues`. Ids are the sequence of a `RecordID`.
+  /// Times are milliseconds since 1970. States and other enums are the numbers of `StoredValues`. Ids are sequences of `RecordID`.
   ///
-  /// - `payloads`, `checkpoints` have a row only where there is something, so that a change of state rewrites a short row.
-  /// - `requests_pending` gives, for an identifier and a priority, the requests in the order in which they fall due.
-  /// - A run is a row of its request while it lasts, and one of `runs` once it has ended: one row written for each.
+  /// - `payloads` and `checkpoints` have a row only if there is data, so that a change of state rewrites a short row.
+  /// - `requests_pending` lists the requests of an identifier and a priority by due time.
+  /// - A live run is stored in the row of its request, an ended run in `runs`: one written row for each.
   private static let version1 = """
     CREATE TABLE identifiers (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
     CREATE TABLE origin (bits INTEGER NOT NULL) STRICT;
@@ -99,9 +99,9 @@ enum Schema {
       PRIMARY KEY (identifier, key)
     ) STRICT;
     """
-  /// - `standing` has a row only for those that did something wrong.
-  /// - `plugin_files`, `plugin_verdicts` are what a host remembers of plugin files between launches. Numbers of 64 bits without a sign
-  ///   are kept as the number with the same bits.
+  /// - `standing` has a row only for identifiers with crashes or forced stops.
+  /// - `plugin_files` and `plugin_verdicts` are what a host remembers about plugin files between launches. Unsigned 64-bit numbers are
+  ///   stored as the signed number with the same bits.
   private static let version2 = """
     ALTER TABLE runs ADD COLUMN stop_stage INTEGER;
     ALTER TABLE runs ADD COLUMN peak_memory_bytes INTEGER;
@@ -130,14 +130,14 @@ enum Schema {
       PRIMARY KEY (digest, circumstances)
     ) STRICT, WITHOUT ROWID;
     """
-  /// - A lane is an identifier with the gates that its requests share, as JSON; `requests_pending` has the requests of a lane and a priority in
-  ///   the order in which they fall due.
-  /// - `options` has as JSON what few requests have. `edges` has a row for each request that another waits or waited for.
+  /// - A lane is an identifier with the gates that its requests share, as JSON; `requests_pending` lists the requests of a lane and a
+  ///   priority by due time.
+  /// - `options` has rarely used fields as JSON. `edges` has a row for each dependency of a request.
   /// - `unique_windows` hold keys beyond the end of their requests, `submissions` the answers to submissions with an idempotency key.
   /// - `request_tags` has a row for each tag of a request that has tags.
-  /// - `lane` says something of pending requests only: a lane in which nobody waits is removed, and its number used again.
-  /// - `request_counts` says how many requests of an identifier are in a state; it is written with them.
-  /// - `requests_ended` has all that a listing looks for among requests that have ended.
+  /// - `lane` is valid for pending requests only: an empty lane is removed, and its number is reused.
+  /// - `request_counts` has the number of requests of an identifier in a state; it is written with them.
+  /// - `requests_ended` covers what a listing of ended requests needs.
   private static let version3 = """
     CREATE TABLE lanes (
       id INTEGER PRIMARY KEY, identifier INTEGER NOT NULL REFERENCES identifiers, gates TEXT NOT NULL, UNIQUE (identifier, gates)
@@ -190,9 +190,9 @@ enum Schema {
     INSERT OR IGNORE INTO request_tags (tag, request) SELECT value, requests.id FROM requests, json_each(tags) WHERE tags IS NOT NULL;
     CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), boot TEXT NOT NULL, offset_ms INTEGER NOT NULL) STRICT;
     """
-  /// - `schedules` has what is remembered of a unique key (kind 10), of a repeating request without one (20), or of all other requests of an
-  ///   identifier (0), see `ScheduleTable`; `schedule` of a run says of which it is, where that may matter.
-  /// - `highest` is the highest id of anything that was removed: ids are not used again, and a store that has lost something is recognized.
+  /// - `schedules` has the record of a unique key (kind 10), of a repeating request without one (20), or of all other requests of an
+  ///   identifier (0), see `ScheduleTable`; `schedule` of a run names its schedule if the schedule may need the run.
+  /// - `highest` is the highest id of any removed record: ids are never reused, and a store that has lost records is recognized.
   private static let version4 = """
     CREATE TABLE schedules (
       id INTEGER PRIMARY KEY,
@@ -229,13 +229,13 @@ enum Schema {
     UPDATE runs SET schedule = s.id FROM schedules s WHERE runs.id = s.success;
     DROP TABLE schedules_of_runs;
     """
-  /// - `requests_claimed` has the requests that are handed out ahead, which are few.
-  /// - `handler_ns` is the time of the handler's call on the monotonic clock; NULL: it was not called, or is of an older version.
+  /// - `requests_claimed` has the requests that are handed out ahead; there are few.
+  /// - `handler_ns` is the time of the handler's call on the monotonic clock; NULL if it was not called, or an older version wrote the row.
   private static let version5 = """
     CREATE INDEX requests_claimed ON requests (identifier) WHERE state = 30;
     ALTER TABLE runs ADD COLUMN handler_ns INTEGER;
     """
 
-  /// Finds what failed because of a request (60) when that is retried.
+  /// Finds the dependants that failed because of a request (60) when that request is retried.
   private static let edgesOfFailed = "CREATE INDEX edges_failed ON edges (predecessor) WHERE ended = 60;"
 }

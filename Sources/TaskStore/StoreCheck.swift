@@ -1,37 +1,37 @@
 import Glibc
 import HostThreads
 
-/// Reads the whole database once after a launch, on a thread of its own with the least priority, some pages at a time, and compares each with
-/// its checksum. Nothing waits for it, and it holds no transaction.
+/// Reads the whole database once after a launch and compares each page with its checksum. It runs on its own thread with the lowest
+/// priority, reads a few pages at a time, and holds no transaction. Nothing waits for it.
 public final class StoreCheck: Sendable {
-  /// How far it is.
+  /// The progress or result of the check.
   public enum Result: Sendable, Hashable {
-    /// It goes on.
+    /// The check is in progress.
     case checking
-    /// All pages are as they were written; how many.
+    /// All pages are intact; the number of pages.
     case whole(pages: Int)
-    /// These pages, the first of them, are not as they were written; how many in all.
+    /// Some pages are damaged: the first of them, and their number.
     case damaged(pages: [UInt32], count: Int)
-    /// It could not be done: why, and what to do.
+    /// The check is impossible: why, and what to do.
     case impossible(String, remedy: String)
   }
 
-  /// Pages that are read before others have their turn.
+  /// The number of pages to read before resting.
   private static let slice: UInt32 = 64
-  /// How long it rests after each: at most 25 MB/s of pages of 4 KiB.
+  /// The rest after each slice in microseconds: at most 25 MB/s with pages of 4 KiB.
   private static let rest: UInt32 = 10_000
 
-  /// Pages after which the checksums of those that had none are kept.
+  /// The number of pages after which new checksums are written.
   private static let kept: UInt32 = 16_384
 
   private let state = Guarded((result: Result.checking, isOver: false))
 
-  /// What is known so far.
+  /// The result so far.
   public var result: Result { state.withLock { $0.result } }
 
-  /// Begins.
+  /// Starts the check.
   ///
-  /// - Parameter done: Called once on its thread, with the result; not after ``stop()``.
+  /// - Parameter done: Called once with the result, on the check's thread; not after ``stop()``.
   init(_ sums: Swift.Result<PageSums, PageSums.Unavailable>, done: @escaping @Sendable (Result) -> Void) {
     let known: PageSums
     switch sums {
@@ -42,14 +42,14 @@ public final class StoreCheck: Sendable {
     }
     do {
       try HostThread.start("store-check") { [self] in
-        // Of this thread alone, as Linux has it.
+        // On Linux this applies to the calling thread only.
         _ = setpriority(Int32(PRIO_PROCESS.rawValue), 0, 19)
         run(known, done)
       }
     } catch { end(.impossible("\(error)", remedy: "give the host more threads, and restart it"), done) }
   }
 
-  /// Ends it soon. Returns at once.
+  /// Ends the check soon. Returns immediately.
   func stop() { state.withLock { $0.isOver = true } }
 
   private func run(_ sums: PageSums, _ done: @Sendable (Result) -> Void) {
@@ -65,7 +65,7 @@ public final class StoreCheck: Sendable {
     }
     sums.end(before: page)
     sums.settle()
-    // Checkpoints and hosts before have found some too.
+    // Includes what checkpoints and earlier hosts found.
     let damage = sums.damage
     end(damage.count == 0 ? .whole(pages: Int(page) - 1) : Result(damage), done)
   }

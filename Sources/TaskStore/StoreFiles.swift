@@ -2,15 +2,15 @@ import Glibc
 import HostThreads
 public import TaskModel
 
-/// The files of a store that is open. What was deleted or replaced meanwhile is still written and lost with the last descriptor; what was cut
-/// short is written with a hole in it. So each commit asks first whether the paths still lead to the files that were opened, and whether these
-/// are as long as they were; afterwards it asks whether the log still has what was there before.
+/// The files of an open store. Writes to a file that was deleted or replaced are lost with the last descriptor; writes to a truncated file
+/// leave a hole. Before each commit, the store therefore checks that the paths still lead to the opened files and that these have not
+/// shrunk. After the commit, it checks that the log still has its earlier content.
 ///
-/// The database never shrinks, and the log never below ``logLimit``, until the store is closed.
+/// Until the store is closed, the database never shrinks, and the log never shrinks below ``logLimit``.
 public final class StoreFiles: Sendable {
-  /// The log's greatest size when it is begun anew, in bytes.
+  /// The log's maximum size in bytes when it restarts.
   static let logLimit: Int64 = 64 << 20
-  /// Of the log, in bytes: its header, and what is before each page.
+  /// In bytes: the log's header, and the header of each frame.
   private static let (headerSize, frameHeaderSize): (Int64, Int64) = (32, 24)
 
   private struct Identity: Hashable {
@@ -20,11 +20,11 @@ public final class StoreFiles: Sendable {
 
   private struct File {
     let path: String
-    /// It never shrinks below that by the host's own doing, in bytes.
+    /// The host itself never shrinks it below this size, in bytes.
     let limit: Int64
-    /// nil: SQLite has not made it yet.
+    /// nil if SQLite has not made it yet.
     var identity: Identity?
-    /// The size that it had, at most `limit`.
+    /// Its last known size, at most `limit`.
     var size: Int64 = 0
 
     init(_ path: String, limit: Int64) {
@@ -33,19 +33,19 @@ public final class StoreFiles: Sendable {
       _ = look()
     }
 
-    /// Why it is not what it was; nil: it is, or that cannot be told.
+    /// Why it is not the opened file; nil if it is, or if that is unknown.
     mutating func look() -> StoreError? {
       var status = stat()
       guard lstat(path, &status) == 0 else {
-        // What cannot be looked at is no sign of loss: the commit finds out.
+        // A file that cannot be examined does not indicate a loss: the commit will show.
         guard identity != nil, errno == ENOENT || errno == ENOTDIR else { return nil }
         return .replaced("\(path) is gone")
       }
       let found = Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
       let known = identity ?? found
-      guard found == known else { return .replaced("\(path) is another file now") }
+      guard found == known else { return .replaced("\(path) is now another file") }
       let present = Int64(status.st_size)
-      guard present >= size else { return .cut("\(path) has \(present) bytes, and had \(size)") }
+      guard present >= size else { return .cut("\(path) has \(present) bytes; it had \(size)") }
       identity = found
       size = min(present, limit)
       return nil
@@ -56,13 +56,13 @@ public final class StoreFiles: Sendable {
     var database: File
     var log: File
     var index: File
-    /// What became of the index when it was last looked at.
+    /// The error of the index at the last check.
     var indexTrouble: StoreError?
-    /// A file was cut short: what it had is lost, whatever it is now.
+    /// Set once a file was truncated: its content is lost, whatever its size is now.
     var cut: StoreError?
-    /// Pages in the log after the commit before; 0: there was none.
+    /// The number of pages in the log after the previous commit; 0 before the first.
     var logPages: Int64 = 0
-    /// The log, to read in; -1: it cannot be read.
+    /// A descriptor for reading the log; -1 if it cannot be read.
     var logDescriptor: Int32
 
     mutating func look() -> StoreError? {
@@ -78,7 +78,7 @@ public final class StoreFiles: Sendable {
   private let pageSize: Int64
   private let state: Guarded<State>
 
-  /// The files as they are now: the store has just been opened.
+  /// Records the files of a store that has just been opened.
   init(path: String, pageSize: Int) {
     self.path = path
     self.pageSize = Int64(pageSize)
@@ -96,7 +96,7 @@ public final class StoreFiles: Sendable {
   /// The paths to watch.
   public var watched: Set<String> { [path, path + "-wal", path + "-shm"] }
 
-  /// Why the store is not what was opened; nil: it is. From any thread; takes a few microseconds.
+  /// Why the store is not what was opened; nil if it is. From any thread; takes a few microseconds.
   public func check() -> StoreError? {
     state.withLock { state in
       state.indexTrouble = state.index.look()
@@ -104,30 +104,31 @@ public final class StoreFiles: Sendable {
     }
   }
 
-  /// As ``check()``, before each commit: of the index, what the last look at it found.
+  /// As ``check()``, before each commit, but reports the last known state of the index.
   func checkBeforeCommit() -> StoreError? { state.withLock { $0.look() } }
 
-  /// After each commit, on the writing thread: a log that was cut short after the look before it has a hole now, and is as long as ever.
+  /// Called after each commit on the writing thread. A log that was truncated after the check before the commit now has a hole, although
+  /// its size is right.
   ///
-  /// - Parameter pages: In the log now.
-  /// - Returns: Why what was committed is lost; nil: it is not.
+  /// - Parameter pages: The number of pages in the log now.
+  /// - Returns: Why the commit is lost; nil if it is not.
   func checkAfterCommit(logPages pages: Int) -> StoreError? {
     let pages = Int64(pages)
     return state.withLock { state in
       let before = state.logPages
       state.logPages = pages
-      // The last page that was there before; of a log that was begun anew, its header. Neither begins with zeros.
+      // The last page of the previous commit, or the header of a restarted log. Neither begins with zeros.
       let place = pages > before && before > 0 ? Self.headerSize + (before - 1) * (Self.frameHeaderSize + pageSize) : 0
       var word: UInt32 = 0
       let count = pread(state.logDescriptor, &word, 4, off_t(place))
       guard count >= 0, count < 4 || word == 0 else { return nil }
-      let cut = StoreError.cut("\(state.log.path) has nothing at byte \(place), where something was")
+      let cut = StoreError.cut("\(state.log.path) has zeros at byte \(place), where data was")
       state.cut = state.cut ?? cut
       return cut
     }
   }
 
-  /// The store is about to be closed, which empties the log.
+  /// Ends the checks before the store is closed, which empties the log.
   func end() {
     state.withLock { state in state.log = File(state.log.path, limit: 0) }
   }

@@ -3,20 +3,20 @@ import Glibc
 import HostThreads
 import TaskModel
 
-/// What a host remembers of its store outside of it: that a store of this origin was there, and the highest id that it had recorded durably.
-/// So an emptied database, a deleted log or a copy from yesterday is noticed at the next launch.
+/// What a host remembers about its store in a separate file: the store's origin, and the highest id that it recorded durably. It reveals an
+/// emptied database, a deleted log or an old copy at the next launch.
 ///
-/// A file of 64 bytes, with a check over all of it. It is made under another name, synced and renamed; then it is overwritten in place with one
-/// write after each commit, without a sync: what is written survives the process. It is synced with each checkpoint and at the end, so that
-/// after a power cut it says no more than the store has, and little less.
+/// A file of 64 bytes with a checksum. It is created under another name, synced and renamed. After each commit, one write overwrites it in
+/// place without a sync: written data survives the process. It is synced with each checkpoint and at the end, so that after a power cut it
+/// records no more than the store has, and little less.
 final class StoreMark: Sendable {
-  /// What is in the file.
+  /// The content of the file.
   struct Content: Equatable {
-    /// The store's own.
+    /// The store's origin.
     var origin: UInt64
-    /// The highest sequence of any record that was committed; 0: none was.
+    /// The highest sequence of any committed record; 0 for none.
     var sequence: Int64
-    /// Whether a host had the store open: it did not end by itself.
+    /// Whether a host has the store open. If it is set at launch, the previous host was killed.
     var isOpen: Bool
   }
 
@@ -27,12 +27,12 @@ final class StoreMark: Sendable {
   private let descriptor: Int32
   private let content: Guarded<Content>
 
-  /// Makes the file anew.
+  /// Creates or replaces the file.
   init(path: String, _ content: Content) throws(StoreError) {
     self.path = path
     self.content = Guarded(content)
     let new = path + ".new"
-    // What a host left that was killed in here, or a power cut.
+    // Left by a host that was killed here, or by a power cut.
     if Self.foreign(at: new, isNew: true) == nil { unlink(new) }
     do throws(WholeFile.Failure) { try WholeFile.replace(Self.bytes(of: content), at: path, by: new, mode: 0o600) } catch {
       throw .other(error.description)
@@ -44,14 +44,15 @@ final class StoreMark: Sendable {
 
   deinit { close(descriptor) }
 
-  /// What is at `path` or is being made for it, and is no mark, whole or damaged: a host must not write there; nil: nothing is.
+  /// A sentence about a file at `path`, or at its temporary name, that is neither an intact nor a damaged mark. A host must not write
+  /// there. Nil if there is no such file.
   static func foreign(atMark path: String) -> String? { foreign(at: path, isNew: false) ?? foreign(at: path + ".new", isNew: true) }
 
-  /// - Parameter isNew: It may be begun only: shorter, or zeros.
+  /// - Parameter isNew: Whether it may be incomplete: shorter, or zeros.
   private static func foreign(at path: String, isNew: Bool) -> String? {
     var status = stat()
-    guard lstat(path, &status) == 0 else { return errno == ENOENT ? nil : failure("cannot be looked at", path).observed }
-    guard status.st_mode & S_IFMT == S_IFREG else { return "\(path) is no regular file" }
+    guard lstat(path, &status) == 0 else { return errno == ENOENT ? nil : failure("cannot be examined", path).observed }
+    guard status.st_mode & S_IFMT == S_IFREG else { return "\(path) is not a regular file" }
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return failure("cannot be read", path).observed }
     defer { close(descriptor) }
@@ -60,12 +61,12 @@ final class StoreMark: Sendable {
     guard count >= 0 else { return failure("cannot be read", path).observed }
     if count >= format.count, bytes.starts(with: format) { return nil }
     let isBegun = count <= size && (bytes[..<count].allSatisfy { $0 == 0 } || format.starts(with: bytes[..<count]))
-    return isNew && isBegun ? nil : "\(path) is there, and no host has written it"
+    return isNew && isBegun ? nil : "\(path) exists and was not written by a host"
   }
 
-  /// What a file says; nil: there is none.
+  /// The content of a mark; nil if there is none.
   ///
-  /// - Throws: ``StoreError/other(_:)`` for a file that cannot be read, or is not what was written.
+  /// - Throws: ``StoreError/other(_:)`` if the file cannot be read or is damaged.
   static func read(_ path: String) throws(StoreError) -> Content? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else {
@@ -77,16 +78,16 @@ final class StoreMark: Sendable {
     let count = bytes.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
     guard count >= 0 else { throw failure("cannot be read", path) }
     guard count == size, Array(bytes[..<format.count]) == format else {
-      throw .other("\(path) is damaged: it is not what a host wrote")
+      throw .other("\(path) is damaged")
     }
     let content = Content(origin: number(bytes, 16), sequence: Int64(bitPattern: number(bytes, 24)), isOpen: number(bytes, 32) != 0)
     guard Array(bytes[..<size]) == self.bytes(of: content), content.sequence >= 0 else {
-      throw .other("\(path) is damaged: it is not what a host wrote")
+      throw .other("\(path) is damaged")
     }
     return content
   }
 
-  /// A commit is durable whose records have no higher id. An error is none: the mark says less then.
+  /// Records the highest id after a durable commit. Ignores errors: the mark then records less.
   func note(_ sequence: Int64) {
     content.withLock { content in
       guard sequence > content.sequence else { return }
@@ -95,7 +96,7 @@ final class StoreMark: Sendable {
     }
   }
 
-  /// The store is about to be closed in order.
+  /// Records that the store is closed properly.
   func end() {
     content.withLock { content in
       content.isOpen = false
@@ -121,7 +122,7 @@ final class StoreMark: Sendable {
     (0..<8).reduce(0) { $0 | UInt64(bytes[offset + $1]) << UInt64(8 * $1) }
   }
 
-  /// Tells what a host wrote from chance and from bits that flipped.
+  /// A checksum that distinguishes a mark from other data and from flipped bits.
   private static func check(_ content: Content) -> UInt64 {
     [content.origin, UInt64(bitPattern: content.sequence), content.isOpen ? 1 : 0].reduce(0x7461_736B_686F_7374) { check, number in
       let mixed = (check ^ number) &* 0x9E37_79B9_7F4A_7C15

@@ -2,29 +2,29 @@ import Foundation
 import Glibc
 import TaskModel
 
-/// What the marks of a store say, held against what is there at a launch.
+/// Compares the marks of a store with its content at launch.
 struct StoreRecollection {
   private let known: StoreMark.Content?
   private let path: String
-  /// What shows that there was a store, though no mark says so; nil: nothing does.
+  /// A file that shows that there was a store, although no mark says so; nil if there is none.
   private let trace: String?
-  /// What should be said, a sentence each, though nothing is refused for it.
+  /// Sentences for the operator that do not prevent the launch.
   private(set) var notes: [String] = []
   private var isAccepted = false
 
   /// Reads the marks, before the store at `path` is opened.
   ///
-  /// - Parameter traces: Files that nobody makes before there is a store and its mark.
+  /// - Parameter traces: Files that are created only after a store and its mark.
   init(path: String, marks: [String], traces: [String]) {
     self.path = path
-    // Without marks nothing is remembered.
+    // Without marks, nothing is remembered.
     trace = marks.isEmpty ? nil : ([PageSums.path(of: path)] + traces).first { Self.size($0) != nil }
     var known: StoreMark.Content?
     for mark in marks {
       do throws(StoreError) {
         guard let content = try StoreMark.read(mark) else { continue }
         if content.sequence >= known?.sequence ?? 0 { known = content }
-      } catch { notes.append("\(error.observed): whether the store lacks something is not known") }
+      } catch { notes.append("\(error.observed): whether the store has lost records is unknown") }
     }
     self.known = known
     let isThere = (Self.size(path) ?? 0) > 0
@@ -34,37 +34,37 @@ struct StoreRecollection {
     }
   }
 
-  /// What is missing before the store is opened; nil: nothing is known to be.
+  /// A loss that shows before the store is opened; nil if none is known.
   var lossBeforeOpening: String? {
     guard (Self.size(path) ?? 0) == 0 else { return nil }
     guard let known else {
-      return trace.map { "\(path) is missing or empty, and its mark is missing or damaged; \($0) is of a store that was there" }
+      return trace.map { "\(path) is missing or empty, and its mark is missing or damaged; \($0) belongs to an earlier store" }
     }
     guard known.sequence > 0 else { return nil }
-    return "\(path) is missing or empty; the store that was there had a record of \(Self.time(known.sequence))"
+    return "\(path) is missing or empty; the earlier store had a record of \(Self.time(known.sequence))"
   }
 
-  /// What an open store lacks; nil: nothing is known to be lacking.
+  /// A loss that shows in the open store; nil if none is known.
   func loss(origin: UInt64, highest: Int64) -> String? {
     guard let known, known.sequence > 0 else { return nil }
     guard known.origin == origin else {
-      return "\(path) is another store than the one that was there, which had a record of \(Self.time(known.sequence))"
+      return "\(path) is another store; the earlier store had a record of \(Self.time(known.sequence))"
     }
     guard highest < known.sequence else { return nil }
-    let newest = highest == 0 ? "it has none" : "its newest is of \(Self.time(highest))"
+    let newest = highest == 0 ? "it has no records" : "its newest record is of \(Self.time(highest))"
     return "\(path) lacks records up to \(Self.time(known.sequence)) that were acknowledged; \(newest)"
   }
 
-  /// Whether a host has had the store of that origin open before. A store that has lost something, and that is accepted, is as a new one.
+  /// Whether a host has opened the store with this origin before. False if a loss was accepted: the store then counts as new.
   func knows(_ origin: UInt64) -> Bool { !isAccepted && known?.origin == origin }
 
-  /// A loss is accepted.
+  /// Accepts a loss.
   mutating func accept(_ loss: String) {
     isAccepted = true
     notes.append("the loss was accepted: \(loss)")
   }
 
-  /// Moves what is left of a store away, so that a new one can begin.
+  /// Moves the remains of a store away to make room for a new one.
   func setAside() throws(StoreError) {
     let name = ".lost-\(Int64(Date().timeIntervalSince1970))"
     for file in [path, path + "-wal", path + "-shm"] where Self.size(file) != nil {
@@ -72,12 +72,12 @@ struct StoreRecollection {
         throw .readOnly("\(file) cannot be moved away: \(String(cString: strerror(errno)))")
       }
     }
-    // Nobody else's to read from its first moment on.
+    // Inaccessible to others from the beginning.
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// When the record with that sequence was made.
+  /// The time at which a record was created.
   private static func time(_ sequence: Int64) -> String {
     Date(timeIntervalSince1970: Double(sequence >> 12) / 1000).ISO8601Format()
   }

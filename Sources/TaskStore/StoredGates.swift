@@ -1,7 +1,7 @@
 import Foundation
 import TaskModel
 
-/// Gates as stored: JSON with sorted names and without defaults, so that equal gates are equal texts; empty for none.
+/// Gates as stored: JSON with sorted names and without defaults, so that equal gates have equal texts; empty for none.
 struct StoredGates: Codable {
   var conditions: UInt32?
   var finish: Bool?
@@ -41,7 +41,7 @@ struct StoredGates: Codable {
   }
 }
 
-/// What few requests have, as JSON in one column; NULL for those that have none of it.
+/// Rarely used fields of a request, as JSON in one column; NULL for requests without them.
 struct StoredOptions: Codable, Equatable {
   var gates: String?
   var cron: Cron?
@@ -70,7 +70,7 @@ struct StoredOptions: Codable, Equatable {
     var onFailure: String
   }
 
-  /// The options of a request; nil: it has none.
+  /// The options of a request; nil if it has none.
   static func text(of request: TaskRequest) throws -> String? {
     guard request.hasOptions else { return nil }
     let options = try StoredOptions(request)
@@ -103,10 +103,10 @@ struct StoredOptions: Codable, Equatable {
     uniqueWindow = request.uniqueWindow?.wholeMilliseconds
   }
 
-  /// Writes the options into a request whose other columns are read.
+  /// Adds the options to a request whose other columns were read.
   ///
   /// - Parameters:
-  ///   - repeats: The column that says which schedule it has.
+  ///   - repeats: The column with its kind of schedule.
   ///   - eventName: The column with the event's name.
   static func apply(
     _ text: String?, to request: inout TaskRequest, repeats: StoredRepetition, every: Int64?, eventName: String?, origin: UInt64
@@ -144,7 +144,7 @@ struct StoredOptions: Codable, Equatable {
   }
 }
 
-/// Which schedule a request has.
+/// The kind of schedule of a request.
 enum StoredRepetition: StoredValue {
   case none, every, cron, event
 
@@ -168,7 +168,7 @@ enum StoredRepetition: StoredValue {
 }
 
 extension TaskRequest {
-  /// Whether it has anything that few requests have.
+  /// Whether it has any rarely used field.
   fileprivate var hasOptions: Bool {
     repetition != nil || event != nil || idempotencyKey != nil || uniqueWindow != nil || !after.isEmpty || gates != .none
   }

@@ -1,21 +1,21 @@
 import TaskModel
 
-/// Numbers from rows. A file may say anything: what no host of ours writes is read as the nearest number that one does.
+/// Reads numbers from rows. A file can contain anything: a number that no host writes becomes the nearest one that a host writes.
 enum StoredNumber {
-  /// How many there are of something; 0 to 2³¹ − 1, so that one more is always a number.
+  /// A count, 0 to 2³¹ − 1, so that adding 1 never overflows.
   static func count(_ value: Int64) -> Int { Int(Int32(clamping: max(0, value))) }
 
-  /// How many missed occurrences run, within its range: each of them is looked for.
+  /// The number of missed occurrences to run, clamped to its range: each of them is computed.
   static func missedRuns(_ value: Int) -> Int { min(max(value, Limits.missedRuns.lowerBound), Limits.missedRuns.upperBound) }
 
-  /// A priority within its range.
+  /// A priority, clamped to its range.
   static func priority(_ value: Int64) -> Int {
     min(max(Int(clamping: value), Limits.priorities.lowerBound), Limits.priorities.upperBound)
   }
 }
 
 extension WallTime {
-  /// A time of a row: what lies after the year 9999 is never, what lies as far before 1970 is the earliest there is.
+  /// A time from a row: times after the year 9999 become "never", times as far before 1970 become the earliest time.
   init(stored milliseconds: Int64) {
     let last = Self.calendar.upperBound.unixMilliseconds
     self.init(unixMilliseconds: milliseconds > last ? .max : max(milliseconds, -last))

@@ -1,6 +1,6 @@
 import TaskModel
 
-/// Which number stands for which case in the database. Final: a number is never given a new meaning; gaps are for cases to come.
+/// Maps cases to numbers in the database. A number never gets a new meaning; gaps are for future cases.
 protocol StoredValue: CaseIterable, Equatable, Sendable {
   var stored: Int64 { get }
 }
@@ -14,19 +14,19 @@ extension StoredValue {
     self = value
   }
 
-  /// As above, nil for nil.
+  /// As above; nil for nil.
   static func optional(_ stored: Int64?) throws -> Self? { try stored.map { try Self(stored: $0) } }
 }
 
-/// A number in the database that stands for nothing: the file is damaged or newer than this program.
+/// A number in the database without a meaning: the file is damaged or newer than this program.
 struct UnknownStoredValue: Error, CustomStringConvertible {
   let type: String
   let value: Int64
-  var description: String { "\(value) is no stored \(type)" }
+  var description: String { "\(value) is not a stored \(type)" }
 }
 
 extension RequestState: StoredValue {
-  /// Below 50: live. The partial indexes of the schema say 10, 20, 30, 40 and 50.
+  /// Below 50: live. The partial indexes of the schema contain 10, 20, 30, 40 and 50.
   var stored: Int64 {
     switch self {
     case .blocked: 10

@@ -4,37 +4,36 @@ import GRDBSQLite
 import HostThreads
 import TaskModel
 
-/// Moves committed pages from the write-ahead log into the database, on a thread and a connection of its own, so that no dispatch waits
-/// for it.
+/// Moves committed pages from the write-ahead log into the database, on its own thread and connection, so that no dispatch waits for it.
 final class WALCheckpointer: Sendable {
-  /// Pages written to the log between two checkpoints: as SQLite's own default, or four commits as large as the last, up to 32 MB. A page that
-  /// is changed again before a checkpoint is moved once, and an array of 1,000 requests that are due at random changes as many pages; while
-  /// commits are small, a log that stays small is overwritten in place, which costs a sync less than a file that grows.
+  /// The number of pages written to the log between two checkpoints: SQLite's default, or four commits as large as the last one, up to 32
+  /// MB. A page that changes several times before a checkpoint is moved once, and an array of 1,000 requests with random due times changes
+  /// as many pages. With small commits, a short log is overwritten in place, which costs one sync less than a growing file.
   private static let pages = 1000...8000
-  /// From so many on, 128 MB, who writes waits for a checkpoint: a log that is never wholly in the database is never begun anew.
+  /// Above 128 MB, writers wait for a checkpoint: a log restarts only when all of it is in the database.
   private static let most = 32_768
-  /// For no longer than that.
+  /// The maximum time that a writer waits.
   private static let patience = Duration.seconds(2)
   private let progress = Progress()
 
   private final class Progress: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
     let monitor = Monitor()
-    /// In the log, and when the last checkpoint began.
+    /// The number of pages in the log, now and when the last checkpoint began.
     var pages = 0
     var pagesBefore = 0
-    /// Pages between two checkpoints now.
+    /// The current number of pages between two checkpoints.
     private var pagesBetween = WALCheckpointer.pages.lowerBound
     var isOver = false
     var isServing = false
-    /// Whether who writes waits for a checkpoint.
+    /// Whether a writer waits for a checkpoint.
     private var isPressing = false
-    /// Checkpoints that have begun, and that have ended.
+    /// The numbers of checkpoints that have begun and ended.
     private var (begun, ended) = (0, 0)
 
-    /// After a commit, on the writing thread; the log has `count` pages now.
+    /// Called after a commit on the writing thread; the log now has `count` pages.
     func committed(_ count: Int) {
       monitor.locked {
-        // All of the log was in the database, and it was begun anew.
+        // All of the log was in the database, and it restarted.
         if count < pages { (pages, pagesBefore) = (0, 0) }
         let range = WALCheckpointer.pages
         pagesBetween = min(max(4 * (count - pages), range.lowerBound), range.upperBound)
@@ -46,7 +45,7 @@ final class WALCheckpointer: Sendable {
     /// With `monitor` held: whether it is time for a checkpoint.
     var isDue: Bool { isPressing || pages - pagesBefore >= pagesBetween }
 
-    /// With `monitor` held: waits for one that begins now, with nothing written meanwhile.
+    /// With `monitor` held: waits for a checkpoint that begins now, while nothing is written.
     private func waitForCheckpoint() {
       let awaited = begun + 1
       let deadline = SystemClock.now + WALCheckpointer.patience
@@ -127,9 +126,9 @@ final class WALCheckpointer: Sendable {
 
   /// Moves pages into the database, and takes their checksums.
   ///
-  /// A snapshot is held meanwhile, so that the checkpoint goes no further than the log that was looked at, and the log is not begun anew.
+  /// Holds a snapshot meanwhile, so that the checkpoint moves only pages that were read from the log, and the log does not restart.
   private static func checkpoint(_ queue: DatabaseQueue, _ snapshot: DatabaseQueue, log: String, _ sums: PageSums?) throws {
-    // Whether all of the log is in the database: only then SQLite has synced it.
+    // Returns whether all of the log is in the database: only then has SQLite synced it.
     func checkpoint() throws -> Bool {
       try queue.inDatabase { database in
         guard let row = try Row.fetchOne(database, sql: "PRAGMA wal_checkpoint(PASSIVE)") else { return false }
@@ -141,14 +140,14 @@ final class WALCheckpointer: Sendable {
       _ = try checkpoint()
       return
     }
-    // Most of the work, before anything is held.
+    // Does most of the work before the snapshot is held.
     let most = WALPages(log)
     if let most { sums.willChange(most.numbers) }
     var changed: Set<UInt32> = []
     var isSynced = false
     try snapshot.inTransaction(.deferred) { database in
       _ = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master")
-      guard let all = WALPages(log, since: most) else { throw StoreError.other("\(log) is no log") }
+      guard let all = WALPages(log, since: most) else { throw StoreError.other("\(log) is not a log") }
       let rest = all.numbers.subtracting(most?.numbers ?? [])
       if !rest.isEmpty { sums.willChange(rest) }
       changed = all.numbers
@@ -160,7 +159,7 @@ final class WALCheckpointer: Sendable {
 
   deinit { stop() }
 
-  /// Ends the thread; its connection is closed once a checkpoint in progress is done.
+  /// Ends the thread. Its connection closes after a checkpoint in progress.
   func stop() {
     progress.monitor.locked {
       progress.isOver = true
@@ -169,10 +168,11 @@ final class WALCheckpointer: Sendable {
     }
   }
 
-  /// Pages in the log after the last commit; 0: there was none.
+  /// The number of pages in the log after the last commit; 0 before the first.
   var logPages: Int { progress.monitor.locked { progress.pages } }
 
-  /// Counts what each commit of the writing connection adds to the log. The connection is closed before the checkpointer goes.
+  /// Counts the pages that each commit of the writing connection adds to the log. The connection must be closed before the checkpointer
+  /// ends.
   func observe(_ connection: OpaquePointer?) {
     sqlite3_wal_hook(
       connection,
@@ -183,7 +183,7 @@ final class WALCheckpointer: Sendable {
       }, Unmanaged.passUnretained(progress).toOpaque())
   }
 
-  /// Returns whether a checkpoint is due; false: the store is closed.
+  /// Returns true when a checkpoint is due, false when the store is closed.
   private static func wait(_ progress: Progress) -> Bool {
     progress.monitor.locked {
       while !progress.isOver, !progress.isDue { progress.monitor.wait() }

@@ -1,20 +1,20 @@
 import Glibc
 
-/// Which pages of a database its write-ahead log has.
+/// The pages of a database that its write-ahead log contains.
 ///
 /// - Source: sqlite.org/fileformat2.html, "The Write-Ahead Log": a header of 32 bytes, then frames of a header of 24 bytes and a page each.
 struct WALPages {
-  /// The numbers of the pages, from 1. Those of frames behind the last commit may be among them.
+  /// The numbers of the pages, from 1. Can include pages of frames after the last commit.
   private(set) var numbers: Set<UInt32> = []
   private var salt: [UInt8] = []
   private var offset: off_t = 32
 
-  /// Reads the log's present generation.
+  /// Reads the log's current generation.
   ///
   /// - Parameters:
-  ///   - path: The log's; there may be none.
-  ///   - known: What was read before: of the same generation, only what came since is read.
-  /// - Returns: nil for a file that cannot be read or is no log.
+  ///   - path: The path of the log, which need not exist.
+  ///   - known: An earlier result. If the generation is the same, only newer frames are read.
+  /// - Returns: nil if the file cannot be read or is not a log.
   init?(_ path: String, since known: WALPages? = nil) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else {
@@ -34,7 +34,7 @@ struct WALPages {
     while true {
       let count = frame.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, offset) }
       guard count >= 0 else { return nil }
-      // A frame of another salt is of an earlier generation: it and all behind it are over.
+      // A frame with another salt belongs to an earlier generation, and so do all after it.
       guard count == 24, frame[8..<16].elementsEqual(salt) else { return }
       numbers.insert(Self.number(frame, 0))
       offset += 24 + pageSize

@@ -1,21 +1,21 @@
 import TaskModel
 
-/// A path a worker may reach, and how.
+/// A path that a worker may use, and how.
 struct FileRule {
   /// An absolute path.
   let path: String
-  /// What is allowed there and below.
+  /// The access to the path and everything below it.
   let access: LandlockFileAccess
-  /// The key of the configuration it comes from; nil: everybody gets it, and it does not matter when there is no such path.
+  /// The key of the configuration that it comes from; nil if every worker gets it. Such a path need not exist.
   var entitlement: String?
-  /// Whether links are followed when the rule is made. What a plugin may write beside, it could make a link of.
+  /// Whether to follow links when the rule is made. A plugin could replace a path in a writable folder with a link.
   var followsLinks = true
-  /// Its entry is held: `/proc` may make entries anew, which no rule would then match.
+  /// Whether to keep its entry open: `/proc` can recreate entries, which the rule would then not match.
   var held = false
 
   private static let libraries = ["/lib", "/lib64", "/lib32", "/usr/lib", "/usr/lib64", "/usr/lib32", "/usr/local/lib", "/usr/local/lib64"]
   private static let programs = ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/libexec", "/usr/local/bin", "/usr/local/sbin"]
-  /// What the dynamic loader, the C library and the Swift runtime read.
+  /// Files that the dynamic loader, the C library and the Swift runtime read.
   private static let runtime = [
     "/etc/ld.so.cache", "/etc/ld.so.preload", "/etc/localtime", "/etc/timezone", "/etc/nsswitch.conf", "/etc/passwd", "/etc/group",
     "/etc/locale.alias", "/usr/share/zoneinfo", "/usr/share/locale", "/usr/share/i18n", "/usr/lib/locale", "/proc/cpuinfo", "/proc/meminfo",
@@ -35,12 +35,12 @@ struct FileRule {
   ]
   private static let network = names + certificates
 
-  /// Where every worker reads whatever its plugin is entitled to, links followed.
+  /// Paths that every worker may read, with links followed.
   static let everybodys = libraries + programs + runtime + sinks + network + ["/proc/self"]
 
-  /// Everything that a confinement allows.
+  /// All rules of a confinement.
   static func rules(of confinement: Confinement) -> [FileRule] {
-    // Nothing but a program that is started needs the right to execute: a library is mapped.
+    // Only a started program needs the right to execute; a library is mapped.
     let library: LandlockFileAccess = confinement.exec ? .readExecute : .read
     var rules = libraries.map { FileRule(path: $0, access: library) }
     rules += runtime.map { FileRule(path: $0, access: .read) }

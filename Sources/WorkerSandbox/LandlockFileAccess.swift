@@ -1,4 +1,4 @@
-/// What Landlock can allow on files, as the kernel numbers it.
+/// Landlock's access rights for files, with the kernel's bits.
 struct LandlockFileAccess: OptionSet {
   let rawValue: UInt64
 
@@ -24,13 +24,13 @@ struct LandlockFileAccess: OptionSet {
 
   static let read: Self = [.readFile, .readDirectory]
   static let readExecute: Self = [.read, .execute]
-  /// Everything in a directory but starting programs from it and making devices.
+  /// All rights in a directory except starting programs and creating devices.
   static let readWrite: Self = [
     .read, .writeFile, .removeDirectory, .removeFile, .makeDirectory, .makeFile, .makeSocket, .makeFIFO, .makeSymbolicLink, .refer,
     .truncate,
   ]
 
-  /// What a kernel with this ABI can deny.
+  /// The rights that a kernel with this ABI can deny.
   static func known(to abi: Int) -> Self {
     let count =
       switch abi {

@@ -1,13 +1,13 @@
 import CWorkerSandbox
 import TaskModel
 
-/// What Landlock will hold the process to. The descriptor is closed when this goes.
+/// The restrictions that Landlock will apply. Closes its descriptor at the end of its life.
 struct LandlockRuleset: ~Copyable {
   private static let bindTCP: UInt64 = 1 << 0
   private static let connectTCP: UInt64 = 1 << 1
   private static let abstractUnixSockets: UInt64 = 1 << 0
   private static let signals: UInt64 = 1 << 1
-  /// The port of name servers.
+  /// The port of DNS.
   private static let domain: UInt16 = 53
 
   private let descriptor: Int32
@@ -20,7 +20,7 @@ struct LandlockRuleset: ~Copyable {
 
   deinit { taskhost_sandbox_close(descriptor) }
 
-  /// Denies everything that a kernel with this ABI (1 or more) can deny, and that no rule allows.
+  /// Denies everything that a kernel with this ABI (1 or more) can deny, except what rules allow.
   static func denyingAll(for network: Confinement.Network, abi: Int) throws(SandboxFailure) -> LandlockRuleset {
     let ports: UInt64 =
       switch network {
@@ -34,7 +34,7 @@ struct LandlockRuleset: ~Copyable {
     return LandlockRuleset(descriptor: descriptor, abi: abi)
   }
 
-  /// Adds a rule for each thing that `confinement` allows.
+  /// Adds a rule for everything that `confinement` allows.
   ///
   /// - Returns: A sentence for each entitlement whose path cannot be opened.
   func allow(_ confinement: Confinement) throws(SandboxFailure) -> [String] {
@@ -55,7 +55,7 @@ struct LandlockRuleset: ~Copyable {
     return ignored
   }
 
-  /// Adds one rule; a negative errno where it cannot be.
+  /// Adds one rule; returns a negative errno on failure.
   private func allow(_ access: LandlockFileAccess, _ rule: FileRule, _ opened: Int32?) -> Int32 {
     if let opened { return taskhost_sandbox_landlock_allow(descriptor, opened, access.rawValue) }
     let found = rule.followsLinks ? taskhost_sandbox_open(rule.path) : taskhost_sandbox_open_without_links(rule.path)
@@ -65,7 +65,7 @@ struct LandlockRuleset: ~Copyable {
     return result
   }
 
-  /// From now on the process can do no more than this.
+  /// Applies the restrictions to the process, irrevocably.
   func apply() throws(SandboxFailure) {
     try check("applying the Landlock ruleset", taskhost_sandbox_landlock_restrict(descriptor))
   }

@@ -1,8 +1,8 @@
-/// Why a process could not be confined. It may be confined in part, and must not run a plugin.
+/// Why a process could not be confined. It can be partly confined, and must not run a plugin.
 public struct SandboxFailure: Error, Hashable, CustomStringConvertible {
-  /// What was being done.
+  /// The failed step.
   public let step: String
-  /// What the system answered; 0: nothing was tried.
+  /// The error of the system; 0 if nothing was tried.
   public let errno: Int32
   /// What to do next.
   public let remedy: String

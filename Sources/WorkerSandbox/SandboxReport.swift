@@ -1,7 +1,7 @@
-/// What became of a confinement.
+/// The result of a confinement.
 public struct SandboxReport: Sendable, Hashable {
-  /// What of it this kernel cannot enforce, a sentence each.
+  /// Sentences about what this kernel cannot enforce.
   public var missing: [String] = []
-  /// Entitlements that have no effect, because their path cannot be opened; a sentence each.
+  /// Sentences about entitlements without effect, because their path cannot be opened.
   public var ignored: [String] = []
 }

@@ -1,9 +1,9 @@
-/// What this kernel offers for confining a process.
+/// The kernel's support for confining a process.
 public struct SandboxSupport: Sendable, Hashable {
-  /// The Landlock ABI in use; 0: none.
+  /// The Landlock ABI in use; 0 for none.
   public let landlockABI: Int
   /// Whether there are seccomp filters.
   public let seccomp: Bool
-  /// What cannot be enforced, whatever the confinement, a sentence each; empty: nothing is lacking.
+  /// Sentences about what this kernel cannot enforce for any confinement.
   public let missing: [String]
 }

@@ -2,16 +2,16 @@ import CWorkerSandbox
 import Synchronization
 
 extension WorkerSandbox {
-  /// In a struct: a bare closure in a `Mutex` is wrapped once more with each look at it.
+  /// In a struct, because each access to a plain closure in a `Mutex` wraps it once more.
   private struct Observer {
     var report: (@Sendable (String) -> Void)?
   }
 
   private static let observer = Mutex(Observer())
 
-  /// From now on `report` is called with a sentence when the sandbox denied a call, naming the entitlement that would allow it.
+  /// Calls `report` from now on when the sandbox denies a call, with a sentence that names the entitlement that would allow it.
   ///
-  /// It is called on the thread of the denied call, before that returns: at most once for each sentence, and at most 64 times in a process.
+  /// `report` runs on the thread of the denied call, before that returns, at most once for each sentence and at most 64 times in a process.
   /// Only calls through the C library are seen, and only in a program that links `CWorkerDenials`.
   public static func observeDenials(_ report: @escaping @Sendable (String) -> Void) {
     observer.withLock { $0.report = report }

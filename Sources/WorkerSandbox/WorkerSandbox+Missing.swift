@@ -1,7 +1,7 @@
 import TaskModel
 
 extension WorkerSandbox {
-  /// What a kernel with these means cannot enforce, whatever the confinement.
+  /// What such a kernel cannot enforce for any confinement.
   static func missing(landlockABI abi: Int, seccomp: Bool) -> [String] {
     var missing: [String] = []
     if abi < 1 {
@@ -20,7 +20,7 @@ extension WorkerSandbox {
     return missing
   }
 
-  /// What of this confinement nothing here enforces.
+  /// What is not enforced of this confinement.
   static func missing(for confinement: Confinement, _ support: SandboxSupport) -> [String] {
     let counted = confinement.exec || !support.seccomp ? "processes and threads are" : "threads are"
     return ["limits.processes: \(counted) counted only in a delegated cgroup; nothing else limits them to \(confinement.processes)"]

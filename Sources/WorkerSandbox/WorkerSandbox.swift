@@ -4,20 +4,20 @@ public import TaskModel
 
 /// Confines the calling process, a plugin's worker, to its limits and entitlements.
 public enum WorkerSandbox {
-  /// Bytes of one file that a worker may write at least; its memory, if that is more. No key of the configuration sets it.
+  /// The maximum size of a file in bytes that a worker may write; its memory limit, if that is more. Not configurable.
   static let fileSize: UInt64 = 1 << 30
   /// Bytes of memory it may lock.
   static let lockedMemory: UInt64 = 64 << 10
   /// The oldest ABI of Landlock that limits TCP ports.
   static let abiOfPorts = 4
 
-  /// Confines this process for good, in this order: capabilities, `no_new_privs`, Landlock, limits, seccomp.
+  /// Confines this process permanently, in this order: capabilities, `no_new_privs`, Landlock, limits, seccomp.
   ///
-  /// Call it while there is a single thread. What the kernel lacks is left out and reported, but what ``objections(to:landlockLimit:)``
-  /// names is refused.
+  /// Call it while there is a single thread. Omits and reports what the kernel lacks, but refuses what ``objections(to:landlockLimit:)``
+  /// lists.
   ///
-  /// - Parameter landlockLimit: The newest Landlock ABI to use; nil: what the kernel has.
-  /// - Throws: What went wrong; the process may be confined in part by then and must not load the plugin.
+  /// - Parameter landlockLimit: The newest Landlock ABI to use; nil means what the kernel has.
+  /// - Throws: What went wrong. The process can be partly confined then and must not load the plugin.
   public static func apply(_ confinement: Confinement, landlockLimit: Int?) throws(SandboxFailure) -> SandboxReport {
     if let objection = objections(to: confinement, landlockLimit: landlockLimit).first {
       throw SandboxFailure(step: objection, errno: 0, remedy: "nothing was changed")
@@ -33,7 +33,7 @@ public enum WorkerSandbox {
       try ruleset.apply()
     }
     for descriptor in confinement.opened.values { taskhost_sandbox_close(descriptor) }
-    // Last: what was opened for it may be more than it may have open.
+    // Last, because more descriptors may be open than the limit allows.
     try limit(to: confinement, &report)
     var filter = filter(of: confinement, landlockABI: support.landlockABI)
     if support.seccomp { try check("loading the seccomp filter", taskhost_sandbox_filter(&filter)) }
@@ -43,13 +43,13 @@ public enum WorkerSandbox {
     return report
   }
 
-  /// Paths that every worker reads, links followed, besides what its plugin is entitled to: who may write beside one of them could have all
-  /// workers read what it links there.
+  /// Paths that every worker may read, with links followed, besides its plugin's entitlements. With write access beside one of them, a
+  /// plugin could make all workers read what it links there.
   public static let everybodysPaths = FileRule.everybodys
 
   /// What this kernel offers. Changes nothing.
   ///
-  /// - Parameter landlockLimit: The newest Landlock ABI to count; nil: what the kernel has.
+  /// - Parameter landlockLimit: The newest Landlock ABI to count; nil means what the kernel has.
   public static func support(landlockLimit: Int?) -> SandboxSupport {
     let found = Int(taskhost_sandbox_landlock_abi())
     let abi = max(0, min(found, landlockLimit ?? found))
@@ -111,7 +111,7 @@ public enum WorkerSandbox {
     for entry in confinement.reserved { taskhost_sandbox_remember_reserved(entry.path, UInt32(entry.refusals.rawValue)) }
   }
 
-  /// The program that this process runs; nil: the system does not say.
+  /// The program that this process runs; nil if the system does not say.
   private static func ownProgram() -> String? {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4096) { buffer in
       guard let start = buffer.baseAddress else { return nil }

@@ -1,17 +1,17 @@
 import Foundation
 import Testing
 
-/// Times come from outside at the ends of their range, where `+` and `-` on bare numbers end the process. TaskModel has operators that stop
-/// there, and they are the only way: what takes a time apart to reckon with its number is found here.
+/// Outside input can hold times at the ends of their range, where `+` and `-` on plain numbers trap. TaskModel's operators saturate instead.
+/// These tests find code that calculates with the number inside a time.
 @Suite("Arithmetic on times") struct ArithmeticTests {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  /// Where numbers are taken apart and put together, in a bounded range or with operators that stop.
+  /// These calculate in a bounded range or with saturating operators.
   private static let exempt: Set<String> = [
     "TaskModel",
-    // Bounds its moments first, and says so.
+    // Bounds its moments first.
     "SchedulingLimits/RunQuotaMeter.swift",
-    // Their times are the machine's own.
+    // These use only times that the machine measured.
     "PluginCheck/SeededRandom.swift", "HostThreads/RateAllowance.swift", "HostConditions/Monitor/ConditionLoop.swift",
     "HostConditions/Bus/BusConnection.swift",
   ]
@@ -24,7 +24,7 @@ import Testing
     ("a duration made of a fraction", "\\.(seconds|milliseconds|microseconds|nanoseconds)\\((Double\\b|[0-9]+\\.[0-9])"),
   ]
 
-  @Test("stops at the ends of the range, in every module of the host")
+  @Test("saturates at the ends of the range, in every module of the host")
   func saturating() throws {
     let sources = Self.root.appending(path: "Sources")
     let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
@@ -43,10 +43,10 @@ import Testing
     #expect(seen > 200)
   }
 
-  /// Modules that do not know TaskModel, or are no part of the host.
+  /// Modules that do not import TaskModel or are not part of the host.
   private static let strangers: Set<String> = ["TaskModel", "HostWatches", "PluginCheck"]
 
-  @Test("a file that names durations sees the operators that stop")
+  @Test("a file that names durations imports the saturating operators")
   func imported() throws {
     let sources = Self.root.appending(path: "Sources")
     let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))

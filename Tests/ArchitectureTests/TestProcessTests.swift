@@ -1,15 +1,15 @@
 import Foundation
 import Testing
 
-/// All tests run in one process, many at a time: what starts and awaits children in its own way there waits for ever some day.
+/// All tests run concurrently in one process. Code there that waits for children in its own way can wait forever.
 @Suite("Processes that tests start") struct TestProcessTests {
   private static let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
 
-  /// In two parts, so that this file is not found.
+  /// Split in two, so that the search does not match this file.
   private static let forbidden = [
-    "processExits" + "With": "the end of an exit test is missed when other children end at the same time",
-    "= Process" + "()": "Foundation's may take the test process along, and its wait has no limit",
-    "readDataToEnd" + "OfFile": "it has no limit of time",
+    "processExits" + "With": "an exit test misses its child's end when other children end at the same time",
+    "= Process" + "()": "Foundation's process can end the test process, and its wait has no timeout",
+    "readDataToEnd" + "OfFile": "it has no timeout",
   ]
 
   @Test("they are started and awaited by TestSupport", arguments: forbidden.keys.sorted())

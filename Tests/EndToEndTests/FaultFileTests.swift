@@ -127,8 +127,8 @@ struct FaultFileTests {
       try host.configure(keys.configuration(["vendor": ["test.*"], "other": ["com.other.*"]]))
       try await host.start()
       let words = [
-        "missing": "missing.so.sig is not there", "garbage": "garbage.so.sig", "foreign": "does not fit it", "stranger": "trusted_keys",
-        "changed": "does not fit it", "prefix": "com.other.*", "writable": "writable.so.sig",
+        "missing": "missing.so.sig does not exist", "garbage": "garbage.so.sig", "foreign": "does not match", "stranger": "trusted_keys",
+        "changed": "does not match", "prefix": "com.other.*", "writable": "writable.so.sig",
       ]
       for (name, seen) in words {
         try await expectRefusal(BrokenFileTests.Case(file: name + ".so", code: "signature", seen: [seen]), of: host)

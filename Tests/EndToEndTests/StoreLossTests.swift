@@ -86,7 +86,7 @@ struct StoreLossTests {
         unlink(host.directory("state/" + name))
       }
       if !hasSums { unlink(host.directory("state/taskhost.sqlite.sums")) }
-      try await expectRefusal(host, "missing or empty", "of a store that was there")
+      try await expectRefusal(host, "missing or empty", "belongs to an earlier store")
       try await host.start(["--accept-store-loss"])
       #expect(try await host.json("status")["requests"]?["pending"]?.integer == 0)
       try await host.terminate()
@@ -112,12 +112,12 @@ struct StoreLossTests {
 
   /// What a `store_mark` must not name: the key's value, what is made for it, and words of the sentence.
   private static let wrongMarks: [(value: String, make: @Sendable (TestDirectory) throws -> Void, words: [String])] = [
-    ("precious", { _ = try $0.file("precious", "precious") }, ["precious is there, and no host has written it"]),
-    ("empty", { _ = try $0.file("empty", "") }, ["empty is there, and no host has written it"]),
-    ("link", { symlink("precious", $0("link")) }, ["is no regular file"]),
-    ("pipe", { mkfifo($0("pipe"), 0o600) }, ["is no regular file"]),
-    ("good", { _ = try $0.file("good.new", "precious") }, ["good.new is there"]),
-    ("shared", { _ in }, ["is no regular file"]),
+    ("precious", { _ = try $0.file("precious", "precious") }, ["precious exists and was not written by a host"]),
+    ("empty", { _ = try $0.file("empty", "") }, ["empty exists and was not written by a host"]),
+    ("link", { symlink("precious", $0("link")) }, ["is not a regular file"]),
+    ("pipe", { mkfifo($0("pipe"), 0o600) }, ["is not a regular file"]),
+    ("good", { _ = try $0.file("good.new", "precious") }, ["good.new exists"]),
+    ("shared", { _ in }, ["is not a regular file"]),
     ("missing/store.mark", { _ in }, ["missing: No such file"]),
     ("state/store.mark", { _ in }, ["inside of the state directory"]),
     ("way/store.mark", { symlink("state", $0("way")) }, ["inside of the state directory"]),

@@ -43,7 +43,7 @@ struct ManifestTests {
     let cases = try result.cases()
     #expect(cases["run"]?["verdict"] as? String == "passed")
     #expect((cases["file"]?["seen"] as? String)?.contains("crc32 of /") == true)
-    #expect((cases["payload-random"]?["seen"] as? String)?.contains("refused when submitted") == true)
+    #expect((cases["payload-random"]?["seen"] as? String)?.contains("refused at submission") == true)
     #expect((try result.report()["handlers"] as? [[String: Any]])?.first?["identifier"] as? String == "org.example.crc32")
   }
 

@@ -29,7 +29,7 @@ struct RuleTests {
     Breach(fixture: "thread_exit", tried: "run", seen: "ended its thread instead of returning"),
     Breach(fixture: "context_on_stack", tried: "run", seen: "lies on the handler's stack"),
     Breach(fixture: "stale_handle", tried: "left-behind", seen: "progress() was called with the handle of a run that is over"),
-    Breach(fixture: "thread_left", definitions: ["WORKS"], tried: "shutdown", seen: "after the shutdown a thread of the plugin's works on"),
+    Breach(fixture: "thread_left", definitions: ["WORKS"], tried: "shutdown", seen: "after the shutdown a thread of the plugin still works"),
     Breach(fixture: "shutdown_hangs", tried: "shutdown", seen: "did not return in 5 s"),
     Breach(fixture: "process_state", definitions: ["WHAT=1"], tried: "run", seen: "left the working directory changed"),
     Breach(fixture: "process_state", definitions: ["WHAT=2"], tried: "run", seen: "left the umask changed: from 00"),
@@ -50,14 +50,14 @@ struct RuleTests {
     Breach(fixture: "stale_question", definitions: ["WHAT=3"], tried: "run-again", seen: "stop_reason() was called with the handle"),
     Breach(fixture: "stale_question", definitions: ["WHAT=4"], tried: "run-again", seen: "cancel_all() was called with the handle"),
     Breach(fixture: "stale_question", definitions: ["WHAT=5"], tried: "run-again", seen: "configuration() was called after the launch"),
-    Breach(fixture: "keeps", definitions: ["WHAT=1"], tried: "many", seen: "that malloc does not know of"),
+    Breach(fixture: "keeps", definitions: ["WHAT=1"], tried: "many", seen: "outside malloc"),
     Breach(fixture: "keeps", definitions: ["WHAT=2"], tried: "many", seen: "each run keeps about"),
     Breach(fixture: "keeps", definitions: ["WHAT=3"], tried: "many", seen: "child processes more than before"),
     Breach(fixture: "keeps", definitions: ["WHAT=4"], tried: "many", seen: "bytes of memory"),
     Breach(fixture: "keeps", definitions: ["WHAT=5"], tried: "many", seen: "bytes of memory"),
     Breach(fixture: "process_parts", definitions: ["WHAT=1"], tried: "run", seen: "forked ended with exit(0) and without exec"),
     Breach(fixture: "process_parts", definitions: ["WHAT=2"], tried: "run", seen: "left the standard descriptors changed"),
-    Breach(fixture: "process_parts", definitions: ["WHAT=4"], tried: "left-behind", seen: "works on after it has returned"),
+    Breach(fixture: "process_parts", definitions: ["WHAT=4"], tried: "left-behind", seen: "still works after the handler has returned"),
     Breach(fixture: "beside", tried: "launch", seen: "taskhost_plugin_launch returned -11"),
     Breach(fixture: "store", tried: "store-unavailable", seen: "killed by SIGABRT"),
     Breach(fixture: "store", tried: "store-flaky", seen: "killed by SIGABRT"),
@@ -65,8 +65,8 @@ struct RuleTests {
     Breach(fixture: "clock", tried: "clock-back", seen: "had not returned when its grace was over"),
     Breach(fixture: "submits", tried: "submit-refused", seen: "killed by SIGABRT"),
     Breach(fixture: "concurrent", tried: "concurrent", seen: "killed by SIGABRT"),
-    Breach(fixture: "counts_on_checker", tried: "worker", seen: "a worker does not take it"),
-    Breach(fixture: "confined", tried: "worker", seen: "a worker does not take it: taskhost_plugin_launch returned -11"),
+    Breach(fixture: "counts_on_checker", tried: "worker", seen: "a worker does not accept it"),
+    Breach(fixture: "confined", tried: "worker", seen: "a worker does not accept it: taskhost_plugin_launch returned -11"),
     Breach(fixture: "launch_differs", tried: "launch-again", seen: "launch 2 registered org.example.fixture"),
     Breach(fixture: "registers_late", tried: "run", seen: "register_handler() was called after the launch was over"),
     Breach(fixture: "launch_hangs", tried: "launch-refused", seen: "did not return once its registration was refused"),
@@ -137,7 +137,7 @@ struct RuleTests {
     }
     let fixture = try await CheckFixture("typed", ["WELL_BEHAVED"])
     let random = try await Self.check(fixture, "payload-random", "--payload", "{\"text\": \"x\"}")
-    #expect((try random.cases()["payload-random"]?["seen"] as? String)?.contains("refused when submitted") == true, "\(random.output)")
+    #expect((try random.cases()["payload-random"]?["seen"] as? String)?.contains("refused at submission") == true, "\(random.output)")
   }
 
   @Test(

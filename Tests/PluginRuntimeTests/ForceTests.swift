@@ -21,7 +21,7 @@ import Testing
     #expect(probe[1] == 0)
     #expect(probe[2] == 1)
     #expect(probe[3] == TASKHOST_ESTALE)
-    #expect(probe.text == "the run is over, or never was|test.runtime.ignore|36|")
+    #expect(probe.text == "the run is over or never existed|test.runtime.ignore|36|")
     #expect(probe[4] == 1)
     #expect(probe[5] == -1)
     #expect(probe[6] == 0)

@@ -52,7 +52,7 @@ import Testing
     try #require(rename(path, directory.file("real")) == 0 && symlink("real", path) == 0)
     #expect(error()?.observed == "is a symbolic link")
     try #require(unlink(path) == 0)
-    #expect(error()?.observed == "is not there")
+    #expect(error()?.observed == "does not exist")
   }
 
   @Test("a file that is no key, a private key given as public, and the reverse are refused by their content")

@@ -50,8 +50,8 @@ enum TransitionTable {
   static var markdown: String {
     var lines = [
       "# The states of a request", "",
-      "Printed by a test from `RequestState.transition(on:guards:)` in `Sources/TaskModel/RequestState.swift`, the one place where a state",
-      "changes. `make states` writes it anew.", "",
+      "Printed by a test from `RequestState.transition(on:guards:)` in `Sources/TaskModel/Requests/RequestState.swift`,",
+      "the one place where a state changes. `make states` regenerates it.", "",
       "Ended for good: \(RequestState.allCases.filter(\.isFinal).map { "`\($0.rawValue)`" }.joined(separator: ", ")). `claimed` is shown and counted as `pending`.",
       "", "| from | when | if | to | due | attempts spent |", "| --- | --- | --- | --- | --- | --- |",
     ]

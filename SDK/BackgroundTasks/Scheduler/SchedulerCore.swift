@@ -25,7 +25,7 @@ final class SchedulerCore: Sendable {
   let timing: Timing
   let runs = LiveRuns()
   let state = Mutex(State())
-  /// Registrations come one after the other, so that a second one of an identifier never reaches the host.
+  /// Registrations come in sequence, so that a second one of an identifier never reaches the host.
   let registering = NSLock()
   /// Looking what is pending, cancelling it and submitting is one step.
   let submitting = NSLock()

@@ -1,16 +1,16 @@
 import CTaskHost
 
-/// Strings on their way to C.
+/// Conversion of strings for C.
 enum CStrings {
-  /// `text`, if C sees the whole of it.
+  /// Returns `text` if it has no NUL byte.
   ///
-  /// - Throws: `TASKHOST_EINVAL` when it holds a NUL byte, which would cut it there and make it another key or identifier.
+  /// - Throws: `TASKHOST_EINVAL` if it has a NUL byte, at which C would cut it and get a different key or identifier.
   static func checked(_ text: String, _ what: String) throws(TaskHostError) -> String {
     guard text.utf8.contains(0) else { return text }
     throw TaskHostError(status: taskhost_status(TASKHOST_EINVAL), message: "\(what) holds a NUL byte; remove it")
   }
 
-  /// `text` for people: a NUL byte, where C would cut it, becomes U+2400 (a picture of NUL).
+  /// `text` for people: a NUL byte, at which C would cut it, becomes U+2400 (a picture of NUL).
   static func printable(_ text: String) -> String {
     guard text.utf8.contains(0) else { return text }
     return String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\0" ? "\u{2400}" : $0 }))

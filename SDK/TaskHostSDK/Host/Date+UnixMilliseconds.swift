@@ -6,9 +6,9 @@ extension Date {
     self.init(timeIntervalSince1970: Double(unixMilliseconds) / 1000)
   }
 
-  /// Milliseconds since 1970 as `earliest_begin_unix_ms` wants them: rounded up, at least 1 because 0 means now, at most the largest value.
+  /// Milliseconds since 1970 for `earliest_begin_unix_ms`: rounded up, at least 1 because 0 means now, clamped to the largest value.
   var earliestBeginMilliseconds: Int64 {
-    // Dates are binary fractions of a second: take back what lies under a microsecond, else 0.1 s could round up to 101 ms.
+    // Dates are binary fractions of a second: ignore less than a microsecond, otherwise 0.1 s could round up to 101 ms.
     let milliseconds = (timeIntervalSince1970 * 1000 - 0.001).rounded(.up)
     guard milliseconds >= 1 else { return 1 }
     return Int64(exactly: milliseconds) ?? .max

@@ -6,7 +6,7 @@ import CTaskHost
 struct HostTable: @unchecked Sendable {
   let api: UnsafePointer<taskhost_api>
 
-  /// The table, if it is one this SDK can use.
+  /// Checks that this SDK can use the table.
   ///
   /// - Throws: `TASKHOST_EINVAL` for NULL or a table with a NULL function, `TASKHOST_EUNSUPPORTED` for a host older than this SDK.
   init(_ api: UnsafePointer<taskhost_api>?) throws(TaskHostError) {

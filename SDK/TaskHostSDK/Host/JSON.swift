@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// JSON as payloads, settings, outputs, state and checkpoints carry it: keys sorted, dates in ISO 8601 with milliseconds.
+/// The JSON of payloads, settings, outputs, state and checkpoints: sorted keys, and dates in ISO 8601 with milliseconds.
 package enum JSON {
   /// - Throws: `EncodingError`.
   package static func encode(_ value: some Encodable) throws -> [UInt8] {
@@ -13,14 +13,14 @@ package enum JSON {
     return [UInt8](try encoder.encode(value))
   }
 
-  /// Empty bytes are read as `{}`, so a type whose members are all optional needs no payload. Dates may come without a fraction.
+  /// Empty bytes mean `{}`, so a type with only optional members needs no payload. Dates may omit the fraction.
   ///
   /// - Throws: `DecodingError`; ``describe(_:as:)`` makes a sentence of it.
   static func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
     try decoder.decode(type, from: bytes.isEmpty ? Data("{}".utf8) : Data(bytes))
   }
 
-  /// What reads the values: to it, empty bytes are an error.
+  /// The decoder for values; it treats empty bytes as an error.
   package static var decoder: JSONDecoder {
     let decoder = JSONDecoder()
     decoder.dateDecodingStrategy = .custom { decoder in

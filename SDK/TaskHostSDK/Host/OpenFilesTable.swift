@@ -7,10 +7,10 @@ struct OpenFilesTable: @unchecked Sendable {
   private let table: HostTable
   private let functions: UnsafePointer<taskhost_open_files>
 
-  /// Files of one question, and bytes of their paths.
+  /// The maximum numbers of files in a question and of bytes of their paths.
   private static let (mostFiles, mostPathBytes) = (Int(TASKHOST_OPEN_FILES_MAXIMUM), Int(TASKHOST_OPEN_FILES_PATH_BYTES))
 
-  /// - Throws: `unsupported` where the host does not offer it.
+  /// - Throws: `unsupported` if the host does not offer it.
   init(_ table: HostTable) throws(TaskHostError) {
     guard let found = table.api.pointee.extension(TASKHOST_EXTENSION_OPEN_FILES)?.assumingMemoryBound(to: taskhost_open_files.self),
       found.pointee.struct_size >= UInt32(MemoryLayout<taskhost_open_files>.size)
@@ -22,7 +22,7 @@ struct OpenFilesTable: @unchecked Sendable {
     functions = found
   }
 
-  /// Asks about all of them, in as many questions as it takes.
+  /// Asks about all files, in as many questions as necessary.
   func ask(_ files: [FileReference], in directory: String, _ task: taskhost_task) throws(TaskHostError) -> [FileUse] {
     let directory = try CStrings.checked(directory, "the directory")
     var uses: [FileUse] = []
@@ -34,7 +34,7 @@ struct OpenFilesTable: @unchecked Sendable {
         bytes += file.path.count
         return bytes <= Self.mostPathBytes
       }
-      // A single path that is too long is the host's to refuse.
+      // The host refuses a single path that is too long.
       let asked = part.isEmpty ? rest.prefix(1) : part
       rest = rest.dropFirst(asked.count)
       uses += try askOnce(asked, directory, task)
@@ -43,7 +43,7 @@ struct OpenFilesTable: @unchecked Sendable {
   }
 
   private func askOnce(_ files: ArraySlice<FileReference>, _ directory: String, _ task: taskhost_task) throws(TaskHostError) -> [FileUse] {
-    // All paths one after the other, each with a null byte at its end.
+    // All paths in sequence, each with a null byte at its end.
     var text: [CChar] = []
     text.reserveCapacity(files.reduce(files.count) { $0 + $1.path.count })
     for file in files {
@@ -72,7 +72,7 @@ struct OpenFilesTable: @unchecked Sendable {
     }
   }
 
-  /// How far a directory is entitled to the plugin that launches.
+  /// The launching plugin's entitlement to a directory.
   func entitlement(to directory: String, _ launch: taskhost_launch) throws(TaskHostError) -> DirectoryEntitlement {
     let directory = try CStrings.checked(directory, "the directory")
     var bits: UInt32 = 0

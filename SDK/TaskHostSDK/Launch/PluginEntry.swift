@@ -1,23 +1,23 @@
 import CTaskHost
 import Synchronization
 
-/// What the host is given as the handler's context: finds the instance that serves the runs.
+/// The handler's context for the host: finds the instance that serves the runs.
 ///
-/// There is one for each plugin type and host table, made by the first launch and kept for the life of the process, so every launch
+/// There is one for each plugin type and host table. The first launch creates it, and it lives as long as the process, so every launch
 /// registers the same context. Runs start only after a launch has succeeded, but a registration of an earlier launch may still be in use.
 final class PluginEntry: Sendable {
   /// Serves one run on the thread that calls it, from beginning to end.
   typealias Serve = @Sendable (taskhost_task) -> taskhost_result
 
-  /// A closure kept bare in a generic `Mutex` is wrapped once more at every access, until calling it overflows the stack; a member of a
-  /// struct is not.
+  /// Each access to a plain closure in a generic `Mutex` wraps it once more, until calling it overflows the stack; a struct member is not
+  /// wrapped.
   private struct Server {
     let serve: Serve
   }
 
   private let server = Mutex<Server?>(nil)
 
-  /// Takes `serve` for the runs that start from now on. Called by each launch that has succeeded.
+  /// Uses `serve` for runs that start from now on. Called by each successful launch.
   func install(_ serve: @escaping Serve) {
     server.withLock { $0 = Server(serve: serve) }
   }

@@ -1,6 +1,6 @@
 import CTaskHost
 
-/// A plugin's static properties, in the ranges of `taskhost_registration`. What the host can judge better is left to it.
+/// A plugin's static properties, within the ranges of `taskhost_registration`. The host performs further checks.
 struct Registration {
   private let identifier: String
   private let kind: TaskKind

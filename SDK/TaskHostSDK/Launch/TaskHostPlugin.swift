@@ -1,6 +1,6 @@
 public import CTaskHost
 
-/// What an author's exported function calls.
+/// The entry point for an author's exported function.
 ///
 /// ```swift
 /// @c(taskhost_plugin_launch)
@@ -9,10 +9,10 @@ public import CTaskHost
 /// }
 /// ```
 ///
-/// The function must be `public`, else the linker drops it; where imports are internal by default, write `public import TaskHostSDK`.
+/// The function must be `public`, otherwise the linker drops it. If imports are internal by default, write `public import TaskHostSDK`.
 /// The SDK exports `taskhost_plugin_abi_version`.
 public enum TaskHostPlugin {
-  /// Launches a plugin: registers its handler, decodes its settings and makes its instance.
+  /// Launches a plugin: registers its handler, decodes its settings and creates its instance.
   ///
   /// May be called more than once in a process; the instance of the last launch that succeeded serves the runs. Called on the host's
   /// launch thread.

@@ -1,6 +1,6 @@
 import CTaskHost
 
-/// What must hold for a request to start, and while it runs.
+/// The conditions that must hold for a request to start and while it runs.
 public struct Conditions: OptionSet, Sendable {
   /// The `TASKHOST_REQUIRES_` bits. The host refuses a bit it does not know.
   public let rawValue: UInt32

@@ -2,9 +2,9 @@ import CTaskHost
 
 /// What a submission does when a live request of the identifier holds its unique key.
 public enum ConflictPolicy: Sendable, Equatable {
-  /// Every submission is its own request.
+  /// Every submission creates a request.
   case none
-  /// Keep the holder, drop this one, also while the holder runs.
+  /// Keep the holder, even while it runs, and drop this one.
   case keep
   /// Cancel the holder; this one starts only after a run of it has ended.
   case replace

@@ -1,9 +1,9 @@
-/// How far the operator lets a plugin reach a directory: see ``LaunchContext/entitlement(to:)``.
+/// A plugin's entitlement to a directory: see ``LaunchContext/entitlement(to:)``.
 public enum DirectoryEntitlement: Sendable, Equatable {
-  /// Not at all.
+  /// No access.
   case none
-  /// It may read there.
+  /// Reading is allowed.
   case read
-  /// It may read and write there.
+  /// Reading and writing are allowed.
   case write
 }

@@ -1,4 +1,4 @@
-/// A file or directory, to ask the host about: see ``TaskContext/openFiles(_:in:)``.
+/// A file or directory in a question to the host: see ``TaskContext/openFiles(_:in:)``.
 public struct FileReference: Sendable, Hashable {
   /// `st_dev`.
   public var device: UInt64
@@ -7,7 +7,7 @@ public struct FileReference: Sendable, Hashable {
   /// Relative to the directory of the question, at most 4,095 bytes without a null byte.
   public var path: [UInt8]
 
-  /// A reference as given.
+  /// Creates a reference.
   public init(device: UInt64, inode: UInt64, path: [UInt8]) {
     self.device = device
     self.inode = inode

@@ -1,9 +1,9 @@
-/// Whether somebody has a file open: see ``TaskContext/openFiles(_:in:)``.
+/// Whether any process has a file open: see ``TaskContext/openFiles(_:in:)``.
 public enum FileUse: Sendable, Equatable {
   /// The host cannot tell.
   case unknown
-  /// A process has it open or mapped, runs it, or is in it.
+  /// A process has it open or mapped, runs it, or uses it as its working directory.
   case open
-  /// Nobody had it open when the host looked.
+  /// No process had it open when the host looked.
   case notOpen
 }

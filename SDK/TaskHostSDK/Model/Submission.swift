@@ -3,10 +3,10 @@ public import FoundationEssentials
 
 /// What a submission did.
 public struct Submission: Sendable, Equatable {
-  /// The request's id: the holder's own where it was kept or updated.
+  /// The request's id; the holder's id if the holder was kept or updated.
   public let requestID: String
 
-  /// What became of the request.
+  /// The effect on the request.
   public let disposition: Disposition
 
   /// The effective earliest start, on the host's clock.
@@ -25,7 +25,7 @@ public struct Submission: Sendable, Equatable {
     return submission
   }
 
-  /// What became of a submitted request.
+  /// The effect of a submission.
   public enum Disposition: Sendable, Equatable {
     /// It is a new request.
     case created

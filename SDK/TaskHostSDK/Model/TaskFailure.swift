@@ -6,12 +6,13 @@ public struct TaskFailure: Error, Sendable, CustomStringConvertible {
   /// A sentence for the operator.
   public let message: String
 
-  /// Failed for good: no retry, dependants fail.
+  /// A permanent failure: no retry, and dependants fail.
   public static func permanent(_ message: String) -> Self {
     TaskFailure(result: .failure, message: message)
   }
 
-  /// Failed for now: one attempt spent, run again not before `retryAfter` from the run's end (`nil`: the host's backoff).
+  /// A temporary failure: costs one attempt; the next run starts `retryAfter` after the run's end at the earliest (`nil`: the host's
+  /// backoff).
   public static func temporary(_ message: String, retryAfter: Duration? = nil) -> Self {
     TaskFailure(result: .retry(after: retryAfter), message: message)
   }

@@ -28,7 +28,7 @@ public struct TaskHostError: Error, Sendable, Equatable, CustomStringConvertible
     case invalid
     /// Launch is over.
     case launched
-    /// The identifier is another plugin's, or this is a second handler.
+    /// The identifier belongs to another plugin, or already has a handler.
     case exists
     /// An identifier that is not permitted.
     case notPermitted

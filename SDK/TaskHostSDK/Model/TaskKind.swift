@@ -6,7 +6,7 @@ public enum TaskKind: Sendable {
   case refresh
   /// Maintenance: budget 10 min, grace 30 s.
   case processing
-  /// Work a user started: no budget, expires 60 s after its progress last rose; grace 30 s.
+  /// Work that a user started: no budget, expires 60 s after its progress last increased; grace 30 s.
   case continued
 
   var cValue: taskhost_kind {

@@ -2,13 +2,13 @@ public import FoundationEssentials
 
 /// A request for a run, as a plugin submits it.
 public struct TaskRequest: Sendable {
-  /// Whose handler: the plugin's own identifier, or one that the operator lets it submit to.
+  /// The task identifier: the plugin's own, or one that the operator lets it submit to.
   public var identifier: String
 
-  /// The bytes the run is given, JSON by convention; at most 65,536.
+  /// The bytes for the run, JSON by convention; at most 65,536.
   public var payload: [UInt8]
 
-  /// Not before, on the host's clock, rounded up to milliseconds; `nil` or a time that has passed: now.
+  /// The earliest start on the host's clock, rounded up to milliseconds; `nil` or a past time means now.
   public var earliestBegin: Date?
 
   /// A name for the request within its identifier, 1 to 256 bytes of UTF-8; `nil`: none.
@@ -17,7 +17,7 @@ public struct TaskRequest: Sendable {
   /// What to do when a live request holds the unique key. Anything but ``ConflictPolicy/none`` needs a ``uniqueKey``.
   public var onConflict: ConflictPolicy
 
-  /// What must hold for it to run.
+  /// The conditions that must hold for it to run.
   public var conditions: Conditions
 
   /// A request with a payload of bytes.

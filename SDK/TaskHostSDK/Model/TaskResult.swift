@@ -2,12 +2,12 @@
 public enum TaskResult: Sendable, Equatable {
   /// Done.
   case success
-  /// Ran, and there was nothing to do: a success the records tell apart.
+  /// It found nothing to do: a success that is recorded separately.
   case noop
-  /// More to do: run again. Costs no attempt, grows no backoff. `after`: not before that long from the run's end; `nil`: soon.
+  /// There is more to do: run again. Costs no attempt and no backoff. `after` is the minimum delay from the run's end; `nil`: soon.
   case snooze(after: Duration? = nil)
-  /// Failed for now: one attempt spent. `after`: not before that long from the run's end; `nil`: the host's backoff.
+  /// A temporary failure: costs one attempt. `after` is the minimum delay from the run's end; `nil`: the host's backoff.
   case retry(after: Duration? = nil)
-  /// Failed for good: no retry, dependants fail.
+  /// A permanent failure: no retry, and dependants fail.
   case failure
 }

@@ -1,7 +1,7 @@
-/// How often an iteration records where it is: after that many items or that much time, whichever comes first, and whenever it stops.
+/// How often an iteration records its place: after this many items or this much time, whichever comes first, and whenever it stops.
 ///
-/// Each checkpoint is a durable write of the host, a few milliseconds on a disk. What was done after the last one is done again when the
-/// process or the machine dies.
+/// Each checkpoint is a durable write of the host, which takes a few milliseconds on a disk. Work after the last checkpoint is repeated if
+/// the process or the machine dies.
 public struct CheckpointInterval: Sendable, Equatable {
   /// Items, at least 1.
   public var items: Int

@@ -10,7 +10,7 @@ struct CheckpointedIteration<Element> {
   private var meter: WorkMeter
   private var completed = 0
   private var skipped = 0
-  /// What stands in the checkpoint: whether there is something, and how many elements of this run it knows.
+  /// Whether the checkpoint has a place, and how many elements of this run it covers.
   private var hasPlace = false
   private var recorded = 0
   private var recordedAt: Date
@@ -30,7 +30,7 @@ struct CheckpointedIteration<Element> {
     (recordedAt, reportedAt) = (run.now, run.now)
     guard let bytes = try Checkpoint(run: run).load(), !bytes.isEmpty else { return }
     hasPlace = true
-    // The checkpoint of another iteration, or of the plugin's own making, says nothing about this one: it starts at the beginning.
+    // The checkpoint of another iteration, or one that the plugin wrote itself, does not apply: the iteration starts at the beginning.
     guard let place = try? JSON.decode(IterationPlace.self, from: bytes), place.iteration == name else { return }
     tracker.resume(place)
   }
@@ -58,21 +58,21 @@ struct CheckpointedIteration<Element> {
       guard isExpired else { throw error }
       return try stop(.expired)
     } catch {
-      // What went wrong is more important than where: a place that cannot be recorded costs the elements since the last one.
+      // Reports the original error: if the place cannot be recorded, only the elements since the last checkpoint are repeated.
       try? record()
       throw error
     }
     // Many asynchronous sequences end when their task is cancelled.
     if isExpired { return try stop(.expired) }
     report()
-    // A repeating request keeps its checkpoint: its next occurrence begins anew.
+    // A repeating request keeps its checkpoint; its next occurrence must start at the beginning.
     if hasPlace { try Checkpoint(run: run).save([]) }
     return IterationResult(completed: completed, skipped: skipped, limit: nil)
   }
 
   private var isExpired: Bool { Task.isCancelled || run.isExpired }
 
-  /// One element is done in every run that has not expired, so that each makes progress whatever its budget is.
+  /// Every run that has not expired processes at least one element, so that each makes progress whatever its budget.
   private mutating func limitBeforeElement() -> WorkLimit? {
     if completed == 0 { return isExpired ? .expired : nil }
     return meter.reachedLimit()
@@ -95,7 +95,7 @@ struct CheckpointedIteration<Element> {
     }
   }
 
-  /// Writes the checkpoint, if there is something new.
+  /// Writes the checkpoint if there is progress.
   private mutating func record() throws {
     guard completed > recorded else { return }
     var place = IterationPlace(iteration: name)

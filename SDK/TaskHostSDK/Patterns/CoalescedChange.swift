@@ -1,7 +1,7 @@
-/// One thing that has changed since the last drain that succeeded.
+/// A change since the last successful drain.
 public enum CoalescedChange: Sendable, Equatable {
-  /// What a trigger named.
+  /// The key of a trigger.
   case key(String)
-  /// There were more keys than can be kept, so none is: everything may have changed.
+  /// There were too many keys to keep: everything may have changed.
   case everything
 }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Reads and changes one ``CoalescedSet`` of the identifier's state.
 ///
-/// Several runs of a process may do so at once: a change is one step, under a lock of the process that is held during the durable write.
+/// Several runs of a process may do so concurrently: a change is atomic, under a process-wide lock that is held during the durable write.
 struct CoalescedSetStore: Sendable {
   let run: RunHandle
   let name: String
@@ -21,9 +21,9 @@ struct CoalescedSetStore: Sendable {
     }
   }
 
-  /// Changes the set in one step; what `change` leaves as it was is not written.
+  /// Changes the set atomically; does not write an unchanged set.
   ///
-  /// - Throws: ``TaskHostError`` where it cannot be stored; the set is then as before.
+  /// - Throws: ``TaskHostError`` if it cannot be stored; the set is then unchanged.
   func change<Result>(_ change: (inout CoalescedSet) throws -> Result) throws -> Result {
     try Self.lock.withLock { _ in
       let before = try load()

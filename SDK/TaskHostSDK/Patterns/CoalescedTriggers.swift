@@ -1,8 +1,8 @@
 import CTaskHost
 import FoundationEssentials
 
-/// Many triggers, one run: "something changed" as often as it may be said becomes one request, due after a quiet time and at latest after a
-/// maximum delay, and a durable set of what has changed.
+/// Merges many triggers into one run: any number of "something changed" becomes one request, due after a quiet time or at the latest after
+/// a maximum delay, and a durable set of changes.
 ///
 /// ```swift
 /// func run(_ task: TaskContext<Payload>) async throws -> TaskResult {
@@ -19,12 +19,12 @@ import FoundationEssentials
 ///
 /// The set lives in the identifier's state, so it survives crashes and outlives the request. A trigger is durable when ``add(_:)-(String)``
 /// returns.
-/// It leaves the set exactly when a drain has done it: one that comes while it is being done is done again.
+/// It leaves the set only when a drain has processed it; a trigger that arrives meanwhile is processed again.
 ///
-/// The request has the unique key `taskhost.triggers.NAME`. Until its drain begins, a trigger replaces it to move it; from then on until
-/// a drain has come to the end it is kept, with its backoff, and takes what comes meanwhile along. At most 10,000 keys and 1 MiB of them are
-/// kept apart; beyond that the set becomes ``CoalescedChange/everything``. Each trigger rewrites the set: it is made for thousands of keys,
-/// not for millions.
+/// The request has the unique key `taskhost.triggers.NAME`. Before its drain begins, a trigger replaces the request to postpone it. From
+/// then until a drain has finished, the request is kept with its backoff and also processes newer triggers. The set keeps at most 10,000
+/// keys and 1 MiB of them; beyond that it becomes ``CoalescedChange/everything``. Each trigger rewrites the set: it is meant for thousands
+/// of keys, not for millions.
 public struct CoalescedTriggers: Sendable {
   /// Names the set within the identifier.
   public let name: String
@@ -46,26 +46,26 @@ public struct CoalescedTriggers: Sendable {
     self.request = request
   }
 
-  /// What waits for a drain, oldest first.
+  /// The changes that wait for a drain, oldest first.
   ///
   /// - Throws: ``TaskHostError``.
   public var pending: [CoalescedChange] {
     get throws { try store.load().changes.map(\.change) }
   }
 
-  /// Says that something has changed, and sees to it that a drain is due.
+  /// Records a change and ensures that a drain is due.
   ///
-  /// - Parameter key: What, 1 to 256 bytes of UTF-8.
-  /// - Throws: ``TaskHostError``: `invalid` for such a key; `unavailable` where it was not stored; what ``TaskContext/submit(_:)`` throws. Let
-  ///   it end the run, as a retry: the trigger is then said again.
+  /// - Parameter key: The key of the change, 1 to 256 bytes of UTF-8.
+  /// - Throws: ``TaskHostError``: `invalid` for a malformed key; `unavailable` if it was not stored; errors of ``TaskContext/submit(_:)``.
+  ///   Let the error end the run as a retry, which repeats the trigger.
   @discardableResult
   public func add(_ key: String) throws -> Submission {
     try add([key])
   }
 
-  /// Says that several things have changed, in one durable step: see ``add(_:)-(String)``. Of no keys nothing is stored.
+  /// Records several changes in one durable step: see ``add(_:)-(String)``. Does nothing without keys.
   ///
-  /// - Throws: As there.
+  /// - Throws: The same errors.
   @discardableResult
   public func add(_ keys: [String]) throws -> Submission {
     if let key = keys.first(where: { !(1...256).contains($0.utf8.count) }) {
@@ -77,10 +77,10 @@ public struct CoalescedTriggers: Sendable {
       let latest = set.since.map { Date(unixMilliseconds: $0).addingTimeInterval(window.maximumDelay.seconds) }
       _ = set.add(keys, at: now.unixMilliseconds)
       let quiet = now.addingTimeInterval(window.debounce.seconds)
-      // The holder runs, or waits for its next attempt: it looks into the set again before it ends.
+      // The holder runs or waits for its next attempt: it reads the set again before it ends.
       if set.isDraining { return (quiet, ConflictPolicy.keep) }
       guard let latest else { return (min(quiet, now.addingTimeInterval(window.maximumDelay.seconds)), .replace) }
-      // It has waited long enough: it must not be put off by being replaced at the last moment.
+      // It has waited long enough: a replacement must not postpone it at the last moment.
       return latest <= now ? (now, .keep) : (min(quiet, latest), .replace)
     }
     var request = request
@@ -89,7 +89,7 @@ public struct CoalescedTriggers: Sendable {
     return try run.submit(request)
   }
 
-  /// Has what waits drained at once: see ``TaskContext/syncNow(_:)``. A drain that waits for its next attempt is brought forward.
+  /// Drains the waiting changes immediately: see ``TaskContext/syncNow(_:)``. Brings forward a drain that waits for its next attempt.
   ///
   /// - Throws: ``TaskHostError`` as ``TaskContext/submit(_:)``.
   @discardableResult
@@ -97,19 +97,19 @@ public struct CoalescedTriggers: Sendable {
     try run.submitNow(request)
   }
 
-  /// Does what waits, oldest first, in a run of the request that ``TaskContext/triggers(_:window:drainedBy:)`` was given.
+  /// Processes the waiting changes, oldest first, in a run of the request that was passed to ``TaskContext/triggers(_:window:drainedBy:)``.
   ///
-  /// What is done leaves the set at each checkpoint, so a later run goes on with the rest. What is done after the last checkpoint is done
-  /// again when the process or the machine dies: `body` must be idempotent.
+  /// Processed changes leave the set at each checkpoint, so a later run continues with the rest. Changes after the last checkpoint are
+  /// processed again if the process or the machine dies: `body` must be idempotent.
   ///
   /// - Parameters:
-  ///   - budget: What one run may take.
-  ///   - interval: How often what is done leaves the set.
-  ///   - body: Called for one change after the other, on the run's thread. When it throws, what was done before leaves the set, and the error
-  ///     is passed on.
-  /// - Returns: What to return from the run: success; noop where nothing was waiting; snooze where the budget is spent or triggers have
-  ///   come meanwhile; retry where the run expired before it did anything.
-  /// - Throws: What `body` throws; ``TaskHostError`` where the set cannot be read or written.
+  ///   - budget: The limits of one run.
+  ///   - interval: How often processed changes leave the set.
+  ///   - body: Called for each change in order, on the run's thread. If it throws, the changes processed before leave the set, and the
+  ///     error is rethrown.
+  /// - Returns: The result for the run: success; noop if nothing was waiting; snooze if the budget is spent or new triggers arrived; retry
+  ///   if the run expired before it processed anything.
+  /// - Throws: What `body` throws; ``TaskHostError`` if the set cannot be read or written.
   nonisolated(nonsending) public func drain(
     budget: WorkBudget = WorkBudget(), checkpoint interval: CheckpointInterval = CheckpointInterval(),
     body: nonisolated(nonsending) (CoalescedChange, inout WorkMeter) async throws -> Void
@@ -121,10 +121,10 @@ public struct CoalescedTriggers: Sendable {
     return try end()
   }
 
-  /// Does all that waits in one step, such as one message to a server: as ``drain(budget:checkpoint:body:)``, but the changes leave the set
-  /// together, when `body` returns success or noop.
+  /// Processes all waiting changes in one step, such as one message to a server: as ``drain(budget:checkpoint:body:)``, but the changes
+  /// leave the set together when `body` returns success or noop.
   ///
-  /// - Returns: What `body` returns; snooze where that was a success and triggers have come meanwhile.
+  /// - Returns: What `body` returns; snooze if that was a success and new triggers arrived.
   /// - Throws: What `body` throws; ``TaskHostError``.
   nonisolated(nonsending) public func drainAll(
     body: nonisolated(nonsending) ([CoalescedChange]) async throws -> TaskResult
@@ -138,7 +138,7 @@ public struct CoalescedTriggers: Sendable {
     return rest == .success ? result : rest
   }
 
-  /// Notes that a drain has begun, and says what there is to do.
+  /// Records that a drain has begun, and returns the pending changes.
   private func begin() throws -> [(change: CoalescedChange, number: UInt64)] {
     try store.change { set in
       set.isDraining = !set.isEmpty
@@ -146,7 +146,7 @@ public struct CoalescedTriggers: Sendable {
     }
   }
 
-  /// Everything that was there is done. What came meanwhile waits for its own quiet time.
+  /// Ends a drain. Newer triggers wait for their own quiet time.
   private func end() throws -> TaskResult {
     let now = run.now.unixMilliseconds
     let isEmpty = try store.change { set in
@@ -159,13 +159,13 @@ public struct CoalescedTriggers: Sendable {
 }
 
 extension TaskContext {
-  /// The triggers of one kind that the identifier gathers.
+  /// The identifier's triggers of one kind.
   ///
   /// - Parameters:
   ///   - name: Names the set, 1 to 200 bytes of UTF-8.
   ///   - window: When the run is due.
-  ///   - request: What drains the set: a request whose run calls ``CoalescedTriggers/drain(budget:checkpoint:body:)``. Of the plugin's own
-  ///     identifier, whose state the set is in. Its unique key, policy and earliest begin are chosen by the triggers.
+  ///   - request: The request that drains the set: its run calls ``CoalescedTriggers/drain(budget:checkpoint:body:)``. It must have the
+  ///     plugin's own identifier, whose state holds the set. The triggers set its unique key, policy and earliest begin.
   public func triggers(_ name: String, window: CoalescingWindow = CoalescingWindow(), drainedBy request: TaskRequest) -> CoalescedTriggers {
     CoalescedTriggers(run, name: name, window: window, drainedBy: request)
   }

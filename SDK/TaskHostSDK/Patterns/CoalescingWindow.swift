@@ -1,9 +1,9 @@
-/// How long triggers are gathered before they make one run.
+/// How long triggers are collected before a run.
 public struct CoalescingWindow: Sendable, Equatable {
-  /// Quiet time: the run is due that long after the last trigger.
+  /// Quiet time: the run is due this long after the last trigger.
   public var debounce: Duration
 
-  /// The run is due at latest that long after the first trigger, however many follow.
+  /// The run is due at the latest this long after the first trigger, however many follow.
   public var maximumDelay: Duration
 
   /// A window. Default: 2 s of quiet, 30 s at most.

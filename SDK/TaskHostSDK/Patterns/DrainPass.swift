@@ -1,4 +1,5 @@
-/// The loop of ``CoalescedTriggers/drain(budget:checkpoint:body:)``: one pass over what waited when it began. The set is its checkpoint.
+/// The loop of ``CoalescedTriggers/drain(budget:checkpoint:body:)``: one pass over the changes that waited when it began. The set is its
+/// checkpoint.
 struct DrainPass {
   private let changes: [(change: CoalescedChange, number: UInt64)]
   private let run: RunHandle
@@ -6,7 +7,7 @@ struct DrainPass {
   private let interval: CheckpointInterval
   private var meter: WorkMeter
   private var completed = 0
-  /// How many of the completed ones have left the set.
+  /// The number of completed changes that have left the set.
   private var removed = 0
   private var removedAt: Int64
 
@@ -22,7 +23,7 @@ struct DrainPass {
     removedAt = run.now.unixMilliseconds
   }
 
-  /// - Returns: What to return from the run when it had to stop; `nil`: all is done and has left the set.
+  /// - Returns: The result for the run if it had to stop; `nil` if all changes are processed and have left the set.
   nonisolated(nonsending) mutating func go(
     _ body: nonisolated(nonsending) (CoalescedChange, inout WorkMeter) async throws -> Void
   ) async throws -> TaskResult? {
@@ -40,7 +41,7 @@ struct DrainPass {
       guard Task.isCancelled || run.isExpired else { throw error }
       return try stop()
     } catch {
-      // What went wrong is more important than what was done: what cannot leave the set is done again.
+      // Reports the original error: changes that cannot leave the set are processed again.
       try? remove()
       throw error
     }

@@ -1,18 +1,18 @@
-/// Knows for one pass over a sequence which elements are done. Each element is shown to ``isDone(_:)`` once, in the sequence's order, and
-/// to ``complete(_:)`` once its work is done.
+/// Tracks the completed elements of one pass over a sequence. Each element is passed to ``isDone(_:)`` once, in the sequence's order, and
+/// to ``complete(_:)`` after its work.
 protocol ElementTracker<Element> {
   associatedtype Element
 
-  /// Goes on from where an earlier run was; one that does not fit this sequence is ignored.
+  /// Continues from the place of an earlier run; ignores a place that does not fit this sequence.
   mutating func resume(_ place: IterationPlace)
 
   /// Whether an earlier run has done this element.
   ///
-  /// - Throws: ``TaskFailure`` when the sequence breaks its promise.
+  /// - Throws: ``TaskFailure`` if the sequence is not in order.
   mutating func isDone(_ element: Element) throws -> Bool
 
   mutating func complete(_ element: Element)
 
-  /// Writes down the place after the last element that was completed.
+  /// Records the place after the last completed element.
   func record(_ place: inout IterationPlace) throws
 }

@@ -1,11 +1,11 @@
-/// Where an iteration is, as the request's checkpoint keeps it.
+/// The place of an iteration in the request's checkpoint.
 struct IterationPlace: Codable {
-  /// Which iteration of the plugin it belongs to.
+  /// The iteration's name.
   var iteration: String
-  /// By position: how many elements are done.
+  /// By position: the number of completed elements.
   var position: Int?
-  /// By position: what the sequence was made from.
+  /// By position: the version of the sequence's source.
   var version: String?
-  /// By key: that of the last element done, as JSON.
+  /// By key: the key of the last completed element, as JSON.
   var key: String?
 }

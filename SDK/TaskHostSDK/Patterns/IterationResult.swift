@@ -3,19 +3,19 @@ public struct IterationResult: Sendable, Equatable, CustomStringConvertible {
   /// Elements that this run has completed.
   public let completed: Int
 
-  /// Elements that earlier runs of the request had completed and this one has passed over.
+  /// Elements that earlier runs of the request completed and this run skipped.
   public let skipped: Int
 
-  /// What stopped it; `nil`: it has come to the end.
+  /// The limit that stopped it; `nil` if it is complete.
   public let limit: WorkLimit?
 
-  /// Whether it has come to the end.
+  /// Whether it reached the end.
   public var isComplete: Bool { limit == nil }
 
-  /// What ``BackgroundTask/run(_:)`` may return: success, or noop where there was nothing to do, once it is complete; snooze when there is
-  /// more to do.
+  /// A result for ``BackgroundTask/run(_:)``: success once it is complete, or noop if there was nothing to do; snooze if there is more to
+  /// do.
   ///
-  /// A run that expired before it completed a single element is a retry: it would expire for ever, and only attempts end that.
+  /// A run that expired before it completed any element is a retry: it could expire forever, and only the limit of attempts ends that.
   public var taskResult: TaskResult {
     if isComplete { return completed + skipped == 0 ? .noop : .success }
     return completed == 0 ? .retry() : .snooze()

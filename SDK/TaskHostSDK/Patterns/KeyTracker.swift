@@ -1,9 +1,9 @@
 /// Compares keys.
 struct KeyTracker<Element, Key: Comparable & Codable & Sendable>: ElementTracker {
   let key: @Sendable (Element) -> Key
-  /// Of the last element completed, in this run or an earlier one.
+  /// The key of the last completed element, in this run or an earlier one.
   private var done: Key?
-  /// Of the element shown last.
+  /// The key of the previous element.
   private var previous: Key?
 
   init(key: @escaping @Sendable (Element) -> Key) {

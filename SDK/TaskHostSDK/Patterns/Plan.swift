@@ -1,28 +1,28 @@
 public import FoundationEssentials
 
-/// What a prepare phase has decided and an execute phase is to carry out. It travels as the payload of the execute request, so it is durable
-/// with it, at most 65,536 bytes of JSON; a longer list belongs into the plugin's data directory or state, with its name in the plan.
+/// The decision of a prepare phase for an execute phase. It is the payload of the execute request and durable with it, at most 65,536 bytes
+/// of JSON. Store a longer list in the plugin's data directory or state, and its name in the plan.
 public struct Plan<Content: Codable & Sendable>: Codable, Sendable {
-  /// The id of the request whose run prepared it, the same where that run is repeated: the key to be idempotent with.
+  /// The id of the request whose run prepared it, the same if that run is repeated. Use it as the idempotency key.
   public let id: String
 
-  /// What it was decided on, such as an entity tag, a revision or a count: another basis makes it stale.
+  /// The basis of the decision, such as an entity tag, a revision or a count: a different basis makes the plan stale.
   public let basis: String
 
-  /// When, on the host's clock.
+  /// When it was prepared, on the host's clock.
   public let preparedAt: Date
 
-  /// From then on it is stale; `nil`: age does not matter.
+  /// The plan is stale from this time on; `nil` if age does not matter.
   public let validUntil: Date?
 
-  /// What is to be done.
+  /// The work to do.
   public let content: Content
 
-  /// Why it is not to be carried out any more; `nil`: it is.
+  /// Why the plan is stale; `nil` if it is valid.
   ///
   /// - Parameters:
   ///   - now: The host's clock, ``TaskContext/now``.
-  ///   - current: What it would be decided on today; `nil` where that is not known.
+  ///   - current: The current basis; `nil` if unknown.
   public func staleness(at now: Date, basis current: String? = nil) -> String? {
     if let validUntil, validUntil <= now { return "the plan of \(preparedAt) was valid until \(validUntil)" }
     if let current, current != basis { return "the plan was made for \(basis), and now there is \(current)" }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The plan that was submitted last, as the identifier's state remembers it.
+/// The last submitted plan, stored in the identifier's state.
 struct PreparedPlan: Codable {
   let basis: String
   let validUntil: Date?

@@ -1,7 +1,7 @@
 import CTaskHost
 import FoundationEssentials
 
-/// What the patterns ask of a run, whatever its payload is.
+/// What the patterns need of a run, whatever its payload.
 extension RunHandle {
   /// As ``TaskContext/remaining``.
   var remaining: Duration {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 extension TaskContext {
-  /// The cheap half of the work: submits what it has decided as a request for the other half, which has the time and the conditions for it.
+  /// The cheap half of the work: submits its decision as a request for the other half, which has the time and the conditions for it.
   ///
   /// ```swift
   /// // In the plugin com.example.photos.check, a refresh task with may_submit = ["com.example.photos.fetch"]:
@@ -18,18 +18,18 @@ extension TaskContext {
   /// }
   /// ```
   ///
-  /// One plugin can be both, with a payload that is one or the other. There is one plan of a name at a time: a plan with another basis, or
-  /// after the last one has become stale, replaces it, also while it is carried out (that run is asked to stop); with the same basis what
-  /// waits or runs is kept. A plan that was carried out is not remembered: prepare only where there is something to do.
+  /// One plugin can be both, with a payload that is one or the other. There is one plan per name at a time. A plan with another basis, or
+  /// one after the last plan became stale, replaces it, even while it is executed (that run is asked to stop). With the same basis, the
+  /// waiting or running request is kept. An executed plan is not remembered: prepare only if there is something to do.
   ///
   /// - Parameters:
-  ///   - content: What is to be done.
-  ///   - basis: What it was decided on: see ``Plan/basis``.
-  ///   - validFor: How long the plan may be carried out; `nil`: for ever.
+  ///   - content: The work to do.
+  ///   - basis: The basis of the decision: see ``Plan/basis``.
+  ///   - validFor: How long the plan is valid; `nil`: forever.
   ///   - name: Names the plan, 1 to 200 bytes of UTF-8.
-  ///   - makeRequest: Makes the request that carries the plan, with an earliest begin and conditions as it likes; unique key and policy are
-  ///     chosen here.
-  /// - Returns: What became of the request.
+  ///   - makeRequest: Creates the request that carries the plan, with any earliest begin and conditions; this function sets unique key and
+  ///     policy.
+  /// - Returns: The effect on the request.
   /// - Throws: What `makeRequest` throws; ``TaskHostError`` as ``submit(_:)``, `tooBig` for a plan over the limit.
   @discardableResult
   public func prepare<Content>(
@@ -44,21 +44,21 @@ extension TaskContext {
     request.uniqueKey = key
     request.onConflict = isCurrent(try? state.value(PreparedPlan.self, for: key), basis: basis, at: now) ? .keep : .replace
     let submission = try submit(request)
-    // Last: a crash before this has the same plan submitted once more. What was kept is the plan that is remembered already.
+    // Stored last: after a crash before this point, the same plan is submitted again. A kept plan is already stored.
     if submission.disposition != .kept { try state.setValue(PreparedPlan(basis: basis, validUntil: plan.validUntil), for: key) }
     return submission
   }
 
-  /// The other half: carries a plan out, or drops it with a message where it is stale.
+  /// The other half: executes a plan, or drops it with a message if it is stale.
   ///
-  /// A plan is carried out at least once: `body` must be idempotent, ``Plan/id`` is its key.
+  /// A plan is executed at least once: `body` must be idempotent; use ``Plan/id`` as the key.
   ///
   /// - Parameters:
-  ///   - plan: What the request carries.
-  ///   - basis: What the plan would be decided on today; `nil` where that is not known or does not matter.
+  ///   - plan: The request's payload.
+  ///   - basis: The current basis; `nil` if it is unknown or does not matter.
   ///   - body: Does the work. It may stop early and return snooze, as with ``forEach(_:named:by:budget:checkpoint:body:)``: the plan is
-  ///     looked at again before it goes on.
-  /// - Returns: What `body` returns; noop for a plan that is dropped.
+  ///     checked again before it continues.
+  /// - Returns: What `body` returns; noop for a dropped plan.
   /// - Throws: What `body` throws.
   nonisolated(nonsending) public func execute<Content>(
     _ plan: Plan<Content>, basis: String? = nil, body: nonisolated(nonsending) (Content) async throws -> TaskResult

@@ -1,14 +1,15 @@
 import FoundationEssentials
 
 extension TaskContext {
-  /// Submits a request that is to run at once, and coalesces it with what is there: one that waits for a later time under the same unique
-  /// key is replaced, one that is due or runs already is kept.
+  /// Submits a request to run immediately, and merges it with an existing one of the same unique key: a request that waits for a later time
+  /// is replaced, one that is due or running is kept.
   ///
-  /// A run in progress does not see what changed after it looked: where that matters, use ``triggers(_:window:drainedBy:)``, which runs
-  /// again. What is replaced loses its checkpoint and its attempts; the new one carries the payload given here.
+  /// A run in progress does not see later changes: if that matters, use ``triggers(_:window:drainedBy:)``, which runs again. A replaced
+  /// request loses its checkpoint and its attempts; the new one has the payload given here.
   ///
-  /// - Parameter request: Its ``TaskRequest/earliestBegin`` and ``TaskRequest/onConflict`` are not used. Without a unique key it gets `sync`.
-  /// - Returns: What became of it; `kept`: the request that is due or runs.
+  /// - Parameter request: Its ``TaskRequest/earliestBegin`` and ``TaskRequest/onConflict`` are not used. Without a unique key it gets
+  ///   `sync`.
+  /// - Returns: The result of the submission; `kept` if a request was due or running.
   /// - Throws: ``TaskHostError`` as ``submit(_:)``.
   @discardableResult
   public func syncNow(_ request: TaskRequest) throws(TaskHostError) -> Submission {

@@ -1,7 +1,7 @@
-/// How much one run takes on: items, time and bytes, in any combination. What is `nil` is not limited.
+/// The limits of one run: items, time and bytes, in any combination. `nil` means no limit.
 ///
-/// A run that stops early and returns ``TaskResult/snooze(after:)`` costs no attempt and lets others have their turn; one that expires has
-/// to hurry. So whatever the limits are, work stops ``margin`` before the run expires.
+/// A run that stops early and returns ``TaskResult/snooze(after:)`` costs no attempt and makes room for others; a run that expires must
+/// hurry. Therefore work always stops ``margin`` before the run expires, whatever the limits.
 ///
 /// ```swift
 /// let budget = WorkBudget(items: 500, time: .seconds(20), bytes: 50_000_000)
@@ -16,11 +16,11 @@ public struct WorkBudget: Sendable, Equatable {
   /// Bytes, above zero, as the work itself counts them.
   public var bytes: Int?
 
-  /// Time kept free before the run expires, for the checkpoint and for cleaning up. At most a quarter of what the run has left when the work
-  /// begins, so that a short run works too.
+  /// Time reserved before the run expires for the checkpoint and for cleaning up. Limited to a quarter of the run's remaining time when the
+  /// work begins, so that short runs work too.
   public var margin: Duration
 
-  /// A budget; what is not given is not limited. The default margin is 2 s.
+  /// Creates a budget; omitted values are not limited. The default margin is 2 s.
   public init(items: Int? = nil, time: Duration? = nil, bytes: Int? = nil, margin: Duration = .seconds(2)) {
     self.items = items
     self.time = time

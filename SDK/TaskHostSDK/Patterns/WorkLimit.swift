@@ -1,4 +1,4 @@
-/// What ended the work of a run before the work was done.
+/// The limit that ended the work of a run early.
 public enum WorkLimit: Sendable, Equatable, CustomStringConvertible {
   /// The budget's items are done.
   case items

@@ -8,9 +8,9 @@
 /// return files.isEmpty ? .success : .snooze()
 /// ```
 ///
-/// A value for the one task that works; it is not shared.
+/// A value for a single task; do not share it.
 public struct WorkMeter: Sendable {
-  /// What the work may take.
+  /// The limits.
   public let budget: WorkBudget
 
   /// Items done so far.
@@ -38,10 +38,10 @@ public struct WorkMeter: Sendable {
     self.bytes = Self.sum(self.bytes, bytes)
   }
 
-  /// What forbids to go on; `nil`: nothing does. Asks the host for the time, which is cheap: ask before every item.
+  /// The limit that has been reached; `nil` if none. Asks the host for the time, which is cheap: call it before every item.
   ///
-  /// Time counts forward only: a wall clock that is set back meanwhile stands still, one that is set ahead ends the work early, which costs
-  /// no more than another run.
+  /// Time only counts forward: if the wall clock is set back, time stands still; if it is set ahead, the work ends early, which costs at
+  /// most another run.
   public mutating func reachedLimit() -> WorkLimit? {
     if Task.isCancelled || run.isExpired { return .expired }
     let now = run.functions.pointee.now_unix_ms(run.task)
@@ -54,7 +54,7 @@ public struct WorkMeter: Sendable {
     return nil
   }
 
-  /// The sum, the largest number where it would be larger.
+  /// The sum, saturating at the largest number.
   private static func sum(_ total: Int, _ more: Int) -> Int {
     let (sum, overflow) = total.addingReportingOverflow(max(more, 0))
     return overflow ? .max : sum
@@ -62,6 +62,6 @@ public struct WorkMeter: Sendable {
 }
 
 extension TaskContext {
-  /// Begins to measure work; the time counts from now.
+  /// Starts to measure work; time counts from now.
   public func meter(_ budget: WorkBudget) -> WorkMeter { WorkMeter(budget, run) }
 }

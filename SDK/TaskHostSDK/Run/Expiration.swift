@@ -1,9 +1,8 @@
 import CTaskHost
 
-/// Cancels a run's Swift task when the run expires, whether that was before, or is after, this is made.
+/// Cancels a run's Swift task when the run expires, or immediately if it has already expired.
 ///
-/// Made and cleared on the run's thread. The host holds a reference of its own to the task that is to be cancelled, so nothing it may
-/// still touch is ever freed under it.
+/// Created and cleared on the run's thread. The host holds its own reference to the task, so it never accesses freed memory.
 struct Expiration {
   private let run: RunHandle
   /// The host's reference; `nil` when the host never took it.
@@ -16,7 +15,7 @@ struct Expiration {
     if status == taskhost_status(TASKHOST_OK) {
       self.context = context
     } else {
-      // EEXPIRED: it has expired already and the handler will never be called. ESTALE: the host has given the run up.
+      // EEXPIRED: it has already expired and the handler will never be called. ESTALE: the host has abandoned the run.
       context.release()
       self.context = nil
       work.cancel()
@@ -30,7 +29,7 @@ struct Expiration {
     case TASKHOST_OK, TASKHOST_EEXPIRED:
       context.release()
     default:
-      // ESTALE, the run was stopped by force: the host did not wait, so a call may be in progress. The few bytes are left to it for good.
+      // ESTALE, the run was stopped by force: the host did not wait, so a call may be in progress. It keeps the few bytes permanently.
       break
     }
   }

@@ -4,11 +4,11 @@
   import Musl
 #endif
 
-/// Runs the jobs of one run on the one thread that calls ``drain()``, first come, first served.
+/// Runs the jobs of one run on the thread that calls ``drain()``, in order of arrival.
 ///
-/// Any thread may enqueue, also after the run has finished. A job that is left over then, or comes later, belongs to something that outlived
-/// the run (an unstructured task given this executor, or an actor it shares with other runs): it is passed on to the global concurrent
-/// executor. A task given this executor holds a reference to it.
+/// Any thread may enqueue, also after the run has finished. A remaining or later job belongs to code that outlived the run (an unstructured
+/// task with this executor, or an actor shared with other runs), and is passed on to the global concurrent executor. A task with this
+/// executor holds a reference to it.
 ///
 /// `@unchecked Sendable`: all mutable state is read and written under `mutex`.
 final class RunExecutor: TaskExecutor, @unchecked Sendable {
@@ -20,7 +20,7 @@ final class RunExecutor: TaskExecutor, @unchecked Sendable {
   private var isClosed = false
   private let virtualTime: VirtualTime?
 
-  /// - Parameter virtualTime: A test host's clock, which is told when the run's thread waits; `nil` in a real host.
+  /// - Parameter virtualTime: A test host's clock, which is notified when the run's thread waits; `nil` in a real host.
   init(_ virtualTime: VirtualTime? = nil) {
     self.virtualTime = virtualTime
     pthread_mutex_init(mutex, nil)
@@ -34,10 +34,10 @@ final class RunExecutor: TaskExecutor, @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Takes a job from any thread.
+  /// Accepts a job from any thread.
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    // Once the mutex is unlocked the run's thread may run the job, finish and free this object: nothing of it is touched after that.
+    // Once the mutex is unlocked, the run's thread may run the job, finish and free this object, so nothing of it is accessed after that.
     let mutex = mutex
     pthread_mutex_lock(mutex)
     let isClosed = isClosed
@@ -49,7 +49,7 @@ final class RunExecutor: TaskExecutor, @unchecked Sendable {
     if isClosed { globalConcurrentExecutor.enqueue(job) }
   }
 
-  /// Says how the run ended; ``drain()`` returns once the jobs it has taken from the queue are done. Called once, from any thread.
+  /// Sets the outcome of the run; ``drain()`` returns once the jobs that it has taken are done. Called once, from any thread.
   func finish(_ outcome: RunOutcome) {
     let mutex = mutex
     pthread_mutex_lock(mutex)

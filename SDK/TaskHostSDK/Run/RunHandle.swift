@@ -1,6 +1,6 @@
 import CTaskHost
 
-/// One run, as the host's functions take it. Usable from any thread; a call after the run is over gives `TASKHOST_ESTALE`.
+/// A run's handle for the host's functions. Usable from any thread; a call after the run is over returns `TASKHOST_ESTALE`.
 struct RunHandle: Sendable {
   let table: HostTable
   let task: taskhost_task
@@ -28,20 +28,20 @@ struct RunHandle: Sendable {
     return [UInt8](UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : length))
   }
 
-  /// The sentence the operator sees. Nothing happens once the run is over.
+  /// Sets the sentence for the operator. Does nothing once the run is over.
   func setMessage(_ text: String) {
     _ = CStrings.printable(text).withCString { functions.pointee.set_message(task, $0) }
   }
 
-  /// Why the run was asked to stop, `none` while it was not.
+  /// Why the run was asked to stop; `none` if it was not.
   var stopReason: StopReason { StopReason(cValue: functions.pointee.stop_reason(task)) }
 
   /// Whether the run has expired; true once it is over.
   var isExpired: Bool { functions.pointee.is_expired(task) != 0 }
 
-  /// Reads bytes whose length only the host knows, through a function that answers `TASKHOST_ETOOBIG` with the length it needs.
+  /// Reads bytes whose length only the host knows, through a function that returns `TASKHOST_ETOOBIG` with the required length.
   ///
-  /// - Returns: `nil` where there is nothing.
+  /// - Returns: `nil` if there is no value.
   func read(_ call: (UnsafeMutableRawPointer?, Int, UnsafeMutablePointer<Int>) -> taskhost_status) throws(TaskHostError) -> [UInt8]? {
     var capacity = 1024
     while true {
@@ -54,13 +54,13 @@ struct RunHandle: Sendable {
       switch Int(status) {
       case TASKHOST_OK: return bytes
       case TASKHOST_ENOTFOUND: return nil
-      case TASKHOST_ETOOBIG where length > capacity: capacity = length  // a writer may have grown it again: the loop looks once more
+      case TASKHOST_ETOOBIG where length > capacity: capacity = length  // a writer may have grown it again: the loop checks once more
       default: throw table.error(status)
       }
     }
   }
 
-  /// Hands bytes to the host; an empty array is a value of length 0, not the NULL that deletes.
+  /// Passes bytes to the host; an empty array is a value of length 0, not NULL, which deletes.
   func write(_ bytes: [UInt8], _ call: (UnsafeRawPointer, Int) -> taskhost_status) throws(TaskHostError) {
     var nothing: UInt8 = 0
     let status =

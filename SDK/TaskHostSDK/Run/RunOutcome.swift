@@ -1,12 +1,12 @@
 import CTaskHost
 
-/// How a run ended, and what the operator is told about it.
+/// How a run ended, and the message for the operator.
 struct RunOutcome: Sendable {
   let result: TaskResult
-  /// `nil` keeps what the plugin itself has set.
+  /// `nil` keeps the plugin's own message.
   let message: String?
 
-  /// Decodes the payload, runs the plugin and judges what it returned or threw.
+  /// Decodes the payload, runs the plugin and converts its result or error.
   static func of<Plugin: BackgroundTask>(_ plugin: Plugin, _ run: RunHandle) async -> RunOutcome {
     let context: TaskContext<Plugin.Payload>
     do {
@@ -31,7 +31,7 @@ struct RunOutcome: Sendable {
     }
   }
 
-  /// Tells the host the message and the delay, and gives the value the handler returns.
+  /// Reports message and delay to the host, and returns the handler's return value.
   func report(to run: RunHandle) -> taskhost_result {
     if let message { run.setMessage(message) }
     switch result {

@@ -1,10 +1,10 @@
 import CTaskHost
 
-/// The durable values of one identifier, shared by its runs and kept over restarts.
+/// The durable values of one identifier, shared by its runs and kept across restarts.
 ///
-/// A key is 1 to 256 bytes of UTF-8 without NUL, a value at most 1 MiB; 10,000 keys and 64 MiB an identifier.
-/// Every function throws ``TaskHostError``: `invalid` for a malformed key, `tooBig` and `limit` for what is over those limits, `unavailable`
-/// where nothing was stored, `stale` once the run is over.
+/// A key is 1 to 256 bytes of UTF-8 without NUL, a value at most 1 MiB; 10,000 keys and 64 MiB an identifier. Every function throws
+/// ``TaskHostError``: `invalid` for a malformed key, `tooBig` and `limit` for what is over those limits, `unavailable` if nothing was
+/// stored, `stale` once the run is over.
 public struct StateStore: Sendable {
   let run: RunHandle
 

@@ -94,7 +94,7 @@ extension HostCore {
     end(id, as: .cancelled)
   }
 
-  /// A run has ended: what its request does then, by the table of the semantics.
+  /// Decides what a request does after its run has ended.
   func requestEnded(_ run: RunState) {
     let id = run.report.requestID
     requests[id]?.runs.append(run.report)

@@ -1,7 +1,7 @@
 import CTaskHost
 import TaskHostSDK
 
-/// One call of a launch function: open until it returns, then closed for ever.
+/// One call of a launch function: open until it returns, then closed forever.
 final class LaunchSession: @unchecked Sendable {  // reason: everything that changes is touched with the lock of `core` held
   private let core: HostCore
   private let plugin: HostedPlugin

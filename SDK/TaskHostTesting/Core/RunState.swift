@@ -35,7 +35,7 @@ final class RunState: @unchecked Sendable {  // reason: everything that changes 
   let payloadMemory: UnsafeMutablePointer<UInt8>
   let budget: Duration?
   let grace: Duration
-  /// How long it may go without progress; `nil`: for ever.
+  /// How long it may go without progress; `nil`: forever.
   let stallLimit: Duration?
 
   var report: RunReport

@@ -33,7 +33,7 @@ public struct HostedRequest: Sendable, CustomStringConvertible {
   /// Its runs, in order.
   public let runs: [RunReport]
 
-  /// Whose handler.
+  /// The task identifier.
   public var identifier: String { submitted.identifier }
   /// What its run is given.
   public var payload: [UInt8] { submitted.payload }

@@ -2,7 +2,7 @@ public import TaskHostSDK
 
 /// A request as a plugin asked for it.
 public struct SubmittedRequest: Sendable, Equatable, CustomStringConvertible {
-  /// Whose handler.
+  /// The task identifier.
   public let identifier: String
   /// What its run is given.
   public let payload: [UInt8]

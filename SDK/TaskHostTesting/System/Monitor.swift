@@ -44,7 +44,7 @@ final class Monitor: @unchecked Sendable {  // reason: pthread's objects are mad
   /// With the lock held: wakes all threads of plugins that wait, for them to look again.
   func wakePlugins() { pthread_cond_broadcast(plugins) }
 
-  /// With the lock held, on the clock's thread: waits for work, at most until that many nanoseconds of real time; `nil`: for ever.
+  /// With the lock held, on the clock's thread: waits for work, at most until that many nanoseconds of real time; `nil`: forever.
   func waitAsClock(until deadline: UInt64?) {
     guard let deadline else {
       pthread_cond_wait(clockWork, mutex)

@@ -13,7 +13,7 @@
 
 #define TASKHOST_CRASH_VERSION 1u
 #define TASKHOST_CRASH_TEXT 6144
-/* Of so many runs it is remembered that they have begun. */
+/* The number of begun runs that are remembered. */
 #define TASKHOST_CRASH_RUNS 1024
 
 enum { TASKHOST_CRASH_NOTHING = 0, TASKHOST_CRASH_BEGUN = 1, TASKHOST_CRASH_COMPLETE = 2 };
@@ -46,11 +46,11 @@ const char *taskhost_crash_text(const taskhost_crash_cell *cell);
 /* Reads the state so that what was written before it is seen. */
 uint32_t taskhost_crash_state(const taskhost_crash_cell *cell);
 
-/* Installs the handlers for SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP and SIGSYS, which fill `cell` and let the process die.
+/* Installs handlers for SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP and SIGSYS, which fill `cell` and let the process die.
  * Calls to exit, _exit, _Exit and quick_exit are noted there too, until taskhost_crash_leaving is called. */
 void taskhost_crash_watch(taskhost_crash_cell *cell);
 
-/* The process is about to end because it wants to. */
+/* Call it before the process ends voluntarily. */
 void taskhost_crash_leaving(void);
 
 /* Gives the calling thread a stack for signal handlers, so that the overflow of its own is noted too. Freed when it ends. */

@@ -1,5 +1,5 @@
 /*
- * What the plugin checker cannot reach from Swift by itself.
+ * Functions of the plugin checker that Swift cannot call by itself.
  */
 #ifndef TASKHOST_CHECK_H
 #define TASKHOST_CHECK_H
@@ -12,7 +12,7 @@ uint64_t taskhost_check_memory_in_use(void);
 /* 0: the file system of `path` is mounted so that nothing on it can be executed (noexec). Else 1. */
 int taskhost_check_may_execute(const char *path);
 
-/* Removes a folder and everything in it, as far as it can be; links are not followed. */
+/* Removes a folder and everything in it, as far as possible; does not follow links. */
 void taskhost_check_remove_tree(const char *path);
 
 /*
@@ -21,7 +21,7 @@ void taskhost_check_remove_tree(const char *path);
  */
 int taskhost_check_catch_signals(void);
 
-/* The signals do again what they did before; a read of the pipe finds its end. */
+/* Restores the signals' earlier dispositions; a read of the pipe finds its end. */
 void taskhost_check_release_signals(void);
 
 #endif

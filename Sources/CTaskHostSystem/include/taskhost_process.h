@@ -1,5 +1,5 @@
 /*
- * System calls around child processes that Swift cannot reach by itself. Each answers as the call it wraps.
+ * System calls for child processes that Swift cannot call by itself. Each answers as the call it wraps.
  */
 #ifndef TASKHOST_PROCESS_H
 #define TASKHOST_PROCESS_H
@@ -19,19 +19,19 @@ int taskhost_process_close_on_exec(int first);
  * start do not outlive it. Call it while there is one thread, which must live as long as the process. 0, or -1: errno. */
 int taskhost_process_guard_group(void);
 
-/* A child that is spawned with these actions has no descriptor from `first` on. */
+/* A child spawned with these actions has no descriptor from `first` on. */
 int taskhost_process_close_from(posix_spawn_file_actions_t *actions, int first);
 
-/* A child that is spawned with these actions begins in `directory`. */
+/* A child spawned with these actions starts in `directory`. */
 int taskhost_process_begin_in(posix_spawn_file_actions_t *actions, const char *directory);
 
 /* A descriptor that poll finds readable when the child has ended (pidfd_open; close-on-exec). */
 int taskhost_process_descriptor(pid_t process);
 
-/* The status of a child whose end somebody else in this process has taken. */
+/* The status of a child that other code in this process has already reaped. */
 #define TASKHOST_PROCESS_TAKEN (-1000)
 
-/* What a child that has ended leaves behind. */
+/* The result of an ended child. */
 typedef struct taskhost_process_end {
   /* The exit status, or the negative number of the signal that killed it, or TASKHOST_PROCESS_TAKEN. */
   int32_t status, reserved;
@@ -59,13 +59,13 @@ typedef struct taskhost_poll_event {
   uint32_t ready, reserved;
 } taskhost_poll_event;
 
-/* Waits up to `nanoseconds` (negative: for ever) and fills up to `capacity` events, at most 64. */
+/* Waits up to `nanoseconds` (negative: forever) and fills up to `capacity` events, at most 64. */
 int taskhost_poll_wait(int poll, taskhost_poll_event *events, int capacity, int64_t nanoseconds);
 
-/* From now on the memory of a memfd that was made for it can neither shrink nor grow. */
+/* Seals the size of a memfd that was made for it. */
 int taskhost_system_seal_size(int descriptor);
 
-/* Makes reads of the descriptor answer at once. */
+/* Makes the descriptor non-blocking. */
 int taskhost_set_nonblocking(int descriptor);
 
 #endif

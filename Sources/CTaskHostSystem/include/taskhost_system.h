@@ -1,5 +1,5 @@
 /*
- * The few system calls that Swift cannot reach by itself, because they are variadic or not in its Glibc module.
+ * System calls that Swift cannot call by itself, because they are variadic or missing from its Glibc module.
  * Each answers as the call it wraps: -1 and errno on failure.
  */
 #ifndef TASKHOST_SYSTEM_H
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Gives memory that was freed and that the allocator keeps back to the system (malloc_trim). */
+/* Returns freed memory that the allocator keeps to the system (malloc_trim). */
 void taskhost_system_trim_memory(void);
 
 /* How late the kernel may wake the calling thread, in nanoseconds (prctl PR_SET_TIMERSLACK; the default is 50,000). */
@@ -21,10 +21,10 @@ int taskhost_system_event_set(int descriptor);
 /* Names the calling thread; the kernel keeps 15 bytes. */
 int taskhost_system_set_thread_name(const char *name);
 
-/* What has that name in `directory`, for naming it alone (O_PATH, O_NOFOLLOW, close-on-exec): a link itself, not what it leads to. */
+/* Opens `name` in `directory` as a reference (O_PATH, O_NOFOLLOW, close-on-exec): a link itself, not its target. */
 int taskhost_system_open_place(int directory, const char *name);
 
-/* The signal that no thread of the host blocks: by it, a thread that hangs is asked for its stack. */
+/* The signal that no thread of the host blocks. It asks a hanging thread for its stack. */
 int taskhost_system_stack_signal(void);
 
 /* The path of the object that `address` was loaded from, owned by the dynamic loader; NULL if there is none (dladdr). */
@@ -54,10 +54,10 @@ ssize_t taskhost_system_send(int socket, const void *bytes, size_t length, int d
  */
 ssize_t taskhost_system_receive(int socket, void *bytes, size_t capacity, int *descriptor, int flags);
 
-/* Has standard output written with each line, and not when some kilobytes are together. Before anything was printed. */
+/* Makes standard output line-buffered. Call it before anything is printed. */
 void taskhost_system_buffer_output_by_line(void);
 
-/* Writes what standard output still holds back; nothing while another thread is printing. Never waits for one. */
+/* Flushes standard output, unless another thread is printing. Never waits for it. */
 void taskhost_system_flush_output(void);
 
 #endif

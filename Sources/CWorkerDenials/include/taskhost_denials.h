@@ -3,7 +3,7 @@
  * executable and for every library it loads: each makes the real call, and when that failed although the ordinary permissions allow it,
  * tells the observer of CWorkerSandbox which entitlement would allow it. Results and errno stay as they were.
  *
- * Nothing depends on these functions for safety: who calls the kernel directly is denied all the same, only in silence.
+ * Safety does not depend on these functions: a direct system call is denied too, but silently.
  * They do nothing but the real call until the process is confined, and in builds with a sanitizer, which interposes the same functions.
  */
 #ifndef TASKHOST_DENIALS_H

@@ -61,7 +61,7 @@ void taskhost_sandbox_close(int descriptor);
 /* Applies the ruleset to the process. There is no way back. */
 int taskhost_sandbox_landlock_restrict(int ruleset);
 
-/* Which connections the filter leaves. */
+/* The connections that the filter allows. */
 enum taskhost_sandbox_network {
     TASKHOST_SANDBOX_NO_NETWORK,
     TASKHOST_SANDBOX_CONNECT, /* TCP and UDP */
@@ -86,13 +86,13 @@ int taskhost_sandbox_filter(const struct taskhost_sandbox_filter *filter);
 /* Called on any thread, inside the call that was denied, at most once for each sentence and at most 64 times. `sentence` lives as long as the call. */
 typedef void (*taskhost_sandbox_observer)(const char *sentence);
 
-/* From now on `observer` is told; NULL: nobody. */
+/* Sets the observer of denials; NULL removes it. */
 void taskhost_sandbox_observe(taskhost_sandbox_observer observer);
 
 /* What the process was confined to: what the filter was made from. Remembered so that a denial can name what would allow it. */
 void taskhost_sandbox_remember(const struct taskhost_sandbox_filter *filter);
 
-/* Whose a remembered path is. */
+/* The owner of a remembered path. */
 enum taskhost_sandbox_owner {
     TASKHOST_SANDBOX_LIBRARIES, /* looked into by libraries on their own account: nothing is said of what is there, or below */
     TASKHOST_SANDBOX_PLUGINS,   /* the plugin's own folder: the same, and for the folders it is in, as far as these are the host's */

@@ -2,20 +2,20 @@ import Glibc
 import HostThreads
 import TaskModel
 
-/// A connection to a bus, as one that says who it is by its user. Everything ends at a deadline.
+/// A connection to a bus, authenticated by its user. Every operation ends at a deadline.
 final class BusConnection {
-  /// What is waited for with poll.
+  /// The descriptor to poll.
   let descriptor: Int32
   private var received: [UInt8] = []
   private var serial: UInt32 = 0
 
-  /// Why there is no connection or no answer any more.
+  /// Why the connection failed.
   struct Failure: Error, Hashable {
     /// What was seen, in a sentence without a full stop.
     var reason: String
   }
 
-  /// Connects to the socket at `path` and is let in.
+  /// Connects to the socket at `path` and authenticates.
   init(_ path: String, until deadline: MonotonicTime) throws(Failure) {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
     guard descriptor >= 0 else { throw Failure(reason: "socket: \(TextFile.reason(errno))") }
@@ -34,7 +34,7 @@ final class BusConnection {
 
   deinit { close(descriptor) }
 
-  /// Sends a call; its number, by which the answer is known.
+  /// Sends a call and returns its number, which identifies the answer.
   @discardableResult func send(_ message: BusMessage, until deadline: MonotonicTime) throws(Failure) -> UInt32 {
     serial += 1
     var message = message
@@ -43,7 +43,7 @@ final class BusConnection {
     return serial
   }
 
-  /// The next message; nil: none came by `deadline`.
+  /// The next message; nil if none came by `deadline`.
   func next(until deadline: MonotonicTime) throws(Failure) -> BusMessage? {
     while true {
       switch BusParser.parse(received) {
@@ -56,9 +56,9 @@ final class BusConnection {
     }
   }
 
-  /// Says by which user it is, and has that accepted.
+  /// Authenticates by user.
   private func introduce(until deadline: MonotonicTime) throws(Failure) {
-    // Without a number: the bus sees the user itself, by the number that it knows it by, which in a user namespace is another.
+    // Sends no user id: the bus sees the user itself, and in a user namespace under another id.
     try write([0] + Array("AUTH EXTERNAL\r\nDATA\r\n".utf8), until: deadline)
     var answer = try line(until: deadline)
     if answer.hasPrefix("DATA") { answer = try line(until: deadline) }
@@ -66,7 +66,7 @@ final class BusConnection {
     try write(Array("BEGIN\r\n".utf8), until: deadline)
   }
 
-  /// The next line of what is said before there are messages.
+  /// The next line of the authentication.
   private func line(until deadline: MonotonicTime) throws(Failure) -> String {
     while !received.contains(10) {
       guard received.count < 4096, try read(until: deadline) else { throw Failure(reason: "the bus did not answer in time") }
@@ -90,7 +90,7 @@ final class BusConnection {
     }
   }
 
-  /// Reads what is there; false: nothing came by `deadline`.
+  /// Reads the available bytes. Returns false if none came by `deadline`.
   private func read(until deadline: MonotonicTime) throws(Failure) -> Bool {
     var buffer = [UInt8](repeating: 0, count: 16_384)
     while true {

@@ -1,12 +1,12 @@
-/// A message of D-Bus, as far as it matters here: a call that is sent, an answer or a signal that comes.
+/// A D-Bus message, as far as needed here: an outgoing call, an incoming answer or signal.
 struct BusMessage: Sendable, Hashable {
   /// What it is.
   var kind: Kind
   /// Its number, from 1.
   var serial: UInt32
-  /// The number of the call that it answers; nil: it answers none.
+  /// The number of the call that it answers; nil if it answers none.
   var replyTo: UInt32?
-  /// Whose object, and of what: only what is set is sent.
+  /// The addressed object; only fields that are set are sent.
   var path: String?
   var interface: String?
   var member: String?
@@ -17,7 +17,7 @@ struct BusMessage: Sendable, Hashable {
   /// The types in the body.
   var signature = ""
   var body: [UInt8] = []
-  /// Whether the body's numbers are in the order of this format's sender with the highest byte first.
+  /// Whether the sender uses big-endian numbers.
   var isBigEndian = false
 
   /// The kinds of the protocol.
@@ -28,7 +28,7 @@ struct BusMessage: Sendable, Hashable {
     case signal = 4
   }
 
-  /// The unsigned number within the one variant of the body, as `Properties.Get` answers it; nil: it is something else.
+  /// The unsigned number in the body's only variant, as `Properties.Get` returns it; nil for anything else.
   var variantNumber: UInt32? {
     // The variant's signature: its length, its letter, a zero; the number is aligned to four bytes.
     guard kind == .answer, signature == "v", body.count >= 8, body[0] == 1, body[1] == UInt8(ascii: "u"), body[2] == 0 else { return nil }
@@ -42,7 +42,7 @@ struct BusMessage: Sendable, Hashable {
     return writer.bytes
   }
 
-  /// Its bytes, lowest byte first. A call does not start the service it is for.
+  /// Its bytes, little endian. A call does not start its service.
   var encoded: [UInt8] {
     var writer = BusWriter()
     writer.bytes = [UInt8(ascii: "l"), kind.rawValue, kind == .call ? 0x2 : 0x1, 1]
@@ -62,7 +62,7 @@ struct BusMessage: Sendable, Hashable {
     if let destination { field(.destination, "s") { $0.append(string: destination) } }
     if !signature.isEmpty { field(.signature, "g") { $0.append(signature: signature) } }
     writer.append(number: UInt32(fields.bytes.count))
-    // The fields begin at byte 16, so they are aligned in the whole as they are by themselves.
+    // The fields begin at byte 16, so their alignment in the message is the same as on their own.
     writer.bytes += fields.bytes
     writer.align(8)
     return writer.bytes + body

@@ -1,11 +1,11 @@
-/// Cuts the bytes of a connection into messages.
+/// Splits the bytes of a connection into messages.
 enum BusParser {
-  /// Bytes. The protocol allows 128 MiB; nothing that is heard here has a thousandth of it.
+  /// The maximum size in bytes. The protocol allows 128 MiB; messages expected here have less than a thousandth of that.
   static let limit = 1 << 20
 
-  /// What the bytes begin with.
+  /// What is at the beginning of the bytes.
   enum Result: Hashable {
-    /// A message of so many bytes; nil: one of a kind that means nothing here.
+    /// A message of `length` bytes; nil for a kind that is irrelevant here.
     case message(BusMessage?, length: Int)
     /// The beginning of one.
     case incomplete
@@ -26,7 +26,7 @@ enum BusParser {
     let bodyStart = (fieldsEnd + 7) & ~7
     let end = bodyStart + Int(bodyLength)
     guard bytes.count >= end else { return .incomplete }
-    // Kinds that are not known are to be passed over.
+    // Unknown kinds must be ignored.
     guard let kind = BusMessage.Kind(rawValue: bytes[1]) else { return .message(nil, length: end) }
     var message = BusMessage(kind: kind, serial: serial, isBigEndian: isBigEndian)
     message.body = Array(bytes[bodyStart..<end])
@@ -34,12 +34,12 @@ enum BusParser {
     return .message(message, length: end)
   }
 
-  /// Reads the header's fields; false: they are not what the protocol allows.
+  /// Reads the header's fields. Returns false if they violate the protocol.
   private static func readFields(_ reader: BusReader, _ range: Range<Int>, into message: inout BusMessage) -> Bool {
     var offset = range.lowerBound
     while offset < range.upperBound {
       offset = (offset + 7) & ~7
-      // Each is its number and a variant, whose signature has one letter.
+      // Each field is its number and a variant whose signature has one letter.
       guard let code = reader.byte(at: offset), reader.byte(at: offset + 1) == 1, let type = reader.byte(at: offset + 2),
         reader.byte(at: offset + 3) == 0
       else { return false }

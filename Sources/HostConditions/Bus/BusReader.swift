@@ -1,4 +1,4 @@
-/// Reads values of D-Bus from bytes; what is not there is nil, whatever the bytes say.
+/// Reads D-Bus values from bytes; values beyond the end are nil, whatever the bytes claim.
 struct BusReader {
   private let bytes: [UInt8]
   private let isBigEndian: Bool
@@ -14,7 +14,7 @@ struct BusReader {
     return isBigEndian ? UInt32(bigEndian: value) : UInt32(littleEndian: value)
   }
 
-  /// A text of `length` bytes and the zero behind it.
+  /// A text of `length` bytes followed by a zero.
   func text(at offset: Int, length: Int) -> String? {
     guard offset >= 0, length >= 0, length < bytes.count, offset + length < bytes.count, bytes[offset + length] == 0 else { return nil }
     return String(validating: bytes[offset..<offset + length], as: UTF8.self)

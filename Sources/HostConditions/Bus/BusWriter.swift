@@ -1,8 +1,8 @@
-/// Writes values as D-Bus wants them, lowest byte first.
+/// Writes D-Bus values, little endian.
 struct BusWriter {
   var bytes: [UInt8] = []
 
-  /// Fills up with zeros to a multiple of `count`.
+  /// Pads with zeros to a multiple of `count`.
   mutating func align(_ count: Int) { while bytes.count % count != 0 { bytes.append(0) } }
 
   mutating func append(number: UInt32) {

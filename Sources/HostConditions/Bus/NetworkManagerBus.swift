@@ -1,38 +1,38 @@
 import HostThreads
 import TaskModel
 
-/// Asks NetworkManager whether the connection is metered, and hears of changes.
+/// Asks NetworkManager whether the connection is metered, and listens for changes.
 ///
-/// A machine without a bus or without NetworkManager has no answer; nothing is started for it, and nothing is asked again until the network
+/// A machine without a bus or NetworkManager has no answer. The call does not start NetworkManager, and is not repeated until the network
 /// changes.
 final class NetworkManagerBus {
   private let path: String?
   private var connection: BusConnection?
-  /// What NetworkManager said; nil: it says nothing.
+  /// NetworkManager's answer; nil if there is none.
   private(set) var metered: ManagerMetered?
 
   private static let service = "org.freedesktop.NetworkManager"
   private static let object = "/org/freedesktop/NetworkManager"
   private static let bus = "org.freedesktop.DBus"
   private static let properties = "org.freedesktop.DBus.Properties"
-  /// For each exchange with the bus, while the monitor observes nothing else.
+  /// The time limit of an exchange with the bus, during which the monitor observes nothing else.
   private static let patience = Duration.milliseconds(500)
-  /// How often it is asked again at once when it tells of changes meanwhile.
+  /// How often to repeat the call immediately if changes arrive meanwhile.
   private static let rounds = 16
 
-  /// - Parameter path: The bus's socket; nil: nothing is asked.
+  /// - Parameter path: The bus's socket; nil to ask nothing.
   init(path: String?) { self.path = path }
 
-  /// What is waited for with poll; nil: nothing is.
+  /// The descriptor to poll; nil if there is none.
   var descriptor: Int32? { connection?.descriptor }
 
-  /// Does not listen any more.
+  /// Stops listening.
   func close() {
     connection = nil
     metered = nil
   }
 
-  /// Connects if it is not connected, and asks.
+  /// Connects if necessary, and asks.
   func ask() {
     do throws(BusConnection.Failure) {
       if connection == nil { connection = try open() }
@@ -40,7 +40,7 @@ final class NetworkManagerBus {
     } catch { close() }
   }
 
-  /// Takes what the bus sent; true: what NetworkManager says may have changed.
+  /// Receives what the bus sent. Returns true if NetworkManager's answer may have changed.
   func receive() -> Bool {
     let before = metered
     do throws(BusConnection.Failure) {
@@ -72,19 +72,19 @@ final class NetworkManagerBus {
     for _ in 0..<Self.rounds {
       let answer = try Self.call(connection, get, until: SystemClock.now + Self.patience)
       metered = answer.variantNumber.flatMap(ManagerMetered.init)
-      // What was read from the socket together with the answer wakes nobody.
+      // Data that was read together with the answer does not wake the thread again.
       guard try Self.takeSignals(connection) else { return }
     }
   }
 
-  /// Takes all messages that are there; whether one of them was a signal.
+  /// Takes all available messages. Returns whether one of them was a signal.
   private static func takeSignals(_ connection: BusConnection) throws(BusConnection.Failure) -> Bool {
     var isTold = false
     while let message = try connection.next(until: SystemClock.now) { isTold = isTold || message.kind == .signal }
     return isTold
   }
 
-  /// The answer to a call, be it an error. Signals that come before it are passed over: what they tell is asked for by this call or the next.
+  /// The answer to a call, which can be an error. Ignores earlier signals: this or the next call asks for their content.
   private static func call(
     _ connection: BusConnection, _ message: BusMessage, until deadline: MonotonicTime
   ) throws(BusConnection.Failure) -> BusMessage {

@@ -1,4 +1,4 @@
-/// The part of hysteresis that is level: two thresholds, and between them nothing changes.
+/// The thresholds of hysteresis: between the two, nothing changes.
 struct Band: Sendable, Hashable {
   /// Worse than this, the condition is lost.
   var lost: Double
@@ -7,7 +7,7 @@ struct Band: Sendable, Hashable {
   /// Whether more is better (a battery's charge) or worse (a load).
   var moreIsBetter: Bool
 
-  /// Where `value` points; what is not a number points nowhere.
+  /// The leaning of `value`; `unknown` for NaN.
   func leaning(_ value: Double) -> Leaning {
     guard !value.isNaN else { return .unknown }
     if moreIsBetter {
@@ -20,8 +20,8 @@ struct Band: Sendable, Hashable {
 }
 
 extension Leaning {
-  /// What several readings of one condition say together: one that is lost loses it, all must hold for it to hold; what is unknown has no
-  /// say unless nothing is known.
+  /// Combines several readings of one condition: it is lost if one is lost, and holds only if all hold. Unknown readings are ignored unless
+  /// all are unknown.
   static func together(_ leanings: [Leaning]) -> Leaning {
     let known = leanings.filter { $0 != .unknown }
     if known.isEmpty { return .unknown }

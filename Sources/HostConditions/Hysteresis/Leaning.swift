@@ -1,11 +1,11 @@
-/// Where a reading of the machine points, before time has its say.
+/// What a reading indicates, before delays apply.
 enum Leaning: Sendable, Hashable {
-  /// To the condition being held.
+  /// The condition holds.
   case holds
-  /// To its being lost.
+  /// The condition is lost.
   case lost
-  /// Between two thresholds: neither; what holds, holds on.
+  /// Between two thresholds: the condition stays as it is.
   case neither
-  /// The machine does not tell.
+  /// The machine does not report it.
   case unknown
 }

@@ -1,6 +1,6 @@
 import TaskModel
 
-/// The part of hysteresis that is time: how long a machine must lean one way before a condition follows.
+/// The delays of hysteresis: how long a reading must persist before the condition follows.
 struct Settling: Sendable, Hashable {
   /// How long, continuously, it must lean to `holds` before the condition holds.
   let holdsAfter: Duration
@@ -9,17 +9,17 @@ struct Settling: Sendable, Hashable {
   /// What the first reading does.
   let first: First
 
-  /// What the first reading does, of which nobody knows for how long it has been so.
+  /// The effect of the first reading, whose duration is unknown.
   enum First: Sendable, Hashable {
-    /// It decides at once: what is, is taken to have been.
+    /// The first reading counts immediately.
     case decides
-    /// The condition starts as not held and has to be earned.
+    /// The condition starts as not held.
     case startsLost
   }
 
   private(set) var holds = false
   private(set) var isKnown = false
-  /// When the condition changes if the machine goes on leaning as it does; nil: it leans to what is.
+  /// When the condition changes if the readings stay as they are; nil if they agree with it.
   private(set) var settlesAt: MonotonicTime?
   private var isFirst = true
 
@@ -29,9 +29,10 @@ struct Settling: Sendable, Hashable {
     self.first = first
   }
 
-  /// Takes a reading made at `now`, which never goes back.
+  /// Takes a reading made at `now`, which never decreases.
   ///
-  /// A reading in between stops what was settling: only what leans the whole time gets through. What is unknown holds at once.
+  /// A `neither` reading cancels a pending change: a change needs consistent readings. An unknown reading makes the condition hold
+  /// immediately.
   mutating func observe(_ leaning: Leaning, at now: MonotonicTime) {
     isKnown = leaning != .unknown
     defer { isFirst = false }

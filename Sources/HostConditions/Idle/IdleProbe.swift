@@ -8,7 +8,7 @@ struct IdleProbe {
     self.rule = rule
   }
 
-  /// What the machine has to do now, without what the host itself does.
+  /// The current load without the host's own.
   func read() -> Reading {
     rule.idle(
       loadPerProcessor: TextFile.read(sources.loadAverage).flatMap(Self.load).map { load in

@@ -1,4 +1,4 @@
-/// What load and pressure mean for `idle`.
+/// Decides `idle` from load and pressure.
 struct IdleRule: Sendable, Hashable {
   /// Load average of one minute per processor.
   var load: Band
@@ -10,7 +10,7 @@ struct IdleRule: Sendable, Hashable {
     pressure = Band(lost: settings.busyPressure, holds: settings.idlePressure, moreIsBetter: false)
   }
 
-  /// Whether the machine looks idle. Each is nil where the machine does not tell it; the others decide then.
+  /// Whether the machine looks idle. A value is nil if the machine does not report it; then the others decide.
   func idle(loadPerProcessor: Double?, processorPressure: Double?, diskPressure: Double?) -> Reading {
     let leaning = Leaning.together([
       loadPerProcessor.map(load.leaning) ?? .unknown, processorPressure.map(pressure.leaning) ?? .unknown,

@@ -1,20 +1,20 @@
 import Glibc
 
-/// The kernel's word that something begins to wait for a processor or a disk.
+/// Notifications of the kernel that something waits for a processor or a disk.
 ///
-/// It tells that a machine gets busy, never that it gets idle, and it tells it again each two seconds: so it is listened to only while the
-/// machine is idle.
+/// The kernel reports that a machine becomes busy, never that it becomes idle, and repeats the report every two seconds. So the monitor
+/// listens only while the machine is idle.
 final class PressureTriggers {
   private let directory: String
-  /// Milliseconds of waiting within ``window`` that are told.
+  /// The waiting time within ``window`` that triggers a report, in milliseconds.
   private let threshold: Int
   private(set) var descriptors: [Int32] = []
   private var isRefused = false
 
-  /// Milliseconds; the shortest that the kernel grants to those who are not root, and the longest of which it is a multiple.
+  /// Milliseconds; the shortest window that the kernel grants to users other than root.
   private static let window = 2000
 
-  /// Triggers at that share of time, in percent.
+  /// Creates triggers at a share of time in percent.
   init(directory: String, percent: Double) {
     self.directory = directory
     threshold = max(1, min(Self.window, Int(Double(Self.window) * max(0, min(100, percent)) / 100)))
@@ -22,15 +22,15 @@ final class PressureTriggers {
 
   deinit { close() }
 
-  /// Begins or ends to listen. Where the kernel grants no trigger, load and pressure are read at times only.
+  /// Starts or stops listening. If the kernel grants no trigger, load and pressure are only read periodically.
   func watch(_ wanted: Bool) {
     guard wanted else { return close() }
-    // A file that stands for the kernel's would be written over.
+    // A file that replaces the kernel's would be overwritten.
     guard descriptors.isEmpty, !isRefused, directory == ConditionSources.kernelPressure else { return }
     descriptors = ["cpu", "io"].compactMap { open("\(directory)/\($0)") }
   }
 
-  /// Never listens again: the kernel answers with errors, which would wake without end.
+  /// Never listens again: errors of the kernel would wake the thread endlessly.
   func giveUp() {
     isRefused = true
     close()
@@ -39,7 +39,7 @@ final class PressureTriggers {
   private func open(_ path: String) -> Int32? {
     let descriptor = Glibc.open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
-    // The kernel wants the zero at the end to be written too.
+    // The kernel requires the final zero byte.
     let order = Array("some \(threshold * 1000) \(Self.window * 1000)".utf8) + [0]
     guard write(descriptor, order, order.count) == order.count else {
       Glibc.close(descriptor)

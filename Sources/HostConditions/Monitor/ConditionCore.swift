@@ -1,9 +1,9 @@
 import TaskModel
 
-/// What is known of all conditions: pure, over interest, overrides, readings and time.
+/// The state of all conditions: a pure function of interest, overrides, readings and time.
 struct ConditionCore: Sendable {
   private var trackers: [ConditionTracker]
-  /// What something waits for or runs by.
+  /// The conditions that requests wait for or runs depend on.
   private(set) var interest: Conditions = []
 
   init(settings: ConditionSettings, at wall: WallTime) {
@@ -29,15 +29,15 @@ struct ConditionCore: Sendable {
     return ConditionReport(states: trackers.map { $0.report(isNetworkDenied: isDenied) })
   }
 
-  /// When a reading is wanted next; nil: none is.
+  /// When the next reading is due; nil if none is.
   var nextDue: MonotonicTime? { trackers.compactMap(\.due).min() }
 
-  /// The conditions of which a reading is wanted at `now`.
+  /// The conditions whose reading is due at `now`.
   func due(at now: MonotonicTime) -> Conditions {
     Conditions(trackers.filter { tracker in tracker.due.map { $0 <= now } ?? false }.map(\.condition))
   }
 
-  /// Says what something waits for; the rest is not observed any more.
+  /// Sets the conditions of interest; the others are no longer observed.
   mutating func setInterest(_ wanted: Conditions, at wall: WallTime) {
     interest = wanted
     let isDenied = isNetworkDenied
@@ -46,9 +46,9 @@ struct ConditionCore: Sendable {
     }
   }
 
-  /// Takes an operator's word about each of `conditions`; nil takes it back.
+  /// Sets an operator's override of each of `conditions`; nil removes it.
   ///
-  /// - Parameter since: When it was given; nil: now.
+  /// - Parameter since: When it was set; nil means now.
   mutating func override(_ conditions: Conditions, holds: Bool?, since: WallTime? = nil, at wall: WallTime) {
     let isDenied = conditions.contains(.network) ? holds == false : isNetworkDenied
     for index in trackers.indices {
@@ -69,7 +69,7 @@ struct ConditionCore: Sendable {
     }
   }
 
-  /// What a look at what is not observed adds to the report: `readings` as they are, without time's say.
+  /// The report with fresh `readings` of unobserved conditions, without delays.
   func report(lookingAt readings: [(condition: Conditions, reading: Reading)], at now: MonotonicTime, wall: WallTime) -> ConditionReport {
     var looking = self
     looking.setInterest(.all, at: wall)

@@ -1,4 +1,4 @@
-/// What the monitor's thread did, for tests of what it must not do.
+/// Counters of the monitor's thread, for tests.
 package struct ConditionCounters: Sendable, Hashable {
   /// How often it woke.
   package var wakeUps = 0

@@ -1,7 +1,7 @@
 import HostThreads
 import TaskModel
 
-/// Somebody who waits for a look at every condition.
+/// A caller that waits for a look at every condition.
 final class ConditionLook: Sendable {
   private let monitor = Monitor()
   private let answer = Guarded<ConditionReport?>(nil)

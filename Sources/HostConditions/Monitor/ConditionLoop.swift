@@ -11,7 +11,7 @@ final class ConditionLoop {
   private let changed: @Sendable (ConditionReport) -> Void
   private let network: NetworkProbe
   private let manager: NetworkManagerBus
-  /// Whether NetworkManager was asked since the network changed last.
+  /// Whether NetworkManager was asked since the last change of the network.
   private var isManagerAsked = false
   private let systemBus: String?
   private let powerEvents = PowerEvents()
@@ -20,15 +20,15 @@ final class ConditionLoop {
   private let idle: IdleProbe
   private let triggers: PressureTriggers
   private let storage: StorageProbe
-  /// What was told last.
+  /// The last published report.
   private var published: ConditionReport
-  /// What an event calls to be read, whether due or not.
+  /// Conditions to read because of an event, whether due or not.
   private var called: Conditions = []
 
   private static let ofNetwork: Conditions = [.network, .unmetered]
   private static let ofPower: Conditions = [.power, .batteryNotLow]
 
-  /// - Parameter published: What is known to whoever made the monitor.
+  /// - Parameter published: The report that the monitor's creator already has.
   init(
     shared: ConditionShared, published: ConditionReport, settings: ConditionSettings, sources: ConditionSources, clock: any HostClock,
     changed: @escaping @Sendable (ConditionReport) -> Void
@@ -65,7 +65,7 @@ final class ConditionLoop {
     shared.ended()
   }
 
-  /// Opens and closes what tells of changes.
+  /// Opens and closes the sources of change events.
   private func observe(_ interest: Conditions) {
     network.watch(!interest.isDisjoint(with: Self.ofNetwork))
     powerEvents.watch(!interest.isDisjoint(with: Self.ofPower))
@@ -78,7 +78,7 @@ final class ConditionLoop {
   private func read() {
     let now = clock.monotonicTime
     let due = shared.core { $0.due(at: now) }
-    // What settles does so by what is, not by what is about to be read again.
+    // Refreshes the table first, so that delays end with current data.
     if let refresh = network.due, refresh <= now || !due.isDisjoint(with: Self.ofNetwork) {
       network.refresh(at: now)
       called.formUnion(Self.ofNetwork)
@@ -92,7 +92,7 @@ final class ConditionLoop {
       isManagerAsked = true
     }
     let readings = readings(of: wanted, manager: manager.metered)
-    // The time after the reading: what began while it was made must not count as having been there before.
+    // Takes the time after the reading: a state that began during the reading must not count as older.
     let (seen, wall) = (clock.monotonicTime, clock.wallTime)
     shared.core { $0.observe(readings, at: seen, wall: wall) }
     shared.count {
@@ -121,7 +121,7 @@ final class ConditionLoop {
     return found.filter { wanted.contains($0.condition) }
   }
 
-  /// Tells what changed, without a lock held.
+  /// Publishes changes without holding a lock.
   private func publish() {
     let report = shared.core { $0.report }
     let idle = report[.idle]
@@ -131,7 +131,7 @@ final class ConditionLoop {
     changed(report)
   }
 
-  /// What is known of what is of interest, and what a look at the rest shows.
+  /// The report of conditions of interest, with fresh readings of the others.
   private func look(at interest: Conditions) -> ConditionReport {
     let now = clock.monotonicTime
     let wall = clock.wallTime
@@ -142,11 +142,11 @@ final class ConditionLoop {
     return shared.core { $0.report(lookingAt: readings, at: now, wall: wall) }
   }
 
-  /// Sleeps until something is due, something happens, or somebody calls.
+  /// Sleeps until something is due, an event arrives, or a caller wakes it.
   private func wait() {
     var entries = [pollfd(fd: shared.event, events: Int16(POLLIN), revents: 0)]
     for descriptor in [network.descriptor, powerEvents.descriptor, manager.descriptor] {
-      // A negative descriptor is passed over.
+      // poll ignores a negative descriptor.
       entries.append(pollfd(fd: descriptor ?? -1, events: Int16(POLLIN), revents: 0))
     }
     for descriptor in triggers.descriptors { entries.append(pollfd(fd: descriptor, events: Int16(POLLPRI), revents: 0)) }
@@ -161,7 +161,7 @@ final class ConditionLoop {
     if told & (POLLERR | POLLNVAL) != 0 { triggers.giveUp() }
   }
 
-  /// Milliseconds until something is due, rounded up; negative: for ever.
+  /// Milliseconds until something is due, rounded up; negative means forever.
   private func timeout() -> Int32 {
     guard let due = [shared.core { $0.nextDue }, network.due].compactMap({ $0 }).min() else { return -1 }
     let left = due - clock.monotonicTime

@@ -6,7 +6,7 @@ import TaskModel
 /// What the monitor and its thread share.
 final class ConditionShared: Sendable {
   private let state: Guarded<State>
-  /// By which the thread is woken; closed when neither needs it.
+  /// Wakes the thread; closed when neither needs it.
   let event: Int32
   private let end = Monitor()
   private let hasEnded = Guarded(false)
@@ -18,13 +18,13 @@ final class ConditionShared: Sendable {
     var counters = ConditionCounters()
   }
 
-  /// What the thread is to do.
+  /// The orders for the thread.
   struct Orders {
-    /// What is to be observed.
+    /// The conditions to observe.
     var interest: Conditions
-    /// Who waits for a look at everything.
+    /// Callers that wait for a look at everything.
     var looks: [ConditionLook]
-    /// Whether it is to end.
+    /// Whether the thread must end.
     var isStopping: Bool
   }
 
@@ -37,13 +37,13 @@ final class ConditionShared: Sendable {
 
   deinit { close(event) }
 
-  /// Reads or changes what is known.
+  /// Reads or changes the state.
   func core<Value: Sendable>(_ body: (inout ConditionCore) -> Value) -> Value { state.withLock { body(&$0.core) } }
 
   /// Wakes the thread.
   func wake() { _ = taskhost_system_event_set(event) }
 
-  /// Asks for a look; false: the thread ends, nobody will answer.
+  /// Asks for a look. Returns false if the thread ends and will not answer.
   func ask(_ look: ConditionLook) -> Bool {
     let isTaken = state.withLock { state in
       if !state.isStopping { state.looks.append(look) }
@@ -59,7 +59,7 @@ final class ConditionShared: Sendable {
     wake()
   }
 
-  /// What is to be done now; the looks are the caller's to answer.
+  /// Takes the current orders; the caller must answer the looks.
   func takeOrders() -> Orders {
     state.withLock { state in
       defer { state.looks = [] }
@@ -73,13 +73,13 @@ final class ConditionShared: Sendable {
   /// Counts what the thread does.
   func count(_ body: (inout ConditionCounters) -> Void) { state.withLock { body(&$0.counters) } }
 
-  /// Says that the thread does nothing any more.
+  /// Called when the thread has ended its work.
   func ended() {
     end.locked { hasEnded.withLock { $0 = true } }
     end.broadcast()
   }
 
-  /// Waits until it does nothing any more.
+  /// Waits until the thread has ended its work.
   func waitForEnd() {
     end.locked { while !hasEnded.withLock({ $0 }) { end.wait() } }
   }

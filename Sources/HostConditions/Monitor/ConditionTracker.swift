@@ -1,6 +1,6 @@
 import TaskModel
 
-/// One condition as it is observed: its hysteresis, its override, and what it comes to.
+/// One observed condition: its hysteresis, its override and the result.
 struct ConditionTracker: Sendable {
   /// The one it is about.
   let condition: Conditions
@@ -13,15 +13,15 @@ struct ConditionTracker: Sendable {
   private var seen: String
   private var state: ConditionState
 
-  /// An operator's word, and since when it is in force.
+  /// An operator's override, and when it was set.
   private struct Override {
     var holds: Bool
     var since: WallTime
   }
 
   /// - Parameters:
-  ///   - settling: As it is before the first reading.
-  ///   - every: How often it is to be read while it is observed; nil: it tells by itself.
+  ///   - settling: The hysteresis before the first reading.
+  ///   - every: How often to read it while it is observed; nil if events report it.
   init(_ condition: Conditions, settling: Settling, every: Duration? = nil, at wall: WallTime) {
     self.condition = condition
     self.fresh = settling
@@ -33,7 +33,7 @@ struct ConditionTracker: Sendable {
 
   private static let unobserved = "not observed: nothing waits for it"
 
-  /// What it comes to; `isNetworkDenied` if an operator said that there is no network at all.
+  /// The resulting state; `isNetworkDenied` if an operator overrode the network to not hold.
   func report(isNetworkDenied: Bool) -> ConditionState {
     var state = state
     if let override {
@@ -47,7 +47,7 @@ struct ConditionTracker: Sendable {
     return state
   }
 
-  /// When it wants to be read next; nil: not by itself.
+  /// When its next reading is due; nil if none is.
   var due: MonotonicTime? {
     guard state.isWatched else { return nil }
     guard isSampled else { return MonotonicTime(nanoseconds: .min) }
@@ -55,10 +55,10 @@ struct ConditionTracker: Sendable {
     return times.min()
   }
 
-  /// Whether an operator said that it does not hold.
+  /// Whether an operator overrode it to not hold.
   var isOverriddenToNotHold: Bool { override?.holds == false }
 
-  /// Begins or ends to be observed. What was seen before is forgotten: it may be long ago.
+  /// Starts or stops observing. Forgets earlier readings, which can be old.
   mutating func watch(_ wanted: Bool, isNetworkDenied: Bool, at wall: WallTime) {
     guard wanted != state.isWatched else { return }
     state.isWatched = wanted
@@ -66,19 +66,19 @@ struct ConditionTracker: Sendable {
     isSampled = false
     nextSample = nil
     state.isKnown = true
-    seen = wanted ? "not looked at yet" : Self.unobserved
+    seen = wanted ? "not read yet" : Self.unobserved
     settle(isNetworkDenied: isNetworkDenied, at: wall)
   }
 
-  /// Takes an operator's word; nil takes it back. The same word again has been in force since the first time.
+  /// Sets an operator's override; nil removes it. Repeating an override keeps its original time.
   ///
-  /// - Parameter since: When it was given, if not now.
+  /// - Parameter since: When it was set, if not now.
   mutating func override(_ holds: Bool?, since: WallTime?, isNetworkDenied: Bool, at wall: WallTime) {
     if holds != override?.holds || since != nil { override = holds.map { Override(holds: $0, since: since ?? wall) } }
     settle(isNetworkDenied: isNetworkDenied, at: wall)
   }
 
-  /// Takes a reading made at `now`, if it is being observed.
+  /// Takes a reading made at `now` if the condition is observed.
   mutating func observe(_ reading: Reading, isNetworkDenied: Bool, at now: MonotonicTime, wall: WallTime) {
     guard state.isWatched else { return }
     isSampled = true
@@ -91,7 +91,7 @@ struct ConditionTracker: Sendable {
     settle(isNetworkDenied: isNetworkDenied, at: wall)
   }
 
-  /// Follows an operator's word about the network.
+  /// Applies an operator's override of the network.
   mutating func settle(isNetworkDenied: Bool, at wall: WallTime) {
     state.isOverridden = override != nil
     if !isSampled { state.settlesAt = nil }

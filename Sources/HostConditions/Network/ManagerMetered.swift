@@ -1,13 +1,13 @@
-/// What NetworkManager says of the connection, `NMMetered` of its D-Bus interface.
+/// NetworkManager's statement about the connection, `NMMetered` of its D-Bus interface.
 enum ManagerMetered: UInt32, Sendable, Hashable {
   /// It does not know.
   case unknown = 0
-  /// It was told so.
+  /// It was configured as metered.
   case yes = 1
-  /// It was told that it is not.
+  /// It was configured as not metered.
   case no = 2
-  /// It looks so (a telephone's hot spot).
+  /// It looks metered (a phone's hot spot).
   case guessYes = 3
-  /// It does not look so.
+  /// It does not look metered.
   case guessNo = 4
 }

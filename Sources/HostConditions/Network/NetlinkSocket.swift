@@ -2,7 +2,7 @@ import Glibc
 
 /// A socket to the kernel, closed with this value's owner.
 package final class NetlinkSocket {
-  /// What is waited for with poll.
+  /// The descriptor to poll.
   let descriptor: Int32
   /// Bytes; the kernel fills at most 32 KiB of a dump at once.
   private var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -11,11 +11,11 @@ package final class NetlinkSocket {
   enum Received: Hashable {
     /// One datagram of the kernel's.
     case datagram([UInt8])
-    /// Nothing is there now, or nothing came in time.
+    /// Nothing is available, or nothing came in time.
     case nothing
-    /// More was sent than the socket could keep: something is lost.
+    /// The socket overflowed: something was lost.
     case lost
-    /// The socket is of no more use: `errno`.
+    /// The socket is unusable: `errno`.
     case failed(Int32)
   }
 
@@ -27,9 +27,9 @@ package final class NetlinkSocket {
     package var call: String
   }
 
-  /// Opens a non-blocking socket of the protocol that gets what is sent to `groups`.
+  /// Opens a non-blocking socket of the protocol that receives messages to `groups`.
   ///
-  /// - Parameter receiveBuffer: Its size in bytes; nil: the kernel's default.
+  /// - Parameter receiveBuffer: Its size in bytes; nil means the kernel's default.
   package init(protocol number: Int32, groups: UInt32, receiveBuffer: Int32? = nil) throws(Failure) {
     let descriptor = socket(AF_NETLINK, Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), number)
     guard descriptor >= 0 else { throw Failure(code: errno, call: "socket") }
@@ -53,7 +53,7 @@ package final class NetlinkSocket {
     return sent == bytes.count ? nil : errno
   }
 
-  /// The next datagram. Datagrams of others than the kernel are thrown away.
+  /// The next datagram. Datagrams from senders other than the kernel are dropped.
   func receive() -> Received {
     while true {
       var address = NetlinkAddress(groups: 0)
@@ -75,7 +75,7 @@ package final class NetlinkSocket {
     }
   }
 
-  /// Waits until something can be received, at most so many milliseconds; false: nothing came.
+  /// Waits at most `milliseconds` for data. Returns false if none came.
   func wait(milliseconds: Int32) -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&entry, 1, milliseconds) > 0

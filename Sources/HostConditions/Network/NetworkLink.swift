@@ -4,8 +4,8 @@ struct NetworkLink: Sendable, Hashable {
   var index: Int32
   /// "eth0".
   var name: String
-  /// Whether it leads to this machine itself only.
+  /// Whether it leads only to this machine.
   var isLoopback: Bool
-  /// Whether an administrator wants it up and it has a carrier.
+  /// Whether it is administratively up and has a carrier.
   var isUp: Bool
 }

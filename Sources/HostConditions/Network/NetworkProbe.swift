@@ -6,16 +6,16 @@ final class NetworkProbe {
   private let receiveBuffer: Int32?
   private var events: NetlinkSocket?
   private var table: Result<NetworkTable, RouteDump.Failure>?
-  /// When the table is to be read again; nil: it is up to date.
+  /// When to read the table again; nil if it is up to date.
   private var refreshAt: MonotonicTime?
   private var lastDump: MonotonicTime?
-  /// How often all was read, and how often the kernel had lost messages.
+  /// How often everything was read, and how often the kernel lost messages.
   private(set) var dumps = 0
   private(set) var overruns = 0
 
-  /// Between two dumps, so that a storm of changes does not make as many of them.
+  /// The pause between two dumps, so that many changes do not cause as many dumps.
   private static let pause = Duration.milliseconds(250)
-  /// After a dump that failed.
+  /// The delay after a failed dump.
   private static let retry = Duration.seconds(30)
 
   init(rule: NetworkRule, receiveBuffer: Int32?) {
@@ -23,13 +23,13 @@ final class NetworkProbe {
     self.receiveBuffer = receiveBuffer
   }
 
-  /// What is waited for with poll; nil: nothing is.
+  /// The descriptor to poll; nil if there is none.
   var descriptor: Int32? { events?.descriptor }
 
-  /// When ``refresh(at:)`` is to be called; nil: what is known is up to date until the descriptor becomes readable.
+  /// When to call ``refresh(at:)``; nil if the table is up to date until the descriptor becomes readable.
   var due: MonotonicTime? { refreshAt }
 
-  /// Begins or ends to observe. Whoever does not observe has no socket open, so no change wakes it.
+  /// Starts or stops observing. Without observing, no socket is open, so no change wakes the thread.
   func watch(_ wanted: Bool) {
     guard wanted != (table != nil || refreshAt != nil) else { return }
     events = nil
@@ -62,13 +62,13 @@ final class NetworkProbe {
   func refresh(at now: MonotonicTime) {
     dumps += 1
     lastDump = now
-    // The socket first: what changes after the dump is heard of.
+    // Opens the socket first, so that changes after the dump are reported.
     let opened = open()
     table = opened.flatMap { Self.dump() }
     if case .failure = table { self.refreshAt = now + Self.retry } else { self.refreshAt = nil }
   }
 
-  /// What is known, or was seen by a look at the machine if it is not observed.
+  /// Readings from the table, or from a fresh look at the machine if it is not observed.
   func readings(manager: ManagerMetered?) -> (network: Reading, unmetered: Reading) {
     switch table ?? Self.dump() {
     case .success(let table): (rule.network(table), rule.unmetered(table, manager: manager))

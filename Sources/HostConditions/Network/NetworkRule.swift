@@ -1,4 +1,4 @@
-/// What the machine's network means for `network` and `unmetered`.
+/// Decides `network` and `unmetered` from the machine's network.
 struct NetworkRule: Sendable, Hashable {
   /// Names of interfaces that count as metered.
   var meteredInterfaces: Set<String>
@@ -9,7 +9,7 @@ struct NetworkRule: Sendable, Hashable {
     return Reading(leaning: .holds, observed: "\(connection.name) is up with a default route")
   }
 
-  /// Whether there is one that is not metered. `manager` is what NetworkManager says, nil if it says nothing.
+  /// Whether there is an unmetered network. `manager` is NetworkManager's answer; nil if there is none.
   func unmetered(_ table: NetworkTable, manager: ManagerMetered?) -> Reading {
     guard let connection = table.connection else { return Reading(leaning: .lost, observed: table.obstacle) }
     if let metered = connection.links.first(where: meteredInterfaces.contains) {

@@ -2,10 +2,10 @@
 struct NetworkTable: Sendable, Hashable {
   /// By their numbers.
   private(set) var links: [Int32: NetworkLink] = [:]
-  /// In the order in which the kernel named them.
+  /// In the kernel's order.
   private(set) var routes: [DefaultRoute] = []
 
-  /// A machine with those.
+  /// Creates a table.
   init(links: [NetworkLink] = [], routes: [DefaultRoute] = []) {
     for link in links { self.links[link.index] = link }
     self.routes = routes
@@ -20,10 +20,10 @@ struct NetworkTable: Sendable, Hashable {
     }
   }
 
-  /// Whether the table is no more to be trusted after that message.
+  /// Whether the table is out of date after a message.
   ///
-  /// Routes that go with an interface or an address go without a message, so each of those is a reason to ask again. Messages that tell
-  /// nothing new (a wireless interface sends them at each scan) are not.
+  /// Routes that disappear with an interface or an address do so without a message, so each such message is a reason to read again.
+  /// Messages without news (a wireless interface sends them at each scan) are not.
   func isStale(after message: RouteMessage) -> Bool {
     switch message {
     case .link(let link): links[link.index] != link
@@ -34,7 +34,7 @@ struct NetworkTable: Sendable, Hashable {
     }
   }
 
-  /// The route that is taken and the interface it leads through: the first, by table and metric, whose interface is up.
+  /// The effective route and its interface: the first one, by table and metric, whose interface is up.
   var connection: Connection? {
     let usable = routes.sorted { $0.comesBefore($1) }
     for route in usable {
@@ -47,7 +47,7 @@ struct NetworkTable: Sendable, Hashable {
     return nil
   }
 
-  /// What leads to everywhere.
+  /// The effective default route.
   struct Connection: Sendable, Hashable {
     /// The names of the interfaces over which its traffic is spread.
     var links: [String]
@@ -55,7 +55,7 @@ struct NetworkTable: Sendable, Hashable {
     var name: String
   }
 
-  /// Why there is no connection: the interface that is nearest to being one.
+  /// Why there is no connection, naming the most promising interface.
   var obstacle: String {
     let others = links.values.filter { !$0.isLoopback }
     if let down = routes.flatMap(\.links).compactMap({ links[$0] }).first(where: { !$0.isUp && !$0.isLoopback }) {

@@ -8,7 +8,7 @@ enum RouteDump {
     var reason: String
   }
 
-  /// How often a dump that was disturbed is made again, and for how long the kernel's answer is waited for. It answers from memory.
+  /// How often to repeat a disturbed dump, and how long to wait for the kernel, which answers from memory.
   private static let attempts = 4
   private static let patience: Int32 = 1000
 
@@ -16,7 +16,7 @@ enum RouteDump {
   ///
   /// Takes time in proportion to the number of routes, a millisecond for a thousand.
   static func make() throws(Failure) -> NetworkTable {
-    // One that is disturbed each time is still the newest there is, and what disturbs it is heard of as a change.
+    // A dump that is disturbed each time is still the newest available, and the disturbance arrives as a change.
     var table = NetworkTable()
     for _ in 0..<attempts {
       table = NetworkTable()
@@ -32,7 +32,7 @@ enum RouteDump {
     return table
   }
 
-  /// Makes one dump; false if something changed meanwhile.
+  /// Makes one dump. Returns false if something changed meanwhile.
   private static func ask(
     _ socket: NetlinkSocket, _ type: UInt16, family: UInt8, length: Int, into table: inout NetworkTable
   ) throws(NetlinkSocket.Failure) -> Bool {
@@ -50,7 +50,7 @@ enum RouteDump {
         for message in messages {
           switch message {
           case .done: return isWhole
-          // A kernel without IPv6 has no routes of it.
+          // A kernel without IPv6 has no IPv6 routes.
           case .refused(let code) where code == EOPNOTSUPP || code == EAFNOSUPPORT: return isWhole
           case .refused(let code) where code != 0: throw .init(code: code, call: "dump")
           case .overrun: return false

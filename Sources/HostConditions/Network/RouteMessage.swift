@@ -1,4 +1,4 @@
-/// One message of rtnetlink, as far as it matters here.
+/// One message of rtnetlink, as far as needed here.
 enum RouteMessage: Sendable, Hashable {
   /// The end of a dump.
   case done
@@ -10,9 +10,9 @@ enum RouteMessage: Sendable, Hashable {
   case link(NetworkLink)
   /// An interface that is gone.
   case linkGone(Int32)
-  /// An address came or went: routes may have gone with it, of which nothing is said.
+  /// An address was added or removed; routes can disappear with it without a message.
   case address
-  /// A default route that is there.
+  /// An existing default route.
   case route(DefaultRoute)
   /// A default route that is gone.
   case routeGone

@@ -1,12 +1,12 @@
 /// Reads messages of rtnetlink from the bytes of one datagram.
 ///
-/// The numbers are in the machine's byte order and aligned to four bytes. What is cut short ends the reading; what is read before it counts.
+/// The numbers are in the machine's byte order and aligned to four bytes. A truncated message ends the reading; earlier messages count.
 struct RouteParser {
   private let bytes: [UInt8]
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// The messages of the datagram, and whether one of them says that the dump it belongs to was disturbed.
+  /// The messages of the datagram, and whether one of them says that its dump was disturbed.
   func messages() -> (messages: [RouteMessage], interrupted: Bool) {
     var found: [RouteMessage] = []
     var interrupted = false
@@ -35,7 +35,7 @@ struct RouteParser {
     }
   }
 
-  /// A `struct ifinfomsg` with its attributes. A bridge reports its ports under a family of their own, which is not about the interface.
+  /// A `struct ifinfomsg` with its attributes. A bridge reports its ports under a separate family, which does not concern the interface.
   private func link(_ body: Range<Int>) -> RouteMessage? {
     guard let family = number(UInt8.self, at: body.lowerBound, in: body), family == 0,
       let index = number(Int32.self, at: body.lowerBound + 4, in: body),
@@ -57,7 +57,7 @@ struct RouteParser {
     return number(UInt8.self, at: body.lowerBound + 1, in: body) == 0 && flags & RouteProtocol.cloned == 0
   }
 
-  /// The default route of a `struct rtmsg` with its attributes; nil if nothing can be sent by it.
+  /// The default route of a `struct rtmsg` with its attributes; nil if it is unusable.
   private func defaultRoute(_ body: Range<Int>) -> DefaultRoute? {
     let start = body.lowerBound
     guard let family = number(UInt8.self, at: start, in: body), let version: UInt8 = family == 2 ? 4 : family == 10 ? 6 : nil,
@@ -100,7 +100,7 @@ struct RouteParser {
     while let length = number(UInt16.self, at: start, in: range).map(Int.init), length >= 4, start + length <= range.upperBound,
       let type = number(UInt16.self, at: start + 2, in: range)
     {
-      // The two highest bits say how the value is nested and ordered.
+      // The two highest bits are flags for nesting and byte order.
       found.append((type & 0x3FFF, start + 4..<start + length))
       start += (length + 3) & ~3
     }

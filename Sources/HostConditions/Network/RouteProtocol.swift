@@ -1,4 +1,4 @@
-/// The numbers of rtnetlink that are used here, from the kernel's `linux/netlink.h` and `linux/rtnetlink.h`, which are its ABI.
+/// The rtnetlink constants used here, from the kernel's `linux/netlink.h` and `linux/rtnetlink.h`, which are its ABI.
 enum RouteProtocol {
   /// NETLINK_ROUTE.
   static let family: Int32 = 0

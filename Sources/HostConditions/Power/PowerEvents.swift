@@ -1,21 +1,21 @@
-/// Hears from the kernel that a power supply changed.
+/// Listens to the kernel for changes of power supplies.
 final class PowerEvents {
   private var socket: NetlinkSocket?
 
-  /// What is waited for with poll; nil: the kernel is not heard, and the supplies are read at times only.
+  /// The descriptor to poll; nil if not listening, and the supplies are only read periodically.
   var descriptor: Int32? { socket?.descriptor }
 
-  /// Begins or ends to listen.
+  /// Starts or stops listening.
   func watch(_ wanted: Bool) {
     if !wanted {
       socket = nil
     } else if socket == nil {
-      // NETLINK_KOBJECT_UEVENT, the kernel's own group. Where it cannot be opened, reading at times has to do.
+      // NETLINK_KOBJECT_UEVENT, the kernel's own group. If it cannot be opened, periodic reading must suffice.
       socket = try? NetlinkSocket(protocol: 15, groups: 1)
     }
   }
 
-  /// Takes what the kernel sent; true: the supplies are to be read.
+  /// Receives what the kernel sent. Returns true if the supplies must be read.
   func receive() -> Bool {
     var isOfPower = false
     while let socket {
@@ -31,7 +31,7 @@ final class PowerEvents {
     return isOfPower
   }
 
-  /// Whether a message, of lines that end in a zero byte, is of a power supply.
+  /// Whether a message, whose lines end in a zero byte, concerns a power supply.
   static func isOfPower(_ bytes: [UInt8]) -> Bool {
     bytes.split(separator: 0).contains { $0.elementsEqual("SUBSYSTEM=power_supply".utf8) }
   }

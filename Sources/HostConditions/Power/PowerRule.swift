@@ -1,17 +1,17 @@
-/// What the machine's power supplies mean for `power` and `battery_not_low`.
+/// Decides `power` and `battery_not_low` from the machine's power supplies.
 struct PowerRule: Sendable, Hashable {
   /// Charge in percent.
   var charge: Band
 
   init(low: Double, okay: Double) { charge = Band(lost: low, holds: okay, moreIsBetter: true) }
 
-  /// Whether the machine has power from outside.
+  /// Whether the machine has external power.
   func power(_ supplies: [PowerSupply]) -> Reading {
     let batteries = supplies.filter { $0.kind == .battery }
     let external = supplies.filter { $0.kind == .external }
     if let online = external.first(where: { $0.isOnline == true }) { return Reading(leaning: .holds, observed: "\(online.name) is online") }
     guard !batteries.isEmpty else { return Reading(leaning: .holds, observed: "there is no battery, so the power is external") }
-    // A machine with a battery and no word about the plug: the battery knows.
+    // A machine with a battery but no report about its plug: the battery decides.
     if let draining = batteries.first(where: { $0.status == "Discharging" }) {
       return Reading(leaning: .lost, observed: "\(draining.name) is discharging")
     }
@@ -22,7 +22,7 @@ struct PowerRule: Sendable, Hashable {
     return .unknown("\(batteries[0].name) does not say whether it is charged, which counts as external power")
   }
 
-  /// Whether its batteries together have charge enough.
+  /// Whether its batteries together have enough charge.
   func battery(_ supplies: [PowerSupply]) -> Reading {
     let batteries = supplies.filter { $0.kind == .battery }
     guard let first = batteries.first else { return Reading(leaning: .holds, observed: "there is no battery that could be low") }
@@ -36,7 +36,7 @@ struct PowerRule: Sendable, Hashable {
     }
   }
 
-  /// The charge of all batteries that tell it, each weighed by what it holds if all tell that.
+  /// The combined charge of all batteries that report it, weighted by capacity if all report that.
   private func together(_ batteries: [PowerSupply]) -> Double? {
     let known = batteries.filter { $0.capacity != nil }
     guard !known.isEmpty else { return nil }

@@ -4,15 +4,15 @@ struct PowerSupply: Sendable, Hashable {
   var name: String
   /// What it is.
   var kind: Kind
-  /// Whether it gives power; nil: it does not say.
+  /// Whether it supplies power; nil if unknown.
   var isOnline: Bool?
-  /// Charge in percent; nil: it does not say.
+  /// Charge in percent; nil if unknown.
   var capacity: Double?
   /// The charge in words, if there is no number: "Low".
   var capacityLevel: String?
   /// "Charging", "Discharging", "Full", "Not charging", "Unknown".
   var status: String?
-  /// How much it holds when full, in any unit; nil: it does not say.
+  /// Its capacity when full, in any unit; nil if unknown.
   var fullCharge: Double?
 
   /// What a supply is.

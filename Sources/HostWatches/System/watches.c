@@ -8,7 +8,7 @@
 int taskhost_watches_clock_create(void) { return timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK); }
 
 int taskhost_watches_clock_arm(int timer) {
-  /* The kernel takes what is beyond its own clock as the end of it. */
+  /* The kernel clamps times beyond its clock. */
   time_t end = (time_t)(((uint64_t)1 << (sizeof(time_t) * 8 - 1)) - 1);
   struct itimerspec never = {.it_value = {.tv_sec = end}};
   return timerfd_settime(timer, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL);

@@ -26,7 +26,7 @@ static void note(struct scan *scan, const struct stat *found) {
   if (S_ISREG(found->st_mode) || S_ISDIR(found->st_mode)) scan->seen(scan->context, (uint64_t)found->st_dev, (uint64_t)found->st_ino);
 }
 
-/* A process that has ended meanwhile has nothing open; any other refusal hides something. */
+/* A process that has ended has nothing open; any other error hides something. */
 static void refused(struct scan *scan) {
   if (errno != ENOENT && errno != ESRCH) scan->complete = false;
 }
@@ -114,7 +114,7 @@ static void look_at_path(struct scan *scan, char *path) {
   if (path[0] == '/' && stat(path, &found) == 0) note(scan, &found);
 }
 
-/* Files that are disks or swap space are open in the kernel, and in no process. */
+/* Files used as disks or swap space are open in the kernel, not in a process. */
 static void look_at_kernel(struct scan *scan) {
   DIR *blocks = opendir("/sys/block");
   if (blocks != NULL) {
@@ -143,7 +143,7 @@ static void look_at_kernel(struct scan *scan) {
   fclose(swaps);
 }
 
-/* Root with its privileges, in the machine's own process namespace: nobody else sees every process. */
+/* Only root with its privileges in the machine's own process namespace sees every process. */
 static bool sees_everything(void) {
   struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
@@ -207,7 +207,7 @@ bool taskhost_open_files_is(int directory, const char *path, uint64_t device, ui
 
 int taskhost_open_files_lease(int directory, const char *path, uint64_t device, uint64_t inode) {
   struct stat found;
-  /* A device would be opened by what follows: look first. */
+  /* Check first, because the following call would open a device. */
   if (fstatat(directory, path, &found, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) != 0 || !S_ISREG(found.st_mode)) return -1;
   if ((uint64_t)found.st_dev != device || (uint64_t)found.st_ino != inode) return -1;
   int opened = open_expected(directory, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_NOATIME, device, inode, &found);

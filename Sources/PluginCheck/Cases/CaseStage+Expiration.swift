@@ -7,7 +7,7 @@ extension CaseStage {
     try launch()
     for round in 1...3 {
       reporter.at("a run that had expired before its handler began, \(round) of 3")
-      // The host lets one run at a time, so the second waits while it is told to stop.
+      // The host allows one run at a time, so the second waits while it is asked to stop.
       let runs = start([plan(), plan()])
       for run in runs.reversed() { expire(run, .cancelled) }
       for run in runs { finish(run) }
@@ -47,7 +47,7 @@ extension CaseStage {
       guard let run = start([plan()]).first else { break }
       Pause.wait(random.part(of: .milliseconds(10)))
       expire(run, reason)
-      // A second wish changes nothing.
+      // A second request to stop changes nothing.
       expire(run, .draining)
       finish(run)
       checkReturns()
@@ -68,12 +68,12 @@ extension CaseStage {
     let ledger = ledger
     let time = typicalTime()
     services.delayAnswers(by: min(grace * 6 / 10, .seconds(1))) { ledger.isExpired($0.run) }
-    expireRuns(5, called: "a run that was answered late in its grace") { self.random.part(of: time) }
+    expireRuns(5, called: "a run with a late answer in its grace") { self.random.part(of: time) }
     guard services.delayedCount > 0 else { throw .skipped("the handler makes no durable call once it has expired") }
     return "\(services.delayedCount) calls answered late; \(seen)"
   }
 
-  /// Begins runs and has each expire after what `moment` says.
+  /// Begins runs, each of which expires after a time from `moment`.
   private func expireRuns(_ count: Int, called name: String, at moment: () -> Duration) {
     let end = SystemClock.now + Self.patience
     for number in 1...count where SystemClock.now < end {

@@ -60,7 +60,7 @@ extension CaseStage {
     checkMarks(after: "a refused launch")
     policy.refuse(with: nil)
     try launch()
-    return "takes the refusal, and launches afterwards"
+    return "accepts the refusal, and launches afterwards"
   }
 
   func playLaunchSettings() throws(End) -> String {

@@ -3,14 +3,14 @@ import PluginRuntime
 import TaskModel
 
 extension CaseStage {
-  /// Threads are looked at so often, and so far apart, to tell those that work from those that sleep.
+  /// How often threads are sampled, and the interval, to distinguish working from sleeping threads.
   private static let looks = 12
   private static let look = Duration.milliseconds(50)
-  /// How long a case goes on to see whether what grows stops growing.
+  /// How long a case waits for growth to stop.
   private static let longPatience = Duration.seconds(40)
-  /// After how many runs what still grows is no cache.
+  /// If something still grows after this many runs, it is not a cache.
   private static let mostRuns = 4000
-  /// How many bytes may be kept meanwhile.
+  /// The number of bytes that may be kept meanwhile.
   private static let mostKept = 256 << 20
 
   func playMany() throws(End) -> String {
@@ -22,10 +22,10 @@ extension CaseStage {
       let count = repeatRuns(upTo: 150, for: .seconds(1), atLeast: 150, time)
       growth.add(use(), runs: count)
     }
-    // What grows may be a cache that fills: it stops growing.
+    // A filling cache grows too, but stops.
     let end = SystemClock.now + Self.longPatience
     while growth.isSuspicious, growth.runCount < Self.mostRuns, SystemClock.now < end, growth.bytes < Self.mostKept {
-      // A little in each run is told from chance by long rows alone, however busy the machine is.
+      // Only long series distinguish a small leak in each run from chance on a busy machine.
       let count = repeatRuns(upTo: 1000, for: .seconds(2), atLeast: 500, until: end, time)
       growth.add(use(), runs: count)
     }
@@ -34,18 +34,18 @@ extension CaseStage {
     return "\(warmUp + growth.runCount + 1) runs keep nothing"
   }
 
-  /// What the process holds, without what it keeps in the store's place and for the requests of runs that are over.
+  /// The resources of the process, after clearing what it stores for past runs.
   private func use() -> ProcessUse {
     services.clear()
     ThreadLauncher.forgetReturnedRuns()
     return ProcessUse()
   }
 
-  /// Runs in a row, every other of which expires at some moment; long ones soon, so that there are many.
+  /// Performs consecutive runs. Every other run expires at some moment; long runs expire early, so that many fit.
   ///
   /// - Parameters:
-  ///   - least: So many are made even where that takes longer: a few runs say nothing, and a busy machine is given the time for some.
-  ///   - latest: When to stop with fewer runs; nil: five seconds after `patience`.
+  ///   - least: The minimum number of runs, even if they take longer: a few runs prove nothing.
+  ///   - latest: When to stop with fewer runs; nil means five seconds after `patience`.
   private func repeatRuns(
     upTo count: Int, for patience: Duration, atLeast least: Int = 40, until latest: MonotonicTime? = nil, _ time: Duration
   ) -> Int {
@@ -82,7 +82,7 @@ extension CaseStage {
       let extra = ThreadList.numbers().subtracting(before).subtracting(CallWatch.shared.handlerThreads).filter { !isHostThread($0) }
       for thread in workers(among: extra) {
         reporter.breach(
-          "a thread of the handler's works on after it has returned: \(ThreadList.name(of: thread)) (\(thread))",
+          "a thread of the handler still works after the handler has returned: \(ThreadList.name(of: thread)) (\(thread))",
           HeaderRules.handlerThreads,
           detail: ThreadList.stack(of: thread))
       }
@@ -102,8 +102,8 @@ extension CaseStage {
     return seen
   }
 
-  /// Those of the threads that work on: that are seen to run several times, or that end only now. One that has given the run its answer
-  /// and goes back to sleep is seen once.
+  /// The threads that still work: they run in several samples, or end only now. A thread that has delivered its result and goes back to
+  /// sleep runs in one sample at most.
   private func workers(among threads: Set<Int32>) -> [Int32] {
     var last: [Int32: Int] = [:]
     for thread in threads { last[thread] = ThreadList.activity(of: thread) }
@@ -116,7 +116,7 @@ extension CaseStage {
           last[thread] = now
           if now != before { busy[thread, default: 0] += 1 }
         } else {
-          // One that ends at once was about to. Libdispatch's end when they have had nothing to do for a while.
+          // A thread that ends immediately was about to end. Libdispatch's threads end after idling for a while.
           last[thread] = nil
           if look >= Self.looks / 2, !ofDispatch.contains(thread) { busy[thread] = Self.looks }
         }
@@ -125,7 +125,7 @@ extension CaseStage {
     return busy.filter { $1 >= (ofDispatch.contains($0) ? Self.looks / 2 : 3) }.map(\.key)
   }
 
-  /// The runtime makes deadline threads as it needs them.
+  /// The runtime creates deadline threads on demand.
   private func isHostThread(_ thread: Int32) -> Bool { ThreadList.name(of: thread) == "deadlines" }
 
   func playDrain() throws(End) -> String {
@@ -158,7 +158,7 @@ extension CaseStage {
     func left() -> Set<Int32> {
       ThreadList.numbers().subtracting(threadsBefore).subtracting(CallWatch.shared.handlerThreads)
     }
-    // The end of a thread cannot be waited for by its number alone: it is looked at again for a while.
+    // A thread's end cannot be awaited by its number alone, so it is polled for a while.
     let end = SystemClock.now + .seconds(1)
     while left().contains(where: { !ThreadList.isOfDispatch($0) }), SystemClock.now < end { Pause.wait(.milliseconds(20)) }
     let remaining = left()
@@ -167,10 +167,10 @@ extension CaseStage {
     for thread in busy.union(hosts).sorted() {
       let what =
         hosts.contains(thread)
-        ? "its expiration handler has not returned" : "a thread of the plugin's works on: \(ThreadList.name(of: thread)) (\(thread))"
+        ? "its expiration handler has not returned" : "a thread of the plugin still works: \(ThreadList.name(of: thread)) (\(thread))"
       reporter.breach("after the shutdown \(what)", HeaderRules.shutdownThreads, detail: ThreadList.stack(of: thread))
     }
-    // The runtimes of some languages keep threads that they cannot end; asleep, they end with the process.
+    // The runtimes of some languages keep threads that they cannot end; sleeping threads end with the process.
     let sleepers = remaining.subtracting(busy).subtracting(hosts).filter { !ThreadList.isOfDispatch($0) }
     guard let first = sleepers.min() else { return }
     reporter.remark(

@@ -5,7 +5,7 @@ import TaskModel
 extension CaseStage {
   /// Plays the case.
   ///
-  /// - Returns: What was seen, a line.
+  /// - Returns: One line about what was seen.
   func play() throws(End) -> String {
     switch order.tried {
     case .file, .note, .worker: throw .skipped("needs no case process")
@@ -38,6 +38,6 @@ extension CaseStage {
     }
   }
 
-  /// The case's runs, in words.
+  /// A summary of the case's runs.
   var seen: String { tally.sentence }
 }

@@ -10,7 +10,7 @@ extension CaseStage {
     if case .returned(.failure, _) = end.ending {
       reporter.warn(
         "the run with the valid payload failed: \(end.report.message ?? "no message")",
-        "Give a payload that the handler accepts with --payload, and its settings with --settings, or what comes after it is not tried.")
+        "Give a payload that the handler accepts with --payload, and its settings with --settings, otherwise the later cases are skipped.")
     }
     let time = end.report.handlerTime?.wholeMilliseconds ?? 0
     return "\(seen) in \(max(1, time)) ms"
@@ -61,7 +61,7 @@ extension CaseStage {
     }
   }
 
-  /// The valid payload with something cut, changed, doubled or put in.
+  /// The valid payload with something removed, changed, doubled or inserted.
   private func damaged(_ payload: [UInt8]) -> [UInt8] {
     var bytes = payload.isEmpty ? Array("{}".utf8) : payload
     for _ in 0..<Int.random(in: 1...4, using: &random) {

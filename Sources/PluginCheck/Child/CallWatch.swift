@@ -3,9 +3,9 @@ import CTaskHost
 import Glibc
 import HostThreads
 
-/// Looks on while the plugin calls the host and while its handlers run.
+/// Watches the plugin's calls of the host and its handlers.
 final class CallWatch: @unchecked Sendable {  // reason: what changes is touched with `monitor` held
-  /// The one of this process.
+  /// The only one of this process.
   static let shared = CallWatch()
 
   /// A run whose handler has been called and has not returned.
@@ -27,25 +27,25 @@ final class CallWatch: @unchecked Sendable {  // reason: what changes is touched
   private var marks: ProcessMarks?
   private var looksLeft = 60
   private var isLaunching = false
-  /// What the plugin was given and is to give up again.
+  /// The memory that the plugin borrows.
   let memory = LentMemory()
 
-  /// Where to tell what is seen.
+  /// Sets the reporter.
   func begin(_ reporter: CaseReporter) { monitor.locked { self.reporter = reporter } }
 
-  /// As the process is to be left, from here on also in the middle of runs.
+  /// Sets the state in which the plugin must leave the process, from now on also during runs.
   func watch(_ marks: ProcessMarks) { monitor.locked { self.marks = marks } }
 
-  /// The launch function is about to be called.
+  /// Called before the launch function.
   func beganLaunch() { monitor.locked { isLaunching = true } }
 
-  /// The launch function has returned.
+  /// Called after the launch function.
   func endedLaunch() {
     monitor.locked { isLaunching = false }
     memory.endLaunch()
   }
 
-  /// The calling thread is one that the host calls handlers on.
+  /// Records that the host calls handlers on this thread.
   func noteHandlerThread() {
     let number = taskhost_crash_thread_number()
     guard ThreadList.name(of: number) != "deadlines" else { return }
@@ -128,7 +128,7 @@ final class CallWatch: @unchecked Sendable {  // reason: what changes is touched
     reporter.breach("\(function)() was called after the launch was over", HeaderRules.late)
   }
 
-  /// In the middle of a run: what is changed and put back would be seen by other runs meanwhile.
+  /// Compares the marks during a run: other runs would see even a temporary change.
   private func lookAtMarks() {
     let (before, reporter) = monitor.locked { () -> (ProcessMarks?, CaseReporter?) in
       guard !live.isEmpty, looksLeft > 0 else { return (nil, nil) }
@@ -139,9 +139,9 @@ final class CallWatch: @unchecked Sendable {  // reason: what changes is touched
   }
 
   private func stale(_ function: String, _ task: taskhost_task, _ reporter: CaseReporter) {
-    // An expiration handler that was not cleared may still be at work when its run ends.
+    // An expiration handler that was not cleared can still be running when its run ends.
     guard ThreadList.name(of: taskhost_crash_thread_number()) != "deadlines" else { return }
-    let what = task == 0 ? "with the handle 0" : "with the handle of a run that is over, or never was"
+    let what = task == 0 ? "with the handle 0" : "with the handle of a run that is over or never existed"
     reporter.breach("\(function)() was called \(what)", HeaderRules.stale)
   }
 

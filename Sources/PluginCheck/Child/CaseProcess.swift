@@ -4,17 +4,17 @@ import Glibc
 import HostThreads
 import PluginRuntime
 
-/// A process in which one case is tried, and nothing else.
+/// A process that tries one case.
 public enum CaseProcess {
-  /// The one argument of such a process.
+  /// The only argument of such a process.
   public static let argument = "plugins-check-case"
 
-  /// Its descriptors: the order, where news go, the crash cell.
+  /// Its descriptors: the order, the pipe for reports, the crash cell.
   static let orderDescriptor: Int32 = 3
   static let newsDescriptor: Int32 = 4
   static let cellDescriptor: Int32 = 5
 
-  /// What the process's first thread does. It serves the plugin's main queue, if there is one, and never returns.
+  /// The work of the process's first thread. It serves the plugin's main queue, if there is one, and never returns.
   public static func main() -> Never {
     guard taskhost_process_die_with_parent() == 0, watchCrashes(), let order = readOrder() else {
       let text = "taskhost: \(argument): started by `taskhost plugins check` only\n"
@@ -23,7 +23,7 @@ public enum CaseProcess {
       _exit(2)
     }
     _ = fcntl(newsDescriptor, F_SETFD, FD_CLOEXEC)
-    // As in a host, where its own libraries see to that.
+    // As in a host, whose libraries do this.
     signal(SIGPIPE, SIG_IGN)
     let reporter = CaseReporter(descriptor: newsDescriptor)
     CallWatch.shared.begin(reporter)
@@ -47,13 +47,13 @@ public enum CaseProcess {
     leave()
   }
 
-  /// Ends the process at once, with everything told.
+  /// Ends the process immediately; everything has been reported.
   static func leave() -> Never {
     taskhost_crash_leaving()
     _exit(0)
   }
 
-  /// Ends the process because nothing more can be told.
+  /// Ends the process because it cannot report any more.
   static func give(up reason: String) -> Never {
     let text = "taskhost: \(argument): \(reason)\n"
     _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) }
@@ -81,7 +81,7 @@ public enum CaseProcess {
     return CaseOrder(decoding: bytes)
   }
 
-  /// Where the first thread waits for a main queue to serve.
+  /// The first thread waits here for a main queue to serve.
   private final class Hall: @unchecked Sendable {  // reason: touched with `monitor` held
     private let monitor = Monitor()
     private var server_: MainQueueServer?

@@ -1,7 +1,7 @@
 import Glibc
 import HostThreads
 
-/// Tells the checker what a case sees, from any thread.
+/// Reports what a case sees to the checker, from any thread.
 final class CaseReporter: @unchecked Sendable {  // reason: what changes is touched with `monitor` held
   private let descriptor: Int32
   private let monitor = Monitor()
@@ -10,16 +10,16 @@ final class CaseReporter: @unchecked Sendable {  // reason: what changes is touc
   /// - Parameter descriptor: Where to write; the checker reads its other end.
   init(descriptor: Int32) { self.descriptor = descriptor }
 
-  /// What the case does from here on.
+  /// Reports what the case does from now on.
   func at(_ text: String) { tell(.at(text)) }
 
-  /// A broken rule. The same one is told once.
+  /// Reports a broken rule, each only once.
   func breach(_ seen: String, _ rule: String, detail: String = "") { find(CheckFinding(.breach, seen: seen, rule: rule, detail: detail)) }
 
-  /// Something worth a look. The same is told once.
+  /// Reports something worth a look, each only once.
   func warn(_ seen: String, _ rule: String, detail: String = "") { find(CheckFinding(.warning, seen: seen, rule: rule, detail: detail)) }
 
-  /// Something that the header forbids and that does no harm in a worker. The same is told once.
+  /// Reports something that the header forbids but that is harmless in a worker, each only once.
   func remark(_ seen: String, _ rule: String, detail: String = "") { find(CheckFinding(.remark, seen: seen, rule: rule, detail: detail)) }
 
   private func find(_ finding: CheckFinding) {
@@ -27,7 +27,7 @@ final class CaseReporter: @unchecked Sendable {  // reason: what changes is touc
     if isNew { tell(.finding(finding)) }
   }
 
-  /// Writes it whole. A checker that is gone takes this process with it.
+  /// Writes a message completely. If the checker is gone, this process ends too.
   func tell(_ news: CaseNews) {
     let bytes = news.encode()
     monitor.locked {

@@ -3,17 +3,17 @@ import PluginRuntime
 import TaskModel
 import TypedCalls
 
-/// Where a case is played: the real runtime with the plugin in it, and a host around it that does as the case says.
+/// Plays a case: the real runtime with the plugin in it, and a host around it that follows the case.
 final class CaseStage {
-  /// The case ends before its end.
+  /// The case ends early.
   enum End: Error {
-    /// It does not apply; why.
+    /// It does not apply, and why.
     case skipped(String)
-    /// What ends it has been told.
+    /// The reason has been reported.
     case told
   }
 
-  /// What a run is to be.
+  /// The plan of a run.
   struct Plan {
     var payload: [UInt8]
     var budget: Duration
@@ -34,20 +34,20 @@ final class CaseStage {
   /// Of a typed handler.
   private var signature: TypedSignature?
   private var sequences = RecordIDGenerator(after: 0)
-  /// As it was before the plugin was loaded.
+  /// The state of the process before the plugin was loaded.
   private let marks: ProcessMarks
   /// The threads before the plugin was loaded.
   let threadsBefore: Set<Int32>
   private(set) var plugin: LaunchedPlugin?
 
-  /// The host's launch budget where its configuration says nothing.
+  /// The host's default launch budget.
   static let launchBudget = Duration.seconds(5)
-  /// How long runs may take that are one of many.
+  /// The budget of each of many runs.
   static let shortBudget = Duration.milliseconds(200)
-  /// How long a case goes on with its repetitions.
+  /// How long a case repeats.
   static let patience = Duration.seconds(2)
 
-  /// - Parameter onMainQueue: Given what serves the plugin's main queue, once it is loaded.
+  /// - Parameter onMainQueue: Receives the server of the plugin's main queue once the plugin is loaded.
   init(_ order: CaseOrder, _ reporter: CaseReporter, onMainQueue: @escaping (MainQueueServer) -> Void) throws(HostThread.Failure) {
     self.order = order
     self.reporter = reporter
@@ -57,12 +57,12 @@ final class CaseStage {
     let ledger = RunLedger { thread, stack in
       reporter.breach(
         "the handler had not returned when its grace was over", HeaderRules.grace,
-        detail: stack.isEmpty ? "in thread \(thread), whose stack could not be had" : "in thread \(thread):\n\(stack)")
+        detail: stack.isEmpty ? "in thread \(thread), whose stack could not be read" : "in thread \(thread):\n\(stack)")
       CaseProcess.leave()
     }
     self.ledger = ledger
     launcher = try ThreadLauncher(services: services, role: .worker) { event in
-      // Told on the thread that the handler was called on.
+      // The event arrives on the handler's thread.
       if case .ended = event { CallWatch.shared.noteHandlerThread() }
       ledger.hear(event)
     }
@@ -73,7 +73,7 @@ final class CaseStage {
 
   // MARK: Launch
 
-  /// Loads the file and launches it once; nothing is told.
+  /// Loads the file and launches it once, without reporting.
   func launchOnce() throws(LaunchFailure) -> LaunchedPlugin {
     CallWatch.shared.beganLaunch()
     defer { CallWatch.shared.endedLaunch() }
@@ -86,9 +86,9 @@ final class CaseStage {
     return plugin
   }
 
-  /// Launches, tells what goes wrong, and makes the handler ready for runs.
+  /// Launches, reports failures, and prepares the handler for runs.
   ///
-  /// - Parameter concurrency: How many runs the host lets it have at once; nil: as many as it allows.
+  /// - Parameter concurrency: The host's limit of concurrent runs; nil means the plugin's own limit.
   @discardableResult func launch(concurrency: Int? = 1) throws(End) -> LaunchedPlugin {
     reporter.at("launching")
     let plugin: LaunchedPlugin
@@ -147,8 +147,8 @@ final class CaseStage {
   /// A new request's id.
   func newRequest() -> RequestID { RequestID(sequence: sequences.next(at: SystemClock().wallTime), origin: 1) }
 
-  /// Begins runs together; none of those whose payload a host would refuse when it is submitted, because the handler is a typed one and
-  /// the payload does not fit its signature.
+  /// Begins runs together. Skips runs of a typed handler whose payload does not fit its signature, because a host would refuse the
+  /// submission.
   func start(_ plans: [Plan]) -> [RunID] {
     guard var contract else { return [] }
     let orders = plans.compactMap { plan -> RunOrder? in
@@ -186,7 +186,7 @@ final class CaseStage {
     return end
   }
 
-  /// A run from its beginning to its end; nil: a host would refuse its payload.
+  /// A run from its beginning to its end; nil if a host would refuse its payload.
   @discardableResult func perform(_ plan: Plan) -> RunLedger.Ended? {
     guard let run = start([plan]).first else { return nil }
     defer {
@@ -212,7 +212,7 @@ final class CaseStage {
     return perform(plan(budget: .seconds(1)))?.report.handlerTime ?? .milliseconds(1)
   }
 
-  /// When all runs have ended.
+  /// Checks that handlers returned; called when all runs have ended.
   func checkReturns() {
     guard CallWatch.shared.unreturned > 0 else { return }
     reporter.breach("the handler ended its thread instead of returning", HeaderRules.threadExit)

@@ -1,22 +1,22 @@
 import HostThreads
 
-/// What the host has lent to the plugin: to a launch, and to each run, by the function that gave it.
+/// The memory that the host lends to a launch and to each run, by the function that returned it.
 final class LentMemory: @unchecked Sendable {  // reason: what changes is touched with `monitor` held
   private let monitor = Monitor()
   private var ofLaunch: [LentPages] = []
   private var ofRuns: [UInt64: [String: LentPages]] = [:]
-  /// Withdrawn, and kept so for a while that nothing else lies there.
+  /// Withdrawn pages, kept for a while so that nothing else is mapped there.
   private var withdrawn: [LentPages] = []
   private static let kept = 48
 
-  /// A text that is lent until ``endLaunch()``; the text itself where no memory is left.
+  /// Lends a text until ``endLaunch()``; returns the text itself if no memory is left.
   func lendToLaunch(_ text: UnsafePointer<CChar>) -> UnsafePointer<CChar> {
     guard let pages = LentPages(text) else { return text }
     monitor.locked { ofLaunch.append(pages) }
     return pages.bytes.assumingMemoryBound(to: CChar.self)
   }
 
-  /// The launch is over. Its pages are never given back: launches are few.
+  /// Ends the launch. Its pages are never freed, because launches are few.
   func endLaunch() {
     let over = monitor.locked { () -> [LentPages] in
       defer { ofLaunch = [] }
@@ -25,7 +25,7 @@ final class LentMemory: @unchecked Sendable {  // reason: what changes is touche
     over.forEach { $0.withdraw() }
   }
 
-  /// Bytes that are lent to a run until ``end(_:)``, the same each time for a function; nil where the run is not known or no memory left.
+  /// Lends bytes to a run until ``end(_:)``, the same copy each time for a function; nil if the run is unknown or no memory is left.
   func lend(_ bytes: UnsafeRawBufferPointer, from function: String, to task: UInt64) -> UnsafeRawPointer? {
     monitor.locked {
       if let pages = ofRuns[task]?[function] { return pages.bytes }

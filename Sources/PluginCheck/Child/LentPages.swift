@@ -1,14 +1,14 @@
 import Glibc
 
-/// Bytes that a plugin borrows, in pages of their own: they cannot be written, what lies behind their end cannot be read, and once they
-/// are withdrawn neither can they. What a plugin does wrong with them kills it there and then.
+/// Bytes that a plugin borrows, in separate pages. They are read-only, reading beyond their end fails, and so does any access after they
+/// are withdrawn. A violation kills the plugin at that point.
 struct LentPages {
   private let base: UnsafeMutableRawPointer
   private let length: Int
-  /// The first byte. A 0 byte, at the end of the last page that can be read, follows the last.
+  /// The first byte. A 0 byte follows the last byte, at the end of the last readable page.
   let bytes: UnsafeRawPointer
 
-  /// A copy of `bytes`; nil: no memory is left.
+  /// A copy of `bytes`; nil if no memory is left.
   init?(_ bytes: UnsafeRawBufferPointer) {
     let page = Int(sysconf(Int32(_SC_PAGESIZE)))
     let readable = (bytes.count + 1 + page - 1) / page * page
@@ -22,10 +22,10 @@ struct LentPages {
     mprotect(base + readable, page, PROT_NONE)
   }
 
-  /// As `init(_:)`, of a text with its end.
+  /// As `init(_:)`, for a text including its terminating zero.
   init?(_ text: UnsafePointer<CChar>) { self.init(UnsafeRawBufferPointer(start: text, count: strlen(text))) }
 
-  /// The time to use them is over.
+  /// Makes any further access fail.
   func withdraw() { mprotect(base, length, PROT_NONE) }
 
   /// Gives the pages back: another mapping may take their place.

@@ -1,19 +1,19 @@
 import Glibc
 
-/// What a plugin must leave as it is in its process.
+/// The properties of its process that a plugin must not change.
 struct ProcessMarks {
-  /// Something of the process that can be changed.
+  /// A property of the process.
   private struct Mark {
     let name: String
     let value: String
-    /// The signal whose disposition it is; 0: it is none.
+    /// The signal whose disposition it is; 0 for other properties.
     var signal: Int32 = 0
   }
 
   private var marks: [Mark] = []
   private static let asDefault = "default"
 
-  /// As it is now.
+  /// Takes the current state.
   init() {
     let status = ProcFile.text("/proc/self/status")
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
@@ -32,7 +32,7 @@ struct ProcessMarks {
     }
   }
 
-  /// Of `self`, the process's first thread, or of `thread-self`.
+  /// The credentials of `self`, the process's first thread, or of `thread-self`.
   static func credentials(of whose: String) -> String { credentials(in: ProcFile.text("/proc/\(whose)/status")) }
 
   private static func credentials(in status: String) -> String {
@@ -53,14 +53,14 @@ struct ProcessMarks {
     }
   }
 
-  /// Tells what is different since `before`, by the harm it does: the runtimes of some languages set a locale and handlers of their own,
-  /// which in a worker is their own affair.
+  /// Reports changes since `before`, by their harm: the runtimes of some languages set a locale and signal handlers, which is harmless in a
+  /// worker.
   func compare(with before: ProcessMarks, after what: String, _ reporter: CaseReporter) {
     var handlers: [String] = []
     for (old, new) in zip(before.marks, marks) where old.value != new.value {
       let rule = HeaderRules.marks[old.name] ?? ""
       if new.signal == SIGPIPE, new.value == Self.asDefault {
-        // The host, too, may close what the plugin writes to.
+        // The host may close a pipe that the plugin writes to.
         reporter.breach("\(what) left SIGPIPE to end the process: from \(old.value) to \(new.value)", HeaderRules.brokenPipe)
       } else if new.signal != 0 {
         handlers.append("signal \(new.signal) from \(old.value) to \(new.value)")

@@ -1,24 +1,24 @@
 import CPluginCheck
 import Glibc
 
-/// What this process holds.
+/// The resources of this process.
 struct ProcessUse {
   /// Open descriptors.
   let descriptors: Int
   /// Threads.
   let threads: Int
-  /// Child processes, those included that have ended and were not waited for.
+  /// Child processes, including zombies.
   let children: Int
-  /// Bytes that malloc has given out.
+  /// Bytes allocated with malloc.
   let memory: Int
-  /// Bytes of memory of its own that malloc has not given out: mappings, and what malloc keeps.
+  /// Bytes of private memory that are not allocated with malloc: mappings, and malloc's reserve.
   let mapped: Int
   /// Bytes of address space.
   let space: Int
 }
 
 extension ProcessUse {
-  /// As it is now.
+  /// Takes the current state.
   init() {
     let numbers = ThreadList.numbers()
     let memory = Int(clamping: taskhost_check_memory_in_use())
@@ -29,7 +29,7 @@ extension ProcessUse {
       memory: memory, mapped: max(0, bytes("RssAnon") - memory), space: bytes("VmSize"))
   }
 
-  /// The children of the threads; 0 where the kernel does not tell.
+  /// The number of children of the threads; 0 if the kernel does not report it.
   static func childCount(of threads: Set<Int32>) -> Int {
     threads.reduce(0) { $0 + ProcFile.text("/proc/self/task/\($1)/children").split(separator: " ").count }
   }

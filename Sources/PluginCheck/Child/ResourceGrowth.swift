@@ -1,14 +1,14 @@
-/// What the process holds after each of several rows of runs, and what of it grows from one to the next.
+/// The resources of the process after each of several series of runs, and which of them grow.
 struct ResourceGrowth {
   private var uses: [ProcessUse]
   private var runs: [Int] = []
-  /// From how many bytes a run on memory is kept.
+  /// The number of bytes per run from which memory counts as kept.
   private static let leastKept = 64
 
-  /// - Parameter use: Before the first row.
+  /// - Parameter use: The resources before the first series.
   init(_ use: ProcessUse) { uses = [use] }
 
-  /// A row of `count` runs is over. One that was cut short says little by itself: it goes on with the row before it.
+  /// Adds a series of `count` runs. A short series proves little by itself and is merged with the previous one.
   mutating func add(_ use: ProcessUse, runs count: Int) {
     if let last = runs.last, count < last / 2 {
       uses[uses.count - 1] = use
@@ -19,22 +19,22 @@ struct ResourceGrowth {
     }
   }
 
-  /// All runs of the rows.
+  /// The number of all runs.
   var runCount: Int { runs.reduce(0, +) }
 
-  /// Bytes that came to be held since the beginning.
+  /// The growth in bytes since the beginning.
   var bytes: Int {
     guard let first = uses.first, let last = uses.last else { return 0 }
     return max(last.memory - first.memory, 0) + max(last.mapped - first.mapped, 0)
   }
 
-  /// What has grown, in words, in each of the last two rows: what was kept once is no leak.
+  /// Sentences about what has grown in each of the last two series: a single growth is not a leak.
   var kept: [String] { grown(chance: 32 << 10) }
 
-  /// Whether more rows are needed to tell: something has grown, be it only a little.
+  /// Whether more series are needed: something has grown, if only a little.
   var isSuspicious: Bool { runCount < 600 || keptCounts.isEmpty ? !grown(chance: 0).isEmpty : false }
 
-  /// - Parameter chance: As many bytes of malloc's may be more after a row than before it without any run's having kept them.
+  /// - Parameter chance: The growth of malloc's memory in bytes per series that is not attributed to runs.
   private func grown(chance: Int) -> [String] {
     guard runs.count >= 2 else { return [] }
     return keptCounts + keptBytes(chance)
@@ -51,12 +51,12 @@ struct ResourceGrowth {
     return ["after \(runCount) runs the process has \(total) \(name) more than before them"]
   }
 
-  /// A run that keeps memory in one way keeps it in the others too: the first is named.
+  /// A run that keeps memory appears in all of these measures; the first one is reported.
   private func keptBytes(_ chance: Int) -> [String] {
     let count = runs.suffix(2).min() ?? 0
     guard count >= 20 else { return [] }
     let limits: [(String, (ProcessUse) -> Int, Int)] = [
-      ("of memory", \.memory, max(Self.leastKept, chance / count)), ("of memory that malloc does not know of", \.mapped, 4096),
+      ("of memory", \.memory, max(Self.leastKept, chance / count)), ("of memory outside malloc", \.mapped, 4096),
       ("of address space, as threads that are neither joined nor detached do,", \.space, 1 << 20),
     ]
     for (name, value, limit) in limits {

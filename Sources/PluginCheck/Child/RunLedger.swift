@@ -1,24 +1,24 @@
 import HostThreads
 import TaskModel
 
-/// What the launcher tells of the runs, for the thread that waits for their ends.
+/// Collects the launcher's events for the thread that waits for the runs.
 final class RunLedger: @unchecked Sendable {  // reason: what changes is touched with `monitor` held
   /// How a run ended.
   struct Ended {
     let ending: RunEnding
     let report: RunReport
-    /// From its expiration to its end; nil: it had not expired.
+    /// From its expiration to its end; nil if it had not expired.
     let windUp: Duration?
   }
 
   private let monitor = Monitor()
   private let onStuck: @Sendable (_ thread: String, _ stack: String) -> Void
-  /// Those that were begun and have not been waited for: what is told of others is too late.
+  /// Runs that were begun and not yet waited for; events of other runs come too late.
   private var begun: Set<RunID> = []
   private var expired: [RunID: MonotonicTime] = [:]
   private var ended: [RunID: Ended] = [:]
 
-  /// - Parameter onStuck: A grace is over and its handler has not returned.
+  /// - Parameter onStuck: Called when a grace is over and the handler has not returned.
   init(onStuck: @escaping @Sendable (_ thread: String, _ stack: String) -> Void) { self.onStuck = onStuck }
 
   /// The launcher's sink.
@@ -50,7 +50,7 @@ final class RunLedger: @unchecked Sendable {  // reason: what changes is touched
     }
   }
 
-  /// The run is about to be asked to stop: the launcher tells of it only when its handler may have gone on already.
+  /// Call it before asking the run to stop: the launcher's event can arrive after the handler has reacted.
   func willExpire(_ run: RunID) {
     monitor.locked {
       guard begun.contains(run), ended[run] == nil, expired[run] == nil else { return }

@@ -1,13 +1,13 @@
 import TaskModel
 
-/// What came of a case's runs, in words.
+/// A summary of a case's runs.
 struct RunTally {
   private var counts: [String: Int] = [:]
   private var total = 0
   private(set) var slowestWindUp = Duration.zero
   private var lastMessage: String?
 
-  /// One more.
+  /// Adds a run.
   mutating func add(_ end: RunLedger.Ended) {
     total += 1
     counts[Self.word(for: end.ending), default: 0] += 1
@@ -15,10 +15,10 @@ struct RunTally {
     lastMessage = end.report.message ?? lastMessage
   }
 
-  /// One that a host would refuse when it is submitted.
+  /// Adds a run that a host would refuse at submission.
   mutating func addRefused() {
     total += 1
-    counts["refused when submitted", default: 0] += 1
+    counts["refused at submission", default: 0] += 1
   }
 
   /// `12 runs: 10 retry, 2 success; returned at most 3 ms after expiration`

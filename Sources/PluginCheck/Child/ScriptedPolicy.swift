@@ -1,7 +1,7 @@
 import HostThreads
 import TaskModel
 
-/// What the host decides while the plugin launches, as the case says.
+/// The host's decisions during launch, as the case sets them.
 final class ScriptedPolicy: LaunchPolicy {
   private struct State {
     var settings: String
@@ -19,10 +19,10 @@ final class ScriptedPolicy: LaunchPolicy {
     folder = dataDirectory
   }
 
-  /// What `configuration` gives from here on.
+  /// Sets the result of `configuration`.
   func give(settings: String) { state.withLock { $0.settings = settings } }
 
-  /// How registrations are refused from here on; nil: they are not.
+  /// Sets how registrations are refused; nil to accept them.
   func refuse(with failure: CallFailure?) { state.withLock { $0.refusal = failure } }
 
   func admit(_ identifier: TaskIdentifier) throws(CallFailure) { if let refusal = state.withLock({ $0.refusal }) { throw refusal } }

@@ -1,9 +1,9 @@
 import HostThreads
 import TaskModel
 
-/// What runs ask of the host, answered as the case says: from memory, or by failures.
+/// The host's services for runs, as the case sets them: answers from memory, or failures.
 final class ScriptedServices: RunServices, @unchecked Sendable {  // reason: what changes is touched with `monitor` held
-  /// How a durable call is answered instead of being served; nil: it is served.
+  /// How a durable call is answered instead of being served; nil if it is served.
   typealias Fault = @Sendable (_ isWrite: Bool) -> CallFailure?
 
   private let monitor = Monitor()
@@ -20,7 +20,7 @@ final class ScriptedServices: RunServices, @unchecked Sendable {  // reason: wha
   private var submissions = 0
   private var delayed = 0
 
-  /// Durable calls since this was last asked.
+  /// The number of durable calls since the last call of this function.
   func takeDurableCalls() -> Int {
     monitor.locked {
       defer { durableCalls = 0 }
@@ -34,22 +34,22 @@ final class ScriptedServices: RunServices, @unchecked Sendable {  // reason: wha
   /// Calls that were answered late.
   var delayedCount: Int { monitor.locked { delayed } }
 
-  /// How state and checkpoint calls fail from here on.
+  /// Sets how state and checkpoint calls fail.
   func failDurable(_ fault: Fault?) { monitor.locked { self.fault = fault } }
 
-  /// How submissions and cancellations fail from here on.
+  /// Sets how submissions and cancellations fail.
   func failSubmissions(_ failure: CallFailure?) { monitor.locked { submitFault = failure } }
 
-  /// What every key that was not written has from here on.
+  /// Sets the value of every key that was not written.
   func fillState(_ value: [UInt8]) { monitor.locked { foreignState = value } }
 
-  /// What the request left off with.
+  /// Sets the checkpoint of a request.
   func setCheckpoint(of request: RequestID, to value: [UInt8]) { monitor.locked { checkpoints[request] = value } }
 
-  /// How far the wall clock jumps with every look at it.
+  /// Sets how far the wall clock jumps each time it is read.
   func jump(by step: Duration) { monitor.locked { clockStep = step } }
 
-  /// Durable calls of runs that `isDue` names are answered that much later.
+  /// Delays the answers to durable calls of runs that `isDue` selects.
   func delayAnswers(by duration: Duration, of isDue: @escaping @Sendable (RunReference) -> Bool) {
     monitor.locked { delay = (duration, isDue) }
   }
@@ -114,7 +114,7 @@ final class ScriptedServices: RunServices, @unchecked Sendable {  // reason: wha
     return 0
   }
 
-  /// Nobody has anything open where a plugin is checked.
+  /// During a check, no file counts as open.
   func openFiles(_ files: [FileQuestion], in directory: String, for run: RunReference) throws(CallFailure) -> [FileUse] {
     files.map { _ in .notOpen }
   }

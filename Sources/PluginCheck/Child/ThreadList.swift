@@ -11,14 +11,14 @@ enum ThreadList {
     ProcFile.text("/proc/self/task/\(number)/comm").split(separator: "\n").first.map(String.init) ?? ""
   }
 
-  /// Whether it is one of libdispatch's, which keeps its threads for the next work and cannot be told to end them. It names them after
-  /// queues such as `com.apple.root.default-qos` and `com.apple.libdispatch-manager`, of which the kernel has the last 15 bytes.
+  /// Whether it is a thread of libdispatch, which keeps its threads and cannot be told to end them. It names them after queues such as
+  /// `com.apple.root.default-qos` and `com.apple.libdispatch-manager`, of which the kernel has the last 15 bytes.
   static func isOfDispatch(_ number: Int32) -> Bool {
     let name = name(of: number)
     return ["-qos", "-qos.overcommit", "ispatch-manager"].contains { name.hasSuffix($0) }
   }
 
-  /// How many nanoseconds it has run, or, where the kernel does not say, how often it has been given the processor; nil: it has ended.
+  /// How many nanoseconds it has run, or, where the kernel does not say, how often it has been given the processor; nil if it has ended.
   static func activity(of number: Int32) -> Int? {
     let times = ProcFile.text("/proc/self/task/\(number)/schedstat").split(whereSeparator: { $0 == " " || $0 == "\n" })
     if times.count == 3, let time = Int(times[0]), time > 0 { return time }

@@ -1,7 +1,7 @@
 import CTaskHost
 import HostThreads
 
-/// A handler that the plugin registered, called with its thread watched.
+/// A handler of the plugin, wrapped so that its thread is watched.
 final class WatchedHandler: Sendable {
   private struct Key: Hashable {
     let handler: UInt
@@ -19,13 +19,13 @@ final class WatchedHandler: Sendable {
     self.context = context
   }
 
-  /// Registers what the plugin registers, with the watching handler in place of its own.
+  /// Forwards a registration with the watching handler instead of the plugin's.
   static func register(
     _ launch: taskhost_launch, _ registration: UnsafePointer<taskhost_registration>?,
     with real: (@convention(c) (taskhost_launch, UnsafePointer<taskhost_registration>?) -> taskhost_status)?
   ) -> taskhost_status {
     guard let real else { return taskhost_status(TASKHOST_EINTERNAL) }
-    // What is malformed, larger than this header's, or has no handler of its own goes to the host as it is.
+    // A registration that is malformed, larger than this header's, or without a handler goes to the host unchanged.
     guard let registration, registration.pointee.struct_size == UInt32(MemoryLayout<taskhost_registration>.size),
       let handler = registration.pointee.handler
     else { return real(launch, registration) }
@@ -36,7 +36,7 @@ final class WatchedHandler: Sendable {
     return real(launch, &copy)
   }
 
-  /// Kept for the life of the process, one for a handler and its context.
+  /// Kept for the life of the process: one for each handler and context.
   private static func watch(_ handler: @escaping taskhost_handler, _ context: UnsafeMutableRawPointer?) -> WatchedHandler {
     let key = Key(handler: UInt(bitPattern: unsafeBitCast(handler, to: UnsafeRawPointer.self)), context: UInt(bitPattern: context))
     let made = WatchedHandler(handler, context)

@@ -6,8 +6,8 @@ enum WatchedRequests {
   // reason: written once, before the plugin is loaded
   nonisolated(unsafe) private static var real = taskhost_requests()
 
-  /// Puts the watching functions into the table that `give` gives. Call it once, before a plugin is loaded. False: it could not be made
-  /// writable.
+  /// Puts the watching functions into the table that `give` returns. Call it once, before a plugin is loaded. Returns false if it could not
+  /// be made writable.
   static func install(_ give: (@convention(c) (UnsafePointer<CChar>?) -> UnsafeRawPointer?)?) -> Bool {
     guard let shared = give?(TASKHOST_EXTENSION_REQUESTS)?.assumingMemoryBound(to: taskhost_requests.self) else { return false }
     real = shared.pointee

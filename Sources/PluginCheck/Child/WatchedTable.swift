@@ -7,7 +7,8 @@ enum WatchedTable {
   // reason: written once, before the plugin is loaded
   nonisolated(unsafe) private static var real = taskhost_api()
 
-  /// Puts the watching functions into the table. Call it once, before a plugin is loaded. False: the table could not be made writable.
+  /// Puts the watching functions into the table. Call it once, before a plugin is loaded. Returns false if the table could not be made
+  /// writable.
   static func install() -> Bool {
     guard let shared = ContractTable.shared else { return false }
     real = shared.pointee
@@ -24,7 +25,7 @@ enum WatchedTable {
 
   private static let defect = taskhost_status(TASKHOST_EINTERNAL)
 
-  /// Notes the answer and hands it on. The sentence of `last_error` stays what it is.
+  /// Records a status and returns it. Does not change `last_error`.
   static func noted(_ function: String, _ task: taskhost_task?, _ status: taskhost_status) -> taskhost_status {
     let sentence = status == taskhost_status(TASKHOST_OK) ? "" : real.last_error().map { String(cString: $0) } ?? ""
     CallWatch.shared.answered(function, task, status, sentence)
@@ -36,7 +37,7 @@ enum WatchedTable {
     return text
   }
 
-  /// The text in pages that are the run's.
+  /// Lends the text in pages of the run.
   private static func lent(_ function: String, _ task: taskhost_task, _ text: UnsafePointer<CChar>?) -> UnsafePointer<CChar>? {
     guard let text, text.pointee != 0 else { return text }
     let lent = CallWatch.shared.memory.lend(UnsafeRawBufferPointer(start: text, count: strlen(text)), from: function, to: task)
@@ -119,7 +120,7 @@ enum WatchedTable {
     }
     table.set_expiration_handler = { task, handler, context in
       let status = WatchedTable.real.set_expiration_handler?(task, handler, context) ?? WatchedTable.defect
-      // One that was not set because the run has expired is never called.
+      // A handler that was not set because the run has expired is never called.
       let isSet = handler != nil && status == taskhost_status(TASKHOST_OK)
       CallWatch.shared.setExpirationHandler(task, isSet: isSet, context: context)
       return WatchedTable.noted("set_expiration_handler", task, status)
@@ -165,6 +166,6 @@ enum WatchedTable {
     }
   }
 
-  /// Whether the run has expired, without that being noted as the plugin's question.
+  /// Whether the run has expired; does not count as a call of the plugin.
   static func isExpired(_ task: taskhost_task) -> Bool { (real.is_expired?(task) ?? 1) != 0 }
 }

@@ -6,7 +6,7 @@ import TaskModel
 
 /// One case process, from its start to its end, on the calling thread: the process dies with that thread.
 struct CaseChild {
-  /// What it left.
+  /// The result of the process.
   struct Outcome {
     var findings: [CheckFinding] = []
     var registrations: [HandlerRegistration] = []
@@ -30,7 +30,7 @@ struct CaseChild {
     )
   }
 
-  /// Waits for its end, at most `timeout`, then ends its group.
+  /// Waits at most `timeout` for its end, then kills its group.
   func finish(timeout: Duration) -> Outcome {
     var newsBytes: [UInt8] = []
     var outputBytes: [UInt8] = []
@@ -52,7 +52,7 @@ struct CaseChild {
     poll(&entry, 1, -1)
   }
 
-  /// False: `deadline` came first.
+  /// Returns false if `deadline` came first.
   private func waitForEnd(until deadline: MonotonicTime, _ newsBytes: inout [UInt8], _ outputBytes: inout [UInt8]) -> Bool {
     var entries = [processDescriptor, news, output].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     while true {
@@ -60,14 +60,14 @@ struct CaseChild {
       guard left > 0 else { return false }
       let count = poll(&entries, nfds_t(entries.count), Int32(clamping: left + 1))
       if count < 0, errno != EINTR { return false }
-      // A pipe that has ended is not looked at again: poll passes over negative numbers.
+      // A pipe that has ended is not polled again: poll ignores negative descriptors.
       if entries[1].revents != 0, !Self.drain(news, into: &newsBytes, limit: .max) { entries[1].fd = -1 }
       if entries[2].revents != 0, !Self.drain(output, into: &outputBytes, limit: Self.outputLimit) { entries[2].fd = -1 }
       if entries[0].revents != 0 { return true }
     }
   }
 
-  /// Reads what is there; what is beyond the limit is thrown away. False: the pipe has ended.
+  /// Reads the available bytes and drops those beyond the limit. Returns false if the pipe has ended.
   @discardableResult private static func drain(_ descriptor: Int32, into bytes: inout [UInt8], limit: Int) -> Bool {
     var part = [UInt8](repeating: 0, count: 16_384)
     while true {
@@ -112,7 +112,7 @@ struct CaseChild {
     return outcome
   }
 
-  /// What it printed: beside a death it may say why (a sanitizer, an assertion), else it is a finding of its own.
+  /// Adds its output: after a crash it can say why (a sanitizer, an assertion), otherwise it is a finding of its own.
   private func add(_ outputBytes: [UInt8], to outcome: inout Outcome, isDead: Bool) {
     let lines = String(decoding: outputBytes, as: UTF8.self).split(separator: "\n").map(String.init)
     guard let first = lines.first else { return }
@@ -125,11 +125,11 @@ struct CaseChild {
     }
   }
 
-  /// Why the process ended before its case did; nil: it did not.
+  /// Why the process ended before its case did; nil if it did not.
   private func death(_ end: taskhost_process_end, at: String, isDone: Bool, hasBreach: Bool) -> CheckFinding? {
     let stack = taskhost_crash_state(cell) == UInt32(TASKHOST_CRASH_NOTHING) ? "" : crashText
     if taskhost_crash_state(cell) != UInt32(TASKHOST_CRASH_NOTHING), cell.pointee.cause == UInt32(TASKHOST_CRASH_EXIT) {
-      // The process itself went on to the end of its case, so it was another with the same memory.
+      // The process itself finished its case, so this was another process with the same memory.
       if isDone {
         let isFailedExec = cell.pointee.number == 127
         return isFailedExec

@@ -1,8 +1,8 @@
 import TaskModel
 
-/// What a case process tells, as soon as it is seen: what came before a crash is known.
+/// A report of a case process, sent immediately, so that reports survive a crash.
 enum CaseNews: Equatable {
-  /// What it does now; said of a crash or a hang.
+  /// What it does now; used to describe a crash or a hang.
   case at(String)
   /// A rule is broken, or something is worth a look.
   case finding(CheckFinding)
@@ -28,7 +28,7 @@ enum CaseNews: Equatable {
     }
   }
 
-  /// Nil: not what ``encode()`` gives.
+  /// Nil if `encode()` did not produce it.
   init?(_ fields: [[UInt8]]) {
     let texts = fields.map { String(decoding: $0, as: UTF8.self) }
     switch (texts.first, texts.count) {

@@ -1,6 +1,6 @@
 import TaskModel
 
-/// What a case process is to do.
+/// The order for a case process.
 struct CaseOrder: Equatable {
   /// What to try.
   var tried: CheckCase
@@ -10,7 +10,7 @@ struct CaseOrder: Equatable {
   var dataDirectory: String
   /// `taskhost_plugin_handler_limit`.
   var handlerLimit: Int
-  /// With whose handler; empty: the first.
+  /// The identifier of the handler; empty means the first.
   var identifier = ""
   /// See ``CheckOptions``.
   var settings: String
@@ -18,12 +18,12 @@ struct CaseOrder: Equatable {
   var seed: UInt64
   /// Milliseconds.
   var budget: Int64
-  /// Milliseconds; 0: the kind's.
+  /// Milliseconds; 0 means the kind's default.
   var grace: Int64
-  /// The function that is the handler of a library that a manifest adopts; nil: the file is a plugin.
+  /// The function that is the handler of a library that a manifest adopts; nil if the file is a plugin.
   var adoption: LibraryAdoption?
 
-  /// For the descriptor that the process gets.
+  /// Encodes the order for the process's descriptor.
   func encode() -> [UInt8] {
     let texts = [tried.rawValue, file, dataDirectory, "\(handlerLimit)", identifier, settings, "\(seed)", "\(budget)", "\(grace)"]
     let adopted = adoption.map { adoption in
@@ -32,7 +32,7 @@ struct CaseOrder: Equatable {
     return Fields.encode(texts.map { Array($0.utf8) } + [payload] + (adopted ?? []).map { Array($0.utf8) })
   }
 
-  /// Nil: not what ``encode()`` gives.
+  /// Nil if `encode()` did not produce it.
   init?(decoding bytes: [UInt8]) {
     var rest = bytes[...]
     guard let fields = Fields.take(from: &rest), fields.count == 10 || fields.count == 15 else { return nil }

@@ -4,7 +4,7 @@ import Glibc
 import HostProcesses
 import HostThreads
 
-/// Starts a case process: this very program again, with its descriptors and in a group of its own.
+/// Starts a case process: this program again, with its descriptors and in its own process group.
 enum CaseSpawn {
   /// The checker's ends.
   struct Spawned {
@@ -48,7 +48,7 @@ enum CaseSpawn {
     }
   }
 
-  /// This process's, as it is now.
+  /// This process's current environment.
   private static var environment: [String] {
     var variables: [String] = []
     var next = environ

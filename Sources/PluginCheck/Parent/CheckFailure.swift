@@ -1,9 +1,9 @@
-/// Why a check could not be made: nothing is said of the plugin.
+/// Why a check could not be made. It says nothing about the plugin.
 public struct CheckFailure: Error, Sendable, CustomStringConvertible {
   /// What was seen.
   public let observed: String
 
-  /// A failure as given.
+  /// Creates a failure.
   public init(_ observed: String) { self.observed = observed }
 
   /// What was seen.

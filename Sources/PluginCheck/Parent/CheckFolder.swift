@@ -2,21 +2,21 @@ import CPluginCheck
 import Glibc
 import HostThreads
 
-/// A folder for the time of a check, with one in it for each case.
+/// A temporary folder for a check, with a subfolder for each case.
 struct CheckFolder: Sendable {
   /// A case's folders, absolute paths.
   struct Places: Sendable {
-    /// Both of them are in it.
+    /// Contains the other two.
     let root: String
     /// The plugin's own.
     let data: String
-    /// Where its process begins.
+    /// The initial working directory of its process.
     let working: String
   }
 
   private let path: String
 
-  /// Makes it, for this user alone.
+  /// Creates it, accessible to this user only.
   init() throws(CheckFailure) {
     let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     path = try Self.make(in: parent)
@@ -32,7 +32,7 @@ struct CheckFolder: Sendable {
     return places
   }
 
-  /// A copy of the file, under its name; the file itself where nothing can be executed in this folder.
+  /// A copy of the file with its name; the file itself if this folder does not allow execution.
   func copy(of file: String) throws(CheckFailure) -> String {
     guard taskhost_check_may_execute(path) == 1 else { return file }
     let name = file.lastIndex(of: "/").map { String(file[file.index(after: $0)...]) } ?? file
@@ -49,13 +49,13 @@ struct CheckFolder: Sendable {
     throw CheckFailure("\(file) could not be copied to \(path): \(String(cString: strerror(errno))): is there room in TMPDIR?")
   }
 
-  /// Removes what a case left.
+  /// Removes a case's folders.
   func remove(_ places: Places) { taskhost_check_remove_tree(places.root) }
 
   /// Removes everything.
   func remove() { taskhost_check_remove_tree(path) }
 
-  /// Removes everything, also what is made in it meanwhile: once the folder itself is gone nothing can be.
+  /// Removes everything, including files that are created meanwhile: once the folder is gone, no more can be.
   func removeWhileUsed() {
     for _ in 0..<100 where access(path, F_OK) == 0 { remove() }
   }

@@ -1,19 +1,19 @@
 public import PluginTrust
 public import TaskModel
 
-/// What is checked: a plugin, or a library that a manifest adopts. Each has been inspected and would be taken by a host.
+/// What to check: a plugin, or a library that a manifest adopts. It passed inspection, so a host would accept it.
 public struct CheckSubject: Sendable {
   /// The plugin's file or the manifest, for the report: an absolute path.
   let path: String
-  /// What is loaded, an absolute path.
+  /// The absolute path of the file to load.
   let file: String
-  /// Whether the file is loaded where it is; else from a copy, as a host does.
+  /// Whether the file is loaded in place; otherwise from a copy, as a host does.
   let isSystem: Bool
   /// `taskhost_plugin_handler_limit`.
   let handlerLimit: Int
-  /// What the file says of itself; nil: it is no plugin.
+  /// The plugin's ELF data; nil if it is not a plugin.
   let elf: ElfSummary?
-  /// How the library is called; nil: it is a plugin.
+  /// How to call the library; nil for a plugin.
   let adoption: LibraryAdoption?
 
   /// A plugin.

@@ -1,6 +1,6 @@
-/// Lists of byte strings as bytes: each `LENGTH:BYTES`, in brackets of a count. What the checker and its case processes speak.
+/// Lists of byte strings as bytes: each `LENGTH:BYTES`, in brackets of a count. The format between the checker and its case processes.
 enum Fields {
-  /// The fields as bytes.
+  /// Encodes fields.
   static func encode(_ fields: [[UInt8]]) -> [UInt8] {
     var bytes = Array("\(fields.count)\n".utf8)
     for field in fields {
@@ -10,10 +10,10 @@ enum Fields {
     return bytes
   }
 
-  /// As ``encode(_:)``, of texts.
+  /// As ``encode(_:)``, for texts.
   static func encode(_ texts: [String]) -> [UInt8] { encode(texts.map { Array($0.utf8) }) }
 
-  /// Takes the next list from the beginning of `bytes`; nil: it is not complete, or no list.
+  /// Takes the next list from the beginning of `bytes`; nil if it is incomplete or malformed.
   static func take(from bytes: inout ArraySlice<UInt8>) -> [[UInt8]]? {
     var rest = bytes
     guard let count = number(before: UInt8(ascii: "\n"), in: &rest), count <= 64 else { return nil }

@@ -1,6 +1,6 @@
 import HostThreads
 
-/// Jobs that several threads take in their order, and what came of each.
+/// Jobs that several threads take in order, and their results.
 final class JobBoard<Outcome: Sendable>: @unchecked Sendable {  // reason: what changes is touched with `monitor` held
   private let monitor = Monitor()
   private let count: Int
@@ -10,7 +10,7 @@ final class JobBoard<Outcome: Sendable>: @unchecked Sendable {  // reason: what 
   /// - Parameter count: How many jobs there are.
   init(count: Int) { self.count = count }
 
-  /// The number of the next job; nil: none is left.
+  /// The number of the next job; nil if none is left.
   func take() -> Int? {
     monitor.locked {
       guard next < count else { return nil }

@@ -3,9 +3,10 @@ import HostThreads
 public import PluginTrust
 import TaskModel
 
-/// Tries a plugin, case by case, each in a process of its own.
+/// Checks a plugin case by case, each case in its own process.
 ///
-/// The plugin's code runs as the caller, without a sandbox but in one case. Only ``CaseProcess`` loads it, never the process that checks.
+/// The plugin's code runs as the caller and without a sandbox, except in one case. Only ``CaseProcess`` loads it, never the checking
+/// process.
 public struct PluginChecker: Sendable {
   private let subject: CheckSubject
   private let options: CheckOptions
@@ -16,7 +17,7 @@ public struct PluginChecker: Sendable {
   ///   - subject: What is checked.
   ///   - options: What to try, and how.
   ///   - worker: Launches it in a worker.
-  ///   - onResult: Told of each case as soon as it and all before it are over, on the calling thread of ``run()``.
+  ///   - onResult: Called for each case in order, once it and all cases before it are over, on the thread that calls ``run()``.
   public init(
     _ subject: CheckSubject, options: CheckOptions, worker: @escaping WorkerTrial.Launch,
     onResult: @escaping @Sendable (CheckResult) -> Void = { _ in }
@@ -40,11 +41,11 @@ public struct PluginChecker: Sendable {
     return CheckReport(file: refusal.file, seed: options.seed, registrations: [], results: results, duration: .zero)
   }
 
-  /// Tries everything that was asked for; blocks until that is done.
+  /// Performs all selected cases; blocks until they are done.
   ///
-  /// - Throws: No process could be started, or no folder be made.
+  /// - Throws: If no process can be started or no folder created.
   public func run() throws(CheckFailure) -> CheckReport {
-    // For the case processes: what malloc gives out and takes back is filled: a plugin that uses what it has freed, or has not written, does not get by with it.
+    // In case processes, malloc fills allocated and freed memory, which exposes a plugin that uses freed or uninitialised memory.
     if getenv("MALLOC_PERTURB_") == nil { setenv("MALLOC_PERTURB_", "165", 1) }
     let begin = SystemClock.now
     let interruption = try Interruption()
@@ -52,23 +53,23 @@ public struct PluginChecker: Sendable {
     let folder = try CheckFolder()
     defer { folder.remove() }
     do throws(HostThread.Failure) { try interruption.watch(removing: folder) } catch { throw CheckFailure(error.description) }
-    // A plugin is a single file: a host may load it from a copy of its own, so it is tried from one.
+    // A host may load a plugin from a private copy, so the checker does too.
     let place = Place(folder: folder, interruption: interruption, file: subject.isSystem ? subject.file : try folder.copy(of: subject.file))
     var results: [CheckResult] = []
     var remarked: Set<String> = []
     func add(_ result: CheckResult) {
       var result = result
-      // What a plugin's language does in every case is said once.
+      // A remark that repeats in every case is reported once.
       result.findings.removeAll { $0.severity == .remark && !remarked.insert($0.rule).inserted }
       results.append(result)
       onResult(result)
     }
     if wants(.file) { add(fileResult) }
-    // What it registers decides what can be tried, so it is launched whatever was asked for.
+    // Its registrations decide which cases apply, so it is always launched.
     let (launch, registrations) = try perform(.launch, nil, in: place)
     if wants(.note) { add(noteResult(registrations)) }
     if wants(.launch) || launch.verdict == .failed { add(launch) }
-    // Whether it launches here or not: what a worker has differs from what the checker has.
+    // Independent of the launch here, because a worker's environment differs from the checker's.
     if wants(.worker) { add(try workerResult(registrations, in: place)) }
     let rest = CheckCase.allCases.filter { $0.hasCaseProcess && $0 != .launch && wants($0) }
     if launch.verdict == .failed {
@@ -101,7 +102,7 @@ public struct PluginChecker: Sendable {
       result.verdict = .skipped
       result.seen =
         subject.adoption != nil
-        ? "the manifest says what is registered" : "it has none: the host learns its identifier by launching it once in a probe"
+        ? "the manifest says what is registered" : "it has none: the host learns its identifier from a probe launch"
       return result
     }
     guard !registrations.isEmpty else {
@@ -147,16 +148,16 @@ public struct PluginChecker: Sendable {
       file: place.file, path: subject.path,
       identifier: subject.adoption?.identifier ?? subject.elf?.note.flatMap { try? TaskIdentifier($0.identifier) },
       adoption: subject.adoption, handlerLimit: subject.handlerLimit, settings: options.settings, directory: places.root)
-    var result = CheckResult(tried: .worker, verdict: .passed, seen: "a worker takes it", findings: [], duration: .zero)
+    var result = CheckResult(tried: .worker, verdict: .passed, seen: "a worker accepts it", findings: [], duration: .zero)
     switch try worker(trial) {
     case .failure(let failure):
       result.findings.append(
         CheckFinding(
-          .breach, seen: "a worker does not take it: \(failure.observed)",
+          .breach, seen: "a worker does not accept it: \(failure.observed)",
           rule: failure.isForWantOfSwift ? HeaderRules.workerSwift : HeaderRules.worker))
     case .success(let others) where !registrations.isEmpty && others.map(\.asTold) != registrations:
       result.findings.append(
-        CheckFinding(.breach, seen: "in a worker it registers something else than in the checker", rule: HeaderRules.launchSame))
+        CheckFinding(.breach, seen: "its registration in a worker differs from that in the checker", rule: HeaderRules.launchSame))
     case .success: break
     }
     if !result.findings.isEmpty { (result.verdict, result.seen) = (.failed, "") }
@@ -208,7 +209,7 @@ public struct PluginChecker: Sendable {
     return (result, outcome.registrations)
   }
 
-  /// Several at once, on threads that live as long as their processes; told in their order.
+  /// Performs several at once, on threads that live as long as their processes, and reports them in order.
   private func performAll(_ jobs: [Job], in place: Place) throws(CheckFailure) -> [CheckResult] {
     let board = JobBoard<Result<CheckResult, CheckFailure>>(count: jobs.count)
     do throws(HostThread.Failure) {
@@ -228,7 +229,7 @@ public struct PluginChecker: Sendable {
 }
 
 extension HandlerRegistration {
-  /// Without what a case process does not tell of it.
+  /// Without the fields that a case process does not report.
   fileprivate var asTold: HandlerRegistration {
     var told = self
     told.typed = nil
@@ -237,7 +238,7 @@ extension HandlerRegistration {
 }
 
 extension LaunchFailure {
-  /// Whether it could not be loaded because it counts on a Swift that is not there: an undefined symbol of Swift's, or one of its libraries.
+  /// Whether loading failed because a Swift runtime is missing: an undefined symbol of Swift, or one of its libraries.
   fileprivate var isForWantOfSwift: Bool {
     guard step == .load else { return false }
     return ["undefined symbol: $s", "undefined symbol: swift_", "undefined symbol: _swift", "libswift"].contains { observed.contains($0) }

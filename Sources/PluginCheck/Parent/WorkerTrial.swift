@@ -2,21 +2,21 @@ public import TaskModel
 
 /// A launch of the plugin in a worker process, as a host does it.
 public struct WorkerTrial: Sendable {
-  /// What is loaded, an absolute path.
+  /// The absolute path of the file to load.
   public let file: String
-  /// The plugin's own path, for sentences.
+  /// The plugin's path, for messages.
   public let path: String
-  /// Who it is, where its file says so.
+  /// Its identifier, if its file declares one.
   public let identifier: TaskIdentifier?
-  /// The function that is the handler of a library that a manifest adopts; nil: the file is a plugin.
+  /// The function that is the handler of a library that a manifest adopts; nil if the file is a plugin.
   public let adoption: LibraryAdoption?
   /// How many handlers it may register.
   public let handlerLimit: Int
   /// Its settings: a JSON object.
   public let settings: String
-  /// Takes the place of a host's state directory, an absolute path.
+  /// The absolute path of a folder that serves as the state directory.
   public let directory: String
 
-  /// Does it: what the plugin registered, or why a host would refuse it. Throws when no worker could be started. Blocks.
+  /// Launches the plugin and returns its registrations, or why a host would refuse it. Throws if no worker could be started. Blocks.
   public typealias Launch = @Sendable (WorkerTrial) throws(CheckFailure) -> Result<[HandlerRegistration], LaunchFailure>
 }

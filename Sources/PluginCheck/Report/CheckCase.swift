@@ -1,4 +1,4 @@
-/// One thing that `taskhost plugins check` tries. Each but the static ones runs in a process of its own.
+/// A case of `taskhost plugins check`. All but the static cases run in their own process.
 public enum CheckCase: String, Sendable, CaseIterable {
   /// The file is inspected as the host does.
   case file
@@ -24,7 +24,7 @@ public enum CheckCase: String, Sendable, CaseIterable {
   case payloadEmpty = "payload-empty"
   /// `{}`, and other JSON that is not the plugin's.
   case payloadObject = "payload-object"
-  /// Text that is no JSON.
+  /// Text that is not JSON.
   case payloadNotJSON = "payload-not-json"
   /// Random bytes.
   case payloadRandom = "payload-random"
@@ -90,7 +90,7 @@ public enum CheckCase: String, Sendable, CaseIterable {
     case .attempts: "attempt numbers from 1 to the highest"
     case .payloadEmpty: "no payload"
     case .payloadObject: "JSON that is not the plugin's: {}, [], null, deep nesting"
-    case .payloadNotJSON: "text that is no JSON"
+    case .payloadNotJSON: "text that is not JSON"
     case .payloadRandom: "random bytes"
     case .payloadDamaged: "the valid payload, cut and damaged"
     case .payloadLimit: "payloads of 65,536 bytes"
@@ -121,10 +121,10 @@ public enum CheckCase: String, Sendable, CaseIterable {
   /// Whether it calls the plugin.
   public var callsPlugin: Bool { self != .file && self != .note }
 
-  /// Whether it has a case process.
+  /// Whether it runs in a case process.
   var hasCaseProcess: Bool { callsPlugin && self != .worker }
 
-  /// Whether it runs the handler, so that it is tried with each handler of the plugin.
+  /// Whether it runs the handler; then it is tried with each handler of the plugin.
   var runsHandler: Bool {
     switch self {
     case .file, .note, .launch, .worker, .launchAgain, .launchRefused, .launchSettings: false

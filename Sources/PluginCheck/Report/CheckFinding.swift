@@ -1,4 +1,4 @@
-/// Something that a case saw and that the author should know.
+/// A finding of a case that the author should know.
 public struct CheckFinding: Sendable, Hashable {
   /// How much it matters.
   public enum Severity: String, Sendable {
@@ -6,7 +6,7 @@ public struct CheckFinding: Sendable, Hashable {
     case breach
     /// Not forbidden, or not certain; worth a look.
     case warning
-    /// Against the header's word, and without harm in a worker process, where the plugin is alone.
+    /// It violates the header, but is harmless in a worker process, where the plugin is alone.
     case remark
   }
 
@@ -14,12 +14,12 @@ public struct CheckFinding: Sendable, Hashable {
   public var severity: Severity
   /// What was seen: a sentence without its full stop.
   public var seen: String
-  /// What the header, or this page's remedy, says about it: sentences.
+  /// What the header says about it, or what to do: sentences.
   public var rule: String
-  /// A stack or other lines that show where; empty: none.
+  /// A stack or other lines that show where it happened; can be empty.
   public var detail: String
 
-  /// A finding as given.
+  /// Creates a finding.
   public init(_ severity: Severity, seen: String, rule: String, detail: String = "") {
     self.severity = severity
     self.seen = seen

@@ -1,6 +1,6 @@
-/// How a plugin is to be checked.
+/// Options of a check.
 public struct CheckOptions: Sendable {
-  /// What `configuration` gives the plugin: a JSON object.
+  /// The result of `configuration`: a JSON object.
   public var settings: String
   /// A payload that the handler accepts, at most 65,536 bytes.
   public var payload: [UInt8]
@@ -12,12 +12,12 @@ public struct CheckOptions: Sendable {
   public var timeout: Duration
   /// How long a run with the valid payload may take before it expires.
   public var budget: Duration
-  /// How long a handler may take from its expiration to its return; nil: as its kind says.
+  /// How long a handler may take from its expiration to its return; nil means its kind's default.
   public var grace: Duration?
   /// How many cases are tried at once.
   public var parallel: Int
 
-  /// Everything, with the kinds' grace.
+  /// Creates options; by default all cases, with the kinds' grace.
   public init(
     settings: String = "{}", payload: [UInt8] = Array("{}".utf8), seed: UInt64, cases: Set<CheckCase> = [],
     timeout: Duration = .seconds(60), budget: Duration = .seconds(5), grace: Duration? = nil, parallel: Int = 2

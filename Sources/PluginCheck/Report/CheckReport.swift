@@ -1,12 +1,12 @@
 public import TaskModel
 
-/// What came of a check.
+/// The result of a check.
 public struct CheckReport: Sendable {
   /// The plugin's file, an absolute path where it could be resolved.
   public var file: String
   /// The seed of everything random in it.
   public var seed: UInt64
-  /// What the plugin registered; empty where it did not launch.
+  /// The plugin's registrations; empty if it did not launch.
   public var registrations: [HandlerRegistration]
   /// The cases, in the order of ``CheckCase``.
   public var results: [CheckResult]
@@ -16,10 +16,10 @@ public struct CheckReport: Sendable {
   /// Whether no case failed.
   public var hasPassed: Bool { !results.contains { $0.verdict == .failed } }
 
-  /// How many cases have that verdict.
+  /// The number of cases with a verdict.
   public func count(_ verdict: CheckResult.Verdict) -> Int { results.reduce(0) { $0 + ($1.verdict == verdict ? 1 : 0) } }
 
-  /// How many findings are that severe.
+  /// The number of findings of a severity.
   public func findings(_ severity: CheckFinding.Severity) -> Int {
     results.reduce(0) { $0 + $1.findings.reduce(0) { $0 + ($1.severity == severity ? 1 : 0) } }
   }

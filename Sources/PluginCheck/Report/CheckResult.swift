@@ -1,6 +1,6 @@
 public import TaskModel
 
-/// What came of one case.
+/// The result of one case.
 public struct CheckResult: Sendable {
   /// The verdict.
   public enum Verdict: String, Sendable {
@@ -14,13 +14,13 @@ public struct CheckResult: Sendable {
 
   /// What was tried.
   public var tried: CheckCase
-  /// With whose handler; nil: the plugin has only one, or the case runs none.
+  /// The handler's identifier; nil if the plugin has only one, or the case runs none.
   public var identifier: TaskIdentifier?
   /// The verdict.
   public var verdict: Verdict
   /// What was seen, or why it was not tried: one line.
   public var seen: String
-  /// What broke a rule or is worth a look, in the order it was seen.
+  /// The findings, in order.
   public var findings: [CheckFinding]
   /// How long it took, on the monotonic clock.
   public var duration: Duration

@@ -1,4 +1,4 @@
-/// Reads packed arguments front to back; what is not as ``TypedArguments`` would have written it is refused.
+/// Reads packed arguments from front to back, and refuses anything that ``TypedArguments`` would not write.
 struct PackedReader {
   private let bytes: [UInt8]
   private var position = 0

@@ -1,14 +1,14 @@
-// The packed form, in which arguments travel to the process that calls: one byte for the version, then for each argument but `task` one
-// byte for its type and the value: integers in as many bytes as the type has, numbers as IEEE 754, bool as 0 or 1, str and bytes as a
-// length of 4 bytes and the bytes; before the value of an optional one stands a byte, 0 where it is left out and nothing follows. Everything
-// is little endian. Every list of arguments has exactly one packed form.
+// The packed form, in which arguments are sent to the calling process: one byte for the version, then for each argument except `task` one
+// byte for its type, and the value: integers in as many bytes as the type has, numbers as IEEE 754, bool as 0 or 1, str and bytes as a
+// length of 4 bytes and the bytes; an optional value is preceded by a byte, which is 0 if the value is omitted. Everything is little
+// endian. Every list of arguments has exactly one packed form.
 extension TypedArguments {
   private static let version: UInt8 = 1
 
   /// The most bytes that packing adds to the payload: a version byte, and for each argument its type, its presence and 8 bytes.
   public static let packingOverhead = 1 + TypedSignature.maximumArguments * 10
 
-  /// The packed form. `signature` is the one they were read for.
+  /// The packed form. Pass the signature that the arguments were read for.
   public func packed(for signature: TypedSignature) -> [UInt8] {
     var bytes = [Self.version]
     for (value, parameter) in zip(values, signature.members) {
@@ -30,7 +30,7 @@ extension TypedArguments {
 
   /// Reads the packed form.
   ///
-  /// - Throws: ``TypedPackingError``: the bytes are cut, damaged, or of another signature.
+  /// - Throws: ``TypedPackingError`` if the bytes are cut, damaged, or belong to another signature.
   public init(packed bytes: [UInt8], for signature: TypedSignature) throws(TypedPackingError) {
     var reader = PackedReader(bytes)
     guard try reader.byte() == Self.version else { throw TypedPackingError(flaw: "its version is unknown", offset: 0) }

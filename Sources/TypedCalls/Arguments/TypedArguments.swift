@@ -1,5 +1,5 @@
-/// The arguments of one call, checked against a signature: what a payload becomes before anything runs.
+/// The arguments of one call, read from a payload and checked against a signature.
 public struct TypedArguments: Sendable, Hashable {
-  /// A value for each argument but `task`, in the signature's order.
+  /// A value for each argument except `task`, in the signature's order.
   public let values: [TypedValue]
 }

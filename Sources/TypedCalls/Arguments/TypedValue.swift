@@ -1,6 +1,6 @@
 /// The value of one argument, as it goes to the function.
 public enum TypedValue: Sendable, Hashable {
-  /// An optional argument that is left out: 0, false or NULL.
+  /// An omitted optional argument: 0, false or NULL.
   case absent
   /// A value of any integer type, sign extended to 64 bits where the type is signed.
   case integer(bits: UInt64)
@@ -10,7 +10,7 @@ public enum TypedValue: Sendable, Hashable {
   case double(Double)
   /// `bool`.
   case bool(Bool)
-  /// `str`: UTF-8 without a 0 byte in or behind it.
+  /// `str`: UTF-8 without any 0 byte.
   case text([UInt8])
   /// `bytes`.
   case bytes([UInt8])

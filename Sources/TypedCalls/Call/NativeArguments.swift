@@ -1,17 +1,17 @@
 /// The memory of one call: the arguments as C values, the texts and bytes they point to, and room for the result.
 ///
-/// It is the call's alone, on one thread, and goes when the call has returned: what a function keeps of it afterwards is not its own.
+/// It belongs to one call on one thread and is freed when the call has returned: a function must not keep pointers into it.
 struct NativeArguments: ~Copyable {
   private static let slotBytes = 8
-  /// Twice what any result of a signature takes.
+  /// Twice the size of the largest result.
   private static let resultBytes = 16
 
   /// One allocation: result, values, addresses of the values, texts and bytes.
   private let memory: UnsafeMutableRawPointer
   private let values: UnsafeMutableRawPointer
-  /// What libffi takes: the address of each value.
+  /// The address of each value, for libffi.
   let addresses: UnsafeMutablePointer<UnsafeMutableRawPointer?>
-  /// Where libffi leaves what the function returns; zeros before.
+  /// Where libffi stores the return value; zeros before.
   var result: UnsafeMutableRawPointer { memory }
 
   /// - Parameter task: The run's handle, for `task`.
@@ -36,7 +36,7 @@ struct NativeArguments: ~Copyable {
 
   deinit { memory.deallocate() }
 
-  /// Writes a value into its slot, or two; those of an argument that is left out stay zero.
+  /// Writes a value into its one or two slots; the slots of an omitted argument stay zero.
   private static func store(
     _ value: TypedValue, of type: TypedArgumentType, at slot: UnsafeMutableRawPointer, text: inout UnsafeMutableRawPointer
   ) {
@@ -62,7 +62,7 @@ struct NativeArguments: ~Copyable {
 }
 
 extension TypedValue {
-  /// Bytes that it needs outside of its slot: with a 0 byte behind it, and so many that the next begins aligned.
+  /// The bytes that it needs outside its slot, including a final 0 byte and padding for alignment.
   fileprivate var storedBytes: Int {
     switch self {
     case .text(let bytes), .bytes(let bytes): (bytes.count + 1 + 15) & ~15

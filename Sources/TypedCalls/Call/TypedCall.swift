@@ -4,11 +4,11 @@ public import TaskModel
 
 /// A C function that can be called with arguments of its signature.
 ///
-/// Prepared once for each handler; calls may be made from any number of threads at once, as far as the function allows.
+/// Prepared once for each handler; any number of threads may call it at once, if the function allows that.
 public final class TypedCall: @unchecked Sendable {  // reason: what it points to is written in init, read afterwards, freed in deinit
-  /// What the function takes and returns.
+  /// The parameters and result of the function.
   public let signature: TypedSignature
-  /// What is a success.
+  /// Which return values mean success.
   public let success: SuccessRule
   private let function: TypedFunction
   private let types: UnsafeMutablePointer<UnsafeMutablePointer<ffi_type>?>
@@ -16,7 +16,7 @@ public final class TypedCall: @unchecked Sendable {  // reason: what it points t
 
   /// Prepares calls of `function`, which stays loaded while this exists.
   ///
-  /// - Parameter success: nil: the result type's default: `zero` for integers, `nonzero` for bool, `any` for the others.
+  /// - Parameter success: nil means the result type's default: `zero` for integers, `nonzero` for bool, `any` for the others.
   public init(signature: TypedSignature, function: @escaping TypedFunction, success: SuccessRule? = nil) throws(TypedCallError) {
     do { self.success = try signature.successRule(success) } catch { throw .success(error) }
     self.signature = signature
@@ -39,7 +39,7 @@ public final class TypedCall: @unchecked Sendable {  // reason: what it points t
   /// Calls the function on this thread and returns when it has.
   ///
   /// - Parameters:
-  ///   - arguments: Read for this very signature.
+  ///   - arguments: Must have been read for this signature.
   ///   - task: The run's handle, for a `task` argument.
   ///   - outputLimit: Bytes of the output; 2 and more.
   public func callAsFunction(_ arguments: TypedArguments, task: UInt64, outputLimit: Int) -> TypedReturn {
@@ -91,7 +91,7 @@ public final class TypedCall: @unchecked Sendable {  // reason: what it points t
     return TypedReturn(verdict: isSuccess ? .success : .failure, output: Array(json.utf8), message: message)
   }
 
-  /// A returned text is the library's own: copied, never freed, and no more of it is read than the output has room for.
+  /// The library owns a returned text: it is copied and never freed, and no more is read than fits the output.
   private func text(at pointer: UnsafePointer<CChar>?, limit: Int) -> TypedReturn {
     guard let pointer else { return judged("null", isZero: true) }
     let length = strnlen(pointer, limit)

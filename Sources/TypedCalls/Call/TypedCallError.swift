@@ -1,4 +1,4 @@
-/// A signature that cannot be called on this machine, or a rule that does not go with it.
+/// A signature that cannot be called on this machine, or a success rule that does not fit it.
 public enum TypedCallError: Error, Sendable, Hashable, CustomStringConvertible {
   /// libffi refused the types.
   case unsupported(status: Int)

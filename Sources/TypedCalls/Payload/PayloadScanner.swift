@@ -1,8 +1,8 @@
 import StrictText
 
-/// Reads the JSON of a payload word by word. What is wrong with it is said of the payload.
+/// Reads the JSON of a payload token by token. Errors describe the payload.
 ///
-/// Values are as exact as they are written; an array or object inside of a payload is refused where it begins, so nothing is nested.
+/// Values keep their written precision. An array or object inside a payload is refused at its beginning, so nothing is nested.
 struct PayloadScanner {
   private var scanner: JSONScanner
 
@@ -14,7 +14,7 @@ struct PayloadScanner {
 
   mutating func take(_ character: Unicode.Scalar) -> Bool { scanner.take(character) }
 
-  /// A value; the text of an array or object is left where it begins.
+  /// A value; stops at the beginning of an array or object.
   mutating func value() throws(TypedPayloadError) -> PayloadValue {
     do throws(JSONSyntaxError) {
       switch scanner.next {

@@ -1,4 +1,4 @@
-/// A member's value as it stands in the payload, before it is known what it should be.
+/// A member's value in the payload, before it is converted to its argument's type.
 enum PayloadValue {
   case null
   case bool(Bool)
@@ -6,12 +6,12 @@ enum PayloadValue {
   case number(ArraySlice<UInt8>)
   /// UTF-8, escapes resolved.
   case string([UInt8])
-  /// Its inside is not read: no argument takes one.
+  /// Its content is not read, because no argument accepts an array.
   case array
   /// As `array`.
   case object
 
-  /// What it is, in an error's words.
+  /// Its kind, for error messages.
   var kind: String {
     switch self {
     case .null: "null"
@@ -23,7 +23,7 @@ enum PayloadValue {
     }
   }
 
-  /// A number as it was written, cut where it is long.
+  /// A number as written, cut if it is long.
   static func shown(_ text: ArraySlice<UInt8>) -> String {
     let head = String(decoding: text.prefix(40), as: UTF8.self)
     return text.count > 40 ? "\(head)…" : head

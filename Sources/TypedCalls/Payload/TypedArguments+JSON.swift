@@ -1,11 +1,11 @@
 import StrictText
 
 extension TypedArguments {
-  /// Reads a payload: a JSON object with the arguments by name. No bytes at all mean `{}`.
+  /// Reads a payload: a JSON object with the arguments by name. An empty payload means `{}`.
   ///
-  /// Nothing is guessed: whole numbers are exact, a name that the signature lacks, one that comes twice and a required one that is missing
-  /// are refused. `null` stands for an optional argument that is left out. A number for `f32` and `f64` is rounded to the nearest value, and
-  /// refused where that is infinite.
+  /// Reading is strict: whole numbers are exact, and unknown names, duplicate names and missing required arguments are refused. `null`
+  /// stands for an omitted optional argument. A number for `f32` and `f64` is rounded to the nearest value, and refused if that is
+  /// infinite.
   ///
   /// - Throws: ``TypedPayloadError``, naming the argument.
   public init(payload: [UInt8], of signature: TypedSignature) throws(TypedPayloadError) {

@@ -1,6 +1,6 @@
 /// A payload that does not fit a signature.
 public struct TypedPayloadError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The argument it is about, or the name that is none; nil: the payload as a whole.
+  /// The argument, or the unknown name; nil for the payload as a whole.
   public let argument: String?
   /// What was seen, and what to do.
   public let flaw: String

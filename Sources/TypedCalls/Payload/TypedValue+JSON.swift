@@ -1,7 +1,7 @@
 import StrictText
 
 extension TypedValue {
-  /// What a member's value is for its argument.
+  /// Converts a member's value to its argument's type.
   init(_ value: PayloadValue, for parameter: TypedParameter) throws(TypedPayloadError) {
     switch (value, parameter.type) {
     case (.null, _) where parameter.isOptional: self = .absent
@@ -60,7 +60,7 @@ extension TypedValue {
     return bits
   }
 
-  /// - Source: Swift reads the decimal text with correct rounding, whatever the locale; JSON's grammar leaves no room for its other forms.
+  /// - Source: Swift reads the decimal text with correct rounding, whatever the locale; JSON's grammar excludes its other forms.
   private static func floating<Number: BinaryFloatingPoint & LosslessStringConvertible>(
     _ text: ArraySlice<UInt8>, for parameter: TypedParameter
   ) throws(TypedPayloadError) -> Number {

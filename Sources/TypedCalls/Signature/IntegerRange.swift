@@ -1,6 +1,6 @@
 /// The values of an integer type, kept as sign and magnitude so that nothing is rounded or wraps.
 struct IntegerRange: CustomStringConvertible {
-  /// How far below zero it reaches; 0 for an unsigned type.
+  /// The magnitude of the lowest value; 0 for an unsigned type.
   let lowest: UInt64
   /// The highest value.
   let highest: UInt64
@@ -14,7 +14,7 @@ struct IntegerRange: CustomStringConvertible {
     width = Integer.bitWidth / 8
   }
 
-  /// The value's bits as a 64-bit number, sign extended; nil: the type does not hold it.
+  /// The value's bits as a sign-extended 64-bit number; nil if the type cannot hold it.
   func bits(isNegative: Bool, magnitude: UInt64) -> UInt64? {
     if isNegative { return magnitude <= lowest ? 0 &- magnitude : nil }
     return magnitude <= highest ? magnitude : nil

@@ -1,6 +1,6 @@
 public import TaskModel
 
-/// A success rule that does not go with a signature's result.
+/// A success rule that does not fit a signature's result.
 public struct SuccessRuleError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The rule that was given.
   public let rule: SuccessRule

@@ -1,4 +1,4 @@
-/// What an argument of a typed handler is, in the words of a signature.
+/// The types of arguments, named as in a signature.
 public enum TypedArgumentType: String, Sendable, Hashable, CaseIterable {
   /// `int8_t`.
   case i8
@@ -26,13 +26,13 @@ public enum TypedArgumentType: String, Sendable, Hashable, CaseIterable {
   case str
   /// `const void *` and `size_t`, two arguments: memory that is valid until the function returns, and its length in bytes.
   case bytes
-  /// `taskhost_task`: the run's handle, for the host's functions. Nothing of the payload.
+  /// `taskhost_task`: the run's handle, for the host's functions. It does not come from the payload.
   case task
 
-  /// How many arguments of the C function it stands for.
+  /// The number of C arguments that it stands for.
   public var nativeCount: Int { self == .bytes ? 2 : 1 }
 
-  /// The values that an integer type holds; nil: it is none.
+  /// The values of an integer type; nil for other types.
   var integerRange: IntegerRange? {
     switch self {
     case .i8: IntegerRange(Int8.self)
@@ -47,7 +47,7 @@ public enum TypedArgumentType: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// What its member of the payload must be, for an error's sentence.
+  /// The required kind of its member in the payload, for error messages.
   var wanted: String {
     switch self {
     case .i8, .i16, .i32, .i64, .u8, .u16, .u32, .u64: "a whole number"

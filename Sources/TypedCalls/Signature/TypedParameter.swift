@@ -4,7 +4,7 @@ public struct TypedParameter: Sendable, Hashable, CustomStringConvertible {
   public let type: TypedArgumentType
   /// The member of the payload that holds it; empty for ``TypedArgumentType/task``, which has none.
   public let name: String
-  /// Whether the payload may leave it out: 0, false or NULL then.
+  /// Whether the payload may omit it; the function then gets 0, false or NULL.
   public let isOptional: Bool
 
   /// As it stands in a signature.

@@ -1,6 +1,6 @@
 public import TaskModel
 
-/// What a typed handler's function returns, in the words of a signature.
+/// The types of results, named as in a signature.
 public enum TypedResultType: String, Sendable, Hashable, CaseIterable {
   /// `int8_t`.
   case i8
@@ -24,14 +24,14 @@ public enum TypedResultType: String, Sendable, Hashable, CaseIterable {
   case f64
   /// `bool` (C99's `_Bool`).
   case bool
-  /// `const char *`, which stays the library's: it is copied and never freed. May be NULL.
+  /// `const char *`, owned by the library: it is copied and never freed. May be NULL.
   case str
   /// Nothing.
   case void
   /// `taskhost_result`: the run's outcome, as a handler returns it.
   case result
 
-  /// The rules by which success may be judged, the default first; empty: the type leaves no choice.
+  /// The allowed success rules, the default first; empty if the type leaves no choice.
   public var successRules: [SuccessRule] {
     switch self {
     case .i8, .i16, .i32, .i64, .u8, .u16, .u32, .u64: [.zero, .nonzero, .any]

@@ -2,8 +2,8 @@ public import TaskModel
 
 /// What a typed handler's function takes and returns: `i32(str account, i64 horizon_s?, bytes blob, task)`.
 ///
-/// A type, then in parentheses the arguments: each a type, a name, and a `?` where the payload may leave it out; `task` stands alone. It is
-/// all that is known of the function, so one that does not tell the truth makes the call undefined behaviour: nothing can check it.
+/// A type, then in parentheses the arguments: each a type, a name, and a `?` if the payload may omit it; `task` stands alone. Nothing can
+/// check a signature: if it does not match the function, the call has undefined behaviour.
 public struct TypedSignature: Sendable, Hashable, CustomStringConvertible {
   /// Bytes of a signature's text.
   public static let maximumBytes = Limits.signatureBytes
@@ -28,12 +28,12 @@ public struct TypedSignature: Sendable, Hashable, CustomStringConvertible {
   /// The arguments that are members of the payload.
   var members: [TypedParameter] { parameters.filter { $0.type != .task } }
 
-  /// The signature in its one normal form, which reads back as the same.
+  /// The signature in normal form; parsing it gives the same signature.
   public var description: String { "\(result.rawValue)(\(parameters.map(\.description).joined(separator: ", ")))" }
 
-  /// What `rule` means for this result; nil stands for the result type's own default.
+  /// The success rule for this result; nil means the result type's default.
   ///
-  /// - Throws: A sentence, when the rule says nothing about such a result.
+  /// - Throws: If the rule does not apply to this result.
   public func successRule(_ rule: SuccessRule?) throws(SuccessRuleError) -> SuccessRule {
     let rules = result.successRules
     guard let rule else { return rules.first ?? .any }

@@ -1,10 +1,10 @@
 import StrictText
 
-/// Reads a signature's text, strictly: ASCII, blanks between words, nothing behind the parenthesis.
+/// Parses a signature strictly: ASCII, blanks between words, nothing after the closing parenthesis.
 struct TypedSignatureParser {
   private let bytes: [UInt8]
   private var position = 0
-  /// What authors write who think in C, and the word for it (LP64).
+  /// C types that authors may write by mistake, and the words to use (LP64).
   private static let wordForC = [
     "int": "i32", "long": "i64", "short": "i16", "unsigned": "u32", "size_t": "u64", "ssize_t": "i64", "float": "f32", "double": "f64",
     "char": "str", "string": "str", "int8_t": "i8", "int16_t": "i16", "int32_t": "i32", "int64_t": "i64", "uint8_t": "u8",
@@ -121,7 +121,7 @@ struct TypedSignatureParser {
     return true
   }
 
-  /// Letters, digits and underscores; nil: none stand here.
+  /// Letters, digits and underscores; nil if there are none here.
   private mutating func word() -> String? {
     let start = position
     while let byte = next, Self.isWordByte(byte) { position += 1 }

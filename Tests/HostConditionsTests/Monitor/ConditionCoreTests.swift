@@ -80,7 +80,7 @@ import Testing
     #expect(it.core.report.held == [])
     it.interest(.storageNotLow, 1000)
     #expect(it.core.report.held == [])
-    #expect(try it[.storageNotLow].observed == "not looked at yet")
+    #expect(try it[.storageNotLow].observed == "not read yet")
     #expect(it.core.due(at: Self.at(1000)) == .storageNotLow)
   }
 

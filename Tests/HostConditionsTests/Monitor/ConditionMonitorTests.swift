@@ -89,7 +89,7 @@ import Testing
   @Test("while something is of interest it wakes as often as that is read, not more") func wakeUps() async throws {
     let scene = try Scene()
     scene.monitor.setInterest(.storageNotLow)
-    try await scene.report { $0[.storageNotLow]?.observed != "not looked at yet" }
+    try await scene.report { $0[.storageNotLow]?.observed != "not read yet" }
     let readings = scene.monitor.counters.readings
     for _ in 0..<10 { try await scene.pass(.seconds(60)) }
     #expect(scene.monitor.counters.readings == readings + 10)

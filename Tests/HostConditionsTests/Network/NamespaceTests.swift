@@ -120,7 +120,7 @@ struct NamespaceTests {
     let before = try await probe.counter("wakeups")
     try await probe.run(Self.connected, "for i in 1 2 3 4 5; do ip link set v0 down; ip link set v0 up; done")
     #expect(try await probe.counter("wakeups") == before)
-    try await probe.change(after: "interest network") { !$0.contains("not looked at yet") }
+    try await probe.change(after: "interest network") { !$0.contains("not read yet") }
     try await probe.change(after: "interest") { $0.contains("network{not observed") }
     let after = try await probe.counter("wakeups")
     try await probe.run("for i in 1 2 3 4 5; do ip link set v0 down; ip link set v0 up; done")

@@ -29,7 +29,7 @@ import Testing
       let end = try await bench.run(contract, payload: Array(String(value).utf8))
       #expect(end.ending == .returned(.outOfRange(value), stop: nil))
       #expect(end.ending.outcome == .failed)
-      #expect(end.report.message == "the handler returned \(value), which is no taskhost_result")
+      #expect(end.report.message == "the handler returned \(value), which is not a taskhost_result")
     }
   }
 

@@ -1,5 +1,5 @@
 /*
- * The system calls of the watches that Swift cannot reach by itself, because they are not in its Glibc module.
+ * System calls of the watches that are missing from Swift's Glibc module.
  * Each answers as the call it wraps: -1 and errno on failure. All descriptors are close-on-exec and non-blocking.
  */
 #ifndef TASKHOST_WATCHES_H

@@ -1,4 +1,4 @@
-/* Who has which file open: the look through /proc, and the question to the kernel. Any thread; nothing here keeps state. */
+/* Which files are open: the scan of /proc, and the question to the kernel. Any thread; no state. */
 #ifndef TASKHOST_OPEN_FILES_H
 #define TASKHOST_OPEN_FILES_H
 

@@ -1,0 +1,109 @@
+import Glibc
+
+/// A checked library that a manifest adopts, and the file to load.
+///
+/// The host loads a system library, which root owns in a system directory, from where it is: it trusts it as much as its own libraries. It
+/// treats any other library as a plugin's file and loads a private copy.
+public struct AdoptedLibrary: Sendable, Equatable {
+  /// The library's absolute path, with links of system directories resolved.
+  public let original: String
+
+  /// The file to load: ``original`` or the host's copy; nil if it was only inspected.
+  public let loaded: String?
+
+  /// SHA-256 of its content, 32 bytes.
+  public let digest: [UInt8]
+
+  /// Whether it is a system library.
+  public let isSystem: Bool
+
+  /// The libraries it needs, in its order.
+  public let libraries: [String]
+
+  /// Checks a library without copying it, for `taskhost plugins inspect`.
+  ///
+  /// - Parameters:
+  ///   - library: An absolute path, or a name such as `libz.so.1` to look up in the system's directories.
+  ///   - symbol: The function that it must export.
+  ///   - manifest: The manifest's path, for the refusal.
+  ///   - policy: The users and directories to trust.
+  public init(
+    inspecting library: String, symbol: String, manifest: String, policy: PluginTrustPolicy = PluginTrustPolicy()
+  ) throws(PluginRefusal) {
+    do throws(Objection) {
+      let location = try LibraryLocation(library, policy: policy)
+      self = try Self.opened(location, library, policy) { directory throws(Objection) in
+        try Self.read(location, directory, symbol, policy)
+      }
+    } catch {
+      throw error.refusal(of: manifest)
+    }
+  }
+
+  init(original: String, loaded: String?, digest: [UInt8], isSystem: Bool, libraries: [String]) {
+    self.original = original
+    self.loaded = loaded
+    self.digest = digest
+    self.isSystem = isSystem
+    self.libraries = libraries
+  }
+
+  /// Checks and reads a library in place.
+  static func read(
+    _ location: LibraryLocation, _ directory: TrustedDirectory, _ symbol: String, _ policy: PluginTrustPolicy
+  ) throws(Objection) -> AdoptedLibrary {
+    let inspection = PluginInspection(policy: policy)
+    let (_, (function, digest, owner)) = try inspection.opening(
+      directory.name, in: directory.descriptor, path: directory.path, claim: { _ in nil }
+    ) { file, _ throws(Objection) in
+      var info = stat()
+      guard fstat(file.descriptor, &info) == 0 else { throw .unreadable(errno) }
+      return (try ElfFunction(symbol, reading: file, policy: policy), try FileDigest.sha256(of: file), info.st_uid)
+    }
+    let isSystem = location.isSystem && owner == 0
+    return AdoptedLibrary(
+      original: directory.path, loaded: isSystem ? directory.path : nil, digest: digest, isSystem: isSystem,
+      libraries: function.libraries)
+  }
+
+  /// Opens the library's directory after the checks of a plugin's directory. Objections name the library.
+  static func opened(
+    _ location: LibraryLocation, _ library: String, _ policy: PluginTrustPolicy,
+    _ body: (TrustedDirectory) throws(Objection) -> AdoptedLibrary
+  ) throws(Objection) -> AdoptedLibrary {
+    do throws(Objection) {
+      return try TrustedDirectory.opened(location.path, user: policy.user, body)
+    } catch {
+      throw error.about(library: library)
+    }
+  }
+}
+
+extension PluginCopies {
+  /// Checks the library that a manifest names, and copies it unless it is a system library.
+  ///
+  /// - Parameters:
+  ///   - library: An absolute path, or a name such as `libz.so.1` to look up in the system's directories.
+  ///   - symbol: The function that it must export.
+  ///   - manifest: The manifest's path, for the refusal.
+  ///   - policy: The users and directories to trust.
+  /// - Returns: With ``AdoptedLibrary/loaded`` set.
+  public func adopt(
+    _ library: String, symbol: String, manifest: String, policy: PluginTrustPolicy = PluginTrustPolicy()
+  ) throws(PluginRefusal) -> AdoptedLibrary {
+    do throws(Objection) {
+      let location = try LibraryLocation(library, policy: policy)
+      return try AdoptedLibrary.opened(location, library, policy) { directory throws(Objection) in
+        let seen = try AdoptedLibrary.read(location, directory, symbol, policy)
+        guard seen.loaded == nil else { return seen }
+        let stored = try store(directory, policy, nil) { file throws(Objection) in
+          try ElfFunction(symbol, reading: file, policy: policy)
+        }
+        return AdoptedLibrary(
+          original: directory.path, loaded: stored.copy, digest: stored.digest, isSystem: false, libraries: stored.content.libraries)
+      }
+    } catch {
+      throw error.refusal(of: manifest)
+    }
+  }
+}

@@ -1,0 +1,21 @@
+/// A function that a library exports, read from its file without running code.
+///
+/// If initialisation succeeds, the file is a shared object for this machine that looks for libraries in trusted directories only, and
+/// `dlsym` will find the function in executable memory.
+struct ElfFunction: Sendable, Equatable {
+  /// The libraries that its library needs, in the library's order.
+  let libraries: [String]
+
+  /// - Parameter symbol: The function's name.
+  init(_ symbol: String, reading file: BoundedFile, policy: PluginTrustPolicy) throws(Objection) {
+    let image = try ElfImage(reading: file, isLibrary: true)
+    let dynamic = try ElfDynamic(reading: image)
+    guard let found = try ElfSymbolTable(image: image, dynamic: dynamic).definition(of: symbol) else { throw .noSymbol(symbol) }
+    // An indirect function selects an implementation for this processor at load time, as strlen of the C library does.
+    guard [ElfConstants.symbolFunction, ElfConstants.symbolIndirectFunction].contains(found.type), found.isAddress,
+      let segment = image.segment(at: found.value, count: 1), segment.isExecutable, found.value - segment.address < segment.fileSize
+    else { throw .symbolNotCode(symbol) }
+    try dynamic.checkLibraries(policy)
+    libraries = dynamic.libraries
+  }
+}

@@ -1,0 +1,62 @@
+/// What a plugin's file declares, read without running code.
+///
+/// If initialisation succeeds, the file is a shared object for this machine and the host's ABI version, has a launch function in executable
+/// memory, and looks for libraries in trusted directories only. A relocation or a constructor can still change a number during loading, so
+/// the runtime reads the numbers again.
+public struct ElfSummary: Sendable, Equatable {
+  /// The value of `taskhost_plugin_abi_version`.
+  public let abiVersion: UInt32
+
+  /// The maximum number of handlers: `taskhost_plugin_handler_limit`, 1 if it is absent.
+  public let handlerLimit: UInt32
+
+  /// Whether it exports `taskhost_plugin_shutdown`.
+  public let hasShutdown: Bool
+
+  /// The libraries it needs, in its order.
+  public let libraries: [String]
+
+  /// The elements of its RPATH and RUNPATH, all trusted.
+  public let searchPath: [String]
+
+  /// Its taskhost note, if it has one.
+  public let note: PluginNote?
+
+  init(reading file: BoundedFile, policy: PluginTrustPolicy) throws(Objection) {
+    let image = try ElfImage(reading: file)
+    let dynamic = try ElfDynamic(reading: image)
+    let symbols = try ElfSymbolTable(image: image, dynamic: dynamic)
+    guard try Self.exportsFunction(PluginABI.launchSymbol, symbols, image, .entryNotCode) else { throw .noEntry }
+    guard let abiVersion = try Self.number(PluginABI.versionSymbol, symbols, image, .abiVersion) else { throw .noVersion }
+    guard abiVersion == PluginABI.version else { throw .abiVersion(abiVersion) }
+    let handlerLimit = try Self.number(PluginABI.handlerLimitSymbol, symbols, image, .handlerLimit) ?? 1
+    guard handlerLimit > 0 else { throw .handlerLimit }
+    hasShutdown = try Self.exportsFunction(PluginABI.shutdownSymbol, symbols, image, .shutdownNotCode)
+    try dynamic.checkLibraries(policy)
+    self.abiVersion = abiVersion
+    self.handlerLimit = handlerLimit
+    libraries = dynamic.libraries
+    searchPath = dynamic.searchPath
+    note = try PluginNote(reading: image)
+  }
+
+  /// Whether `name` is exported; if so, it must be a function whose first byte is in an executable segment's part of the file.
+  private static func exportsFunction(
+    _ name: String, _ symbols: ElfSymbolTable, _ image: ElfImage, _ code: PluginRefusal.Code
+  ) throws(Objection) -> Bool {
+    guard let symbol = try symbols.definition(of: name) else { return false }
+    guard symbol.type == ElfConstants.symbolFunction, symbol.isAddress, let segment = image.segment(at: symbol.value, count: 1),
+      segment.isExecutable, symbol.value - segment.address < segment.fileSize
+    else { throw .notCode(code, name) }
+    return true
+  }
+
+  /// The value of the `uint32_t` named `name`, or nil if it is not exported.
+  private static func number(
+    _ name: String, _ symbols: ElfSymbolTable, _ image: ElfImage, _ code: PluginRefusal.Code
+  ) throws(Objection) -> UInt32? {
+    guard let symbol = try symbols.definition(of: name) else { return nil }
+    guard symbol.type == ElfConstants.symbolObject, symbol.size == 4, symbol.isAddress else { throw .notNumber(code, name) }
+    return try image.read(name, address: symbol.value, count: 4).number(at: 0)
+  }
+}

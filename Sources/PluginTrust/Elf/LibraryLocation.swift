@@ -1,0 +1,39 @@
+import Glibc
+
+/// Where a manifest's library is: a path, or a name that the host looks up in the system's library directories.
+struct LibraryLocation: Sendable, Equatable {
+  /// Absolute. Symbolic links are allowed below a system directory and are resolved.
+  let path: String
+  /// Whether it is in a library directory of the system, before and after links are resolved.
+  let isSystem: Bool
+
+  /// - Parameter library: An absolute path, or a name without slashes such as `libz.so.1`.
+  init(_ library: String, policy: PluginTrustPolicy) throws(Objection) {
+    let found = try Self.find(library)
+    guard policy.trustsLibraryPath(found) else {
+      path = found
+      isSystem = false
+      return
+    }
+    guard let resolved = realpath(found, nil) else { throw .libraryMissing(library, errno) }
+    defer { free(resolved) }
+    path = String(cString: resolved)
+    isSystem = policy.trustsLibraryPath(path)
+  }
+
+  private static func find(_ library: String) throws(Objection) -> String {
+    guard !library.isEmpty, !library.utf8.contains(0) else { throw .libraryName(library) }
+    if library.hasPrefix("/") {
+      guard access(library, F_OK) == 0 else { throw .libraryMissing(library, errno) }
+      return library
+    }
+    guard !library.contains("/") else { throw .libraryName(library) }
+    for directory in directories where access(directory + "/" + library, F_OK) == 0 { return directory + "/" + library }
+    throw .libraryNotFound(library, directories)
+  }
+
+  /// In the loader's order: those for this machine first.
+  private static let directories =
+    ["/lib/\(ElfConstants.machineName)-linux-gnu", "/usr/lib/\(ElfConstants.machineName)-linux-gnu"]
+    + ["/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib"]
+}

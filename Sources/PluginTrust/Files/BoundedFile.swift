@@ -1,0 +1,37 @@
+import Glibc
+
+/// A file that is only read with `pread`, never mapped, because others can truncate or overwrite it at any time.
+///
+/// Borrows its descriptor: the code that opened it closes it after the last read.
+struct BoundedFile: Sendable {
+  let descriptor: Int32
+  /// Its size in bytes when it was opened.
+  let size: UInt64
+
+  /// Reads exactly `count` bytes at `offset`.
+  ///
+  /// - Parameter what: The subject of the sentence if it fails: "its dynamic section".
+  func read(_ what: String, at offset: UInt64, count: Int) throws(Objection) -> FileBytes {
+    let (end, overflow) = offset.addingReportingOverflow(UInt64(count))
+    guard !overflow, offset <= UInt64(Int64.max) else { throw .offsetOverflow(what) }
+    guard end <= size else { throw .truncated(what, needs: end, size: size) }
+    guard count > 0 else { return FileBytes(bytes: []) }
+    var failure: Int32 = 0
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      while filled < count {
+        let got = pread(descriptor, buffer.baseAddress.map { $0 + filled }, count - filled, off_t(offset) + off_t(filled))
+        if got > 0 {
+          filled += got
+        } else if got == 0 {
+          return
+        } else if errno != EINTR {
+          failure = errno
+          return
+        }
+      }
+    }
+    if failure != 0 { throw .unreadable(failure) }
+    guard bytes.count == count else { throw .changed }
+    return FileBytes(bytes: bytes)
+  }
+}

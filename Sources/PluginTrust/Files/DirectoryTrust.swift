@@ -1,0 +1,97 @@
+import Glibc
+
+/// Where a directory's path leads, and whether users other than root and the host's could change what is there.
+///
+/// Checks every directory on the way, including those that contain a symbolic link on the way. A directory that others may write passes
+/// only as an ancestor and only if it is sticky (as `/tmp`): there, others cannot rename files that they do not own. Access control lists
+/// that let others write appear as a group permission, so the mode shows them.
+struct DirectoryTrust: Sendable {
+  /// Links followed before the path counts as a loop, as in Linux.
+  private static let linkLimit = 40
+
+  /// The directory's absolute path without links.
+  let path: String
+
+  /// Why files in it are refused; nil if they are not.
+  let objection: Objection?
+
+  init(of directory: String, user: UInt32) throws(PluginDirectoryError) {
+    func fail(_ number: Int32) -> PluginDirectoryError { PluginDirectoryError(directory: directory, number: number) }
+    var pending = try Self.components(directory)
+    var walked: [String] = []
+    var links = 0
+    var objection: Objection?
+    var directories: [(path: String, mode: UInt32)] = []
+
+    func look(at path: String, _ info: stat) {
+      directories.append((path, info.st_mode))
+      if info.st_uid != 0, info.st_uid != user, objection == nil {
+        objection = .wrongOwner("the directory \(path)", path: path, owner: info.st_uid, user: user)
+      }
+    }
+
+    var info = stat()
+    guard lstat("/", &info) == 0 else { throw fail(errno) }
+    look(at: "/", info)
+    while let component = pending.popLast() {
+      if component == ".." {
+        if !walked.isEmpty { walked.removeLast() }
+        continue
+      }
+      let path = "/" + (walked + [component]).joined(separator: "/")
+      guard lstat(path, &info) == 0 else { throw fail(errno) }
+      switch info.st_mode & S_IFMT {
+      case S_IFLNK:
+        links += 1
+        guard links <= Self.linkLimit else { throw fail(ELOOP) }
+        if info.st_uid != 0, info.st_uid != user, objection == nil {
+          objection = .wrongOwner("the symbolic link \(path)", path: path, owner: info.st_uid, user: user)
+        }
+        guard let target = Self.target(of: path) else { throw fail(errno) }
+        if target.utf8.first == UInt8(ascii: "/") { walked = [] }
+        pending += try Self.components(target, absolute: true)
+      case S_IFDIR:
+        walked.append(component)
+        look(at: path, info)
+      default: throw fail(ENOTDIR)
+      }
+    }
+    path = "/" + walked.joined(separator: "/")
+    for (passed, mode) in directories where mode & 0o022 != 0 && objection == nil {
+      if mode & S_ISVTX == 0 || passed == path { objection = .writable("the directory \(passed)", path: passed, mode: mode) }
+    }
+    self.objection = objection
+  }
+
+  /// The components of a path, last first, behind those of the working directory if it is relative.
+  private static func components(_ path: String, absolute: Bool = false) throws(PluginDirectoryError) -> [String] {
+    var whole = path
+    if !absolute, path.utf8.first != UInt8(ascii: "/") {
+      guard let current = getcwd(nil, 0) else { throw PluginDirectoryError(directory: path, number: errno) }
+      defer { free(current) }
+      whole = String(cString: current) + "/" + path
+    }
+    return whole.split(separator: "/").filter { $0 != "." }.reversed().map(String.init)
+  }
+
+  private static func target(of link: String) -> String? {
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink(link, &buffer, buffer.count)
+    guard count > 0 else { return nil }
+    return String(validating: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}
+
+extension PluginDirectoryError {
+  /// Describes a system error about the directory.
+  init(directory: String, number: Int32) {
+    let remedy =
+      switch number {
+      case ENOENT: "Create it, or correct plugin_directories."
+      case ENOTDIR: "Give a directory, not a file."
+      case EACCES, EPERM: "Give the host's user permission to list it."
+      default: "Correct plugin_directories, or the directory."
+      }
+    self.init(directory: directory, observed: "cannot be listed: \(String(cString: strerror(number)))", remedy: remedy)
+  }
+}

@@ -1,0 +1,36 @@
+import Crypto
+import Glibc
+import HostThreads
+
+/// SHA-256 of a file, computed while it is read and optionally copied.
+enum FileDigest {
+  /// Bytes read at a time.
+  private static let chunk = 256 << 10
+
+  /// The digest of the file, which must still have its size.
+  ///
+  /// - Parameter copy: A descriptor the bytes are written to as well, borrowed; nil to compute the digest alone.
+  /// - Throws: ``Objection/changed`` if the file became shorter or longer, and errors of reading and writing.
+  static func sha256(of file: BoundedFile, copyingTo copy: Int32? = nil) throws(Objection) -> [UInt8] {
+    var hasher = SHA256()
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, Int(min(UInt64(chunk), file.size + 1))), alignment: 64)
+    defer { buffer.deallocate() }
+    var offset: UInt64 = 0
+    while true {
+      let got = pread(file.descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+      if got < 0 {
+        guard errno == EINTR else { throw .unreadable(errno) }
+        continue
+      }
+      guard got > 0 else { break }
+      offset += UInt64(got)
+      guard offset <= file.size else { throw .changed }
+      let bytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<got])
+      hasher.update(bufferPointer: bytes)
+      guard let copy else { continue }
+      do throws(ErrorNumber) { try WholeTransfer.write(bytes, to: copy) } catch { throw .copyFailed(error.code) }
+    }
+    guard offset == file.size else { throw .changed }
+    return Array(hasher.finalize())
+  }
+}

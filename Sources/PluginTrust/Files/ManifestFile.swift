@@ -1,0 +1,55 @@
+import Crypto
+
+/// A manifest `NAME.task.toml`, which adopts a library, whose owner, mode and directories passed the checks. Its text is not checked here.
+public struct ManifestFile: Sendable, Equatable {
+  /// The maximum size of a manifest in bytes; a typical one has a few hundred.
+  static let limit: UInt64 = 64 << 10
+
+  /// Absolute, with every symbolic link of the directories resolved.
+  public let path: String
+
+  /// The last component of ``path``.
+  public let name: String
+
+  /// Its text.
+  public let text: String
+
+  /// SHA-256 of its content, 32 bytes.
+  public let digest: [UInt8]
+
+  /// Reads the manifest `name` in an open directory.
+  ///
+  /// - Parameters:
+  ///   - directory: Descriptor of the directory, borrowed; it passed the checks.
+  ///   - path: The file's path, for the result and the sentences.
+  ///   - claim: Called with the file's identity before it is read; gives the name of an earlier file that was the same, if any.
+  init(
+    _ name: String, in directory: Int32, path: String, policy: PluginTrustPolicy, claim: (PluginInspection.Identity) -> String?
+  ) throws(Objection) {
+    let (_, bytes) = try PluginInspection(policy: policy).opening(name, in: directory, path: path, claim: claim) {
+      file, _ throws(Objection) in
+      guard file.size <= Self.limit else { throw .manifestTooBig(size: file.size, limit: Self.limit) }
+      return try file.read("its text", at: 0, count: Int(file.size)).bytes
+    }
+    guard let text = String(validating: bytes, as: UTF8.self) else { throw .manifestNotText }
+    self.path = path
+    self.name = name
+    self.text = text
+    digest = Array(SHA256.hash(data: bytes))
+  }
+
+  /// Checks and reads one manifest by its path, as a scan does. For `taskhost plugins inspect`.
+  ///
+  /// - Parameters:
+  ///   - path: Absolute or relative to the working directory.
+  ///   - policy: The users and directories to trust.
+  public init(inspecting path: String, policy: PluginTrustPolicy = PluginTrustPolicy()) throws(PluginRefusal) {
+    do throws(Objection) {
+      self = try TrustedDirectory.opened(path, user: policy.user) { directory throws(Objection) in
+        try ManifestFile(directory.name, in: directory.descriptor, path: directory.path, policy: policy) { _ in nil }
+      }
+    } catch {
+      throw error.refusal(of: path)
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import Glibc
+import HostThreads
+public import TaskModel
+
+/// The content of the plugin directories: files that passed every check short of running them, and refused files with the reason.
+///
+/// Lists `*.so` and `*.task.toml`, without hidden files, sorted by the bytes of their names, one directory after another in the given
+/// order. A directory given twice is listed once. Reading blocks on the disk: call it off the cooperative pool.
+public struct PluginDirectoryScan: Sendable, Equatable {
+  /// The maximum number of names in a directory that end in `.so` or `.task.toml`.
+  private static let fileLimit = 4096
+  private static let suffixes = [Array(".so".utf8), Array(".task.toml".utf8)]
+
+  /// The files that passed, in the order of listing.
+  public private(set) var entries: [Entry] = []
+
+  /// The ``entries`` that were opened and read: all of them if none was known before.
+  public var accepted: [PluginFile] {
+    entries.compactMap { entry in
+      guard case .inspected(let file) = entry else { return nil }
+      return file
+    }
+  }
+
+  /// The refused files, in the order of listing; ``PluginRefusal/file`` is the path.
+  public private(set) var refused: [PluginRefusal] = []
+
+  /// Lists and checks.
+  ///
+  /// - Parameters:
+  ///   - directories: Paths, absolute or relative to the working directory.
+  ///   - policy: The users and directories to trust.
+  ///   - known: What is remembered of the file at an absolute path. If the marks show that the file is unchanged, it is not opened: one
+  ///     call checks its marks, owner, mode, size and hard links.
+  /// - Throws: ``PluginDirectoryError`` if a directory is missing, is not a directory or cannot be read. A directory that others may write
+  ///   is not an error: its files are refused.
+  public init(
+    directories: [String], policy: PluginTrustPolicy = PluginTrustPolicy(), known: (String) -> KnownPluginFile? = { _ in nil }
+  ) throws(PluginDirectoryError) {
+    var listed: Set<PluginInspection.Identity> = []
+    var files: [PluginInspection.Identity: String] = [:]
+    for directory in directories {
+      let trust = try DirectoryTrust(of: directory, user: policy.user)
+      let descriptor = open(trust.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+      guard descriptor >= 0 else { throw PluginDirectoryError(directory: directory, number: errno) }
+      defer { close(descriptor) }
+      var info = stat()
+      guard fstat(descriptor, &info) == 0 else { throw PluginDirectoryError(directory: directory, number: errno) }
+      guard listed.insert(.init(device: UInt64(info.st_dev), inode: UInt64(info.st_ino))).inserted else { continue }
+      for name in try Self.names(in: descriptor, directory) {
+        check(name, in: descriptor, trust, policy, known, &files)
+      }
+    }
+  }
+
+  private mutating func check(
+    _ bytes: [UInt8], in descriptor: Int32, _ trust: DirectoryTrust, _ policy: PluginTrustPolicy,
+    _ known: (String) -> KnownPluginFile?, _ files: inout [PluginInspection.Identity: String]
+  ) {
+    let prefix = trust.path == "/" ? "/" : trust.path + "/"
+    guard let name = String(validating: bytes, as: UTF8.self), !name.hasControlCharacters else {
+      let shown = String(decoding: bytes.map { (0x20..<0x7f).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+      refused.append(Objection.badName.refusal(of: prefix + shown))
+      return
+    }
+    let path = prefix + name
+    do throws(Objection) {
+      if let objection = trust.objection { throw objection }
+      let inspection = PluginInspection(policy: policy)
+      func claim(_ identity: PluginInspection.Identity) -> String? {
+        guard let first = files[identity] else {
+          files[identity] = path
+          return nil
+        }
+        return first
+      }
+      if name.hasSuffix(".task.toml") {
+        entries.append(.manifest(try ManifestFile(name, in: descriptor, path: path, policy: policy, claim: claim)))
+        return
+      }
+      if let known = known(path), known.path == path {
+        var info = stat()
+        guard fstatat(descriptor, name, &info, AT_SYMLINK_NOFOLLOW) == 0 else { throw .unreadable(errno) }
+        if FileMarks(info) == FileMarks(known) {
+          try inspection.check(info, path: path, claim: claim)
+          entries.append(.known(known))
+          return
+        }
+      }
+      entries.append(.inspected(try inspection.inspect(name, in: descriptor, path: path, claim: claim)))
+    } catch {
+      refused.append(error.refusal(of: path))
+    }
+  }
+
+  /// The sorted names of possible plugins, as bytes because a name need not be UTF-8.
+  private static func names(in descriptor: Int32, _ directory: String) throws(PluginDirectoryError) -> [[UInt8]] {
+    let names: [[UInt8]]
+    do throws(ErrorNumber) {
+      names = try DirectoryNames.list(in: descriptor, atMost: fileLimit + 1) { name in
+        name.first != UInt8(ascii: ".") && suffixes.contains { name.suffix($0.count).elementsEqual($0) }
+      }
+    } catch {
+      throw PluginDirectoryError(directory: directory, number: error.code)
+    }
+    guard names.count <= fileLimit else {
+      throw PluginDirectoryError(
+        directory: directory, observed: "has more than \(fileLimit) plugin files", remedy: "Give plugins a directory of their own.")
+    }
+    return names.sorted { $0.lexicographicallyPrecedes($1) }
+  }
+}

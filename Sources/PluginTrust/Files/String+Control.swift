@@ -1,0 +1,6 @@
+extension String {
+  /// Whether the text has a C0 or C1 control character or a delete, which could forge log lines or move a terminal's cursor.
+  var hasControlCharacters: Bool {
+    unicodeScalars.contains { $0.value < 0x20 || (0x7f...0x9f).contains($0.value) }
+  }
+}

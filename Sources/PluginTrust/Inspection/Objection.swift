@@ -1,0 +1,10 @@
+/// A ``PluginRefusal`` without the file it is about. The sentences are in `Objection+Sentences.swift`.
+struct Objection: Error, Sendable, Equatable {
+  let code: PluginRefusal.Code
+  let observed: String
+  let remedy: String
+
+  func refusal(of file: String) -> PluginRefusal {
+    PluginRefusal(code: code, file: file, observed: observed, remedy: remedy)
+  }
+}

@@ -1,0 +1,82 @@
+/// What a plugin declares in its ELF note (section `.note.taskhost`, owner `taskhost`, type 0x54480001).
+///
+/// The host learns the identifier, and so the settings and limits, before any code of the plugin runs. The note must agree with the
+/// plugin's registration. Trailing zero bytes of the descriptor are ignored, because a C string literal has one.
+public struct PluginNote: Sendable, Equatable {
+  /// The kinds of task, by their names in the note.
+  public enum Kind: String, Sendable, CaseIterable {
+    /// Short and frequent.
+    case refresh
+    /// Maintenance.
+    case processing
+    /// Started by a user, with visible progress.
+    case continued
+  }
+
+  /// `identifier`: the identifier that the plugin registers.
+  public let identifier: String
+
+  /// `kind`, if given.
+  public let kind: Kind?
+
+  /// `budget_ms` in milliseconds, if given.
+  public let budgetMilliseconds: UInt64?
+
+  /// `version` of the plugin, if given.
+  public let version: String?
+
+  /// `swift`: the version of the Swift compiler it was built with, if given.
+  public let swift: String?
+
+  private static let keys: Set<String> = ["format", "abi", "identifier", "kind", "budget_ms", "version", "swift"]
+  private static let valueLimit = 128
+
+  /// Reads the descriptor of a note.
+  init(descriptor: [UInt8]) throws(Objection) {
+    guard descriptor.count <= PluginABI.noteLimit else {
+      throw .badNote("has \(descriptor.count) bytes, more than \(PluginABI.noteLimit)")
+    }
+    let end = descriptor.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
+    guard let text = String(validating: descriptor[..<end], as: UTF8.self) else { throw .badNote("is not UTF-8") }
+    let values = try Self.values(text)
+    guard values["format"] == "1" else { throw .badNote("has the format \"\(values["format"] ?? "")\", not 1") }
+    guard let abi = values["abi"], abi == String(PluginABI.version) else {
+      throw .badNote("has the ABI version \"\(values["abi"] ?? "")\", the plugin \(PluginABI.version)")
+    }
+    guard let identifier = values["identifier"], Self.isIdentifier(identifier) else {
+      throw .badNote("has no valid identifier (1 to 128 of A-Z a-z 0-9 . _ -, first a letter or digit)")
+    }
+    let kind = values["kind"].map { Kind(rawValue: $0) }
+    if case .some(.none) = kind { throw .badNote("has the kind \"\(values["kind"] ?? "")\", not refresh, processing or continued") }
+    let budget = values["budget_ms"].map { $0.utf8.allSatisfy { (0x30...0x39).contains($0) } ? UInt64($0) : nil }
+    if case .some(.none) = budget { throw .badNote("has a budget_ms that is not a number of milliseconds") }
+    self.identifier = identifier
+    self.kind = kind ?? nil
+    budgetMilliseconds = budget ?? nil
+    version = values["version"]
+    swift = values["swift"]
+  }
+
+  private static func values(_ text: String) throws(Objection) -> [String: String] {
+    var values: [String: String] = [:]
+    for line in text.split(separator: "\n") {
+      guard let equals = line.firstIndex(of: "=") else { throw .badNote("has a line without \"=\"") }
+      let key = String(line[..<equals])
+      let value = String(line[line.index(after: equals)...])
+      guard keys.contains(key) else { throw .badNote("has a key that format 1 does not define") }
+      guard !value.isEmpty, value.utf8.count <= valueLimit, !value.hasControlCharacters else {
+        throw .badNote("has a value for \(key) that is empty, too long or has control characters")
+      }
+      guard values.updateValue(value, forKey: key) == nil else { throw .badNote("has the key \(key) twice") }
+    }
+    return values
+  }
+
+  private static func isIdentifier(_ text: String) -> Bool {
+    func isLetterOrDigit(_ byte: UInt8) -> Bool {
+      (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
+    }
+    guard (1...128).contains(text.utf8.count), let first = text.utf8.first, isLetterOrDigit(first) else { return false }
+    return text.utf8.allSatisfy { isLetterOrDigit($0) || [0x2e, 0x5f, 0x2d].contains($0) }
+  }
+}

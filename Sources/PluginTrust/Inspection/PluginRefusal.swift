@@ -1,0 +1,42 @@
+/// Why a plugin is refused: what was seen in its file or during its launch, and what to do.
+///
+/// Every stage that can refuse a plugin uses this type, so that status, log lines and `taskhost plugins list` read the same. A refusal is
+/// never fatal: the host continues without the plugin.
+public struct PluginRefusal: Error, Sendable, Equatable {
+  /// The reason as a name that does not change between releases.
+  public let code: Code
+
+  /// The file, as a path or a bare name; ``description`` shows its last component.
+  public let file: String
+
+  /// What was seen, without the file's name and without a full stop at the end.
+  public let observed: String
+
+  /// What to do next: a sentence or two, with their full stops.
+  public let remedy: String
+
+  /// Creates a refusal.
+  ///
+  /// - Parameters:
+  ///   - code: The stable name of the reason.
+  ///   - file: A path or a bare file name.
+  ///   - observed: What was seen, without a full stop at the end.
+  ///   - remedy: What to do next, as sentences.
+  public init(code: Code, file: String, observed: String, remedy: String) {
+    self.code = code
+    self.file = file
+    self.observed = observed
+    self.remedy = remedy
+  }
+
+  /// The last component of ``file``.
+  public var fileName: String {
+    guard let slash = file.lastIndex(of: "/") else { return file }
+    return String(file[file.index(after: slash)...])
+  }
+}
+
+extension PluginRefusal: CustomStringConvertible {
+  /// `libfoo.so: <observed>. <remedy>`
+  public var description: String { "\(fileName): \(observed). \(remedy)" }
+}

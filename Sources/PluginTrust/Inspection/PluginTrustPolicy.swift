@@ -1,0 +1,45 @@
+import Glibc
+
+/// The users and directories that the checks trust.
+public struct PluginTrustPolicy: Sendable, Equatable {
+  /// The user who may own plugins and their directories, besides root.
+  public var user: UInt32
+
+  /// Absolute directories, such as those of a Swift toolchain, in or below which a plugin may look for libraries besides the system's.
+  public var trustedLibraryDirectories: [String]
+
+  /// The maximum size of a plugin's file in bytes.
+  public var maximumSize: UInt64
+
+  /// Creates a policy.
+  ///
+  /// - Parameters:
+  ///   - user: The host's effective user if nil.
+  ///   - trustedLibraryDirectories: Absolute paths, none by default.
+  ///   - maximumSize: 512 MiB by default, five times a plugin with the whole Swift Foundation linked in.
+  public init(user: UInt32? = nil, trustedLibraryDirectories: [String] = [], maximumSize: UInt64 = 512 << 20) {
+    self.user = user ?? geteuid()
+    self.trustedLibraryDirectories = trustedLibraryDirectories
+    self.maximumSize = maximumSize
+  }
+
+  /// The library directories of Debian, Fedora and their derivatives, and the one that `make install` uses.
+  static let systemLibraryDirectories = ["/lib", "/usr/lib", "/lib64", "/usr/lib64", "/usr/local/lib"]
+
+  /// Whether a path is in or below a directory of the system's libraries or of ``trustedLibraryDirectories``.
+  ///
+  /// Compares only the text: the operator owns the content of those directories, including links.
+  func trustsLibraryPath(_ path: String) -> Bool {
+    guard path.utf8.first == UInt8(ascii: "/") else { return false }
+    let parts = Self.components(path)
+    guard !parts.contains(".."), !parts.contains(where: { $0.contains("$") }) else { return false }
+    return (Self.systemLibraryDirectories + trustedLibraryDirectories).contains { directory in
+      let prefix = Self.components(directory)
+      return !prefix.isEmpty && parts.starts(with: prefix)
+    }
+  }
+
+  private static func components(_ path: String) -> [Substring] {
+    path.split(separator: "/").filter { $0 != "." }
+  }
+}

@@ -1,0 +1,72 @@
+import Glibc
+import StrictText
+
+/// Signs and verifies files for `taskhost plugins sign` and `verify`, wherever a file is and whoever owns it.
+public enum PluginSigning {
+  /// The name of a plugin's signature.
+  public static func signatureFile(of plugin: String) -> String { plugin + ".sig" }
+
+  /// SHA-256 of a file's content, 32 bytes.
+  ///
+  /// - Parameter path: A regular file of at most 512 MiB; links are followed.
+  public static func digest(of path: String) throws(SigningFileError) -> [UInt8] {
+    let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
+    guard descriptor >= 0 else {
+      throw SigningFileError(path, "cannot be read: \(String(cString: strerror(errno)))", "Give the file of a plugin.")
+    }
+    defer { close(descriptor) }
+    var info = stat()
+    guard fstat(descriptor, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
+      throw SigningFileError(path, "is not a regular file", "Give the file of a plugin.")
+    }
+    do throws(Objection) {
+      let size = UInt64(max(info.st_size, 0))
+      let limit = PluginTrustPolicy().maximumSize
+      guard size <= limit else { throw .tooBig(size: size, limit: limit) }
+      return try FileDigest.sha256(of: BoundedFile(descriptor: descriptor, size: size))
+    } catch {
+      throw SigningFileError(path, error.observed, error.remedy)
+    }
+  }
+
+  /// Signs a file and writes the signature, replacing an earlier one.
+  ///
+  /// - Parameters:
+  ///   - plugin: The file.
+  ///   - key: What to sign with.
+  ///   - output: The path of the signature; nil means ``signatureFile(of:)``, where the host looks for it.
+  /// - Returns: The digest that was signed, as 64 lower-case hexadecimal digits.
+  public static func sign(_ plugin: String, with key: PluginSigningKey, output: String? = nil) throws(SigningFileError) -> String {
+    let digest = try digest(of: plugin)
+    let signature = try key.signature(digest: digest)
+    try NewFile.replace(Array(signature.text.utf8), at: output ?? signatureFile(of: plugin), mode: 0o644)
+    return Hex.text(digest)
+  }
+
+  /// Checks a file's signature.
+  ///
+  /// - Parameters:
+  ///   - plugin: The file.
+  ///   - signature: The path of its signature; nil means ``signatureFile(of:)``.
+  ///   - keys: Any of these may have signed it.
+  /// - Returns: The key that signed it.
+  /// - Throws: Why none of them is accepted.
+  public static func verify(
+    _ plugin: String, signature: String? = nil, keys: [PluginPublicKey]
+  ) throws(SigningFileError) -> PluginPublicKey {
+    let digest = try digest(of: plugin)
+    let file = signature ?? signatureFile(of: plugin)
+    let signature = try PluginSignature(reading: file)
+    guard let key = keys.first(where: { $0.id == signature.keyID }) else {
+      throw SigningFileError(
+        file, "was made with the key \(signature.keyID), not with \(keys.map(\.id).joined(separator: " or "))",
+        "Ask the author which key is theirs, and give its file with --key.")
+    }
+    guard key.verifies(signature, digest: digest) else {
+      throw SigningFileError(
+        file, "is not a signature of \(plugin): it belongs to other content, or one of the two was changed",
+        "Get the plugin and its signature from their source again.")
+    }
+    return key
+  }
+}

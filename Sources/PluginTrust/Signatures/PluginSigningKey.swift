@@ -1,0 +1,94 @@
+import Crypto
+import Glibc
+import StrictText
+
+/// The private half of an Ed25519 key, which signs plugins. Nothing prints it; only ``writeFiles(named:)`` writes it.
+public struct PluginSigningKey: Sendable, CustomStringConvertible, CustomReflectable {
+  /// The public half.
+  public let publicKey: PluginPublicKey
+
+  private let key: Curve25519.Signing.PrivateKey
+
+  private static let title = "taskhost private key, keep it secret"
+
+  private init(_ key: Curve25519.Signing.PrivateKey) throws(SigningFlaw) {
+    self.key = key
+    publicKey = try PluginPublicKey(bytes: Array(key.publicKey.rawRepresentation))
+  }
+
+  /// Creates a key from the system's random numbers.
+  public static func generate() throws(SigningFileError) -> PluginSigningKey {
+    do throws(SigningFlaw) {
+      return try PluginSigningKey(Curve25519.Signing.PrivateKey())
+    } catch {
+      throw SigningFileError("key", error.observed, "Try again.")
+    }
+  }
+
+  /// Parses the text of a file strictly.
+  init(parsing text: [UInt8]) throws(SigningFlaw) {
+    let values = try SigningText.values(of: ["format", "algorithm", "id", "key"], title: Self.title, in: text)
+    try SigningFormat.check(values[0], values[1])
+    guard let bytes = Base64.decode(Array(values[3])), bytes.count == 32,
+      let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: bytes)
+    else {
+      throw SigningFlaw("has a key that is not 32 bytes in base64")
+    }
+    try self.init(key)
+    guard values[2].elementsEqual(publicKey.id.utf8) else { throw SigningFlaw("has an id that does not match its key") }
+  }
+
+  /// Reads a private key.
+  ///
+  /// - Parameter path: `NAME.key`, which must belong to this process's user or root, and be inaccessible to others.
+  public init(reading path: String) throws(SigningFileError) {
+    do throws(SigningFlaw) {
+      try self.init(parsing: try SmallFile.read(path, trust: .secret(of: geteuid())))
+    } catch {
+      let remedy =
+        error.observed.hasPrefix("can be used by")
+        ? "Run: chmod 600 '\(path)'; make a new key if others could have read it." : "Give a private key made by `taskhost plugins keygen`."
+      throw SigningFileError(path, error.observed, remedy)
+    }
+  }
+
+  /// Signs content.
+  ///
+  /// - Parameter digest: SHA-256 of the content, 32 bytes.
+  /// - Throws: Only if the cryptographic library fails.
+  public func signature(digest: [UInt8]) throws(SigningFileError) -> PluginSignature {
+    guard let bytes = try? key.signature(for: SigningFormat.message(digest: digest)) else {
+      throw SigningFileError("key \(publicKey.id)", "cannot sign", "Try again.")
+    }
+    return PluginSignature(keyID: publicKey.id, bytes: Array(bytes))
+  }
+
+  /// What is in the key's file.
+  var text: String {
+    SigningText.write(
+      Self.title,
+      [
+        "format": SigningFormat.version, "algorithm": SigningFormat.algorithm, "id": publicKey.id,
+        "key": Base64.encode(Array(key.rawRepresentation)),
+      ])
+  }
+
+  /// Writes `name.key`, which only the owner may read, and `name.pub`. Never replaces an existing file.
+  ///
+  /// - Throws: Which file could not be written. Then no new file remains.
+  public func writeFiles(named name: String) throws(SigningFileError) {
+    try NewFile.write(Array(text.utf8), to: name + ".key", mode: 0o600)
+    do throws(SigningFileError) {
+      try NewFile.write(Array(publicKey.text.utf8), to: name + ".pub", mode: 0o644)
+    } catch {
+      unlink(name + ".key")
+      throw error
+    }
+  }
+
+  /// The id of the public half, without the secret.
+  public var description: String { "private key \(publicKey.id)" }
+
+  /// Shows only the public half.
+  public var customMirror: Mirror { Mirror(self, children: ["publicKey": publicKey]) }
+}

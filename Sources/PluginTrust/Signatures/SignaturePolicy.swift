@@ -1,0 +1,66 @@
+import Glibc
+import TaskModel
+
+/// The keys that the operator trusts, and whether a plugin needs a signature.
+///
+/// An existing signature must be valid even if none is required: a mismatch shows that the plugin or the signature was changed. A signature
+/// by a key that is not configured proves nothing and counts as none.
+public struct SignaturePolicy: Sendable, Equatable {
+  /// `require_signatures`: a plugin without a trusted key's signature is refused.
+  public var isRequired: Bool
+
+  /// `[[trusted_keys]]`.
+  public var keys: [TrustedKey]
+
+  /// Creates a policy; by default it requires no signature and trusts no key.
+  public init(isRequired: Bool = false, keys: [TrustedKey] = []) {
+    self.isRequired = isRequired
+    self.keys = keys
+  }
+
+  /// Checks the signature beside a plugin's original against the copied content.
+  ///
+  /// - Throws: A refusal with the code `signature`.
+  public func check(_ plugin: VerifiedPlugin, user: UInt32? = nil) throws(PluginRefusal) -> SignatureStanding {
+    try check(digest: plugin.digest, of: plugin.file.path, user: user)
+  }
+
+  /// As ``check(_:user:)``, for a plugin that was not copied again because its file is unchanged.
+  ///
+  /// - Parameters:
+  ///   - digest: SHA-256 of the content, 32 bytes.
+  ///   - path: The plugin's path; its directory passed the checks. The signature is in `path.sig`.
+  ///   - user: The user who may own the signature, besides root; the host's if nil.
+  public func check(digest: [UInt8], of path: String, user: UInt32? = nil) throws(PluginRefusal) -> SignatureStanding {
+    let file = PluginSigning.signatureFile(of: path)
+    // Only sentences need it, so it is computed on demand.
+    var name: String { file.lastIndex(of: "/").map { String(file[file.index(after: $0)...]) } ?? file }
+    func refuse(_ observed: String, _ remedy: String) -> PluginRefusal {
+      PluginRefusal(code: .signature, file: path, observed: observed, remedy: remedy)
+    }
+    let signature: PluginSignature
+    do throws(SigningFlaw) {
+      signature = try PluginSignature(parsing: try SmallFile.read(file, trust: .ownedInTrustedDirectory(by: user ?? geteuid())))
+    } catch SmallFile.missing {
+      guard isRequired else { return .unsigned(note: nil) }
+      throw refuse(
+        "is not signed, and require_signatures is on: \(name) does not exist",
+        "Put its author's signature beside it, or sign it: taskhost plugins sign.")
+    } catch {
+      throw refuse("its signature \(name) \(error.observed)", "Get the signature from the plugin's source again, or remove it.")
+    }
+    let entries = keys.filter { $0.key.id == signature.keyID }
+    guard !entries.isEmpty else {
+      let observed = "is signed with the key \(signature.keyID), which is not in trusted_keys"
+      guard isRequired else { return .unsigned(note: "It \(observed), so it counts as unsigned.") }
+      throw refuse(observed, "Have it signed with a trusted key, or add that key's .pub file under [[trusted_keys]] if you trust it.")
+    }
+    guard let signer = entries.first(where: { $0.key.verifies(signature, digest: digest) }) else {
+      throw refuse(
+        "its signature \(name) does not match: it belongs to other content, or one of the two was changed",
+        "Get the plugin and its signature from their source again.")
+    }
+    let identifiers = entries.filter { $0.key == signer.key }.flatMap(\.identifiers)
+    return .signed(TrustedKey(key: signer.key, name: signer.name, identifiers: identifiers))
+  }
+}

@@ -1,0 +1,27 @@
+public import TaskModel
+
+/// The result of checking a plugin's signature.
+public enum SignatureStanding: Sendable, Equatable {
+  /// No trusted key signed it, and none is required.
+  ///
+  /// - Parameter note: A sentence for the operator, without the plugin's name; nil if it has no signature.
+  case unsigned(note: String?)
+
+  /// A trusted key signed it. With several entries for one key, the identifiers of all apply.
+  case signed(TrustedKey)
+
+  /// Checks whether the signature allows the plugin to register an identifier.
+  ///
+  /// - Parameters:
+  ///   - identifier: What it registers.
+  ///   - file: The plugin's path, for the refusal.
+  /// - Returns: Why not; nil if it may.
+  public func refusal(of identifier: TaskIdentifier, file: String) -> PluginRefusal? {
+    guard case .signed(let key) = self, !key.identifiers.contains(where: { $0.matches(identifier) }) else { return nil }
+    let allowed = key.identifiers.isEmpty ? "nothing" : key.identifiers.map(\.text).joined(separator: ", ")
+    return PluginRefusal(
+      code: .signature, file: file,
+      observed: "registers \(identifier), and is signed with the key \(key.name) (\(key.key.id)), which may sign for \(allowed)",
+      remedy: "Have it signed with a key for that identifier, or add it to the key's identifiers in [[trusted_keys]].")
+  }
+}

@@ -1,0 +1,31 @@
+/// The text of key and signature files: a title, then lines `name=value` with fixed names in a fixed order, each with a line feed.
+///
+/// Each file has exactly one valid form, so it cannot hide data, and every changed byte is detected.
+enum SigningText {
+  /// The maximum size of such a file in bytes.
+  static let limit = 1024
+
+  static func write(_ title: String, _ fields: KeyValuePairs<String, String>) -> String {
+    ([title] + fields.map { "\($0)=\($1)" }).map { $0 + "\n" }.joined()
+  }
+
+  /// The values of `names`, in their order.
+  ///
+  /// - Throws: What is wrong, as the end of a sentence about the file.
+  static func values(of names: [String], title: String, in bytes: [UInt8]) throws(SigningFlaw) -> [[UInt8]] {
+    guard bytes.count <= limit else { throw SigningFlaw("is \(bytes.count) bytes, more than \(limit)") }
+    var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    guard lines.first?.elementsEqual(title.utf8) == true else { throw SigningFlaw("does not begin with the line \"\(title)\"") }
+    guard lines.last?.isEmpty == true, lines.count == names.count + 2 else {
+      throw SigningFlaw("is not \(names.count + 1) lines that each end with a line feed")
+    }
+    lines.removeFirst()
+    var values: [[UInt8]] = []
+    for (name, line) in zip(names, lines) {
+      let start = Array(name.utf8) + [UInt8(ascii: "=")]
+      guard line.starts(with: start) else { throw SigningFlaw("lacks the line \"\(name)=…\" in its place") }
+      values.append(Array(line.dropFirst(start.count)))
+    }
+    return values
+  }
+}

@@ -1,5 +1,0 @@
-/// Knows which conditions hold now.
-public protocol ConditionSource: Sendable {
-  /// The conditions that hold.
-  func satisfied() -> Conditions
-}

@@ -1,0 +1,60 @@
+/// What is known of one condition of the machine.
+public struct ConditionState: Sendable, Hashable {
+  /// The condition.
+  public var condition: Conditions
+  /// Whether it counts as held, after hysteresis and overrides.
+  public var holds: Bool
+  /// When ``holds`` last changed, on the calendar.
+  public var since: WallTime
+  /// What was seen, in a sentence without a full stop: "battery at 12 %", "eth0 is up with a default route".
+  public var observed: String
+  /// Whether the machine reports the condition. If not, ``observed`` says why, and the condition counts as held, so that nothing waits
+  /// forever for a probe.
+  public var isKnown: Bool
+  /// Whether the host observes it, because a request waits for it or a run depends on it. An unobserved condition does not count as held.
+  public var isWatched: Bool
+  /// Whether an operator decided ``holds``.
+  public var isOverridden: Bool
+  /// When ``holds`` changes after hysteresis if the machine stays as it is; nil if it will not change.
+  public var settlesAt: WallTime?
+
+  /// Creates a condition's state; by default nothing was observed yet.
+  public init(
+    condition: Conditions, holds: Bool, since: WallTime, observed: String, isKnown: Bool = true, isWatched: Bool = true,
+    isOverridden: Bool = false, settlesAt: WallTime? = nil
+  ) {
+    self.condition = condition
+    self.holds = holds
+    self.since = since
+    self.observed = observed
+    self.isKnown = isKnown
+    self.isWatched = isWatched
+    self.isOverridden = isOverridden
+    self.settlesAt = settlesAt
+  }
+}
+
+/// The state of every condition at one moment.
+public struct ConditionReport: Sendable, Hashable {
+  /// One for each condition, in the order of ``Conditions/named``.
+  public var states: [ConditionState]
+
+  /// A report of those states.
+  public init(states: [ConditionState]) { self.states = states }
+
+  /// The conditions that count as held.
+  public var held: Conditions { Conditions(states.filter(\.holds).map(\.condition)) }
+
+  /// The state of one condition; nil for none and for several.
+  public subscript(condition: Conditions) -> ConditionState? { states.first { $0.condition == condition } }
+
+  /// Whether both reports lead to the same decisions: they differ at most in their sentences.
+  public func decides(as other: ConditionReport) -> Bool {
+    states.count == other.states.count
+      && zip(states, other.states).allSatisfy { mine, other in
+        var mine = mine
+        mine.observed = other.observed
+        return mine == other
+      }
+  }
+}

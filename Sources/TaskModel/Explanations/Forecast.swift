@@ -1,0 +1,71 @@
+/// The runs of a future period if everything stays as it is now.
+public struct Forecast: Sendable, Hashable {
+  /// A future run.
+  public struct Entry: Sendable, Hashable {
+    /// When it would start.
+    public var at: WallTime
+    /// The task identifier.
+    public var identifier: TaskIdentifier
+    /// Which request.
+    public var request: RequestID
+    /// For a repeating request: the scheduled time of the occurrence.
+    public var occurrence: WallTime?
+    /// How long it would take; nil if unknown.
+    public var duration: Duration?
+    /// Whether it rests on an assumption, for example that a condition holds.
+    public var assumed: Bool
+
+    /// Creates an entry.
+    public init(
+      at: WallTime, identifier: TaskIdentifier, request: RequestID, occurrence: WallTime? = nil, duration: Duration? = nil,
+      assumed: Bool = false
+    ) {
+      self.at = at
+      self.identifier = identifier
+      self.request = request
+      self.occurrence = occurrence
+      self.duration = duration
+      self.assumed = assumed
+    }
+  }
+
+  /// A request that would not run in the period.
+  public struct Held: Sendable, Hashable {
+    /// Which request.
+    public var request: RequestID
+    /// The task identifier.
+    public var identifier: TaskIdentifier
+    /// What keeps it from running, without a full stop.
+    public var reason: String
+
+    /// Creates a request.
+    public init(request: RequestID, identifier: TaskIdentifier, reason: String) {
+      self.request = request
+      self.identifier = identifier
+      self.reason = reason
+    }
+  }
+
+  /// The start of the period: now.
+  public var from: WallTime
+  /// The end of the period.
+  public var to: WallTime
+  /// The runs, earliest first.
+  public var entries: [Entry]
+  /// The requests that would not run.
+  public var held: [Held]
+  /// The assumptions, each a sentence without a full stop.
+  public var notes: [String]
+  /// Whether there are more entries than were asked for.
+  public var isTruncated: Bool
+
+  /// Creates a forecast.
+  public init(from: WallTime, to: WallTime, entries: [Entry] = [], held: [Held] = [], notes: [String] = [], isTruncated: Bool = false) {
+    self.from = from
+    self.to = to
+    self.entries = entries
+    self.held = held
+    self.notes = notes
+    self.isTruncated = isTruncated
+  }
+}

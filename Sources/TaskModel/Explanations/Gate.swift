@@ -1,0 +1,28 @@
+/// One thing that keeps a request from running now.
+public struct Gate: Sendable, Hashable {
+  /// The kind of gate: `standing`, `suspended`, `no_handler`, `predecessor`, `time`, `backoff`, `event`, `conditions`, `window`,
+  /// `plugin_busy`, `host_busy`, `key_busy`, `resource`, `rate`, `quota`, `draining` or `store`; `running` or `ended` if it is past them.
+  public var kind: String
+  /// What keeps the request from running, without a full stop: "the plugin is busy: 1 of 1 runs".
+  public var sentence: String
+  /// When it closed; nil if unknown.
+  public var since: WallTime?
+  /// The earliest time at which it can open; nil if unknown.
+  public var until: WallTime?
+  /// The ids of the runs and requests that keep it closed.
+  public var heldBy: [String]
+  /// What would open it; nil if only time does.
+  public var remedy: String?
+
+  /// Creates a gate.
+  public init(
+    kind: String, sentence: String, since: WallTime? = nil, until: WallTime? = nil, heldBy: [String] = [], remedy: String? = nil
+  ) {
+    self.kind = kind
+    self.sentence = sentence
+    self.since = since
+    self.until = until
+    self.heldBy = heldBy
+    self.remedy = remedy
+  }
+}

@@ -1,0 +1,34 @@
+/// What a plugin registered, with the operator's limits applied: all that the scheduler knows about it.
+public struct HandlerContract: Sendable, Hashable {
+  /// The identifier its handler serves.
+  public var identifier: TaskIdentifier
+  /// The kind of work.
+  public var kind: TaskKind
+  /// How long a run may take before it expires; nil means no limit.
+  public var budget: Duration?
+  /// The time from expiration until it is stopped by force.
+  public var grace: Duration
+  /// The maximum number of concurrent runs, from 1.
+  public var maxConcurrentRuns: Int
+  /// A name for people.
+  public var displayName: String?
+  /// The plugin's own version.
+  public var version: String?
+  /// How to call a typed handler's function; nil for a handler that takes its run and reads the payload itself.
+  public var typed: TypedContract?
+
+  /// Creates a contract.
+  public init(
+    identifier: TaskIdentifier, kind: TaskKind, budget: Duration?, grace: Duration, maxConcurrentRuns: Int = 1, displayName: String? = nil,
+    version: String? = nil, typed: TypedContract? = nil
+  ) {
+    self.identifier = identifier
+    self.kind = kind
+    self.budget = budget
+    self.grace = grace
+    self.maxConcurrentRuns = max(1, maxConcurrentRuns)
+    self.displayName = displayName
+    self.version = version
+    self.typed = typed
+  }
+}

@@ -1,0 +1,35 @@
+/// Why a plugin could not be launched.
+public struct LaunchFailure: Error, Sendable, Hashable {
+  /// The step that failed.
+  public enum Step: String, Sendable {
+    /// The dynamic loader refused it.
+    case load
+    /// It crashed or exited while it was loaded or launched.
+    case crashed
+    /// Its launch function did not return in time.
+    case timeout
+    /// Its launch function returned a status that is not OK.
+    case status
+    /// It registered nothing, or the host refused its registration.
+    case registration
+    /// Its registration differs from the note in its file.
+    case note
+    /// It registered more than one handler.
+    case registeredTwice
+    /// Another plugin has the identifier.
+    case identifierTaken
+    /// The identifier is not permitted.
+    case notPermitted
+  }
+
+  /// The step that failed.
+  public var step: Step
+  /// What was seen, a line of ``PluginText``; it can contain text from the plugin.
+  public let observed: String
+
+  /// Creates a failure.
+  public init(step: Step, observed: String) {
+    self.step = step
+    self.observed = PluginText.line(observed, limit: Limits.sentenceBytes)
+  }
+}

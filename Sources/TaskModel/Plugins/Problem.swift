@@ -1,0 +1,86 @@
+/// Something that the operator of a host should know or must fix. The host reports all trouble in this form.
+public struct Problem: Sendable, Hashable {
+  /// The kind of trouble. The raw values are part of the control API and never change.
+  public enum Kind: String, Sendable, CaseIterable {
+    /// Consecutive runs of a schedule or an identifier failed.
+    case failing
+    /// Requests failed permanently and wait for a person.
+    case deadLetters = "dead_letters"
+    /// Requests have been due for a long time and do not run.
+    case overdue
+    /// A plugin gets no runs until it is released.
+    case quarantined
+    /// A plugin gets no runs for a while, because of crashes or forced stops.
+    case held
+    /// A plugin gets no runs: a run exceeded its grace, and its thread has not returned.
+    case suspended
+    /// The file of a registered plugin is gone.
+    case pluginGone = "plugin_gone"
+    /// The store cannot be written or read.
+    case storeFailing = "store_failing"
+    /// The store's content is damaged.
+    case storeDamaged = "store_damaged"
+    /// The store's files were deleted or replaced while the host had them open.
+    case storeReplaced = "store_replaced"
+    /// The store has lost records.
+    case storeLoss = "store_loss"
+    /// The store could not be checked for damage.
+    case storeUnchecked = "store_unchecked"
+    /// The lock of the state directory was removed or replaced while the host runs.
+    case stateDirectory = "state_directory"
+    /// The machine lacks what the host needs to start workers: threads, descriptors, memory.
+    case shortage
+    /// An entitled path or a plugin's data directory has changed since the host launched, or cannot be opened.
+    case path
+    /// A worker does not start: its program is gone, or exits before it loads the plugin.
+    case worker
+    /// An operator overrides a condition.
+    case override
+    /// An event socket lost datagrams, or the host no longer reads it.
+    case eventSocket = "event_socket"
+    /// Log lines are lost: nobody reads the log, or it cannot be written.
+    case log
+    /// A system limit that stops the host's work once it is reached.
+    case limit
+    /// The host cannot watch something that it should watch.
+    case unwatched
+    /// A setting of the configuration has no effect.
+    case configuration
+  }
+
+  /// The kind of trouble.
+  public var kind: Kind
+  /// The subject: an identifier, `IDENTIFIER/KEY`, a path, a condition; nil for the host as a whole.
+  public var subject: String?
+  /// What was seen, without a full stop.
+  public var sentence: String
+  /// What to do, without a full stop.
+  public var remedy: String
+  /// When it began; nil if unknown.
+  public var since: WallTime?
+  /// Whether a person must act: `taskhost status` exits 1 while there is such a problem. Otherwise it is a warning.
+  public var needsAction: Bool
+
+  /// Creates a problem.
+  public init(_ kind: Kind, of subject: String? = nil, _ sentence: String, remedy: String, since: WallTime? = nil, needsAction: Bool = true)
+  {
+    self.kind = kind
+    self.subject = subject
+    self.sentence = sentence
+    self.remedy = remedy
+    self.since = since
+    self.needsAction = needsAction
+  }
+
+  /// Sentence and remedy on one line.
+  public var text: String { "\(sentence): \(remedy)" }
+}
+
+extension Problem: Comparable {
+  /// Puts problems that need a person first, then orders by kind and subject.
+  public static func < (left: Problem, right: Problem) -> Bool { left.rank < right.rank }
+
+  private var rank: (Int, Int, String, String) {
+    (needsAction ? 0 : 1, Kind.allCases.firstIndex(of: kind) ?? 0, subject ?? "", sentence)
+  }
+}

@@ -1,0 +1,65 @@
+/// A plugin's recent behaviour: crashes and forced stops count against it, a good run clears them.
+///
+/// - Source: systemd's start limit and Kubernetes' CrashLoopBackOff.
+public struct Standing: Sendable, Hashable {
+  /// Crashes and forced stops since the last good run.
+  public var strikes = 0
+  /// Crashes that ended the host (thread isolation) since the plugin was last released.
+  public var hostCrashes = 0
+  /// The plugin gets no runs before this time; nil if it is not held.
+  public var heldUntil: WallTime?
+  /// When it was quarantined; nil if it is not. A quarantined plugin gets no runs until it is released.
+  public var quarantinedSince: WallTime?
+  /// The last crash or forced stop, as a sentence.
+  public var lastTrouble: String?
+
+  /// Creates the standing of a plugin without trouble.
+  public init() {}
+
+  /// Whether it gets no runs until it is released.
+  public var isQuarantined: Bool { quarantinedSince != nil }
+
+  /// The number of consecutive strikes at which a plugin is quarantined.
+  public static let strikesToQuarantine = 5
+  /// The number of crashes that ended the host at which a plugin moves to process isolation.
+  public static let hostCrashesToIsolation = 2
+  /// The number of crashes that ended the host at which a plugin is quarantined.
+  public static let hostCrashesToQuarantine = 3
+
+  /// Whether it must run in a worker process whatever the configuration says, because it has ended the host too often.
+  public var demandsProcess: Bool { hostCrashes >= Self.hostCrashesToIsolation }
+
+  /// Whether it gets no runs at `now`.
+  public func isHeld(at now: WallTime) -> Bool { isQuarantined || heldUntil.map { now < $0 } ?? false }
+
+  /// Adds a strike. The plugin is held for 2, 4, 8, 16 times `retry`'s first delay, and quarantined at the fifth strike.
+  ///
+  /// - Parameters:
+  ///   - trouble: What happened, a sentence.
+  ///   - tookHost: Whether it ended the host.
+  public mutating func strike(_ trouble: String, tookHost: Bool = false, retry: RetryPolicy, now: WallTime) {
+    strikes = strikes.adding(saturating: 1)
+    if tookHost { hostCrashes = hostCrashes.adding(saturating: 1) }
+    lastTrouble = trouble
+    if strikes >= Self.strikesToQuarantine || hostCrashes >= Self.hostCrashesToQuarantine {
+      heldUntil = nil
+      quarantinedSince = quarantinedSince ?? now
+    } else {
+      heldUntil = now + Self.delay(afterStrike: strikes, retry: retry)
+    }
+  }
+
+  /// Resets everything after a good run except the crashes of the host. A quarantine stays until the plugin is released.
+  public mutating func clear() {
+    guard !isQuarantined else { return }
+    strikes = 0
+    heldUntil = nil
+    if hostCrashes == 0 { lastTrouble = nil }
+  }
+
+  /// How long a plugin is held after strike number `strike`, from 1.
+  public static func delay(afterStrike strike: Int, retry: RetryPolicy) -> Duration {
+    let factor = Int64(1) << Int64(min(max(strike, 1), strikesToQuarantine - 1))
+    return min(max(.zero, retry.initial) * factor, max(.zero, retry.maximum))
+  }
+}

@@ -1,0 +1,87 @@
+/// Runs handlers: in threads of the host, or in worker processes.
+///
+/// Every call returns immediately. Its results arrive as ``LauncherEvent`` at the sink that the launcher was created with.
+public protocol Launcher: Sendable {
+  /// Begins runs. Runs of one identifier begin in the given order, as many at once as its contract allows. Their records are already
+  /// durable. Each order ends with exactly one `ended` or `withdrawn` event.
+  func start(_ orders: [RunOrder])
+  /// Takes back runs that have not begun. Each run answers: `withdrawn` if it had not begun; `began` if it had, even if it has already sent
+  /// that event. A run that has ended does not answer.
+  func withdraw(_ runs: [RunID])
+  /// Asks a run to stop: calls its expiration handler and starts its grace. Does nothing for a run that has expired or ended.
+  func expire(_ run: RunID, reason: StopReason)
+  /// Stops a run immediately, without the rest of its grace. Does nothing for a run that has ended.
+  func force(_ run: RunID, reason: StopReason)
+  /// Ends the launcher and calls the plugins' shutdown hooks. No run may be live.
+  ///
+  /// - Returns: The number of threads or processes that could not be ended.
+  func shutdown() -> Int
+}
+
+/// A run to begin.
+public struct RunOrder: Sendable {
+  /// The run.
+  public var run: RunID
+  /// Its request.
+  public var request: RequestID
+  /// The handler and its limits.
+  public var contract: HandlerContract
+  /// 1 for a request's first run.
+  public var attempt: Int
+  /// What was submitted.
+  public var payload: [UInt8]
+  /// The packed arguments of a typed handler; nil for other handlers.
+  public var arguments: [UInt8]?
+  /// Whether its request is recorded as claimed, not as running. The launcher then reports its begin as `began`; until then it can be
+  /// withdrawn.
+  public var isAhead: Bool
+  /// Whether its begin counts for a rate. The launcher then reports `began` when it calls the handler, not before.
+  public var tellsBegin: Bool
+
+  /// Creates an order.
+  public init(
+    run: RunID, request: RequestID, contract: HandlerContract, attempt: Int, payload: [UInt8], arguments: [UInt8]? = nil,
+    isAhead: Bool = false, tellsBegin: Bool = false
+  ) {
+    self.run = run
+    self.request = request
+    self.contract = contract
+    self.attempt = attempt
+    self.payload = payload
+    self.arguments = arguments
+    self.isAhead = isAhead
+    self.tellsBegin = tellsBegin
+  }
+}
+
+/// What a launcher reports to its host, from any of its threads.
+public enum LauncherEvent: Sendable {
+  /// A run that was handed out ahead, or whose begin counts for a rate, has begun or begins now. Sent before its handler's first call
+  /// arrives.
+  case began(RunID)
+  /// A run ended. Sent once for every order that was not withdrawn.
+  case ended(RunID, RunEnding, RunReport)
+  /// A run will never begin: it was taken back, or the host lacks what it needs.
+  case withdrawn(RunID)
+  /// The host lacks something for the runs of the identifier, as the sentence says. Runs that could not begin come back as `withdrawn`.
+  case shortage(TaskIdentifier, String, ShortageCause)
+  /// The shortage is over.
+  case relieved(TaskIdentifier)
+  /// A run was asked to stop.
+  case expired(RunReference, StopReason)
+  /// A run reported progress.
+  case progress(RunReference, RunProgress)
+  /// A run wrote a line.
+  case log(RunReference, LogLine)
+  /// A run's grace is over and its handler has not returned: the name of its thread, and that thread's stack with one line per frame, as
+  /// far as it could be read.
+  case stuck(RunReference, thread: String, stack: String)
+  /// A plugin wrote a line that belongs to no run: to standard output or error, or from its own thread.
+  case output(TaskIdentifier, LogLine)
+  /// A plugin's worker broke the protocol and was killed while it had no run: a sentence and the incident's number.
+  case misbehaved(TaskIdentifier, String, incident: UInt64)
+  /// The plugin cannot take runs until `resumed`: a run exceeded its grace, and its thread has not returned.
+  case suspended(TaskIdentifier, String)
+  /// The plugin can take runs again.
+  case resumed(TaskIdentifier)
+}

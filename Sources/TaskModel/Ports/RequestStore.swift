@@ -1,0 +1,316 @@
+/// Keeps requests, runs and plugin state durably.
+///
+/// Only one thread writes at a time, the scheduler's. Any thread may read and sees committed data.
+public protocol RequestStore: Sendable {
+  /// The 62 bits that all ids of this store share.
+  var origin: UInt64 { get }
+
+  /// Runs `body` and commits its changes durably before returning. If it throws, none of its changes are kept. Blocks the calling thread,
+  /// which must be the one that writes.
+  func commit<Value>(_ body: (any StoreTransaction) throws -> Value) throws(StoreError) -> Value
+
+  /// The requests that match.
+  func requests(_ query: RequestQuery) throws(StoreError) -> [RequestRecord]
+  /// A request with its payload; nil if there is none.
+  func request(_ id: RequestID) throws(StoreError) -> RequestRecord?
+  /// The waiting requests of these identifiers without those of a `schedule`, oldest first, starting after `request` (nil: from the first).
+  func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(StoreError) -> PendingPage
+  /// The matching runs that have ended, newest first, without output, log and trouble.
+  func runs(_ query: RunQuery) throws(StoreError) -> [RunRecord]
+  /// A complete run that has ended; nil if there is none.
+  func run(_ id: RunID) throws(StoreError) -> RunRecord?
+  /// The dependencies of a request, in the order in which they were added.
+  func edges(of id: RequestID) throws(StoreError) -> [DependencyRecord]
+  /// The records of schedules, at most `limit`, failing schedules preferred, ordered by identifier and key. Includes live repeating
+  /// requests that never ran.
+  func schedules(limit: Int) throws(StoreError) -> [ScheduleRecord]
+  /// Of the pending requests that were due by `time`, the one that has been due longest for each identifier and lane.
+  func overdue(by time: WallTime) throws(StoreError) -> [RequestRecord]
+  /// The last run of each identifier that has ended, without output, log and trouble.
+  func lastRuns() throws(StoreError) -> [TaskIdentifier: RunRecord]
+  /// The requests that failed permanently, ordered by identifier.
+  func deadLetters() throws(StoreError) -> [DeadLetters]
+  /// Closes the store. Afterwards all durable data is in one file.
+  func close()
+  /// The number of requests in each state.
+  func counts() throws(StoreError) -> [RequestState: Int]
+  /// The value that an identifier's handlers stored under `key`; nil if there is none.
+  func stateValue(_ key: String, of identifier: TaskIdentifier) throws(StoreError) -> [UInt8]?
+  /// The checkpoint of an earlier run of the request; nil if there is none.
+  func checkpoint(of request: RequestID) throws(StoreError) -> [UInt8]?
+  /// Frees what it keeps only to be fast. Does not wait for readers.
+  func giveBackMemory()
+  /// The highest sequence of any id in use; 0: none is.
+  func highestSequence() throws(StoreError) -> Int64
+}
+
+/// Which requests a listing shows.
+public struct RequestQuery: Sendable, Hashable {
+  /// Only those of this identifier.
+  public var identifier: TaskIdentifier?
+  /// Only those in one of these states; empty: all.
+  public var states: [RequestState] = []
+  /// Only those with this tag.
+  public var tag: String?
+  /// Only those with a smaller id, which follow it in the listing. Not together with ``dueBy``.
+  public var after: RequestID?
+  /// Only those due by this time, ordered by due time; nil means all, newest first.
+  public var dueBy: WallTime?
+  /// Only live requests that wait for events, once or repeatedly.
+  public var waitsForEvent = false
+  /// The maximum number of results, from 1.
+  public var limit = 100
+
+  /// Selects all, up to 100.
+  public init() {}
+
+  /// Whether a request matches, apart from the limit.
+  public func matches(_ record: RequestRecord) -> Bool {
+    if let identifier, identifier != record.request.identifier { return false }
+    if !states.isEmpty, !states.contains(record.state) { return false }
+    if let dueBy, record.due > dueBy { return false }
+    if let after, record.id >= after { return false }
+    if waitsForEvent, record.request.event == nil || record.state.isFinal { return false }
+    guard let tag else { return true }
+    return record.request.tags.contains { $0.utf8.elementsEqual(tag.utf8) }
+  }
+}
+
+/// Which runs a listing shows.
+public struct RunQuery: Sendable, Hashable {
+  /// Only those of this identifier.
+  public var identifier: TaskIdentifier?
+  /// Only those of this request.
+  public var request: RequestID?
+  /// Only those that ended in one of these ways; empty: all.
+  public var outcomes: [RunOutcome] = []
+  /// Only those that started at this time or later.
+  public var since: WallTime?
+  /// Only those that started before this time.
+  public var until: WallTime?
+  /// Only those with a smaller id, which follow it in the listing.
+  public var after: RunID?
+  /// The maximum number of results, from 1.
+  public var limit = 100
+
+  /// Selects all, up to 100.
+  public init() {}
+
+  /// Whether a run matches, apart from the limit.
+  public func matches(_ run: RunRecord) -> Bool {
+    if let identifier, identifier != run.identifier { return false }
+    if let request, request != run.request { return false }
+    if !outcomes.isEmpty, !(run.outcome.map { outcomes.contains($0) } ?? false) { return false }
+    if let since, run.started < since { return false }
+    if let until, run.started >= until { return false }
+    if let after, run.id >= after { return false }
+    return true
+  }
+}
+
+/// What the scheduler needs to choose among due requests.
+public struct DueRequest: Sendable, Hashable {
+  /// The request.
+  public var id: RequestID
+  /// When it became due.
+  public var due: WallTime
+  /// −10 … 10.
+  public var priority: Int
+  /// Attempts spent.
+  public var attemptsSpent: Int
+  /// Whether it repeats.
+  public var isRepeating: Bool
+
+  /// Creates an offer.
+  public init(id: RequestID, due: WallTime, priority: Int, attemptsSpent: Int, isRepeating: Bool) {
+    self.id = id
+    self.due = due
+    self.priority = priority
+    self.attemptsSpent = attemptsSpent
+    self.isRepeating = isRepeating
+  }
+
+  /// Orders due requests: oldest first, with a head start of 5 minutes for each step of priority. Among requests of the same age the
+  /// highest priority goes first, and a low priority is overtaken only for a limited time (linear ageing).
+  public var rank: Int64 { due.unixMilliseconds.subtracting(saturating: Int64(priority).multiplied(saturatingBy: 300_000)) }
+}
+
+/// The work of one commit. Valid inside ``RequestStore/commit(_:)`` only.
+public protocol StoreTransaction {
+  /// Runs `body`. If it throws, only its changes are undone.
+  func savepoint<Value>(_ body: () throws -> Value) throws -> Value
+
+  // MARK: Requests
+
+  /// Adds a request.
+  func insert(_ record: RequestRecord) throws
+  /// Writes the mutable fields of a request: its state, times, lane and unique key, and the fields about its runs.
+  func update(_ record: RequestRecord) throws
+  /// Writes all fields of a request, including those of the submission and the payload.
+  func rewrite(_ record: RequestRecord) throws
+  /// A request, without its payload; nil if there is none.
+  func request(_ id: RequestID) throws -> RequestRecord?
+  /// The payload for its next run: that of the event it waited for, if there is one, otherwise the submitted one.
+  func payload(of id: RequestID) throws -> [UInt8]
+  /// The submitted payload, regardless of events; includes the outputs of its predecessors once it no longer waits for them.
+  func submittedPayload(of id: RequestID) throws -> [UInt8]
+  /// Writes the payload of an event; nil restores the submitted one.
+  func setEventPayload(_ payload: [UInt8]?, of id: RequestID) throws
+  /// The live request of `identifier` that holds `key`.
+  func holder(of key: String, identifier: TaskIdentifier) throws -> RequestRecord?
+  /// The number of live requests of `identifier`.
+  func liveCount(of identifier: TaskIdentifier) throws -> Int
+  /// The lanes with pending requests, including requests that wait for an event.
+  func lanesWithPending() throws -> [Lane]
+  /// The pending requests of a lane that were due by `now`, best rank first.
+  func due(in lane: Lane, by now: WallTime, limit: Int) throws -> [DueRequest]
+  /// When the next pending request of a lane is due; nil if there is none, or all wait for an event.
+  func nextDue(in lane: Lane) throws -> WallTime?
+  /// The requests in state `running`.
+  func running() throws -> [RequestRecord]
+  /// The requests in state `claimed`.
+  func claimed() throws -> [RequestRecord]
+  /// The live requests of all identifiers whose unique key begins with `prefix`.
+  func holders(ofKeysBeginningWith prefix: String) throws -> [RequestRecord]
+  /// The pending, claimed and blocked requests of `identifier`, oldest first.
+  func waiting(of identifier: TaskIdentifier) throws -> [RequestRecord]
+  /// The live requests with a tag, of one identifier or of all (nil), ordered by id, starting after `request`, at most `limit`.
+  func live(tagged tag: String, identifier: TaskIdentifier?, after request: RequestID?, limit: Int) throws -> [RequestID]
+  /// The dead letters of one identifier, or of all (nil), oldest first.
+  func failed(of identifier: TaskIdentifier?) throws -> [RequestID]
+  /// The pending request of `identifier` that is due first; any of them if all wait for events.
+  func firstPending(of identifier: TaskIdentifier) throws -> RequestRecord?
+
+  // MARK: Deadlines
+
+  /// Pending requests whose deadline has passed by `now` and that are not relaxed, at most `limit`.
+  func pastDeadline(by now: WallTime, limit: Int) throws -> [RequestRecord]
+  /// The first deadline of a pending request that is not relaxed; nil if there is none.
+  func nextDeadline() throws -> WallTime?
+
+  // MARK: Graphs
+
+  /// Adds dependencies of a request. An edge replaces an existing edge from the same predecessor. Adding all edges of a request again keeps
+  /// their order.
+  func insert(_ edges: [DependencyRecord], of id: RequestID) throws
+  /// The requests that others wait for.
+  func awaitedPredecessors() throws -> Set<RequestID>
+  /// The dependencies of a request, in the order in which they were added.
+  func edges(of id: RequestID) throws -> [DependencyRecord]
+  /// The requests that wait for `predecessor`, or ended while they waited, ordered by id.
+  func dependants(of predecessor: RequestID) throws -> [RequestID]
+  /// The requests whose edge from `predecessor` records its failure, ordered by id.
+  func failedDependants(of predecessor: RequestID) throws -> [RequestID]
+  /// The output of a request's last ended run; nil if the history has no such run.
+  func output(of id: RequestID) throws -> [UInt8]?
+  /// Records a predecessor's final state and output in the edges that wait for it.
+  ///
+  /// - Returns: The dependants.
+  func settleEdges(from predecessor: RequestID, ended: RequestState, output: [UInt8]) throws -> [RequestID]
+
+  // MARK: Keys
+
+  /// The answer to an earlier submission with this idempotency key; nil if there was none.
+  func submission(withKey key: String) throws -> KnownSubmission?
+  /// Remembers the answer to a submission.
+  func remember(_ submission: KnownSubmission, key: String) throws
+  /// The request that still holds a unique key after its own end; nil if none does at `now`.
+  func windowHolder(of key: String, identifier: TaskIdentifier, now: WallTime) throws -> RequestID?
+  /// Holds a unique key for a request until `time`, even if the request ends earlier.
+  func hold(_ key: String, identifier: TaskIdentifier, for id: RequestID, until time: WallTime) throws
+
+  // MARK: Events
+
+  /// The live requests that wait for an event.
+  func waiting(forEvent name: String) throws -> [RequestRecord]
+  /// The names of the events that live requests wait for.
+  func awaitedEvents() throws -> [String]
+
+  // MARK: Clocks
+
+  /// The last recorded relation between wall clock and boot clock; nil if none was recorded.
+  func clockReference() throws -> ClockReference?
+  /// Records the relation between the clocks.
+  func setClockReference(_ reference: ClockReference) throws
+  /// Moves the times of live requests that follow the boot clock, except those that wait for an event.
+  func shiftBootTimes(by distance: Duration) throws
+  /// The pending requests that repeat by calendar time.
+  func pendingByCalendar() throws -> [RequestRecord]
+
+  // MARK: Runs: the dispatch path
+
+  /// Records that a pending request is handed out before `run` begins. Changes nothing else of the request.
+  func claim(_ id: RequestID, run: RunID) throws
+  /// Records that a run begins. Its request is pending, or claimed for that run. Changes nothing else of the request.
+  func start(_ id: RequestID, run: RunID, at now: WallTime) throws
+  /// Records that a request that does not repeat succeeded with `run`: a fast path of ``update(_:)``. Throws ``StoreError/fenced`` if `run`
+  /// is not its current run.
+  ///
+  /// - Parameter began: When the run began, if the request is claimed and the begin is not recorded yet. Nil if it is running.
+  func succeed(_ id: RequestID, run: RunID, began: WallTime?, outcome: RunOutcome, message: String?, at now: WallTime) throws
+  /// Adds an ended run to the history.
+  func append(_ run: RunRecord) throws
+  /// The request whose current run is `run`; throws ``StoreError/fenced`` if there is none.
+  func requestRunning(as run: RunID, of request: RequestID) throws -> RequestRecord
+
+  // MARK: What plugins keep
+
+  /// Writes a value of an identifier's state; nil deletes. Throws ``StoreError/limit(_:)``.
+  func setState(_ key: String, to value: [UInt8]?, of identifier: TaskIdentifier) throws
+  /// Writes a request's checkpoint; nil deletes it.
+  func setCheckpoint(_ value: [UInt8]?, of request: RequestID) throws
+
+  // MARK: Plugins
+
+  /// The standing of every identifier that has one.
+  func standings() throws -> [TaskIdentifier: Standing]
+  /// Writes an identifier's standing; nil deletes it.
+  func setStanding(_ standing: Standing?, of identifier: TaskIdentifier) throws
+
+  // MARK: Housekeeping
+
+  /// Removes runs that ended before `horizon` or exceed `count`, and requests that succeeded or were cancelled and have no runs left.
+  /// Examines at most `limit` rows of each. Requests that failed permanently stay, and so do the last run and the last success of each
+  /// schedule (``ScheduleRecord``); these do not count once they are older than the others.
+  ///
+  /// - Returns: Whether there is more to remove.
+  func prune(before horizon: WallTime, keeping count: Int, limit: Int) throws -> Bool
+  /// Removes empty lanes if there may be many of them. Examines at most `limit`.
+  ///
+  /// - Returns: Whether there are more to examine.
+  func pruneLanes(limit: Int) throws -> Bool
+}
+
+/// A submission with an idempotency key, and its answer.
+public struct KnownSubmission: Sendable, Hashable {
+  /// A hash of the submission; it shows whether another submission with the key is the same.
+  public var fingerprint: UInt64
+  /// The request that the submission led to.
+  public var request: RequestID
+  /// What was done.
+  public var disposition: Disposition
+  /// When it was submitted.
+  public var submitted: WallTime
+
+  /// Creates a submission.
+  public init(fingerprint: UInt64, request: RequestID, disposition: Disposition, submitted: WallTime) {
+    self.fingerprint = fingerprint
+    self.request = request
+    self.disposition = disposition
+    self.submitted = submitted
+  }
+}
+
+/// The relation between wall clock and boot clock during one boot of the machine.
+public struct ClockReference: Sendable, Hashable {
+  /// The boot's id.
+  public var boot: String
+  /// Wall clock minus boot clock, in milliseconds.
+  public var offset: Int64
+
+  /// Creates a reference.
+  public init(boot: String, offset: Int64) {
+    self.boot = boot
+    self.offset = offset
+  }
+}

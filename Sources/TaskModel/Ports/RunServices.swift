@@ -1,0 +1,26 @@
+/// The host's services for runs. Called on any thread of a plugin; each call blocks until its result is durable.
+public protocol RunServices: Sendable {
+  /// The host's calendar, for `now_unix_ms`.
+  var wallTime: WallTime { get }
+  /// A value of the identifier's state; nil if the key does not exist.
+  func state(_ key: String, for run: RunReference) throws(CallFailure) -> [UInt8]?
+  /// Writes a value of the identifier's state; nil deletes. Durable when it returns.
+  func setState(_ key: String, to value: [UInt8]?, for run: RunReference) throws(CallFailure)
+  /// The checkpoint of an earlier run of the request; nil if there is none.
+  func checkpoint(for run: RunReference) throws(CallFailure) -> [UInt8]?
+  /// Writes the checkpoint of this run; nil deletes it. Durable when it returns.
+  func setCheckpoint(_ value: [UInt8]?, for run: RunReference) throws(CallFailure)
+  /// Submits a request on behalf of the run's plugin. Durable when it returns.
+  func submit(_ request: TaskRequest, for run: RunReference) throws(CallFailure) -> Submission
+  /// Cancels a request on behalf of the run's plugin.
+  func cancel(_ request: RequestID, for run: RunReference) throws(CallFailure)
+  /// The pending requests of all identifiers of the run's plugin, oldest first, starting after `request` (nil: from the first).
+  func pendingRequests(after request: RequestID?, for run: RunReference) throws(CallFailure) -> PendingPage
+  /// Cancels the pending requests of one identifier of the run's plugin, or of all (nil). Live runs continue. Durable when it returns.
+  ///
+  /// - Returns: The number of cancelled requests.
+  func cancelPending(of identifier: TaskIdentifier?, for run: RunReference) throws(CallFailure) -> Int
+  /// Whether any process has these files open: one answer per file, in the same order. `directory` is absolute, and the run's plugin is
+  /// entitled to it.
+  func openFiles(_ files: [FileQuestion], in directory: String, for run: RunReference) throws(CallFailure) -> [FileUse]
+}

@@ -1,0 +1,16 @@
+/// The requests of one identifier that failed for good.
+public struct DeadLetters: Sendable, Hashable {
+  /// Whose.
+  public var identifier: TaskIdentifier
+  /// The number of requests, from 1.
+  public var count: Int
+  /// When the first of them failed; nil if there are too many to read all.
+  public var oldest: WallTime?
+
+  /// Creates a group of dead letters.
+  public init(identifier: TaskIdentifier, count: Int, oldest: WallTime?) {
+    self.identifier = identifier
+    self.count = count
+    self.oldest = oldest
+  }
+}

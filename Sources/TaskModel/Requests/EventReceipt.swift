@@ -1,0 +1,22 @@
+/// What an event did.
+public struct EventReceipt: Sendable, Hashable {
+  /// The event's name.
+  public var event: String
+  /// How many requests it made due.
+  public var woken: Int
+  /// The number of requests that already wait out an earlier event of the same burst; this event was merged into that wait.
+  public var merged: Int
+  /// 1 if no request waits for the event, otherwise 0.
+  public var dropped: Int
+  /// How many requests wait for the event.
+  public var waiting: Int
+
+  /// Creates a receipt.
+  public init(event: String, woken: Int = 0, merged: Int = 0, dropped: Int = 0, waiting: Int = 0) {
+    self.event = event
+    self.woken = woken
+    self.merged = merged
+    self.dropped = dropped
+    self.waiting = waiting
+  }
+}

@@ -1,0 +1,16 @@
+/// A file or directory. A plugin asks whether any process has it open.
+public struct FileQuestion: Sendable, Hashable {
+  /// `st_dev`.
+  public var device: UInt64
+  /// `st_ino`.
+  public var inode: UInt64
+  /// Relative to the question's directory, 1 to ``Limits/pathBytes`` bytes, no NUL.
+  public var path: [UInt8]
+
+  /// Creates a question.
+  public init(device: UInt64, inode: UInt64, path: [UInt8]) {
+    self.device = device
+    self.inode = inode
+    self.path = path
+  }
+}

@@ -1,0 +1,163 @@
+/// The stored state of a task request.
+public enum RequestState: String, Sendable, CaseIterable {
+  /// It waits for another request to end.
+  case blocked
+  /// It waits for its time and its turn.
+  case pending
+  /// Pending, and handed to a launcher before its run begins. It can be taken back; people and plugins see it as pending.
+  case claimed
+  /// A handler works on it.
+  case running
+  /// It ended with success.
+  case succeeded
+  /// It failed permanently: a dead letter.
+  case failed
+  /// It ended because someone cancelled it.
+  case cancelled
+
+  /// The state that people and plugins see: `claimed` appears as `pending`.
+  public var shown: RequestState { self == .claimed ? .pending : self }
+
+  /// Whether it has ended.
+  public var isFinal: Bool {
+    switch self {
+    case .succeeded, .failed, .cancelled: true
+    case .blocked, .pending, .claimed, .running: false
+    }
+  }
+}
+
+/// What can happen to a request.
+public enum RequestEvent: Sendable, Hashable {
+  /// What it waited for has ended.
+  case unblocked
+  /// It is handed to a launcher before its run begins.
+  case claimed
+  /// It is taken back: its run has not begun and will not begin.
+  case released
+  /// Its run begins.
+  case started
+  /// Its run ended.
+  case ended(RunOutcome)
+  /// Someone cancels it, or a newer request replaces it.
+  case cancelled
+  /// A request that had to succeed first has failed.
+  case predecessorFailed
+  /// An operator retries a dead letter.
+  case revived
+  /// An operator discards a dead letter.
+  case discarded
+  /// A dead letter is retried together with the predecessor that made it fail, and waits for that again.
+  case redriven
+}
+
+/// The conditions of a transition besides state and event.
+public struct RequestGuards: Sendable, Hashable {
+  /// Whether another attempt is allowed after this one.
+  public var attemptsLeft: Bool
+  /// Whether another consecutive loss is allowed.
+  public var lossesLeft: Bool
+  /// Whether it repeats.
+  public var repeating: Bool
+
+  /// Creates guards; by default everything is allowed.
+  public init(attemptsLeft: Bool = true, lossesLeft: Bool = true, repeating: Bool = false) {
+    self.attemptsLeft = attemptsLeft
+    self.lossesLeft = lossesLeft
+    self.repeating = repeating
+  }
+}
+
+/// The result of an event: the new state and its effects.
+public struct RequestTransition: Sendable, Hashable {
+  /// When a request that becomes pending again is due.
+  public enum Due: Sendable, Hashable {
+    /// Unchanged.
+    case unchanged
+    /// At once.
+    case now
+    /// After the retry policy's backoff, or the handler's `retry_after`.
+    case afterBackoff
+    /// After the handler's `retry_after`, or soon.
+    case afterSnooze
+    /// At the next time of its schedule.
+    case nextOccurrence
+  }
+
+  /// The effect on the attempts spent.
+  public enum Attempts: Sendable, Hashable {
+    /// Nothing.
+    case keep
+    /// One more attempt is spent.
+    case spend
+    /// The count returns to 0.
+    case reset
+  }
+
+  /// The state it leads to.
+  public var state: RequestState
+  /// When it is due, if `state` is pending.
+  public var due: Due = .unchanged
+  /// The effect on the attempts spent.
+  public var attempts: Attempts = .keep
+  /// Whether this counts as a consecutive loss; anything else resets that count.
+  public var countsAsLoss = false
+}
+
+/// An event that the state does not allow.
+public struct IllegalTransition: Error, Sendable, Equatable, CustomStringConvertible {
+  /// The state.
+  public let state: RequestState
+  /// The event.
+  public let event: RequestEvent
+
+  /// Creates the error for a state and an event.
+  public init(state: RequestState, event: RequestEvent) {
+    self.state = state
+    self.event = event
+  }
+
+  /// Names the state and the event.
+  public var description: String { "a request that is \(state.rawValue) cannot be \(event)" }
+}
+
+extension RequestState {
+  /// The one place where a request's state changes.
+  public func transition(on event: RequestEvent, guards: RequestGuards) throws(IllegalTransition) -> RequestTransition {
+    switch (self, event) {
+    case (.blocked, .unblocked): return RequestTransition(state: .pending)
+    case (.pending, .claimed): return RequestTransition(state: .claimed)
+    case (.claimed, .released), (.running, .released): return RequestTransition(state: .pending)
+    case (.pending, .started), (.claimed, .started): return RequestTransition(state: .running)
+    case (.blocked, .cancelled), (.pending, .cancelled): return RequestTransition(state: .cancelled)
+    case (.blocked, .predecessorFailed): return RequestTransition(state: .failed)
+    case (.running, .ended(let outcome)): return Self.afterRun(outcome, guards: guards)
+    case (.failed, .revived): return RequestTransition(state: .pending, due: .now, attempts: .reset)
+    case (.failed, .discarded): return RequestTransition(state: .cancelled)
+    case (.failed, .redriven): return RequestTransition(state: .blocked, attempts: .reset)
+    case (let state, let event): throw IllegalTransition(state: state, event: event)
+    }
+  }
+
+  private static func afterRun(_ outcome: RunOutcome, guards: RequestGuards) -> RequestTransition {
+    switch outcome {
+    case .succeeded, .noop: final(.succeeded, attempts: .reset, guards: guards)
+    case .failed: final(.failed, attempts: .keep, guards: guards)
+    case .cancelled: RequestTransition(state: .cancelled)
+    case .snoozed: RequestTransition(state: .pending, due: .afterSnooze)
+    case .stopped: RequestTransition(state: .pending, due: .now)
+    case .retried, .expired, .crashed:
+      guards.attemptsLeft
+        ? RequestTransition(state: .pending, due: .afterBackoff, attempts: .spend) : final(.failed, attempts: .spend, guards: guards)
+    case .lost:
+      guards.lossesLeft
+        ? RequestTransition(state: .pending, due: .now, countsAsLoss: true) : final(.failed, attempts: .keep, guards: guards)
+    }
+  }
+
+  /// A repeating request never ends by itself: a final result ends the occurrence.
+  private static func final(_ state: RequestState, attempts: RequestTransition.Attempts, guards: RequestGuards) -> RequestTransition {
+    guards.repeating
+      ? RequestTransition(state: .pending, due: .nextOccurrence, attempts: .reset) : RequestTransition(state: state, attempts: attempts)
+  }
+}

@@ -1,0 +1,26 @@
+/// The result of retrying dead letters together.
+public struct RetriedRequests: Sendable, Hashable {
+  /// A dead letter that could not be retried.
+  public struct Refused: Sendable, Hashable {
+    /// The request.
+    public var id: RequestID
+    /// Why.
+    public var message: String
+
+    /// Creates a refusal.
+    public init(id: RequestID, message: String) {
+      self.id = id
+      self.message = message
+    }
+  }
+
+  /// The requests that are pending again, or blocked by one that is, oldest first.
+  public var retried: [RequestID] = []
+  /// The requests that stay failed, oldest first.
+  public var refused: [Refused] = []
+  /// The last request that was examined, if there are more; the next call starts after it. Nil if all were examined.
+  public var last: RequestID?
+
+  /// Starts empty.
+  public init() {}
+}

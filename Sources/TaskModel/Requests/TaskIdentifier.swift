@@ -1,0 +1,45 @@
+/// Names a task and, through it, the one handler that serves it: 1–128 of `A-Z a-z 0-9 . _ -`, the first a letter or digit.
+public struct TaskIdentifier: Sendable, Hashable, Comparable, CustomStringConvertible {
+  /// The identifier as text.
+  public let rawValue: String
+
+  /// Checks `text` against the rule above.
+  public init(_ text: String) throws(InvalidIdentifier) {
+    let bytes = text.utf8
+    guard let first = bytes.first else { throw InvalidIdentifier(text: text, flaw: "is empty") }
+    guard bytes.count <= 128 else { throw InvalidIdentifier(text: text, flaw: "has \(bytes.count) bytes, more than 128") }
+    guard Self.isLetterOrDigit(first) else {
+      throw InvalidIdentifier(text: text, flaw: "does not begin with a letter or digit")
+    }
+    for byte in bytes
+    where !Self.isLetterOrDigit(byte) && byte != UInt8(ascii: ".") && byte != UInt8(ascii: "_") && byte != UInt8(ascii: "-") {
+      throw InvalidIdentifier(text: text, flaw: "has a character other than A-Z a-z 0-9 . _ -")
+    }
+    rawValue = text
+  }
+
+  private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+      || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+  }
+
+  /// The text.
+  public var description: String { rawValue }
+
+  /// In the order of the texts.
+  public static func < (left: TaskIdentifier, right: TaskIdentifier) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// A text that is not a ``TaskIdentifier``.
+public struct InvalidIdentifier: Error, Sendable, Equatable, CustomStringConvertible {
+  /// The text; ``description`` cuts it to 160 characters and escapes control characters.
+  public let text: String
+  /// What is wrong with it: "is empty", …
+  public let flaw: String
+
+  /// The text, what is wrong with it, and what is allowed.
+  public var description: String {
+    let shown = String(text.prefix(160)).escapingControlCharacters
+    return "identifier \"\(shown)\" \(flaw); use 1 to 128 of A-Z a-z 0-9 . _ - and begin with a letter or digit"
+  }
+}

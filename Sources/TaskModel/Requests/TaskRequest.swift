@@ -1,0 +1,139 @@
+/// A request to run a task, as an application or a plugin submits it.
+public struct TaskRequest: Sendable, Hashable {
+  /// The task identifier.
+  public var identifier: TaskIdentifier
+  /// Bytes for the handler, JSON by convention; at most ``Limits/payloadBytes``.
+  public var payload: [UInt8]
+  /// The earliest start: a hint, not a promise. Nil means now.
+  public var earliestBegin: WallTime?
+  /// Whether it waits for `minimum_interval` after its identifier's last run began instead of naming a time. Set only in a submission; the
+  /// host stores the resulting ``earliestBegin``.
+  public var isPaced = false
+  /// What it needs besides its time: conditions of the machine and limits.
+  public var gates: LaneGates
+  /// What the submitter wants its run to do when a condition is lost; nil means the operator's setting for the handler. The scheduler
+  /// writes the result into ``gates`` and sets this to nil.
+  public var onLostCondition: LostConditionPolicy?
+  /// −10 … 10; higher goes first.
+  public var priority: Int
+  /// Only one live request of an identifier can hold a key; nil if it holds none.
+  public var uniqueKey: String?
+  /// What to do when the key is held.
+  public var onConflict: ConflictPolicy
+  /// nil means the operator's defaults.
+  public var retry: RetryPolicy?
+  /// nil if it runs once.
+  public var repetition: RepeatRule?
+  /// For listing and cancelling.
+  public var tags: [String]
+  /// After this time, of its conditions only network and power apply, and no window or quota; nil for no deadline.
+  public var deadline: WallTime?
+  /// Which clock its times follow.
+  public var clock: DueClock
+  /// The event it waits for; nil if it waits for its time alone.
+  public var event: EventTrigger?
+  /// The requests that must end first.
+  public var after: [Dependency]
+  /// A submission with the key of an earlier one does nothing and gets the same answer; nil means each submission counts.
+  public var idempotencyKey: String?
+  /// How long after submission the unique key stays held, even if the request has ended; nil means only while the request lives.
+  public var uniqueWindow: Duration?
+
+  /// Creates a request that is due now and runs once.
+  public init(
+    identifier: TaskIdentifier, payload: [UInt8] = [], earliestBegin: WallTime? = nil, conditions: Conditions = [], priority: Int = 0,
+    uniqueKey: String? = nil, onConflict: ConflictPolicy = .none, retry: RetryPolicy? = nil, repetition: RepeatRule? = nil,
+    tags: [String] = [], deadline: WallTime? = nil, clock: DueClock = .wall, event: EventTrigger? = nil, after: [Dependency] = [],
+    idempotencyKey: String? = nil, uniqueWindow: Duration? = nil
+  ) {
+    self.identifier = identifier
+    self.payload = payload
+    self.earliestBegin = earliestBegin
+    gates = LaneGates(conditions: conditions)
+    self.priority = priority
+    self.uniqueKey = uniqueKey
+    self.onConflict = onConflict
+    self.retry = retry
+    self.repetition = repetition
+    self.tags = tags
+    self.deadline = deadline
+    self.clock = clock
+    self.event = event
+    self.after = after
+    self.idempotencyKey = idempotencyKey
+    self.uniqueWindow = uniqueWindow
+  }
+
+  /// The machine conditions it requires.
+  public var conditions: Conditions {
+    get { gates.conditions }
+    set { gates.conditions = newValue }
+  }
+
+  /// Prefix of the unique key of a request that comes from the configuration's `schedule`.
+  public static let scheduleKeyPrefix = "config:"
+
+  /// Whether it comes from its identifier's `schedule` in the configuration: it belongs to the operator, not to the plugin.
+  public var isSchedule: Bool { uniqueKey == Self.scheduleKeyPrefix + identifier.rawValue }
+}
+
+/// Which clock a request's times follow.
+public enum DueClock: String, Sendable, CaseIterable {
+  /// The calendar: setting it moves the request's start. For times of day.
+  case wall
+  /// The clock that runs from the machine's start, through suspends: setting the calendar does not move the start. For delays and
+  /// intervals.
+  case boot
+}
+
+/// The result of a submission.
+public struct Submission: Sendable, Hashable {
+  /// The request that now stands for it: the holder if that was kept.
+  public var id: RequestID
+  /// What was done.
+  public var disposition: Disposition
+  /// The effective earliest start.
+  public var nextStart: WallTime
+  /// Notes for the submitter: parked without a handler, an interval that was raised, …
+  public var notes: [String]
+  /// Whether this is the answer to an earlier submission with the same idempotency key.
+  public var isRepeated: Bool
+  /// The schedule as stored, after clamping and with defaults filled in; nil if it is not available.
+  public var effective: EffectiveSchedule?
+
+  /// Creates a result.
+  public init(
+    id: RequestID, disposition: Disposition, nextStart: WallTime, notes: [String] = [], isRepeated: Bool = false,
+    effective: EffectiveSchedule? = nil
+  ) {
+    self.id = id
+    self.disposition = disposition
+    self.nextStart = nextStart
+    self.notes = notes
+    self.isRepeated = isRepeated
+    self.effective = effective
+  }
+}
+
+/// When a request will run, as the host stores it.
+public struct EffectiveSchedule: Sendable, Hashable {
+  /// The earliest next start; ``WallTime/distantFuture`` if it waits for an event or a predecessor.
+  public var nextStart: WallTime
+  /// The latest next start that the flex allows.
+  public var latestStart: WallTime
+  /// How it repeats; nil if it runs once.
+  public var repetition: RepeatRule?
+  /// After this time only network and power apply.
+  public var deadline: WallTime?
+  /// Which clock its times follow.
+  public var clock: DueClock
+
+  /// Takes the schedule from a stored request.
+  public init(_ record: RequestRecord) {
+    nextStart = record.due
+    latestStart = record.due + record.gates.flex
+    repetition = record.request.repetition
+    deadline = record.request.deadline
+    clock = record.request.clock
+  }
+}

@@ -1,0 +1,49 @@
+/// Why the host refused a plugin's call: the status that it returns and the sentence that `last_error` gives.
+public struct CallFailure: Error, Sendable, Hashable {
+  /// The plugin contract's statuses other than OK.
+  public enum Status: Int32, Sendable {
+    /// An argument is malformed.
+    case invalid = -1
+    /// Launch is over.
+    case launched = -2
+    /// The identifier is taken, or has a handler already.
+    case exists = -3
+    /// The configuration does not permit it.
+    case notPermitted = -4
+    /// The run is over or never existed.
+    case stale = -5
+    /// The run has expired.
+    case expired = -6
+    /// It exceeds a limit in bytes.
+    case tooBig = -7
+    /// It does not exist.
+    case notFound = -8
+    /// The host does not offer it.
+    case unsupported = -9
+    /// A quota or cap is reached.
+    case limit = -10
+    /// The store cannot be written.
+    case unavailable = -11
+    /// A defect in the host.
+    case `internal` = -12
+  }
+
+  /// The status.
+  public var status: Status
+  /// What happened and what to do.
+  public var message: String
+
+  /// Creates a failure.
+  public init(_ status: Status, _ message: String) {
+    self.status = status
+    self.message = message
+  }
+}
+
+extension CallFailure {
+  /// The answer to a handle whose run is over or never existed.
+  public static let stale = CallFailure(.stale, "the run is over or never existed")
+
+  /// The answer to calls of the launch phase after launch.
+  public static let launchIsOver = CallFailure(.launched, "launch is over: register during taskhost_plugin_launch")
+}

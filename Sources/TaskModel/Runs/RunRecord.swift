@@ -1,0 +1,137 @@
+/// One run of a request.
+public struct RunRecord: Sendable, Hashable {
+  /// Its id.
+  public var id: RunID
+  /// The request.
+  public var request: RequestID
+  /// The task identifier.
+  public var identifier: TaskIdentifier
+  /// 1 for a request's first run, plus one for each attempt spent.
+  public var attempt: Int
+  /// When the run was recorded as started.
+  public var started: WallTime
+  /// When its end was recorded; nil while it runs.
+  public var ended: WallTime?
+  /// How it ended; nil while it runs.
+  public var outcome: RunOutcome?
+  /// What the handler and the host say about it.
+  public var report: RunReport
+
+  /// How long it took, on the monotonic clock; nil if it has not ended, its handler was never called, or the time is unknown. For a run
+  /// that an older version recorded, the difference of its times.
+  public var duration: Duration? {
+    ended.map { report.handlerTime ?? max(.zero, $0 - started) }
+  }
+
+  /// Whether it used up its budget or its progress stalled. It may still have returned within its grace, with any result. A run that was
+  /// cancelled, replaced, or interrupted by a condition or a shutdown did not expire.
+  public var isExpired: Bool { outcome == .expired || report.stopReason == .budget || report.stopReason == .stalled }
+
+  /// Creates a record.
+  public init(
+    id: RunID, request: RequestID, identifier: TaskIdentifier, attempt: Int, started: WallTime, ended: WallTime? = nil,
+    outcome: RunOutcome? = nil, report: RunReport = RunReport()
+  ) {
+    self.id = id
+    self.request = request
+    self.identifier = identifier
+    self.attempt = attempt
+    self.started = started
+    self.ended = ended
+    self.outcome = outcome
+    self.report = report
+  }
+}
+
+/// What is known of a run besides its outcome.
+public struct RunReport: Sendable, Hashable {
+  /// Why it was asked to stop; nil if it was not.
+  public var stopReason: StopReason?
+  /// Whether the host stopped it by force.
+  public var forced = false
+  /// How the stop ended; nil if it was not asked to stop.
+  public var stopStage: StopStage?
+  /// A sentence for the operator, from the handler or the host.
+  public var message: String?
+  /// The handler's output; at most ``Limits/payloadBytes``.
+  public var output: [UInt8] = []
+  /// The last progress reported.
+  public var progress: RunProgress?
+  /// What `retry_after` asked for.
+  public var retryAfter: Duration?
+  /// When the handler was called; nil if it never was or the time is unknown.
+  public var began: WallTime?
+  /// How long the handler's call took, on the monotonic clock.
+  public var handlerTime: Duration?
+  /// Processor time of the run's thread.
+  public var cpuTime: Duration?
+  /// The most memory its worker process had resident by the end of the run, in bytes; nil if unknown (thread isolation).
+  public var peakMemory: Int?
+  /// What killed it or where it hung: the signal and the stack, one line each, control characters escaped; nil if neither happened.
+  public var trouble: String?
+  /// The number of the worker incident that ended it. Runs that one incident ended share the number, so that it counts against the plugin
+  /// once. Not stored.
+  public var incident: UInt64?
+  /// The last log lines, oldest first; at most ``Limits/keptLogLines``.
+  public var log: [LogLine] = []
+
+  /// Creates an empty report.
+  public init() {}
+}
+
+/// How the host stopped a run.
+public enum StopStage: String, Sendable, CaseIterable {
+  /// The handler returned within its grace.
+  case asked
+  /// Its grace ran out in a thread of the host. The host abandoned the thread, because a thread cannot be killed.
+  case abandoned
+  /// Its grace ran out or was cut short, and the host killed its worker process.
+  case killed
+}
+
+/// How far a run has come.
+public struct RunProgress: Sendable, Hashable {
+  /// Units done; never above `total`, unless `total` is 0.
+  public var completed: UInt64
+  /// Units in all; 0: unknown.
+  public var total: UInt64
+
+  /// Creates a progress; `completed` above a known `total` counts as `total`.
+  public init(completed: UInt64, total: UInt64) {
+    self.completed = total == 0 ? completed : min(completed, total)
+    self.total = total
+  }
+}
+
+/// A line in a run's log.
+public struct LogLine: Sendable, Hashable {
+  /// The log level, with the names and order of swift-log.
+  public enum Level: String, Sendable, CaseIterable {
+    case trace, debug, info, notice, warning, error
+  }
+
+  /// The stream of a line that was written instead of logged.
+  public enum Stream: String, Sendable, CaseIterable {
+    /// Standard output.
+    case stdout
+    /// Standard error.
+    case stderr
+  }
+
+  /// When it was written.
+  public var time: WallTime
+  /// The log level.
+  public var level: Level
+  /// The text, a line of ``PluginText``.
+  public var message: String
+  /// The stream that the plugin's process wrote it to; nil if the plugin or the host logged it.
+  public var stream: Stream?
+
+  /// Creates a line.
+  public init(time: WallTime, level: Level, message: String, stream: Stream? = nil) {
+    self.time = time
+    self.level = level
+    self.message = message
+    self.stream = stream
+  }
+}

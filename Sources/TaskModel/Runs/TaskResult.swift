@@ -1,0 +1,15 @@
+/// What a handler returned.
+public enum TaskResult: Sendable, Hashable {
+  /// Done.
+  case success
+  /// It ran and found nothing to do.
+  case noop
+  /// There is more to do: run again soon. Costs no attempt.
+  case snooze
+  /// A temporary failure: retry after a backoff, at the cost of one attempt.
+  case retry
+  /// A permanent failure.
+  case failure
+  /// A value outside the contract; counts as ``failure``.
+  case outOfRange(Int32)
+}
