@@ -65,7 +65,7 @@ let package = Package(
       name: "taskhost",
       dependencies: [
         "CPluginTemplates", "Failpoints", "HostControl", "HostThreads", "PluginCheck", "PluginTrust", "StrictText", "TaskHost", "TaskModel",
-        "TaskScheduler", argumentParser, logging, nioCore, nioPosix, serviceLifecycle, unixSignals,
+        argumentParser, logging, nioCore, nioPosix, serviceLifecycle, unixSignals,
       ],
       swiftSettings: settings),
     // What `plugins new` writes.

@@ -218,17 +218,6 @@ import Testing
     #expect(throws: TransferFailure.unusableAuthorities) { try Transfer(request).answer(mostBytes: 5) }
   }
 
-  @Test("a proxy of the environment is not used")
-  func proxy() async {
-    await #expect(processExitsWith: .success) {
-      for name in ["http_proxy", "all_proxy", "ALL_PROXY"] { setenv(name, "http://127.0.0.1:1", 1) }
-      let server = try RawServer("HTTP/1.1 204 No Content\r\n\r\n")
-      let answer = try Transfer(TransferRequest(url: server.address)).answer(mostBytes: 0)
-      #expect(answer.head.status == 204)
-      exit(answer.head.status == 204 ? 0 : 1)
-    }
-  }
-
   @Test("printing a request shows none of its content")
   func printing() {
     var request = TransferRequest(url: "https://example.org/?key=secret")

@@ -167,7 +167,7 @@ import Testing
     try DatabaseQueue(path: path).write { try $0.execute(sql: "UPDATE requests SET state = 21") }
     let store = try SQLiteRequestStore(path: path)
     let error = #expect(throws: StoreError.self) { try store.requests(RequestQuery()) }
-    #expect(error?.description.contains("21 is no stored RequestState") == true)
+    #expect(error?.description.contains("21 is not a stored RequestState") == true)
   }
 
   @Test("a store that a newer taskhost wrote is refused, and nothing of it is changed")

@@ -119,7 +119,7 @@ import Testing
       Issue.record("a store that is gone is opened as a new one")
     } catch let error as StoreError {
       guard case .lost(let detail) = error else { throw error }
-      #expect(detail.contains(hasSums ? ".sums is of a store" : "trace is of a store"))
+      #expect(detail.contains(hasSums ? ".sums belongs to an earlier store" : "trace belongs to an earlier store"))
     }
     try reopen(acceptsLoss: true)
     try reopen()

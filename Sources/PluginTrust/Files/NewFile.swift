@@ -2,13 +2,13 @@ import Glibc
 import HostThreads
 import StrictText
 
-/// Files of keys and signatures, written whole or not at all.
+/// Writes files of keys and signatures completely or not at all.
 enum NewFile {
   /// Creates a new file.
   static func write(_ bytes: [UInt8], to path: String, mode: mode_t) throws(SigningFileError) {
     do throws(WholeFile.Failure) { try WholeFile.make(bytes, at: path, mode: mode) } catch {
       throw error.reason.code == EEXIST
-        ? SigningFileError(path, "is there already", "Choose another name, or remove it if nobody needs it any more.")
+        ? SigningFileError(path, "already exists", "Choose another name, or remove the file if it is no longer needed.")
         : unwritable(path, error)
     }
   }

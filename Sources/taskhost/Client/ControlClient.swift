@@ -1,5 +1,6 @@
 import HostControl
 import HostThreads
+import TaskModel
 
 /// Talks to a host over its control socket.
 struct ControlClient: Sendable {

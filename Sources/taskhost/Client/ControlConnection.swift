@@ -1,5 +1,6 @@
 import Glibc
 import HostControl
+import TaskModel
 
 /// A connection to a host for one request and its answer. Blocks.
 struct ControlConnection: ~Copyable {
