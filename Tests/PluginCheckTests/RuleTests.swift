@@ -29,7 +29,8 @@ struct RuleTests {
     Breach(fixture: "thread_exit", tried: "run", seen: "ended its thread instead of returning"),
     Breach(fixture: "context_on_stack", tried: "run", seen: "lies on the handler's stack"),
     Breach(fixture: "stale_handle", tried: "left-behind", seen: "progress() was called with the handle of a run that is over"),
-    Breach(fixture: "thread_left", definitions: ["WORKS"], tried: "shutdown", seen: "after the shutdown a thread of the plugin still works"),
+    Breach(
+      fixture: "thread_left", definitions: ["WORKS"], tried: "shutdown", seen: "after the shutdown a thread of the plugin still works"),
     Breach(fixture: "shutdown_hangs", tried: "shutdown", seen: "did not return in 5 s"),
     Breach(fixture: "process_state", definitions: ["WHAT=1"], tried: "run", seen: "left the working directory changed"),
     Breach(fixture: "process_state", definitions: ["WHAT=2"], tried: "run", seen: "left the umask changed: from 00"),
