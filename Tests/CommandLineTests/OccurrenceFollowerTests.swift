@@ -58,6 +58,14 @@ import Testing
     #expect(step == .again(outcome: outcome, message: nil, dueUnixMilliseconds: 5))
   }
 
+  @Test("progress beyond what an Int64 holds is the largest number there is, and no error")
+  func hugeProgress() throws {
+    var follower = OccurrenceFollower(request: "r", isRepeating: false)
+    let step = try apply(
+      &follower, "progress", "{\"request\":\"r\",\"progress\":{\"completed\":18446744073709551615,\"total\":1}}")
+    #expect(step == .progress(completed: .max, total: 1))
+  }
+
   @Test("the request's end alone is enough, and other requests are nobody's business here")
   func others() throws {
     var follower = OccurrenceFollower(request: "q", isRepeating: false)

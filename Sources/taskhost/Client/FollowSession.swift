@@ -60,7 +60,7 @@ struct FollowSession {
     case .began(let attempt): Terminal.progress(attempt == 1 ? "running" : "running, attempt \(attempt)")
     case .progress(let completed, 0): Terminal.progress("running: \(completed)")
     case .progress(let completed, let total):
-      let percent = Int(Double(completed) / Double(max(1, total)) * 100)
+      let percent = Int(min(100, Double(completed) / Double(max(1, total)) * 100))
       Terminal.progress("running: \(percent) % (\(completed) of \(total))")
     case .log(let level, let message):
       Terminal.progress("")

@@ -49,7 +49,7 @@ struct OccurrenceFollower {
     case .run(let run) where run.request == request: return runChanged(run)
     case .request(let record) where record.id == request: return requestChanged(record)
     case .progress(let event) where event.request == request:
-      return .progress(completed: event.progress.completed, total: event.progress.total)
+      return .progress(completed: event.progress.completed.value, total: event.progress.total.value)
     case .log(let event) where event.request == request:
       return .log(level: event.line.value.level, message: event.line.value.message)
     default: return nil

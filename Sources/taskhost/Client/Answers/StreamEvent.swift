@@ -3,9 +3,16 @@ enum StreamEvent {
   /// How far a run is.
   struct Progress: Decodable {
     struct Amount: Decodable {
-      let completed: Int64
+      let completed: Count
       /// 0: unknown.
-      let total: Int64
+      let total: Count
+    }
+
+    /// A plugin may report up to 2^64 - 1; what an Int64 cannot hold counts as its largest value.
+    struct Count: Decodable {
+      let value: Int64
+
+      init(from decoder: any Decoder) throws { value = (try? decoder.singleValueContainer().decode(Int64.self)) ?? .max }
     }
 
     let request: String
