@@ -50,7 +50,7 @@ public protocol ControlledHost: Sendable {
   /// Lets a plugin run again that is held back or quarantined; refused with `notFound` when there is none and nothing is held against it.
   ///
   /// - Returns: What was held against it.
-  func release(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> Standing
+  func release(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> PluginHealth
   /// Makes the identifier's first pending request due at once, or submits one, and starts it ahead of its turn.
   func simulateLaunch(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> RequestRecord
   /// Expires the identifier's live runs as if their budget were spent.

@@ -36,12 +36,12 @@ extension MemoryTransaction {
     undo { [unowned self] in checkpoints[sequence] = before }
   }
 
-  func standings() throws -> [TaskIdentifier: Standing] { standingOf }
+  func pluginHealth() throws -> [TaskIdentifier: PluginHealth] { healthOf }
 
-  func setStanding(_ standing: Standing?, of identifier: TaskIdentifier) throws {
-    let before = standingOf[identifier]
-    standingOf[identifier] = standing
-    undo { [unowned self] in standingOf[identifier] = before }
+  func setHealth(_ health: PluginHealth?, of identifier: TaskIdentifier) throws {
+    let before = healthOf[identifier]
+    healthOf[identifier] = health
+    undo { [unowned self] in healthOf[identifier] = before }
   }
 
   // MARK: History

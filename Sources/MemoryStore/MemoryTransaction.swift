@@ -27,7 +27,7 @@ final class MemoryTransaction: StoreTransaction {
   var windows: [OwnedKey: (request: RequestID, until: WallTime)] = [:]
   var clock: ClockReference?
   var checkpoints: [Int64: [UInt8]] = [:]
-  var standingOf: [TaskIdentifier: Standing] = [:]
+  var healthOf: [TaskIdentifier: PluginHealth] = [:]
   var runs: [Int64: RunRecord] = [:]
   var runOrder = SortedKeys()
   var schedules: [ScheduleKey: MemorySchedule] = [:]

@@ -11,7 +11,7 @@ import TaskScheduler
 final class EventBroadcaster: Sendable {
   private struct State {
     weak var scheduler: Scheduler?
-    weak var surroundings: HostSurroundings?
+    weak var surroundings: MachineMonitor?
     var storeTrouble: (error: StoreError, since: WallTime)?
   }
 
@@ -27,7 +27,7 @@ final class EventBroadcaster: Sendable {
     self.log = log
   }
 
-  func connect(_ scheduler: Scheduler, _ surroundings: HostSurroundings) {
+  func connect(_ scheduler: Scheduler, _ surroundings: MachineMonitor) {
     state.withLock { ($0.scheduler, $0.surroundings) = (scheduler, surroundings) }
   }
 
@@ -115,12 +115,12 @@ final class EventBroadcaster: Sendable {
     }
   }
 
-  func receive(_ identifier: TaskIdentifier, _ standing: Standing) {
-    guard standing.strikes > 0 else { return }
-    let what = standing.isQuarantined ? "plugin quarantined: taskhost plugins release \(identifier)" : "plugin held back"
+  func receive(_ identifier: TaskIdentifier, _ health: PluginHealth) {
+    guard health.failures > 0 else { return }
+    let what = health.isQuarantined ? "plugin quarantined: taskhost plugins release \(identifier)" : "plugin held back"
     log.log(
-      level: standing.isQuarantined ? .error : .warning, "\(what)",
-      metadata: ["identifier": "\(identifier)", "strikes": "\(standing.strikes)", "last": "\(standing.lastTrouble ?? "")"])
+      level: health.isQuarantined ? .error : .warning, "\(what)",
+      metadata: ["identifier": "\(identifier)", "strikes": "\(health.failures)", "last": "\(health.lastTrouble ?? "")"])
   }
 
   private func tell(_ event: @autoclosure () -> HostEvent) {

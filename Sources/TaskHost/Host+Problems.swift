@@ -136,8 +136,8 @@ extension ScheduleRecord {
 extension HandlerOverview {
   /// Why it gets no runs; nil: it does.
   fileprivate func problem(of identifier: String, now: WallTime) -> Problem? {
-    let last = standing.lastTrouble.map { ": \($0)" } ?? ""
-    if let since = standing.quarantinedSince {
+    let last = health.lastTrouble.map { ": \($0)" } ?? ""
+    if let since = health.quarantinedSince {
       return Problem(
         .quarantined, of: identifier, "the plugin \(identifier) is quarantined\(last)",
         remedy: "mend the plugin, then taskhost plugins release \(identifier)", since: since)
@@ -147,8 +147,8 @@ extension HandlerOverview {
         .suspended, of: identifier, "the plugin \(identifier) is suspended: \(suspension)",
         remedy: "restart the host if the thread does not come back, and use isolation = \"process\"")
     }
-    guard standing.isHeld(at: now) else { return nil }
-    let count = standing.strikes == 1 ? "1 crash or forced stop" : "\(standing.strikes) crashes or forced stops"
+    guard health.isHeld(at: now) else { return nil }
+    let count = health.failures == 1 ? "1 crash or forced stop" : "\(health.failures) crashes or forced stops"
     return Problem(
       .held, of: identifier, "the plugin \(identifier) is held back after \(count)\(last)",
       remedy: "it gets runs again by itself; taskhost plugins release \(identifier) gives it runs now", needsAction: false)

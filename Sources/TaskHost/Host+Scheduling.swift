@@ -50,7 +50,7 @@ extension Host {
     return try await self.conditions()
   }
 
-  private func keeping(_ change: @escaping @Sendable (HostSurroundings) throws(TextProblem) -> Void) async throws(RequestRefusal) {
+  private func keeping(_ change: @escaping @Sendable (MachineMonitor) throws(TextProblem) -> Void) async throws(RequestRefusal) {
     try await onThread { [surroundings] () -> Result<Void, RequestRefusal> in
       do throws(TextProblem) { try change(surroundings) } catch {
         return .failure(
@@ -107,7 +107,7 @@ extension Host {
   public func retryAll(
     identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
   ) async throws(RequestRefusal) -> RetriedRequests {
-    try await ask { self.scheduler.reviveAll(identifier: identifier, tag: tag, after: after, limit: limit, completion: $0) }
+    try await ask { self.scheduler.retryAll(identifier: identifier, tag: tag, after: after, limit: limit, completion: $0) }
   }
 
   /// Discards a dead letter.

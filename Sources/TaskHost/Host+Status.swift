@@ -33,7 +33,7 @@ extension Host {
     let registered = registry.registered.flatMap { plugin in plugin.contracts.map { plugin.status(of: $0, handlers[$0.identifier]) } }
     let refused = registry.refused.map {
       PluginStatus(
-        file: $0.refusal.file, standing: .refused, reasonCode: $0.refusal.code.rawValue,
+        file: $0.refusal.file, health: .refused, reasonCode: $0.refusal.code.rawValue,
         reasonMessage: "\($0.refusal.observed). \($0.refusal.remedy)")
     }
     return (registered + refused).sorted { $0.file < $1.file }
@@ -41,7 +41,7 @@ extension Host {
 
   /// When the next pending request is due that could be started then, and how each handler stands.
   private func handlers() async -> (nextDue: WallTime?, [TaskIdentifier: HandlerOverview]) {
-    await withCheckedContinuation { continuation in scheduler.standing { continuation.resume(returning: ($0, $1)) } }
+    await withCheckedContinuation { continuation in scheduler.health { continuation.resume(returning: ($0, $1)) } }
   }
 
   /// What each schedule did last, in the order of identifiers; of the identifiers with a handler that have none, themselves.
@@ -65,14 +65,14 @@ extension RegisteredPlugin {
   fileprivate func status(of contract: HandlerContract, _ handler: HandlerOverview?) -> PluginStatus {
     let worker: PluginWorker? = if case .process(let worker) = placement { worker } else { nil }
     let signature: String? = if case .signed(let key) = candidate.signature { "\(key.name) (\(key.key.id))" } else { nil }
-    let (standing, suspension) = (handler?.standing ?? Standing(), handler?.suspension)
+    let (health, suspension) = (handler?.health ?? PluginHealth(), handler?.suspension)
     return PluginStatus(
-      file: candidate.path, standing: suspension == nil ? .registered : .suspended, contract: contract,
+      file: candidate.path, health: suspension == nil ? .registered : .suspended, contract: contract,
       isolation: placement.isolation.rawValue, running: handler?.running ?? 0,
       reasonCode: suspension == nil ? nil : PluginRefusal.Code.suspended.rawValue, reasonMessage: suspension,
-      workerProcessID: worker?.processID, strikes: standing.strikes,
-      heldUntil: standing.heldUntil.flatMap { $0 > SystemClock().wallTime ? $0 : nil }, isQuarantined: standing.isQuarantined,
-      lastTrouble: standing.lastTrouble, signature: signature, digest: candidate.digestText, sandbox: worker?.unenforced ?? [],
+      workerProcessID: worker?.processID, failures: health.failures,
+      heldUntil: health.heldUntil.flatMap { $0 > SystemClock().wallTime ? $0 : nil }, isQuarantined: health.isQuarantined,
+      lastTrouble: health.lastTrouble, signature: signature, digest: candidate.digestText, sandbox: worker?.unenforced ?? [],
       quota: handler?.quota, rate: handler?.rate)
   }
 }

@@ -29,7 +29,7 @@ public final class Host: Sendable {
   let store: any RequestStore
   let launchedFiles: LaunchedFiles
   let scheduler: Scheduler
-  let surroundings: HostSurroundings
+  let surroundings: MachineMonitor
   private let launcher: PluginLauncher
   private let copies: PluginCopies
   private let crashMemory: CrashMemory
@@ -97,20 +97,20 @@ public final class Host: Sendable {
     let schedules = try configuration.schedules()
     let payloads = TypedPayloads(contracts)
     for identifier in schedules.keys.sorted() {
-      guard let objection = payloads.objection(to: [], for: identifier) else { continue }
+      guard let rejection = payloads.rejection(to: [], for: identifier) else { continue }
       throw HostFailure(
         .configuration,
-        "plugin \(identifier): schedule: what a schedule submits has no payload, and the handler needs one: \(objection): make its arguments optional, or remove the schedule"
+        "plugin \(identifier): schedule: what a schedule submits has no payload, and the handler needs one: \(rejection): make its arguments optional, or remove the schedule"
       )
     }
     do {
       launcher = try parts.launcher(for: registry.registered, payloads: payloads)
       scheduler = try Scheduler(
         policy: configuration.schedulingPolicy(), store: parts.store, launcher: launcher, clock: clock, observe: { events.receive($0) },
-        standingChanged: { events.receive($0, $1) })
+        healthChanged: { events.receive($0, $1) })
     } catch let error as HostFailure { throw error } catch { throw HostFailure(.configuration, "\(error)") }
     let scheduler = self.scheduler
-    surroundings = try HostSurroundings(
+    surroundings = try MachineMonitor(
       configuration, parts.directory, clock: clock, log: log, busy: { Double(scheduler.liveRunCount) }, changed: { scheduler.receive($0) })
     parts.services.connect(scheduler, plugins: registry.registered.map { $0.contracts.map(\.identifier) })
     self.events = events
@@ -147,8 +147,8 @@ public final class Host: Sendable {
     do {
       let (lost, refused) = try scheduler.start(
         contracts: contracts, schedules: schedules, changes: registry.registered.flatMap(\.changes),
-        objection: { payloads.objection(to: $0, for: $1) }, crashed: parts.crashed, begun: parts.begun,
-        clocks: HostSurroundings.clockReference)
+        rejection: { payloads.rejection(to: $0, for: $1) }, crashed: parts.crashed, begun: parts.begun,
+        clocks: MachineMonitor.clockReference)
       parts.begunRuns.clear()
       if lost > 0 { log.notice("\(lost) runs were lost with the host before: their requests are pending again") }
       for (request, refusal) in refused { log.warning("a launch submission for \(request.identifier) was refused: \(refusal)") }
@@ -192,11 +192,11 @@ public final class Host: Sendable {
 
   /// Makes a dead letter pending again.
   public func retry(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
-    try await ask { self.scheduler.revive(id, completion: $0) }
+    try await ask { self.scheduler.retry(id, completion: $0) }
   }
 
   /// Clears what counts against a plugin, so that it is given runs at once.
-  public func release(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> Standing {
+  public func release(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> PluginHealth {
     try await ask { self.scheduler.release(identifier, completion: $0) }
   }
 

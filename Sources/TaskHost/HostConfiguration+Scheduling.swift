@@ -67,7 +67,7 @@ extension HostConfiguration {
       case .cron(let expression, let zone): rule = RepeatRule(.cron(CronRule(expression, timeZone: zone ?? HostTimeZone.name)))
       }
       requests[identifier] = ScheduledRequest(
-        rule, gates: LaneGates(conditions: plugin.conditions, onLostCondition: plugin.onLostCondition ?? .stop, window: plugin.window))
+        rule, gates: RunConstraints(conditions: plugin.conditions, onLostCondition: plugin.onLostCondition ?? .stop, window: plugin.window))
     }
     return requests
   }
@@ -83,7 +83,7 @@ extension HostConfiguration {
     }
     for (name, plugin) in plugins.sorted(by: { $0.key < $1.key }) {
       let confinement = Confinement(plugin: "", network: Confinement.Network(plugin.entitlements.network))
-      demands += WorkerSandbox.objections(to: confinement, landlockLimit: WorkerSpecs.landlockLimit).map { "plugin \(name): \($0)" }
+      demands += WorkerSandbox.rejections(to: confinement, landlockLimit: WorkerSpecs.landlockLimit).map { "plugin \(name): \($0)" }
     }
     if control.listen != nil { demands.append("control.listen: TCP comes with a later version; the Unix socket is there") }
     guard !demands.isEmpty else { return }

@@ -18,7 +18,7 @@ struct TypedPayloads: Sendable {
   var isEmpty: Bool { signatures.isEmpty }
 
   /// What is wrong with a payload for an identifier's handler, naming the argument; nil: nothing.
-  func objection(to payload: [UInt8], for identifier: TaskIdentifier) -> String? {
+  func rejection(to payload: [UInt8], for identifier: TaskIdentifier) -> String? {
     guard let signature = signatures[identifier] else { return nil }
     do throws(TypedPayloadError) {
       _ = try TypedArguments(payload: payload, of: signature)

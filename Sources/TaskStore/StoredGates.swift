@@ -11,18 +11,18 @@ struct StoredGates: Codable {
   var flex: Int64?
   var late: Bool?
 
-  static func text(of gates: LaneGates) throws -> String {
+  static func text(of gates: RunConstraints) throws -> String {
     guard gates != .none else { return "" }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return String(decoding: try encoder.encode(StoredGates(gates)), as: UTF8.self)
   }
 
-  static func gates(_ text: String) throws -> LaneGates {
+  static func gates(_ text: String) throws -> RunConstraints {
     text.isEmpty ? .none : try StoredJSON.decode(StoredGates.self, from: text).gates
   }
 
-  init(_ gates: LaneGates) {
+  init(_ gates: RunConstraints) {
     conditions = gates.conditions.isEmpty ? nil : gates.conditions.rawValue
     finish = gates.onLostCondition == .finish ? true : nil
     window = gates.window
@@ -32,8 +32,8 @@ struct StoredGates: Codable {
     late = gates.isPastDeadline ? true : nil
   }
 
-  var gates: LaneGates {
-    var gates = LaneGates(
+  var gates: RunConstraints {
+    var gates = RunConstraints(
       conditions: Conditions(rawValue: conditions ?? 0), onLostCondition: finish == true ? .finish : .stop, window: window,
       concurrencyKey: key, resources: resources ?? [:], flex: .milliseconds(flex ?? 0))
     gates.isPastDeadline = late == true

@@ -13,14 +13,14 @@ public enum WorkerSandbox {
 
   /// Confines this process permanently, in this order: capabilities, `no_new_privs`, Landlock, limits, seccomp.
   ///
-  /// Call it while there is a single thread. Omits and reports what the kernel lacks, but refuses what ``objections(to:landlockLimit:)``
+  /// Call it while there is a single thread. Omits and reports what the kernel lacks, but refuses what ``rejections(to:landlockLimit:)``
   /// lists.
   ///
   /// - Parameter landlockLimit: The newest Landlock ABI to use; nil means what the kernel has.
   /// - Throws: What went wrong. The process can be partly confined then and must not load the plugin.
   public static func apply(_ confinement: Confinement, landlockLimit: Int?) throws(SandboxFailure) -> SandboxReport {
-    if let objection = objections(to: confinement, landlockLimit: landlockLimit).first {
-      throw SandboxFailure(step: objection, errno: 0, remedy: "nothing was changed")
+    if let rejection = rejections(to: confinement, landlockLimit: landlockLimit).first {
+      throw SandboxFailure(step: rejection, errno: 0, remedy: "nothing was changed")
     }
     let support = support(landlockLimit: landlockLimit)
     var report = SandboxReport(missing: support.missing)
@@ -60,20 +60,20 @@ public enum WorkerSandbox {
   /// What of a confinement this kernel cannot do at all, so that it must be refused; a sentence each.
   ///
   /// - Parameter landlockLimit: As for ``support(landlockLimit:)``.
-  public static func objections(to confinement: Confinement, landlockLimit: Int?) -> [String] {
+  public static func rejections(to confinement: Confinement, landlockLimit: Int?) -> [String] {
     guard case .ports = confinement.network else { return [] }
     let support = support(landlockLimit: landlockLimit)
-    var objections: [String] = []
+    var rejections: [String] = []
     if support.landlockABI < abiOfPorts {
-      objections.append(
+      rejections.append(
         "entitlements.network: a list of ports needs Landlock ABI \(abiOfPorts) (Linux 6.7), this kernel has "
           + "\(support.landlockABI == 0 ? "none" : "\(support.landlockABI)"): set it to \"connect\" or \"none\", or use a newer kernel")
     }
     if !support.seccomp {
-      objections.append(
+      rejections.append(
         "entitlements.network: a list of ports needs seccomp, which this kernel lacks: set it to \"connect\" or \"none\"")
     }
-    return objections
+    return rejections
   }
 
   private static func limit(to confinement: Confinement, _ report: inout SandboxReport) throws(SandboxFailure) {

@@ -278,7 +278,7 @@ import Testing
     var request = TaskRequest(identifier: try TaskIdentifier("org.example.a"))
     request.payload = Array("{\"a\": 1}".utf8)
     host.put(RequestRecord(id: id, request: request, state: .pending, due: now + .seconds(5 * 3600 + 1800), submitted: now))
-    host.setPlugins([PluginStatus(file: "/p/b.so", standing: .refused, reasonCode: "abi", reasonMessage: "built for version 2")])
+    host.setPlugins([PluginStatus(file: "/p/b.so", health: .refused, reasonCode: "abi", reasonMessage: "built for version 2")])
     let run = host.begin(id)
     host.log(run, "a line")
     host.end(run, .retried, message: "later", then: .pending, attemptsSpent: 1)

@@ -68,7 +68,7 @@ import Testing
       "--idempotency-key", "i", "--tag", "t")
     #expect(
       request.gates
-        == LaneGates(
+        == RunConstraints(
           conditions: [.network, .idle], onLostCondition: .finish, window: "night", concurrencyKey: "c",
           resources: ["gpu": 2, "licence": 1]))
     #expect(request.after == [Dependency(.request(try #require(RequestID(id))), onFailure: .ignore)])
@@ -366,8 +366,8 @@ import Testing
   func limits() async throws {
     let host = MemoryHost()
     host.setPlugins([
-      PluginStatus(file: "/p/a.so", standing: .registered, quota: "12 min of 30 min used", rate: "100 starts a minute"),
-      PluginStatus(file: "/p/b.so", standing: .registered),
+      PluginStatus(file: "/p/a.so", health: .registered, quota: "12 min of 30 min used", rate: "100 starts a minute"),
+      PluginStatus(file: "/p/b.so", health: .registered),
     ])
     try await with(host) { run in
       let list = try await run("plugins", "list").output

@@ -246,20 +246,20 @@ public final class MemoryHost: ControlledHost {
   public func plugins() async -> [PluginStatus] { state.withLock { $0.plugins } }
 
   /// As the protocol says; a plugin that is listed has what its status says held against it.
-  public func release(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> Standing {
+  public func release(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> PluginHealth {
     try state.withLock { state throws(RequestRefusal) in
       guard let index = state.plugins.firstIndex(where: { $0.contract?.identifier == identifier }) else {
         throw RequestRefusal(.notFound, "no plugin registered \(identifier), and nothing is held against it", field: "identifier")
       }
       let plugin = state.plugins[index]
-      var standing = Standing()
-      standing.strikes = plugin.strikes
-      standing.heldUntil = plugin.heldUntil
-      standing.quarantinedSince = plugin.isQuarantined ? now : nil
-      standing.lastTrouble = plugin.lastTrouble
+      var health = PluginHealth()
+      health.failures = plugin.failures
+      health.heldUntil = plugin.heldUntil
+      health.quarantinedSince = plugin.isQuarantined ? now : nil
+      health.lastTrouble = plugin.lastTrouble
       state.plugins[index] = PluginStatus(
-        file: plugin.file, standing: .registered, contract: plugin.contract, isolation: plugin.isolation, running: plugin.running)
-      return standing
+        file: plugin.file, health: .registered, contract: plugin.contract, isolation: plugin.isolation, running: plugin.running)
+      return health
     }
   }
 

@@ -90,11 +90,11 @@ struct FaultFileTests {
         }
       }
       defer { isOver.withLock { $0 = true } }
-      var standings: [String] = []
+      var pluginHealth: [String] = []
       for _ in 1...8 {
         try await host.start()
         let plugin = try await host.plugin("fault.so")
-        standings.append(plugin["standing"]?.string ?? "")
+        pluginHealth.append(plugin["standing"]?.string ?? "")
         if plugin["standing"]?.string == "registered" {
           #expect(try await host.run("x", identifier: "test.fault")["outcome"]?.string == "succeeded")
         }
@@ -104,7 +104,7 @@ struct FaultFileTests {
       }
       isOver.withLock { $0 = true }
       #expect(try await swapping.value > 8, "it was replaced meanwhile")
-      #expect(standings.allSatisfy { ["registered", "refused"].contains($0) }, "\(standings)")
+      #expect(pluginHealth.allSatisfy { ["registered", "refused"].contains($0) }, "\(pluginHealth)")
     }
   }
 

@@ -111,10 +111,10 @@ import WorkerLink
       for sequence in 1...60 {
         try transaction.insert(extremes.record(RequestID(sequence: Int64(sequence) << 12, origin: origin), Self.identifier))
       }
-      var standing = Standing()
-      standing.strikes = Int(clamping: extremes.number())
-      standing.heldUntil = extremes.time()
-      try transaction.setStanding(standing, of: .sample("org.example.other"))
+      var health = PluginHealth()
+      health.failures = Int(clamping: extremes.number())
+      health.heldUntil = extremes.time()
+      try transaction.setHealth(health, of: .sample("org.example.other"))
     }
     for _ in 0..<20 {
       for run in await host.liveRuns() { await host.end(run, extremes.ending(), extremes.report()) }

@@ -178,8 +178,8 @@ import Testing
     let contract = HandlerContract(
       identifier: try TaskIdentifier("a"), kind: .refresh, budget: .seconds(30), grace: .seconds(5), displayName: "A")
     host.setPlugins([
-      PluginStatus(file: "/p/a.so", standing: .registered, contract: contract, isolation: "process"),
-      PluginStatus(file: "/p/b.so", standing: .refused, reasonCode: "abi", reasonMessage: "built for version 2"),
+      PluginStatus(file: "/p/a.so", health: .registered, contract: contract, isolation: "process"),
+      PluginStatus(file: "/p/b.so", health: .refused, reasonCode: "abi", reasonMessage: "built for version 2"),
     ])
     host.setGates([Gate(kind: "time", sentence: "not before noon")])
     try await ControlFixture.with(host) { fixture in

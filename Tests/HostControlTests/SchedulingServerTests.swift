@@ -258,8 +258,8 @@ import Testing
   func limits() async throws {
     let host = MemoryHost()
     host.setPlugins([
-      PluginStatus(file: "/p/a.so", standing: .registered, quota: "12 min of 30 min in a day", rate: "100 starts a minute"),
-      PluginStatus(file: "/p/b.so", standing: .registered),
+      PluginStatus(file: "/p/a.so", health: .registered, quota: "12 min of 30 min in a day", rate: "100 starts a minute"),
+      PluginStatus(file: "/p/b.so", health: .registered),
     ])
     try await with(host) { client in
       let plugins = try #require(try await client.send("GET", "/v1/plugins").node["plugins"]?.array)

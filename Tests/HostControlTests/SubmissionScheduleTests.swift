@@ -68,7 +68,7 @@ import Testing
     )
     #expect(
       request.gates
-        == LaneGates(conditions: .network, onLostCondition: .finish, window: "night", concurrencyKey: "k", resources: ["gpu": 2]))
+        == RunConstraints(conditions: .network, onLostCondition: .finish, window: "night", concurrencyKey: "k", resources: ["gpu": 2]))
     let keyed = try read("\"unique_key\":\"k\",\"on_conflict\":\"append\",\"unique_window_ms\":5,\"idempotency_key\":\"i\"")
     #expect(keyed.onConflict == .append)
     #expect(keyed.uniqueWindow == .milliseconds(5))

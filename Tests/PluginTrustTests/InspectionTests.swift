@@ -33,8 +33,8 @@ import Testing
     defer { close(descriptor) }
     let file = BoundedFile(descriptor: descriptor, size: UInt64(try SamplePlugin.bytes.get().count))
     try #require(truncate(path, 100) == 0)
-    #expect(throws: Objection.changed) { try file.read("a piece", at: 64, count: 64) }
-    #expect(throws: Objection.changed) { try ElfSummary(reading: file, policy: PluginTrustPolicy()) }
+    #expect(throws: Rejection.changed) { try file.read("a piece", at: 64, count: 64) }
+    #expect(throws: Rejection.changed) { try ElfSummary(reading: file, policy: PluginTrustPolicy()) }
   }
 
   @Test("the codes are stable names without spaces or capitals, each once")

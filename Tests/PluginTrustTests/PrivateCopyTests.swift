@@ -82,20 +82,20 @@ import Testing
       { try #require(link(path, path + ".2") == 0) },
     ]
     for change in changes {
-      let objection = #expect(throws: Objection.self) {
-        try TrustedDirectory.opened(path, user: geteuid()) { directory throws(Objection) in
+      let rejection = #expect(throws: Rejection.self) {
+        try TrustedDirectory.opened(path, user: geteuid()) { directory throws(Rejection) in
           try PluginInspection(policy: PluginTrustPolicy())
-            .opening(directory.name, in: directory.descriptor, path: path, claim: { _ in nil }) { _, _ throws(Objection) in
+            .opening(directory.name, in: directory.descriptor, path: path, claim: { _ in nil }) { _, _ throws(Rejection) in
               do { try change() } catch { throw .unreadable(0) }
             }
         }
       }
-      #expect(objection == .changed)
+      #expect(rejection == .changed)
     }
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
     for size in [49_999, 50_001] as [UInt64] {
-      #expect(throws: Objection.changed) { try FileDigest.sha256(of: BoundedFile(descriptor: descriptor, size: size)) }
+      #expect(throws: Rejection.changed) { try FileDigest.sha256(of: BoundedFile(descriptor: descriptor, size: size)) }
     }
   }
 

@@ -132,16 +132,16 @@ import Testing
     _ = try PluginSigning.sign(fixture.path, with: fixture.key)
     var policy = try fixture.policy(required: true)
     policy.keys += try fixture.policy(required: true, ["org.exact"]).keys
-    let standing = try policy.check(fixture.plugin)
+    let health = try policy.check(fixture.plugin)
     for allowed in ["com.vendor.a", "com.vendor.b.c", "org.exact"] {
-      #expect(standing.refusal(of: try TaskIdentifier(allowed), file: fixture.path) == nil)
+      #expect(health.refusal(of: try TaskIdentifier(allowed), file: fixture.path) == nil)
     }
     for denied in ["com.vendor", "com.vendors.a", "org.exact.more", "COM.vendor.a"] {
-      let refusal = standing.refusal(of: try TaskIdentifier(denied), file: fixture.path)
+      let refusal = health.refusal(of: try TaskIdentifier(denied), file: fixture.path)
       #expect(refusal?.code == .signature)
       #expect(refusal?.observed.contains("which may sign for com.vendor.*, org.exact") == true)
     }
-    #expect(SignatureStanding.unsigned(note: nil).refusal(of: try TaskIdentifier("a"), file: fixture.path) == nil)
+    #expect(SignatureStatus.unsigned(note: nil).refusal(of: try TaskIdentifier("a"), file: fixture.path) == nil)
   }
 
   @Test("a key rotates: old and new are both trusted for a while")

@@ -223,7 +223,7 @@ final class BusyWeek {
     while let next = [host.core.nextTurn(now: host.now), ends.first, host.held.values.min()].compactMap({ $0 }).min() {
       host.pass(to: max(next, host.now))
       try endRuns()
-      for identifier in Self.identifiers where host.core.standings[identifier]?.isQuarantined == true {
+      for identifier in Self.identifiers where host.core.pluginHealth[identifier]?.isQuarantined == true {
         try host.turn { core, transaction in _ = try core.release(identifier, transaction) }
       }
     }

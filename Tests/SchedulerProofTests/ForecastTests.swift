@@ -70,9 +70,9 @@ import Testing
   func held() {
     let absent = TaskIdentifier.sample("org.example.absent")
     var basis = Self.basis(held: Conditions.all.subtracting(.network))
-    var standing = Standing()
-    standing.quarantinedSince = Self.now
-    basis.standings = [Self.other: standing]
+    var health = PluginHealth()
+    health.quarantinedSince = Self.now
+    basis.pluginHealth = [Self.other: health]
     let forecast = basis.forecast(
       of: ForecastQueue([
         Self.record(1) { $0.request.gates.conditions = .network }, Self.record(2, Self.other), Self.record(3, absent),
@@ -136,9 +136,9 @@ import Testing
       limits.rate = Rate(count: 1, period: .seconds(60))
       policy.limits = [Self.other: limits]
     }
-    var standing = Standing()
-    standing.heldUntil = Self.now + .seconds(100)
-    basis.standings = [Self.other: standing]
+    var health = PluginHealth()
+    health.heldUntil = Self.now + .seconds(100)
+    basis.pluginHealth = [Self.other: health]
     let forecast = basis.forecast(
       of: ForecastQueue([
         Self.record(1) { $0.request.gates.window = "night" }, Self.record(2) { $0.request.gates.concurrencyKey = "k" },

@@ -4,7 +4,7 @@ import TaskModel
 enum TransitionTable {
   private static let outcomes = RunOutcome.allCases.map { RequestEvent.ended($0) }
   static let events: [RequestEvent] =
-    [.unblocked, .predecessorFailed, .claimed, .released, .started] + outcomes + [.cancelled, .revived, .discarded, .redriven]
+    [.unblocked, .predecessorFailed, .claimed, .released, .started] + outcomes + [.cancelled, .retried, .discarded, .redriven]
 
   private static let guards: [RequestGuards] = [true, false].flatMap { attempts in
     [true, false].flatMap { losses in
@@ -22,7 +22,7 @@ enum TransitionTable {
     case .started: "its run begins"
     case .ended(let outcome): "its run ends: \(outcome.rawValue)"
     case .cancelled: "it is cancelled, or replaced"
-    case .revived: "it is retried by an operator"
+    case .retried: "it is retried by an operator"
     case .discarded: "it is discarded by an operator"
     case .redriven: "what it failed because of is retried"
     }

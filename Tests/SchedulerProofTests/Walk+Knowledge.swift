@@ -53,7 +53,7 @@ extension Walk {
     if let window = gates.window {
       try promise(host.policy.windows[window]?.isOpen(at: now) == true, "\(record.id) began while the window \(window) is closed")
     }
-    try promise(standings[identifier]?.isHeld(at: now) != true, "\(record.id) began while its plugin is held back")
+    try promise(pluginHealth[identifier]?.isHeld(at: now) != true, "\(record.id) began while its plugin is held back")
     count(identifier, gates.concurrencyKey, at: time)
     try checkRates(identifier, gates.concurrencyKey, at: time)
   }
@@ -162,31 +162,31 @@ extension Walk {
     }
   }
 
-  // MARK: Standing
+  // MARK: PluginHealth
 
   /// What an ending means to the plugin.
   private func judge(_ identifier: TaskIdentifier, _ run: RunID, _ ending: RunEnding) {
     switch ending {
-    case .crashed, .forced(.budget), .forced(.stalled), .forced(.conditions), .forced(.draining): strike(identifier)
+    case .crashed, .forced(.budget), .forced(.stalled), .forced(.conditions), .forced(.draining): recordFailure(identifier)
     case .returned(.success, _), .returned(.noop, _):
-      guard let standing = standings[identifier], !standing.isQuarantined, !olderThanStrike.contains(run) else { return }
-      standings[identifier]?.strikes = 0
-      standings[identifier]?.heldUntil = nil
+      guard let health = pluginHealth[identifier], !health.isQuarantined, !olderThanFailure.contains(run) else { return }
+      pluginHealth[identifier]?.failures = 0
+      pluginHealth[identifier]?.heldUntil = nil
     case .returned, .forced, .lost: break
     }
   }
 
-  func strike(_ identifier: TaskIdentifier, tookHost: Bool = false) {
-    olderThanStrike.formUnion(host.orders.values.filter { $0.contract.identifier == identifier }.map(\.run))
-    var standing = standings[identifier] ?? Standing()
-    standing.strikes += 1
-    standing.hostCrashes += tookHost ? 1 : 0
-    if standing.strikes >= 5 || standing.hostCrashes >= 3 {
-      standing.heldUntil = nil
-      standing.quarantinedSince = standing.quarantinedSince ?? host.now
+  func recordFailure(_ identifier: TaskIdentifier, tookHost: Bool = false) {
+    olderThanFailure.formUnion(host.orders.values.filter { $0.contract.identifier == identifier }.map(\.run))
+    var health = pluginHealth[identifier] ?? PluginHealth()
+    health.failures += 1
+    health.hostCrashes += tookHost ? 1 : 0
+    if health.failures >= 5 || health.hostCrashes >= 3 {
+      health.heldUntil = nil
+      health.quarantinedSince = health.quarantinedSince ?? host.now
     } else {
-      standing.heldUntil = host.now + .seconds([60, 120, 240, 480][standing.strikes - 1])
+      health.heldUntil = host.now + .seconds([60, 120, 240, 480][health.failures - 1])
     }
-    standings[identifier] = standing
+    pluginHealth[identifier] = health
   }
 }

@@ -17,7 +17,7 @@ extension Walk {
     }
     try checkBooks(running, claimed)
     try checkLimits()
-    try checkStandings()
+    try checkHealth()
     for record in waiting where record.state == .pending { try checkPending(record) }
     for record in waiting where record.state == .blocked { try checkBlocked(record) }
     try checkMemory(waiting)
@@ -91,25 +91,26 @@ extension Walk {
     }
   }
 
-  /// The plugins' standing is what their endings make it, in memory and in the store.
-  private func checkStandings() throws {
+  /// The plugins' health is what their endings make it, in memory and in the store.
+  private func checkHealth() throws {
     let core = host.core
-    var stored = try host.store.commit { try $0.standings() }
-    for (identifier, standing) in core.standings {
+    var stored = try host.store.commit { try $0.pluginHealth() }
+    for (identifier, health) in core.pluginHealth {
       // A time that a calendar set back made too long is cut short in memory only.
-      guard let until = standing.heldUntil, let written = stored[identifier]?.heldUntil, until < written else { continue }
+      guard let until = health.heldUntil, let written = stored[identifier]?.heldUntil, until < written else { continue }
       stored[identifier]?.heldUntil = until
     }
-    try promise(stored == core.standings, "the standings of the store are others than those in memory")
+    try promise(stored == core.pluginHealth, "the standings of the store are others than those in memory")
     for identifier in ProofWorld.identifiers {
-      var standing = core.standings[identifier] ?? Standing()
-      standing.lastTrouble = nil
+      var health = core.pluginHealth[identifier] ?? PluginHealth()
+      health.lastTrouble = nil
       // How far a hold moves with a calendar that is set is not worked out here.
-      if tally.jumps > 0, standing.heldUntil != nil, standings[identifier]?.heldUntil != nil {
-        standings[identifier]?.heldUntil = standing.heldUntil
+      if tally.jumps > 0, health.heldUntil != nil, pluginHealth[identifier]?.heldUntil != nil {
+        pluginHealth[identifier]?.heldUntil = health.heldUntil
       }
       try promise(
-        standing == standings[identifier] ?? Standing(), "\(identifier): \(standing) is not \(standings[identifier] ?? Standing())")
+        health == pluginHealth[identifier] ?? PluginHealth(),
+        "\(identifier): \(health) is not \(pluginHealth[identifier] ?? PluginHealth())")
     }
   }
 
@@ -207,7 +208,7 @@ extension Walk {
       try host.restart()
     }
     for handler in host.core.handlers.values { handler.suspension = nil }
-    standings = [:]
+    pluginHealth = [:]
     for identifier in ProofWorld.identifiers { try host.turn { core, transaction in _ = try core.release(identifier, transaction) } }
     conditions = .all
     try host.set(ProofWorld.report(.all, now: host.now))

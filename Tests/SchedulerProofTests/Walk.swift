@@ -16,9 +16,9 @@ final class Walk {
   /// When runs began, by whose limit, on the boot clock.
   var starts: [(identifier: TaskIdentifier, key: String?, at: Int64)] = []
   /// What counts against plugins, without sentences.
-  var standings: [TaskIdentifier: Standing] = [:]
+  var pluginHealth: [TaskIdentifier: PluginHealth] = [:]
   /// The runs that were handed out when their plugin misbehaved: they clear nothing.
-  var olderThanStrike: Set<RunID> = []
+  var olderThanFailure: Set<RunID> = []
   var steps = 0
   /// The run that is being ended, and how.
   var ending: (run: RunID, RunEnding)?
@@ -73,7 +73,7 @@ final class Walk {
         _ = try core.cancelPending(of: [self.pick(ProofWorld.identifiers)], transaction, now: self.host.now)
       }
     case 76: try change("cancelAll", fails) { _ = try $0.cancelAll(tag: self.pick(["a", "b"]), identifier: nil, $1, now: self.host.now) }
-    case 77: try revive(fails)
+    case 77: try retry(fails)
     case 78: try snooze(fails)
     case 79..<83: try notify(fails)
     case 83: try simulate(fails)
@@ -199,7 +199,7 @@ final class Walk {
     }
   }
 
-  private func revive(_ fails: Bool) throws {
+  private func retry(_ fails: Bool) throws {
     event = "revive"
     let failed = try host.store.commit { try $0.failed(of: nil) }
     guard !failed.isEmpty else { return }
@@ -208,12 +208,12 @@ final class Walk {
     do {
       try host.turn(fails: fails) { [self] core, transaction in
         if chance(3) {
-          _ = try core.reviveAll(identifier: nil, transaction, now: host.now)
+          _ = try core.retryAll(identifier: nil, transaction, now: host.now)
         } else {
-          _ = try core.revive(id, transaction, now: host.now)
+          _ = try core.retry(id, transaction, now: host.now)
         }
-        // What is revived may begin in the same turn.
-        for id in failed where try transaction.request(id)?.state != .failed { revived(id) }
+        // What is retried may begin in the same turn.
+        for id in failed where try transaction.request(id)?.state != .failed { retried(id) }
       }
     } catch {
       (known, ids) = before
@@ -221,12 +221,12 @@ final class Walk {
     }
   }
 
-  private func revived(_ id: RequestID) {
+  private func retried(_ id: RequestID) {
     guard var knowledge = known[id] else { return }
     (knowledge.spent, knowledge.losses, knowledge.floor) = (0, 0, host.now)
     known[id] = knowledge
     if !ids.contains(id) { ids.append(id) }
-    tally.revived += 1
+    tally.retried += 1
   }
 
   private func snooze(_ fails: Bool) throws {
@@ -288,10 +288,10 @@ final class Walk {
   private func release(_ fails: Bool) throws {
     event = "release"
     let identifier = pick(ProofWorld.identifiers)
-    let before = standings[identifier]
-    standings[identifier] = nil
+    let before = pluginHealth[identifier]
+    pluginHealth[identifier] = nil
     do { _ = try host.turn(fails: fails) { core, transaction in try core.release(identifier, transaction) } } catch {
-      standings[identifier] = before
+      pluginHealth[identifier] = before
       throw error
     }
   }
@@ -325,14 +325,14 @@ final class Walk {
         known[id]?.wasSetBack = true
       }
     }
-    let heldBefore = standings
+    let heldBefore = pluginHealth
     if !slept {
       // A hold is a delay: over before, it is over now.
-      for (identifier, standing) in standings { standings[identifier]?.heldUntil = standing.heldUntil.map { $0 + distance } }
+      for (identifier, health) in pluginHealth { pluginHealth[identifier]?.heldUntil = health.heldUntil.map { $0 + distance } }
     }
     do { try host.setCalendar(by: distance, slept: slept) } catch {
       known = before
-      standings = heldBefore
+      pluginHealth = heldBefore
       throw error
     }
   }
@@ -345,11 +345,11 @@ final class Walk {
     tally.restarts += 1
     if chance(2) { host.pass(.seconds(number(0..<7200))) }
     forgetStarts(reboot: reboot)
-    for identifier in standings.keys {
+    for identifier in pluginHealth.keys {
       // A calendar that was set back since would hold it for longer than ever meant.
-      if let until = standings[identifier]?.heldUntil { standings[identifier]?.heldUntil = min(until, host.now + .seconds(480)) }
+      if let until = pluginHealth[identifier]?.heldUntil { pluginHealth[identifier]?.heldUntil = min(until, host.now + .seconds(480)) }
     }
-    if let guilty, let order = host.orders[guilty] { strike(order.contract.identifier, tookHost: true) }
+    if let guilty, let order = host.orders[guilty] { recordFailure(order.contract.identifier, tookHost: true) }
     try host.restart(crashed: guilty.map { [$0: "signal 11"] } ?? [:], reboot: reboot)
   }
 

@@ -2,7 +2,7 @@ import TaskModel
 
 /// How often things happened in walks: a walk that meets nothing proves nothing.
 struct WalkTally {
-  var submitted = 0, updated = 0, refused = 0, failedCommits = 0, passed = 0, revived = 0, events = 0, jumps = 0, restarts = 0, starts = 0
+  var submitted = 0, updated = 0, refused = 0, failedCommits = 0, passed = 0, retried = 0, events = 0, jumps = 0, restarts = 0, starts = 0
   /// The most that was handed out ahead at once.
   var ahead = 0
   var ends: [RunOutcome: Int] = [:]
@@ -14,7 +14,7 @@ struct WalkTally {
     refused += other.refused
     failedCommits += other.failedCommits
     passed += other.passed
-    revived += other.revived
+    retried += other.retried
     events += other.events
     jumps += other.jumps
     restarts += other.restarts

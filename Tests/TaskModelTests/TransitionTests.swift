@@ -37,7 +37,7 @@ import Testing
     Line(.claimed, .released, RequestTransition(state: .pending)),
     Line(.claimed, .started, RequestTransition(state: .running)),
     Line(.running, .released, RequestTransition(state: .pending)),
-    Line(.failed, .revived, RequestTransition(state: .pending, due: .now, attempts: .reset)),
+    Line(.failed, .retried, RequestTransition(state: .pending, due: .now, attempts: .reset)),
     Line(.failed, .discarded, RequestTransition(state: .cancelled)),
     Line(.failed, .redriven, RequestTransition(state: .blocked, attempts: .reset)),
 
@@ -67,7 +67,7 @@ import Testing
 
   private static let outcomes: [RequestEvent] = RunOutcome.allCases.map { .ended($0) }
   private static let events: [RequestEvent] =
-    [.unblocked, .claimed, .released, .started, .cancelled, .revived, .discarded, .redriven]
+    [.unblocked, .claimed, .released, .started, .cancelled, .retried, .discarded, .redriven]
     + outcomes
 
   private static let guards = [true, false].flatMap { attempts in

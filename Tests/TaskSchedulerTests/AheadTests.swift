@@ -344,7 +344,7 @@ import Testing
       world.core.isShort(.sample(), "no threads", .resources, now: world.now)
       try world.turn { core, transaction in try core.release(run, transaction, now: world.now) }
       try expectSpentNothing(id, world)
-      #expect(try world.standing() == Standing())
+      #expect(try world.health() == PluginHealth())
       #expect(try world.gates(id).contains { $0.contains("no threads") })
       try world.advance(to: try #require(world.core.nextTurn(now: world.now)))
       waits.append((world.now - failed).wholeMilliseconds / 1000)

@@ -9,8 +9,8 @@ import Testing
 
   private func world() throws -> World { try World(handlers: [.sample(runs: 8), .sample(Self.other, runs: 8)]) }
 
-  private func reviveAll(_ world: World, _ identifier: TaskIdentifier?) throws -> Int {
-    try world.turn { core, transaction in try core.reviveAll(identifier: identifier, transaction, now: world.now).retried.count }
+  private func retryAll(_ world: World, _ identifier: TaskIdentifier?) throws -> Int {
+    try world.turn { core, transaction in try core.retryAll(identifier: identifier, transaction, now: world.now).retried.count }
   }
 
   @Test("what failed because of a request waits for it again when that is retried, and so on, in order and with its outputs")
@@ -20,8 +20,8 @@ import Testing
     try world.finish(ids[0], .failure)
     #expect(try states(world, ids) == [.failed, .failed, .failed, .failed])
     world.now = world.now + .seconds(60)
-    let revived = try world.revive(ids[0])
-    #expect(revived.lastMessage == "retried: 3 requests that failed because of it will run after it")
+    let retried = try world.retry(ids[0])
+    #expect(retried.lastMessage == "retried: 3 requests that failed because of it will run after it")
     #expect(try states(world, ids) == [.running, .blocked, .blocked, .blocked])
     #expect(try world.record(ids[3]).lastMessage == "\(ids[1]) was retried, and this waits for it again")
     #expect(world.core.liveCounts[.sample()] == 4)
@@ -42,14 +42,14 @@ import Testing
     let world = try world()
     let ids = try graph(world)
     try world.finish(ids[0], .failure)
-    try world.revive(ids[0])
+    try world.retry(ids[0])
     try world.finish(ids[0], .failure)
     #expect(try states(world, ids) == [.failed, .failed, .failed, .failed])
-    try world.revive(ids[0])
+    try world.retry(ids[0])
     try world.finish(ids[0], .success)
     try world.finish(ids[1], .failure)
     #expect(try states(world, ids) == [.succeeded, .failed, .running, .failed])
-    try world.revive(ids[1])
+    try world.retry(ids[1])
     #expect(try states(world, ids) == [.succeeded, .running, .running, .blocked])
     try world.finish(ids[1], .success)
     try world.finish(ids[2], .success)
@@ -61,7 +61,7 @@ import Testing
     let world = try world()
     let ids = try graph(world)
     try world.finish(ids[0], .failure)
-    let refusal = #expect(throws: RequestRefusal.self) { try world.revive(ids[1]) }
+    let refusal = #expect(throws: RequestRefusal.self) { try world.retry(ids[1]) }
     #expect(refusal?.code == .conflict)
     #expect(
       refusal?.message
@@ -78,10 +78,10 @@ import Testing
     let last = try world.submit(.sample(after: [first, second])).id
     try world.finish(second, .failure)
     try world.cancel(first)
-    #expect(throws: RequestRefusal.self) { try world.revive(last) }
-    try world.revive(second)
+    #expect(throws: RequestRefusal.self) { try world.retry(last) }
+    try world.retry(second)
     #expect(try world.record(last).state == .failed)
-    let refusal = #expect(throws: RequestRefusal.self) { try world.revive(last) }
+    let refusal = #expect(throws: RequestRefusal.self) { try world.retry(last) }
     #expect(refusal?.message.contains("\(first), which was cancelled: submit both again") == true)
   }
 
@@ -95,13 +95,13 @@ import Testing
     try world.finish(bad, .failure)
     try world.finish(worse, .failure)
     #expect(try world.record(last).lastMessage?.hasPrefix("\(bad), which must succeed first,") == true)
-    let revived = try world.revive(bad)
+    let retried = try world.retry(bad)
     #expect(try world.record(last).state == .failed)
     // It names the one that still keeps it from running.
     #expect(try world.record(last).lastMessage?.hasPrefix("\(worse), which must succeed first,") == true)
-    #expect(revived.lastMessage?.contains("\(last) stays failed: \(worse), which must succeed first,") == true)
+    #expect(retried.lastMessage?.contains("\(last) stays failed: \(worse), which must succeed first,") == true)
     try world.finish(bad, .success)
-    try world.revive(worse)
+    try world.retry(worse)
     #expect(try world.record(last).state == .blocked)
     try world.finish(worse, .success)
     #expect(try world.record(last).blockedBy == slow)
@@ -119,10 +119,10 @@ import Testing
     let last = try world.submit(.sample(after: [second])).id
     try world.finish(first, .failure)
     try world.submit(.sample(begin: .ms(60_000), key: "k", onConflict: .keep))
-    let revived = try world.revive(first)
+    let retried = try world.retry(first)
     #expect(try states(world, [first, second, last]) == [.running, .failed, .failed])
     #expect(
-      revived.lastMessage == "retried: \(second) stays failed: another request holds the unique key \"k\" by now: cancel it first")
+      retried.lastMessage == "retried: \(second) stays failed: another request holds the unique key \"k\" by now: cancel it first")
   }
 
   @Test("one that runs whatever becomes of its predecessor, and still waits for another, waits for the retried one too")
@@ -133,7 +133,7 @@ import Testing
     request.after = [Dependency(.request(first), onFailure: .ignore), Dependency(.request(slow))]
     let last = try world.submit(request).id
     try world.finish(first, .failure)
-    try world.revive(first)
+    try world.retry(first)
     try world.finish(slow, .success)
     #expect(try world.record(last).state == .blocked)
     try world.finish(first, .success)
@@ -147,7 +147,7 @@ import Testing
     let alone = try world.submit().id
     try world.finish(ids[0], .failure)
     try world.finish(alone, .failure)
-    let result = try world.turn { core, transaction in try core.reviveAll(identifier: nil, transaction, now: world.now) }
+    let result = try world.turn { core, transaction in try core.retryAll(identifier: nil, transaction, now: world.now) }
     #expect(result.retried == ids + [alone])
     #expect(result.refused.isEmpty)
     #expect(try states(world, ids) == [.running, .blocked, .blocked, .blocked])
@@ -168,7 +168,7 @@ import Testing
     let second = try world.submit(tagged).id
     try world.finish(first, .failure)
     let result = try world.turn { core, transaction in
-      try core.reviveAll(identifier: nil, tag: "nightly", transaction, now: world.now)
+      try core.retryAll(identifier: nil, tag: "nightly", transaction, now: world.now)
     }
     #expect(result.retried.isEmpty && result.refused.map(\.id) == [second])
     #expect(try states(world, [first, second]) == [.failed, .failed])
@@ -180,10 +180,10 @@ import Testing
     let ids = try graph(world)
     try world.finish(ids[0], .failure)
     world.store.fail(with: .full("no space"))
-    #expect(throws: StoreError.self) { try world.revive(ids[0]) }
+    #expect(throws: StoreError.self) { try world.retry(ids[0]) }
     world.store.fail(with: nil)
     #expect(try states(world, ids) == [.failed, .failed, .failed, .failed])
-    try world.revive(ids[0])
+    try world.retry(ids[0])
     for id in ids { try world.finish(id, .success) }
   }
 
@@ -205,7 +205,7 @@ import Testing
     let record = try world.turn { core, transaction in try core.discard(bad, transaction) }
     #expect(record.state == .cancelled && record.lastMessage?.hasPrefix("discarded; it had failed") == true)
     #expect(throws: RequestRefusal.self) { try world.turn { core, transaction in try core.discard(bad, transaction) } }
-    #expect(throws: RequestRefusal.self) { try world.revive(bad) }
+    #expect(throws: RequestRefusal.self) { try world.retry(bad) }
   }
 
   @Test("all are discarded by identifier and tag, in pages")
@@ -236,7 +236,7 @@ import Testing
     report.output = Array("5".utf8)
     try world.end(first, .returned(.success, stop: nil), report)
     #expect(try world.record(last).state == .failed)
-    #expect(try world.revive(last).lastMessage?.hasPrefix("retried: it runs with what was submitted alone") == true)
+    #expect(try world.retry(last).lastMessage?.hasPrefix("retried: it runs with what was submitted alone") == true)
     #expect(try #require(world.orders[last]).payload == Array("{}".utf8))
   }
 
@@ -248,11 +248,11 @@ import Testing
     let others = try world.submit(.sample(Self.other)).id
     for id in mine + [keyed, others] { try world.finish(id, .failure) }
     try world.submit(.sample(begin: .ms(60_000), key: "k", onConflict: .keep))
-    #expect(try reviveAll(world, .sample("org.example.unknown")) == 0)
-    #expect(try reviveAll(world, .sample()) == 3)
+    #expect(try retryAll(world, .sample("org.example.unknown")) == 0)
+    #expect(try retryAll(world, .sample()) == 3)
     for id in mine { #expect(world.isRunning(id)) }
     #expect(try world.record(keyed).state == .failed)
-    #expect(try reviveAll(world, nil) == 1)
+    #expect(try retryAll(world, nil) == 1)
     #expect(world.isRunning(others))
     #expect(world.core.liveCounts[.sample()] == 4)
   }
@@ -272,7 +272,7 @@ import Testing
     try world.submit(.sample(begin: .ms(60_000), key: "k", onConflict: .keep))
     func page(after: RequestID?) throws -> RetriedRequests {
       try world.turn { core, transaction in
-        try core.reviveAll(identifier: .sample(), tag: "nightly", after: after, limit: 2, transaction, now: world.now)
+        try core.retryAll(identifier: .sample(), tag: "nightly", after: after, limit: 2, transaction, now: world.now)
       }
     }
     let one = try page(after: nil)
@@ -289,9 +289,9 @@ import Testing
     let id = try world.submit().id
     try world.finish(id, .failure)
     world.store.fail(with: .full("no space"))
-    #expect(throws: StoreError.self) { try reviveAll(world, nil) }
+    #expect(throws: StoreError.self) { try retryAll(world, nil) }
     world.store.fail(with: nil)
     #expect(try world.record(id).state == .failed)
-    #expect(try reviveAll(world, nil) == 1)
+    #expect(try retryAll(world, nil) == 1)
   }
 }

@@ -246,19 +246,19 @@ import Testing
   }
 
   @Test("a typed handler's objection to the merged payload fails it; nothing is objected to while outputs are to come")
-  func objection() throws {
+  func rejection() throws {
     let world = try world()
-    world.core.objection = { payload, _ in payload.isEmpty || payload.first == UInt8(ascii: "{") ? nil : "argument a: it is missing" }
+    world.core.rejection = { payload, _ in payload.isEmpty || payload.first == UInt8(ascii: "{") ? nil : "argument a: it is missing" }
     let first = try world.submit().id
     let second = try world.submit(.sample(after: [first])).id
     try finish(world, first, output: "5")
     #expect(try world.record(second).state == .failed)
     #expect(try world.record(second).lastMessage?.hasSuffix("argument a: it is missing") == true)
-    world.core.objection = { payload, _ in payload == [UInt8(ascii: "{"), UInt8(ascii: "}")] ? nil : "argument a: it is missing" }
+    world.core.rejection = { payload, _ in payload == [UInt8(ascii: "{"), UInt8(ascii: "}")] ? nil : "argument a: it is missing" }
     #expect(throws: RequestRefusal.self) { try world.submit() }
-    world.core.objection = { _, _ in nil }
+    world.core.rejection = { _, _ in nil }
     let third = try world.submit().id
-    world.core.objection = { payload, _ in payload == [UInt8(ascii: "{"), UInt8(ascii: "}")] ? nil : "argument a: it is missing" }
+    world.core.rejection = { payload, _ in payload == [UInt8(ascii: "{"), UInt8(ascii: "}")] ? nil : "argument a: it is missing" }
     let fourth = try world.submit(.sample(after: [third])).id
     try finish(world, third, output: "{}")
     #expect(world.isRunning(fourth))

@@ -27,11 +27,11 @@ import Testing
     }
     #expect(try world.runs(bystander).first?.outcome == .lost)
     #expect(try world.record(bystander).losses == 1)
-    let standing = try world.standing()
-    #expect((standing.strikes, standing.hostCrashes) == (1, 1))
-    #expect(standing.heldUntil == world.now + .seconds(60))
-    #expect(standing.lastTrouble == "it took the host along: signal 11 (SIGSEGV)")
-    #expect(try world.standing(Self.other) == Standing())
+    let health = try world.health()
+    #expect((health.failures, health.hostCrashes) == (1, 1))
+    #expect(health.heldUntil == world.now + .seconds(60))
+    #expect(health.lastTrouble == "it took the host along: signal 11 (SIGSEGV)")
+    #expect(try world.health(Self.other) == PluginHealth())
     #expect(world.isRunning(bystander))
     #expect(!world.isRunning(guilty))
   }
@@ -44,23 +44,23 @@ import Testing
       try world.advance(.seconds(1000))
       let run = try #require(world.orders[id]).run
       // What the host will find is known before it launches anything.
-      let foreseen = try Scheduler.standings(in: world.store, crashed: [run: "signal 6"], retry: RetryPolicy(), now: world.now)
+      let foreseen = try Scheduler.pluginHealth(in: world.store, crashed: [run: "signal 6"], retry: RetryPolicy(), now: world.now)
       try world.restart(crashed: [run: "signal 6"])
-      #expect(try world.standing() == foreseen[.sample()])
-      #expect(try world.standing().hostCrashes == count)
-      #expect(try world.standing().strikes == 1)
-      #expect(try world.standing().demandsProcess == (count >= 2))
-      #expect(try world.standing().isQuarantined == (count >= 3))
+      #expect(try world.health() == foreseen[.sample()])
+      #expect(try world.health().hostCrashes == count)
+      #expect(try world.health().failures == 1)
+      #expect(try world.health().demandsProcess == (count >= 2))
+      #expect(try world.health().isQuarantined == (count >= 3))
       guard count < 3 else { break }
       try world.advance(.seconds(60))
       let good = try world.submit(.sample(priority: 10)).id
       try world.finish(id, .snooze, retryAfter: .zero)
       try world.finish(good, .success)
-      #expect(try world.standing().strikes == 0)
-      #expect(try world.standing().heldUntil == nil)
+      #expect(try world.health().failures == 0)
+      #expect(try world.health().heldUntil == nil)
     }
     try world.release()
-    #expect(try world.standing() == Standing())
+    #expect(try world.health() == PluginHealth())
   }
 
   @Test("a run that the crash memory names and nobody knows changes nothing")
@@ -69,7 +69,7 @@ import Testing
     let id = try world.submit().id
     #expect(try world.restart(crashed: [RunID(sequence: 1, origin: world.store.origin): "signal 11"]) == 1)
     #expect(try world.runs(id).first?.outcome == .lost)
-    #expect(try world.standing() == Standing())
+    #expect(try world.health() == PluginHealth())
   }
 
   @Test("a scheduler that starts counts it, tells of it, shows it, and releases it")
@@ -90,11 +90,11 @@ import Testing
     }
     let store = try SQLiteRequestStore(path: path)
     let launcher = RecordingLauncher(ending: nil)
-    let (changes, changed) = AsyncStream<Standing>.makeStream()
+    let (changes, changed) = AsyncStream<PluginHealth>.makeStream()
     let scheduler = try Scheduler(
       policy: SchedulingPolicy(retry: RetryPolicy(initial: .seconds(3600))), store: store, launcher: launcher, clock: SystemClock(),
       observe: { _ in },
-      standingChanged: { _, standing in changed.yield(standing) })
+      healthChanged: { _, health in changed.yield(health) })
     launcher.report { [weak scheduler] in scheduler?.receive($0) }
     defer {
       scheduler.stop()
@@ -103,13 +103,13 @@ import Testing
     let (lost, _) = try scheduler.start(contracts: [.sample()], schedules: [:], crashed: [run: "signal 11"])
     #expect(lost == 0)
     #expect(await changes.first { _ in true }?.hostCrashes == 1)
-    let shown = await withCheckedContinuation { done in scheduler.standing { done.resume(returning: $1) } }
-    #expect(shown[.sample()]?.standing.strikes == 1)
+    let shown = await withCheckedContinuation { done in scheduler.health { done.resume(returning: $1) } }
+    #expect(shown[.sample()]?.health.failures == 1)
     #expect(try store.request(request)?.state == .pending)
     let released = await withCheckedContinuation { done in scheduler.release(.sample()) { done.resume(returning: $0) } }
     #expect(try released.get().hostCrashes == 1)
-    #expect(await changes.first { _ in true } == Standing())
-    #expect(try store.commit { try $0.standings() } == [:])
+    #expect(await changes.first { _ in true } == PluginHealth())
+    #expect(try store.commit { try $0.pluginHealth() } == [:])
     let refused = await withCheckedContinuation { done in
       scheduler.release(.sample("org.example.unknown")) { done.resume(returning: $0) }
     }

@@ -63,7 +63,7 @@ private final class WatchedStore: RequestStore {
     try store.commit { transaction in
       for number in 1...3000 as ClosedRange<Int64> {
         var record = RequestRecord.sample(number, origin: store.origin, due: number == 7 ? .distantFuture : .testStart)
-        record.request.gates = LaneGates(concurrencyKey: "k\(number)")
+        record.request.gates = RunConstraints(concurrencyKey: "k\(number)")
         try transaction.insert(record)
         guard number != 7 else { continue }
         let (id, run) = (record.id, RunID(sequence: 10_000 + number, origin: store.origin))

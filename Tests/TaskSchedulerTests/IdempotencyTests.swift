@@ -145,7 +145,7 @@ import Testing
     // Whoever adds a field decides whether it counts, and says so here.
     // A wish about lost conditions is in the gates as well, and whether a deadline has passed is not submitted.
     #expect(Mirror(reflecting: TaskRequest.sample()).children.count == 18)
-    #expect(Mirror(reflecting: LaneGates.none).children.count == 7)
+    #expect(Mirror(reflecting: RunConstraints.none).children.count == 7)
   }
 
   @Test("it is the same for ever, since it is stored: FNV-1a of the fields with their numbers and lengths")

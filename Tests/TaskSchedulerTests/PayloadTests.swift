@@ -9,7 +9,7 @@ import Testing
   /// A world whose handler takes only what begins with "{".
   private func world() throws -> World {
     let world = try World()
-    world.core.objection = { payload, _ in payload.first == UInt8(ascii: "{") ? nil : "argument a: it is missing" }
+    world.core.rejection = { payload, _ in payload.first == UInt8(ascii: "{") ? nil : "argument a: it is missing" }
     return world
   }
 

@@ -29,10 +29,10 @@ struct RandomWalk {
   private let seed: UInt64
   private var random: SeededGenerator
   private var expected: [RequestID: Expected] = [:]
-  /// What the test knows of the plugins' standing by itself, without sentences.
-  private var standings: [TaskIdentifier: Standing] = [:]
+  /// What the test knows of the plugins' health by itself, without sentences.
+  private var pluginHealth: [TaskIdentifier: PluginHealth] = [:]
   /// The runs that were handed out when their plugin misbehaved: they clear nothing.
-  private var olderThanStrike: Set<RunID> = []
+  private var olderThanFailure: Set<RunID> = []
   private var liveBefore: Set<RunID> = []
   /// How often a plugin was seen held back, quarantined, and cleared by a good run.
   private var (held, quarantined, cleared) = (0, 0, 0)
@@ -62,7 +62,7 @@ struct RandomWalk {
       case 90..<94: try cancel()
       case 94: try release()
       case 95: try cancelPending()
-      case 96: try revive()
+      case 96: try retry()
       case 97: try suspend()
       case 98: try simulate()
       default: try crash()
@@ -186,12 +186,12 @@ struct RandomWalk {
     #expect(count == cancelled, "\(place)")
   }
 
-  private mutating func revive() throws {
+  private mutating func retry() throws {
     var query = RequestQuery()
     query.states = [.failed]
     let failed = try world.store.requests(query).map(\.id).sorted()
     guard let id = failed.randomElement(using: &random) else { return }
-    try world.revive(id)
+    try world.retry(id)
     // What failed because of it comes back too.
     for id in failed where try world.record(id).state != .failed { expected[id]?.spent = 0 }
   }
@@ -204,34 +204,34 @@ struct RandomWalk {
   private mutating func release() throws {
     let identifier = Self.identifiers[number(0..<3)]
     try world.release(identifier)
-    standings[identifier] = nil
+    pluginHealth[identifier] = nil
   }
 
   /// What an ending means to the plugin.
   private mutating func judge(_ identifier: TaskIdentifier, _ run: RunID, _ ending: RunEnding) {
     switch ending {
-    case .crashed, .forced(.budget): strike(identifier)
+    case .crashed, .forced(.budget): recordFailure(identifier)
     case .returned(.success, _), .returned(.noop, _):
-      guard let standing = standings[identifier], !standing.isQuarantined, !olderThanStrike.contains(run) else { return }
-      cleared += standing.strikes > 0 ? 1 : 0
-      standings[identifier]?.strikes = 0
-      standings[identifier]?.heldUntil = nil
+      guard let health = pluginHealth[identifier], !health.isQuarantined, !olderThanFailure.contains(run) else { return }
+      cleared += health.failures > 0 ? 1 : 0
+      pluginHealth[identifier]?.failures = 0
+      pluginHealth[identifier]?.heldUntil = nil
     default: break
     }
   }
 
-  private mutating func strike(_ identifier: TaskIdentifier, tookHost: Bool = false) {
-    olderThanStrike.formUnion(world.orders.values.filter { $0.contract.identifier == identifier }.map(\.run))
-    var standing = standings[identifier] ?? Standing()
-    standing.strikes += 1
-    standing.hostCrashes += tookHost ? 1 : 0
-    if standing.strikes >= 5 || standing.hostCrashes >= 3 {
-      standing.heldUntil = nil
-      standing.quarantinedSince = standing.quarantinedSince ?? world.now
+  private mutating func recordFailure(_ identifier: TaskIdentifier, tookHost: Bool = false) {
+    olderThanFailure.formUnion(world.orders.values.filter { $0.contract.identifier == identifier }.map(\.run))
+    var health = pluginHealth[identifier] ?? PluginHealth()
+    health.failures += 1
+    health.hostCrashes += tookHost ? 1 : 0
+    if health.failures >= 5 || health.hostCrashes >= 3 {
+      health.heldUntil = nil
+      health.quarantinedSince = health.quarantinedSince ?? world.now
     } else {
-      standing.heldUntil = world.now + .seconds([60, 120, 240, 480][standing.strikes - 1])
+      health.heldUntil = world.now + .seconds([60, 120, 240, 480][health.failures - 1])
     }
-    standings[identifier] = standing
+    pluginHealth[identifier] = health
   }
 
   private mutating func simulate() throws {
@@ -248,7 +248,7 @@ struct RandomWalk {
     liveBefore = []
     try world.restart(handlers: Self.handlers, crashed: guilty.map { [$0.run: "signal 11"] } ?? [:])
     if let guilty {
-      strike(guilty.contract.identifier, tookHost: true)
+      recordFailure(guilty.contract.identifier, tookHost: true)
       expected[guilty.request]?.spent = try world.record(guilty.request).attemptsSpent
     }
     for (id, request) in expected where request.isRepeating {
@@ -282,15 +282,15 @@ struct RandomWalk {
     let isWithin = core.occupiedSlots <= Self.hostSlots || core.live.values.contains(where: \.isSimulated)
     #expect(core.live.count <= core.occupiedSlots && isWithin, "\(place)")
 
-    // The plugins' standing is what their endings make it, in memory and in the store; none that is held back was given a run.
-    let stored = try world.store.commit { try $0.standings() }
-    #expect(stored == core.standings, "\(place)")
+    // The plugins' health is what their endings make it, in memory and in the store; none that is held back was given a run.
+    let stored = try world.store.commit { try $0.pluginHealth() }
+    #expect(stored == core.pluginHealth, "\(place)")
     for identifier in Self.identifiers {
-      var standing = core.standings[identifier] ?? Standing()
-      standing.lastTrouble = nil
-      #expect(standing == standings[identifier] ?? Standing(), "\(place)")
-      guard standing.isHeld(at: world.now) else { continue }
-      if standing.isQuarantined { quarantined += 1 } else { held += 1 }
+      var health = core.pluginHealth[identifier] ?? PluginHealth()
+      health.lastTrouble = nil
+      #expect(health == pluginHealth[identifier] ?? PluginHealth(), "\(place)")
+      guard health.isHeld(at: world.now) else { continue }
+      if health.isQuarantined { quarantined += 1 } else { held += 1 }
       // An operator may launch one all the same.
       let begun = core.live.values.filter { $0.identifier == identifier && !$0.isSimulated }
       #expect(begun.allSatisfy { liveBefore.contains($0.run) }, "\(place)")

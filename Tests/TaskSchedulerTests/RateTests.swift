@@ -120,9 +120,9 @@ import Testing
     var policy = SchedulingPolicy()
     policy.limits[.sample()] = PluginLimits()
     policy.limits[.sample()]?.rate = try Rate("1/10s")
-    var book = LimitBook(policy)
+    var book = LimitTracker(policy)
     book.restore([lost], now: world.now) { _ in nil }
-    let lane = LaneState(gates: LaneGates())
+    let lane = LaneState(gates: RunConstraints())
     var until: [WallTime?] = []
     _ = book.visitHolds(on: lane, of: .sample(), live: [], now: world.now) {
       until.append($0.until)

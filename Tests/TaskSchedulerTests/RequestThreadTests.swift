@@ -57,7 +57,7 @@ import Testing
     let order = try await host.nextOrder()
     host.launcher.end(order.run, .returned(.failure, stop: nil))
     await host.ended()
-    #expect(try await ask { host.scheduler.reviveAll(identifier: .sample(), completion: $0) }.retried.count == 1)
+    #expect(try await ask { host.scheduler.retryAll(identifier: .sample(), completion: $0) }.retried.count == 1)
     #expect(try await host.nextOrder().request == failed)
   }
 }

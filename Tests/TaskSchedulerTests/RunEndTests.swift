@@ -100,7 +100,7 @@ import Testing
     #expect(try world.record(id).state == .pending)
     #expect(try world.record(id).attemptsSpent == 1)
     // Its plugin is held back for longer than its own backoff.
-    try world.advance(to: max(try world.record(id).due, try #require(world.standing().heldUntil)))
+    try world.advance(to: max(try world.record(id).due, try #require(world.health().heldUntil)))
     try world.end(id, ending)
     #expect(try world.record(id).state == .failed)
   }
@@ -180,29 +180,29 @@ import Testing
   }
 
   @Test("a dead letter is revived with all its attempts")
-  func revived() throws {
+  func retried() throws {
     let world = try World()
     let id = try world.submit(.sample(retry: RetryPolicy(attempts: 1))).id
     try world.finish(id, .retry)
     #expect(try world.record(id).state == .failed)
-    try world.revive(id)
+    try world.retry(id)
     #expect(world.orders[id]?.attempt == 1)
     try world.finish(id, .success)
     #expect(try world.record(id).state == .succeeded)
-    #expect(throws: RequestRefusal.self) { try world.revive(id) }
+    #expect(throws: RequestRefusal.self) { try world.retry(id) }
   }
 
   @Test("a dead letter is not revived while another request holds its key")
-  func revivedKey() throws {
+  func retriedKey() throws {
     let world = try World()
     let id = try world.submit(.sample(key: "k", onConflict: .keep)).id
     try world.finish(id, .failure)
     let other = try world.submit(.sample(begin: .ms(60_000), key: "k", onConflict: .keep)).id
     #expect(other != id)
-    let refusal = #expect(throws: RequestRefusal.self) { try world.revive(id) }
+    let refusal = #expect(throws: RequestRefusal.self) { try world.retry(id) }
     #expect(refusal?.code == .conflict)
     try world.cancel(other)
-    try world.revive(id)
+    try world.retry(id)
     #expect(world.isRunning(id))
   }
 

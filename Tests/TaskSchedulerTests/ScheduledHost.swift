@@ -16,7 +16,7 @@ final class ScheduledHost: Sendable {
 
   init(
     _ policy: SchedulingPolicy = SchedulingPolicy(), handlers: [HandlerContract] = [.sample()], ending: RunEnding? = nil,
-    objection: @escaping @Sendable ([UInt8], TaskIdentifier) -> String? = { _, _ in nil }
+    rejection: @escaping @Sendable ([UInt8], TaskIdentifier) -> String? = { _, _ in nil }
   ) throws {
     directory = try TemporaryDirectory()
     store = FailingStore(try SQLiteRequestStore(path: directory.file("requests.sqlite")))
@@ -25,7 +25,7 @@ final class ScheduledHost: Sendable {
     self.notices = notices
     scheduler = try Scheduler(policy: policy, store: store, launcher: launcher, clock: SystemClock()) { noticed.yield($0) }
     launcher.report { [weak scheduler] in scheduler?.receive($0) }
-    _ = try scheduler.start(contracts: handlers, schedules: [:], objection: objection)
+    _ = try scheduler.start(contracts: handlers, schedules: [:], rejection: rejection)
   }
 
   deinit {

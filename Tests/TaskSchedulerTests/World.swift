@@ -160,19 +160,19 @@ final class World {
     try turn { core, transaction in try core.cancel(id, transaction, now: self.now) }
   }
 
-  @discardableResult func revive(_ id: RequestID) throws -> RequestRecord {
-    try turn { core, transaction in try core.revive(id, transaction, now: self.now) }
+  @discardableResult func retry(_ id: RequestID) throws -> RequestRecord {
+    try turn { core, transaction in try core.retry(id, transaction, now: self.now) }
   }
 
-  @discardableResult func release(_ identifier: TaskIdentifier = .sample()) throws -> Standing {
+  @discardableResult func release(_ identifier: TaskIdentifier = .sample()) throws -> PluginHealth {
     try turn { core, transaction in try core.release(identifier, transaction) }
   }
 
   /// What counts against a plugin, in memory; the store must agree.
-  func standing(_ identifier: TaskIdentifier = .sample()) throws -> Standing {
-    let stored = try store.commit { try $0.standings() }
-    #expect(stored[identifier] == core.standings[identifier])
-    return core.standings[identifier] ?? Standing()
+  func health(_ identifier: TaskIdentifier = .sample()) throws -> PluginHealth {
+    let stored = try store.commit { try $0.pluginHealth() }
+    #expect(stored[identifier] == core.pluginHealth[identifier])
+    return core.pluginHealth[identifier] ?? PluginHealth()
   }
 
   /// Why a request is not running.

@@ -8,18 +8,19 @@ import Testing
   private func open(_ kind: StoreUnderTest) throws -> any RequestStore { try kind.open(in: try directory.get()) }
 
   /// Gates that differ from each other in one thing each.
-  private static let gates: [LaneGates] = [
-    .none, LaneGates(conditions: .network), LaneGates(conditions: [.network, .power]),
-    LaneGates(conditions: .network, onLostCondition: .finish), LaneGates(window: "night"), LaneGates(window: "day"),
-    LaneGates(concurrencyKey: "k"), LaneGates(concurrencyKey: ""), LaneGates(concurrencyKey: "a\"\\/\0ü"),
-    LaneGates(resources: ["gpu": 1]), LaneGates(resources: ["gpu": 2]), LaneGates(resources: ["gpu": 1, "licence": 1]),
-    LaneGates(flex: .milliseconds(1)), LaneGates(flex: .seconds(900)),
-    LaneGates(
+  private static let gates: [RunConstraints] = [
+    .none, RunConstraints(conditions: .network), RunConstraints(conditions: [.network, .power]),
+    RunConstraints(conditions: .network, onLostCondition: .finish), RunConstraints(window: "night"), RunConstraints(window: "day"),
+    RunConstraints(concurrencyKey: "k"), RunConstraints(concurrencyKey: ""), RunConstraints(concurrencyKey: "a\"\\/\0ü"),
+    RunConstraints(resources: ["gpu": 1]), RunConstraints(resources: ["gpu": 2]), RunConstraints(resources: ["gpu": 1, "licence": 1]),
+    RunConstraints(flex: .milliseconds(1)), RunConstraints(flex: .seconds(900)),
+    RunConstraints(
       conditions: .all, onLostCondition: .finish, window: "night", concurrencyKey: "k", resources: ["a": 1, "b": 2, "c": 3],
       flex: .seconds(1)),
   ]
 
-  private static func record(_ sequence: Int64, _ store: any RequestStore, _ gates: LaneGates, due: WallTime = .ms(0)) -> RequestRecord {
+  private static func record(_ sequence: Int64, _ store: any RequestStore, _ gates: RunConstraints, due: WallTime = .ms(0)) -> RequestRecord
+  {
     var record = RequestRecord.sample(sequence, origin: store.origin, due: due)
     record.request.gates = gates
     return record
@@ -48,13 +49,13 @@ import Testing
   @Test("a request that is relaxed moves to the lane of what is left", arguments: StoreUnderTest.allCases)
   func relaxed(_ kind: StoreUnderTest) throws {
     let store = try open(kind)
-    let gates = LaneGates(conditions: [.network, .idle], window: "night", concurrencyKey: "k", flex: .seconds(9))
+    let gates = RunConstraints(conditions: [.network, .idle], window: "night", concurrencyKey: "k", flex: .seconds(9))
     try store.add(Self.record(1, store, gates), Self.record(2, store, gates))
     var first = try store.known(1)
     first.isRelaxed = true
     try store.commit { try $0.update(first) }
     #expect(try store.due(.sample(), gates, by: .ms(0)) == [2])
-    var left = LaneGates(conditions: .network, concurrencyKey: "k")
+    var left = RunConstraints(conditions: .network, concurrencyKey: "k")
     left.isPastDeadline = true
     #expect(try store.due(.sample(), left, by: .ms(0)) == [1])
     #expect(try store.known(1) == first)
@@ -64,7 +65,7 @@ import Testing
   @Test("a lane is left with its last request and met again", arguments: StoreUnderTest.allCases)
   func emptied(_ kind: StoreUnderTest) throws {
     let store = try open(kind)
-    let lane = Lane(.sample(), LaneGates(concurrencyKey: "k"))
+    let lane = Lane(.sample(), RunConstraints(concurrencyKey: "k"))
     try store.add(Self.record(1, store, lane.gates))
     for round in 0..<3 as Range<Int64> {
       try store.commit { try $0.start(store.id(1), run: store.runID(10 + round), at: .ms(1)) }
@@ -81,7 +82,7 @@ import Testing
   func undone(_ kind: StoreUnderTest) throws {
     struct Change: Error {}
     let store = try open(kind)
-    let gates = (1...4).map { LaneGates(concurrencyKey: "k\($0)") }
+    let gates = (1...4).map { RunConstraints(concurrencyKey: "k\($0)") }
     try store.commit { transaction in
       try? transaction.savepoint {
         try transaction.insert(Self.record(1, store, gates[0]))

@@ -15,7 +15,7 @@ import Testing
 
   private func open(_ kind: StoreUnderTest) throws -> any RequestStore { try kind.open(in: try directory.get()) }
 
-  private static func lane(_ number: Int64) -> Lane { Lane(.sample(), LaneGates(concurrencyKey: "k\(number)")) }
+  private static func lane(_ number: Int64) -> Lane { Lane(.sample(), RunConstraints(concurrencyKey: "k\(number)")) }
 
   private static func record(_ number: Int64, _ store: any RequestStore, lane other: Int64? = nil) -> RequestRecord {
     var record = RequestRecord.sample(number, origin: store.origin)

@@ -22,7 +22,7 @@ import Testing
           sequence, origin: origin, identifier: identifiers[sequence.isMultiple(of: 40) ? 1 : 0], state: state,
           due: .ms(Int64.random(in: 0..<5000, using: &random)), priority: Int.random(in: -1...1, using: &random),
           tags: state == .pending ? ["t"] : sequence.isMultiple(of: 100) ? ["t", "u"] : [])
-        record.request.gates = LaneGates(concurrencyKey: sequence.isMultiple(of: 3) ? "k" : nil)
+        record.request.gates = RunConstraints(concurrencyKey: sequence.isMultiple(of: 3) ? "k" : nil)
         record.ended = state.isFinal ? .ms(Int64.random(in: 0..<5000, using: &random)) : nil
         if sequence.isMultiple(of: 50) { record.request.event = EventTrigger("e") }
         records.append(record)

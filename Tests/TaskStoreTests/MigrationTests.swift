@@ -59,7 +59,7 @@ import Testing
     #expect(run.report.log.map(\.message) == ["m"])
     #expect((run.report.stopStage, run.report.peakMemory, run.report.trouble) == (nil, nil, nil))
     #expect(try store.stateValue("key", of: .sample()) == [10, 11])
-    #expect(try store.commit { try $0.standings() } == [:])
+    #expect(try store.commit { try $0.pluginHealth() } == [:])
     #expect(try store.knownFiles() == [])
     #expect(try store.verdicts() == [])
     #expect(try store.counts() == [.pending: 1, .running: 1, .failed: 1])
@@ -73,9 +73,9 @@ import Testing
   @Test("goes on like a new one: runs are added, standings kept, and it opens again")
   func goesOn() throws {
     let path = try oldFile()
-    var standing = Standing()
-    standing.strikes = 2
-    standing.heldUntil = .ms(60_000)
+    var health = PluginHealth()
+    health.failures = 2
+    health.heldUntil = .ms(60_000)
     var run = RunRecord(
       id: RunID(sequence: 21, origin: 77), request: RequestID(sequence: 11, origin: 77), identifier: .sample(), attempt: 1,
       started: .ms(500), ended: .ms(900), outcome: .expired)
@@ -86,13 +86,13 @@ import Testing
       let store = try SQLiteRequestStore(path: path)
       try store.commit { transaction in
         try transaction.append(run)
-        try transaction.setStanding(standing, of: .sample())
+        try transaction.setHealth(health, of: .sample())
       }
       store.close()
     }
     let store = try SQLiteRequestStore(path: path)
     #expect(try store.run(run.id) == run)
-    #expect(try store.commit { try $0.standings() } == [.sample(): standing])
+    #expect(try store.commit { try $0.pluginHealth() } == [.sample(): health])
     #expect(try store.runs(RunQuery()).map(\.id.sequence) == [21, 20])
   }
 

@@ -11,7 +11,7 @@ import Testing
   private static func full(_ sequence: Int64, _ store: any RequestStore) -> RequestRecord {
     var record = RequestRecord.sample(
       sequence, origin: store.origin, due: .ms(50), priority: 7, key: "key \(sequence)", payload: [1, 2], tags: ["a", "ü"])
-    record.request.gates = LaneGates(
+    record.request.gates = RunConstraints(
       conditions: .all, onLostCondition: .finish, window: "night", concurrencyKey: "k", resources: ["gpu": 2], flex: .seconds(60))
     record.request.earliestBegin = .ms(1)
     record.request.deadline = .ms(99)

@@ -23,7 +23,7 @@ private final class FragileStore {
   deinit { power_loss_unwatch(directory.path) }
 
   /// What is left when power is lost now.
-  func strike(seed: UInt64, torn: Int32) throws -> TemporaryDirectory {
+  func recordFailure(seed: UInt64, torn: Int32) throws -> TemporaryDirectory {
     let remains = try TemporaryDirectory()
     try #require(power_loss_strike(directory.path, remains.path, seed, torn) > 0)
     return remains
@@ -90,7 +90,7 @@ private final class FragileStore {
   }
 
   /// Commits on a thread of its own while power is lost again and again, and returns what the reopened stores had lost in all.
-  private func run(strikes: Int, seed: UInt64, payload: Int, pragma: String?) async throws -> Int {
+  private func run(failures: Int, seed: UInt64, payload: Int, pragma: String?) async throws -> Int {
     let fragile = try FragileStore()
     if let pragma { try fragile.set(pragma) }
     let acknowledged = Guarded(Acknowledged())
@@ -109,12 +109,12 @@ private final class FragileStore {
     }
     var generator = SeededGenerator(seed: seed)
     var lost = 0
-    for strike in 0..<strikes {
-      // Whatever was acknowledged before the strike has to be there after it; the writer is anywhere in its next commits.
+    for recordFailure in 0..<failures {
+      // Whatever was acknowledged before the failure has to be there after it; the writer is anywhere in its next commits.
       let wanted = acknowledged.withLock { $0.submitted.count } + Int.random(in: 1...60, using: &generator)
       while acknowledged.withLock({ $0.submitted.count < wanted && !$0.isOver }) { await Task.yield() }
       let before = acknowledged.withLock { $0 }
-      let remains = try fragile.strike(seed: generator.next(), torn: [0, 50, 90, 100, 10][strike % 5])
+      let remains = try fragile.recordFailure(seed: generator.next(), torn: [0, 50, 90, 100, 10][recordFailure % 5])
       lost += try Self.losses(before, in: remains, payload: payload)
     }
     acknowledged.withLock { $0.isOver = true }
@@ -124,12 +124,12 @@ private final class FragileStore {
 
   @Test("nothing that was acknowledged is lost, whenever power goes and whichever writes were torn", arguments: [1, 2, 3] as [UInt64])
   func nothingLost(_ seed: UInt64) async throws {
-    #expect(try await run(strikes: 8, seed: seed, payload: seed == 1 ? 10 : 3000, pragma: nil) == 0, "seed \(seed)")
+    #expect(try await run(failures: 8, seed: seed, payload: seed == 1 ? 10 : 3000, pragma: nil) == 0, "seed \(seed)")
   }
 
   @Test("the same test finds losses when commits are not synced", arguments: ["synchronous = NORMAL", "synchronous = OFF"])
   func testCanFail(_ pragma: String) async throws {
-    #expect(try await run(strikes: 5, seed: 4, payload: 10, pragma: pragma) > 0)
+    #expect(try await run(failures: 5, seed: 4, payload: 10, pragma: pragma) > 0)
   }
 
   @Test("every commit is synced before it returns")
@@ -154,7 +154,7 @@ private final class FragileStore {
       acknowledged.submitted.formUnion(submitted)
       acknowledged.ended.merge(ended) { $1 }
       guard number % 130 == 0 else { continue }
-      let remains = try fragile.strike(seed: UInt64(number), torn: 60)
+      let remains = try fragile.recordFailure(seed: UInt64(number), torn: 60)
       #expect(try Self.losses(acknowledged, in: remains, payload: 100) == 0, "after \(number)")
     }
   }

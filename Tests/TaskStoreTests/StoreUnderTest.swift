@@ -48,7 +48,7 @@ extension RequestStore {
   func known(_ sequence: Int64) throws -> RequestRecord { try #require(try request(id(sequence))) }
 
   /// The ids' sequences of what is due, best first.
-  func due(_ identifier: TaskIdentifier = .sample(), _ gates: LaneGates = .none, by now: WallTime, limit: Int = 100) throws(StoreError)
+  func due(_ identifier: TaskIdentifier = .sample(), _ gates: RunConstraints = .none, by now: WallTime, limit: Int = 100) throws(StoreError)
     -> [Int64]
   {
     try commit { try $0.due(in: Lane(identifier, gates), by: now, limit: limit).map(\.id.sequence) }

@@ -185,7 +185,7 @@ private struct StorePair {
       due: chance(8) ? .distantFuture : .ms(clock + number(-2000..<2000)), priority: Int(number(-2..<3)),
       key: chance(4) ? pick(Self.keys) : nil, payload: chance(2) ? [UInt8(number(0..<9))] : [], tags: chance(2) ? ["t"] : [],
       every: chance(4) ? .milliseconds(number(1..<5000)) : nil)
-    record.request.gates = pick([.none, .none, LaneGates(conditions: [.network, .idle]), LaneGates(concurrencyKey: "k")])
+    record.request.gates = pick([.none, .none, RunConstraints(conditions: [.network, .idle]), RunConstraints(concurrencyKey: "k")])
     record.request.deadline = chance(3) ? .ms(clock + number(-2000..<2000)) : nil
     record.request.clock = pick(DueClock.allCases)
     record.request.event = chance(6) ? EventTrigger(pick(Self.keys)) : nil

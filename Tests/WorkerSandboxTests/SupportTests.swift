@@ -18,13 +18,13 @@ import WorkerSandbox
   }
 
   @Test("only a list of ports can be objected to", arguments: 0...7)
-  func objections(_ limit: Int) {
+  func rejections(_ limit: Int) {
     var confinement = Confinement(plugin: "/plugin.so", network: .ports([443]))
-    let objections = WorkerSandbox.objections(to: confinement, landlockLimit: limit)
-    #expect(objections.isEmpty == (min(limit, Kernel.landlockABI) >= 4))
-    #expect(objections.allSatisfy { $0.hasPrefix("entitlements.network: ") })
+    let rejections = WorkerSandbox.rejections(to: confinement, landlockLimit: limit)
+    #expect(rejections.isEmpty == (min(limit, Kernel.landlockABI) >= 4))
+    #expect(rejections.allSatisfy { $0.hasPrefix("entitlements.network: ") })
     confinement.network = .connect
-    #expect(WorkerSandbox.objections(to: confinement, landlockLimit: limit) == [])
+    #expect(WorkerSandbox.rejections(to: confinement, landlockLimit: limit) == [])
   }
 
   @Test("a report says what the kernel lacks and who counts threads", arguments: [0] + Kernel.abis)

@@ -6,7 +6,7 @@ extension JSONWriter {
   mutating func plugin(_ plugin: PluginStatus) {
     beginObject()
     member("file", plugin.file)
-    member("standing", plugin.standing.rawValue)
+    member("standing", plugin.health.rawValue)
     if let contract = plugin.contract {
       member("identifier", contract.identifier.rawValue)
       member("kind", contract.kind.rawValue)
@@ -27,7 +27,7 @@ extension JSONWriter {
       endObject()
     }
     member("running", plugin.running)
-    member("strikes", plugin.strikes)
+    member("strikes", plugin.failures)
     moment("held_until", plugin.heldUntil)
     member("quarantined", plugin.isQuarantined)
     member("last_trouble", plugin.lastTrouble)
@@ -124,14 +124,14 @@ extension JSONWriter {
   }
 
   /// What was held against a plugin that has been released.
-  mutating func release(_ identifier: TaskIdentifier, _ standing: Standing) {
+  mutating func release(_ identifier: TaskIdentifier, _ health: PluginHealth) {
     beginObject()
     member("identifier", identifier.rawValue)
-    member("strikes", standing.strikes)
-    member("host_crashes", standing.hostCrashes)
-    moment("held_until", standing.heldUntil)
-    moment("quarantined_since", standing.quarantinedSince)
-    member("last_trouble", standing.lastTrouble)
+    member("strikes", health.failures)
+    member("host_crashes", health.hostCrashes)
+    moment("held_until", health.heldUntil)
+    moment("quarantined_since", health.quarantinedSince)
+    member("last_trouble", health.lastTrouble)
     endObject()
   }
 }

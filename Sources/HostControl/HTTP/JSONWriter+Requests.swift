@@ -68,7 +68,7 @@ extension JSONWriter {
     member("last_message", record.lastMessage)
   }
 
-  private mutating func gates(_ gates: LaneGates) {
+  private mutating func gates(_ gates: RunConstraints) {
     member("conditions", gates.conditions.names)
     if !gates.conditions.isEmpty || gates.onLostCondition != .stop { member("on_lost_condition", gates.onLostCondition.rawValue) }
     member("window", gates.window)

@@ -36,8 +36,8 @@ public enum CaseProcess {
 
   private static func play(_ order: CaseOrder, _ reporter: CaseReporter, _ hall: Hall) {
     do {
-      let stage = try CaseStage(order, reporter) { hall.open($0) }
-      do throws(CaseStage.End) {
+      let stage = try ConformanceRun(order, reporter) { hall.open($0) }
+      do throws(ConformanceRun.End) {
         let seen = try stage.play()
         reporter.tell(.done(seen))
       } catch {

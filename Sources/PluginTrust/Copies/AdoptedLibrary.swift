@@ -30,9 +30,9 @@ public struct AdoptedLibrary: Sendable, Equatable {
   public init(
     inspecting library: String, symbol: String, manifest: String, policy: PluginTrustPolicy = PluginTrustPolicy()
   ) throws(PluginRefusal) {
-    do throws(Objection) {
+    do throws(Rejection) {
       let location = try LibraryLocation(library, policy: policy)
-      self = try Self.opened(location, library, policy) { directory throws(Objection) in
+      self = try Self.opened(location, library, policy) { directory throws(Rejection) in
         try Self.read(location, directory, symbol, policy)
       }
     } catch {
@@ -51,11 +51,11 @@ public struct AdoptedLibrary: Sendable, Equatable {
   /// Checks and reads a library in place.
   static func read(
     _ location: LibraryLocation, _ directory: TrustedDirectory, _ symbol: String, _ policy: PluginTrustPolicy
-  ) throws(Objection) -> AdoptedLibrary {
+  ) throws(Rejection) -> AdoptedLibrary {
     let inspection = PluginInspection(policy: policy)
     let (_, (function, digest, owner)) = try inspection.opening(
       directory.name, in: directory.descriptor, path: directory.path, claim: { _ in nil }
-    ) { file, _ throws(Objection) in
+    ) { file, _ throws(Rejection) in
       var info = stat()
       guard fstat(file.descriptor, &info) == 0 else { throw .unreadable(errno) }
       return (try ElfFunction(symbol, reading: file, policy: policy), try FileDigest.sha256(of: file), info.st_uid)
@@ -69,9 +69,9 @@ public struct AdoptedLibrary: Sendable, Equatable {
   /// Opens the library's directory after the checks of a plugin's directory. Objections name the library.
   static func opened(
     _ location: LibraryLocation, _ library: String, _ policy: PluginTrustPolicy,
-    _ body: (TrustedDirectory) throws(Objection) -> AdoptedLibrary
-  ) throws(Objection) -> AdoptedLibrary {
-    do throws(Objection) {
+    _ body: (TrustedDirectory) throws(Rejection) -> AdoptedLibrary
+  ) throws(Rejection) -> AdoptedLibrary {
+    do throws(Rejection) {
       return try TrustedDirectory.opened(location.path, user: policy.user, body)
     } catch {
       throw error.about(library: library)
@@ -91,12 +91,12 @@ extension PluginCopies {
   public func adopt(
     _ library: String, symbol: String, manifest: String, policy: PluginTrustPolicy = PluginTrustPolicy()
   ) throws(PluginRefusal) -> AdoptedLibrary {
-    do throws(Objection) {
+    do throws(Rejection) {
       let location = try LibraryLocation(library, policy: policy)
-      return try AdoptedLibrary.opened(location, library, policy) { directory throws(Objection) in
+      return try AdoptedLibrary.opened(location, library, policy) { directory throws(Rejection) in
         let seen = try AdoptedLibrary.read(location, directory, symbol, policy)
         guard seen.loaded == nil else { return seen }
-        let stored = try store(directory, policy, nil) { file throws(Objection) in
+        let stored = try store(directory, policy, nil) { file throws(Rejection) in
           try ElfFunction(symbol, reading: file, policy: policy)
         }
         return AdoptedLibrary(

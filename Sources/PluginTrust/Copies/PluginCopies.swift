@@ -47,8 +47,8 @@ public final class PluginCopies: Sendable {
     self.directory = trust.path
     self.descriptor = descriptor
     mark = Hex.text((0..<8).map { _ in UInt8.random(in: 0...255) })
-    if let objection = trust.objection {
-      throw PluginCopiesError(directory: directory, observed: objection.observed, remedy: objection.remedy)
+    if let rejection = trust.rejection {
+      throw PluginCopiesError(directory: directory, observed: rejection.observed, remedy: rejection.remedy)
     }
     var info = stat()
     guard fstat(descriptor, &info) == 0 else { throw PluginCopiesError(directory: directory, number: errno) }
@@ -82,8 +82,8 @@ public final class PluginCopies: Sendable {
   public func take(
     _ path: String, policy: PluginTrustPolicy = PluginTrustPolicy(), listed: PluginFile? = nil
   ) throws(PluginRefusal) -> VerifiedPlugin {
-    do throws(Objection) {
-      return try TrustedDirectory.opened(path, user: policy.user) { directory throws(Objection) in
+    do throws(Rejection) {
+      return try TrustedDirectory.opened(path, user: policy.user) { directory throws(Rejection) in
         try take(directory, policy, listed.map { FileMarks($0) })
       }
     } catch {
@@ -93,9 +93,9 @@ public final class PluginCopies: Sendable {
 
   private func take(
     _ original: TrustedDirectory, _ policy: PluginTrustPolicy, _ listed: FileMarks?
-  ) throws(Objection) -> VerifiedPlugin {
+  ) throws(Rejection) -> VerifiedPlugin {
     let start = FileClock.now()
-    let stored = try store(original, policy, listed) { file throws(Objection) in try ElfSummary(reading: file, policy: policy) }
+    let stored = try store(original, policy, listed) { file throws(Rejection) in try ElfSummary(reading: file, policy: policy) }
     let file = PluginFile(path: original.path, name: original.name, marks: stored.marks, elf: stored.content)
     return VerifiedPlugin(
       file: file, digest: stored.digest, copy: stored.copy,
@@ -118,8 +118,8 @@ public final class PluginCopies: Sendable {
   ///   - listed: The file as a scan found it. A different file in its place is refused as changed.
   ///   - read: Checks the copy.
   func store<Content>(
-    _ original: TrustedDirectory, _ policy: PluginTrustPolicy, _ listed: FileMarks?, read: (BoundedFile) throws(Objection) -> Content
-  ) throws(Objection) -> Stored<Content> {
+    _ original: TrustedDirectory, _ policy: PluginTrustPolicy, _ listed: FileMarks?, read: (BoundedFile) throws(Rejection) -> Content
+  ) throws(Rejection) -> Stored<Content> {
     let number = count.wrappingAdd(1, ordering: .relaxed).newValue
     let temporary = "\(Self.temporaryPrefix)\(mark)-\(number)"
     let copy = openat(descriptor, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -131,7 +131,7 @@ public final class PluginCopies: Sendable {
     }
     let inspection = PluginInspection(policy: policy)
     let (marks, digest) = try inspection.opening(original.name, in: original.descriptor, path: original.path, claim: { _ in nil }) {
-      file, marks throws(Objection) in
+      file, marks throws(Rejection) in
       if let listed, listed != marks { throw .changed }
       return try FileDigest.sha256(of: file, copyingTo: copy)
     }
@@ -164,7 +164,7 @@ public final class PluginCopies: Sendable {
   /// - Throws: Why it is refused: ``copy(of:)`` finds no valid copy, or the policy no longer accepts it.
   public func reopen(_ known: KnownPluginFile, policy: PluginTrustPolicy = PluginTrustPolicy()) throws(PluginRefusal) -> VerifiedPlugin {
     let name = Self.name(of: known.digest)
-    do throws(Objection) {
+    do throws(Rejection) {
       let copy = openat(descriptor, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
       guard copy >= 0 else { throw .copyLost }
       defer { close(copy) }

@@ -27,7 +27,7 @@ struct ElfDynamic: Sendable {
   /// The elements of RPATH and RUNPATH.
   let searchPath: [String]
 
-  init(reading image: ElfImage) throws(Objection) {
+  init(reading image: ElfImage) throws(Rejection) {
     let entries = try Self.entries(of: image)
     var single: [Tag: UInt64] = [:]
     var libraryNames: [UInt64] = []
@@ -70,7 +70,7 @@ struct ElfDynamic: Sendable {
   }
 
   /// Tags and values up to the closing null entry, which must exist because the loader relies on it.
-  private static func entries(of image: ElfImage) throws(Objection) -> [(UInt64, UInt64)] {
+  private static func entries(of image: ElfImage) throws(Rejection) -> [(UInt64, UInt64)] {
     let segment = image.dynamic
     let size = UInt64(ElfConstants.dynamicEntrySize)
     let count = segment.fileSize / size
@@ -94,7 +94,7 @@ struct ElfDynamic: Sendable {
   ///
   /// Exactly `$ORIGIN` is allowed: SwiftPM writes it into everything it links. It means the directory that the plugin is loaded from, which
   /// passed the same checks as the plugin (or holds only the host's private copies).
-  func checkLibraries(_ policy: PluginTrustPolicy) throws(Objection) {
+  func checkLibraries(_ policy: PluginTrustPolicy) throws(Rejection) {
     for element in searchPath where element != "$ORIGIN" && !policy.trustsLibraryPath(element) { throw .searchPath(element) }
     for name in libraries where name.contains("/") && !policy.trustsLibraryPath(name) { throw .libraryNamedByPath(name) }
     for name in libraries where name.contains("$") || name.isEmpty { throw .libraryNamedByPath(name) }

@@ -7,7 +7,7 @@ struct ElfFunction: Sendable, Equatable {
   let libraries: [String]
 
   /// - Parameter symbol: The function's name.
-  init(_ symbol: String, reading file: BoundedFile, policy: PluginTrustPolicy) throws(Objection) {
+  init(_ symbol: String, reading file: BoundedFile, policy: PluginTrustPolicy) throws(Rejection) {
     let image = try ElfImage(reading: file, isLibrary: true)
     let dynamic = try ElfDynamic(reading: image)
     guard let found = try ElfSymbolTable(image: image, dynamic: dynamic).definition(of: symbol) else { throw .noSymbol(symbol) }

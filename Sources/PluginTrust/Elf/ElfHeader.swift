@@ -3,7 +3,7 @@ struct ElfHeader: Sendable, Equatable {
   let programHeaderOffset: UInt64
   let programHeaderCount: Int
 
-  init(reading file: BoundedFile) throws(Objection) {
+  init(reading file: BoundedFile) throws(Rejection) {
     guard file.size > 0 else { throw .empty }
     let available = Int(min(file.size, UInt64(ElfConstants.headerSize)))
     let start = try file.read("its ELF header", at: 0, count: available)

@@ -12,7 +12,7 @@ struct ElfImage: Sendable {
   let notes: [ElfSegment]
 
   /// - Parameter isLibrary: Whether it may name an interpreter, as the C library does, which prints its version when it is run.
-  init(reading file: BoundedFile, isLibrary: Bool = false) throws(Objection) {
+  init(reading file: BoundedFile, isLibrary: Bool = false) throws(Rejection) {
     let header = try ElfHeader(reading: file)
     let size = ElfConstants.programHeaderSize
     let table = try file.read("its program headers", at: header.programHeaderOffset, count: header.programHeaderCount * size)
@@ -31,7 +31,7 @@ struct ElfImage: Sendable {
   }
 
   /// Refuses segments that share a page: the loader maps whole pages, later segments over earlier ones.
-  private func checkLoads() throws(Objection) {
+  private func checkLoads() throws(Rejection) {
     let page = UInt64(max(sysconf(Int32(_SC_PAGESIZE)), 4096))
     var end: UInt64 = 0
     for load in loads {
@@ -52,7 +52,7 @@ struct ElfImage: Sendable {
   }
 
   /// The bytes that will be at `address` when the file is mapped, before relocation; bytes beyond the segment's part in the file are zero.
-  func read(_ what: String, address: UInt64, count: Int) throws(Objection) -> FileBytes {
+  func read(_ what: String, address: UInt64, count: Int) throws(Rejection) -> FileBytes {
     guard let segment = segment(at: address, count: UInt64(count)) else {
       throw .malformed("\(what) is outside the memory the file maps")
     }
@@ -64,7 +64,7 @@ struct ElfImage: Sendable {
   }
 
   /// As ``read(_:address:count:)``, for entry `index` of a table with entries of `size` bytes.
-  func read(_ what: String, table address: UInt64, index: UInt64, size: Int) throws(Objection) -> FileBytes {
+  func read(_ what: String, table address: UInt64, index: UInt64, size: Int) throws(Rejection) -> FileBytes {
     let (distance, tooFar) = index.multipliedReportingOverflow(by: UInt64(size))
     let (entry, overflow) = address.addingReportingOverflow(distance)
     guard !tooFar, !overflow else { throw .offsetOverflow(what) }

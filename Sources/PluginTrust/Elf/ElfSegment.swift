@@ -21,7 +21,7 @@ struct ElfSegment: Sendable, Equatable {
   var isExecutable: Bool { flags & ElfConstants.flagExecute != 0 }
 
   /// Refuses a segment that exceeds the file or whose addresses do not fit 64 bits.
-  func checkBounds(fileSize size: UInt64) throws(Objection) {
+  func checkBounds(fileSize size: UInt64) throws(Rejection) {
     let (end, fileOverflow) = offset.addingReportingOverflow(fileSize)
     let (_, memoryOverflow) = address.addingReportingOverflow(memorySize)
     guard !fileOverflow, !memoryOverflow else { throw .offsetOverflow("a segment") }

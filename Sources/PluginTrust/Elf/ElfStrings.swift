@@ -8,7 +8,7 @@ struct ElfStrings: Sendable {
   let size: UInt64
 
   /// The text at `offset`, which must end inside the table, be UTF-8 and have no control characters.
-  func string(at offset: UInt64, _ what: String) throws(Objection) -> String {
+  func string(at offset: UInt64, _ what: String) throws(Rejection) -> String {
     guard offset < size else { throw .malformed("\(what) is outside the string table") }
     let count = Int(min(size - offset, UInt64(Self.limit)))
     let bytes = try image.read(what, address: address + offset, count: count).bytes
@@ -20,7 +20,7 @@ struct ElfStrings: Sendable {
   }
 
   /// Whether the text at `offset` is `name`, byte for byte.
-  func matches(_ name: String, at offset: UInt64) throws(Objection) -> Bool {
+  func matches(_ name: String, at offset: UInt64) throws(Rejection) -> Bool {
     let wanted = Array(name.utf8) + [0]
     guard offset < size, UInt64(wanted.count) <= size - offset else { return false }
     return try image.read("the name of a symbol", address: address + offset, count: wanted.count).bytes == wanted

@@ -22,7 +22,7 @@ public struct ElfSummary: Sendable, Equatable {
   /// Its taskhost note, if it has one.
   public let note: PluginNote?
 
-  init(reading file: BoundedFile, policy: PluginTrustPolicy) throws(Objection) {
+  init(reading file: BoundedFile, policy: PluginTrustPolicy) throws(Rejection) {
     let image = try ElfImage(reading: file)
     let dynamic = try ElfDynamic(reading: image)
     let symbols = try ElfSymbolTable(image: image, dynamic: dynamic)
@@ -43,7 +43,7 @@ public struct ElfSummary: Sendable, Equatable {
   /// Whether `name` is exported; if so, it must be a function whose first byte is in an executable segment's part of the file.
   private static func exportsFunction(
     _ name: String, _ symbols: ElfSymbolTable, _ image: ElfImage, _ code: PluginRefusal.Code
-  ) throws(Objection) -> Bool {
+  ) throws(Rejection) -> Bool {
     guard let symbol = try symbols.definition(of: name) else { return false }
     guard symbol.type == ElfConstants.symbolFunction, symbol.isAddress, let segment = image.segment(at: symbol.value, count: 1),
       segment.isExecutable, symbol.value - segment.address < segment.fileSize
@@ -54,7 +54,7 @@ public struct ElfSummary: Sendable, Equatable {
   /// The value of the `uint32_t` named `name`, or nil if it is not exported.
   private static func number(
     _ name: String, _ symbols: ElfSymbolTable, _ image: ElfImage, _ code: PluginRefusal.Code
-  ) throws(Objection) -> UInt32? {
+  ) throws(Rejection) -> UInt32? {
     guard let symbol = try symbols.definition(of: name) else { return nil }
     guard symbol.type == ElfConstants.symbolObject, symbol.size == 4, symbol.isAddress else { throw .notNumber(code, name) }
     return try image.read(name, address: symbol.value, count: 4).number(at: 0)

@@ -9,7 +9,7 @@ struct ElfSymbolTable: Sendable {
   private let dynamic: ElfDynamic
   private let strings: ElfStrings
 
-  init(image: ElfImage, dynamic: ElfDynamic) throws(Objection) {
+  init(image: ElfImage, dynamic: ElfDynamic) throws(Rejection) {
     guard dynamic.gnuHash != nil || dynamic.hash != nil else { throw .malformed("it has no symbol hash table") }
     self.image = image
     self.dynamic = dynamic
@@ -17,14 +17,14 @@ struct ElfSymbolTable: Sendable {
   }
 
   /// The definition of `name`, or nil.
-  func definition(of name: String) throws(Objection) -> ElfSymbol? {
+  func definition(of name: String) throws(Rejection) -> ElfSymbol? {
     // The loader ignores the old table if there is a new one.
     if let table = dynamic.gnuHash { return try gnuLookup(name, table) }
     if let table = dynamic.hash { return try lookup(name, table) }
     return nil
   }
 
-  private func gnuLookup(_ name: String, _ table: UInt64) throws(Objection) -> ElfSymbol? {
+  private func gnuLookup(_ name: String, _ table: UInt64) throws(Rejection) -> ElfSymbol? {
     let what = "its symbol hash table"
     let header = try image.read(what, address: table, count: 16)
     let buckets = UInt64(header.number(at: 0, as: UInt32.self))
@@ -55,7 +55,7 @@ struct ElfSymbolTable: Sendable {
     throw .malformed("\(what) has a chain of more than \(Self.chainLimit) symbols")
   }
 
-  private func lookup(_ name: String, _ table: UInt64) throws(Objection) -> ElfSymbol? {
+  private func lookup(_ name: String, _ table: UInt64) throws(Rejection) -> ElfSymbol? {
     let what = "its symbol hash table"
     let header = try image.read(what, address: table, count: 8)
     let buckets = UInt64(header.number(at: 0, as: UInt32.self))
@@ -81,14 +81,14 @@ struct ElfSymbolTable: Sendable {
     throw .malformed("\(what) has a chain that does not end within \(Self.chainLimit) symbols")
   }
 
-  private func symbol(_ index: UInt64, named name: String) throws(Objection) -> ElfSymbol? {
+  private func symbol(_ index: UInt64, named name: String) throws(Rejection) -> ElfSymbol? {
     let bytes = try image.read("its symbol table", table: dynamic.symbols, index: index, size: ElfConstants.symbolSize)
     let symbol = ElfSymbol(bytes)
     guard symbol.isDefined, try strings.matches(name, at: UInt64(symbol.name)) else { return nil }
     return symbol
   }
 
-  private func add(_ address: UInt64, _ distance: UInt64, _ what: String) throws(Objection) -> UInt64 {
+  private func add(_ address: UInt64, _ distance: UInt64, _ what: String) throws(Rejection) -> UInt64 {
     let (sum, overflow) = address.addingReportingOverflow(distance)
     guard !overflow else { throw .offsetOverflow(what) }
     return sum

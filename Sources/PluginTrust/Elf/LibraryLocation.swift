@@ -8,7 +8,7 @@ struct LibraryLocation: Sendable, Equatable {
   let isSystem: Bool
 
   /// - Parameter library: An absolute path, or a name without slashes such as `libz.so.1`.
-  init(_ library: String, policy: PluginTrustPolicy) throws(Objection) {
+  init(_ library: String, policy: PluginTrustPolicy) throws(Rejection) {
     let found = try Self.find(library)
     guard policy.trustsLibraryPath(found) else {
       path = found
@@ -21,7 +21,7 @@ struct LibraryLocation: Sendable, Equatable {
     isSystem = policy.trustsLibraryPath(path)
   }
 
-  private static func find(_ library: String) throws(Objection) -> String {
+  private static func find(_ library: String) throws(Rejection) -> String {
     guard !library.isEmpty, !library.utf8.contains(0) else { throw .libraryName(library) }
     if library.hasPrefix("/") {
       guard access(library, F_OK) == 0 else { throw .libraryMissing(library, errno) }

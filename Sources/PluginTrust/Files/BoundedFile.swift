@@ -11,7 +11,7 @@ struct BoundedFile: Sendable {
   /// Reads exactly `count` bytes at `offset`.
   ///
   /// - Parameter what: The subject of the sentence if it fails: "its dynamic section".
-  func read(_ what: String, at offset: UInt64, count: Int) throws(Objection) -> FileBytes {
+  func read(_ what: String, at offset: UInt64, count: Int) throws(Rejection) -> FileBytes {
     let (end, overflow) = offset.addingReportingOverflow(UInt64(count))
     guard !overflow, offset <= UInt64(Int64.max) else { throw .offsetOverflow(what) }
     guard end <= size else { throw .truncated(what, needs: end, size: size) }

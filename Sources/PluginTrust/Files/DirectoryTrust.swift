@@ -13,20 +13,20 @@ struct DirectoryTrust: Sendable {
   let path: String
 
   /// Why files in it are refused; nil if they are not.
-  let objection: Objection?
+  let rejection: Rejection?
 
   init(of directory: String, user: UInt32) throws(PluginDirectoryError) {
     func fail(_ number: Int32) -> PluginDirectoryError { PluginDirectoryError(directory: directory, number: number) }
     var pending = try Self.components(directory)
     var walked: [String] = []
     var links = 0
-    var objection: Objection?
+    var rejection: Rejection?
     var directories: [(path: String, mode: UInt32)] = []
 
     func look(at path: String, _ info: stat) {
       directories.append((path, info.st_mode))
-      if info.st_uid != 0, info.st_uid != user, objection == nil {
-        objection = .wrongOwner("the directory \(path)", path: path, owner: info.st_uid, user: user)
+      if info.st_uid != 0, info.st_uid != user, rejection == nil {
+        rejection = .wrongOwner("the directory \(path)", path: path, owner: info.st_uid, user: user)
       }
     }
 
@@ -44,8 +44,8 @@ struct DirectoryTrust: Sendable {
       case S_IFLNK:
         links += 1
         guard links <= Self.linkLimit else { throw fail(ELOOP) }
-        if info.st_uid != 0, info.st_uid != user, objection == nil {
-          objection = .wrongOwner("the symbolic link \(path)", path: path, owner: info.st_uid, user: user)
+        if info.st_uid != 0, info.st_uid != user, rejection == nil {
+          rejection = .wrongOwner("the symbolic link \(path)", path: path, owner: info.st_uid, user: user)
         }
         guard let target = Self.target(of: path) else { throw fail(errno) }
         if target.utf8.first == UInt8(ascii: "/") { walked = [] }
@@ -57,10 +57,10 @@ struct DirectoryTrust: Sendable {
       }
     }
     path = "/" + walked.joined(separator: "/")
-    for (passed, mode) in directories where mode & 0o022 != 0 && objection == nil {
-      if mode & S_ISVTX == 0 || passed == path { objection = .writable("the directory \(passed)", path: passed, mode: mode) }
+    for (passed, mode) in directories where mode & 0o022 != 0 && rejection == nil {
+      if mode & S_ISVTX == 0 || passed == path { rejection = .writable("the directory \(passed)", path: passed, mode: mode) }
     }
-    self.objection = objection
+    self.rejection = rejection
   }
 
   /// The components of a path, last first, behind those of the working directory if it is relative.

@@ -1,7 +1,7 @@
 /// Bytes that were read from a file, and the little-endian numbers in them.
 ///
 /// Every accessor is total: bytes beyond the end are zero, so a damaged file cannot trap the host. Readers ask for exactly the bytes that
-/// they decode, and get them or an ``Objection``.
+/// they decode, and get them or an ``Rejection``.
 struct FileBytes: Sendable {
   let bytes: [UInt8]
 

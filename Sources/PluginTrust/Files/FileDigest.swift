@@ -10,8 +10,8 @@ enum FileDigest {
   /// The digest of the file, which must still have its size.
   ///
   /// - Parameter copy: A descriptor the bytes are written to as well, borrowed; nil to compute the digest alone.
-  /// - Throws: ``Objection/changed`` if the file became shorter or longer, and errors of reading and writing.
-  static func sha256(of file: BoundedFile, copyingTo copy: Int32? = nil) throws(Objection) -> [UInt8] {
+  /// - Throws: ``Rejection/changed`` if the file became shorter or longer, and errors of reading and writing.
+  static func sha256(of file: BoundedFile, copyingTo copy: Int32? = nil) throws(Rejection) -> [UInt8] {
     var hasher = SHA256()
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, Int(min(UInt64(chunk), file.size + 1))), alignment: 64)
     defer { buffer.deallocate() }

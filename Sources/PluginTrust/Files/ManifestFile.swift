@@ -25,9 +25,9 @@ public struct ManifestFile: Sendable, Equatable {
   ///   - claim: Called with the file's identity before it is read; gives the name of an earlier file that was the same, if any.
   init(
     _ name: String, in directory: Int32, path: String, policy: PluginTrustPolicy, claim: (PluginInspection.Identity) -> String?
-  ) throws(Objection) {
+  ) throws(Rejection) {
     let (_, bytes) = try PluginInspection(policy: policy).opening(name, in: directory, path: path, claim: claim) {
-      file, _ throws(Objection) in
+      file, _ throws(Rejection) in
       guard file.size <= Self.limit else { throw .manifestTooBig(size: file.size, limit: Self.limit) }
       return try file.read("its text", at: 0, count: Int(file.size)).bytes
     }
@@ -44,8 +44,8 @@ public struct ManifestFile: Sendable, Equatable {
   ///   - path: Absolute or relative to the working directory.
   ///   - policy: The users and directories to trust.
   public init(inspecting path: String, policy: PluginTrustPolicy = PluginTrustPolicy()) throws(PluginRefusal) {
-    do throws(Objection) {
-      self = try TrustedDirectory.opened(path, user: policy.user) { directory throws(Objection) in
+    do throws(Rejection) {
+      self = try TrustedDirectory.opened(path, user: policy.user) { directory throws(Rejection) in
         try ManifestFile(directory.name, in: directory.descriptor, path: directory.path, policy: policy) { _ in nil }
       }
     } catch {

@@ -60,12 +60,12 @@ public struct PluginDirectoryScan: Sendable, Equatable {
     let prefix = trust.path == "/" ? "/" : trust.path + "/"
     guard let name = String(validating: bytes, as: UTF8.self), !name.hasControlCharacters else {
       let shown = String(decoding: bytes.map { (0x20..<0x7f).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
-      refused.append(Objection.badName.refusal(of: prefix + shown))
+      refused.append(Rejection.badName.refusal(of: prefix + shown))
       return
     }
     let path = prefix + name
-    do throws(Objection) {
-      if let objection = trust.objection { throw objection }
+    do throws(Rejection) {
+      if let rejection = trust.rejection { throw rejection }
       let inspection = PluginInspection(policy: policy)
       func claim(_ identity: PluginInspection.Identity) -> String? {
         guard let first = files[identity] else {

@@ -37,7 +37,7 @@ enum SmallFile {
     guard info.st_mode & S_IFMT == S_IFREG else { throw SigningFlaw("is not a regular file") }
     try check(info, trust)
     guard info.st_size <= SigningText.limit else { throw SigningFlaw("is \(info.st_size) bytes, more than \(SigningText.limit)") }
-    do throws(Objection) {
+    do throws(Rejection) {
       return try BoundedFile(descriptor: descriptor, size: UInt64(max(info.st_size, 0)))
         .read("its text", at: 0, count: max(Int(info.st_size), 0)).bytes
     } catch {
@@ -63,7 +63,7 @@ enum SmallFile {
   }
 
   private static func checkDirectory(of path: String, user: UInt32) throws(SigningFlaw) {
-    do throws(Objection) {
+    do throws(Rejection) {
       try TrustedDirectory.opened(path, user: user) { _ in }
     } catch {
       throw SigningFlaw("cannot be trusted: \(error.observed)")

@@ -14,13 +14,13 @@ struct TrustedDirectory: Sendable {
   ///
   /// - Parameter file: A path, absolute or relative to the working directory.
   static func opened<Result>(
-    _ file: String, user: UInt32, _ body: (TrustedDirectory) throws(Objection) -> Result
-  ) throws(Objection) -> Result {
+    _ file: String, user: UInt32, _ body: (TrustedDirectory) throws(Rejection) -> Result
+  ) throws(Rejection) -> Result {
     let slash = file.lastIndex(of: "/")
     let name = slash.map { String(file[file.index(after: $0)...]) } ?? file
     let parent = slash.map { $0 == file.startIndex ? "/" : String(file[..<$0]) } ?? "."
     let trust = try trust(of: parent, user: user)
-    if let objection = trust.objection { throw objection }
+    if let rejection = trust.rejection { throw rejection }
     let descriptor = open(trust.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else { throw .unreadable(errno) }
     defer { close(descriptor) }
@@ -28,11 +28,11 @@ struct TrustedDirectory: Sendable {
     return try body(TrustedDirectory(descriptor: descriptor, name: name, path: path))
   }
 
-  private static func trust(of directory: String, user: UInt32) throws(Objection) -> DirectoryTrust {
+  private static func trust(of directory: String, user: UInt32) throws(Rejection) -> DirectoryTrust {
     do throws(PluginDirectoryError) {
       return try DirectoryTrust(of: directory, user: user)
     } catch {
-      throw Objection(code: .unreadable, observed: "its directory \(error.observed)", remedy: "Correct the path.")
+      throw Rejection(code: .unreadable, observed: "its directory \(error.observed)", remedy: "Correct the path.")
     }
   }
 }

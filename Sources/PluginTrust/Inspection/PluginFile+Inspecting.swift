@@ -6,8 +6,8 @@ extension PluginFile {
   ///   - path: Absolute or relative to the working directory; need not end in `.so`.
   ///   - policy: The users and directories to trust.
   public init(inspecting path: String, policy: PluginTrustPolicy = PluginTrustPolicy()) throws(PluginRefusal) {
-    do throws(Objection) {
-      self = try TrustedDirectory.opened(path, user: policy.user) { directory throws(Objection) in
+    do throws(Rejection) {
+      self = try TrustedDirectory.opened(path, user: policy.user) { directory throws(Rejection) in
         try PluginInspection(policy: policy).inspect(directory.name, in: directory.descriptor, path: directory.path) { _ in nil }
       }
     } catch {

@@ -18,8 +18,8 @@ struct PluginInspection: Sendable {
   ///   - claim: Called with the file's identity before it is read; gives the name of an earlier file that was the same, if any.
   func inspect(
     _ name: String, in directory: Int32, path: String, claim: (Identity) -> String?
-  ) throws(Objection) -> PluginFile {
-    let (marks, elf) = try opening(name, in: directory, path: path, claim: claim) { file, _ throws(Objection) in
+  ) throws(Rejection) -> PluginFile {
+    let (marks, elf) = try opening(name, in: directory, path: path, claim: claim) { file, _ throws(Rejection) in
       try ElfSummary(reading: file, policy: policy)
     }
     return PluginFile(path: path, name: name, marks: marks, elf: elf)
@@ -34,8 +34,8 @@ struct PluginInspection: Sendable {
   ///   - body: Gets the open file, borrowed, and its marks.
   func opening<Result>(
     _ name: String, in directory: Int32, path: String, claim: (Identity) -> String?,
-    _ body: (BoundedFile, FileMarks) throws(Objection) -> Result
-  ) throws(Objection) -> (FileMarks, Result) {
+    _ body: (BoundedFile, FileMarks) throws(Rejection) -> Result
+  ) throws(Rejection) -> (FileMarks, Result) {
     var listed = stat()
     guard fstatat(directory, name, &listed, AT_SYMLINK_NOFOLLOW) == 0 else { throw .unreadable(errno) }
     try Self.checkKind(listed.st_mode)
@@ -58,7 +58,7 @@ struct PluginInspection: Sendable {
   }
 
   /// Checks a file's kind, owner, mode and size, and that it was not seen before.
-  func check(_ info: stat, path: String, claim: (Identity) -> String?) throws(Objection) {
+  func check(_ info: stat, path: String, claim: (Identity) -> String?) throws(Rejection) {
     try Self.checkKind(info.st_mode)
     if let first = claim(Identity(device: UInt64(info.st_dev), inode: UInt64(info.st_ino))) { throw .sameFile(as: first) }
     guard info.st_uid == 0 || info.st_uid == policy.user else {
@@ -69,7 +69,7 @@ struct PluginInspection: Sendable {
     guard size <= policy.maximumSize else { throw .tooBig(size: size, limit: policy.maximumSize) }
   }
 
-  private static func checkKind(_ mode: mode_t) throws(Objection) {
+  private static func checkKind(_ mode: mode_t) throws(Rejection) {
     switch mode & S_IFMT {
     case S_IFREG: return
     case S_IFLNK: throw .symbolicLink

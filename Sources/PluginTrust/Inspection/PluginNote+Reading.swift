@@ -4,7 +4,7 @@ extension PluginNote {
   private static let headerSize = 12
 
   /// The file's taskhost note, or nil if there is none.
-  init?(reading image: ElfImage) throws(Objection) {
+  init?(reading image: ElfImage) throws(Rejection) {
     var descriptors: [[UInt8]] = []
     for segment in image.notes {
       guard segment.fileSize <= Self.segmentLimit else { throw .malformed("its notes have \(segment.fileSize) bytes") }
@@ -21,7 +21,7 @@ extension PluginNote {
     try self.init(descriptor: descriptor)
   }
 
-  private static func descriptors(in bytes: FileBytes, alignment: Int) throws(Objection) -> [[UInt8]] {
+  private static func descriptors(in bytes: FileBytes, alignment: Int) throws(Rejection) -> [[UInt8]] {
     func aligned(_ offset: Int) -> Int { (offset + alignment - 1) / alignment * alignment }
     var found: [[UInt8]] = []
     var offset = 0

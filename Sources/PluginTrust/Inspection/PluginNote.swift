@@ -32,7 +32,7 @@ public struct PluginNote: Sendable, Equatable {
   private static let valueLimit = 128
 
   /// Reads the descriptor of a note.
-  init(descriptor: [UInt8]) throws(Objection) {
+  init(descriptor: [UInt8]) throws(Rejection) {
     guard descriptor.count <= PluginABI.noteLimit else {
       throw .badNote("has \(descriptor.count) bytes, more than \(PluginABI.noteLimit)")
     }
@@ -57,7 +57,7 @@ public struct PluginNote: Sendable, Equatable {
     swift = values["swift"]
   }
 
-  private static func values(_ text: String) throws(Objection) -> [String: String] {
+  private static func values(_ text: String) throws(Rejection) -> [String: String] {
     var values: [String: String] = [:]
     for line in text.split(separator: "\n") {
       guard let equals = line.firstIndex(of: "=") else { throw .badNote("has a line without \"=\"") }

@@ -19,7 +19,7 @@ public enum PluginSigning {
     guard fstat(descriptor, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
       throw SigningFileError(path, "is not a regular file", "Give the file of a plugin.")
     }
-    do throws(Objection) {
+    do throws(Rejection) {
       let size = UInt64(max(info.st_size, 0))
       let limit = PluginTrustPolicy().maximumSize
       guard size <= limit else { throw .tooBig(size: size, limit: limit) }

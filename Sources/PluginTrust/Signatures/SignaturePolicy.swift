@@ -21,7 +21,7 @@ public struct SignaturePolicy: Sendable, Equatable {
   /// Checks the signature beside a plugin's original against the copied content.
   ///
   /// - Throws: A refusal with the code `signature`.
-  public func check(_ plugin: VerifiedPlugin, user: UInt32? = nil) throws(PluginRefusal) -> SignatureStanding {
+  public func check(_ plugin: VerifiedPlugin, user: UInt32? = nil) throws(PluginRefusal) -> SignatureStatus {
     try check(digest: plugin.digest, of: plugin.file.path, user: user)
   }
 
@@ -31,7 +31,7 @@ public struct SignaturePolicy: Sendable, Equatable {
   ///   - digest: SHA-256 of the content, 32 bytes.
   ///   - path: The plugin's path; its directory passed the checks. The signature is in `path.sig`.
   ///   - user: The user who may own the signature, besides root; the host's if nil.
-  public func check(digest: [UInt8], of path: String, user: UInt32? = nil) throws(PluginRefusal) -> SignatureStanding {
+  public func check(digest: [UInt8], of path: String, user: UInt32? = nil) throws(PluginRefusal) -> SignatureStatus {
     let file = PluginSigning.signatureFile(of: path)
     // Only sentences need it, so it is computed on demand.
     var name: String { file.lastIndex(of: "/").map { String(file[file.index(after: $0)...]) } ?? file }

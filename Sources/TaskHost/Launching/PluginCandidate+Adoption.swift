@@ -16,8 +16,8 @@ extension PluginCandidate {
     let signature = try signatures.check(digest: file.digest, of: file.path)
     if !library.isSystem {
       do throws(PluginRefusal) {
-        let standing = try signatures.check(digest: library.digest, of: library.original)
-        if let refusal = standing.refusal(of: adoption.identifier, file: file.path) { throw refusal }
+        let health = try signatures.check(digest: library.digest, of: library.original)
+        if let refusal = health.refusal(of: adoption.identifier, file: file.path) { throw refusal }
       } catch {
         throw PluginRefusal(
           code: error.code, file: file.path, observed: "its library \(library.original): \(error.observed)", remedy: error.remedy)

@@ -13,7 +13,7 @@ struct PluginCandidate: Sendable {
   /// What the file says of itself; nil where that was not read because a verdict on it is known.
   var elf: ElfSummary?
   /// What its signature is worth.
-  let signature: SignatureStanding
+  let signature: SignatureStatus
   /// The function of the library that is its handler, where the file is a manifest; nil: it is a plugin's.
   var adoption: LibraryAdoption?
   /// SHA-256 of the file, where ``digest`` is of the file and its library together.

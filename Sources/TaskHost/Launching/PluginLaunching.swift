@@ -46,9 +46,9 @@ struct PluginLaunching {
     signatures = try configuration.signaturePolicy()
     processes = parts.processes
     do {
-      let standings = try Scheduler.standings(
+      let pluginHealth = try Scheduler.pluginHealth(
         in: parts.store, crashed: parts.crashed, retry: configuration.schedulingPolicy().retry, now: parts.clock.wallTime)
-      mistrusted = Set(standings.filter { $0.value.hostCrashes >= 2 }.keys)
+      mistrusted = Set(pluginHealth.filter { $0.value.hostCrashes >= 2 }.keys)
     } catch { throw HostFailure(.configuration, "store: \(error)") }
   }
 

@@ -1,7 +1,7 @@
 /// A plugin file and what became of it.
 public struct PluginStatus: Sendable, Hashable {
   /// Where it stands.
-  public enum Standing: String, Sendable, CaseIterable {
+  public enum PluginHealth: String, Sendable, CaseIterable {
     /// Registered, takes runs.
     case registered
     /// Registered, takes no runs: a thread it overran is still in its hands.
@@ -17,7 +17,7 @@ public struct PluginStatus: Sendable, Hashable {
   /// The file's path.
   public var file: String
   /// Where it stands.
-  public var standing: Standing
+  public var health: PluginHealth
   /// What it registered; nil when refused.
   public var contract: HandlerContract?
   /// "thread" or "process"; nil: it is not loaded.
@@ -36,7 +36,7 @@ public struct PluginStatus: Sendable, Hashable {
   /// What its worker does: "starting", "idle", "busy", …; nil: none runs.
   public var workerState: String?
   /// Crashes and forced stops since its last good run.
-  public var strikes: Int
+  public var failures: Int
   /// It takes no runs before then; nil: now.
   public var heldUntil: WallTime?
   /// It takes no runs until it is released.
@@ -56,21 +56,21 @@ public struct PluginStatus: Sendable, Hashable {
 
   /// A status as given. One that is `registered` becomes `held` or `quarantined` where it is, one that is `suspended` only `quarantined`.
   public init(
-    file: String, standing: Standing, contract: HandlerContract? = nil, isolation: String? = nil, running: Int = 0,
-    reasonCode: String? = nil, reasonMessage: String? = nil, workerProcessID: Int32? = nil, workerState: String? = nil, strikes: Int = 0,
+    file: String, health: PluginHealth, contract: HandlerContract? = nil, isolation: String? = nil, running: Int = 0,
+    reasonCode: String? = nil, reasonMessage: String? = nil, workerProcessID: Int32? = nil, workerState: String? = nil, failures: Int = 0,
     heldUntil: WallTime? = nil, isQuarantined: Bool = false, lastTrouble: String? = nil, signature: String? = nil, digest: String? = nil,
     sandbox: [String] = [], quota: String? = nil, rate: String? = nil
   ) {
     self.file = file
-    self.standing =
-      switch standing {
+    self.health =
+      switch health {
       case .registered where !isQuarantined && heldUntil != nil: .held
       case .registered where isQuarantined, .suspended where isQuarantined: .quarantined
-      default: standing
+      default: health
       }
     self.workerProcessID = workerProcessID
     self.workerState = workerState
-    self.strikes = strikes
+    self.failures = failures
     self.heldUntil = heldUntil
     self.isQuarantined = isQuarantined
     self.lastTrouble = lastTrouble

@@ -262,10 +262,10 @@ public protocol StoreTransaction {
 
   // MARK: Plugins
 
-  /// The standing of every identifier that has one.
-  func standings() throws -> [TaskIdentifier: Standing]
-  /// Writes an identifier's standing; nil deletes it.
-  func setStanding(_ standing: Standing?, of identifier: TaskIdentifier) throws
+  /// The health of every identifier that has one.
+  func pluginHealth() throws -> [TaskIdentifier: PluginHealth]
+  /// Writes an identifier's health; nil deletes it.
+  func setHealth(_ health: PluginHealth?, of identifier: TaskIdentifier) throws
 
   // MARK: Housekeeping
 

@@ -30,7 +30,7 @@ public struct RequestRecord: Sendable, Hashable {
   public var lastOutcome: RunOutcome?
   /// The message of its last run.
   public var lastMessage: String?
-  /// Whether its deadline passed while it waited: only ``LaneGates/relaxed`` applies now.
+  /// Whether its deadline passed while it waited: only ``RunConstraints/relaxed`` applies now.
   public var isRelaxed: Bool
   /// When it is due because of an event that arrived during its run; nil if none did.
   public var eventDue: WallTime?
@@ -71,7 +71,7 @@ public struct RequestRecord: Sendable, Hashable {
   public var attempt: Int { attemptsSpent.adding(saturating: 1) }
 
   /// What it waits for now besides its time.
-  public var gates: LaneGates { isRelaxed ? request.gates.relaxed : request.gates }
+  public var gates: RunConstraints { isRelaxed ? request.gates.relaxed : request.gates }
 
   /// The lane it waits in.
   public var lane: Lane { Lane(request.identifier, gates) }

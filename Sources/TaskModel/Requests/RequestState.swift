@@ -44,7 +44,7 @@ public enum RequestEvent: Sendable, Hashable {
   /// A request that had to succeed first has failed.
   case predecessorFailed
   /// An operator retries a dead letter.
-  case revived
+  case retried
   /// An operator discards a dead letter.
   case discarded
   /// A dead letter is retried together with the predecessor that made it fail, and waits for that again.
@@ -132,7 +132,7 @@ extension RequestState {
     case (.blocked, .cancelled), (.pending, .cancelled): return RequestTransition(state: .cancelled)
     case (.blocked, .predecessorFailed): return RequestTransition(state: .failed)
     case (.running, .ended(let outcome)): return Self.afterRun(outcome, guards: guards)
-    case (.failed, .revived): return RequestTransition(state: .pending, due: .now, attempts: .reset)
+    case (.failed, .retried): return RequestTransition(state: .pending, due: .now, attempts: .reset)
     case (.failed, .discarded): return RequestTransition(state: .cancelled)
     case (.failed, .redriven): return RequestTransition(state: .blocked, attempts: .reset)
     case (let state, let event): throw IllegalTransition(state: state, event: event)

@@ -10,7 +10,7 @@ public struct TaskRequest: Sendable, Hashable {
   /// host stores the resulting ``earliestBegin``.
   public var isPaced = false
   /// What it needs besides its time: conditions of the machine and limits.
-  public var gates: LaneGates
+  public var gates: RunConstraints
   /// What the submitter wants its run to do when a condition is lost; nil means the operator's setting for the handler. The scheduler
   /// writes the result into ``gates`` and sets this to nil.
   public var onLostCondition: LostConditionPolicy?
@@ -49,7 +49,7 @@ public struct TaskRequest: Sendable, Hashable {
     self.identifier = identifier
     self.payload = payload
     self.earliestBegin = earliestBegin
-    gates = LaneGates(conditions: conditions)
+    gates = RunConstraints(conditions: conditions)
     self.priority = priority
     self.uniqueKey = uniqueKey
     self.onConflict = onConflict

@@ -43,7 +43,7 @@ struct RequestFingerprint {
     if request.isPaced { add(61, Int64(1)) }
   }
 
-  private mutating func add(_ gates: LaneGates) {
+  private mutating func add(_ gates: RunConstraints) {
     add(10, Int64(gates.conditions.rawValue))
     add(11, gates.onLostCondition.rawValue)
     add(12, gates.window)

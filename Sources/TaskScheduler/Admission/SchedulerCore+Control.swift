@@ -70,7 +70,7 @@ extension SchedulerCore {
   static let sliceSize = 500
 
   /// Starts the identifier's first pending request, or one that is submitted for it, whatever gates hold it: its time or event, a backoff,
-  /// conditions, a window, limits, the host's slots, the plugin's standing.
+  /// conditions, a window, limits, the host's slots, the plugin's health.
   ///
   /// Refused, with nothing changed, where no handler could be called: nobody registered it, the plugin is suspended, all its runs go on, or
   /// the host drains.

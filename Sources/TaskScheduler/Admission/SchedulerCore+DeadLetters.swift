@@ -5,7 +5,7 @@ extension SchedulerCore {
   ///
   /// Nothing runs out of order: a dead letter that waits for a live request is blocked by it again, and one whose predecessor has failed or
   /// was cancelled is refused, since it would wait for ever.
-  func revive(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws -> RequestRecord {
+  func retry(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws -> RequestRecord {
     _ = try redrive(id, transaction, now: now)
     return try find(id, transaction)
   }
@@ -17,7 +17,7 @@ extension SchedulerCore {
   ///   - tag: Only those with it, and what failed because of them; nil: all.
   ///   - after: Only those after it in the order of ids.
   ///   - limit: At most so many of the identifier's are looked at.
-  func reviveAll(
+  func retryAll(
     identifier: TaskIdentifier?, tag: String? = nil, after: RequestID? = nil, limit: Int = .max, _ transaction: any StoreTransaction,
     now: WallTime
   ) throws -> RetriedRequests {
@@ -69,7 +69,7 @@ extension SchedulerCore {
   /// How many of those that stay failed are named.
   private static let namedLeft = 3
 
-  /// What failed because of a request that was just revived is blocked by it again, and so on. What cannot be, since another predecessor is
+  /// What failed because of a request that was just retried is blocked by it again, and so on. What cannot be, since another predecessor is
   /// a dead letter still or its unique key is held, stays one, and its record says why.
   ///
   /// - Returns: Those that are live again; and of those that stay dead letters, why, a clause each.
@@ -161,7 +161,7 @@ extension SchedulerCore {
     _ record: inout RequestRecord, _ edges: [DependencyRecord], _ transaction: any StoreTransaction, now: WallTime
   ) throws -> [String] {
     let open = edges.filter { $0.ended == nil }.map(\.predecessor)
-    record.state = try record.state.transition(on: open.isEmpty ? .revived : .redriven, guards: RequestGuards()).state
+    record.state = try record.state.transition(on: open.isEmpty ? .retried : .redriven, guards: RequestGuards()).state
     record.blockedBy = open.first
     record.attemptsSpent = 0
     record.losses = 0

@@ -5,10 +5,10 @@ public struct ScheduledRequest: Sendable, Hashable {
   /// When it comes again.
   public var repetition: RepeatRule
   /// What it needs besides its time.
-  public var gates: LaneGates
+  public var gates: RunConstraints
 
   /// A request as given.
-  public init(_ repetition: RepeatRule, gates: LaneGates = .none) {
+  public init(_ repetition: RepeatRule, gates: RunConstraints = .none) {
     self.repetition = repetition
     self.gates = gates
   }

@@ -9,7 +9,7 @@ extension SchedulerCore {
     guard !isDraining else { throw RequestRefusal(.unavailable, "the host is draining: submit again when it is back") }
     let handler = handlers[request.identifier]
     if handler == nil { try checkParking(of: request, by: submitter, notes: &notes) }
-    if standings[request.identifier]?.isQuarantined == true {
+    if pluginHealth[request.identifier]?.isQuarantined == true {
       notes.append("the plugin is quarantined: the request waits for taskhost plugins release \(request.identifier)")
     }
     guard request.payload.count <= Limits.payloadBytes else {

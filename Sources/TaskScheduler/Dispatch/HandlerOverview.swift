@@ -7,7 +7,7 @@ public struct HandlerOverview: Sendable, Hashable {
   /// Why it takes no runs at this moment, in its launcher's words; nil: the launcher takes them.
   public var suspension: String?
   /// What counts against it.
-  public var standing: Standing
+  public var health: PluginHealth
   /// What the host lacks to run it; nil: nothing.
   public var shortage: HostShortage?
 
@@ -19,9 +19,9 @@ public struct HandlerOverview: Sendable, Hashable {
   public var nextDue: WallTime?
 
   /// An overview as given.
-  public init(running: Int, suspension: String? = nil, standing: Standing = Standing()) {
+  public init(running: Int, suspension: String? = nil, health: PluginHealth = PluginHealth()) {
     self.running = running
     self.suspension = suspension
-    self.standing = standing
+    self.health = health
   }
 }

@@ -19,10 +19,10 @@ final class HandlerState {
   var suspendedSince: WallTime?
   /// What the host lacks to run it; nil: nothing.
   var shortage: HostShortage?
-  /// It is given no runs before then, because of its standing; nil: now.
+  /// It is given no runs before then, because of its health; nil: now.
   var heldUntil: WallTime?
   /// Where its pending requests wait, by their gates.
-  private(set) var lanes: [LaneGates: LaneState] = [:]
+  private(set) var lanes: [RunConstraints: LaneState] = [:]
 
   init(contract: HandlerContract) { self.contract = contract }
 
@@ -40,7 +40,7 @@ final class HandlerState {
   /// How many more runs it allows, were it not held back.
   var freeSlots: Int { suspension == nil && askedBack == 0 ? max(0, contract.maxConcurrentRuns - running - queued) : 0 }
 
-  /// Whether it is given no runs at `now`, because of its standing.
+  /// Whether it is given no runs at `now`, because of its health.
   func isHeld(at now: WallTime) -> Bool { heldUntil.map { now < $0 } ?? false }
 
   /// How many slots of the host it takes: queued runs take those of the runs before them.
@@ -123,7 +123,7 @@ final class HandlerState {
   // MARK: Where its requests wait
 
   /// The lane with these gates, made if it is not there.
-  func lane(_ gates: LaneGates) -> LaneState {
+  func lane(_ gates: RunConstraints) -> LaneState {
     if let lane = lanes[gates] { return lane }
     // Keys come and go: lanes in which nobody waits are forgotten.
     if lanes.count >= Self.fewLanes { lanes = lanes.filter { if case .never = $0.value.nextDue { false } else { true } } }

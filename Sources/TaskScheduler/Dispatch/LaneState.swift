@@ -21,12 +21,12 @@ enum NextDue {
 
 /// What the scheduler keeps about the pending requests that share their gates. All of it can be rebuilt from the store.
 final class LaneState {
-  let gates: LaneGates
+  let gates: RunConstraints
   var nextDue = NextDue.unknown
 
   private let hasFlex: Bool
 
-  init(gates: LaneGates) {
+  init(gates: RunConstraints) {
     self.gates = gates
     // A damaged store may say less than nothing: what wakes before it is due would be looked at without end.
     hasFlex = gates.flex > .zero

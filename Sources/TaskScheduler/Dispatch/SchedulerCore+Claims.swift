@@ -48,7 +48,7 @@ extension SchedulerCore {
   /// A launcher tells of a begin, a moment after it.
   func hearBegin(_ run: RunID, at time: WallTime, _ transaction: any StoreTransaction) throws {
     guard begin(run, at: time, by: time + Self.tick, now: time), let entry = live[run], !unrecorded.contains(run),
-      time >= entry.started + LimitBook.unnoted
+      time >= entry.started + LimitTracker.unnoted
     else { return }
     // A host that is killed leaves no other word of when it began.
     guard var record = try transaction.request(entry.request), record.run == run else { return }
@@ -184,7 +184,7 @@ extension SchedulerCore {
       || handler.stuckAt.map { $0 <= now } ?? false
   }
 
-  private func lacksConditions(_ gates: LaneGates) -> Bool {
+  private func lacksConditions(_ gates: RunConstraints) -> Bool {
     guard !gates.conditions.isEmpty, let conditions else { return false }
     return !conditions.held.isSuperset(of: gates.conditions)
   }

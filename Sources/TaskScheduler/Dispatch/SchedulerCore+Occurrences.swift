@@ -112,10 +112,10 @@ extension SchedulerCore {
     try transaction.shiftBootTimes(by: distance)
     limits.shift(by: distance)
     for handler in handlers.values { handler.shortage?.shift(by: distance) }
-    for (identifier, var standing) in standings {
-      guard let until = standing.heldUntil else { continue }
-      standing.heldUntil = until + distance
-      try change(identifier, to: standing, incident: incidents[identifier], transaction)
+    for (identifier, var health) in pluginHealth {
+      guard let until = health.heldUntil else { continue }
+      health.heldUntil = until + distance
+      try change(identifier, to: health, incident: incidents[identifier], transaction)
     }
     guard distance < .zero else { return }
     // Set back: a time of day that lies between now and the next occurrence comes once more.

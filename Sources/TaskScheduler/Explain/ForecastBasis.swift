@@ -7,7 +7,7 @@ public struct ForecastBasis: Sendable {
   /// The handlers there are.
   public var contracts: [HandlerContract]
   /// What counts against plugins.
-  public var standings: [TaskIdentifier: Standing]
+  public var pluginHealth: [TaskIdentifier: PluginHealth]
   /// Why handlers take no runs, those that do.
   public var suspensions: [TaskIdentifier: String] = [:]
   /// What is known of the machine; nil: nothing is, and every condition counts as held.
@@ -17,28 +17,29 @@ public struct ForecastBasis: Sendable {
   /// The moment.
   public var from: WallTime
   /// What is taken of the operator's limits.
-  var limits: LimitBook
+  var limits: LimitTracker
   /// What was due before then was missed.
   var awakeSince: WallTime
 
   /// A host that has just begun, with nothing taken of its limits.
   public init(
-    policy: SchedulingPolicy, contracts: [HandlerContract], standings: [TaskIdentifier: Standing] = [:], conditions: ConditionReport? = nil,
+    policy: SchedulingPolicy, contracts: [HandlerContract], pluginHealth: [TaskIdentifier: PluginHealth] = [:],
+    conditions: ConditionReport? = nil,
     from: WallTime
   ) {
     self.policy = policy
     self.contracts = contracts
-    self.standings = standings
+    self.pluginHealth = pluginHealth
     self.conditions = conditions
     self.from = from
-    limits = LimitBook(policy)
+    limits = LimitTracker(policy)
     awakeSince = from
   }
 
   /// A running host.
   init(_ core: SchedulerCore, now: WallTime) {
     self.init(
-      policy: core.policy, contracts: core.handlers.values.map(\.contract), standings: core.standings, conditions: core.conditions,
+      policy: core.policy, contracts: core.handlers.values.map(\.contract), pluginHealth: core.pluginHealth, conditions: core.conditions,
       from: now)
     suspensions = core.handlers.compactMapValues(\.suspension)
     isDraining = core.isDraining

@@ -48,7 +48,7 @@ final class ForecastRun {
     core.register(basis.contracts)
     core.limits = basis.limits
     core.isDraining = basis.isDraining
-    core.load(basis.standings, now: now)
+    core.load(basis.pluginHealth, now: now)
     for (identifier, reason) in basis.suspensions { core.handlers[identifier]?.suspension = reason }
     core.conditions = basis.conditions.map(assume)
     try fill()

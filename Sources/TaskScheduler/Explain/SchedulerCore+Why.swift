@@ -103,9 +103,9 @@ extension SchedulerCore {
     let identifier = handler.contract.identifier
     var gate = Gate(kind: hold.gate.rawValue, sentence: "", until: hold.until)
     switch hold.gate {
-    case .standing:
+    case .health:
       gate.sentence = self.gate(of: identifier, now: now) ?? "the plugin is held back"
-      gate.since = standings[identifier].flatMap(struckAt)
+      gate.since = pluginHealth[identifier].flatMap(struckAt)
       gate.remedy = "taskhost plugins release \(identifier)"
     case .suspended:
       gate.sentence = "the plugin is suspended: \(handler.suspension ?? "")"
@@ -151,9 +151,9 @@ extension SchedulerCore {
   }
 
   /// When the mishap was that a plugin is held back for.
-  private func struckAt(_ standing: Standing) -> WallTime? {
-    standing.quarantinedSince
-      ?? standing.heldUntil.map { $0 + (.zero - Standing.delay(afterStrike: standing.strikes, retry: policy.retry)) }
+  private func struckAt(_ health: PluginHealth) -> WallTime? {
+    health.quarantinedSince
+      ?? health.heldUntil.map { $0 + (.zero - PluginHealth.delay(afterStrike: health.failures, retry: policy.retry)) }
   }
 
   /// From its deadline on, a gate does not hold a request any more.
@@ -175,7 +175,7 @@ extension SchedulerCore {
       // What is not observed is from when it is due on; it may well hold.
       let opens = state.settlesAt ?? (!state.isWatched && record.due > now ? record.due : .distantFuture)
       until = max(until, opens)
-      if LaneGates.lasting.contains(condition) { lasting = max(lasting, opens) }
+      if RunConstraints.lasting.contains(condition) { lasting = max(lasting, opens) }
     }
     gate.until = until < .distantFuture ? until : nil
     gate.sentence = sentences.joined(separator: "; ")

@@ -71,8 +71,8 @@ extension SchedulerCore {
     }
     // What an event brings may take its place.
     if payload.isEmpty, request.event != nil { return payload }
-    if let objection = objection(payload, request.identifier) {
-      throw RequestRefusal(.invalid, "the payload does not fit the handler of \(request.identifier): \(objection)", field: "payload")
+    if let rejection = rejection(payload, request.identifier) {
+      throw RequestRefusal(.invalid, "the payload does not fit the handler of \(request.identifier): \(rejection)", field: "payload")
     }
     return payload
   }

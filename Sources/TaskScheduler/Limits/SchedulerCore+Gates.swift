@@ -2,7 +2,7 @@ import TaskModel
 
 /// What may hold a lane besides the times of its requests.
 enum GateKind: String, Sendable, CaseIterable {
-  case standing, suspended, shortage, plugin = "plugin_busy", conditions, window, key = "key_busy", resource, rate, quota, host =
+  case health = "standing", suspended, shortage, plugin = "plugin_busy", conditions, window, key = "key_busy", resource, rate, quota, host =
     "host_busy"
 }
 
@@ -53,7 +53,7 @@ extension SchedulerCore {
   /// here, so they agree.
   private func visitHolds(on lane: LaneState, of handler: HandlerState, now: WallTime, _ body: (Hold) -> Bool) {
     if let until = handler.heldUntil, now < until {
-      guard body(Hold(gate: .standing, until: until < .distantFuture ? until : nil)) else { return }
+      guard body(Hold(gate: .health, until: until < .distantFuture ? until : nil)) else { return }
     }
     if handler.suspension != nil { guard body(Hold(gate: .suspended)) else { return } }
     if let until = handler.shortage?.until, now < until { guard body(Hold(gate: .shortage, until: until)) else { return } }

@@ -35,17 +35,17 @@ struct EngineTurn {
   var stopped: [RunID] = []
   /// Runs that ended, of identifiers with a quota of run time, until the quota counts them: when that is durable.
   var unmeasured: [LiveRunEntry] = []
-  /// What changed of plugins' standing, in order.
-  var standings: [StandingChange] = []
+  /// What changed of plugins' health, in order.
+  var pluginHealth: [HealthChange] = []
   /// How the numbers of live requests changed, in order.
   var liveSteps: [(identifier: TaskIdentifier, step: Int)] = []
   /// How often a change moved what handlers remember: when something is due, how many requests are live.
   var changes = 0
 
-  /// One change of a plugin's standing.
-  struct StandingChange {
+  /// One change of a plugin's health.
+  struct HealthChange {
     let identifier: TaskIdentifier
-    let standing, before: Standing?
+    let health, before: PluginHealth?
     let incidentBefore: UInt64?
     let newestBefore: RunID?
   }
@@ -54,7 +54,7 @@ struct EngineTurn {
   struct Dropped {
     /// The runs that were asked to stop.
     let stopped: [RunID]
-    let standings: [StandingChange]
+    let pluginHealth: [HealthChange]
     let liveSteps: [(identifier: TaskIdentifier, step: Int)]
     /// Whether what handlers remember was changed.
     let changedHandlers: Bool
@@ -62,13 +62,14 @@ struct EngineTurn {
 
   /// How far a turn had come.
   struct Mark {
-    fileprivate let expirations, events, stopped, standings, liveSteps, changes: Int
+    fileprivate let expirations, events, stopped, pluginHealth, liveSteps, changes: Int
   }
 
   /// How far the turn has come; what a change appends after it can be dropped.
   var mark: Mark {
     Mark(
-      expirations: expirations.count, events: events.count, stopped: stopped.count, standings: standings.count, liveSteps: liveSteps.count,
+      expirations: expirations.count, events: events.count, stopped: stopped.count, pluginHealth: pluginHealth.count,
+      liveSteps: liveSteps.count,
       changes: changes)
   }
 
@@ -78,12 +79,12 @@ struct EngineTurn {
   /// Drops what was appended since `mark`.
   mutating func takeBack(to mark: Mark) -> Dropped {
     let dropped = Dropped(
-      stopped: Array(stopped[mark.stopped...]), standings: Array(standings[mark.standings...]),
+      stopped: Array(stopped[mark.stopped...]), pluginHealth: Array(pluginHealth[mark.pluginHealth...]),
       liveSteps: Array(liveSteps[mark.liveSteps...]), changedHandlers: changes != mark.changes)
     expirations.removeLast(expirations.count - mark.expirations)
     events.removeLast(events.count - mark.events)
     stopped.removeLast(stopped.count - mark.stopped)
-    standings.removeLast(standings.count - mark.standings)
+    pluginHealth.removeLast(pluginHealth.count - mark.pluginHealth)
     liveSteps.removeLast(liveSteps.count - mark.liveSteps)
     return dropped
   }

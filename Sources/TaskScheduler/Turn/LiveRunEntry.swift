@@ -15,7 +15,7 @@ public struct LiveRunEntry: Sendable, Hashable {
   /// Whether the request has occurrences to come.
   let isRepeating: Bool
   /// What had to be so for it to begin.
-  let gates: LaneGates
+  let gates: RunConstraints
   /// Whether it was launched past closed gates: what did not hold then does not stop it.
   var isSimulated = false
   /// Why it was asked to stop by a change to its request; that decides its outcome whatever the handler returns.

@@ -25,8 +25,8 @@ extension Scheduler {
 
   /// Makes a dead letter pending again, or blocked where it waits for a live request. What failed because of it waits for it again; how many
   /// those are is in ``RequestRecord/lastMessage``. Refused for one whose own predecessor has failed: that is to be retried.
-  public func revive(_ id: RequestID, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void) {
-    write(completion) { core, transaction, now in try core.revive(id, transaction, now: now) }
+  public func retry(_ id: RequestID, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void) {
+    write(completion) { core, transaction, now in try core.retry(id, transaction, now: now) }
   }
 
   /// Makes dead letters pending again, in one commit, each graph in its order; but not those whose unique key another request holds by now.
@@ -37,12 +37,12 @@ extension Scheduler {
   ///   - after: Only those after it in the order of ids.
   ///   - limit: At most so many of the identifier's are looked at, from 1.
   ///   - completion: Gets what became of them, on the scheduler's thread, once that is durable.
-  public func reviveAll(
+  public func retryAll(
     identifier: TaskIdentifier?, tag: String? = nil, after: RequestID? = nil, limit: Int = .max,
     completion: @escaping @Sendable (Result<RetriedRequests, RequestRefusal>) -> Void
   ) {
     write(completion) { core, transaction, now in
-      try core.reviveAll(identifier: identifier, tag: tag, after: after, limit: limit, transaction, now: now)
+      try core.retryAll(identifier: identifier, tag: tag, after: after, limit: limit, transaction, now: now)
     }
   }
 
@@ -157,7 +157,7 @@ extension Scheduler {
     case .resumed(let identifier): inspect { core, now in core.suspend(identifier, nil, now: now) }
     case .misbehaved(let identifier, let what, let incident):
       write({ (_: Result<Void, RequestRefusal>) in }) { core, transaction, now in
-        try core.strike(identifier, what, incident, transaction, now: now)
+        try core.recordFailure(identifier, what, incident, transaction, now: now)
       }
     case .expired, .progress, .log, .stuck, .output: break
     }

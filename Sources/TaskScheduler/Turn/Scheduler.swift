@@ -12,7 +12,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   let clock: any HostClock
   let launcher: any Launcher
   private let observe: @Sendable (Notice) -> Void
-  private let standingChanged: @Sendable (TaskIdentifier, Standing) -> Void
+  private let healthChanged: @Sendable (TaskIdentifier, PluginHealth) -> Void
   let monitor = Monitor()
   let engine: SchedulingEngine
   var core: SchedulerCore { engine.core }
@@ -58,18 +58,18 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   ///
   /// - Parameters:
   ///   - observe: See ``Notice``.
-  ///   - standingChanged: Told of each plugin whose standing has changed, once that is durable; called as `observe` is.
+  ///   - healthChanged: Told of each plugin whose health has changed, once that is durable; called as `observe` is.
   public init(
     policy: SchedulingPolicy, store: any RequestStore, launcher: any Launcher, clock: any HostClock,
     observe: @escaping @Sendable (Notice) -> Void,
-    standingChanged: @escaping @Sendable (TaskIdentifier, Standing) -> Void = { _, _ in }
+    healthChanged: @escaping @Sendable (TaskIdentifier, PluginHealth) -> Void = { _, _ in }
   ) throws(StoreError) {
     self.policy = policy
     self.store = store
     self.clock = clock
     self.launcher = launcher
     self.observe = observe
-    self.standingChanged = standingChanged
+    self.healthChanged = healthChanged
     let core = SchedulerCore(policy: policy, origin: store.origin, lastSequence: try store.highestSequence(), now: clock.wallTime)
     engine = SchedulingEngine(core, store: store)
     prunedAt = clock.monotonicTime
@@ -81,7 +81,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   ///   - contracts: The handlers there are.
   ///   - schedules: The requests that the configuration asks for.
   ///   - changes: What plugins asked for while they launched, to be carried out in this order.
-  ///   - objection: Why a submission's payload is refused, or nil. Called on the scheduler's thread; returns promptly.
+  ///   - rejection: Why a submission's payload is refused, or nil. Called on the scheduler's thread; returns promptly.
   ///   - crashed: The runs that took the host before along, with the signal and the stack, as its crash memory names them. They end
   ///     `crashed`, and count against their plugins.
   ///   - begun: The runs that had begun of those that the host before had handed out ahead, as its crash memory names them.
@@ -89,15 +89,15 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   /// - Returns: How many other runs were lost with the host before, and the launch submissions that were refused.
   public func start(
     contracts: [HandlerContract], schedules: [TaskIdentifier: ScheduledRequest], changes: [LaunchChange] = [],
-    objection: @escaping @Sendable (_ payload: [UInt8], TaskIdentifier) -> String? = { _, _ in nil }, crashed: [RunID: String] = [:],
+    rejection: @escaping @Sendable (_ payload: [UInt8], TaskIdentifier) -> String? = { _, _ in nil }, crashed: [RunID: String] = [:],
     begun: Set<RunID> = [], clocks: ClockReference? = nil
   ) throws(StoreError) -> (lost: Int, refused: [(TaskRequest, RequestRefusal)]) {
-    core.objection = objection
+    core.rejection = rejection
     let opening = try engine.open(
       contracts, schedules: schedules, changes: changes, crashed: crashed, begun: begun, clocks: clocks, now: clock.wallTime,
       at: clock.monotonicTime)
     if let watches = opening.turn.watches, !watches.isEmpty { observe(.filesAwaited(watches)) }
-    tellStandings(opening.turn)
+    tellHealth(opening.turn)
     monitor.locked { isServing = true }
     do { try HostThread.start("scheduler", precise: true) { [self] in serve() } } catch {
       monitor.locked { isServing = false }
@@ -268,12 +268,12 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     for record in turn.history { observe(.ended(record)) }
     for event in turn.events { observe(.event(event)) }
     if let watches = turn.watches { observe(.filesAwaited(watches)) }
-    tellStandings(turn)
+    tellHealth(turn)
     endedSincePruning += turn.ended.count
   }
 
-  private func tellStandings(_ turn: EngineTurn) {
-    for change in turn.standings { standingChanged(change.identifier, change.standing ?? Standing()) }
+  private func tellHealth(_ turn: EngineTurn) {
+    for change in turn.pluginHealth { healthChanged(change.identifier, change.health ?? PluginHealth()) }
   }
 
   // MARK: Conditions

@@ -23,7 +23,7 @@ extension SchedulerCore {
       try transaction.append(record)
       countEnded(entry.identifier)
       if watchesFiles { turn.changedWatches = true }
-      if !standings.isEmpty { try absolve(entry, transaction) }
+      if !pluginHealth.isEmpty { try resetHealth(entry, transaction) }
       note(record)
       if isObserved, let request = try transaction.request(entry.request) { note(request) }
       try settleDependants(of: entry.request, ended: .succeeded, output: report.output, transaction, now: now)

@@ -17,11 +17,11 @@ final class SchedulerCore {
   /// How many of those are held until their time.
   private(set) var heldClaims = 0
   /// What counts against plugins; those that did nothing wrong are not in it. Changed by `change` only, so that it can be taken back.
-  var standings: [TaskIdentifier: Standing] = [:]
+  var pluginHealth: [TaskIdentifier: PluginHealth] = [:]
   /// The mishap that counted last against each plugin.
   var incidents: [TaskIdentifier: UInt64] = [:]
   /// The newest run that was handed out when a mishap counted last against each plugin.
-  var newestAtStrike: [TaskIdentifier: RunID] = [:]
+  var newestAtFailure: [TaskIdentifier: RunID] = [:]
   /// Slots of the host that are taken.
   private(set) var occupiedSlots = 0
   /// No new runs.
@@ -34,8 +34,8 @@ final class SchedulerCore {
   var storeTroubleSince: WallTime?
   /// When this host began.
   let begun: WallTime
-  /// What is wrong with a payload for an identifier's handler; nil: nothing. See ``Scheduler/start(contracts:schedules:changes:objection:crashed:)``.
-  var objection: @Sendable (_ payload: [UInt8], TaskIdentifier) -> String? = { _, _ in nil }
+  /// What is wrong with a payload for an identifier's handler; nil: nothing. See ``Scheduler/start(contracts:schedules:changes:rejection:crashed:)``.
+  var rejection: @Sendable (_ payload: [UInt8], TaskIdentifier) -> String? = { _, _ in nil }
   /// Whether events are gathered.
   var isObserved = false
   var turn = EngineTurn()
@@ -54,7 +54,7 @@ final class SchedulerCore {
   var awakeSince: WallTime
   let occurrences: Occurrences
   let windows: WindowBook
-  var limits: LimitBook
+  var limits: LimitTracker
   /// How many requests are live, of the identifiers of which it was asked.
   private(set) var liveCounts: [TaskIdentifier: Int] = [:]
   /// Whether requests wait for changes of files.
@@ -78,7 +78,7 @@ final class SchedulerCore {
     begun = now
     occurrences = Occurrences(zones: policy.timeZones)
     windows = WindowBook(policy.windows)
-    limits = LimitBook(policy)
+    limits = LimitTracker(policy)
     self.origin = origin
     ids = RecordIDGenerator(after: lastSequence)
     self.random = random
@@ -156,7 +156,7 @@ final class SchedulerCore {
   func takeBack(to mark: EngineTurn.Mark) {
     let dropped = turn.takeBack(to: mark)
     for run in dropped.stopped { live[run]?.stopRequested = nil }
-    takeBack(dropped.standings)
+    takeBack(dropped.pluginHealth)
     takeBack(dropped.liveSteps)
     guard dropped.changedHandlers else { return }
     forgetAll()
@@ -200,7 +200,7 @@ final class SchedulerCore {
     }
     conditionsChanged = true
     for run in turn.stopped { live[run]?.stopRequested = nil }
-    takeBack(turn.standings)
+    takeBack(turn.pluginHealth)
     takeBack(turn.liveSteps)
     forgetAll()
     turn = EngineTurn()
@@ -263,7 +263,7 @@ final class SchedulerCore {
   }
 
   /// Runs that are recorded as running when a host begins were lost with the one before, or took it along. What is known of the plugins'
-  /// standing is taken over.
+  /// health is taken over.
   ///
   /// - Parameters:
   ///   - crashed: The runs that took the host along, with the signal and the stack.
@@ -273,7 +273,7 @@ final class SchedulerCore {
     _ transaction: any StoreTransaction, crashed: [RunID: String] = [:], begun: Set<RunID> = [], now: WallTime
   ) throws -> Int {
     try recoverClaims(transaction, begun: begun.union(crashed.keys), now: now)
-    let known = try transaction.standings()
+    let known = try transaction.pluginHealth()
     load(known, now: now)
     for lane in try transaction.lanesWithPending() { _ = handlers[lane.identifier]?.lane(lane.gates) }
     let running = try transaction.running()
@@ -293,9 +293,9 @@ final class SchedulerCore {
         Failpoint.lossSettled.hit()
       }
     }
-    let struck = Self.standings(standings, afterHostDiedOf: crashed, among: running, retry: policy.retry, now: now)
-    for (identifier, standing) in struck where standings[identifier] != standing {
-      try change(identifier, to: standing, incident: nil, transaction)
+    let struck = Self.pluginHealth(pluginHealth, afterHostDiedOf: crashed, among: running, retry: policy.retry, now: now)
+    for (identifier, health) in struck where pluginHealth[identifier] != health {
+      try change(identifier, to: health, incident: nil, transaction)
     }
     return lost
   }

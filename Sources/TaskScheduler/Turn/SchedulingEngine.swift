@@ -33,7 +33,7 @@ final class SchedulingEngine {
   }
 
   /// Seals the registry and settles what the previous host process left behind; see
-  /// ``Scheduler/start(contracts:schedules:changes:objection:crashed:begun:clocks:)``. Starts nothing. If it throws, the engine is of no use.
+  /// ``Scheduler/start(contracts:schedules:changes:rejection:crashed:begun:clocks:)``. Starts nothing. If it throws, the engine is of no use.
   func open(
     _ contracts: [HandlerContract], schedules: [TaskIdentifier: ScheduledRequest], changes: [LaunchChange] = [],
     crashed: [RunID: String] = [:], begun: Set<RunID> = [], clocks: ClockReference? = nil, now: WallTime, at moment: MonotonicTime

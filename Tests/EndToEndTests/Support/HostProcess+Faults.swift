@@ -125,8 +125,8 @@ func expectForced(
     #expect(try await host.runs(of: id).first?["attempt"]?.integer == 2, "it spent an attempt", sourceLocation: sourceLocation)
   case .thread:
     #expect(record["stop_stage"]?.string == "abandoned", "\(record)", sourceLocation: sourceLocation)
-    let standing = try await host.plugin("fault.so")["standing"]?.string
-    #expect(["suspended", "held"].contains(standing), "\(standing ?? "")", sourceLocation: sourceLocation)
+    let health = try await host.plugin("fault.so")["standing"]?.string
+    #expect(["suspended", "held"].contains(health), "\(health ?? "")", sourceLocation: sourceLocation)
     #expect(try await host.terminate().status == 0, "an abandoned thread does not keep the host", sourceLocation: sourceLocation)
   }
   return record

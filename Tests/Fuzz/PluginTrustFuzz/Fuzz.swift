@@ -26,7 +26,7 @@ private let file = taskhost_system_memfd("plugin")
 
 private func readPlugin(_ bytes: [UInt8]) {
   guard ftruncate(file, 0) == 0, pwrite(file, bytes, bytes.count, 0) == bytes.count else { preconditionFailure("no memory for the file") }
-  do throws(Objection) {
+  do throws(Rejection) {
     let summary = try ElfSummary(reading: BoundedFile(descriptor: file, size: UInt64(bytes.count)), policy: PluginTrustPolicy(user: 0))
     precondition(summary.abiVersion == 1 && summary.handlerLimit > 0, "a plugin was taken that must not be")
   } catch {

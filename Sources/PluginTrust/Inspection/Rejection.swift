@@ -1,5 +1,5 @@
-/// A ``PluginRefusal`` without the file it is about. The sentences are in `Objection+Sentences.swift`.
-struct Objection: Error, Sendable, Equatable {
+/// A ``PluginRefusal`` without the file it is about. The sentences are in `Rejection+Sentences.swift`.
+struct Rejection: Error, Sendable, Equatable {
   let code: PluginRefusal.Code
   let observed: String
   let remedy: String

@@ -2,7 +2,7 @@ import HostThreads
 import PluginRuntime
 import TaskModel
 
-extension CaseStage {
+extension ConformanceRun {
   /// Plays the case.
   ///
   /// - Returns: One line about what was seen.

@@ -1,7 +1,7 @@
 public import TaskModel
 
 /// The result of checking a plugin's signature.
-public enum SignatureStanding: Sendable, Equatable {
+public enum SignatureStatus: Sendable, Equatable {
   /// No trusted key signed it, and none is required.
   ///
   /// - Parameter note: A sentence for the operator, without the plugin's name; nil if it has no signature.

@@ -2,7 +2,7 @@ import HostThreads
 import PluginRuntime
 import TaskModel
 
-extension CaseStage {
+extension ConformanceRun {
   func playRun() throws(End) -> String {
     try launch()
     reporter.at("a run with the valid payload")

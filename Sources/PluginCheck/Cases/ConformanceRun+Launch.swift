@@ -2,7 +2,7 @@ import HostThreads
 import PluginRuntime
 import TaskModel
 
-extension CaseStage {
+extension ConformanceRun {
   func playLaunch() throws(End) -> String {
     let begin = SystemClock.now
     let plugin = try launch()

@@ -2,7 +2,7 @@ import HostThreads
 import PluginRuntime
 import TaskModel
 
-extension CaseStage {
+extension ConformanceRun {
   private static let unavailable = CallFailure(.unavailable, "the store is full")
   private static let noDurableCalls = "the handler uses neither state nor checkpoints"
 

@@ -2,7 +2,7 @@
 ///
 /// Requests with the same gates wait, and become runnable, together. The scheduler therefore checks a lane as a whole, and no request is
 /// stuck behind one that must wait.
-public struct LaneGates: Sendable, Hashable {
+public struct RunConstraints: Sendable, Hashable {
   /// The machine conditions it requires.
   public var conditions: Conditions
   /// What a run does when it loses one of them.
@@ -32,13 +32,13 @@ public struct LaneGates: Sendable, Hashable {
   }
 
   /// Only its time counts.
-  public static let none = LaneGates()
+  public static let none = RunConstraints()
 
   /// The conditions that a deadline does not lift.
   public static let lasting: Conditions = [.network, .unmetered, .power]
 
   /// The gates after the deadline: of the conditions only network and power apply, windows and quotas do not; other limits stay.
-  public var relaxed: LaneGates {
+  public var relaxed: RunConstraints {
     var gates = self
     gates.isPastDeadline = true
     gates.conditions.formIntersection(Self.lasting)
@@ -61,10 +61,10 @@ public struct Lane: Sendable, Hashable {
   /// The task identifier.
   public var identifier: TaskIdentifier
   /// What they need besides their time.
-  public var gates: LaneGates
+  public var gates: RunConstraints
 
   /// Creates a lane.
-  public init(_ identifier: TaskIdentifier, _ gates: LaneGates = .none) {
+  public init(_ identifier: TaskIdentifier, _ gates: RunConstraints = .none) {
     self.identifier = identifier
     self.gates = gates
   }

@@ -3,7 +3,7 @@ import HostControl
 import TaskModel
 import Testing
 
-@Suite("Plugins' standing over HTTP") struct StandingTests {
+@Suite("Plugins' standing over HTTP") struct PluginHealthTests {
   private static func contract(_ identifier: String) throws -> HandlerContract {
     HandlerContract(identifier: try TaskIdentifier(identifier), kind: .refresh, budget: .seconds(30), grace: .seconds(5))
   }
@@ -13,17 +13,17 @@ import Testing
     let host = MemoryHost()
     host.setPlugins([
       PluginStatus(
-        file: "/p/a.so", standing: .registered, contract: try Self.contract("a"), isolation: "process", workerProcessID: 4711,
+        file: "/p/a.so", health: .registered, contract: try Self.contract("a"), isolation: "process", workerProcessID: 4711,
         workerState: "idle", signature: "release-key", digest: "ab12", sandbox: ["no Landlock"]),
       PluginStatus(
-        file: "/p/b.so", standing: .registered, contract: try Self.contract("b"), isolation: "process", strikes: 2,
+        file: "/p/b.so", health: .registered, contract: try Self.contract("b"), isolation: "process", failures: 2,
         heldUntil: WallTime(unixMilliseconds: 1_700_000_060_000), lastTrouble: "it crashed: signal 11"),
       PluginStatus(
-        file: "/p/c.so", standing: .suspended, contract: try Self.contract("c"), isolation: "thread", strikes: 5, isQuarantined: true),
+        file: "/p/c.so", health: .suspended, contract: try Self.contract("c"), isolation: "thread", failures: 5, isQuarantined: true),
       PluginStatus(
-        file: "/p/e.so", standing: .suspended, contract: try Self.contract("e"), isolation: "thread", strikes: 1,
+        file: "/p/e.so", health: .suspended, contract: try Self.contract("e"), isolation: "thread", failures: 1,
         heldUntil: WallTime(unixMilliseconds: 1_700_000_060_000)),
-      PluginStatus(file: "/p/d.so", standing: .refused, reasonCode: "abi", reasonMessage: "built for version 2", isQuarantined: true),
+      PluginStatus(file: "/p/d.so", health: .refused, reasonCode: "abi", reasonMessage: "built for version 2", isQuarantined: true),
     ])
     try await ControlFixture.with(host) { fixture in
       let client = HTTPTestClient(socket: fixture.socket)
@@ -49,7 +49,7 @@ import Testing
     let host = MemoryHost()
     host.setPlugins([
       PluginStatus(
-        file: "/p/a.so", standing: .registered, contract: try Self.contract("a"), strikes: 5, isQuarantined: true, lastTrouble: "signal 6")
+        file: "/p/a.so", health: .registered, contract: try Self.contract("a"), failures: 5, isQuarantined: true, lastTrouble: "signal 6")
     ])
     try await ControlFixture.with(host) { fixture in
       let client = HTTPTestClient(socket: fixture.socket)

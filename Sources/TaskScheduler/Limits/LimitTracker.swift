@@ -2,7 +2,7 @@ import SchedulingLimits
 import TaskModel
 
 /// What is taken of the operator's limits now. All of it can be rebuilt from the live runs and the history.
-struct LimitBook {
+struct LimitTracker {
   private let limits: [TaskIdentifier: PluginLimits]
   private(set) var resources: ResourcePool
   private var hostRate: RateLimiter?
@@ -33,7 +33,7 @@ struct LimitBook {
   }
 
   /// What a run of the lane takes of the host's resources.
-  func tokens(_ gates: LaneGates, _ identifier: TaskIdentifier) -> [String: Int] {
+  func tokens(_ gates: RunConstraints, _ identifier: TaskIdentifier) -> [String: Int] {
     guard let more = limits[identifier]?.resources, !more.isEmpty else { return gates.resources }
     return gates.resources.merging(more, uniquingKeysWith: max)
   }
@@ -74,7 +74,7 @@ struct LimitBook {
   // MARK: Begins, which the rates count
 
   /// Whether the begins of the lane's runs count: then their launcher is to tell of them.
-  func countsBegins(_ gates: LaneGates, of identifier: TaskIdentifier) -> Bool {
+  func countsBegins(_ gates: RunConstraints, of identifier: TaskIdentifier) -> Bool {
     hostRate != nil || rates[identifier] != nil || (gates.concurrencyKey != nil && limits[identifier]?.ratePerKey != nil)
   }
 

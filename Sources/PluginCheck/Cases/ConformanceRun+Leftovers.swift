@@ -2,7 +2,7 @@ import HostThreads
 import PluginRuntime
 import TaskModel
 
-extension CaseStage {
+extension ConformanceRun {
   /// How often threads are sampled, and the interval, to distinguish working from sleeping threads.
   private static let looks = 12
   private static let look = Duration.milliseconds(50)

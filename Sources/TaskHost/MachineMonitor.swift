@@ -6,7 +6,7 @@ import TaskModel
 import TaskScheduler
 
 /// What the host learns of the machine by itself: its conditions, its clocks, the files that requests wait for.
-final class HostSurroundings: Sendable {
+final class MachineMonitor: Sendable {
   private struct Parts {
     var clocks: ClockWatch?
     var files: FileWatches?

@@ -4,22 +4,22 @@ import Testing
 
 @testable import TaskScheduler
 
-@Suite("A standing whose commit fails") struct StandingUndoTests {
+@Suite("A standing whose commit fails") struct PluginHealthUndoTests {
   private let full = StoreError.full("no space left")
 
   @Test("a strike is taken back, and counted once when the outcome is recorded")
-  func strike() throws {
+  func recordFailure() throws {
     let world = try World()
     let id = try world.submit().id
     var report = RunReport()
     report.incident = 3
     world.store.fail(with: full)
     for _ in 0..<3 { #expect(throws: full) { try world.end(id, .crashed, report) } }
-    #expect(world.core.standings.isEmpty)
+    #expect(world.core.pluginHealth.isEmpty)
     #expect(world.core.handlers[.sample()]?.heldUntil == nil)
     world.store.fail(with: nil)
     try world.end(id, .crashed, report)
-    #expect(try world.standing().strikes == 1)
+    #expect(try world.health().failures == 1)
     #expect(world.core.handlers[.sample()]?.heldUntil == world.now + .seconds(60))
   }
 
@@ -29,14 +29,14 @@ import Testing
     try world.end(try world.submit().id, .crashed)
     try world.advance(.seconds(60))
     let good = try world.submit().id
-    let before = try world.standing()
+    let before = try world.health()
     world.store.fail(with: full)
     #expect(throws: full) { try world.finish(good, .success) }
     world.store.fail(with: nil)
-    #expect(try world.standing() == before)
+    #expect(try world.health() == before)
     #expect(world.core.handlers[.sample()]?.heldUntil == before.heldUntil)
     try world.finish(good, .success)
-    #expect(try world.standing() == Standing())
+    #expect(try world.health() == PluginHealth())
   }
 
   @Test("a strike that is taken back leaves it to the runs from before to clear what was")
@@ -52,19 +52,19 @@ import Testing
     }
     world.store.fail(with: nil)
     try world.finish(ids[1], .success)
-    #expect(try world.standing() == Standing())
+    #expect(try world.health() == PluginHealth())
   }
 
   @Test("a release is taken back: the plugin stays quarantined")
   func release() throws {
     let world = try World(handlers: [.sample(runs: 6)])
     for id in try (0..<5).map({ _ in try world.submit().id }) { try world.end(id, .crashed) }
-    let before = try world.standing()
+    let before = try world.health()
     world.store.fail(with: full)
     #expect(throws: full) { try world.release() }
     world.store.fail(with: nil)
     try world.advance(.seconds(1000))
-    #expect(try world.standing() == before)
+    #expect(try world.health() == before)
     #expect(world.orders.isEmpty)
   }
 
@@ -83,7 +83,7 @@ import Testing
       }
     }
     world.store.fail(with: nil)
-    #expect(try world.standing() == Standing())
+    #expect(try world.health() == PluginHealth())
     #expect(world.core.live.count == 3)
   }
 
@@ -92,7 +92,7 @@ import Testing
     let world = try World()
     let id = try world.submit().id
     let run = try #require(world.orders[id]).run
-    var refused: Result<Standing, RequestRefusal>?
+    var refused: Result<PluginHealth, RequestRefusal>?
     try world.turn([
       .ended(run, .crashed, RunReport()),
       .write(
@@ -102,8 +102,8 @@ import Testing
         }),
     ])
     #expect(throws: RequestRefusal.self) { try #require(refused).get() }
-    #expect(try world.standing().strikes == 1)
-    #expect(world.lastTurn.standings.count == 1)
+    #expect(try world.health().failures == 1)
+    #expect(world.lastTurn.pluginHealth.count == 1)
     #expect(world.core.handlers[.sample()]?.heldUntil == world.now + .seconds(60))
   }
 }

@@ -5,7 +5,7 @@ import HostControl
 import TaskModel
 import Testing
 
-@Suite("Commands about plugins' standing") struct StandingCommandTests {
+@Suite("Commands about plugins' standing") struct PluginHealthCommandTests {
   private static func contract(_ identifier: String) throws -> HandlerContract {
     HandlerContract(identifier: try TaskIdentifier(identifier), kind: .refresh, budget: .seconds(30), grace: .seconds(5))
   }
@@ -15,15 +15,15 @@ import Testing
     let host = MemoryHost()
     let soon = ControlServer.systemTime() + .seconds(3 * 3600 + 3000)
     host.setPlugins([
-      PluginStatus(file: "/p/a.so", standing: .registered, contract: try Self.contract("a"), isolation: "thread"),
+      PluginStatus(file: "/p/a.so", health: .registered, contract: try Self.contract("a"), isolation: "thread"),
       PluginStatus(
-        file: "/p/b.so", standing: .registered, contract: try Self.contract("b"), isolation: "process", strikes: 2, heldUntil: soon,
+        file: "/p/b.so", health: .registered, contract: try Self.contract("b"), isolation: "process", failures: 2, heldUntil: soon,
         lastTrouble: "it crashed: signal 11"),
       PluginStatus(
-        file: "/p/c.so", standing: .registered, contract: try Self.contract("c"), isolation: "process", strikes: 5, isQuarantined: true,
+        file: "/p/c.so", health: .registered, contract: try Self.contract("c"), isolation: "process", failures: 5, isQuarantined: true,
         lastTrouble: "it crashed: signal 6"),
       PluginStatus(
-        file: "/p/d.so", standing: .registered, contract: try Self.contract("d"), isolation: "process", strikes: 1,
+        file: "/p/d.so", health: .registered, contract: try Self.contract("d"), isolation: "process", failures: 1,
         lastTrouble: "it crashed: signal 8"),
     ])
     try await ControlFixture.with(host) { fixture in

@@ -1,9 +1,9 @@
 /// A plugin's recent behaviour: crashes and forced stops count against it, a good run clears them.
 ///
 /// - Source: systemd's start limit and Kubernetes' CrashLoopBackOff.
-public struct Standing: Sendable, Hashable {
+public struct PluginHealth: Sendable, Hashable {
   /// Crashes and forced stops since the last good run.
-  public var strikes = 0
+  public var failures = 0
   /// Crashes that ended the host (thread isolation) since the plugin was last released.
   public var hostCrashes = 0
   /// The plugin gets no runs before this time; nil if it is not held.
@@ -13,14 +13,14 @@ public struct Standing: Sendable, Hashable {
   /// The last crash or forced stop, as a sentence.
   public var lastTrouble: String?
 
-  /// Creates the standing of a plugin without trouble.
+  /// Creates the health of a plugin without trouble.
   public init() {}
 
   /// Whether it gets no runs until it is released.
   public var isQuarantined: Bool { quarantinedSince != nil }
 
-  /// The number of consecutive strikes at which a plugin is quarantined.
-  public static let strikesToQuarantine = 5
+  /// The number of consecutive failures at which a plugin is quarantined.
+  public static let failuresToQuarantine = 5
   /// The number of crashes that ended the host at which a plugin moves to process isolation.
   public static let hostCrashesToIsolation = 2
   /// The number of crashes that ended the host at which a plugin is quarantined.
@@ -32,34 +32,34 @@ public struct Standing: Sendable, Hashable {
   /// Whether it gets no runs at `now`.
   public func isHeld(at now: WallTime) -> Bool { isQuarantined || heldUntil.map { now < $0 } ?? false }
 
-  /// Adds a strike. The plugin is held for 2, 4, 8, 16 times `retry`'s first delay, and quarantined at the fifth strike.
+  /// Adds a failure. The plugin is held for 2, 4, 8, 16 times `retry`'s first delay, and quarantined at the fifth failure.
   ///
   /// - Parameters:
   ///   - trouble: What happened, a sentence.
   ///   - tookHost: Whether it ended the host.
-  public mutating func strike(_ trouble: String, tookHost: Bool = false, retry: RetryPolicy, now: WallTime) {
-    strikes = strikes.adding(saturating: 1)
+  public mutating func recordFailure(_ trouble: String, tookHost: Bool = false, retry: RetryPolicy, now: WallTime) {
+    failures = failures.adding(saturating: 1)
     if tookHost { hostCrashes = hostCrashes.adding(saturating: 1) }
     lastTrouble = trouble
-    if strikes >= Self.strikesToQuarantine || hostCrashes >= Self.hostCrashesToQuarantine {
+    if failures >= Self.failuresToQuarantine || hostCrashes >= Self.hostCrashesToQuarantine {
       heldUntil = nil
       quarantinedSince = quarantinedSince ?? now
     } else {
-      heldUntil = now + Self.delay(afterStrike: strikes, retry: retry)
+      heldUntil = now + Self.delay(afterStrike: failures, retry: retry)
     }
   }
 
   /// Resets everything after a good run except the crashes of the host. A quarantine stays until the plugin is released.
   public mutating func clear() {
     guard !isQuarantined else { return }
-    strikes = 0
+    failures = 0
     heldUntil = nil
     if hostCrashes == 0 { lastTrouble = nil }
   }
 
-  /// How long a plugin is held after strike number `strike`, from 1.
-  public static func delay(afterStrike strike: Int, retry: RetryPolicy) -> Duration {
-    let factor = Int64(1) << Int64(min(max(strike, 1), strikesToQuarantine - 1))
+  /// How long a plugin is held after failure number `strike`, from 1.
+  public static func delay(afterStrike recordFailure: Int, retry: RetryPolicy) -> Duration {
+    let factor = Int64(1) << Int64(min(max(recordFailure, 1), failuresToQuarantine - 1))
     return min(max(.zero, retry.initial) * factor, max(.zero, retry.maximum))
   }
 }

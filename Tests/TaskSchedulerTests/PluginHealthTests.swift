@@ -4,19 +4,19 @@ import Testing
 
 @testable import TaskScheduler
 
-@Suite("A plugin's standing") struct StandingTests {
-  private static let endings: [(RunEnding, strikes: Int)] = [
+@Suite("A plugin's standing") struct PluginHealthTests {
+  private static let endings: [(RunEnding, failures: Int)] = [
     (.crashed, 1), (.forced(.budget), 1), (.forced(.stalled), 1), (.forced(.conditions), 1), (.forced(.draining), 1),
     (.forced(.cancelled), 0), (.forced(.replaced), 0), (.lost, 0), (.returned(.failure, stop: nil), 0), (.returned(.retry, stop: nil), 0),
     (.returned(.snooze, stop: nil), 0), (.returned(.success, stop: nil), 0), (.returned(.retry, stop: .draining), 0),
   ]
 
   @Test("crashes and forced stops count against it, other endings do not", arguments: endings)
-  func strikes(_ ending: RunEnding, _ strikes: Int) throws {
+  func failures(_ ending: RunEnding, _ failures: Int) throws {
     let world = try World()
     try world.end(try world.submit().id, ending)
-    #expect(try world.standing().strikes == strikes)
-    #expect(try (world.standing().heldUntil != nil) == (strikes > 0))
+    #expect(try world.health().failures == failures)
+    #expect(try (world.health().heldUntil != nil) == (failures > 0))
   }
 
   @Test("each strike in a row holds it back for longer, and the fifth until it is released")
@@ -27,7 +27,7 @@ import Testing
     for seconds in [60, 120, 240, 480] {
       try world.end(id, .crashed)
       #expect(!world.isRunning(id))
-      #expect(try world.standing().heldUntil == world.now + .seconds(seconds))
+      #expect(try world.health().heldUntil == world.now + .seconds(seconds))
       #expect(world.core.nextStart(now: world.now) == world.now + .seconds(seconds))
       try world.advance(.milliseconds(seconds * 1000 - 1))
       #expect(!world.isRunning(id))
@@ -35,17 +35,17 @@ import Testing
       #expect(world.isRunning(id))
     }
     try world.end(id, .crashed)
-    #expect(try world.standing().isQuarantined)
-    #expect(try world.standing().quarantinedSince == world.now)
+    #expect(try world.health().isQuarantined)
+    #expect(try world.health().quarantinedSince == world.now)
     #expect(world.core.nextStart(now: world.now) == nil)
     try world.advance(.seconds(365 * 86_400))
     #expect(!world.isRunning(id))
     try world.release()
     #expect(world.isRunning(id))
-    #expect(try world.standing() == Standing())
+    #expect(try world.health() == PluginHealth())
     // From the beginning.
     try world.end(id, .crashed)
-    #expect(try world.standing().heldUntil == world.now + .seconds(60))
+    #expect(try world.health().heldUntil == world.now + .seconds(60))
   }
 
   @Test("no delay is longer than the backoff's longest")
@@ -53,12 +53,12 @@ import Testing
     let world = try World(SchedulingPolicy(retry: RetryPolicy(initial: .seconds(30), maximum: .seconds(100))))
     let id = try world.submit().id
     try world.end(id, .crashed)
-    #expect(try world.standing().heldUntil == world.now + .seconds(60))
+    #expect(try world.health().heldUntil == world.now + .seconds(60))
     try world.advance(.seconds(100))
     try world.end(id, .crashed)
-    #expect(try world.standing().heldUntil == world.now + .seconds(100))
-    #expect(Standing.delay(afterStrike: 4, retry: RetryPolicy(initial: .seconds(Int64.max), maximum: .seconds(7))) == .seconds(7))
-    #expect(Standing.delay(afterStrike: 99, retry: RetryPolicy(initial: .seconds(1), maximum: .seconds(100))) == .seconds(16))
+    #expect(try world.health().heldUntil == world.now + .seconds(100))
+    #expect(PluginHealth.delay(afterStrike: 4, retry: RetryPolicy(initial: .seconds(Int64.max), maximum: .seconds(7))) == .seconds(7))
+    #expect(PluginHealth.delay(afterStrike: 99, retry: RetryPolicy(initial: .seconds(1), maximum: .seconds(100))) == .seconds(16))
   }
 
   @Test("a good run clears it, also one that was asked to stop", arguments: [TaskResult.success, .noop], [nil, StopReason.budget])
@@ -69,21 +69,21 @@ import Testing
       try world.cancelWaiting()
       try world.advance(.seconds(1000))
     }
-    #expect(try world.standing().strikes == 3)
+    #expect(try world.health().failures == 3)
     try world.finish(try world.submit().id, result, stop: stop)
-    #expect(try world.standing() == Standing())
-    #expect(world.core.standings.isEmpty)
+    #expect(try world.health() == PluginHealth())
+    #expect(world.core.pluginHealth.isEmpty)
   }
 
   @Test("a run that comes to nothing leaves it as it is", arguments: [TaskResult.retry, .snooze, .failure])
   func otherRun(_ result: TaskResult) throws {
     let world = try World()
     try world.end(try world.submit().id, .crashed)
-    let before = try world.standing()
+    let before = try world.health()
     try world.cancelWaiting()
     try world.advance(.seconds(60))
     try world.finish(try world.submit().id, result)
-    #expect(try world.standing() == before)
+    #expect(try world.health() == before)
   }
 
   @Test("a good run that was handed out before a crash and ends after it ends no delay; one that comes after it does, but no quarantine")
@@ -94,17 +94,17 @@ import Testing
     try world.end(try world.submit(once).id, .crashed)
     let waiting = try world.submit().id
     try world.finish(good, .success)
-    #expect(try world.standing().strikes == 1)
+    #expect(try world.health().failures == 1)
     #expect(!world.isRunning(waiting))
     try world.advance(.seconds(60))
     try world.finish(waiting, .success)
-    #expect(try world.standing() == Standing())
+    #expect(try world.health() == PluginHealth())
     let runs = try (0..<6).map { _ in try world.submit(once).id }
     for id in runs.prefix(5) { try world.end(id, .crashed) }
-    #expect(try world.standing().isQuarantined)
+    #expect(try world.health().isQuarantined)
     try world.finish(runs[5], .success)
-    #expect(try world.standing().isQuarantined)
-    #expect(try world.standing().strikes == 5)
+    #expect(try world.health().isQuarantined)
+    #expect(try world.health().failures == 5)
   }
 
   @Test("runs that one mishap ended count once; without a number each counts")
@@ -117,16 +117,16 @@ import Testing
     }
     for _ in 0..<9 { try world.submit() }
     for _ in 0..<3 { try crash(7) }
-    #expect(try world.standing().strikes == 1)
+    #expect(try world.health().failures == 1)
     try crash(8)
-    #expect(try world.standing().strikes == 2)
+    #expect(try world.health().failures == 2)
     // A straggler after a release is not counted anew.
     try world.release()
     try crash(8)
-    #expect(try world.standing() == Standing())
+    #expect(try world.health() == PluginHealth())
     try crash(nil)
     try crash(nil)
-    #expect(try world.standing().strikes == 2)
+    #expect(try world.health().failures == 2)
   }
 
   @Test("a crash of a run that was cancelled counts all the same")
@@ -136,7 +136,7 @@ import Testing
     try world.cancel(id)
     try world.end(id, .crashed)
     #expect(try world.record(id).state == .cancelled)
-    #expect(try world.standing().strikes == 1)
+    #expect(try world.health().failures == 1)
   }
 
   @Test("others run on while one is held back")
@@ -147,8 +147,8 @@ import Testing
     let id = try world.submit(.sample(other)).id
     #expect(world.isRunning(id))
     try world.finish(id, .success)
-    #expect(try world.standing().strikes == 1)
-    #expect(try world.standing(other) == Standing())
+    #expect(try world.health().failures == 1)
+    #expect(try world.health(other) == PluginHealth())
     let next = try world.submit(.sample(other, begin: world.now + .seconds(5))).id
     #expect(world.core.nextStart(now: world.now) == world.now + .seconds(5))
     try world.advance(.seconds(5))
@@ -168,18 +168,18 @@ import Testing
         "the plugin is held back after 1 crash or forced stop: for another 60 s; last: it crashed: signal 11 (SIGSEGV)"
       ])
     #expect(try world.submit().notes == [])
-    for strike in 2...5 {
+    for recordFailure in 2...5 {
       try world.advance(.seconds(1000))
       report.trouble = nil
-      report.message = strike == 5 ? nil : "did not return in its grace"
+      report.message = recordFailure == 5 ? nil : "did not return in its grace"
       try world.end(try #require(world.orders.keys.min()), .forced(.budget), report)
-      guard strike < 5 else { break }
+      guard recordFailure < 5 else { break }
       let gates = try world.gates(id)
       #expect(
         gates.contains {
-          $0.hasPrefix("the plugin is held back after \(strike) crashes or forced stops: for another ")
+          $0.hasPrefix("the plugin is held back after \(recordFailure) crashes or forced stops: for another ")
             && $0.hasSuffix("; last: a run was stopped by force (budget): did not return in its grace")
-        }, "\(strike): \(gates)")
+        }, "\(recordFailure): \(gates)")
     }
     world.now = world.now + .seconds(600)
     let next = try world.submit()
@@ -195,16 +195,16 @@ import Testing
   @Test("a release answers what there was, and refuses an identifier that nobody has")
   func release() throws {
     let world = try World()
-    #expect(try world.release() == Standing())
+    #expect(try world.release() == PluginHealth())
     try world.end(try world.submit().id, .crashed)
-    #expect(try world.release().strikes == 1)
+    #expect(try world.release().failures == 1)
     let refusal = #expect(throws: RequestRefusal.self) { try world.release(.sample("org.example.unknown")) }
     #expect(refusal?.code == .notFound)
     #expect(refusal?.message.contains("org.example.unknown") == true)
     // A plugin whose file is gone can be released for when it is back.
     try world.end(try world.submit().id, .crashed)
     try world.restart(handlers: [])
-    #expect(try world.release().strikes == 1)
+    #expect(try world.release().failures == 1)
     #expect(throws: RequestRefusal.self) { try world.release() }
   }
 
@@ -216,11 +216,11 @@ import Testing
     let first = try world.submit(.sample(held)).id
     for id in try (0..<5).map({ _ in try world.submit(.sample(quarantined)).id }) { try world.end(id, .crashed) }
     try world.end(first, .crashed)
-    let before = try (world.standing(held), world.standing(quarantined))
+    let before = try (world.health(held), world.health(quarantined))
     world.now = world.now + .seconds(31)
     try world.restart(handlers: handlers)
-    #expect(try world.standing(held) == before.0)
-    #expect(try world.standing(quarantined) == before.1)
+    #expect(try world.health(held) == before.0)
+    #expect(try world.health(quarantined) == before.1)
     #expect(world.orders.isEmpty)
     try world.advance(.seconds(29))
     #expect(world.isRunning(first))
@@ -243,11 +243,11 @@ import Testing
     let world = try World()
     try world.end(try world.submit().id, .crashed)
     let handler = try #require(world.core.handlers[.sample()])
-    var expected = HandlerOverview(running: 0, standing: try world.standing())
+    var expected = HandlerOverview(running: 0, health: try world.health())
     expected.nextDue = world.core.overview(of: handler, now: world.now).nextDue
     #expect(world.core.overview(of: handler, now: world.now) == expected)
-    let later = world.core.overview(of: handler, now: world.now + .seconds(60)).standing
-    #expect(later.strikes == 1)
+    let later = world.core.overview(of: handler, now: world.now + .seconds(60)).health
+    #expect(later.failures == 1)
     #expect(later.heldUntil == nil)
   }
 }

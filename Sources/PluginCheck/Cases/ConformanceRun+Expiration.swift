@@ -2,7 +2,7 @@ import HostThreads
 import PluginRuntime
 import TaskModel
 
-extension CaseStage {
+extension ConformanceRun {
   func playExpireBefore() throws(End) -> String {
     try launch()
     for round in 1...3 {

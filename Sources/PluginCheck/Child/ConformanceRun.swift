@@ -4,7 +4,7 @@ import TaskModel
 import TypedCalls
 
 /// Plays a case: the real runtime with the plugin in it, and a host around it that follows the case.
-final class CaseStage {
+final class ConformanceRun {
   /// The case ends early.
   enum End: Error {
     /// It does not apply, and why.
@@ -142,7 +142,7 @@ final class CaseStage {
   // MARK: Runs
 
   /// A run with the valid payload.
-  func plan(budget: Duration = CaseStage.shortBudget) -> Plan { Plan(payload: order.payload, budget: budget) }
+  func plan(budget: Duration = ConformanceRun.shortBudget) -> Plan { Plan(payload: order.payload, budget: budget) }
 
   /// A new request's id.
   func newRequest() -> RequestID { RequestID(sequence: sequences.next(at: SystemClock().wallTime), origin: 1) }

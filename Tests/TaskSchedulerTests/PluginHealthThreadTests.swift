@@ -4,7 +4,7 @@ import TaskModel
 import TaskScheduler
 import Testing
 
-@Suite("A plugin's standing, on the scheduler's thread", .timeLimit(.minutes(10))) struct StandingThreadTests {
+@Suite("A plugin's standing, on the scheduler's thread", .timeLimit(.minutes(10))) struct PluginHealthThreadTests {
   @Test("a request that is handed out ahead of its time is taken back when its plugin is held back, with nothing spent")
   func handedAhead() async throws {
     var policy = SchedulingPolicy()
@@ -21,7 +21,7 @@ import Testing
     #expect(record.state == .pending && record.attemptsSpent == 0 && record.run == nil)
     // Once it is released both are handed out again.
     let released = await withCheckedContinuation { done in host.scheduler.release(.sample()) { done.resume(returning: $0) } }
-    #expect(try released.get().strikes == 1)
+    #expect(try released.get().failures == 1)
     for id in [begun, early] { #expect(try host.record(id).state == .claimed) }
     #expect(await host.liveRuns().isEmpty)
   }
@@ -55,9 +55,9 @@ import Testing
       host.scheduler.receive(.misbehaved(.sample(), "its worker was killed: it lied", incident: incident))
     }
     await host.afterTurn()
-    let handlers = await withCheckedContinuation { done in host.scheduler.standing { done.resume(returning: $1) } }
-    #expect(handlers[.sample()]?.standing.strikes == 2)
-    #expect(handlers[.sample()]?.standing.lastTrouble == "its worker was killed: it lied")
+    let handlers = await withCheckedContinuation { done in host.scheduler.health { done.resume(returning: $1) } }
+    #expect(handlers[.sample()]?.health.failures == 2)
+    #expect(handlers[.sample()]?.health.lastTrouble == "its worker was killed: it lied")
   }
 
   @Test("a plugin that is held back runs again by itself when its time has come")
@@ -74,7 +74,7 @@ import Testing
     #expect(await host.ended(4).map(\.outcome) == [.crashed, .crashed, .crashed, .crashed])
     host.launcher.end(last.run, .returned(.success, stop: nil))
     await host.ended()
-    let handlers = await withCheckedContinuation { done in host.scheduler.standing { done.resume(returning: $1) } }
-    #expect(handlers[.sample()]?.standing == Standing())
+    let handlers = await withCheckedContinuation { done in host.scheduler.health { done.resume(returning: $1) } }
+    #expect(handlers[.sample()]?.health == PluginHealth())
   }
 }

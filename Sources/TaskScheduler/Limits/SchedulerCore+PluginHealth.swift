@@ -1,0 +1,135 @@
+import TaskModel
+
+extension SchedulerCore {
+  /// Takes over what the store knows of the plugins' health.
+  func load(_ known: [TaskIdentifier: PluginHealth], now: WallTime) {
+    let longest = PluginHealth.delay(afterStrike: PluginHealth.failuresToQuarantine, retry: policy.retry)
+    for (identifier, var health) in known {
+      // A calendar that was set back since would hold it for longer than ever meant.
+      if let until = health.heldUntil { health.heldUntil = min(until, now + longest) }
+      keep(health, of: identifier)
+    }
+  }
+
+  /// What a run's end means to its plugin: crashes and forced stops count against it, a good run clears it.
+  func judge(_ entry: LiveRunEntry, _ ending: RunEnding, _ report: RunReport, _ transaction: any StoreTransaction, now: WallTime) throws {
+    let identifier = entry.identifier
+    switch ending {
+    case .crashed: try recordFailure(identifier, Self.sentence("it crashed", report), report.incident, transaction, now: now)
+    case .forced(let reason) where reason != .cancelled && reason != .replaced:
+      let what = "a run was stopped by force (\(reason.rawValue))"
+      try recordFailure(identifier, Self.sentence(what, report), report.incident, transaction, now: now)
+    case .returned(.success, _), .returned(.noop, _): try resetHealth(entry, transaction)
+    case .returned, .forced, .lost: break
+    }
+  }
+
+  /// A good run. One that was handed out before the plugin's last mishap says nothing of what the plugin is like since.
+  func resetHealth(_ entry: LiveRunEntry, _ transaction: any StoreTransaction) throws {
+    let identifier = entry.identifier
+    guard var health = pluginHealth[identifier], !health.isQuarantined, health.failures > 0 || health.heldUntil != nil else { return }
+    if let newest = newestAtFailure[identifier], entry.run <= newest { return }
+    health.clear()
+    try change(identifier, to: health, incident: incidents[identifier], transaction)
+  }
+
+  /// A plugin has misbehaved: `trouble` is a sentence.
+  func recordFailure(
+    _ identifier: TaskIdentifier, _ trouble: String, _ incident: UInt64?, _ transaction: any StoreTransaction, now: WallTime
+  ) throws {
+    // Runs that one mishap ended are one failure.
+    if let incident, incidents[identifier] == incident { return }
+    var health = pluginHealth[identifier] ?? PluginHealth()
+    health.recordFailure(trouble, retry: policy.retry, now: now)
+    try change(identifier, to: health, incident: incident ?? incidents[identifier], transaction)
+    newestAtFailure[identifier] = [live.keys.max(), claims.keys.max()].compactMap { $0 }.max() ?? newestAtFailure[identifier]
+  }
+
+  /// Lets a plugin run again, with nothing held against it. Returns what was.
+  func release(_ identifier: TaskIdentifier, _ transaction: any StoreTransaction) throws -> PluginHealth {
+    guard let health = pluginHealth[identifier] else {
+      guard handlers[identifier] != nil else {
+        throw RequestRefusal(
+          .notFound, "no plugin registered \(identifier), and nothing is held against it: see taskhost plugins list", field: "identifier")
+      }
+      return PluginHealth()
+    }
+    try change(identifier, to: nil, incident: incidents[identifier], transaction)
+    return health
+  }
+
+  /// Runs of a host that is gone because of them: each plugin is struck once. Returns the health that follows from `known`.
+  static func pluginHealth(
+    _ known: [TaskIdentifier: PluginHealth], afterHostDiedOf crashed: [RunID: String], among running: [RequestRecord], retry: RetryPolicy,
+    now: WallTime
+  ) -> [TaskIdentifier: PluginHealth] {
+    var pluginHealth = known
+    var blamed: Set<TaskIdentifier> = []
+    for record in running {
+      let identifier = record.request.identifier
+      guard let run = record.run, let trouble = crashed[run], blamed.insert(identifier).inserted else { continue }
+      pluginHealth[identifier, default: PluginHealth()].recordFailure(
+        "it took the host along: \(Self.firstLine(trouble))", tookHost: true, retry: retry, now: now)
+    }
+    return pluginHealth
+  }
+
+  /// Writes a health, and remembers what was in case the turn is undone.
+  func change(_ identifier: TaskIdentifier, to health: PluginHealth?, incident: UInt64?, _ transaction: any StoreTransaction) throws {
+    let health = health == PluginHealth() ? nil : health
+    try transaction.setHealth(health, of: identifier)
+    turn.pluginHealth.append(
+      EngineTurn.HealthChange(
+        identifier: identifier, health: health, before: pluginHealth[identifier], incidentBefore: incidents[identifier],
+        newestBefore: newestAtFailure[identifier]))
+    incidents[identifier] = incident
+    keep(health, of: identifier)
+  }
+
+  /// Takes changes back, the last one first.
+  func takeBack(_ changes: some BidirectionalCollection<EngineTurn.HealthChange>) {
+    for change in changes.reversed() {
+      incidents[change.identifier] = change.incidentBefore
+      newestAtFailure[change.identifier] = change.newestBefore
+      keep(change.before, of: change.identifier)
+    }
+  }
+
+  private func keep(_ health: PluginHealth?, of identifier: TaskIdentifier) {
+    pluginHealth[identifier] = health
+    handlers[identifier]?.heldUntil = health.flatMap { $0.isQuarantined ? .distantFuture : $0.heldUntil }
+  }
+
+  /// How a handler stands; a time that has passed holds it back no more.
+  func overview(of handler: HandlerState, now: WallTime) -> HandlerOverview {
+    var health = pluginHealth[handler.contract.identifier] ?? PluginHealth()
+    if !health.isHeld(at: now) { health.heldUntil = nil }
+    let identifier = handler.contract.identifier
+    var overview = HandlerOverview(running: handler.running, suspension: handler.suspension, health: health)
+    overview.shortage = handler.shortage
+    (overview.rate, overview.quota) = limits.description(of: identifier, live: liveStarts(of: identifier), now: now)
+    for lane in handler.lanes.values {
+      if case .at(let due) = lane.nextDue { overview.nextDue = min(overview.nextDue ?? due, due) }
+    }
+    return overview
+  }
+
+  /// Why a plugin's health keeps its requests from being run, a sentence; nil: it does not.
+  func gate(of identifier: TaskIdentifier, now: WallTime) -> String? {
+    guard let health = pluginHealth[identifier] else { return nil }
+    let last = health.lastTrouble.map { "; last: \($0)" } ?? ""
+    if let since = health.quarantinedSince {
+      return "the plugin is quarantined, for \(Self.text(now - since)) now\(last): taskhost plugins release \(identifier)"
+    }
+    guard let until = health.heldUntil, now < until else { return nil }
+    let count = health.failures == 1 ? "1 crash or forced stop" : "\(health.failures) crashes or forced stops"
+    return "the plugin is held back after \(count): for another \(Self.text(until - now))\(last)"
+  }
+
+  private static func sentence(_ what: String, _ report: RunReport) -> String {
+    guard let detail = report.trouble.map(firstLine) ?? report.message else { return what }
+    return "\(what): \(String(detail.prefix(500)))"
+  }
+
+  static func firstLine(_ text: String) -> String { String(text.prefix { $0 != "\n" }.prefix(500)) }
+}
