@@ -14,7 +14,7 @@ struct SweepEnvironment {
   /// Reports the number of handled files, and the total as far as it is known.
   var progress: (UInt64, UInt64) -> Void
   var log: (Logger.Level, String) -> Void
-  /// Asks which files below a rule's directory are open: one answer per file. If there is no answer, the kernel's leases must decide.
+  /// Asks which files below a rule's directory are open: one answer per file. Without an answer, the kernel's leases decide.
   /// Called on the sweep's thread, and for a large tree concurrently on another thread.
   var openFiles: (String, [OpenFileQuestion]) -> [FileUse] = { _, _ in [] }
   /// Directories that must not be cleaned up under another name either.

@@ -3,7 +3,7 @@ struct TrustedAuthorities: Sendable {
   /// Largest file of certificates that is read: 1 MiB.
   private static let largestFile = 1 << 20
 
-  /// In PEM, beside the system's; nil: none.
+  /// PEM certificates that are trusted in addition to the system's; nil if there are none.
   let certificates: [UInt8]?
   private let file: String
 
