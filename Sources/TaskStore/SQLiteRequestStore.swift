@@ -164,7 +164,7 @@ public final class SQLiteRequestStore: RequestStore {
   /// Empties SQLite's caches, and closes the connections of readers.
   public func giveBackMemory() {
     guard !isClosed.withLock({ $0 }) else { return }
-    pool.releaseMemoryEventually()
+    pool.invalidateReadOnlyConnections()
     pool.writeWithoutTransaction { $0.releaseMemory() }
   }
 
