@@ -1,5 +1,6 @@
 import HostControl
 import HostThreads
+import StrictText
 import TaskModel
 
 /// Talks to a host over its control socket.
@@ -87,18 +88,7 @@ struct ControlClient: Sendable {
   }
 
   /// Text as part of a path or a query.
-  static func escape(_ text: String) -> String {
-    var escaped = ""
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-        UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
-        escaped.unicodeScalars.append(UnicodeScalar(byte))
-      default: escaped += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-      }
-    }
-    return escaped
-  }
+  static func escape(_ text: String) -> String { PercentEncoding.encode(text, keeping: "-._~") }
 
   private func refusal(_ bytes: [UInt8], status: Int) -> CommandFailure {
     guard let answer = try? Answer(bytes).read(ErrorAnswer.self) else {
