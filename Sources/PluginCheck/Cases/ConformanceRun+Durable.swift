@@ -23,9 +23,14 @@ extension ConformanceRun {
     return seen
   }
 
+  /// What a handler may find of another version of itself, or of nobody it knows.
+  private func foreignValues() -> [[UInt8]] {
+    [[], random.bytes(1), random.bytes(4096), Array("{\"version\": 99}".utf8), random.bytes(Limits.stateValueBytes)]
+  }
+
   func playStateForeign() throws(End) -> String {
     try launch()
-    let values = [[], random.bytes(1), random.bytes(4096), Array("{\"version\": 99}".utf8), random.bytes(Limits.stateValueBytes)]
+    let values = foreignValues()
     for (number, value) in values.enumerated() {
       reporter.at("a run whose state is \(value.count) bytes that it did not write, \(number + 1) of \(values.count)")
       services.clear()
@@ -38,7 +43,7 @@ extension ConformanceRun {
 
   func playCheckpointForeign() throws(End) -> String {
     try launch()
-    let values = [[], random.bytes(1), random.bytes(4096), Array("{\"version\": 99}".utf8), random.bytes(Limits.stateValueBytes)]
+    let values = foreignValues()
     for (number, value) in values.enumerated() {
       reporter.at("a run whose checkpoint is \(value.count) bytes that it did not write, \(number + 1) of \(values.count)")
       var plan = plan()
