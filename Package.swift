@@ -242,8 +242,8 @@ let package = Package(
       dependencies: ["HostConditions", "MemoryStore", "StoreTestSupport", "TaskHost", "TaskModel", "TaskScheduler", logging],
       swiftSettings: settings),
     .target(
-      name: "ControlTestSupport", dependencies: ["HostControl", "TaskModel", logging, serviceLifecycle], path: "Tests/ControlTestSupport",
-      swiftSettings: settings),
+      name: "ControlTestSupport", dependencies: ["HostControl", "StoreTestSupport", "TaskModel", logging, serviceLifecycle],
+      path: "Tests/ControlTestSupport", swiftSettings: settings),
     .testTarget(
       name: "HostControlTests",
       dependencies: ["ControlTestSupport", "HostControl", "StrictText", "TaskModel", asyncHTTPClient, httpTypes, nioCore, nioHTTP1],

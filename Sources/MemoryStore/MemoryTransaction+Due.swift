@@ -10,8 +10,7 @@ extension MemoryTransaction {
         DueRequest(
           id: record.id, due: record.due, priority: priority, attemptsSpent: record.attemptsSpent, isRepeating: record.isRepeating))
     }
-    guard offers.contains(where: { $0.priority != offers[0].priority }) else { return offers }
-    return Array(offers.sorted { ($0.rank, $0.id) < ($1.rank, $1.id) }.prefix(max(0, limit)))
+    return DueRequest.best(of: offers, limit: limit)
   }
 
   func nextDue(in lane: Lane) throws -> WallTime? {

@@ -153,45 +153,12 @@ final class MemoryTransaction: StoreTransaction {
 
   // MARK: Runs
 
-  func claim(_ id: RequestID, run: RunID) throws {
-    guard let row = row(id) else { throw StoreError.other("request \(id) does not exist") }
+  func apply(_ change: RequestChange, to id: RequestID) throws {
+    guard let row = row(id) else { throw StoreError.fenced }
     var new = row.record
-    new.state = try new.state.transition(on: .claimed, guards: RequestGuards()).state
-    new.run = run
-    try change(row, to: new, lane: nil)
-  }
-
-  func start(_ id: RequestID, run: RunID, at now: WallTime) throws {
-    guard let row = row(id) else { throw StoreError.other("request \(id) does not exist") }
-    var new = row.record
-    guard new.state != .claimed || new.run == run else { throw StoreError.fenced }
-    new.state = try new.state.transition(on: .started, guards: RequestGuards()).state
-    new.run = run
-    new.started = now
-    try change(row, to: new, lane: nil)
-  }
-
-  func succeed(_ id: RequestID, run: RunID, began: WallTime?, outcome: RunOutcome, message: String?, at now: WallTime) throws {
-    guard let row = row(id), row.record.run == run, row.record.state == (began == nil ? .running : .claimed) else {
-      throw StoreError.fenced
-    }
-    var new = row.record
-    if began != nil { new.state = try new.state.transition(on: .started, guards: RequestGuards()).state }
-    new.state = try new.state.transition(on: .ended(.succeeded), guards: RequestGuards()).state
-    new.started = began ?? new.started
-    new.attemptsSpent = 0
-    new.losses = 0
-    new.run = nil
-    new.ended = now
-    new.lastOutcome = outcome
-    new.lastMessage = message
-    try change(row, to: new, lane: nil)
-    removeCheckpoint(of: id.sequence)
-  }
-
-  func requestRunning(as run: RunID, of request: RequestID) throws -> RequestRecord {
-    guard let record = row(request)?.record, record.state == .running, record.run == run else { throw StoreError.fenced }
-    return record
+    try new.apply(change)
+    try self.change(row, to: new, lane: nil)
+    if new.state.isFinal { removeCheckpoint(of: id.sequence) }
   }
 
   // MARK: Rows and where they are found

@@ -15,8 +15,7 @@ extension SQLiteTransaction {
           attemptsSpent: StoredNumber.count($0.integer(2)), isRepeating: $0.integer(3) != 0)
       }
     }
-    guard offers.contains(where: { $0.priority != offers[0].priority }) else { return offers }
-    return Array(offers.sorted { ($0.rank, $0.id) < ($1.rank, $1.id) }.prefix(limit))
+    return DueRequest.best(of: offers, limit: limit)
   }
 
   func nextDue(in lane: Lane) throws -> WallTime? {

@@ -79,8 +79,7 @@ final class SQLiteTransaction: StoreTransaction {
   /// Frequently used statements, prepared once.
   final class Statements {
     let begin, savepoint, releaseSavepoint, rollbackToSavepoint: PreparedStatement
-    let insert, insertPayload, payload, eventPayload, update, rewrite, select, claim, start, startClaimed, succeed,
-      appendRun: PreparedStatement
+    let insert, insertPayload, payload, eventPayload, update, rewrite, select, change, appendRun: PreparedStatement
     let selectRunning, selectClaimed, selectHolder, due, nextPriority, firstDue, nextDeadline: PreparedStatement
     let deleteCheckpoint, edges, openEdges, settleEdges: PreparedStatement
     let insertTag, tags, deleteTag, identifierAndState: PreparedStatement
@@ -113,14 +112,12 @@ final class SQLiteTransaction: StoreTransaction {
         retry_initial_ms = ?, retry_maximum_ms = ?, repeats = ?, clock = ?, deadline_ms = ?, event = ?, options = ? WHERE id = ?
         """)
       select = try prepare("SELECT \(columns) FROM requests WHERE id = ?")
-      claim = try prepare("UPDATE requests SET state = 30, run = ? WHERE id = ? AND state = 20 AND noted(identifier)")
-      start = try prepare("UPDATE requests SET state = 40, run = ?, started_ms = ? WHERE id = ? AND state = 20 AND noted(identifier)")
-      startClaimed = try prepare(
-        "UPDATE requests SET state = 40, started_ms = ? WHERE id = ? AND run = ? AND state = 30 AND noted(identifier)")
-      succeed = try prepare(
+      change = try prepare(
         """
-        UPDATE requests SET state = 50, attempts_spent = 0, losses = 0, run = NULL, started_ms = coalesce(?, started_ms), ended_ms = ?,
-        last_outcome = ?, last_message = ? WHERE id = ? AND run = ? AND state = ? AND noted(identifier)
+        UPDATE requests SET state = ?1, attempts_spent = attempts_spent * ?2 + ?3, losses = losses * ?4 + ?5, run = ?6,
+        started_ms = coalesce(?7, started_ms), ended_ms = coalesce(?8, ended_ms), last_outcome = coalesce(?9, last_outcome),
+        last_message = iif(?9 IS NULL, last_message, ?10)
+        WHERE id = ?11 AND state = ?12 AND (?13 IS NULL OR run = ?13) AND noted(identifier)
         """)
       appendRun = try prepare(
         """
@@ -349,42 +346,27 @@ final class SQLiteTransaction: StoreTransaction {
 
   // MARK: Runs
 
-  func claim(_ id: RequestID, run: RunID) throws {
-    let changed = try statements.claim.run(.integer(run.sequence), .integer(id.sequence))
-    guard changed == 1 else { throw try refusal(of: .claimed, id) }
-    try noteState(from: .pending, to: .claimed)
-  }
-
-  func start(_ id: RequestID, run: RunID, at now: WallTime) throws {
-    if try statements.start.run(.integer(run.sequence), .integer(now.unixMilliseconds), .integer(id.sequence)) == 1 {
-      return try noteState(from: .pending, to: .running)
-    }
-    let changed = try statements.startClaimed.run(.integer(now.unixMilliseconds), .integer(id.sequence), .integer(run.sequence))
-    guard changed == 1 else { throw try refusal(of: .started, id) }
-    try noteState(from: .claimed, to: .running)
-  }
-
-  /// Why an event did not change a request: the request does not exist, is claimed for another run, or is in a state that does not allow
-  /// the event.
-  private func refusal(of event: RequestEvent, _ id: RequestID) throws -> any Error {
-    guard let state = try request(id)?.state else { return StoreError.other("request \(id) does not exist") }
-    return state == .claimed && event == .started ? StoreError.fenced : IllegalTransition(state: state, event: event)
-  }
-
-  func succeed(_ id: RequestID, run: RunID, began: WallTime?, outcome: RunOutcome, message: String?, at now: WallTime) throws {
-    let state: RequestState = began == nil ? .running : .claimed
-    let changed = try statements.succeed.run(
-      .integer(began?.unixMilliseconds), .integer(now.unixMilliseconds), .integer(outcome.stored), .text(message), .integer(id.sequence),
-      .integer(run.sequence), .integer(state.stored))
-    guard changed == 1 else { throw StoreError.fenced }
-    try noteState(from: state, to: .succeeded)
-    try statements.deleteCheckpoint.run(.integer(id.sequence))
-  }
-
-  /// Records the change of state of the request that a statement with `noted` has just changed.
-  private func noteState(from old: RequestState, to new: RequestState) throws {
+  func apply(_ change: RequestChange, to id: RequestID) throws {
     let statements = try statements
-    statements.counts.changed(statements.noted.value, from: old.stored, to: new.stored)
+    let transition = change.transition
+    let changed = try statements.change.run { row in
+      row.integer(transition.state.stored)
+      row.integer(transition.attempts.factor)
+      row.integer(transition.attempts.summand)
+      row.integer(transition.losses.factor)
+      row.integer(transition.losses.summand)
+      row.integer(change.run?.sequence)
+      row.integer(change.started?.unixMilliseconds)
+      row.integer(change.end?.time.unixMilliseconds)
+      row.integer(change.end?.outcome.stored)
+      row.text(change.end?.message)
+      row.integer(id.sequence)
+      row.integer(change.from.stored)
+      row.integer(change.expectedRun?.sequence)
+    }
+    guard changed == 1 else { throw StoreError.fenced }
+    statements.counts.changed(statements.noted.value, from: change.from.stored, to: transition.state.stored)
+    if transition.state.isFinal { try statements.deleteCheckpoint.run(.integer(id.sequence)) }
   }
 
   func append(_ run: RunRecord) throws {
@@ -403,12 +385,13 @@ final class SQLiteTransaction: StoreTransaction {
     runCount? += 1
   }
 
-  func requestRunning(as run: RunID, of request: RequestID) throws -> RequestRecord {
-    guard let record = try self.request(request), record.state == .running, record.run == run else { throw StoreError.fenced }
-    return record
-  }
-
   func record(_ row: borrowing PreparedStatement.Columns) throws -> RequestRecord {
     try RequestColumns.record(row, origin: origin) { try identifiers.name(of: $0, in: database) }
   }
+}
+
+extension RequestTransition.Count {
+  /// A count becomes itself times this, plus the ``summand``.
+  fileprivate var factor: Int64 { self == .reset ? 0 : 1 }
+  fileprivate var summand: Int64 { self == .add ? 1 : 0 }
 }

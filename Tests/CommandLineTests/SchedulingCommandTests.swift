@@ -192,7 +192,7 @@ import Testing
       let none = try await run("tasks", "retry", "--all")
       #expect(none.status == 0)
       #expect(none.errors == "no request has failed\n")
-      for id in [first, second, third].compactMap(RequestID.init) { host.change(id) { $0.state = .failed } }
+      for id in [first, second, third].compactMap(RequestID.init) { host.change(id, to: .failed) }
       #expect(try await run("tasks", "retry", "--all", "--identifier", "a").output == "\(first) pending\n")
       #expect(try await run("tasks", "retry", "--all", "--tag", "t").output == "\(second) pending\n")
       let both = try await run("tasks", "retry", third, first)
@@ -213,7 +213,7 @@ import Testing
       #expect(pending.status == 6 && pending.errors.contains("only a failed request can be discarded"), "\(pending.errors)")
       let none = try await run("tasks", "discard", "--all")
       #expect(none.status == 0 && none.errors == "no request has failed\n")
-      for id in ids.compactMap(RequestID.init) { host.change(id) { $0.state = .failed } }
+      for id in ids.compactMap(RequestID.init) { host.change(id, to: .failed) }
       #expect(try await run("tasks", "discard", "--all", "--tag", "u").output == "\(ids[2]) discarded\n")
       #expect(try await run("tasks", "discard", "--all", "--identifier", "a").output == "\(ids[0]) discarded\n")
       #expect(try await run("tasks", "discard", ids[1]).output == "\(ids[1]) discarded\n")

@@ -46,7 +46,7 @@ extension MemoryHost {
   /// As the protocol says.
   public func discard(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
     guard try await request(id).state == .failed else { throw RequestRefusal(.conflict, "only a failed request can be discarded") }
-    change(id) { $0.state = .cancelled }
+    change(id, to: .cancelled)
     return try await request(id)
   }
 

@@ -1,4 +1,5 @@
 public import HostControl
+import StoreTestSupport
 import Synchronization
 public import TaskModel
 
@@ -82,10 +83,11 @@ public final class MemoryHost: ControlledHost {
   /// A new id.
   public func newSequence() -> Int64 { state.withLock { $0.generator.next(at: now) } }
 
-  /// Changes a request and tells the readers.
-  public func change(_ id: RequestID, _ change: @Sendable (inout RequestRecord) -> Void) {
+  /// Puts a request into a state, unless that is nil, changes what else `change` says, and tells the readers.
+  public func change(_ id: RequestID, to next: RequestState? = nil, _ change: @Sendable (inout RequestRecord) -> Void = { _ in }) {
     let record = state.withLock { state -> RequestRecord? in
       guard var record = state.requests[id] else { return nil }
+      if let next { record.place(in: next) }
       change(&record)
       state.requests[id] = record
       return record
@@ -100,7 +102,7 @@ public final class MemoryHost: ControlledHost {
     guard let identifier else { return run }
     let record = RunRecord(id: run, request: request, identifier: identifier, attempt: attempt, started: now)
     put(record)
-    change(request) { $0.state = .running }
+    change(request, to: .running)
     emit(.run(record))
     return run
   }
@@ -118,9 +120,7 @@ public final class MemoryHost: ControlledHost {
     }
     guard let record else { return }
     emit(.run(record))
-    change(record.request) {
-      ($0.state, $0.lastOutcome, $0.lastMessage, $0.attemptsSpent) = (next, outcome, message, attemptsSpent)
-    }
+    change(record.request, to: next) { ($0.lastOutcome, $0.lastMessage, $0.attemptsSpent) = (outcome, message, attemptsSpent) }
   }
 
   /// Writes a line to a run's log.
@@ -219,14 +219,14 @@ public final class MemoryHost: ControlledHost {
   public func cancel(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
     let record = try await request(id)
     guard !record.state.isFinal else { throw RequestRefusal(.conflict, "\(id) is \(record.state.rawValue) already") }
-    change(id) { $0.state = .cancelled }
+    change(id, to: .cancelled)
     return try await request(id)
   }
 
   /// As the protocol says.
   public func retry(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
     guard try await request(id).state == .failed else { throw RequestRefusal(.conflict, "only a failed request can be retried") }
-    change(id) { $0.state = .pending }
+    change(id, to: .pending)
     return try await request(id)
   }
 

@@ -56,8 +56,8 @@ import Testing
       let response = try await HTTPTestClient(socket: fixture.socket).stream("?request=\(second)")
       var body = response.body.makeAsyncIterator()
       _ = try await body.next()
-      host.change(first) { $0.state = .cancelled }
-      host.change(second) { $0.state = .cancelled }
+      host.change(first, to: .cancelled)
+      host.change(second, to: .cancelled)
       host.finish()
       var text = ""
       while let part = try await body.next() { text += Self.text(part) }

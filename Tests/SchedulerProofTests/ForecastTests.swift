@@ -58,7 +58,8 @@ import Testing
   @Test("goes on with the runs that there are")
   func running() {
     let running = Self.record(1) { record in
-      (record.state, record.run, record.started) = (.running, RunID(sequence: 5, origin: Self.origin), Self.now + .seconds(-30))
+      record.place(in: .running)
+      (record.run, record.started) = (RunID(sequence: 5, origin: Self.origin), Self.now + .seconds(-30))
     }
     let queue = ForecastQueue([running, Self.record(2)], durations: [.sample(): .seconds(40)])
     let forecast = Self.basis().forecast(of: queue, to: Self.now + .seconds(250))
@@ -115,7 +116,8 @@ import Testing
     func blocked(_ sequence: Int64, after: Int64) -> RequestRecord {
       Self.record(sequence, Self.other) { record in
         let predecessor = RequestID(sequence: after, origin: Self.origin)
-        (record.state, record.blockedBy) = (.blocked, predecessor)
+        record.place(in: .blocked)
+        record.blockedBy = predecessor
         record.request.after = [Dependency(.request(predecessor))]
       }
     }

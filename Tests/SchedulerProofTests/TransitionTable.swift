@@ -38,10 +38,10 @@ enum TransitionTable {
     }
   }
 
-  private static func words(_ attempts: RequestTransition.Attempts) -> String {
+  private static func words(_ attempts: RequestTransition.Count) -> String {
     switch attempts {
     case .keep: "as they were"
-    case .spend: "one more"
+    case .add: "one more"
     case .reset: "none"
     }
   }
@@ -81,7 +81,7 @@ enum TransitionTable {
     }
     return leads.map { lead in
       let due = lead.to.state == .pending ? words(lead.to.due) : ""
-      let loss = lead.to.countsAsLoss ? "; one more loss in a row" : ""
+      let loss = lead.to.losses == .add ? "; one more loss in a row" : ""
       return
         "| `\(state.rawValue)` | \(words(event)) | \(condition(lead.guards)) | `\(lead.to.state.rawValue)` | \(due) | \(words(lead.to.attempts))\(loss) |"
     }

@@ -32,3 +32,31 @@ extension RequestRecord {
       state: state, due: due, occurrence: every == nil ? nil : due, submitted: .testStart, blockedBy: blockedBy)
   }
 }
+
+extension RequestRecord {
+  /// Puts it into a state, whatever leads there: only transitions change the state of a record, so this makes another one.
+  public mutating func place(in state: RequestState) {
+    self = RequestRecord(
+      id: id, request: request, state: state, due: due, occurrence: occurrence, submitted: submitted, attemptsSpent: attemptsSpent,
+      losses: losses, stopRequested: stopRequested, blockedBy: blockedBy, run: run, started: started, ended: ended,
+      lastOutcome: lastOutcome, lastMessage: lastMessage, isRelaxed: isRelaxed, eventDue: eventDue, eventSince: eventSince,
+      missedLeft: missedLeft)
+  }
+}
+
+// The changes of the dispatch path, for tests that do not look at them.
+extension StoreTransaction {
+  /// Claims a pending request.
+  public func claim(_ id: RequestID, run: RunID) throws { try apply(.claimed(by: run), to: id) }
+
+  /// Starts a run of a pending request, or of one that is claimed.
+  public func start(_ id: RequestID, run: RunID, at now: WallTime) throws {
+    let isClaimed = try request(id)?.state == .claimed
+    try apply(.started(run, from: isClaimed ? .claimed : .pending, at: now), to: id)
+  }
+
+  /// Ends a run with success.
+  public func succeed(_ id: RequestID, run: RunID, began: WallTime?, outcome: RunOutcome, message: String?, at now: WallTime) throws {
+    try apply(.ended(run, outcome, message: message, began: began, at: now), to: id)
+  }
+}

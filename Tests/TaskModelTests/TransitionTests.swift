@@ -23,13 +23,14 @@ import Testing
 
   @Sendable private static func once(_ guards: RequestGuards) -> Bool { !guards.repeating }
   @Sendable private static func repeating(_ guards: RequestGuards) -> Bool { guards.repeating }
-  private static let nextOccurrence = RequestTransition(state: .pending, due: .nextOccurrence, attempts: .reset)
+  private static let nextOccurrence = RequestTransition(state: .pending, due: .nextOccurrence, attempts: .reset, losses: .reset)
 
   /// "How a run ends, and what its request does then", with everything else that may happen to a request.
   private static let table: [Line] = plain + spending
 
   private static let plain: [Line] = [
     Line(.blocked, .unblocked, RequestTransition(state: .pending)),
+    Line(.blocked, .predecessorFailed, RequestTransition(state: .failed)),
     Line(.blocked, .cancelled, RequestTransition(state: .cancelled)),
     Line(.pending, .claimed, RequestTransition(state: .claimed)),
     Line(.pending, .started, RequestTransition(state: .running)),
@@ -37,20 +38,20 @@ import Testing
     Line(.claimed, .released, RequestTransition(state: .pending)),
     Line(.claimed, .started, RequestTransition(state: .running)),
     Line(.running, .released, RequestTransition(state: .pending)),
-    Line(.failed, .retried, RequestTransition(state: .pending, due: .now, attempts: .reset)),
+    Line(.failed, .retried, RequestTransition(state: .pending, due: .now, attempts: .reset, losses: .reset)),
     Line(.failed, .discarded, RequestTransition(state: .cancelled)),
-    Line(.failed, .redriven, RequestTransition(state: .blocked, attempts: .reset)),
+    Line(.failed, .redriven, RequestTransition(state: .blocked, attempts: .reset, losses: .reset)),
 
-    Line(.running, .ended(.succeeded), when: once, RequestTransition(state: .succeeded, attempts: .reset)),
+    Line(.running, .ended(.succeeded), when: once, RequestTransition(state: .succeeded, attempts: .reset, losses: .reset)),
     Line(.running, .ended(.succeeded), when: repeating, nextOccurrence),
-    Line(.running, .ended(.noop), when: once, RequestTransition(state: .succeeded, attempts: .reset)),
+    Line(.running, .ended(.noop), when: once, RequestTransition(state: .succeeded, attempts: .reset, losses: .reset)),
     Line(.running, .ended(.noop), when: repeating, nextOccurrence),
-    Line(.running, .ended(.failed), when: once, RequestTransition(state: .failed)),
+    Line(.running, .ended(.failed), when: once, RequestTransition(state: .failed, losses: .reset)),
     Line(.running, .ended(.failed), when: repeating, nextOccurrence),
-    Line(.running, .ended(.snoozed), RequestTransition(state: .pending, due: .afterSnooze)),
-    Line(.running, .ended(.stopped), RequestTransition(state: .pending, due: .now)),
-    Line(.running, .ended(.cancelled), RequestTransition(state: .cancelled)),
-    Line(.running, .ended(.lost), when: { $0.lossesLeft }, RequestTransition(state: .pending, due: .now, countsAsLoss: true)),
+    Line(.running, .ended(.snoozed), RequestTransition(state: .pending, due: .afterSnooze, losses: .reset)),
+    Line(.running, .ended(.stopped), RequestTransition(state: .pending, due: .now, losses: .reset)),
+    Line(.running, .ended(.cancelled), RequestTransition(state: .cancelled, losses: .reset)),
+    Line(.running, .ended(.lost), when: { $0.lossesLeft }, RequestTransition(state: .pending, due: .now, losses: .add)),
     Line(.running, .ended(.lost), when: { !$0.lossesLeft && !$0.repeating }, RequestTransition(state: .failed)),
     Line(.running, .ended(.lost), when: { !$0.lossesLeft && $0.repeating }, nextOccurrence),
   ]
@@ -58,16 +59,18 @@ import Testing
   private static let spending: [Line] = [RunOutcome.retried, .expired, .crashed].flatMap { (outcome: RunOutcome) -> [Line] in
     [
       Line(
-        .running, .ended(outcome), when: { $0.attemptsLeft }, RequestTransition(state: .pending, due: .afterBackoff, attempts: .spend)),
+        .running, .ended(outcome), when: { $0.attemptsLeft },
+        RequestTransition(state: .pending, due: .afterBackoff, attempts: .add, losses: .reset)),
       Line(
-        .running, .ended(outcome), when: { !$0.attemptsLeft && !$0.repeating }, RequestTransition(state: .failed, attempts: .spend)),
+        .running, .ended(outcome), when: { !$0.attemptsLeft && !$0.repeating },
+        RequestTransition(state: .failed, attempts: .add, losses: .reset)),
       Line(.running, .ended(outcome), when: { !$0.attemptsLeft && $0.repeating }, nextOccurrence),
     ]
   }
 
   private static let outcomes: [RequestEvent] = RunOutcome.allCases.map { .ended($0) }
   private static let events: [RequestEvent] =
-    [.unblocked, .claimed, .released, .started, .cancelled, .retried, .discarded, .redriven]
+    [.unblocked, .predecessorFailed, .claimed, .released, .started, .cancelled, .retried, .discarded, .redriven]
     + outcomes
 
   private static let guards = [true, false].flatMap { attempts in
@@ -95,8 +98,8 @@ import Testing
         }
       }
     }
-    // 21 pairs, 8 guards each: no line of the table is left unused.
-    #expect(legal == 21 * 8)
+    // 22 pairs, 8 guards each: no line of the table is left unused.
+    #expect(legal == 22 * 8)
   }
 
   @Test("an illegal transition says which state met which event")

@@ -36,7 +36,7 @@ import Testing
     #expect(try past(50) == [1])
     // The blocked one counts from when it is pending.
     var sixth = try store.known(6)
-    sixth.state = .pending
+    sixth.place(in: .pending)
     try store.commit { try $0.update(sixth) }
     #expect(try store.commit { try $0.nextDeadline() } == .ms(5))
   }
@@ -92,7 +92,7 @@ import Testing
     let rule = RepeatRule(.cron(CronRule("0 8 * * *", timeZone: "Europe/Berlin")))
     var records = (1...3).map { RequestRecord.sample(Int64($0), origin: store.origin) }
     for index in records.indices { records[index].request.repetition = rule }
-    records[1].state = .running
+    records[1].place(in: .running)
     try store.commit { transaction in
       for record in records { try transaction.insert(record) }
       try transaction.insert(.sample(4, origin: store.origin, every: .seconds(900)))

@@ -141,7 +141,8 @@ import Testing
     #expect(try live("a", after: 3) == [4])
     #expect(try live("e\u{301}") == [])
     var first = try store.known(1)
-    (first.state, first.ended) = (.failed, .ms(1))
+    first.place(in: .failed)
+    first.ended = .ms(1)
     try store.commit { try $0.update(first) }
     #expect(try live("a") == [3, 4])
     var fifth = try store.known(5)
@@ -213,7 +214,8 @@ import Testing
     (first.eventDue, first.eventSince, first.due) = (.ms(1), .ms(2), .ms(3))
     try store.commit { try $0.update(first) }
     #expect(try store.known(1) == first)
-    (first.state, first.ended) = (.cancelled, .ms(5))
+    first.place(in: .cancelled)
+    first.ended = .ms(5)
     try store.commit { try $0.update(first) }
     #expect(try store.commit { try $0.waiting(forEvent: "b").map(\.id.sequence) } == [3, 4])
   }

@@ -72,7 +72,8 @@ import Testing
       #expect(try store.commit { try $0.lanesWithPending() } == [])
       #expect(try store.commit { try $0.nextDue(in: lane) } == nil)
       var record = try store.known(1)
-      (record.state, record.run) = (.pending, nil)
+      record.place(in: .pending)
+      record.run = nil
       try store.commit { try $0.update(record) }
       #expect(try store.commit { try $0.lanesWithPending() } == [lane])
     }

@@ -96,7 +96,8 @@ import Testing
     try store.commit { transaction in
       for number in Self.many {
         guard var record = try transaction.request(store.id(number)) else { continue }
-        (record.state, record.run) = (.pending, nil)
+        record.place(in: .pending)
+        record.run = nil
         try transaction.update(record)
       }
     }

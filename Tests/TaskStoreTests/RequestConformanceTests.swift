@@ -40,7 +40,7 @@ import Testing
       change(&record)
       records.append(record)
     }
-    for state in RequestState.allCases { add { $0.state = state } }
+    for state in RequestState.allCases { add { $0.place(in: state) } }
     for outcome in RunOutcome.allCases { add { $0.lastOutcome = outcome } }
     for reason in StopReason.allCases { add { $0.stopRequested = reason } }
     for policy in ConflictPolicy.allCases { add { $0.request.onConflict = policy } }
@@ -159,7 +159,7 @@ import Testing
     }
     #expect(try store.commit { try $0.holder(of: "k", identifier: .sample())?.id } == store.id(1))
     var first = try store.known(1)
-    first.state = .cancelled
+    first.place(in: .cancelled)
     first.ended = .ms(1)
     try store.commit { try $0.update(first) }
     #expect(try store.commit { try $0.holder(of: "k", identifier: .sample()) } == nil)

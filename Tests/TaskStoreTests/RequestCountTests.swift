@@ -40,7 +40,8 @@ import Testing
             try transaction.succeed(id, run: run, began: nil, outcome: .succeeded, message: nil, at: .ms(number))
           case 4:
             guard var record = try transaction.request(id) else { return }
-            (record.state, record.run, record.ended) = (state, nil, state.isFinal ? .ms(number) : nil)
+            record.place(in: state)
+            (record.run, record.ended) = (nil, state.isFinal ? .ms(number) : nil)
             if Bool.random(using: &random) { try transaction.update(record) } else { try transaction.rewrite(record) }
           default:
             _ = try transaction.prune(before: .ms(number - 60), keeping: 5, limit: 2)

@@ -71,7 +71,8 @@ import Testing
     try store.add(.sample(1, origin: store.origin))
     try store.commit { try $0.claim(store.id(1), run: store.runID(11)) }
     var record = try store.known(1)
-    (record.state, record.run) = (.pending, nil)
+    record.place(in: .pending)
+    record.run = nil
     try store.commit { try $0.update(record) }
     #expect(try store.due(by: .ms(100)) == [1])
     #expect(try store.counts() == [.pending: 1])

@@ -98,7 +98,7 @@ import Testing
     #expect(try store.requests(RequestQuery()).map(\.id.sequence) == [3, 1])
     #expect(try store.deadLetters() == [DeadLetters(identifier: .sample(), count: 2, oldest: .ms(0))])
     var discarded = try store.known(1)
-    discarded.state = .cancelled
+    discarded.place(in: .cancelled)
     try store.commit { try $0.update(discarded) }
     _ = try store.commit { try $0.prune(before: .ms(1_000_000), keeping: 1, limit: 100) }
     #expect(try store.requests(RequestQuery()).map(\.id.sequence) == [3])

@@ -67,10 +67,12 @@ import Testing
     try store.commit { try $0.succeed(store.id(1), run: store.runID(11), began: nil, outcome: .succeeded, message: nil, at: .ms(2)) }
     #expect(try store.checkpoint(of: store.id(1)) == nil)
     var second = try store.known(2)
-    (second.state, second.run) = (.pending, nil)
+    second.place(in: .pending)
+    second.run = nil
     try store.commit { try $0.update(second) }
     #expect(try store.checkpoint(of: store.id(2)) == [1, 2])
-    (second.state, second.ended) = (.failed, .ms(3))
+    second.place(in: .failed)
+    second.ended = .ms(3)
     try store.commit { try $0.update(second) }
     #expect(try store.checkpoint(of: store.id(2)) == nil)
   }

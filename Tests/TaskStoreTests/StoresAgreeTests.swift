@@ -94,7 +94,8 @@ private struct StorePair {
       let new = record(id.sequence)
       return { transaction in
         guard var record = try transaction.request(id) else { return "nothing" }
-        (record.state, record.due, record.attemptsSpent, record.run) = (new.state, new.due, new.attemptsSpent, nil)
+        record.place(in: new.state)
+        (record.due, record.attemptsSpent, record.run) = (new.due, new.attemptsSpent, nil)
         (record.isRelaxed, record.eventDue, record.missedLeft) = (new.isRelaxed, new.eventDue, new.missedLeft)
         record.request.priority = new.request.priority
         record.ended = new.ended
@@ -129,7 +130,7 @@ private struct StorePair {
           try transaction.start(id, run: run, at: now)
           return "begin"
         }
-        do { try transaction.claim(id, run: run) } catch let error as IllegalTransition { return "\(error)" }
+        do { try transaction.claim(id, run: run) } catch StoreError.fenced { return "not pending" }
         return "claim"
       }
     case 12, 13:

@@ -133,6 +133,12 @@ public struct DueRequest: Sendable, Hashable {
   /// Orders due requests: oldest first, with a head start of 5 minutes for each step of priority. Among requests of the same age the
   /// highest priority goes first, and a low priority is overtaken only for a limited time (linear ageing).
   public var rank: Int64 { due.unixMilliseconds.subtracting(saturating: Int64(priority).multiplied(saturatingBy: 300_000)) }
+
+  /// The first `limit` of a lane's due requests by rank, of lists that each have one priority and are sorted by due time.
+  public static func best(of offers: [DueRequest], limit: Int) -> [DueRequest] {
+    guard offers.contains(where: { $0.priority != offers[0].priority }) else { return offers }
+    return Array(offers.sorted { ($0.rank, $0.id) < ($1.rank, $1.id) }.prefix(max(0, limit)))
+  }
 }
 
 /// The work of one commit. Valid inside ``RequestStore/commit(_:)`` only.
@@ -239,19 +245,11 @@ public protocol StoreTransaction {
 
   // MARK: Runs: the dispatch path
 
-  /// Records that a pending request is handed out before `run` begins. Changes nothing else of the request.
-  func claim(_ id: RequestID, run: RunID) throws
-  /// Records that a run begins. Its request is pending, or claimed for that run. Changes nothing else of the request.
-  func start(_ id: RequestID, run: RunID, at now: WallTime) throws
-  /// Records that a request that does not repeat succeeded with `run`: a fast path of ``update(_:)``. Throws ``StoreError/fenced`` if `run`
-  /// is not its current run.
-  ///
-  /// - Parameter began: When the run began, if the request is claimed and the begin is not recorded yet. Nil if it is running.
-  func succeed(_ id: RequestID, run: RunID, began: WallTime?, outcome: RunOutcome, message: String?, at now: WallTime) throws
+  /// Applies a change to a request: a fast path of ``update(_:)``. Throws ``StoreError/fenced``, and changes nothing, if the request is not
+  /// in the state, or does not have the run, that the change starts from.
+  func apply(_ change: RequestChange, to id: RequestID) throws
   /// Adds an ended run to the history.
   func append(_ run: RunRecord) throws
-  /// The request whose current run is `run`; throws ``StoreError/fenced`` if there is none.
-  func requestRunning(as run: RunID, of request: RequestID) throws -> RequestRecord
 
   // MARK: What plugins keep
 
@@ -279,6 +277,14 @@ public protocol StoreTransaction {
   ///
   /// - Returns: Whether there are more to examine.
   func pruneLanes(limit: Int) throws -> Bool
+}
+
+extension StoreTransaction {
+  /// The request whose current run is `run`; throws ``StoreError/fenced`` if there is none.
+  public func requestRunning(as run: RunID, of request: RequestID) throws -> RequestRecord {
+    guard let record = try self.request(request), record.state == .running, record.run == run else { throw StoreError.fenced }
+    return record
+  }
 }
 
 /// A submission with an idempotency key, and its answer.

@@ -4,8 +4,8 @@ public struct RequestRecord: Sendable, Hashable {
   public var id: RequestID
   /// The submitted request with the retry policy that applies. `payload` is empty in listings that omit it.
   public var request: TaskRequest
-  /// Its state.
-  public var state: RequestState
+  /// Its state. Only ``apply(_:guards:)`` and ``apply(_:)`` change it.
+  public internal(set) var state: RequestState
   /// When it is due, or was.
   public var due: WallTime
   /// For a repeating request: the scheduled time of the current occurrence.

@@ -84,13 +84,13 @@ public struct RequestTransition: Sendable, Hashable {
     case nextOccurrence
   }
 
-  /// The effect on the attempts spent.
-  public enum Attempts: Sendable, Hashable {
+  /// The effect on a count.
+  public enum Count: Sendable, Hashable {
     /// Nothing.
     case keep
-    /// One more attempt is spent.
-    case spend
-    /// The count returns to 0.
+    /// One more.
+    case add
+    /// It returns to 0.
     case reset
   }
 
@@ -99,9 +99,9 @@ public struct RequestTransition: Sendable, Hashable {
   /// When it is due, if `state` is pending.
   public var due: Due = .unchanged
   /// The effect on the attempts spent.
-  public var attempts: Attempts = .keep
-  /// Whether this counts as a consecutive loss; anything else resets that count.
-  public var countsAsLoss = false
+  public var attempts: Count = .keep
+  /// The effect on the losses in a row: any other end of a run resets them.
+  public var losses: Count = .keep
 }
 
 /// An event that the state does not allow.
@@ -123,7 +123,7 @@ public struct IllegalTransition: Error, Sendable, Equatable, CustomStringConvert
 
 extension RequestState {
   /// The one place where a request's state changes.
-  public func transition(on event: RequestEvent, guards: RequestGuards) throws(IllegalTransition) -> RequestTransition {
+  public func transition(on event: RequestEvent, guards: RequestGuards = RequestGuards()) throws(IllegalTransition) -> RequestTransition {
     switch (self, event) {
     case (.blocked, .unblocked): return RequestTransition(state: .pending)
     case (.pending, .claimed): return RequestTransition(state: .claimed)
@@ -132,9 +132,9 @@ extension RequestState {
     case (.blocked, .cancelled), (.pending, .cancelled): return RequestTransition(state: .cancelled)
     case (.blocked, .predecessorFailed): return RequestTransition(state: .failed)
     case (.running, .ended(let outcome)): return Self.afterRun(outcome, guards: guards)
-    case (.failed, .retried): return RequestTransition(state: .pending, due: .now, attempts: .reset)
+    case (.failed, .retried): return RequestTransition(state: .pending, due: .now, attempts: .reset, losses: .reset)
     case (.failed, .discarded): return RequestTransition(state: .cancelled)
-    case (.failed, .redriven): return RequestTransition(state: .blocked, attempts: .reset)
+    case (.failed, .redriven): return RequestTransition(state: .blocked, attempts: .reset, losses: .reset)
     case (let state, let event): throw IllegalTransition(state: state, event: event)
     }
   }
@@ -143,21 +143,23 @@ extension RequestState {
     switch outcome {
     case .succeeded, .noop: final(.succeeded, attempts: .reset, guards: guards)
     case .failed: final(.failed, attempts: .keep, guards: guards)
-    case .cancelled: RequestTransition(state: .cancelled)
-    case .snoozed: RequestTransition(state: .pending, due: .afterSnooze)
-    case .stopped: RequestTransition(state: .pending, due: .now)
+    case .cancelled: RequestTransition(state: .cancelled, losses: .reset)
+    case .snoozed: RequestTransition(state: .pending, due: .afterSnooze, losses: .reset)
+    case .stopped: RequestTransition(state: .pending, due: .now, losses: .reset)
     case .retried, .expired, .crashed:
       guards.attemptsLeft
-        ? RequestTransition(state: .pending, due: .afterBackoff, attempts: .spend) : final(.failed, attempts: .spend, guards: guards)
+        ? RequestTransition(state: .pending, due: .afterBackoff, attempts: .add, losses: .reset)
+        : final(.failed, attempts: .add, guards: guards)
     case .lost:
       guards.lossesLeft
-        ? RequestTransition(state: .pending, due: .now, countsAsLoss: true) : final(.failed, attempts: .keep, guards: guards)
+        ? RequestTransition(state: .pending, due: .now, losses: .add) : final(.failed, attempts: .keep, guards: guards)
     }
   }
 
   /// A repeating request never ends by itself: a final result ends the occurrence.
-  private static func final(_ state: RequestState, attempts: RequestTransition.Attempts, guards: RequestGuards) -> RequestTransition {
+  private static func final(_ state: RequestState, attempts: RequestTransition.Count, guards: RequestGuards) -> RequestTransition {
     guards.repeating
-      ? RequestTransition(state: .pending, due: .nextOccurrence, attempts: .reset) : RequestTransition(state: state, attempts: attempts)
+      ? RequestTransition(state: .pending, due: .nextOccurrence, attempts: .reset, losses: .reset)
+      : RequestTransition(state: state, attempts: attempts, losses: .reset)
   }
 }

@@ -130,8 +130,7 @@ extension SchedulerCore {
   func endWaiting(
     _ record: inout RequestRecord, as ended: RequestState, message: String, _ transaction: any StoreTransaction, now: WallTime
   ) throws {
-    record.state = try record.state.transition(on: ended == .failed ? .predecessorFailed : .cancelled, guards: RequestGuards()).state
-    record.blockedBy = nil
+    try record.apply(ended == .failed ? .predecessorFailed : .cancelled)
     record.ended = now
     record.lastMessage = message
     try transaction.update(record)

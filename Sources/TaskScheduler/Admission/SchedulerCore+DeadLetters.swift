@@ -161,10 +161,8 @@ extension SchedulerCore {
     _ record: inout RequestRecord, _ edges: [DependencyRecord], _ transaction: any StoreTransaction, now: WallTime
   ) throws -> [String] {
     let open = edges.filter { $0.ended == nil }.map(\.predecessor)
-    record.state = try record.state.transition(on: open.isEmpty ? .retried : .redriven, guards: RequestGuards()).state
+    try record.apply(open.isEmpty ? .retried : .redriven)
     record.blockedBy = open.first
-    record.attemptsSpent = 0
-    record.losses = 0
     record.ended = nil
     if !edges.isEmpty { try transaction.insert(edges, of: record.id) }
     awaited?.formUnion(open)

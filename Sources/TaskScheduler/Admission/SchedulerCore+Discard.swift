@@ -8,7 +8,7 @@ extension SchedulerCore {
       let wish = record.state.isFinal ? "" : ": taskhost tasks cancel \(id)"
       throw RequestRefusal(.conflict, "request \(id) is \(record.state.rawValue); only one that has failed can be discarded\(wish)")
     }
-    record.state = try record.state.transition(on: .discarded, guards: RequestGuards()).state
+    try record.apply(.discarded)
     record.lastMessage = "discarded; it had failed\(record.lastMessage.map { ": \($0)" } ?? "")"
     try transaction.update(record)
     note(record)

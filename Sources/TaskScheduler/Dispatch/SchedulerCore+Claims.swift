@@ -21,7 +21,7 @@ extension SchedulerCore {
 
   /// Hands a request out ahead.
   func claim(_ claim: Claim, _ transaction: any StoreTransaction, now: WallTime) throws {
-    try transaction.claim(claim.entry.request, run: claim.entry.run)
+    try transaction.apply(.claimed(by: claim.entry.run), to: claim.entry.request)
     keep(claim, now: now)
     turn.claimed.append(claim.entry.run)
   }
@@ -103,7 +103,7 @@ extension SchedulerCore {
   }
 
   func recordBegin(of entry: LiveRunEntry, _ transaction: any StoreTransaction) throws {
-    try transaction.start(entry.request, run: entry.run, at: entry.started)
+    try transaction.apply(.started(entry.run, from: .claimed, at: entry.started), to: entry.request)
     unrecorded.remove(entry.run)
     turn.recorded.append(entry.run)
     if isObserved, let record = try transaction.request(entry.request) { note(record) }
@@ -153,8 +153,7 @@ extension SchedulerCore {
       return
     }
     guard var record = try transaction.request(entry.request), record.run == run else { throw StoreError.fenced }
-    record.state = try record.state.transition(on: .released, guards: RequestGuards()).state
-    record.run = nil
+    try record.apply(.released)
     if let reason = record.stopRequested {
       record.stopRequested = nil
       return try cancelWaiting(

@@ -137,7 +137,7 @@ extension SchedulerCore {
       try claim(Claim(entry: entry, rank: offer.rank, isHeld: isHeld), transaction, now: now)
       return true
     }
-    try transaction.start(offer.id, run: run, at: began)
+    try transaction.apply(.started(run, from: .pending, at: began), to: offer.id)
     live[run] = entry
     slotTaken(entry)
     limits.handedOut(entry, now: now)

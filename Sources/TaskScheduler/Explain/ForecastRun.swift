@@ -69,7 +69,7 @@ final class ForecastRun {
     try store.commit { transaction in
       for record in queue.requests where !record.state.isFinal {
         var record = record
-        if record.state == .claimed { (record.state, record.run) = (.pending, nil) }
+        if record.state == .claimed { try record.apply(.released) }
         // Listings are read while the scheduler goes on: what contradicts itself is left out.
         guard (try? transaction.savepoint { try transaction.insert(record) }) != nil else { continue }
         switch record.state {

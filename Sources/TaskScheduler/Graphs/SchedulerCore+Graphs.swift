@@ -119,8 +119,7 @@ extension SchedulerCore {
       try endWaiting(&record, as: .failed, message: error.message, transaction, now: now)
       return .failed
     }
-    record.state = try record.state.transition(on: .unblocked, guards: RequestGuards()).state
-    record.blockedBy = nil
+    try record.apply(.unblocked)
     record.due = max(record.due, now)
     if payload == record.request.payload {
       try transaction.update(record)

@@ -12,8 +12,8 @@ extension SchedulerCore {
         turn.recorded.append(run)
         note(entry.record)
       }
-      try transaction.succeed(
-        entry.request, run: run, began: isUnrecorded ? entry.started : nil, outcome: ending.outcome, message: report.message, at: now)
+      let began = isUnrecorded ? entry.started : nil
+      try transaction.apply(.ended(run, ending.outcome, message: report.message, began: began, at: now), to: entry.request)
       Failpoint.outcomeWritten.hit()
       var record = entry.record
       record.started = max(entry.started, report.began ?? entry.started)
@@ -62,7 +62,6 @@ extension SchedulerCore {
     let guards = RequestGuards(
       attemptsLeft: record.attempt < policy.attempts && !isFinal, lossesLeft: record.losses.adding(saturating: 1) < Limits.lossesInARow,
       repeating: record.isRepeating)
-    let transition = try record.state.transition(on: .ended(outcome), guards: guards)
     let started = report.began ?? record.started ?? now
     var history = RunRecord(
       id: run, request: record.id, identifier: record.request.identifier, attempt: record.attempt, started: min(started, now), ended: now,
@@ -70,21 +69,14 @@ extension SchedulerCore {
     history.report.stopReason = record.stopRequested ?? report.stopReason
     try transaction.append(history)
 
+    let transition = try record.apply(.ended(outcome), guards: guards)
     if case .nextOccurrence = transition.due {
       // The next event may bring none.
       if record.request.event != nil, record.eventDue == nil { try transaction.setEventPayload(nil, of: record.id) }
       advance(&record, now: now)
     } else {
-      record.due = due(of: record, transition.due, retry: policy, report: report, now: now)
+      record.due = due(of: record, transition.due, after: history.attempt, retry: policy, report: report, now: now)
     }
-    switch transition.attempts {
-    case .keep: break
-    case .spend: record.attemptsSpent = record.attempt
-    case .reset: record.attemptsSpent = 0
-    }
-    record.losses = transition.countsAsLoss ? record.losses.adding(saturating: 1) : 0
-    record.state = transition.state
-    record.run = nil
     record.stopRequested = nil
     record.lastOutcome = outcome
     record.lastMessage = report.message
@@ -125,7 +117,7 @@ extension SchedulerCore {
   private static let longestWait = Duration.seconds(366 * 86_400)
 
   private func due(
-    of record: RequestRecord, _ due: RequestTransition.Due, retry: RetryPolicy, report: RunReport, now: WallTime
+    of record: RequestRecord, _ due: RequestTransition.Due, after attempt: Int, retry: RetryPolicy, report: RunReport, now: WallTime
   ) -> WallTime {
     let time: WallTime
     switch due {
@@ -134,7 +126,7 @@ extension SchedulerCore {
     case .nextOccurrence: return record.due
     case .afterSnooze: time = now + (report.retryAfter.map { min($0, Self.longestWait) } ?? policy.snooze)
     case .afterBackoff:
-      time = now + (report.retryAfter.map { min($0, Self.longestWait) } ?? retry.delay(afterAttempt: record.attempt, jitter: jitter()))
+      time = now + (report.retryAfter.map { min($0, Self.longestWait) } ?? retry.delay(afterAttempt: attempt, jitter: jitter()))
     }
     // A retry never outlasts its occurrence.
     guard let rule = record.request.repetition, rule.schedule != .event, let occurrence = record.occurrence else { return time }

@@ -253,11 +253,10 @@ final class SchedulerCore {
     for var record in try transaction.claimed() {
       guard let run = record.run else { throw StoreError.corrupt("request \(record.id) is claimed without a run") }
       guard !begun.contains(run) else {
-        try transaction.start(record.id, run: run, at: now)
+        try transaction.apply(.started(run, from: .claimed, at: now), to: record.id)
         continue
       }
-      record.state = try record.state.transition(on: .released, guards: RequestGuards()).state
-      record.run = nil
+      try record.apply(.released)
       try transaction.update(record)
     }
   }
