@@ -33,39 +33,43 @@ import Testing
     }
   }
 
+  /// Makes changes in one commit, those that are refused taken back.
+  private static func make<Change>(
+    _ changes: [Change], in store: any RequestStore, _ body: (any StoreTransaction, Change) throws -> Void
+  ) throws -> [Result<Void, any Error>] {
+    try store.commit { transaction in
+      changes.map { change in Result { try transaction.savepoint { try body(transaction, change) } } }
+    }
+  }
+
   @Test("every event leads every state where the function says, or nowhere", arguments: StoreUnderTest.allCases)
   func update(_ kind: StoreUnderTest) throws {
     let store = try open(kind)
-    var sequence: Int64 = 0
+    var pairs: [(before: RequestRecord, event: RequestEvent, guards: RequestGuards)] = []
     for state in RequestState.allCases {
       for event in Self.events {
-        for guards in Self.guards {
-          sequence += 1
-          let id = store.id(sequence)
-          let before = Self.record(sequence, state, store)
-          try store.add(before)
-          let expected = try? state.transition(on: event, guards: guards)
-          let result = Result {
-            try store.commit { transaction in
-              guard var record = try transaction.request(id) else { throw StoreError.fenced }
-              try record.apply(event, guards: guards)
-              try transaction.update(record)
-            }
-          }
-          let after = try #require(try store.request(id))
-          guard let expected else {
-            #expect(throws: StoreError.self) { try result.get() }
-            #expect(after == before, "\(state) \(event)")
-            continue
-          }
-          try result.get()
-          #expect(after.state == expected.state, "\(state) \(event)")
-          #expect(after.attemptsSpent == Self.count(expected.attempts, of: 2), "\(state) \(event)")
-          #expect(after.losses == Self.count(expected.losses, of: 3), "\(state) \(event)")
-          #expect((after.run != nil) == (after.state == .running && before.run != nil), "\(state) \(event)")
-          #expect(after.blockedBy == nil, "\(state) \(event)")
-        }
+        for guards in Self.guards { pairs.append((Self.record(Int64(pairs.count + 1), state, store), event, guards)) }
       }
+    }
+    try store.commit { transaction in for pair in pairs { try transaction.insert(pair.before) } }
+    let results = try Self.make(pairs, in: store) { transaction, pair in
+      guard var record = try transaction.request(pair.before.id) else { throw StoreError.fenced }
+      try record.apply(pair.event, guards: pair.guards)
+      try transaction.update(record)
+    }
+    for ((before, event, guards), result) in zip(pairs, results) {
+      let after = try #require(try store.request(before.id))
+      guard let expected = try? before.state.transition(on: event, guards: guards) else {
+        #expect(throws: IllegalTransition(state: before.state, event: event)) { try result.get() }
+        #expect(after == before, "\(before.state) \(event)")
+        continue
+      }
+      try result.get()
+      #expect(after.state == expected.state, "\(before.state) \(event)")
+      #expect(after.attemptsSpent == Self.count(expected.attempts, of: 2), "\(before.state) \(event)")
+      #expect(after.losses == Self.count(expected.losses, of: 3), "\(before.state) \(event)")
+      #expect(after.run == (after.state == .running ? before.run : nil), "\(before.state) \(event)")
+      #expect(after.blockedBy == nil, "\(before.state) \(event)")
     }
     try expectCounts(store)
   }
@@ -90,40 +94,44 @@ import Testing
     arguments: StoreUnderTest.allCases)
   func apply(_ kind: StoreUnderTest) throws {
     let store = try open(kind)
-    var sequence: Int64 = 0
-    var made = 0
+    var tries: [(before: RequestRecord, run: RunID, change: RequestChange, events: [RequestEvent])] = []
     for state in RequestState.allCases {
-      // Of a claimed or running request, the run is `1000 + sequence`.
       for position in try Self.changes(store.runID(1)).indices {
         for isItsRun in [true, false] {
-          sequence += 1
-          let id = store.id(sequence)
-          let before = Self.record(sequence, state, store)
-          try store.add(before)
-          try store.commit { try $0.setCheckpoint([1], of: id) }
-          let run = store.runID(isItsRun ? 1000 + sequence : 5)
+          let before = Self.record(Int64(tries.count + 1), state, store)
+          let run = isItsRun ? before.run ?? store.runID(6) : store.runID(5)
           let (change, events) = try Self.changes(run)[position]
-          let fits = change.from == state && (isItsRun || change.expectedRun == nil)
-          let result = Result { try store.commit { try $0.apply(change, to: id) } }
-          let after = try #require(try store.request(id))
-          guard fits else {
-            #expect(throws: StoreError.fenced, "\(state) \(events)") { try result.get() }
-            #expect(after == before, "\(state) \(events)")
-            continue
-          }
-          try result.get()
-          made += 1
-          var expected = before
-          for event in events { try expected.apply(event) }
-          if !expected.state.isFinal { expected.run = run }
-          if events.contains(.started) { expected.started = change.started }
-          if let end = change.end { (expected.ended, expected.lastOutcome, expected.lastMessage) = (end.time, end.outcome, "m") }
-          #expect(after == expected, "\(state) \(events)")
-          #expect(try store.checkpoint(of: id) == (after.state.isFinal ? nil : [1]))
+          tries.append((before, run, change, events))
         }
       }
     }
-    // Claimed and started from pending by any run; started from claimed, and four outcomes that are final from running and claimed, by theirs.
+    try store.commit { transaction in
+      for each in tries {
+        try transaction.insert(each.before)
+        try transaction.setCheckpoint([1], of: each.before.id)
+      }
+    }
+    let results = try Self.make(tries, in: store) { transaction, each in try transaction.apply(each.change, to: each.before.id) }
+    var made = 0
+    for ((before, run, change, events), result) in zip(tries, results) {
+      let after = try #require(try store.request(before.id))
+      guard change.from == before.state, change.expectedRun == nil || before.run == run else {
+        #expect(throws: StoreError.fenced, "\(before.state) \(events)") { try result.get() }
+        #expect(after == before, "\(before.state) \(events)")
+        continue
+      }
+      try result.get()
+      made += 1
+      var expected = before
+      for event in events { try expected.apply(event) }
+      if !expected.state.isFinal { expected.run = run }
+      if events.contains(.started) { expected.started = change.started }
+      if let end = change.end { (expected.ended, expected.lastOutcome, expected.lastMessage) = (end.time, end.outcome, "m") }
+      #expect(after == expected, "\(before.state) \(events)")
+      #expect(try store.checkpoint(of: before.id) == (after.state.isFinal ? nil : [1]))
+    }
+    // Claimed and started from pending, by any run; started from claimed, and four outcomes that end it for good from running and from
+    // claimed, by its run.
     #expect(made == 2 * 2 + 1 + 4 * 2)
     #expect(throws: StoreError.fenced) { try store.commit { try $0.apply(.claimed(by: store.runID(1)), to: store.id(999_999)) } }
     try expectCounts(store)
