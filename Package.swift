@@ -239,7 +239,9 @@ let package = Package(
       path: "Tests/Fixtures/Sandbox/Probe", swiftSettings: settings),
     .testTarget(
       name: "TaskHostTests",
-      dependencies: ["HostConditions", "MemoryStore", "StoreTestSupport", "TaskHost", "TaskModel", "TaskScheduler", logging],
+      dependencies: [
+        "HostConditions", "HostThreads", "MemoryStore", "StoreTestSupport", "TaskHost", "TaskModel", "TaskScheduler", logging,
+      ],
       swiftSettings: settings),
     .target(
       name: "ControlTestSupport", dependencies: ["HostControl", "StoreTestSupport", "TaskModel", logging, serviceLifecycle],

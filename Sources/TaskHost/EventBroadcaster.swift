@@ -7,37 +7,29 @@ import TaskScheduler
 
 /// What launcher and scheduler tell: it is logged, kept for whoever looks, and passed on to whom it concerns.
 ///
-/// Made before both of them, and before the plugins launch: whatever they write then is logged.
+/// Made before the plugins launch: whatever they write then is logged.
 final class EventBroadcaster: Sendable {
-  private struct State {
-    weak var scheduler: Scheduler?
-    weak var surroundings: MachineMonitor?
-    var storeTrouble: (error: StoreError, since: WallTime)?
-  }
-
   let lastRuns = LastRuns()
   let live = LiveView()
   private let observer = Mutex<HostObserver?>(nil)
   private let begunRuns: BegunRuns
   private let log: Logger
-  private let state = Mutex(State())
+  private let scheduler: Scheduler
+  private let trouble = Mutex<(error: StoreError, since: WallTime)?>(nil)
 
-  init(begunRuns: BegunRuns, log: Logger) {
+  init(_ scheduler: Scheduler, begunRuns: BegunRuns, log: Logger) {
+    self.scheduler = scheduler
     self.begunRuns = begunRuns
     self.log = log
   }
 
-  func connect(_ scheduler: Scheduler, _ surroundings: MachineMonitor) {
-    state.withLock { ($0.scheduler, $0.surroundings) = (scheduler, surroundings) }
-  }
-
   /// Why the store does not work, and since when; nil: it does.
-  var storeTrouble: (error: StoreError, since: WallTime)? { state.withLock { $0.storeTrouble } }
+  var storeTrouble: (error: StoreError, since: WallTime)? { trouble.withLock { $0 } }
 
   /// Tells `new` what happens from now on, and nobody else. The scheduler makes events only while there is somebody to tell.
   func observe(_ new: HostObserver?) {
     observer.withLock { observer in
-      if (observer == nil) != (new == nil) { state.withLock { $0.scheduler }?.observeEvents(new != nil) }
+      if (observer == nil) != (new == nil) { scheduler.observeEvents(new != nil) }
       observer = new
     }
   }
@@ -52,6 +44,11 @@ final class EventBroadcaster: Sendable {
   }
 
   func receive(_ event: LauncherEvent) {
+    note(event)
+    scheduler.receive(event)
+  }
+
+  private func note(_ event: LauncherEvent) {
     switch event {
     case .progress(let run, let progress):
       live.note(progress, of: run.run)
@@ -66,29 +63,21 @@ final class EventBroadcaster: Sendable {
       log.notice("run expired: \(reason.rawValue)", metadata: ["identifier": "\(run.identifier)", "run": "\(run.run)"])
     case .suspended(let identifier, let reason):
       log.error("plugin suspended: \(reason)", metadata: ["identifier": "\(identifier)"])
-      pass(event)
     case .resumed(let identifier):
       log.notice("plugin takes runs again", metadata: ["identifier": "\(identifier)"])
-      pass(event)
     case .stuck(let run, let thread, let stack):
       let place = stack.isEmpty ? "" : ": " + stack.split(separator: "\n").prefix(6).joined(separator: "; ")
       log.error("run does not stop: thread \(thread)\(place)", metadata: ["identifier": "\(run.identifier)", "run": "\(run.run)"])
     case .output(let identifier, let line):
       log.log(level: Logger.Level(line.level), "\(line.message)", metadata: line.metadata(["identifier": "\(identifier)"]))
-    case .misbehaved(let identifier, let what, _):
-      log.error("\(what)", metadata: ["identifier": "\(identifier)"])
-      pass(event)
-    case .began(let run):
-      begunRuns.note(run)
-      pass(event)
+    case .misbehaved(let identifier, let what, _): log.error("\(what)", metadata: ["identifier": "\(identifier)"])
+    case .began(let run): begunRuns.note(run)
     case .shortage(let identifier, let sentence, _):
       log.error(
         "\(sentence): the request stays pending, and its plugin is tried again soon", metadata: ["identifier": "\(identifier)"])
-      pass(event)
     case .relieved(let identifier):
       log.notice("the host has what the plugin needs again", metadata: ["identifier": "\(identifier)"])
-      pass(event)
-    case .ended, .withdrawn: pass(event)
+    case .ended, .withdrawn: break
     }
   }
 
@@ -101,21 +90,21 @@ final class EventBroadcaster: Sendable {
       logEnd(of: record)
     case .storeFailed(let error):
       let now = SystemClock().wallTime
-      state.withLock { $0.storeTrouble = (error, now) }
+      trouble.withLock { $0 = (error, now) }
       log.critical("\(error); no runs are started until it works again, outcomes are kept and recorded then")
-    case .conditionsAwaited(let conditions): state.withLock { $0.surroundings }?.conditions.setInterest(conditions)
-    case .filesAwaited(let paths): state.withLock { $0.surroundings }?.watch(paths)
+    case .health(let identifier, let health): log(health, of: identifier)
+    case .conditionsAwaited, .filesAwaited: break
     case .paced(let identifier, let interval):
       log.notice(
         "it submits its next request without a date: that waits for minimum_interval, \(DurationText.format(interval)), after its last run began",
         metadata: ["identifier": "\(identifier)"])
     case .storeRecovered:
-      state.withLock { $0.storeTrouble = nil }
+      trouble.withLock { $0 = nil }
       log.notice("the store works again")
     }
   }
 
-  func receive(_ identifier: TaskIdentifier, _ health: PluginHealth) {
+  private func log(_ health: PluginHealth, of identifier: TaskIdentifier) {
     guard health.failures > 0 else { return }
     let what = health.isQuarantined ? "plugin quarantined: taskhost plugins release \(identifier)" : "plugin held back"
     log.log(
@@ -126,17 +115,6 @@ final class EventBroadcaster: Sendable {
   private func tell(_ event: @autoclosure () -> HostEvent) {
     guard let observer = observer.withLock({ $0 }) else { return }
     observer.receive(event())
-  }
-
-  /// Tells the scheduler, as long as there is one.
-  private func pass(_ event: LauncherEvent) {
-    guard let scheduler = state.withLock({ $0.scheduler }) else {
-      if case .ended(let run, _, _) = event {
-        log.error("the run ended with nobody to record it; the next host counts it as lost", metadata: ["run": "\(run)"])
-      }
-      return
-    }
-    scheduler.receive(event)
   }
 
   private func logEnd(of record: RunRecord) {

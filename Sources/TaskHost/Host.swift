@@ -103,16 +103,11 @@ public final class Host: Sendable {
         "plugin \(identifier): schedule: what a schedule submits has no payload, and the handler needs one: \(rejection): make its arguments optional, or remove the schedule"
       )
     }
-    do {
-      launcher = try parts.launcher(for: registry.registered, payloads: payloads)
-      scheduler = try Scheduler(
-        policy: configuration.schedulingPolicy(), store: parts.store, launcher: launcher, clock: clock, observe: { events.receive($0) },
-        healthChanged: { events.receive($0, $1) })
-    } catch let error as HostFailure { throw error } catch { throw HostFailure(.configuration, "\(error)") }
-    let scheduler = self.scheduler
-    surroundings = try MachineMonitor(
-      configuration, parts.directory, clock: clock, log: log, busy: { Double(scheduler.liveRunCount) }, changed: { scheduler.receive($0) })
-    parts.services.connect(scheduler, plugins: registry.registered.map { $0.contracts.map(\.identifier) })
+    launcher = try parts.launcher(for: registry.registered, payloads: payloads)
+    let scheduler = parts.scheduler
+    self.scheduler = scheduler
+    surroundings = try MachineMonitor(configuration, parts.directory, scheduler, clock: clock, log: log)
+    parts.services.add(registry.registered.map { $0.contracts.map(\.identifier) })
     self.events = events
     self.configuration = configuration
     directory = parts.directory
@@ -133,7 +128,6 @@ public final class Host: Sendable {
     self.log = log
     stateDirectory = parts.directory.path
     started = clock.wallTime
-    events.connect(scheduler, surroundings)
     for problem in configuration.problems(with: contracts) + ProcessLimits.problems {
       board.raise(problem)
       log.warning("\(problem.text)")
@@ -142,13 +136,16 @@ public final class Host: Sendable {
     if let loss = parts.store.checksumLoss { launchedFiles.lostChecksums(loss) }
     parts.store.beginCheck { [launchedFiles] in launchedFiles.checked($0) }
     Failpoint.launchSealed.hit()
-    scheduler.receive(surroundings.conditions.report)
-    surroundings.connect(scheduler)
     do {
+      let surroundings = self.surroundings
       let (lost, refused) = try scheduler.start(
-        contracts: contracts, schedules: schedules, changes: registry.registered.flatMap(\.changes),
+        launcher, contracts: contracts, schedules: schedules, changes: registry.registered.flatMap(\.changes),
         rejection: { payloads.rejection(to: $0, for: $1) }, crashed: parts.crashed, begun: parts.begun,
-        clocks: MachineMonitor.clockReference)
+        clocks: MachineMonitor.clockReference,
+        observe: { notice in
+          surroundings.receive(notice)
+          events.receive(notice)
+        })
       parts.begunRuns.clear()
       if lost > 0 { log.notice("\(lost) runs were lost with the host before: their requests are pending again") }
       for (request, refusal) in refused { log.warning("a launch submission for \(request.identifier) was refused: \(refusal)") }

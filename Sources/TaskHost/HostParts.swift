@@ -16,6 +16,7 @@ struct HostParts: Sendable {
   let crashMemory: CrashMemory
   let begunRuns: BegunRuns
   let clock = SystemClock()
+  let scheduler: Scheduler
   let rules: SubmissionRules
   let services: PluginServices
   let events: EventBroadcaster
@@ -34,13 +35,16 @@ struct HostParts: Sendable {
     self.store = store
     self.crashMemory = crashMemory
     rules = SubmissionRules(others: configuration.maySubmit())
+    do { scheduler = try Self.scheduler(configuration.schedulingPolicy(), store, clock, log) } catch {
+      throw HostFailure(.configuration, "\(error)")
+    }
     let readable = ReadablePlaces(configuration, stateDirectory: directory.path)
     services = PluginServices(
-      store: store, clock: clock, submissionRules: rules,
+      scheduler, store: store, clock: clock, submissionRules: rules,
       entitledPaths: { EntitledPaths(of: $0, in: configuration, stateDirectory: directory.path) },
       mayBeEntitled: { readable.contain($0) })
     begunRuns = try BegunRuns(directory.begunRuns)
-    let events = EventBroadcaster(begunRuns: begunRuns, log: log)
+    let events = EventBroadcaster(scheduler, begunRuns: begunRuns, log: log)
     self.events = events
     let cgroups = WorkerCgroups.prepare()
     for sentence in cgroups.missing { log.debug("\(sentence)") }
@@ -54,6 +58,15 @@ struct HostParts: Sendable {
     let begun = Set(begunRuns.previous.map { RunID(sequence: $0, origin: store.origin) })
     self.begun = begun
     crashed = crashMemory.previous.map { CrashBlame.runs($0, begun: begun, in: store) } ?? [:]
+  }
+
+  /// The scheduler, which has not started; the log tells of the runs that it cannot record.
+  static func scheduler(
+    _ policy: SchedulingPolicy, _ store: any RequestStore, _ clock: any HostClock, _ log: Logger
+  ) throws(StoreError) -> Scheduler {
+    try Scheduler(policy: policy, store: store, clock: clock) { run in
+      log.error("the run ended with nobody to record it; the next host counts it as lost", metadata: ["run": "\(run)"])
+    }
   }
 
   /// Where each plugin's runs go.

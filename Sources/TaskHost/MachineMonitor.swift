@@ -7,12 +7,6 @@ import TaskScheduler
 
 /// What the host learns of the machine by itself: its conditions, its clocks, the files that requests wait for.
 final class MachineMonitor: Sendable {
-  private struct Parts {
-    var clocks: ClockWatch?
-    var files: FileWatches?
-    var isOver = false
-  }
-
   let conditions: ConditionMonitor
   /// What operators decided about the conditions; to be changed by the functions here alone.
   let overrides: ConditionOverrides
@@ -26,33 +20,37 @@ final class MachineMonitor: Sendable {
   }
 
   private let log: Logger
-  private let parts = Guarded(Parts())
-  private let watched = Guarded(Watched())
+  private let clocks: ClockWatch?
+  private let files: FileWatches?
+  private let watched: Guarded<Watched>
   private let worker: WatchQueue
 
-  /// Begins to watch the machine; nothing is told before ``connect(_:)``.
+  /// Begins to watch the machine, and to tell the scheduler when conditions change, the calendar is set, the machine wakes up, or a watched
+  /// file changes.
   ///
-  /// - Parameters:
-  ///   - directory: Its file of overrides is read; those in it are in force at once, and the log says so.
-  ///   - busy: How many of the host's threads are at work for runs: their load does not count against `idle`.
+  /// - Parameter directory: Its file of overrides is read; those in it are in force at once, and the log says so.
   init(
-    _ configuration: HostConfiguration, _ directory: StateDirectory, clock: any HostClock, log: Logger,
-    busy: @escaping @Sendable () -> Double,
-    changed: @escaping @Sendable (ConditionReport) -> Void
+    _ configuration: HostConfiguration, _ directory: StateDirectory, _ scheduler: Scheduler, clock: any HostClock, log: Logger
   ) throws(HostFailure) {
     self.log = log
     var sources = ConditionSources(storage: configuration.stateDirectory)
-    sources.ownLoad = busy
+    // What runs take does not count against `idle`.
+    sources.ownLoad = { Double(scheduler.liveRunCount) }
     let settings = configuration.observedConditions
-    do { conditions = try ConditionMonitor(settings: settings, sources: sources, clock: clock, changed: changed) } catch {
-      throw HostFailure(.temporary, error.description)
-    }
+    do {
+      conditions = try ConditionMonitor(settings: settings, sources: sources, clock: clock, changed: { scheduler.receive($0) })
+    } catch { throw HostFailure(.temporary, error.description) }
     do { worker = try WatchQueue() } catch { throw HostFailure(.temporary, error.description) }
+    clocks = Self.clockWatch(scheduler, log)
+    let watched = Guarded(Watched())
+    self.watched = watched
+    files = Self.fileWatches(scheduler, watched, log)
     overrides = ConditionOverrides(path: directory.conditionOverrides) { log.warning("\($0)") }
     for override in overrides.all {
       conditions.override(override.condition, holds: override.holds, since: override.since)
       log.warning("\(override.problem.text)", metadata: ["since_unix_ms": "\(override.since.unixMilliseconds)"])
     }
+    scheduler.receive(conditions.report)
   }
 
   /// Decides what counts as held until it is cleared, also by a later host. Blocks until it is kept.
@@ -73,31 +71,42 @@ final class MachineMonitor: Sendable {
     return ClockReference(boot: offset.bootID, offset: offset.wallLessBoot.wholeMilliseconds)
   }
 
-  /// Tells the scheduler from now on when the calendar is set, the machine wakes up, or a watched file changes.
-  func connect(_ scheduler: Scheduler) {
-    let log = log
+  private static func clockWatch(_ scheduler: Scheduler, _ log: Logger) -> ClockWatch? {
     do {
-      let clocks = try ClockWatch(
+      return try ClockWatch(
         changed: {
           log.notice("the clock was set, or the machine slept: planning anew")
-          scheduler.clockChanged(Self.clockReference)
+          scheduler.clockChanged(clockReference)
         }, failed: { log.error("a clock that is set goes unnoticed from now on: \($0)") })
-      parts.withLock { $0.clocks = clocks }
-    } catch { log.error("a clock that is set goes unnoticed: \(error)") }
+    } catch {
+      log.error("a clock that is set goes unnoticed: \(error)")
+      return nil
+    }
+  }
+
+  private static func fileWatches(_ scheduler: Scheduler, _ watched: Guarded<Watched>, _ log: Logger) -> FileWatches? {
     do {
-      let files = try FileWatches(
-        changed: { [watched] path in
+      return try FileWatches(
+        changed: { path in
           let (own, isRequested) = watched.withLock { ($0.own[path] ?? [], $0.requested.contains(path)) }
           for changed in own { changed() }
           if isRequested || own.isEmpty { scheduler.notify(EventTrigger.filePrefix + path, payload: nil) { _ in } }
         },
         failed: { log.error("files are not watched from now on: \($0)") })
-      parts.withLock { $0.files = files }
-    } catch { log.error("files are not watched: \(error)") }
+    } catch {
+      log.error("files are not watched: \(error)")
+      return nil
+    }
   }
 
-  /// Requests wait for changes of these files now. Returns at once.
-  func watch(_ paths: Set<String>) { watch { $0.requested = paths } }
+  /// What the scheduler waits for. Returns at once.
+  func receive(_ notice: Scheduler.Notice) {
+    switch notice {
+    case .conditionsAwaited(let awaited): conditions.setInterest(awaited)
+    case .filesAwaited(let paths): watch { $0.requested = paths }
+    default: break
+    }
+  }
 
   /// Calls `changed` once the file at an absolute path is watched, and whenever it may have changed, on a thread of the watches. Returns at once.
   func watch(_ path: String, changed: @escaping @Sendable () -> Void) {
@@ -113,8 +122,8 @@ final class MachineMonitor: Sendable {
       change(&watched)
       return watched.requested.union(watched.own.keys)
     }
-    worker.set(paths) { [parts, watched] paths in
-      guard let files = parts.withLock({ $0.files }) else { return }
+    worker.set(paths) { [files, watched] paths in
+      guard let files else { return }
       for (path, problem) in files.watch(paths).sorted(by: { $0.key < $1.key }) { log.warning("\(path) is not watched: \(problem)") }
       let fresh = watched.withLock { watched in
         let fresh = watched.fresh.filter { paths.contains($0.path) }
@@ -127,13 +136,9 @@ final class MachineMonitor: Sendable {
 
   /// Ends all watching; nothing is told afterwards.
   func stop() {
-    let ended = parts.withLock { parts in
-      defer { parts = Parts(isOver: true) }
-      return parts
-    }
     worker.stop()
-    ended.clocks?.stop()
-    ended.files?.stop()
+    clocks?.stop()
+    files?.stop()
     conditions.stop()
   }
 }

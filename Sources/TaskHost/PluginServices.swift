@@ -16,22 +16,18 @@ final class PluginServices: WorkerServices {
   private let entitledPaths: @Sendable (TaskIdentifier) -> EntitledPaths
   private let mayBeEntitled: @Sendable (String) -> Bool
   private let desk = OpenFileDesk()
-  /// Set before the first run starts: the scheduler needs the launcher, and the launcher needs these services.
-  private let connection = Mutex<Connection?>(nil)
-
-  private struct Connection {
-    let scheduler: Scheduler
-    /// All identifiers of the plugin that has this one.
-    let siblings: [TaskIdentifier: [TaskIdentifier]]
-  }
+  private let scheduler: Scheduler
+  /// All identifiers of the plugin that has this one.
+  private let siblings = Mutex<[TaskIdentifier: [TaskIdentifier]]>([:])
 
   /// - Parameters:
   ///   - entitledPaths: What the plugin that has the identifier reaches.
   ///   - mayBeEntitled: Whether a launch takes an entitlement to read an absolute path.
   init(
-    store: any RequestStore, clock: any HostClock, submissionRules: SubmissionRules,
+    _ scheduler: Scheduler, store: any RequestStore, clock: any HostClock, submissionRules: SubmissionRules,
     entitledPaths: @escaping @Sendable (TaskIdentifier) -> EntitledPaths, mayBeEntitled: @escaping @Sendable (String) -> Bool
   ) {
+    self.scheduler = scheduler
     self.mayBeEntitled = mayBeEntitled
     self.entitledPaths = entitledPaths
     self.store = store
@@ -39,10 +35,9 @@ final class PluginServices: WorkerServices {
     self.submissionRules = submissionRules
   }
 
-  /// - Parameter plugins: The identifiers of each plugin.
-  func connect(_ scheduler: Scheduler, plugins: [[TaskIdentifier]]) {
-    let siblings = Dictionary(plugins.flatMap { plugin in plugin.map { ($0, plugin) } }) { first, _ in first }
-    connection.withLock { $0 = Connection(scheduler: scheduler, siblings: siblings) }
+  /// These plugins have launched; each is the identifiers that it registered.
+  func add(_ plugins: [[TaskIdentifier]]) {
+    siblings.withLock { siblings in for plugin in plugins { for identifier in plugin { siblings[identifier] = plugin } } }
   }
 
   var wallTime: WallTime { clock.wallTime }
@@ -55,9 +50,7 @@ final class PluginServices: WorkerServices {
   private func begin(
     _ call: WorkerCall, _ run: RunReference, _ completion: @escaping @Sendable (CallAnswer) -> Void
   ) throws(CallFailure) {
-    guard let connection = connection.withLock({ $0 }) else { throw CallFailure(.internal, "the scheduler has not started") }
-    let scheduler = connection.scheduler
-    let own = connection.siblings[run.identifier] ?? [run.identifier]
+    let own = siblings.withLock { $0[run.identifier] } ?? [run.identifier]
     switch call {
     case .state(_, let key): completion(.bytes(try reading { () throws(StoreError) in try store.stateValue(key, of: run.identifier) }))
     case .checkpoint: completion(.bytes(try reading { () throws(StoreError) in try store.checkpoint(of: run.request) }))

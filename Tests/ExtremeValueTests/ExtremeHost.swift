@@ -49,9 +49,9 @@ final class ExtremeHost {
     _ store: SQLiteRequestStore, _ policy: SchedulingPolicy, _ schedules: [TaskIdentifier: ScheduledRequest]
   ) throws -> (Scheduler, ExtremeLauncher) {
     let launcher = ExtremeLauncher()
-    let scheduler = try Scheduler(policy: policy, store: store, launcher: launcher, clock: SystemClock()) { _ in }
+    let scheduler = try Scheduler(policy: policy, store: store, clock: SystemClock())
     launcher.report { [weak scheduler] in scheduler?.receive($0) }
-    _ = try scheduler.start(contracts: contracts, schedules: schedules, clocks: ClockReference(boot: "b", offset: 0))
+    _ = try scheduler.start(launcher, contracts: contracts, schedules: schedules, clocks: ClockReference(boot: "b", offset: 0))
     return (scheduler, launcher)
   }
 

@@ -1,7 +1,10 @@
+import HostThreads
 import Logging
+import MemoryStore
 import StoreTestSupport
 import Synchronization
 import TaskModel
+import TaskScheduler
 import Testing
 
 @testable import TaskHost
@@ -27,8 +30,18 @@ import Testing
     func log(event: LogEvent) { lines.add("\(event.level) \(event.message) \(event.metadata ?? [:])") }
   }
 
+  /// It is given no run.
+  private struct NoLauncher: Launcher {
+    func start(_ orders: [RunOrder]) {}
+    func withdraw(_ runs: [RunID]) {}
+    func expire(_ run: RunID, reason: StopReason) {}
+    func force(_ run: RunID, reason: StopReason) {}
+    func shutdown() -> Int { 0 }
+  }
+
   private let directory: TemporaryDirectory
   private let lines = Lines()
+  private let scheduler: Scheduler
   private let broadcaster: EventBroadcaster
   private let run = RunReference(run: RunID(sequence: 1, origin: 7), request: RequestID(sequence: 2, origin: 7), identifier: .sample())
 
@@ -36,7 +49,8 @@ import Testing
     directory = try TemporaryDirectory()
     let lines = lines
     let log = Logger(label: "test") { _ in LineLog(lines: lines) }
-    broadcaster = EventBroadcaster(begunRuns: try BegunRuns(directory.file("begun")), log: log)
+    scheduler = try HostParts.scheduler(SchedulingPolicy(), MemoryRequestStore(), SystemClock(), log)
+    broadcaster = EventBroadcaster(scheduler, begunRuns: try BegunRuns(directory.file("begun")), log: log)
   }
 
   private func line(_ message: String) -> LogLine { LogLine(time: .testStart, level: .info, message: message) }
@@ -49,7 +63,9 @@ import Testing
   }
 
   @Test("a run that ends with nobody to record it is an error in the log")
-  func unheard() {
+  func unheard() throws {
+    _ = try scheduler.start(NoLauncher(), contracts: [], schedules: [:])
+    scheduler.stop()
     broadcaster.receive(.ended(run.run, .returned(.success, stop: nil), RunReport()))
     #expect(lines.all.count == 1)
     #expect(lines.all.first?.hasPrefix("error ") == true)

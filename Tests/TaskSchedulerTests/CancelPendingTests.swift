@@ -170,13 +170,12 @@ import Testing
       try transaction.start(lost.id, run: RunID(sequence: 3, origin: store.origin), at: .testStart)
       try transaction.insert(.sample(2, origin: store.origin, key: scheduled, every: .seconds(900)))
     }
-    let scheduler = try Scheduler(
-      policy: SchedulingPolicy(), store: store, launcher: RecordingLauncher(ending: nil), clock: SystemClock()
-    ) { _ in }
+    let scheduler = try Scheduler(policy: SchedulingPolicy(), store: store, clock: SystemClock())
     defer { scheduler.stop() }
     let far = WallTime(unixMilliseconds: 4_102_444_800_000)
     _ = try scheduler.start(
-      contracts: [.sample(), .sample(Self.other)], schedules: [.sample(): ScheduledRequest(every: .seconds(900))],
+      RecordingLauncher(ending: nil), contracts: [.sample(), .sample(Self.other)],
+      schedules: [.sample(): ScheduledRequest(every: .seconds(900))],
       changes: [
         .submit(.sample(begin: far)), .submit(.sample(Self.other, begin: far)), .cancel([.sample()]), .submit(.sample(begin: far)),
       ])

@@ -92,15 +92,15 @@ import Testing
     let launcher = RecordingLauncher(ending: nil)
     let (changes, changed) = AsyncStream<PluginHealth>.makeStream()
     let scheduler = try Scheduler(
-      policy: SchedulingPolicy(retry: RetryPolicy(initial: .seconds(3600))), store: store, launcher: launcher, clock: SystemClock(),
-      observe: { _ in },
-      healthChanged: { _, health in changed.yield(health) })
+      policy: SchedulingPolicy(retry: RetryPolicy(initial: .seconds(3600))), store: store, clock: SystemClock())
     launcher.report { [weak scheduler] in scheduler?.receive($0) }
     defer {
       scheduler.stop()
       store.close()
     }
-    let (lost, _) = try scheduler.start(contracts: [.sample()], schedules: [:], crashed: [run: "signal 11"])
+    let (lost, _) = try scheduler.start(launcher, contracts: [.sample()], schedules: [:], crashed: [run: "signal 11"]) {
+      if case .health(_, let health) = $0 { changed.yield(health) }
+    }
     #expect(lost == 0)
     #expect(await changes.first { _ in true }?.hostCrashes == 1)
     let shown = await withCheckedContinuation { done in scheduler.health { done.resume(returning: $1) } }

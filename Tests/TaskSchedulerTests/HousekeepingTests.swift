@@ -73,8 +73,8 @@ private final class WatchedStore: RequestStore {
     }
     #expect(base.lanes.count == 3000)
     let launcher = RecordingLauncher(ending: nil)
-    let scheduler = try Scheduler(policy: SchedulingPolicy(), store: store, launcher: launcher, clock: SystemClock()) { _ in }
-    _ = try scheduler.start(contracts: [.sample()], schedules: [:])
+    let scheduler = try Scheduler(policy: SchedulingPolicy(), store: store, clock: SystemClock())
+    _ = try scheduler.start(launcher, contracts: [.sample()], schedules: [:])
     defer { scheduler.stop() }
     for await count in store.laneCounts where count <= 1 { break }
     #expect(try store.counts() == [.succeeded: 2999, .pending: 1])
@@ -93,10 +93,9 @@ private final class WatchedStore: RequestStore {
       }
     }
     let before = try Self.cacheBytes(base)
-    let scheduler = try Scheduler(policy: SchedulingPolicy(), store: store, launcher: RecordingLauncher(ending: nil), clock: SystemClock())
-    { _ in }
+    let scheduler = try Scheduler(policy: SchedulingPolicy(), store: store, clock: SystemClock())
     scheduler.rest = .milliseconds(1)
-    _ = try scheduler.start(contracts: [.sample()], schedules: [:])
+    _ = try scheduler.start(RecordingLauncher(ending: nil), contracts: [.sample()], schedules: [:])
     defer { scheduler.stop() }
     for await _ in store.rests { break }
     let after = try Self.cacheBytes(base)

@@ -12,6 +12,8 @@ final class ScheduledHost: Sendable {
   let launcher: RecordingLauncher
   /// What the scheduler told its host.
   let notices: AsyncStream<Scheduler.Notice>
+  /// The runs whose ends it could not record.
+  let unrecorded: AsyncStream<RunID>
   private let directory: TemporaryDirectory
 
   init(
@@ -23,9 +25,11 @@ final class ScheduledHost: Sendable {
     launcher = RecordingLauncher(ending: ending)
     let (notices, noticed) = AsyncStream<Scheduler.Notice>.makeStream()
     self.notices = notices
-    scheduler = try Scheduler(policy: policy, store: store, launcher: launcher, clock: SystemClock()) { noticed.yield($0) }
+    let (unrecorded, lost) = AsyncStream<RunID>.makeStream()
+    self.unrecorded = unrecorded
+    scheduler = try Scheduler(policy: policy, store: store, clock: SystemClock()) { lost.yield($0) }
     launcher.report { [weak scheduler] in scheduler?.receive($0) }
-    _ = try scheduler.start(contracts: handlers, schedules: [:], rejection: rejection)
+    _ = try scheduler.start(launcher, contracts: handlers, schedules: [:], rejection: rejection) { noticed.yield($0) }
   }
 
   deinit {

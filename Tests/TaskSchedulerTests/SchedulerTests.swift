@@ -143,6 +143,40 @@ import Testing
     host.scheduler.stop()
   }
 
+  @Test("a run that ends after the scheduler has, or cannot be recorded until then, is told: nobody records it", arguments: [true, false])
+  func unrecorded(_ isLate: Bool) async throws {
+    let host = try ScheduledHost()
+    let id = try await host.submit(.sample())[0].id
+    let run = try await host.nextOrder().run
+    if isLate {
+      host.scheduler.stop()
+      host.launcher.end(run, .returned(.success, stop: nil))
+    } else {
+      host.store.fail(with: .full("no space left"))
+      host.launcher.end(run, .returned(.success, stop: nil))
+      await host.afterTurn()
+      host.scheduler.stop()
+    }
+    #expect(await host.unrecorded.first { _ in true } == run)
+    host.store.fail(with: nil)
+    #expect(try host.record(id).state == .running)
+  }
+
+  @Test("what a launcher tells before the start is nothing of the scheduler's")
+  func early() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try SQLiteRequestStore(path: directory.file("requests.sqlite"))
+    defer { store.close() }
+    let scheduler = try Scheduler(policy: SchedulingPolicy(), store: store, clock: SystemClock())
+    defer { scheduler.stop() }
+    scheduler.receive(.misbehaved(.sample(), "while it launched", incident: 1))
+    scheduler.receive(.suspended(.sample(), "while it launched"))
+    _ = try scheduler.start(RecordingLauncher(ending: nil), contracts: [.sample()], schedules: [:])
+    let shown = await withCheckedContinuation { done in scheduler.health { done.resume(returning: $1) } }
+    #expect(shown[.sample()]?.health == PluginHealth())
+    #expect(shown[.sample()]?.suspension == nil)
+  }
+
   @Test("start says what was lost with the host before, and which launch submissions were refused")
   func start() throws {
     let directory = try TemporaryDirectory()
@@ -153,12 +187,11 @@ import Testing
       try transaction.insert(request)
       try transaction.start(request.id, run: RunID(sequence: 2, origin: store.origin), at: .testStart)
     }
-    let scheduler = try Scheduler(
-      policy: SchedulingPolicy(), store: store, launcher: RecordingLauncher(ending: nil), clock: SystemClock()
-    ) { _ in }
+    let scheduler = try Scheduler(policy: SchedulingPolicy(), store: store, clock: SystemClock())
     defer { scheduler.stop() }
     let (lost, refused) = try scheduler.start(
-      contracts: [.sample()], schedules: [:], changes: [.submit(.sample(begin: hour)), .submit(.sample(.sample("org.example.unknown")))])
+      RecordingLauncher(ending: nil), contracts: [.sample()], schedules: [:],
+      changes: [.submit(.sample(begin: hour)), .submit(.sample(.sample("org.example.unknown")))])
     #expect(lost == 1)
     #expect(refused.map(\.1.code) == [.unknownIdentifier])
     #expect(try store.requests(RequestQuery()).count == 2)

@@ -48,6 +48,9 @@ struct EngineTurn {
     let health, before: PluginHealth?
     let incidentBefore: UInt64?
     let newestBefore: RunID?
+
+    /// What observers are told of it.
+    var notice: Scheduler.Notice { .health(identifier, health ?? PluginHealth()) }
   }
 
   /// What was appended since a mark.

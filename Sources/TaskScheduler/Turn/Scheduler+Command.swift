@@ -9,6 +9,8 @@ extension Scheduler {
     case input(EngineInput)
     case inspect((SchedulerCore, WallTime) -> Void)
     case conditions(ConditionReport)
+    /// The identifier's live runs, as if their budget were spent.
+    case expire(TaskIdentifier, ([RunID]) -> Void)
     case drain(deadline: MonotonicTime, drained: @Sendable () -> Void)
     case force
   }

@@ -11,6 +11,8 @@ extension Scheduler {
     case storeRecovered
     /// A run ended.
     case ended(RunRecord)
+    /// A plugin's health has changed.
+    case health(TaskIdentifier, PluginHealth)
     /// A submission that names no time was made to wait for `minimum_interval`; said once of an identifier.
     case paced(TaskIdentifier, interval: Duration)
     /// These conditions of the machine are waited for or run by now.

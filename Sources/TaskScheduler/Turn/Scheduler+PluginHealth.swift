@@ -1,13 +1,12 @@
-import HostThreads
 public import TaskModel
 
 /// How plugins stand. Answers come on the scheduler's thread.
 extension Scheduler {
-  /// The plugins' health as ``start(contracts:schedules:changes:crashed:)`` will find it, before any plugin is launched: whoever took
+  /// The plugins' health as ``start(_:contracts:schedules:changes:rejection:crashed:begun:clocks:observe:)`` will find it, before any plugin is launched: whoever took
   /// the host along is counted already. Writes nothing.
   ///
   /// - Parameters:
-  ///   - crashed: As for ``start(contracts:schedules:changes:crashed:)``.
+  ///   - crashed: As for ``start(_:contracts:schedules:changes:rejection:crashed:begun:clocks:observe:)``.
   ///   - retry: The operator's backoff.
   public static func pluginHealth(
     in store: any RequestStore, crashed: [RunID: String], retry: RetryPolicy, now: WallTime
@@ -32,27 +31,5 @@ extension Scheduler {
     completion: @escaping @Sendable (_ nextStart: WallTime?, _ handlers: [TaskIdentifier: HandlerOverview]) -> Void
   ) {
     inspect { core, now in completion(core.nextStart(now: now), core.handlers.mapValues { core.overview(of: $0, now: now) }) }
-  }
-
-  /// Has runs begun. Those of a plugin whose crash or forced stop waits to be recorded are given back instead: from that turn on it is held
-  /// back. On the thread.
-  func begin(_ orders: [RunOrder]) {
-    let struck = failuresToCome()
-    guard !struck.isEmpty else { return launcher.start(orders) }
-    let sound = orders.filter { !struck.contains($0.contract.identifier) }
-    if !sound.isEmpty { launcher.start(sound) }
-    for order in orders where struck.contains(order.contract.identifier) { send(.input(.withdrawn(order.run))) }
-  }
-
-  private func failuresToCome() -> Set<TaskIdentifier> {
-    let runs = monitor.locked {
-      commands.compactMap { command -> RunID? in
-        switch command {
-        case .input(.ended(let run, .crashed, _)), .input(.ended(let run, .forced, _)): run
-        default: nil
-        }
-      }
-    }
-    return Set(runs.compactMap { core.live[$0]?.identifier ?? core.claims[$0]?.entry.identifier })
   }
 }

@@ -83,11 +83,7 @@ extension Scheduler {
 
   /// Expires the identifier's live runs as if their budget were spent.
   public func simulateExpiration(_ identifier: TaskIdentifier, completion: @escaping @Sendable ([RunID]) -> Void) {
-    inspect { [self] core, _ in
-      let runs = core.live.values.filter { $0.identifier == identifier }
-      for entry in runs { launcher.expire(entry.run, reason: .budget) }
-      completion(runs.map(\.run).sorted())
-    }
+    send(.expire(identifier, completion))
   }
 
   /// Writes a value of a plugin's state on behalf of a run, if that is still its request's present one.
@@ -139,27 +135,6 @@ extension Scheduler {
     write(completion) { core, transaction, now in
       try core.checkMaySubmit(run, of: parent, transaction)
       return try core.cancelPending(of: identifiers, transaction, now: now)
-    }
-  }
-
-  /// What a launcher tells.
-  public func receive(_ event: LauncherEvent) {
-    switch event {
-    case .ended(let run, let ending, let report):
-      Failpoint.outcomeReceived.hit()
-      send(.input(.ended(run, ending, report)))
-    case .began(let run): send(.input(.began(run, clock.wallTime)))
-    case .withdrawn(let run): send(.input(.withdrawn(run)))
-    case .shortage(let identifier, let sentence, let cause):
-      inspect { core, now in core.isShort(identifier, sentence, cause, now: now) }
-    case .relieved(let identifier): inspect { core, _ in core.handlers[identifier]?.shortage = nil }
-    case .suspended(let identifier, let reason): inspect { core, now in core.suspend(identifier, reason, now: now) }
-    case .resumed(let identifier): inspect { core, now in core.suspend(identifier, nil, now: now) }
-    case .misbehaved(let identifier, let what, let incident):
-      write({ (_: Result<Void, RequestRefusal>) in }) { core, transaction, now in
-        try core.recordFailure(identifier, what, incident, transaction, now: now)
-      }
-    case .expired, .progress, .log, .stuck, .output: break
     }
   }
 

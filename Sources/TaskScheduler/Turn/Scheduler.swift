@@ -3,28 +3,27 @@ import HostThreads
 import Synchronization
 public import TaskModel
 
-/// Drives the scheduling engine on a thread of its own, which is also the one that writes to the store.
+/// Takes what is sent to the scheduling engine, on any thread, and drives the engine on a thread of its own, which is also the one that writes
+/// to the store.
 ///
-/// Submissions, outcomes, claims and what plugins keep that wait at the same moment share one commit and its sync; answers, runs and
-/// events follow when that is durable. The thread sleeps until the next request is due or something is sent to it.
-public final class Scheduler: @unchecked Sendable {  // reason: the core belongs to the thread, the rest is touched with `monitor` held
+/// It is made first and knows nobody: launchers, plugins' services and the machine's monitor get it when they are made, and it gets the
+/// launcher when it starts.
+public final class Scheduler: @unchecked Sendable {  // reason: the engine belongs to the thread, the rest is touched with `monitor` held
   let store: any RequestStore
   let clock: any HostClock
-  let launcher: any Launcher
-  private let observe: @Sendable (Notice) -> Void
-  private let healthChanged: @Sendable (TaskIdentifier, PluginHealth) -> Void
-  let monitor = Monitor()
   let engine: SchedulingEngine
-  var core: SchedulerCore { engine.core }
   let policy: SchedulingPolicy
+  private let unrecorded: @Sendable (RunID) -> Void
 
   private let liveRuns = Atomic(0)
+  private let hasStarted = Atomic(false)
 
   /// How many runs are live; a moment old.
   public var liveRunCount: Int { liveRuns.load(ordering: .relaxed) }
 
+  private let monitor = Monitor()
   // With `monitor` held.
-  var commands: [Command] = []
+  private var commands: [Command] = []
   /// Whether one of them is for the thread to look at now.
   private var isCalled = false
   /// Whether begins are: they are the answers to what was asked, or a rate counts them.
@@ -35,71 +34,57 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   /// Held while something is looked at after the thread has ended.
   private let afterwards = Monitor()
 
-  // The thread's own.
-  var retryAt: MonotonicTime?
-  private var retryDelay = firstRetry
-  private static let firstRetry = Duration.seconds(1)
-  var drainDeadline: MonotonicTime?
-  /// Claimed, to begin at their time; the last first.
-  private(set) var held: [(begin: MonotonicTime, order: RunOrder)] = []
-  var drained: [@Sendable () -> Void] = []
-  var endedSincePruning = 0
-  var prunedAt: MonotonicTime
-  var isPruning = true
-  private var awaitedConditions: Conditions = []
-  /// When memory that large turns have left unused is given back; nil: there is none.
-  var trimAt: MonotonicTime?
-  /// When the host has been idle for so long that the store gives its memory back; nil: it has.
-  var restAt: MonotonicTime?
   /// After so long without a turn, the store gives back what it keeps to be fast. Set before the start.
   var rest = Duration.seconds(30)
 
-  /// Opens the books: requests whose runs were lost with the host before become pending again. Nothing runs before ``start()``.
+  /// A scheduler that takes commands; it carries them out once it has started.
   ///
-  /// - Parameters:
-  ///   - observe: See ``Notice``.
-  ///   - healthChanged: Told of each plugin whose health has changed, once that is durable; called as `observe` is.
+  /// - Parameter unrecorded: Told of each run whose end comes after the thread has ended, or could not be recorded until then: the next
+  ///   host counts it as lost. On any thread.
   public init(
-    policy: SchedulingPolicy, store: any RequestStore, launcher: any Launcher, clock: any HostClock,
-    observe: @escaping @Sendable (Notice) -> Void,
-    healthChanged: @escaping @Sendable (TaskIdentifier, PluginHealth) -> Void = { _, _ in }
+    policy: SchedulingPolicy, store: any RequestStore, clock: any HostClock, unrecorded: @escaping @Sendable (RunID) -> Void = { _ in }
   ) throws(StoreError) {
     self.policy = policy
     self.store = store
     self.clock = clock
-    self.launcher = launcher
-    self.observe = observe
-    self.healthChanged = healthChanged
+    self.unrecorded = unrecorded
     let core = SchedulerCore(policy: policy, origin: store.origin, lastSequence: try store.highestSequence(), now: clock.wallTime)
     engine = SchedulingEngine(core, store: store)
-    prunedAt = clock.monotonicTime
   }
 
-  /// Seals the registry, settles what the host before left behind, and begins to run what is due.
+  /// Seals the registry, settles what the previous host process left behind, and begins to run what is due.
   ///
   /// - Parameters:
+  ///   - launcher: Runs the handlers.
   ///   - contracts: The handlers there are.
   ///   - schedules: The requests that the configuration asks for.
   ///   - changes: What plugins asked for while they launched, to be carried out in this order.
   ///   - rejection: Why a submission's payload is refused, or nil. Called on the scheduler's thread; returns promptly.
-  ///   - crashed: The runs that took the host before along, with the signal and the stack, as its crash memory names them. They end
-  ///     `crashed`, and count against their plugins.
-  ///   - begun: The runs that had begun of those that the host before had handed out ahead, as its crash memory names them.
+  ///   - crashed: The runs that took the previous host process along, with the signal and the stack, as its crash memory names them. They
+  ///     end `crashed`, and count against their plugins.
+  ///   - begun: The runs that had begun of those that the previous host process had handed out ahead, as its crash memory names them.
   ///   - clocks: What the wall clock and the boot clock are to each other now; nil: that is not known, and delays follow the wall clock.
-  /// - Returns: How many other runs were lost with the host before, and the launch submissions that were refused.
+  ///   - observe: See ``Notice``.
+  /// - Returns: How many other runs were lost with the previous host process, and the launch submissions that were refused.
   public func start(
-    contracts: [HandlerContract], schedules: [TaskIdentifier: ScheduledRequest], changes: [LaunchChange] = [],
+    _ launcher: any Launcher, contracts: [HandlerContract], schedules: [TaskIdentifier: ScheduledRequest], changes: [LaunchChange] = [],
     rejection: @escaping @Sendable (_ payload: [UInt8], TaskIdentifier) -> String? = { _, _ in nil }, crashed: [RunID: String] = [:],
-    begun: Set<RunID> = [], clocks: ClockReference? = nil
+    begun: Set<RunID> = [], clocks: ClockReference? = nil, observe: @escaping @Sendable (Notice) -> Void = { _ in }
   ) throws(StoreError) -> (lost: Int, refused: [(TaskRequest, RequestRefusal)]) {
-    core.rejection = rejection
+    hasStarted.store(true, ordering: .releasing)
+    engine.core.rejection = rejection
     let opening = try engine.open(
       contracts, schedules: schedules, changes: changes, crashed: crashed, begun: begun, clocks: clocks, now: clock.wallTime,
       at: clock.monotonicTime)
     if let watches = opening.turn.watches, !watches.isEmpty { observe(.filesAwaited(watches)) }
-    tellHealth(opening.turn)
+    for change in opening.turn.pluginHealth { observe(change.notice) }
     monitor.locked { isServing = true }
-    do { try HostThread.start("scheduler", precise: true) { [self] in serve() } } catch {
+    do {
+      try HostThread.start("scheduler", precise: true) { [self] in
+        SchedulerThread(self, launcher, observe).serve()
+        ended()
+      }
+    } catch {
       monitor.locked { isServing = false }
       throw StoreError.other(error.description)
     }
@@ -115,7 +100,29 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     }
   }
 
-  // MARK: Sent from other threads, see Scheduler+Command and Scheduler+Requests
+  // MARK: Sent from other threads, see Scheduler+Requests and Scheduler+World
+
+  /// What a launcher tells. What it tells before the start is nothing of the scheduler's: it concerns plugins that are not registered yet.
+  public func receive(_ event: LauncherEvent) {
+    guard hasStarted.load(ordering: .acquiring) else { return }
+    switch event {
+    case .ended(let run, let ending, let report):
+      Failpoint.outcomeReceived.hit()
+      send(.input(.ended(run, ending, report)))
+    case .began(let run): send(.input(.began(run, clock.wallTime)))
+    case .withdrawn(let run): send(.input(.withdrawn(run)))
+    case .shortage(let identifier, let sentence, let cause):
+      inspect { core, now in core.isShort(identifier, sentence, cause, now: now) }
+    case .relieved(let identifier): inspect { core, _ in core.handlers[identifier]?.shortage = nil }
+    case .suspended(let identifier, let reason): inspect { core, now in core.suspend(identifier, reason, now: now) }
+    case .resumed(let identifier): inspect { core, now in core.suspend(identifier, nil, now: now) }
+    case .misbehaved(let identifier, let what, let incident):
+      write({ (_: Result<Void, RequestRefusal>) in }) { core, transaction, now in
+        try core.recordFailure(identifier, what, incident, transaction, now: now)
+      }
+    case .expired, .progress, .log, .stuck, .output: break
+    }
+  }
 
   /// Sends something to the thread.
   func send(_ command: Command) {
@@ -137,7 +144,9 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
   private func refuse(_ command: Command) {
     switch command {
     case .input(.write(let write)): write.fail(Self.hasStopped)
-    case .inspect(let body): afterwards.locked { body(core, clock.wallTime) }
+    case .input(.ended(let run, _, _)): unrecorded(run)
+    case .inspect(let body): afterwards.locked { body(engine.core, clock.wallTime) }
+    case .expire(_, let completion): completion([])
     case .drain(_, let completion): completion()
     case .input, .force, .conditions: break
     }
@@ -145,38 +154,15 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
 
   private static let hasStopped = RequestRefusal(.unavailable, "the host has stopped: submit again when it is back")
 
-  // MARK: The thread
+  // MARK: For the thread
 
-  private func serve() {
-    while let batch = nextBatch() {
-      settle(inputs(of: batch))
-      tellAwaited()
-      liveRuns.store(core.live.count, ordering: .relaxed)
-      endDrainIfDue()
-      pruneIfIdle()
-      trimIfDue()
-    }
-    let left = monitor.locked {
-      hasEnded = true
-      defer { commands.removeAll() }
-      return commands
-    }
-    engine.refuseParked(Self.hasStopped)
-    for command in left { refuse(command) }
-    for completion in drained { completion() }
-    drained.removeAll()
-    monitor.locked {
-      isServing = false
-      monitor.broadcast()
-    }
-  }
-
-  /// Waits for commands or for the next thing to do. Nil: it is over.
-  private func nextBatch() -> [Command]? {
-    let wakeAt = nextWake()
+  /// Waits for commands, or until `wakeAt`. Nil: it is over.
+  ///
+  /// - Parameter awaitsBegins: Whether begins wake the thread.
+  func nextBatch(by wakeAt: MonotonicTime, awaitsBegins: Bool) -> [Command]? {
     monitor.lock()
     defer { monitor.unlock() }
-    awaitsBegins = core.awaits(nil) || core.limits.awaitsBegins
+    self.awaitsBegins = awaitsBegins
     // What came before begins were waited for.
     if awaitsBegins, !commands.isEmpty { isCalled = true }
     while !isCalled, !isOver, wakeAt > clock.monotonicTime {
@@ -188,143 +174,36 @@ public final class Scheduler: @unchecked Sendable {  // reason: the core belongs
     return commands
   }
 
-  private func nextWake() -> MonotonicTime {
-    if core.mayDispatch(now: clock.wallTime) || core.hasDuty(now: clock.wallTime) || (isPruning && retryAt == nil) {
-      return MonotonicTime(nanoseconds: 0)
-    }
-    var wake = core.nextTurn(now: clock.wallTime).map(clock.monotonicTime(at:)) ?? .distantFuture
-    if let retryAt { wake = min(wake, retryAt) }
-    if let trimAt { wake = min(wake, trimAt) }
-    if let restAt { wake = min(wake, restAt) }
-    if let drainDeadline { wake = min(wake, drainDeadline) }
-    if let next = held.last { wake = min(wake, next.begin) }
-    return wake
-  }
+  /// So many runs are live now.
+  func noteLive(_ count: Int) { liveRuns.store(count, ordering: .relaxed) }
 
-  /// Carries out what needs no turn of its own; returns what the turn takes in.
-  private func inputs(of batch: [Command]) -> [EngineInput] {
-    var inputs = beginHeld()
-    inputs.reserveCapacity(inputs.count + batch.count)
-    for command in batch {
-      switch command {
-      case .input(let input): inputs.append(input)
-      case .inspect(let body): body(core, clock.wallTime)
-      case .conditions(let report): take(report)
-      case .drain(let deadline, let completion):
-        core.isDraining = true
-        core.drainingSince = core.drainingSince ?? clock.wallTime
-        Failpoint.drainingBegun.hit()
-        drainDeadline = min(drainDeadline ?? deadline, deadline)
-        drained.append(completion)
-        // A store that works again is not waited for.
-        if retryAt != nil { retryAt = clock.monotonicTime }
-      case .force:
-        drainDeadline = nil
-        for run in core.live.keys { launcher.force(run, reason: .draining) }
+  /// Whether nothing has been sent that the thread has not taken.
+  var isIdle: Bool { monitor.locked { commands.isEmpty } }
+
+  /// The runs whose crash or forced end has been sent and not taken.
+  var failuresToCome: [RunID] {
+    monitor.locked {
+      commands.compactMap { command in
+        switch command {
+        case .input(.ended(let run, .crashed, _)), .input(.ended(let run, .forced, _)): run
+        default: nil
+        }
       }
     }
-    return inputs
   }
 
-  /// One turn, if there is anything to do.
-  private func settle(_ inputs: [EngineInput]) {
-    if let retryAt, clock.monotonicTime >= retryAt {
-      self.retryAt = nil
-      engine.retryStore()
+  private func ended() {
+    let left = monitor.locked {
+      hasEnded = true
+      defer { commands.removeAll() }
+      return commands
     }
-    let now = clock.wallTime
-    guard !inputs.isEmpty || engine.hasWork(now: now) else { return }
-    let turn: EngineTurn
-    do { turn = try engine.turn(inputs, now: now, at: clock.monotonicTime) } catch { return failed(error) }
-    if retryDelay > Self.firstRetry { recovered() }
-    noteSize(of: turn)
-    carryOut(turn)
-  }
-
-  private func carryOut(_ turn: EngineTurn) {
-    if !turn.ended.isEmpty { Failpoint.outcomeRecorded.hit() }
-    if !turn.orders.isEmpty { Failpoint.runRecorded.hit() }
-    if !turn.orders.isEmpty {
-      begin(turn.orders)
-      Failpoint.runOrdered.hit()
+    engine.refuseParked(Self.hasStopped)
+    for input in engine.unrecorded { refuse(.input(input)) }
+    for command in left { refuse(command) }
+    monitor.locked {
+      isServing = false
+      monitor.broadcast()
     }
-    if !turn.held.isEmpty {
-      held += turn.held.map { (clock.monotonicTime(at: $0.due), $0.order) }
-      held.sort { $0.begin > $1.begin }
-      Failpoint.runHeld.hit()
-    }
-    if !turn.unheld.isEmpty { held.removeAll { turn.unheld.contains($0.order.run) } }
-    if !turn.withdrawals.isEmpty { launcher.withdraw(turn.withdrawals) }
-    if !turn.expirations.isEmpty { Failpoint.stopRecorded.hit() }
-    for (run, reason) in turn.expirations { launcher.expire(run, reason: reason) }
-    // What began in spite of that was asked back too late.
-    if core.isDraining, drainDeadline == nil { for claim in turn.begun { launcher.expire(claim.entry.run, reason: .draining) } }
-    for answer in turn.answers {
-      Failpoint.beforeAnswer.hit()
-      answer()
-      Failpoint.afterAnswer.hit()
-    }
-    for (identifier, interval) in turn.paced { observe(.paced(identifier, interval: interval)) }
-    for record in turn.history { observe(.ended(record)) }
-    for event in turn.events { observe(.event(event)) }
-    if let watches = turn.watches { observe(.filesAwaited(watches)) }
-    tellHealth(turn)
-    endedSincePruning += turn.ended.count
-  }
-
-  private func tellHealth(_ turn: EngineTurn) {
-    for change in turn.pluginHealth { healthChanged(change.identifier, change.health ?? PluginHealth()) }
-  }
-
-  // MARK: Conditions
-
-  private func tellAwaited() {
-    let awaited = core.awaitedConditions(now: clock.wallTime)
-    guard awaited != awaitedConditions else { return }
-    awaitedConditions = awaited
-    observe(.conditionsAwaited(awaited))
-  }
-
-  /// The machine has changed: runs that require what does not hold any more are asked to stop. What may begin now begins in this turn.
-  private func take(_ report: ConditionReport) {
-    core.conditions = report
-    let lost = core.runsThatLost(report)
-    if !lost.isEmpty { Failpoint.conditionLost.hit() }
-    for run in lost { launcher.expire(run, reason: .conditions) }
-  }
-
-  // MARK: Runs that are handed out ahead of their time
-
-  /// Begins the runs whose time has come.
-  ///
-  /// - Returns: Those that something holds by now come back.
-  private func beginHeld() -> [EngineInput] {
-    let (now, wallTime) = (clock.monotonicTime, clock.wallTime)
-    var orders: [RunOrder] = []
-    var late: [EngineInput] = []
-    while let next = held.last, next.begin <= now {
-      let order = held.removeLast().order
-      if core.beginHeld(order.run, now: wallTime) { orders.append(order) } else { late.append(.withdrawn(order.run)) }
-    }
-    guard !orders.isEmpty else { return late }
-    Failpoint.heldRunDue.hit()
-    begin(orders)
-    return late
-  }
-
-  // MARK: A store that fails
-
-  private func failed(_ turn: FailedTurn) {
-    launcher.withdraw(turn.withdrawals)
-    let wasWorking = retryDelay == Self.firstRetry
-    retryAt = clock.monotonicTime + retryDelay
-    retryDelay = min(retryDelay * 2, .seconds(30))
-    if wasWorking { observe(.storeFailed(turn.error)) }
-  }
-
-  private func recovered() {
-    retryAt = nil
-    retryDelay = Self.firstRetry
-    observe(.storeRecovered)
   }
 }

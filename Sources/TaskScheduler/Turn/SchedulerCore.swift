@@ -34,7 +34,7 @@ final class SchedulerCore {
   var storeTroubleSince: WallTime?
   /// When this host began.
   let begun: WallTime
-  /// What is wrong with a payload for an identifier's handler; nil: nothing. See ``Scheduler/start(contracts:schedules:changes:rejection:crashed:)``.
+  /// What is wrong with a payload for an identifier's handler; nil: nothing. See ``Scheduler``'s start.
   var rejection: @Sendable (_ payload: [UInt8], TaskIdentifier) -> String? = { _, _ in nil }
   /// Whether events are gathered.
   var isObserved = false

@@ -33,12 +33,13 @@ final class SchedulingEngine {
   }
 
   /// Seals the registry and settles what the previous host process left behind; see
-  /// ``Scheduler/start(contracts:schedules:changes:rejection:crashed:begun:clocks:)``. Starts nothing. If it throws, the engine is of no use.
+  /// ``Scheduler/start(_:contracts:schedules:changes:rejection:crashed:begun:clocks:observe:)``. Starts nothing. If it throws, the engine is of no use.
   func open(
     _ contracts: [HandlerContract], schedules: [TaskIdentifier: ScheduledRequest], changes: [LaunchChange] = [],
     crashed: [RunID: String] = [:], begun: Set<RunID> = [], clocks: ClockReference? = nil, now: WallTime, at moment: MonotonicTime
   ) throws(StoreError) -> Opening {
     core.register(contracts)
+    core.awakeSince = now
     core.beginTurn(at: moment)
     var refused: [(TaskRequest, RequestRefusal)] = []
     let lost = try store.commit { transaction in

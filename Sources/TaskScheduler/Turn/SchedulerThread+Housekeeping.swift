@@ -1,9 +1,9 @@
 import HostThreads
 import TaskModel
 
-// Draining, old records, memory; on the scheduler's thread.
+// Draining, old records, memory.
 
-extension Scheduler {
+extension SchedulerThread {
   func endDrainIfDue() {
     guard core.isDraining else { return }
     if let deadline = drainDeadline, clock.monotonicTime >= deadline {
@@ -44,13 +44,13 @@ extension Scheduler {
   /// Old runs are removed a few at a time, while nobody waits: after many have ended, and when some ended a while ago.
   func pruneIfIdle() {
     if endedSincePruning >= 5000 || (endedSincePruning > 0 && clock.monotonicTime - prunedAt > .seconds(600)) { isPruning = true }
-    guard isPruning, retryAt == nil, monitor.locked({ commands.isEmpty }), !core.mayDispatch(now: clock.wallTime) else { return }
+    guard isPruning, retryAt == nil, scheduler.isIdle, !core.mayDispatch(now: clock.wallTime) else { return }
     endedSincePruning = 0
     prunedAt = clock.monotonicTime
-    let horizon = clock.wallTime + (.zero - policy.historyAge)
+    let horizon = clock.wallTime + (.zero - core.policy.historyAge)
     do {
       isPruning = try store.commit { transaction in
-        let isMoreHistory = try transaction.prune(before: horizon, keeping: policy.historyCount, limit: 500)
+        let isMoreHistory = try transaction.prune(before: horizon, keeping: core.policy.historyCount, limit: 500)
         return try transaction.pruneLanes(limit: 500) || isMoreHistory
       }
     } catch {
@@ -66,7 +66,7 @@ extension Scheduler {
     let gone = turn.liveSteps.count { $0.step < 0 }
     endedSincePruning += max(0, gone - turn.ended.count)
     if turn.changes >= Self.largeTurn { trimAt = clock.monotonicTime + .seconds(1) }
-    restAt = clock.monotonicTime + rest
+    restAt = clock.monotonicTime + scheduler.rest
   }
 
   /// The allocator keeps what was freed; an idle host should not.

@@ -1,0 +1,202 @@
+import Failpoints
+import HostThreads
+import TaskModel
+
+/// What the scheduler's thread does.
+///
+/// Submissions, outcomes, claims and what plugins keep that wait at the same moment share one commit and its sync; answers, runs and
+/// events follow when that is durable. The thread sleeps until the next request is due or something is sent to it.
+final class SchedulerThread {
+  let scheduler: Scheduler
+  let launcher: any Launcher
+  private let observe: @Sendable (Scheduler.Notice) -> Void
+  let engine: SchedulingEngine
+  let core: SchedulerCore
+  let store: any RequestStore
+  let clock: any HostClock
+
+  var retryAt: MonotonicTime?
+  private var retryDelay = firstRetry
+  private static let firstRetry = Duration.seconds(1)
+  var drainDeadline: MonotonicTime?
+  /// Claimed, to begin at their time; the last first.
+  private var held: [(begin: MonotonicTime, order: RunOrder)] = []
+  var drained: [@Sendable () -> Void] = []
+  var endedSincePruning = 0
+  var prunedAt: MonotonicTime
+  var isPruning = true
+  private var awaitedConditions: Conditions = []
+  /// When memory that large turns have left unused is given back; nil: there is none.
+  var trimAt: MonotonicTime?
+  /// When the host has been idle for so long that the store gives its memory back; nil: it has.
+  var restAt: MonotonicTime?
+
+  init(_ scheduler: Scheduler, _ launcher: any Launcher, _ observe: @escaping @Sendable (Scheduler.Notice) -> Void) {
+    self.scheduler = scheduler
+    self.launcher = launcher
+    self.observe = observe
+    engine = scheduler.engine
+    core = scheduler.engine.core
+    store = scheduler.store
+    clock = scheduler.clock
+    prunedAt = scheduler.clock.monotonicTime
+  }
+
+  /// Returns when the scheduler is stopped.
+  func serve() {
+    while let batch = scheduler.nextBatch(by: nextWake(), awaitsBegins: core.awaits(nil) || core.limits.awaitsBegins) {
+      settle(inputs(of: batch))
+      tellAwaited()
+      scheduler.noteLive(core.live.count)
+      endDrainIfDue()
+      pruneIfIdle()
+      trimIfDue()
+    }
+    for completion in drained { completion() }
+  }
+
+  private func nextWake() -> MonotonicTime {
+    if core.mayDispatch(now: clock.wallTime) || core.hasDuty(now: clock.wallTime) || (isPruning && retryAt == nil) {
+      return MonotonicTime(nanoseconds: 0)
+    }
+    let turn = core.nextTurn(now: clock.wallTime).map(clock.monotonicTime(at:))
+    return [turn, retryAt, trimAt, restAt, drainDeadline, held.last?.begin].compactMap(\.self).min() ?? .distantFuture
+  }
+
+  /// Carries out what needs no turn of its own; returns what the turn takes in.
+  private func inputs(of batch: [Scheduler.Command]) -> [EngineInput] {
+    var inputs = beginHeld()
+    inputs.reserveCapacity(inputs.count + batch.count)
+    for command in batch {
+      switch command {
+      case .input(let input): inputs.append(input)
+      case .inspect(let body): body(core, clock.wallTime)
+      case .conditions(let report): take(report)
+      case .expire(let identifier, let completion):
+        let runs = core.live.values.filter { $0.identifier == identifier }.map(\.run).sorted()
+        for run in runs { launcher.expire(run, reason: .budget) }
+        completion(runs)
+      case .drain(let deadline, let completion):
+        core.isDraining = true
+        core.drainingSince = core.drainingSince ?? clock.wallTime
+        Failpoint.drainingBegun.hit()
+        drainDeadline = min(drainDeadline ?? deadline, deadline)
+        drained.append(completion)
+        // A store that works again is not waited for.
+        if retryAt != nil { retryAt = clock.monotonicTime }
+      case .force:
+        drainDeadline = nil
+        for run in core.live.keys { launcher.force(run, reason: .draining) }
+      }
+    }
+    return inputs
+  }
+
+  /// One turn, if there is anything to do.
+  private func settle(_ inputs: [EngineInput]) {
+    if let retryAt, clock.monotonicTime >= retryAt {
+      self.retryAt = nil
+      engine.retryStore()
+    }
+    let now = clock.wallTime
+    guard !inputs.isEmpty || engine.hasWork(now: now) else { return }
+    let turn: EngineTurn
+    do { turn = try engine.turn(inputs, now: now, at: clock.monotonicTime) } catch { return failed(error) }
+    if retryDelay > Self.firstRetry { recovered() }
+    noteSize(of: turn)
+    carryOut(turn)
+  }
+
+  private func carryOut(_ turn: EngineTurn) {
+    if !turn.ended.isEmpty { Failpoint.outcomeRecorded.hit() }
+    if !turn.orders.isEmpty {
+      Failpoint.runRecorded.hit()
+      begin(turn.orders)
+      Failpoint.runOrdered.hit()
+    }
+    if !turn.held.isEmpty {
+      held += turn.held.map { (clock.monotonicTime(at: $0.due), $0.order) }
+      held.sort { $0.begin > $1.begin }
+      Failpoint.runHeld.hit()
+    }
+    if !turn.unheld.isEmpty { held.removeAll { turn.unheld.contains($0.order.run) } }
+    if !turn.withdrawals.isEmpty { launcher.withdraw(turn.withdrawals) }
+    if !turn.expirations.isEmpty { Failpoint.stopRecorded.hit() }
+    for (run, reason) in turn.expirations { launcher.expire(run, reason: reason) }
+    // What began in spite of that was asked back too late.
+    if core.isDraining, drainDeadline == nil { for claim in turn.begun { launcher.expire(claim.entry.run, reason: .draining) } }
+    for answer in turn.answers {
+      Failpoint.beforeAnswer.hit()
+      answer()
+      Failpoint.afterAnswer.hit()
+    }
+    for (identifier, interval) in turn.paced { observe(.paced(identifier, interval: interval)) }
+    for record in turn.history { observe(.ended(record)) }
+    for event in turn.events { observe(.event(event)) }
+    if let watches = turn.watches { observe(.filesAwaited(watches)) }
+    for change in turn.pluginHealth { observe(change.notice) }
+    endedSincePruning += turn.ended.count
+  }
+
+  /// Has runs begun. Those of a plugin whose crash or forced stop waits to be recorded are given back instead: from that turn on it is held
+  /// back.
+  private func begin(_ orders: [RunOrder]) {
+    let struck = Set(scheduler.failuresToCome.compactMap { core.live[$0]?.identifier ?? core.claims[$0]?.entry.identifier })
+    guard !struck.isEmpty else { return launcher.start(orders) }
+    let sound = orders.filter { !struck.contains($0.contract.identifier) }
+    if !sound.isEmpty { launcher.start(sound) }
+    for order in orders where struck.contains(order.contract.identifier) { scheduler.send(.input(.withdrawn(order.run))) }
+  }
+
+  // MARK: Conditions
+
+  private func tellAwaited() {
+    let awaited = core.awaitedConditions(now: clock.wallTime)
+    guard awaited != awaitedConditions else { return }
+    awaitedConditions = awaited
+    observe(.conditionsAwaited(awaited))
+  }
+
+  /// The machine has changed: runs that require what does not hold any more are asked to stop. What may begin now begins in this turn.
+  private func take(_ report: ConditionReport) {
+    core.conditions = report
+    let lost = core.runsThatLost(report)
+    if !lost.isEmpty { Failpoint.conditionLost.hit() }
+    for run in lost { launcher.expire(run, reason: .conditions) }
+  }
+
+  // MARK: Runs that are handed out ahead of their time
+
+  /// Begins the runs whose time has come.
+  ///
+  /// - Returns: Those that something holds by now come back.
+  private func beginHeld() -> [EngineInput] {
+    let (now, wallTime) = (clock.monotonicTime, clock.wallTime)
+    var orders: [RunOrder] = []
+    var late: [EngineInput] = []
+    while let next = held.last, next.begin <= now {
+      let order = held.removeLast().order
+      if core.beginHeld(order.run, now: wallTime) { orders.append(order) } else { late.append(.withdrawn(order.run)) }
+    }
+    guard !orders.isEmpty else { return late }
+    Failpoint.heldRunDue.hit()
+    begin(orders)
+    return late
+  }
+
+  // MARK: A store that fails
+
+  private func failed(_ turn: FailedTurn) {
+    launcher.withdraw(turn.withdrawals)
+    let wasWorking = retryDelay == Self.firstRetry
+    retryAt = clock.monotonicTime + retryDelay
+    retryDelay = min(retryDelay * 2, .seconds(30))
+    if wasWorking { observe(.storeFailed(turn.error)) }
+  }
+
+  private func recovered() {
+    retryAt = nil
+    retryDelay = Self.firstRetry
+    observe(.storeRecovered)
+  }
+}
