@@ -62,18 +62,11 @@ extension Host {
     }
   }
 
-  /// An event has come: the requests that wait for it are due.
+  /// An event has come, whose name and payload the caller has checked: the requests that wait for it are due.
   ///
   /// - Parameter payload: What their runs are given instead of what was submitted; nil: what was submitted.
   public func notify(_ event: String, payload: [UInt8]?) async throws(RequestRefusal) -> EventReceipt {
-    guard !event.isEmpty, event.utf8.count <= Limits.keyBytes, !event.hasPrefix(EventTrigger.filePrefix) else {
-      throw RequestRefusal(
-        .invalid, "an event's name has 1 to \(Limits.keyBytes) bytes and does not begin with \(EventTrigger.filePrefix)", field: "event")
-    }
-    guard payload?.count ?? 0 <= Limits.payloadBytes else {
-      throw RequestRefusal(.tooBig, "the payload has \(payload?.count ?? 0) bytes, more than \(Limits.payloadBytes)", field: "payload")
-    }
-    return try await ask { self.scheduler.notify(event, payload: payload, completion: $0) }
+    try await ask { self.scheduler.notify(event, payload: payload, completion: $0) }
   }
 
   /// An event has come by a socket of the configuration, which has checked its name and the payload's size. Returns at once.

@@ -177,21 +177,3 @@ struct SubmissionRules: Sendable {
     }
   }
 }
-
-extension CallFailure {
-  /// What a refusal of the scheduler is to a plugin.
-  init(_ refusal: RequestRefusal) {
-    let status: Status =
-      switch refusal.code {
-      case .invalid: .invalid
-      case .unknownIdentifier, .notFound: .notFound
-      case .conflict: .stale
-      case .tooBig: .tooBig
-      case .limit: .limit
-      case .unsupported: .unsupported
-      case .unavailable: .unavailable
-      case .internal: .internal
-      }
-    self.init(status, refusal.message)
-  }
-}

@@ -15,22 +15,19 @@ extension TaskRequest: WireValue {
 
   init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
     let identifier = try reader.identifier("a request's identifier")
-    let payload = try reader.blob("a request's payload", atMost: Limits.payloadBytes)
-    let earliestBegin = try reader.optional("earliest begin") { (reader) throws(LinkError) in try reader.moment("earliest begin") }
+    // A message bounds them; their limits are checked below.
+    let payload = try reader.blob("a request's payload", atMost: LinkFormat.messageBytes)
+    let earliestBegin = try reader.optional(WallTime.self, "earliest begin")
     let isPaced = try reader.flag("whether it is paced")
     self.init(
       identifier: identifier, payload: payload, earliestBegin: earliestBegin,
       conditions: try reader.read(Conditions.self, "conditions"),
-      uniqueKey: try reader.optional("unique key", Self.key),
+      uniqueKey: try reader.optional("unique key") { (reader) throws(LinkError) in
+        try reader.text("unique key", atMost: LinkFormat.messageBytes)
+      },
       onConflict: try reader.read(ConflictPolicy.self, "conflict policy"))
     self.isPaced = isPaced
-  }
-
-  private static func key(_ reader: inout MessageReader) throws(LinkError) -> String {
-    let key = try reader.text("a key", atLeast: 1, atMost: Limits.keyBytes)
-    // It was a text of C's.
-    guard !key.utf8.contains(0) else { throw .malformed(what: "a key holds a null byte") }
-    return key
+    do throws(RequestRefusal) { try check() } catch { throw .malformed(what: error.message) }
   }
 }
 

@@ -86,7 +86,7 @@ extension ControlResponder {
   /// `POST /v1/events/NAME` with `{"payload": …}`, `{"payload_base64": …}` or nothing.
   func notify(_ name: String, _ request: Request) async throws -> Response {
     let event = try QueryParameters.decode(name[...])
-    if let flaw = EventName.flaw(of: event) { throw RequestRefusal(.invalid, "event: \(flaw)", field: "event") }
+    if let flaw = EventTrigger.flaw(of: event) { throw RequestField.event.refusal(flaw) }
     let payload = try await bodies.withBody(of: request, limit: SchedulingReader.eventBytes) { bytes in
       try SchedulingReader.eventPayload(in: bytes)
     }

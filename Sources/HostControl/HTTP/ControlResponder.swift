@@ -208,22 +208,7 @@ struct ControlResponder: Sendable {
 
   /// The body `{"identifier": …}`.
   private func identifier(in request: Request) async throws -> TaskIdentifier {
-    try await bodies.withBody(of: request, limit: BodyReader.otherBytes) { bytes in
-      let node = try SubmissionReader.parse(bytes)
-      guard case .object(let members) = node.value else { throw RequestRefusal(.invalid, "send {\"identifier\": …}, not \(node.kind)") }
-      if let other = members.first(where: { $0.name != "identifier" }) {
-        throw RequestRefusal(
-          .invalid, "there is no such member\(NearestName.hint(for: other.name, among: ["identifier"]))", field: other.name)
-      }
-      guard let text = node["identifier"]?.string else {
-        throw RequestRefusal(.invalid, "identifier: a string is expected that says whose handler is meant", field: "identifier")
-      }
-      do {
-        return try TaskIdentifier(text)
-      } catch {
-        throw RequestRefusal(.invalid, "identifier: \(error)", field: "identifier")
-      }
-    }
+    try await bodies.withBody(of: request, limit: BodyReader.otherBytes) { try SchedulingReader.identifier(in: $0) }
   }
 }
 

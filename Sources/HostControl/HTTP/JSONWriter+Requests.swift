@@ -20,7 +20,7 @@ extension JSONWriter {
     momentOrNull("next_start", effective.nextStart)
     momentOrNull("latest_start", effective.latestStart)
     if let rule = effective.repetition { repetition(rule) }
-    moment("deadline", effective.deadline)
+    moment(RequestField.deadline.rawValue, effective.deadline)
     member("clock", effective.clock.rawValue)
     endObject()
   }
@@ -32,21 +32,21 @@ extension JSONWriter {
     let request = record.request
     beginObject()
     member("id", record.id.description)
-    member("identifier", request.identifier.rawValue)
+    member(RequestField.identifier, request.identifier.rawValue)
     member("state", record.state.shown.rawValue)
     momentOrNull("due", record.due)
     member("attempt", record.attempt)
     member("attempts_spent", record.attemptsSpent)
     member("losses", record.losses)
-    member("priority", request.priority)
+    member(RequestField.priority, request.priority)
     gates(request.gates)
-    member("tags", request.tags)
+    member(RequestField.tags.rawValue, request.tags)
     keys(request)
     schedule(request)
     if let retry = request.retry { self.retry(retry) }
-    if !request.after.isEmpty { array("after", request.after) { $0.dependency($1) } }
+    if !request.after.isEmpty { array(RequestField.after.rawValue, request.after) { $0.dependency($1) } }
     progress(of: record)
-    bytes("payload", request.payload, singleLine: singleLine)
+    bytes(RequestField.payload.rawValue, request.payload, singleLine: singleLine)
     if let notes { member("notes", notes) }
     endObject()
   }
@@ -69,70 +69,72 @@ extension JSONWriter {
   }
 
   private mutating func gates(_ gates: RunConstraints) {
-    member("conditions", gates.conditions.names)
-    if !gates.conditions.isEmpty || gates.onLostCondition != .stop { member("on_lost_condition", gates.onLostCondition.rawValue) }
-    member("window", gates.window)
-    member("concurrency_key", gates.concurrencyKey)
+    member(RequestField.conditions.rawValue, gates.conditions.names)
+    if !gates.conditions.isEmpty || gates.onLostCondition != .stop {
+      member(RequestField.onLostCondition, gates.onLostCondition.rawValue)
+    }
+    member(RequestField.window, gates.window)
+    member(RequestField.concurrencyKey, gates.concurrencyKey)
     if !gates.resources.isEmpty {
-      name("resources")
+      name(RequestField.resources.rawValue)
       beginObject()
       for (name, count) in gates.resources.sorted(by: { $0.key < $1.key }) { member(name, count) }
       endObject()
     }
-    if gates.flex > .zero { member("flex_ms", gates.flex.wholeMilliseconds) }
+    if gates.flex > .zero { member(RequestField.flex, gates.flex.wholeMilliseconds) }
   }
 
   private mutating func keys(_ request: TaskRequest) {
-    member("unique_key", request.uniqueKey)
-    if request.uniqueKey != nil { member("on_conflict", request.onConflict.rawValue) }
-    member("unique_window_ms", request.uniqueWindow?.wholeMilliseconds)
-    member("idempotency_key", request.idempotencyKey)
+    member(RequestField.uniqueKey, request.uniqueKey)
+    if request.uniqueKey != nil { member(RequestField.onConflict, request.onConflict.rawValue) }
+    member(RequestField.uniqueWindow, request.uniqueWindow?.wholeMilliseconds)
+    member(RequestField.idempotencyKey, request.idempotencyKey)
   }
 
   private mutating func schedule(_ request: TaskRequest) {
-    moment("earliest_begin", request.earliestBegin)
-    moment("deadline", request.deadline)
+    moment(RequestField.earliestBegin.rawValue, request.earliestBegin)
+    moment(RequestField.deadline.rawValue, request.deadline)
     member("clock", request.clock.rawValue)
     if let rule = request.repetition { repetition(rule) }
     guard let event = request.event else { return }
-    if let path = event.path { member("watch", path) } else { member("event", event.name) }
-    if event.debounce > .zero { member("debounce_ms", event.debounce.wholeMilliseconds) }
+    if let path = event.path { member(RequestField.watch, path) } else { member(RequestField.event, event.name) }
+    if event.debounce > .zero { member(RequestField.debounce, event.debounce.wholeMilliseconds) }
   }
 
   mutating func repetition(_ rule: RepeatRule) {
     switch rule.schedule {
-    case .every(let interval): member("every_ms", interval.wholeMilliseconds)
+    case .every(let interval): member(RequestField.every, interval.wholeMilliseconds)
     case .cron(let cron):
-      member("cron", cron.expression)
-      member("time_zone", cron.timeZone)
-      member("daylight_gap", cron.daylight.gap.rawValue)
-      member("daylight_repeat", cron.daylight.repeated.rawValue)
-    case .event: return member("every_event", true)
+      member(RequestField.cron, cron.expression)
+      member(RequestField.timeZone, cron.timeZone)
+      member(RequestField.daylightGap, cron.daylight.gap.rawValue)
+      member(RequestField.daylightRepeat, cron.daylight.repeated.rawValue)
+    case .event: return member(RequestField.everyEvent.rawValue, true)
     }
-    member("missed", rule.missed.name)
+    member(RequestField.missed, rule.missed.name)
     if case .all(let limit, let spread) = rule.missed {
-      member("missed_limit", limit)
-      member("missed_spread_ms", spread.wholeMilliseconds)
+      member(RequestField.missedLimit, limit)
+      member(RequestField.missedSpread, spread.wholeMilliseconds)
     }
   }
 
   private mutating func dependency(_ edge: Dependency) {
     beginObject()
     switch edge.predecessor {
-    case .request(let id): member("request", id.description)
-    case .position(let position): member("request", "@\(position)")
+    case .request(let id): member(RequestField.Predecessor.request, id.description)
+    case .position(let position): member(RequestField.Predecessor.request, "@\(position)")
     }
-    member("on_failure", edge.onFailure.rawValue)
+    member(RequestField.Predecessor.onFailure, edge.onFailure.rawValue)
     endObject()
   }
 
   private mutating func retry(_ retry: RetryPolicy) {
-    name("retry")
+    name(RequestField.retry.rawValue)
     beginObject()
-    member("attempts", retry.attempts)
-    member("backoff", retry.backoff.rawValue)
-    member("initial_ms", retry.initial.wholeMilliseconds)
-    member("maximum_ms", retry.maximum.wholeMilliseconds)
+    member(RequestField.Retry.attempts, retry.attempts)
+    member(RequestField.Retry.backoff, retry.backoff.rawValue)
+    member(RequestField.Retry.initial, retry.initial.wholeMilliseconds)
+    member(RequestField.Retry.maximum, retry.maximum.wholeMilliseconds)
     endObject()
   }
 }

@@ -1,4 +1,3 @@
-import StrictText
 import TaskModel
 
 /// Reads the bodies of the routes about conditions, events and snoozing.
@@ -13,12 +12,13 @@ enum SchedulingReader {
   /// `{"delay_ms": 900000}`
   static func delay(in bytes: [UInt8]) throws(RequestRefusal) -> Duration {
     let node = try SubmissionReader.parse(bytes)
-    _ = try members(of: node, among: ["delay_ms"], as: "{\"delay_ms\": 900000}")
-    let longest = Limits.longestDuration.wholeMilliseconds
-    guard let delay = node["delay_ms"]?.integer, (0...longest).contains(delay) else {
-      throw RequestRefusal(.invalid, "delay_ms: a whole number of milliseconds from 0 to \(longest) is expected", field: "delay_ms")
+    _ = try fields(of: node, among: [.delay], as: "{\"delay_ms\": 900000}")
+    guard let milliseconds = node[.delay]?.integer else {
+      throw RequestField.delay.refusal("a whole number of milliseconds is expected")
     }
-    return .milliseconds(delay)
+    let delay = Duration.milliseconds(milliseconds)
+    try RequestField.delay.check(delay)
+    return delay
   }
 
   /// `{"network": "none", "power": true}`
@@ -44,35 +44,26 @@ enum SchedulingReader {
   /// `{"payload": …}`, `{"payload_base64": …}`; nil for an empty body or object.
   static func eventPayload(in bytes: [UInt8]) throws(RequestRefusal) -> [UInt8]? {
     guard !bytes.isEmpty else { return nil }
-    let node = try SubmissionReader.parse(bytes, opaque: ["payload"])
-    let members = try members(of: node, among: ["payload", "payload_base64"], as: "{\"payload\": …}")
-    guard members.count < 2 else {
-      throw RequestRefusal(.invalid, "payload and payload_base64 exclude each other: send one", field: "payload_base64")
-    }
-    guard let member = members.first else { return nil }
-    let payload: [UInt8]
-    if member.name == "payload" {
-      payload = Array(bytes[member.node.range])
-    } else {
-      guard let decoded = member.node.string.flatMap(Base64.decode) else {
-        throw RequestRefusal(.invalid, "payload_base64: is not base64 (RFC 4648 §4, with padding, without blanks)", field: member.name)
-      }
-      payload = decoded
-    }
-    guard payload.count <= Limits.payloadBytes else {
-      throw RequestRefusal(
-        .tooBig, "\(member.name): \(payload.count) bytes, more than \(Limits.payloadBytes): pass a file's path instead",
-        field: member.name)
-    }
+    let node = try SubmissionReader.parse(bytes, opaque: [RequestField.payload.rawValue])
+    let given = try fields(of: node, among: [.payload, .payloadBase64], as: "{\"payload\": …}")
+    guard let field = given.first, let value = node[field] else { return nil }
+    let payload = try SubmissionReader(bytes: bytes).payload(field, value)
+    try RequestField.check(payloadBytes: payload.count)
     return payload
   }
 
-  /// The members of an object that has no others than those known.
-  private static func members(of node: JSONNode, among known: [String], as example: String) throws(RequestRefusal) -> [JSONMember] {
+  /// `{"identifier": …}`
+  static func identifier(in bytes: [UInt8]) throws(RequestRefusal) -> TaskIdentifier {
+    let node = try SubmissionReader.parse(bytes)
+    _ = try fields(of: node, among: [.identifier], as: "{\"identifier\": …}")
+    guard let value = node[.identifier] else { throw RequestField.identifier.refusal("is missing: say whose handler is meant") }
+    return try SubmissionReader(bytes: bytes).taskIdentifier(value)
+  }
+
+  private static func fields(
+    of node: JSONNode, among known: [RequestField], as example: String
+  ) throws(RequestRefusal) -> [RequestField] {
     guard case .object(let members) = node.value else { throw RequestRefusal(.invalid, "send \(example), not \(node.kind)") }
-    if let other = members.first(where: { !known.contains($0.name) }) {
-      throw RequestRefusal(.invalid, "there is no such member\(NearestName.hint(for: other.name, among: known))", field: other.name)
-    }
-    return members
+    return try SubmissionReader.fields(of: members, among: known)
   }
 }

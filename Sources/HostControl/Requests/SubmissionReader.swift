@@ -2,25 +2,23 @@ import CalendarTime
 import StrictText
 import TaskModel
 
-/// Turns the body of `POST /v1/requests` into requests: the shape and the ranges are checked here, the host's rules by the host.
+/// Turns the body of `POST /v1/requests` into requests. The host's rules are the host's to check.
 struct SubmissionReader {
   /// Requests of one array.
   static let maximumRequests = 10_000
 
-  /// Members that a request has.
-  static let members =
-    [
-      "identifier", "payload", "payload_base64", "flex_ms", "priority", "conditions", "on_lost_condition", "window", "unique_key",
-      "on_conflict", "unique_window_ms", "idempotency_key", "after", "concurrency_key", "resources", "retry", "tags",
-    ] + scheduleMembers.keys.sorted()
-
+  /// The text that the values are in.
   let bytes: [UInt8]
-  let now: WallTime
-  let hostTimeZone: () -> String
+  /// What `delay_ms` counts from.
+  var now = WallTime(unixMilliseconds: 0)
+  /// The zone of a `cron` that names none.
+  var hostTimeZone: () -> String = { HostTimeZone.name }
   /// Where in the array the present request is; nil: it is alone.
   private(set) var index: Int?
   /// The identifier of the request before it in the array, which is checked: arrays are mostly of one.
   private var known: TaskIdentifier?
+
+  init(bytes: [UInt8]) { self.bytes = bytes }
 
   /// Reads the one request, or the array of them, in `bytes`.
   ///
@@ -31,17 +29,17 @@ struct SubmissionReader {
   static func read(
     _ bytes: [UInt8], now: WallTime, idempotencyKey: String? = nil, hostTimeZone: @escaping () -> String = { HostTimeZone.name }
   ) throws(RequestRefusal) -> (requests: [TaskRequest], isArray: Bool) {
-    let root = try parse(bytes, opaque: ["payload"])
-    var reader = SubmissionReader(bytes: bytes, now: now, hostTimeZone: hostTimeZone)
+    let root = try parse(bytes, opaque: [RequestField.payload.rawValue])
+    var reader = SubmissionReader(bytes: bytes)
+    (reader.now, reader.hostTimeZone) = (now, hostTimeZone)
     guard case .array(let elements) = root.value else {
       var request = try reader.request(root)
-      if let idempotencyKey { try reader.apply(idempotencyKey, to: &request) }
+      if let idempotencyKey { try Self.apply(idempotencyKey, to: &request) }
       return ([request], false)
     }
     guard idempotencyKey == nil else {
-      throw RequestRefusal(
-        .invalid, "the header Idempotency-Key is for a single request: give each of an array its own idempotency_key",
-        field: "idempotency_key")
+      throw RequestField.idempotencyKey.refusal(
+        "the header Idempotency-Key is for a single request: give each of an array its own idempotency_key")
     }
     guard !elements.isEmpty else { throw RequestRefusal(.invalid, "the array is empty: send at least one request") }
     guard elements.count <= maximumRequests else {
@@ -51,7 +49,7 @@ struct SubmissionReader {
     requests.reserveCapacity(elements.count)
     for (index, element) in elements.enumerated() {
       reader.index = index
-      requests.append(try reader.request(element))
+      do { requests.append(try reader.request(element)) } catch { throw error.at(index) }
     }
     return (requests, true)
   }
@@ -65,96 +63,60 @@ struct SubmissionReader {
     }
   }
 
-  private init(bytes: [UInt8], now: WallTime, hostTimeZone: @escaping () -> String) {
-    self.bytes = bytes
-    self.now = now
-    self.hostTimeZone = hostTimeZone
+  /// The fields of an object that has no others than those known, and none that do not go together.
+  static func fields(
+    of members: [JSONMember], among known: [RequestField] = RequestField.allCases
+  ) throws(RequestRefusal) -> [RequestField] {
+    var fields: [RequestField] = []
+    fields.reserveCapacity(members.count)
+    for member in members {
+      guard let field = RequestField(rawValue: member.name), known.contains(field) else {
+        throw unknown(member.name, among: known.map(\.rawValue))
+      }
+      // One that is false says nothing.
+      if field != .everyEvent || member.node.bool != false { fields.append(field) }
+    }
+    if let (field, sentence) = RequestField.misfit(among: fields, name: \.rawValue) {
+      throw RequestRefusal(.invalid, sentence, field: field)
+    }
+    return fields
+  }
+
+  /// - Parameter parent: What leads to the object that has the member.
+  static func unknown(_ name: String, of parent: String = "", among known: [String]) -> RequestRefusal {
+    RequestRefusal(
+      .invalid, "\(parent)\(name): there is no such member\(NearestName.hint(for: name, among: known))", field: parent + name)
   }
 
   private mutating func request(_ node: JSONNode) throws(RequestRefusal) -> TaskRequest {
-    guard case .object(let members) = node.value else { throw failure(nil, "a request is an object, this is \(node.kind)") }
-    guard let identifier = node["identifier"] else { throw failure("identifier", "is missing: say whose handler is to run") }
-    var request = TaskRequest(identifier: try checkedIdentifier(identifier))
-    var schedule: ScheduleParts = []
-    for member in members {
-      let (name, value) = (member.name, member.node)
-      if let parts = Self.scheduleMembers[name] {
-        schedule.formUnion(parts)
-        continue
+    guard case .object(let members) = node.value else { throw RequestRefusal(.invalid, "a request is an object, this is \(node.kind)") }
+    guard let identifier = node[.identifier] else { throw RequestField.identifier.refusal("is missing: say whose handler is to run") }
+    let checked = if let known, known.rawValue == identifier.string { known } else { try taskIdentifier(identifier) }
+    known = checked
+    var request = TaskRequest(identifier: checked)
+    let given = try Self.fields(of: members)
+    for field in given { if let value = node[field] { try read(field, value, of: node, into: &request) } }
+    if request.uniqueKey != nil, request.onConflict == .none {
+      guard !given.contains(.onConflict) else {
+        throw RequestField.onConflict.refusal("none with a unique_key: choose keep, replace, update or append, or leave the key out")
       }
-      switch name {
-      case "identifier": break
-      case "payload", "payload_base64": request.payload = try payload(name, value, of: node)
-      case "flex_ms": request.gates.flex = try milliseconds(value, name)
-      case "priority": request.priority = try integer(value, name, in: Limits.priorities)
-      case "conditions": request.conditions = try conditions(value)
-      case "on_lost_condition":
-        let policy = try named(value, name, LostConditionPolicy.self)
-        request.onLostCondition = policy
-        request.gates.onLostCondition = policy
-      case "window": request.gates.window = try key(value, name)
-      case "unique_key": request.uniqueKey = try key(value, name)
-      case "on_conflict": request.onConflict = try named(value, name, ConflictPolicy.self)
-      case "unique_window_ms": request.uniqueWindow = try milliseconds(value, name, atLeast: 1)
-      case "idempotency_key": request.idempotencyKey = try key(value, name)
-      case "after": request.after = try predecessors(value)
-      case "concurrency_key": request.gates.concurrencyKey = try key(value, name)
-      case "resources": request.gates.resources = try resources(value)
-      case "retry": request.retry = try retry(value)
-      case "tags": request.tags = try tags(value)
-      default: throw failure(name, "there is no such member\(NearestName.hint(for: name, among: Self.members))")
-      }
+      request.onConflict = .keep
     }
-    try readSchedule(node, schedule, into: &request)
-    try checkConflict(&request, given: node["on_conflict"] != nil)
-    try checkTogether(request)
+    try request.check()
     return request
   }
 
-  private mutating func checkedIdentifier(_ node: JSONNode) throws(RequestRefusal) -> TaskIdentifier {
-    if let known, node.string == known.rawValue { return known }
-    let identifier = try taskIdentifier(node)
-    known = identifier
-    return identifier
-  }
-
-  /// A key without a policy means `keep`; a policy without a key would have no effect.
-  private func checkConflict(_ request: inout TaskRequest, given: @autoclosure () -> Bool) throws(RequestRefusal) {
-    switch (request.uniqueKey, request.onConflict) {
-    case (.some, .none) where !given(): request.onConflict = .keep
-    case (.some, .none):
-      throw failure("on_conflict", "none with a unique_key: choose keep, replace, update or append, or leave the key out")
-    case (nil, .keep), (nil, .replace), (nil, .update), (nil, .append):
-      throw failure("unique_key", "is missing: on_conflict is about requests with the same key")
-    default: break
-    }
-  }
-
-  /// What each member allows, but not with another.
-  private func checkTogether(_ request: TaskRequest) throws(RequestRefusal) {
-    if request.uniqueWindow != nil, request.uniqueKey == nil {
-      throw failure("unique_key", "is missing: unique_window_ms is about how long it is held")
-    }
-    if let deadline = request.deadline, let earliest = request.earliestBegin, deadline < earliest {
-      throw failure("deadline", "lies before the earliest begin: move one of them")
-    }
-    guard request.repetition != nil else { return }
-    if !request.after.isEmpty {
-      throw failure("after", "a request that repeats cannot wait for others: let the first of them repeat, or leave after out")
-    }
-    if request.onConflict == .append {
-      throw failure("on_conflict", "a request that repeats cannot be appended: choose keep, replace or update")
-    }
-  }
-
   /// The header stands for the member; where both are there they must agree.
-  private func apply(_ header: String, to request: inout TaskRequest) throws(RequestRefusal) {
-    guard (1...Limits.keyBytes).contains(header.utf8.count) else {
-      throw failure("idempotency_key", "the header Idempotency-Key has \(header.utf8.count) bytes: use 1 to \(Limits.keyBytes)")
-    }
+  private static func apply(_ header: String, to request: inout TaskRequest) throws(RequestRefusal) {
+    try RequestField.idempotencyKey.check(key: header)
     guard request.idempotencyKey == nil || request.idempotencyKey == header else {
-      throw failure("idempotency_key", "is not what the header Idempotency-Key says: send one of them")
+      throw RequestField.idempotencyKey.refusal("is not what the header Idempotency-Key says: send one of them")
     }
     request.idempotencyKey = header
   }
+}
+
+extension JSONNode {
+  /// The member with the name of that field.
+  subscript(field: RequestField) -> JSONNode? { self[field.rawValue] }
 }

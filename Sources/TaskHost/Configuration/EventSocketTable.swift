@@ -25,7 +25,7 @@ struct EventSocketTable {
     var sockets: [String: HostConfiguration.EventSocket] = [:]
     for (name, value) in (reader.table(value, at: path) ?? [:]).sorted(by: { $0.key < $1.key }) {
       let path = path.appending(name)
-      if let flaw = flaw(of: name) { reader.report(path, "\(path): \(flaw)") }
+      if let flaw = EventTrigger.flaw(of: name) { reader.report(path, "\(path): \(flaw)") }
       guard let table = reader.table(value, at: path) else { continue }
       if table["listen"] == nil { reader.report(path, "\(path) has no \"listen\"") }
       var read = EventSocketTable()
@@ -43,17 +43,6 @@ struct EventSocketTable {
       sockets[name] = socket
     }
     return sockets
-  }
-
-  /// What is wrong with the name of an event; nil: nothing.
-  private static func flaw(of name: String) -> String? {
-    if !(1...Limits.keyBytes).contains(name.utf8.count) {
-      return "an event's name has 1 to \(Limits.keyBytes) bytes, this has \(name.utf8.count)"
-    }
-    if name.hasPrefix(EventTrigger.filePrefix) {
-      return "an event's name does not begin with \(EventTrigger.filePrefix), which stands for a file"
-    }
-    return name.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7f } ? "an event's name has no control characters" : nil
   }
 }
 

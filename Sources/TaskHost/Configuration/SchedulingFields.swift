@@ -37,7 +37,7 @@ extension HostConfiguration {
     [
       TOMLField("rate_limit", optional: \.rateLimit, .rate),
       TOMLField("event_quota", optional: \.eventQuota, .rate),
-      TOMLField("resources", \.resources, .counts(1...1_000_000)),
+      TOMLField("resources", \.resources, .counts(Limits.resourceTokens)),
       TOMLField("conditions", \.conditions, table: ConditionSettings.fields),
       TOMLField("events", inner: EventSocketTable.keys) { root, value, path, reader in
         root.events = EventSocketTable.readAll(value, at: path, reader)
@@ -89,7 +89,7 @@ extension PluginConfiguration {
       TOMLField("rate_limit", optional: \.rateLimit, .rate),
       TOMLField("rate_limit_per_key", optional: \.rateLimitPerKey, .rate),
       TOMLField("runs_per_key", \.runsPerKey, .integer(1...10_000)),
-      TOMLField("resources", \.resources, .counts(1...1_000_000)),
+      TOMLField("resources", \.resources, .counts(TaskModel.Limits.resourceTokens)),
       TOMLField("quota", optional: \.quota, .quota),
       TOMLField("retry", \.retry, table: Retry.fields),
     ]

@@ -38,6 +38,16 @@ public struct RequestRefusal: Error, Sendable, Hashable, CustomStringConvertible
     self.field = field
   }
 
+  /// A refusal about a field of a request.
+  public init(_ code: Code, _ message: String, field: RequestField) { self.init(code, message, field: field.rawValue) }
+
+  /// The same, about the request at that position of several.
+  public func at(_ index: Int) -> RequestRefusal {
+    let namesField = field.map(message.hasPrefix) == true
+    return RequestRefusal(
+      code, "[\(index)]\(namesField ? "." : ": ")\(message)", field: "[\(index)]" + (field.map { ".\($0)" } ?? ""))
+  }
+
   /// What a failed commit means to who waits for it.
   public init(_ error: StoreError) {
     switch error {

@@ -38,6 +38,22 @@ public struct CallFailure: Error, Sendable, Hashable {
     self.status = status
     self.message = message
   }
+
+  /// What a refusal is to a plugin.
+  public init(_ refusal: RequestRefusal) {
+    let status: Status =
+      switch refusal.code {
+      case .invalid: .invalid
+      case .unknownIdentifier, .notFound: .notFound
+      case .conflict: .stale
+      case .tooBig: .tooBig
+      case .limit: .limit
+      case .unsupported: .unsupported
+      case .unavailable: .unavailable
+      case .internal: .internal
+      }
+    self.init(status, refusal.message)
+  }
 }
 
 extension CallFailure {

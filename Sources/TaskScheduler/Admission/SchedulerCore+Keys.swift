@@ -7,14 +7,14 @@ extension SchedulerCore {
   ///
   /// - Throws: A refusal if that submission was another one.
   func answer(to submitted: TaskRequest, again key: String, _ transaction: any StoreTransaction) throws -> Submission? {
-    try Self.checkKey(key, "idempotency_key")
+    try RequestField.idempotencyKey.check(key: key)
     guard let known = try transaction.submission(withKey: key) else { return nil }
     guard known.fingerprint == RequestFingerprint(of: submitted).value else {
       throw RequestRefusal(
         .conflict,
         "the idempotency key \"\(key)\" belongs to another submission, which request \(known.request) stands for: send what was sent then, "
           + "or take a new key",
-        field: "idempotency_key")
+        field: .idempotencyKey)
     }
     var submission: Submission
     if let record = try transaction.request(known.request) {
@@ -95,7 +95,7 @@ extension SchedulerCore {
     guard !holder.isRepeating else {
       throw RequestRefusal(
         .conflict, "the holder of the key, \(holder.id), repeats and never ends: cancel it first, or use on_conflict replace or update",
-        field: "on_conflict")
+        field: .onConflict)
     }
     var (arrival, holder) = (arrival, holder)
     holder.request.uniqueKey = nil
@@ -151,7 +151,7 @@ extension SchedulerCore {
       throw RequestRefusal(
         .conflict,
         "it is to wait for \(id), which it would cancel by taking the unique key: leave that out of after, or use on_conflict append",
-        field: "after")
+        field: .after)
     }
     // What its run is waited for by the key is waited for once.
     edges.removeAll { waits.contains($0.predecessor) }

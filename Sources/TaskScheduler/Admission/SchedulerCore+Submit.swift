@@ -24,9 +24,8 @@ extension SchedulerCore {
         let submission = try submit(requests[index], earlier: ids, transaction, now: now)
         submissions.append(submission)
         ids.append(submission.id)
-      } catch var refusal as RequestRefusal {
-        if requests.count > 1 { refusal.field = "[\(index)]" + (refusal.field.map { ".\($0)" } ?? "") }
-        throw refusal
+      } catch let refusal as RequestRefusal {
+        throw requests.count > 1 ? refusal.at(index) : refusal
       }
     }
     return submissions

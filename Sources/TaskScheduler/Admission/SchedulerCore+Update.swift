@@ -55,18 +55,18 @@ extension SchedulerCore {
       throw RequestRefusal(
         .conflict,
         "the holder of the key, \(holder.id), keeps what it waits for when it is updated: leave after out, or use on_conflict replace",
-        field: "after")
+        field: .after)
     }
     guard request.repetition != nil else { return }
     if holder.state == .blocked {
       throw RequestRefusal(
         .conflict, "the holder of the key, \(holder.id), waits for \(holder.blockedBy?.description ?? "another"), so it cannot repeat",
-        field: "every_ms")
+        field: .every)
     }
     if !holder.isRepeating, let dependant = try liveDependant(of: holder.id, transaction) {
       throw RequestRefusal(
         .conflict, "\(dependant) waits for the holder of the key, \(holder.id), to end, so it cannot repeat: cancel \(dependant) first",
-        field: "every_ms")
+        field: .every)
     }
   }
 
@@ -100,29 +100,29 @@ extension SchedulerCore {
   /// The names of the members that differ, as JSON has them.
   private static func changes(from old: TaskRequest, to new: TaskRequest) -> [String] {
     var names: [String] = []
-    func compare<Value: Equatable>(_ name: String, _ value: KeyPath<TaskRequest, Value>) {
-      if old[keyPath: value] != new[keyPath: value] { names.append(name) }
+    func compare<Value: Equatable>(_ field: RequestField, _ value: KeyPath<TaskRequest, Value>) {
+      if old[keyPath: value] != new[keyPath: value] { names.append(field.rawValue) }
     }
-    compare("earliest_begin", \.earliestBegin)
-    compare("deadline", \.deadline)
+    compare(.earliestBegin, \.earliestBegin)
+    compare(.deadline, \.deadline)
     switch (new.repetition ?? old.repetition)?.schedule {
-    case .cron: compare("cron", \.repetition?.schedule)
-    case .event: compare("event", \.repetition?.schedule)
-    case .every, nil: compare("every_ms", \.repetition?.schedule)
+    case .cron: compare(.cron, \.repetition?.schedule)
+    case .event: compare(.event, \.repetition?.schedule)
+    case .every, nil: compare(.every, \.repetition?.schedule)
     }
-    compare("missed", \.repetition?.missed)
-    compare("event", \.event?.name)
-    compare("debounce_ms", \.event?.debounce)
-    compare("conditions", \.gates.conditions)
-    compare("on_lost_condition", \.gates.onLostCondition)
-    compare("window", \.gates.window)
-    compare("concurrency_key", \.gates.concurrencyKey)
-    compare("resources", \.gates.resources)
-    compare("flex_ms", \.gates.flex)
-    compare("priority", \.priority)
-    compare("retry", \.retry)
-    compare("tags", \.tags)
-    compare("unique_window_ms", \.uniqueWindow)
+    compare(.missed, \.repetition?.missed)
+    compare(.event, \.event?.name)
+    compare(.debounce, \.event?.debounce)
+    compare(.conditions, \.gates.conditions)
+    compare(.onLostCondition, \.gates.onLostCondition)
+    compare(.window, \.gates.window)
+    compare(.concurrencyKey, \.gates.concurrencyKey)
+    compare(.resources, \.gates.resources)
+    compare(.flex, \.gates.flex)
+    compare(.priority, \.priority)
+    compare(.retry, \.retry)
+    compare(.tags, \.tags)
+    compare(.uniqueWindow, \.uniqueWindow)
     return names
   }
 }

@@ -12,7 +12,7 @@ final class Occurrences {
   func check(_ rule: RepeatRule) throws(RequestRefusal) {
     guard case .cron(let cron) = rule.schedule else { return }
     if try schedule(of: cron).get().next(after: 0) == nil {
-      throw RequestRefusal(.invalid, "cron \"\(cron.expression)\": it names no day that ever comes", field: "cron")
+      throw RequestRefusal(.invalid, "cron \"\(cron.expression)\": it names no day that ever comes", field: .cron)
     }
   }
 
@@ -88,9 +88,9 @@ final class Occurrences {
       do {
         return CronSchedule(try CronExpression(cron.expression), in: try zones(cron.timeZone), daylight: cron.daylight)
       } catch let error as CronSyntaxError {
-        throw RequestRefusal(.invalid, error.description, field: "cron")
+        throw RequestRefusal(.invalid, error.description, field: .cron)
       } catch {
-        throw RequestRefusal(.invalid, "\(error)", field: "time_zone")
+        throw RequestRefusal(.invalid, "\(error)", field: .timeZone)
       }
     }
     // A zone that could not be read may be there another time.

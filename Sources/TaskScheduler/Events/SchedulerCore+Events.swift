@@ -87,18 +87,10 @@ extension SchedulerCore {
       throw RequestRefusal(
         .invalid,
         "there is no maintenance window \"\(window)\": \(windows.names.isEmpty ? "the configuration has none; add [windows.\(window)]" : "the configuration has \(windows.names.joined(separator: ", "))")",
-        field: "window")
-    }
-    // Printable ASCII: two spellings of one letter would be one key here and two in a database.
-    for (text, field) in [(request.gates.concurrencyKey, "concurrency_key")] + request.gates.resources.keys.map({ ($0, "resources") }) {
-      guard let text, !(1...Limits.keyBytes).contains(text.utf8.count) || !text.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) else {
-        continue
-      }
-      throw RequestRefusal(
-        .invalid, "\(field): 1 to \(Limits.keyBytes) printable ASCII characters are allowed", field: field)
+        field: .window)
     }
     for shortage in self.limits.resources.missing(for: self.limits.tokens(request.gates, request.identifier)) where shortage.isForever {
-      throw RequestRefusal(.invalid, "\(shortage): it would wait for ever; see [resources] of the configuration", field: "resources")
+      throw RequestRefusal(.invalid, "\(shortage): it would wait for ever; see [resources] of the configuration", field: .resources)
     }
   }
 }

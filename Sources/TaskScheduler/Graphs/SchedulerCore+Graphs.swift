@@ -12,7 +12,7 @@ extension SchedulerCore {
   func predecessors(
     of request: inout TaskRequest, earlier: [RequestID], notes: inout [String], _ transaction: any StoreTransaction
   ) throws -> [DependencyRecord] {
-    func refusal(_ message: String) -> RequestRefusal { RequestRefusal(.invalid, message, field: "after") }
+    func refusal(_ message: String) -> RequestRefusal { RequestRefusal(.invalid, message, field: .after) }
     var edges: [DependencyRecord] = []
     for dependency in request.after {
       let id: RequestID
@@ -67,12 +67,12 @@ extension SchedulerCore {
   func fittingPayload(of request: TaskRequest, _ edges: [DependencyRecord]) throws(RequestRefusal) -> [UInt8] {
     let payload: [UInt8]
     do { payload = try MergedPayload.of(request.payload, edges) } catch {
-      throw RequestRefusal(error.isTooBig ? .tooBig : .invalid, error.message, field: "payload")
+      throw RequestRefusal(error.isTooBig ? .tooBig : .invalid, error.message, field: .payload)
     }
     // What an event brings may take its place.
     if payload.isEmpty, request.event != nil { return payload }
     if let rejection = rejection(payload, request.identifier) {
-      throw RequestRefusal(.invalid, "the payload does not fit the handler of \(request.identifier): \(rejection)", field: "payload")
+      throw RequestRefusal(.invalid, "the payload does not fit the handler of \(request.identifier): \(rejection)", field: .payload)
     }
     return payload
   }

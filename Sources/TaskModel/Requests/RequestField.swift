@@ -1,0 +1,143 @@
+/// The fields of a request, each named once: the raw value is its name in JSON. `taskhost.h` and the SDK have those that a plugin may set,
+/// under the same names.
+public enum RequestField: String, Sendable, CaseIterable {
+  case identifier, payload, cron, missed, event, watch, deadline, priority, conditions, window, resources, after, retry, tags
+  case payloadBase64 = "payload_base64"
+  case delay = "delay_ms"
+  case earliestBegin = "earliest_begin"
+  case earliestBeginUnix = "earliest_begin_unix_ms"
+  case deadlineUnix = "deadline_unix_ms"
+  case every = "every_ms"
+  case timeZone = "time_zone"
+  case daylightGap = "daylight_gap"
+  case daylightRepeat = "daylight_repeat"
+  case missedLimit = "missed_limit"
+  case missedSpread = "missed_spread_ms"
+  case everyEvent = "every_event"
+  case debounce = "debounce_ms"
+  case flex = "flex_ms"
+  case onLostCondition = "on_lost_condition"
+  case concurrencyKey = "concurrency_key"
+  case uniqueKey = "unique_key"
+  case onConflict = "on_conflict"
+  case uniqueWindow = "unique_window_ms"
+  case idempotencyKey = "idempotency_key"
+
+  /// The members of ``retry``.
+  public enum Retry: String, Sendable, CaseIterable {
+    case attempts, backoff
+    case initial = "initial_ms"
+    case maximum = "maximum_ms"
+
+    /// It as a part of ``retry``.
+    public var part: String { ".\(rawValue)" }
+  }
+
+  /// The members of an element of ``after``.
+  public enum Predecessor: String, Sendable, CaseIterable {
+    case request
+    case onFailure = "on_failure"
+  }
+
+  /// Its option of `taskhost submit`, without the dashes: its name without the unit, unless the option has a shorter word.
+  public var option: String {
+    switch self {
+    case .delay: "after"
+    case .earliestBegin, .earliestBeginUnix: "at"
+    case .timeZone: "tz"
+    case .event: "on-event"
+    case .conditions: "requires"
+    case .after: "follows"
+    case .resources: "resource"
+    case .uniqueKey: "key"
+    case .tags: "tag"
+    default: rawValue.split(separator: "_").filter { $0 != "unix" && $0 != "ms" }.joined(separator: "-")
+    }
+  }
+
+  /// Fields that say the same thing in different ways: a request has at most one of each group.
+  private static let alternatives: [[RequestField]] = [
+    [.payload, .payloadBase64], [.delay, .earliestBeginUnix, .earliestBegin], [.deadline, .deadlineUnix], [.event, .watch],
+    [.every, .cron, .everyEvent],
+  ]
+
+  /// The fields that this one says more about; empty if it stands by itself.
+  private var subjects: [RequestField] {
+    switch self {
+    case .everyEvent, .debounce: [.event, .watch]
+    case .timeZone, .daylightGap, .daylightRepeat: [.cron]
+    case .missed, .missedLimit, .missedSpread: [.every, .cron]
+    case .uniqueWindow: [.uniqueKey]
+    default: []
+    }
+  }
+
+  /// What is wrong with a choice of fields, whatever their values; nil if nothing is.
+  ///
+  /// - Parameter name: What the submitter calls a field.
+  public static func misfit(
+    among given: [RequestField], name: (RequestField) -> String
+  ) -> (field: RequestField, sentence: String)? {
+    for group in alternatives {
+      var first: RequestField?
+      for field in group where given.contains(field) {
+        if let first { return (field, "\(name(first)) and \(name(field)) exclude each other: give one of them") }
+        first = field
+      }
+    }
+    for field in given {
+      let subjects = field.subjects
+      guard !subjects.isEmpty, !subjects.contains(where: given.contains) else { continue }
+      return (field, "\(name(field)) is about \(subjects.map(name).joined(separator: " or ")): give that too, or leave it out")
+    }
+    return nil
+  }
+}
+
+// The checks that several fields share, each with its sentence.
+extension RequestField {
+  /// A refusal that names this field, or the part of it that `part` leads to: `[2]`, `.attempts`.
+  public func refusal(_ flaw: String, part: String = "", code: RequestRefusal.Code = .invalid) -> RequestRefusal {
+    RequestRefusal(code, "\(rawValue)\(part): \(flaw)", field: rawValue + part)
+  }
+
+  /// Refuses a number outside of `range`.
+  public func check<Number: BinaryInteger>(_ number: Number, in range: ClosedRange<Number>, part: String = "") throws(RequestRefusal) {
+    guard range.contains(number) else {
+      throw refusal("\(number) is outside of \(range.lowerBound) to \(range.upperBound)", part: part)
+    }
+  }
+
+  /// Refuses a length of time outside of `range`, in milliseconds.
+  public func check(
+    _ length: Duration, in range: ClosedRange<Duration> = .zero...Limits.longestDuration, part: String = ""
+  ) throws(RequestRefusal) {
+    guard range.contains(length) else {
+      let (low, high) = (range.lowerBound.wholeMilliseconds, range.upperBound.wholeMilliseconds)
+      throw refusal("\(length.wholeMilliseconds) is outside of \(low) to \(high)", part: part)
+    }
+  }
+
+  /// Refuses a key that is empty, too long, or has a NUL, which ends a text in C; `printable` allows ASCII only: two spellings of one letter
+  /// would be one key in Swift and two in a database.
+  public func check(key: String, printable: Bool = false, part: String = "") throws(RequestRefusal) {
+    guard (1...Limits.keyBytes).contains(key.utf8.count) else {
+      throw refusal("1 to \(Limits.keyBytes) bytes are allowed: send a hash of a longer one", part: part)
+    }
+    guard key.utf8.allSatisfy({ printable ? 0x20...0x7E ~= $0 : $0 != 0 }) else {
+      throw refusal("it has \(printable ? "a character other than printable ASCII" : "a NUL character"): leave that out", part: part)
+    }
+  }
+
+  /// Refuses a moment that RFC 3339 cannot write.
+  public func check(_ time: WallTime?) throws(RequestRefusal) {
+    guard let time, !WallTime.calendar.contains(time) else { return }
+    throw refusal("lies outside of the years 1970 to 9999")
+  }
+
+  /// Refuses a payload of more than ``Limits/payloadBytes``.
+  public static func check(payloadBytes count: Int) throws(RequestRefusal) {
+    guard count > Limits.payloadBytes else { return }
+    throw payload.refusal("\(count) bytes, more than \(Limits.payloadBytes): pass a file's path instead", code: .tooBig)
+  }
+}

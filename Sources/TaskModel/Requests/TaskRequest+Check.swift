@@ -1,0 +1,134 @@
+extension TaskRequest {
+  /// Refuses what no host takes: a value beyond its limit, and fields that contradict each other.
+  ///
+  /// Every entry calls it where a request arrives, and the scheduler before it stores one. What depends on the host, such as its handlers,
+  /// its configuration and its clock, is the scheduler's to check.
+  public func check() throws(RequestRefusal) {
+    try RequestField.check(payloadBytes: payload.count)
+    try RequestField.priority.check(priority, in: Limits.priorities)
+    try checkKeys()
+    try checkGates()
+    try checkTimes()
+    if after.count > Limits.predecessors {
+      throw RequestField.after.refusal(
+        "\(after.count) requests, more than \(Limits.predecessors): gather them behind one that waits for them", code: .limit)
+    }
+    if let event { try event.check() }
+    if let repetition { try check(repetition) }
+    if let retry { try retry.check() }
+  }
+
+  private func checkKeys() throws(RequestRefusal) {
+    if let uniqueKey {
+      try RequestField.uniqueKey.check(key: uniqueKey)
+    } else if onConflict != .none {
+      throw RequestField.uniqueKey.refusal("is missing: on_conflict is about requests with the same key")
+    }
+    if let uniqueWindow {
+      guard uniqueKey != nil, onConflict != .none else {
+        throw RequestField.uniqueWindow.refusal("is about a key that is held: send unique_key and on_conflict too")
+      }
+      try RequestField.uniqueWindow.check(uniqueWindow, in: .milliseconds(1)...Limits.longestDuration)
+    }
+    if let idempotencyKey { try RequestField.idempotencyKey.check(key: idempotencyKey) }
+    guard tags.count <= Limits.tags else {
+      throw RequestField.tags.refusal("\(tags.count) tags, more than \(Limits.tags): leave some out")
+    }
+    for (index, tag) in tags.enumerated() { try RequestField.tags.check(key: tag, part: "[\(index)]") }
+  }
+
+  private func checkGates() throws(RequestRefusal) {
+    guard Conditions.all.isSuperset(of: conditions) else {
+      throw RequestField.conditions.refusal(
+        "bits \(conditions.subtracting(.all).rawValue) are not known: \(Conditions.all.names.joined(separator: ", ")) are")
+    }
+    if let window = gates.window { try RequestField.window.check(key: window) }
+    if let key = gates.concurrencyKey { try RequestField.concurrencyKey.check(key: key, printable: true) }
+    try RequestField.flex.check(gates.flex)
+    guard !gates.resources.isEmpty else { return }
+    guard gates.resources.count <= Limits.resources else {
+      throw RequestField.resources.refusal("\(gates.resources.count) resources, more than \(Limits.resources)", code: .limit)
+    }
+    for (name, tokens) in gates.resources.sorted(by: { $0.key < $1.key }) {
+      try RequestField.resources.check(key: name, printable: true)
+      try RequestField.resources.check(tokens, in: Limits.resourceTokens, part: ".\(name)")
+    }
+  }
+
+  private func checkTimes() throws(RequestRefusal) {
+    try RequestField.earliestBegin.check(earliestBegin)
+    try RequestField.deadline.check(deadline)
+    if let deadline, let earliestBegin, deadline < earliestBegin {
+      throw RequestField.deadline.refusal("lies before the earliest begin: move one of them")
+    }
+  }
+
+  private func check(_ rule: RepeatRule) throws(RequestRefusal) {
+    switch rule.schedule {
+    case .event where event == nil: throw RequestField.everyEvent.refusal("is about an event: name one, or a file to watch")
+    case .event: break
+    case .every(let interval):
+      try checkOnlyTimes(.every)
+      try RequestField.every.check(interval, in: .milliseconds(1)...Limits.longestDuration)
+    case .cron(let cron):
+      try checkOnlyTimes(.cron)
+      try RequestField.cron.check(key: cron.expression)
+      try RequestField.timeZone.check(key: cron.timeZone)
+    }
+    if case .all(let limit, let spread) = rule.missed {
+      try RequestField.missedLimit.check(limit, in: Limits.missedRuns)
+      try RequestField.missedSpread.check(spread)
+    }
+    guard after.isEmpty else {
+      throw RequestField.after.refusal(
+        "a request that repeats cannot wait for others: submit it once they have succeeded, or leave after out")
+    }
+    guard onConflict != .append else {
+      throw RequestField.onConflict.refusal("a request that repeats never ends, so nothing can be appended: choose keep, replace or update")
+    }
+  }
+
+  private func checkOnlyTimes(_ field: RequestField) throws(RequestRefusal) {
+    guard event != nil else { return }
+    throw field.refusal("a request waits for its times or for an event: send every_event to run at every event")
+  }
+}
+
+extension RetryPolicy {
+  fileprivate func check() throws(RequestRefusal) {
+    try RequestField.retry.check(attempts, in: Limits.attempts, part: RequestField.Retry.attempts.part)
+    try RequestField.retry.check(initial, in: Limits.retryDelays, part: RequestField.Retry.initial.part)
+    try RequestField.retry.check(maximum, in: Limits.retryDelays, part: RequestField.Retry.maximum.part)
+    guard initial <= maximum else {
+      throw RequestField.retry.refusal(
+        "\(initial.wholeMilliseconds) is above maximum_ms (\(maximum.wholeMilliseconds)): raise that too",
+        part: RequestField.Retry.initial.part)
+    }
+  }
+}
+
+extension EventTrigger {
+  fileprivate func check() throws(RequestRefusal) {
+    if let path {
+      let shown = String(path.prefix(80)).escapingControlCharacters
+      guard path.hasPrefix("/") else {
+        throw RequestField.watch.refusal("\"\(shown)\" is no absolute path: the host does not know where you are, begin with /")
+      }
+      guard path.utf8.count <= Limits.pathBytes, !path.utf8.contains(0) else {
+        throw RequestField.watch.refusal("\"\(shown)\" is no path: it is too long or has a NUL character")
+      }
+    } else if let flaw = Self.flaw(of: name) {
+      throw RequestField.event.refusal(flaw)
+    }
+    try RequestField.debounce.check(debounce)
+  }
+
+  /// What is wrong with a name that an event comes under; nil if nothing is.
+  public static func flaw(of name: String) -> String? {
+    if !(1...Limits.keyBytes).contains(name.utf8.count) {
+      return "an event's name has 1 to \(Limits.keyBytes) bytes, this has \(name.utf8.count)"
+    }
+    if name.hasPrefix(filePrefix) { return "an event's name does not begin with \(filePrefix), which stands for a file" }
+    return name.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F } ? "an event's name has no control characters" : nil
+  }
+}
