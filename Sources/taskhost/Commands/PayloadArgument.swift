@@ -3,6 +3,7 @@ import Glibc
 import HostControl
 import HostThreads
 import StrictText
+import TaskModel
 
 /// The argument of `--payload`.
 enum PayloadArgument {
@@ -18,15 +19,15 @@ enum PayloadArgument {
       } catch {
         throw ValidationError("--payload is not JSON: \(error): quote it for the shell, or pass other bytes as @FILE.")
       }
-      writer.name("payload")
+      writer.name(RequestField.payload.rawValue)
       return writer.raw(bytes)
     }
     let bytes = try contents(of: String(argument.dropFirst()))
     if JSONReader.isValid(bytes, depth: 120) {
-      writer.name("payload")
+      writer.name(RequestField.payload.rawValue)
       writer.raw(bytes)
     } else {
-      writer.member("payload_base64", Base64.encode(bytes))
+      writer.member(RequestField.payloadBase64, Base64.encode(bytes))
     }
   }
 

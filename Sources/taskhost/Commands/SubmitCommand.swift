@@ -27,15 +27,15 @@ struct SubmitCommand: AsyncParsableCommand {
 
   @Argument(help: "Whose handler is to run.")
   var identifier: String
-  @Option(help: ArgumentHelp("JSON, or @FILE with any bytes, or @- for standard input.", valueName: "json"))
+  @Option(name: .field(.payload), help: ArgumentHelp("JSON, or @FILE with any bytes, or @- for standard input.", valueName: "json"))
   var payload: String?
   @OptionGroup(title: "When") var schedule: ScheduleOptions
   @OptionGroup(title: "Events") var events: EventOptions
   @OptionGroup(title: "What it needs") var needs: NeedOptions
   @OptionGroup(title: "Keys") var keys: KeyOptions
-  @Option(parsing: .unconditional, help: ArgumentHelp("-10 to 10; higher goes first.", valueName: "number"))
+  @Option(name: .field(.priority), parsing: .unconditional, help: ArgumentHelp("-10 to 10; higher goes first.", valueName: "number"))
   var priority: Int?
-  @Option(name: .customLong("tag"), help: ArgumentHelp("For listing and cancelling; may be repeated.", valueName: "tag"))
+  @Option(name: .field(.tags), help: ArgumentHelp("For listing and cancelling; may be repeated.", valueName: "tag"))
   var tags: [String] = []
   @Flag(help: "Follow it until one occurrence has ended.")
   var wait = false
@@ -78,15 +78,24 @@ struct SubmitCommand: AsyncParsableCommand {
   func body() throws -> [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
-    writer.member("identifier", identifier)
+    writer.member(RequestField.identifier, identifier)
     if let payload { try PayloadArgument.read(payload, into: &writer) }
     try schedule.write(into: &writer)
     try events.write(into: &writer)
     try needs.write(into: &writer)
     try keys.write(into: &writer)
-    writer.member("priority", priority)
-    if !tags.isEmpty { writer.member("tags", tags) }
+    writer.member(RequestField.priority, priority)
+    if !tags.isEmpty { writer.member(RequestField.tags.rawValue, tags) }
     writer.endObject()
+    try checkChoice(in: writer.bytes)
     return writer.bytes
+  }
+
+  /// Refuses options that exclude or miss each other, by the rule that the host has for fields.
+  private func checkChoice(in body: [UInt8]) throws {
+    let limits = JSONLimits(opaqueMembers: [RequestField.payload.rawValue])
+    guard case .object(let members) = try JSONReader.read(body, limits: limits).value else { return }
+    let given = members.compactMap { RequestField(rawValue: $0.name) }
+    if let (_, sentence) = RequestField.misfit(among: given, name: { "--\($0.option)" }) { throw ValidationError("\(sentence).") }
   }
 }

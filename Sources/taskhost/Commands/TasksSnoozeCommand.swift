@@ -25,7 +25,7 @@ struct TasksSnoozeCommand: AsyncParsableCommand {
   func run() async throws {
     var writer = JSONWriter()
     writer.beginObject()
-    writer.member("delay_ms", try TimeArgument.duration(length, "--for"))
+    writer.member(RequestField.delay, try TimeArgument.duration(length, "--for"))
     writer.endObject()
     let answer = try await socketOptions.client().post("/v1/requests/\(ControlClient.escape(id))/snooze", writer.bytes)
     let request: RequestAnswer = try answer.read()

@@ -1,34 +1,28 @@
 import ArgumentParser
 import Glibc
 import HostControl
+import TaskModel
 
 /// What wakes a request: options of `submit`.
 struct EventOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("When that event comes: taskhost notify NAME.", valueName: "name"))
+  @Option(name: .field(.event), help: ArgumentHelp("When that event comes: taskhost notify NAME.", valueName: "name"))
   var onEvent: String?
-  @Option(help: ArgumentHelp("When that file changes.", valueName: "path"))
+  @Option(name: .field(.watch), help: ArgumentHelp("When that file changes.", valueName: "path"))
   var watch: String?
-  @Flag(help: "At every such event, not only at the first.")
+  @Flag(name: .field(.everyEvent), help: "At every such event, not only at the first.")
   var everyEvent = false
-  @Option(help: ArgumentHelp("That long after the last event of a burst.", valueName: "duration"))
+  @Option(name: .field(.debounce), help: ArgumentHelp("That long after the last event of a burst.", valueName: "duration"))
   var debounce: String?
-
-  func validate() throws {
-    guard onEvent == nil || watch == nil else { throw ValidationError("--on-event and --watch exclude each other.") }
-    guard onEvent == nil, watch == nil else { return }
-    if everyEvent { throw ValidationError("--every-event is about an event: give --on-event or --watch.") }
-    if debounce != nil { throw ValidationError("--debounce is about events: give --on-event or --watch.") }
-  }
 
   /// What a request with these options waits for, in words; nil: no event.
   var sentence: String? { onEvent.map { "the event \($0)" } ?? watch.map { "a change of \($0)" } }
 
   /// Writes the members of a request.
   func write(into writer: inout JSONWriter) throws {
-    writer.member("event", onEvent)
-    writer.member("watch", try watch.map { try Self.absolute($0, in: Self.workingDirectory()) })
-    if everyEvent { writer.member("every_event", true) }
-    writer.member("debounce_ms", try debounce.map { try TimeArgument.duration($0, "--debounce") })
+    writer.member(RequestField.event, onEvent)
+    writer.member(RequestField.watch, try watch.map { try Self.absolute($0, in: Self.workingDirectory()) })
+    if everyEvent { writer.member(RequestField.everyEvent.rawValue, true) }
+    try writer.duration(.debounce, debounce)
   }
 
   /// The path from the root on; symbolic links stay, since the file need not be there yet.

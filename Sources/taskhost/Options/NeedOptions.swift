@@ -1,24 +1,28 @@
 import ArgumentParser
 import HostControl
+import TaskModel
 
 /// What a request needs before it may run: options of `submit`.
 struct NeedOptions: ParsableArguments {
   @Option(
+    name: .field(.conditions),
     help: ArgumentHelp(
       "What it needs of the machine: network, unmetered, power, idle, battery_not_low, storage_not_low.", valueName: "names"))
   var requires: String?
-  @Option(help: ArgumentHelp("What its run does when one of them is lost: stop (default) or finish.", valueName: "policy"))
+  @Option(
+    name: .field(.onLostCondition),
+    help: ArgumentHelp("What its run does when one of them is lost: stop (default) or finish.", valueName: "policy"))
   var onLostCondition: String?
-  @Option(help: ArgumentHelp("Only in that maintenance window of the configuration.", valueName: "name"))
+  @Option(name: .field(.window), help: ArgumentHelp("Only in that maintenance window of the configuration.", valueName: "name"))
   var window: String?
   @Option(
-    name: .customLong("follows"),
+    name: .field(.after),
     help: ArgumentHelp("After that request has succeeded; ID:ignore: after it has ended. May be repeated.", valueName: "id"))
   var predecessors: [String] = []
-  @Option(help: ArgumentHelp("Runs with the same key share a limit.", valueName: "key"))
+  @Option(name: .field(.concurrencyKey), help: ArgumentHelp("Runs with the same key share a limit.", valueName: "key"))
   var concurrencyKey: String?
   @Option(
-    name: .customLong("resource"),
+    name: .field(.resources),
     help: ArgumentHelp("A token of that resource of the configuration, or NAME=N of them; may be repeated.", valueName: "name"))
   var resources: [String] = []
 
@@ -33,28 +37,28 @@ struct NeedOptions: ParsableArguments {
 
   /// Writes the members of a request.
   func write(into writer: inout JSONWriter) throws {
-    if let requires { writer.member("conditions", requires.split(separator: ",").map(String.init)) }
-    writer.member("on_lost_condition", onLostCondition)
-    writer.member("window", window)
+    if let requires { writer.member(RequestField.conditions.rawValue, requires.split(separator: ",").map(String.init)) }
+    writer.member(RequestField.onLostCondition, onLostCondition)
+    writer.member(RequestField.window, window)
     if !predecessors.isEmpty {
-      writer.name("after")
+      writer.name(RequestField.after.rawValue)
       writer.beginArray()
       for text in predecessors {
         let edge = Self.edge(text)
         writer.beginObject()
-        writer.member("request", edge.request)
-        writer.member("on_failure", edge.onFailure)
+        writer.member(RequestField.Predecessor.request, edge.request)
+        writer.member(RequestField.Predecessor.onFailure, edge.onFailure)
         writer.endObject()
       }
       writer.endArray()
     }
-    writer.member("concurrency_key", concurrencyKey)
+    writer.member(RequestField.concurrencyKey, concurrencyKey)
     guard !resources.isEmpty else { return }
     let tokens = try resources.map { try Self.tokens($0) }
     if let twice = tokens.first(where: { token in tokens.filter { $0.name == token.name }.count > 1 }) {
       throw ValidationError("--resource \(twice.name) comes twice: write \(twice.name)=N for several tokens of it.")
     }
-    writer.name("resources")
+    writer.name(RequestField.resources.rawValue)
     writer.beginObject()
     for token in tokens { writer.member(token.name, token.count) }
     writer.endObject()

@@ -43,3 +43,20 @@ enum TimeArgument {
     )
   }
 }
+
+extension NameSpecification {
+  /// The option of a request's field.
+  static func field(_ field: RequestField) -> NameSpecification { .customLong(field.option) }
+}
+
+extension JSONWriter {
+  /// A field that is a length of time; nothing when it is nil.
+  mutating func duration(_ field: RequestField, _ text: String?) throws {
+    member(field, try text.map { try TimeArgument.duration($0, "--\(field.option)") })
+  }
+
+  /// A field that is a moment; nothing when it is nil.
+  mutating func moment(_ field: RequestField, _ text: String?) throws {
+    member(field, try text.map { try TimeArgument.moment($0, "--\(field.option)") })
+  }
+}
