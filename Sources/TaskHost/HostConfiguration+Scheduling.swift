@@ -10,7 +10,7 @@ extension HostConfiguration {
   func schedulingPolicy() -> SchedulingPolicy {
     var policy = SchedulingPolicy(
       maxConcurrentRuns: maxConcurrentRuns, maxPending: maxPending, minimumInterval: minimumInterval,
-      retry: retry.policy,
+      retry: retry,
       permitted: permittedIdentifiers,
       historyAge: history.keep, historyCount: history.runs)
     policy.resources = resources
@@ -31,7 +31,7 @@ extension HostConfiguration {
       limits.quota = plugin.quota
       limits.minimumInterval = plugin.minimumInterval
       limits.onLostCondition = plugin.onLostCondition
-      if plugin.retry != PluginConfiguration.Retry() { limits.retry = retry.changed(by: plugin.retry).policy }
+      if plugin.retry != PluginConfiguration.Retry() { limits.retry = retry.changed(by: plugin.retry) }
       if limits != PluginLimits() { policy.limits[identifier] = limits }
     }
     // Longer than nearly every commit takes, and too short for a person to see.
@@ -67,7 +67,7 @@ extension HostConfiguration {
       case .cron(let expression, let zone): rule = RepeatRule(.cron(CronRule(expression, timeZone: zone ?? HostTimeZone.name)))
       }
       requests[identifier] = ScheduledRequest(
-        rule, gates: RunConstraints(conditions: plugin.conditions, onLostCondition: plugin.onLostCondition ?? .stop, window: plugin.window))
+        rule, gates: RunConstraints(conditions: plugin.requires, onLostCondition: plugin.onLostCondition ?? .stop, window: plugin.window))
     }
     return requests
   }
@@ -124,12 +124,7 @@ extension HostConfiguration {
   }
 }
 
-extension HostConfiguration.Retry {
-  /// As the scheduler knows it.
-  var policy: RetryPolicy {
-    RetryPolicy(attempts: attempts, backoff: backoff == .linear ? .linear : .exponential, initial: initial, maximum: maximum)
-  }
-
+extension RetryPolicy {
   /// With what a plugin's table says otherwise.
   func changed(by plugin: PluginConfiguration.Retry) -> Self {
     var retry = self
@@ -139,9 +134,4 @@ extension HostConfiguration.Retry {
     retry.maximum = plugin.maximum ?? maximum
     return retry
   }
-}
-
-extension PluginConfiguration {
-  /// `requires` as the scheduler knows it.
-  var conditions: Conditions { Conditions(requires.compactMap { Conditions(name: $0.rawValue) }) }
 }

@@ -24,7 +24,7 @@ extension HostConfiguration {
       TOMLField("control", \.control, table: Control.fields),
       TOMLField("log", \.log, table: Log.fields),
       TOMLField("history", \.history, table: History.fields),
-      TOMLField("retry", \.retry, table: Retry.fields),
+      TOMLField("retry", \.retry, table: RetryPolicy.fields),
       TOMLField("trusted_keys", \.trustedKeys, tables: TrustedKey.fields, required: ["file", "identifiers"]) { TrustedKey() },
       TOMLField("plugin", inner: PluginConfiguration.fields.flatMap(\.keys).map { "*.\($0)" }) { root, value, path, reader in
         root.plugins = PluginConfiguration.readAll(value, at: path, reader)
@@ -60,7 +60,7 @@ extension HostConfiguration.History {
   }
 }
 
-extension HostConfiguration.Retry {
+extension RetryPolicy {
   static var fields: [TOMLField<Self>] {
     [
       TOMLField("attempts", \.attempts, .integer(Limits.attempts)),

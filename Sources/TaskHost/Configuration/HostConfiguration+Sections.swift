@@ -47,29 +47,6 @@ extension HostConfiguration {
     public var runs = 100_000
   }
 
-  /// `[retry]`: defaults for requests that say nothing.
-  public struct Retry: Sendable, Equatable {
-    /// How the delay grows from one attempt to the next.
-    public enum Backoff: String, Sendable, CaseIterable {
-      /// By the first delay each time.
-      case linear
-      /// Twice the last one.
-      case exponential
-    }
-
-    /// `attempts`, 1 to 1000; 5 by default.
-    public var attempts = 5
-
-    /// `backoff`, exponential by default.
-    public var backoff = Backoff.exponential
-
-    /// `initial` delay, 100 ms to 30 days; 30 s by default.
-    public var initial: Duration = .seconds(30)
-
-    /// `maximum` delay, not less than ``initial``, up to 30 days; 5 h by default.
-    public var maximum: Duration = .seconds(5 * 3600)
-  }
-
   /// `[[trusted_keys]]`: a key that plugins may be signed with. Both keys are required.
   public struct TrustedKey: Sendable, Equatable {
     /// `file`: path of the public key.

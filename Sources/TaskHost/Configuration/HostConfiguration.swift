@@ -76,8 +76,9 @@ public struct HostConfiguration: Sendable, Equatable {
   /// `[history]`: how long records of runs are kept.
   public var history = History()
 
-  /// `[retry]`: defaults for requests that say nothing.
-  public var retry = Retry()
+  /// `[retry]`: defaults for requests that say nothing: `attempts`, 1 to 1000; `backoff`; `initial` delay, 100 ms to 30 days; `maximum`
+  /// delay, not less than that, up to 30 days.
+  public var retry = RetryPolicy()
 
   /// `[[trusted_keys]]`: who may sign plugins, and which.
   public var trustedKeys: [TrustedKey] = []

@@ -1,4 +1,4 @@
-import TaskModel
+public import TaskModel
 
 extension PluginConfiguration {
   /// `[plugin."ID".retry]`: how its requests are retried, with the keys and ranges of the host's `[retry]`. A nil leaves it to that.
@@ -7,7 +7,7 @@ extension PluginConfiguration {
     public var attempts: Int?
 
     /// `backoff`.
-    public var backoff: HostConfiguration.Retry.Backoff?
+    public var backoff: RetryPolicy.Backoff?
 
     /// `initial` delay.
     public var initial: Duration?

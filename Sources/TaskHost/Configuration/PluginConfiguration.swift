@@ -11,22 +11,6 @@ public struct PluginConfiguration: Sendable, Equatable {
     case thread
   }
 
-  /// What must hold before a run starts.
-  public enum Requirement: String, Sendable, CaseIterable {
-    /// A network.
-    case network
-    /// A network that costs nothing.
-    case unmetered
-    /// External power.
-    case power
-    /// A machine with nothing else to do.
-    case idle
-    /// A battery that is not low.
-    case batteryNotLow = "battery_not_low"
-    /// Storage that is not low.
-    case storageNotLow = "storage_not_low"
-  }
-
   /// `file`: name of the plugin's file in a plugin directory; ties identifier and file before anything is loaded.
   public var file: String?
 
@@ -49,7 +33,7 @@ public struct PluginConfiguration: Sendable, Equatable {
   public var schedule: PluginSchedule?
 
   /// `requires`: conditions of the ``schedule``'s request.
-  public var requires: Set<Requirement> = []
+  public var requires: Conditions = []
 
   /// `on_lost_condition`: what its runs do when a condition is lost and their request does not say, that of the ``schedule`` included; nil:
   /// they stop.

@@ -83,7 +83,7 @@ extension PluginConfiguration {
   static var schedulingFields: [TOMLField<PluginConfiguration>] {
     [
       TOMLField("schedule", optional: \.schedule, .schedule),
-      TOMLField("requires", \.requires, .set(.choice())),
+      TOMLField("requires", \.requires, .conditions),
       TOMLField("on_lost_condition", optional: \.onLostCondition, .choice()),
       TOMLField("window", optional: \.window, .string),
       TOMLField("rate_limit", optional: \.rateLimit, .rate),
@@ -119,6 +119,14 @@ extension TOMLConverter<[String]> {
       }
       return days
     }
+  }
+}
+
+extension TOMLConverter<Conditions> {
+  /// A list of their names.
+  fileprivate static var conditions: Self {
+    let list = TOMLConverter<[Conditions]>.list(.choice(among: Conditions.named.map(\.name)) { Conditions(name: $0) })
+    return Self { value, path, reader in list.convert(value, path, reader).map { Conditions($0) } }
   }
 }
 

@@ -35,12 +35,6 @@ struct TOMLConverter<Value> {
     }
   }
 
-  /// A list whose order and repetitions mean nothing.
-  static func set<Element: Hashable>(_ element: TOMLConverter<Element>) -> Self where Value == Set<Element> {
-    let list = TOMLConverter<[Element]>.list(element)
-    return Self { value, path, reader in list.convert(value, path, reader).map { Set($0) } }
-  }
-
   /// An empty string for nil.
   static func emptyIsNil<Wrapped>(_ wrapped: TOMLConverter<Wrapped>) -> Self where Value == Wrapped? {
     Self { value, path, reader in
@@ -51,10 +45,14 @@ struct TOMLConverter<Value> {
 
   /// One of an enumeration's names.
   static func choice() -> Self where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
-    let names = Value.allCases.map(\.rawValue)
+    choice(among: Value.allCases.map(\.rawValue)) { Value(rawValue: $0) }
+  }
+
+  /// What one of the names stands for.
+  static func choice(among names: [String], _ value: @escaping (String) -> Value?) -> Self {
     let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
     return .text("one of \(list)") { text, _ throws(TextProblem) in
-      if let value = Value(rawValue: text) { return value }
+      if let value = value(text) { return value }
       let hint = NearestName.nearest(to: text, among: names).map { "did you mean \"\($0)\"?" } ?? "one of \(list)"
       throw TextProblem("unknown value \"\(text)\" (\(hint))")
     }
