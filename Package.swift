@@ -64,8 +64,8 @@ let package = Package(
     .executableTarget(
       name: "taskhost",
       dependencies: [
-        "CPluginTemplates", "Failpoints", "HostControl", "HostThreads", "PluginCheck", "PluginTrust", "StrictText", "TaskHost", "TaskModel",
-        argumentParser, logging, nioCore, nioPosix, serviceLifecycle, unixSignals,
+        "CPluginTemplates", "CalendarTime", "Failpoints", "HostControl", "HostThreads", "PluginCheck", "PluginTrust", "StrictText",
+        "TaskHost", "TaskModel", argumentParser, logging, nioCore, nioPosix, serviceLifecycle, unixSignals,
       ],
       swiftSettings: settings),
     // What `plugins new` writes.
@@ -105,7 +105,7 @@ let package = Package(
     .target(
       name: "HostControl",
       dependencies: [
-        "CalendarTime", "StrictText", "TaskModel", deque, httpTypes, hummingbirdCore, logging, nioCore, nioHTTP1, nioPosix,
+        "CalendarTime", "HostThreads", "StrictText", "TaskModel", deque, httpTypes, hummingbirdCore, logging, nioCore, nioHTTP1, nioPosix,
         serviceLifecycle,
       ],
       swiftSettings: settings),
@@ -248,10 +248,16 @@ let package = Package(
       path: "Tests/ControlTestSupport", swiftSettings: settings),
     .testTarget(
       name: "HostControlTests",
-      dependencies: ["ControlTestSupport", "HostControl", "StrictText", "TaskModel", asyncHTTPClient, httpTypes, nioCore, nioHTTP1],
+      dependencies: [
+        "CalendarTime", "ControlTestSupport", "HostControl", "HostThreads", "StrictText", "TaskModel", asyncHTTPClient, httpTypes, nioCore,
+        nioHTTP1,
+      ],
       swiftSettings: settings),
     .testTarget(
-      name: "CommandLineTests", dependencies: ["ControlTestSupport", "HostControl", "TaskModel", "TestSupport", "taskhost"],
+      name: "CommandLineTests",
+      dependencies: [
+        "CalendarTime", "ControlTestSupport", "HostControl", "HostThreads", "StrictText", "TaskModel", "TestSupport", "taskhost",
+      ],
       swiftSettings: settings),
     .target(name: "CTypedFixtures", path: "Tests/Fixtures/TypedFunctions"),
     .testTarget(name: "TypedCallsTests", dependencies: ["CTypedFixtures", "TaskModel", "TypedCalls"], swiftSettings: settings),
@@ -305,7 +311,7 @@ let package = Package(
     .testTarget(
       name: "ExtremeValueTests",
       dependencies: [
-        "HostControl", "HostThreads", "StoreTestSupport", "TaskHost", "TaskModel", "TaskScheduler", "TaskStore", "WorkerLink",
+        "HostControl", "HostThreads", "StoreTestSupport", "StrictText", "TaskHost", "TaskModel", "TaskScheduler", "TaskStore", "WorkerLink",
       ],
       swiftSettings: settings),
     .testTarget(

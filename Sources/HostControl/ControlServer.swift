@@ -1,4 +1,3 @@
-import Glibc
 import HTTPTypes
 import HummingbirdCore
 public import Logging
@@ -23,7 +22,6 @@ public struct ControlServer: Service {
   private let host: any ControlledHost
   private let socket: ControlSocket
   private let logger: Logger
-  private let now: @Sendable () -> WallTime
   private let watch: Watch
   private let onListening: @Sendable () async -> Void
   /// How long clients may take.
@@ -32,26 +30,17 @@ public struct ControlServer: Service {
   /// A server for `host`.
   ///
   /// - Parameters:
-  ///   - now: What `delay_ms` counts from; the system's clock unless a test sets another.
   ///   - watch: Called once clients can connect, so that a socket whose file is removed comes back.
   ///   - onListening: Called once clients can connect.
   public init(
-    host: any ControlledHost, socket: ControlSocket, logger: Logger, now: @escaping @Sendable () -> WallTime = ControlServer.systemTime,
+    host: any ControlledHost, socket: ControlSocket, logger: Logger,
     watch: @escaping Watch = { _, _ in }, onListening: @escaping @Sendable () async -> Void = {}
   ) {
     self.host = host
     self.socket = socket
     self.logger = logger
-    self.now = now
     self.watch = watch
     self.onListening = onListening
-  }
-
-  /// The system's wall clock.
-  public static let systemTime: @Sendable () -> WallTime = {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return WallTime(unixMilliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
   }
 
   /// Serves until a graceful shutdown or cancellation, and then removes the socket.
@@ -78,7 +67,7 @@ public struct ControlServer: Service {
       configuration: HTTP1Channel.Configuration(
         additionalChannelHandlers: [ConnectionInstaller(connections, patience)], httpDecoderConfiguration: decoder))
     let responder = ControlResponder(
-      host: host, now: now, bodies: BodyReader(),
+      host: host, bodies: BodyReader(),
       events: EventBacklog(linger: patience.eventLinger) { [host] in host.observe($0) }, logger: logger)
     return { [logger, socket, onListening] path, listening in
       try builder.buildServer(

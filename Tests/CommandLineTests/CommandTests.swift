@@ -1,8 +1,10 @@
-import TestSupport
 import ControlTestSupport
 import Foundation
 import HostControl
+import HostThreads
+import StrictText
 import TaskModel
+import TestSupport
 import Testing
 
 /// The built executable against a host over a real socket.
@@ -273,7 +275,7 @@ import Testing
   @Test("lists and records are shown for people, and as the host's JSON")
   func shown() async throws {
     let host = MemoryHost()
-    let now = ControlServer.systemTime()
+    let now = SystemClock().wallTime
     let id = RequestID(sequence: now.unixMilliseconds << 12, origin: 5)
     var request = TaskRequest(identifier: try TaskIdentifier("org.example.a"))
     request.payload = Array("{\"a\": 1}".utf8)

@@ -1,8 +1,8 @@
-import TestSupport
 import ControlTestSupport
 import Foundation
-import HostControl
+import HostThreads
 import TaskModel
+import TestSupport
 import Testing
 
 @Suite("Commands about plugins' standing") struct PluginHealthCommandTests {
@@ -13,7 +13,7 @@ import Testing
   @Test("plugins list shows the isolation, who is held back and who is quarantined; plugins release lets them run again")
   func plugins() async throws {
     let host = MemoryHost()
-    let soon = ControlServer.systemTime() + .seconds(3 * 3600 + 3000)
+    let soon = SystemClock().wallTime + .seconds(3 * 3600 + 3000)
     host.setPlugins([
       PluginStatus(file: "/p/a.so", health: .registered, contract: try Self.contract("a"), isolation: "thread"),
       PluginStatus(

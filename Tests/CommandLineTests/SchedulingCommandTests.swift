@@ -1,8 +1,10 @@
-import TestSupport
+import CalendarTime
 import ControlTestSupport
 import Foundation
-import HostControl
+import HostThreads
+import StrictText
 import TaskModel
+import TestSupport
 import Testing
 
 /// The built executable against a host over a real socket.
@@ -123,7 +125,7 @@ import Testing
   @Test("why prints each gate with since, until, who holds it and what would change it")
   func why() async throws {
     let host = MemoryHost()
-    let now = ControlServer.systemTime()
+    let now = SystemClock().wallTime
     host.setGates(
       [
         Gate(kind: "time", sentence: "not before its time", since: now + .seconds(-60), until: now + .seconds(7230)),
@@ -159,7 +161,7 @@ import Testing
       host.setGates([Gate(kind: "event", sentence: "it waits for x", remedy: "x comes")], wouldRunIf: ["x comes"])
       let waiting = try await run("tasks", "why", id)
       #expect(waiting.output == "event: it waits for x\n  remedy   x comes\nearliest possible start: nobody knows\n")
-      let now = ControlServer.systemTime()
+      let now = SystemClock().wallTime
       host.setGates([Gate(kind: "window", sentence: "it is closed", until: now + .seconds(3630)), Gate(kind: "event", sentence: "x")])
       let both = try await run("tasks", "why", id)
       #expect(both.output.contains("\nearliest possible start: nobody knows, but not before 20"), "\(both.output)")
@@ -225,7 +227,7 @@ import Testing
   @Test("status exits 1 while something needs a person, and shows that first; a warning alone is no reason")
   func problems() async throws {
     let host = MemoryHost()
-    let since = ControlServer.systemTime() + .seconds(-7200)
+    let since = SystemClock().wallTime + .seconds(-7200)
     let warning = Problem(
       .override, of: "network", "network is overridden", remedy: "taskhost conditions clear network", needsAction: false)
     host.setProblems([warning])
@@ -287,7 +289,7 @@ import Testing
   @Test("the forecast is a table of runs, and what would not run")
   func forecast() async throws {
     let host = MemoryHost()
-    let start = ControlServer.systemTime()
+    let start = SystemClock().wallTime
     let (a, request) = (try TaskIdentifier("a"), RequestID(sequence: 5, origin: 1))
     host.setForecast(
       Forecast(
@@ -315,7 +317,7 @@ import Testing
   @Test("status tells apart never ran, ran with nothing to do, ran and expired")
   func status() async throws {
     let host = MemoryHost()
-    let now = ControlServer.systemTime()
+    let now = SystemClock().wallTime
     func run(_ identifier: String, _ outcome: RunOutcome, stop: StopReason? = nil, message: String? = nil) throws -> RunRecord {
       var run = RunRecord(
         id: RunID(sequence: 7, origin: 1), request: RequestID(sequence: 5, origin: 1), identifier: try TaskIdentifier(identifier),

@@ -1,5 +1,4 @@
 import ControlTestSupport
-import HostControl
 import TaskModel
 import TestSupport
 import Testing

@@ -1,4 +1,3 @@
-import HostControl
 import Synchronization
 public import TaskModel
 

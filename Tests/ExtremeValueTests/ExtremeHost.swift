@@ -1,5 +1,6 @@
 import HostThreads
 import StoreTestSupport
+import StrictText
 import Synchronization
 import TaskModel
 import TaskScheduler

@@ -1,9 +1,9 @@
 import AsyncHTTPClient
 import ControlTestSupport
 import Foundation
-import HostControl
 import NIOCore
 import NIOHTTP1
+import StrictText
 import TaskModel
 import Testing
 

@@ -1,7 +1,7 @@
 import AsyncHTTPClient
-import HostControl
 import NIOCore
 import NIOHTTP1
+import StrictText
 
 /// Sends requests to a control socket.
 struct HTTPTestClient: Sendable {

@@ -1,3 +1,4 @@
+import StrictText
 import TaskModel
 import Testing
 

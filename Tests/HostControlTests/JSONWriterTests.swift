@@ -1,3 +1,5 @@
+import CalendarTime
+import StrictText
 import TaskModel
 import Testing
 

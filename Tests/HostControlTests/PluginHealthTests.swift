@@ -1,5 +1,5 @@
 import ControlTestSupport
-import HostControl
+import StrictText
 import TaskModel
 import Testing
 

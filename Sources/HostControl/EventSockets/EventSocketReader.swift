@@ -1,4 +1,5 @@
 import Glibc
+import HostThreads
 import Logging
 import NIOPosix
 import Synchronization
@@ -101,7 +102,7 @@ final class EventSocketReader: Sendable {
   }
 
   private func fail(_ source: Source, _ reason: String) {
-    let failure = Failure(reason: reason, since: ControlServer.systemTime())
+    let failure = Failure(reason: reason, since: SystemClock().wallTime)
     failed.withLock { if $0[source.name] == nil { $0[source.name] = failure } }
   }
 

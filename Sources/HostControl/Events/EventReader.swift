@@ -1,3 +1,5 @@
+import StrictText
+
 /// A reader of the stream, until the last reference to it goes.
 final class EventReader: Sendable {
   /// Yields when there may be something to take; ends with the host.

@@ -1,3 +1,4 @@
+import StrictText
 import Synchronization
 import TaskModel
 

@@ -1,4 +1,5 @@
 import HTTPTypes
+import HostThreads
 import HummingbirdCore
 import NIOCore
 import StrictText
@@ -66,7 +67,7 @@ extension ControlResponder {
     let delay = try await bodies.withBody(of: request, limit: BodyReader.otherBytes) { bytes in
       try SchedulingReader.delay(in: bytes)
     }
-    return try await one(host.snooze(id, until: now() + delay)) { $0.request($1.record, notes: $1.notes) }
+    return try await one(host.snooze(id, until: SystemClock().wallTime + delay)) { $0.request($1.record, notes: $1.notes) }
   }
 
   /// `PUT /v1/conditions` with `{"network": "none", …}`; the answer shows all.

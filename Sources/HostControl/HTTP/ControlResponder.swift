@@ -1,4 +1,5 @@
 import HTTPTypes
+import HostThreads
 import HummingbirdCore
 import Logging
 import NIOCore
@@ -9,7 +10,6 @@ import TaskModel
 /// Answers requests by asking the host.
 struct ControlResponder: Sendable {
   let host: any ControlledHost
-  let now: @Sendable () -> WallTime
   let bodies: BodyReader
   let events: EventBacklog
   let logger: Logger
@@ -149,7 +149,7 @@ struct ControlResponder: Sendable {
   private func submit(_ request: Request) async throws -> Response {
     try await bodies.withBody(of: request, limit: BodyReader.submissionBytes) { bytes in
       let (requests, isArray) = try SubmissionReader.read(
-        bytes, now: now(), idempotencyKey: HTTPField.Name.idempotencyKey.flatMap { request.headers[$0] })
+        bytes, now: SystemClock().wallTime, idempotencyKey: HTTPField.Name.idempotencyKey.flatMap { request.headers[$0] })
       let submissions = try await host.submit(requests)
       var writer = JSONWriter(reservingCapacity: 64 + submissions.count * 400)
       if isArray {

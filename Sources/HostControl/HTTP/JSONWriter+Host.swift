@@ -1,3 +1,4 @@
+import StrictText
 import TaskModel
 
 /// A host and its plugins.

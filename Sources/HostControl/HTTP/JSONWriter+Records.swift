@@ -1,3 +1,4 @@
+import CalendarTime
 import StrictText
 import TaskModel
 
@@ -8,9 +9,9 @@ extension JSONWriter {
     guard let time else { return }
     if let moment = RFC3339.Moment(time) {
       self.name(name)
-      value(moment)
+      value(moment.append)
     }
-    unixMillisecondsName(name)
+    self.name(name, suffix: "_unix_ms")
     value(time.unixMilliseconds)
   }
 
@@ -18,7 +19,7 @@ extension JSONWriter {
   mutating func momentOrNull(_ name: String, _ time: WallTime?) {
     guard let time, time < .distantFuture else {
       nullMember(name)
-      unixMillisecondsName(name)
+      self.name(name, suffix: "_unix_ms")
       return raw("null".utf8)
     }
     moment(name, time)

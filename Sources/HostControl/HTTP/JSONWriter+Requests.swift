@@ -1,3 +1,4 @@
+import StrictText
 import TaskModel
 
 /// Requests, and the answers to their submission. What was submitted has the names it was submitted with.

@@ -1,3 +1,4 @@
+import StrictText
 import TaskModel
 
 /// Why something does not run, what the machine is like, and what would come.

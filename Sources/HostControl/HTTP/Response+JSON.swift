@@ -1,6 +1,7 @@
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
+import StrictText
 import TaskModel
 
 extension Response {

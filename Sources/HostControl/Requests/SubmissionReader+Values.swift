@@ -1,3 +1,4 @@
+import CalendarTime
 import StrictText
 import TaskModel
 

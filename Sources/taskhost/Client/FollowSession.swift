@@ -1,5 +1,5 @@
 import ArgumentParser
-import HostControl
+import HostThreads
 import StrictText
 import TaskModel
 
@@ -67,7 +67,7 @@ struct FollowSession {
       Terminal.note("\(level): \(message.escapingControlCharacters)")
     case .again(let outcome, let message, let due):
       Terminal.progress("")
-      let when = MomentText.relative(due, now: ControlServer.systemTime().unixMilliseconds)
+      let when = MomentText.relative(due, now: SystemClock().wallTime.unixMilliseconds)
       let why = message.map { ": \($0.escapingControlCharacters)" } ?? ""
       Terminal.note("\(outcome)\(why); again \(when)")
     case .ended: break

@@ -1,6 +1,6 @@
-import TaskModel
 import ArgumentParser
-import HostControl
+import HostThreads
+import TaskModel
 
 /// `taskhost conditions clear`
 struct ConditionsClearCommand: AsyncParsableCommand {
@@ -22,6 +22,6 @@ struct ConditionsClearCommand: AsyncParsableCommand {
   func run() async throws {
     let query = names.map { "name=\(ControlClient.escape($0))" }.joined(separator: "&")
     let answer = try await socketOptions.client().send("DELETE", "/v1/conditions" + (query.isEmpty ? "" : "?\(query)"))
-    try ConditionsCommand.print(answer, json: json, now: ControlServer.systemTime().unixMilliseconds)
+    try ConditionsCommand.print(answer, json: json, now: SystemClock().wallTime.unixMilliseconds)
   }
 }

@@ -1,6 +1,7 @@
-import TaskModel
 import ArgumentParser
-import HostControl
+import HostThreads
+import StrictText
+import TaskModel
 
 /// `taskhost conditions set`
 struct ConditionsSetCommand: AsyncParsableCommand {
@@ -24,7 +25,7 @@ struct ConditionsSetCommand: AsyncParsableCommand {
 
   func run() async throws {
     let answer = try await socketOptions.client().send("PUT", "/v1/conditions", try Self.body(overrides))
-    try ConditionsCommand.print(answer, json: json, now: ControlServer.systemTime().unixMilliseconds)
+    try ConditionsCommand.print(answer, json: json, now: SystemClock().wallTime.unixMilliseconds)
   }
 
   /// The body of `PUT /v1/conditions`.

@@ -1,6 +1,6 @@
-import TaskModel
 import ArgumentParser
-import HostControl
+import HostThreads
+import TaskModel
 
 /// `taskhost conditions show`
 struct ConditionsShowCommand: AsyncParsableCommand {
@@ -22,6 +22,6 @@ struct ConditionsShowCommand: AsyncParsableCommand {
 
   func run() async throws {
     let answer = try await socketOptions.client().get("/v1/conditions")
-    try ConditionsCommand.print(answer, json: json, now: ControlServer.systemTime().unixMilliseconds)
+    try ConditionsCommand.print(answer, json: json, now: SystemClock().wallTime.unixMilliseconds)
   }
 }

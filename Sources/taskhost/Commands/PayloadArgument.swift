@@ -1,6 +1,5 @@
 import ArgumentParser
 import Glibc
-import HostControl
 import HostThreads
 import StrictText
 import TaskModel

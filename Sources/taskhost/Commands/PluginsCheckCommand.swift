@@ -1,5 +1,4 @@
 import ArgumentParser
-import HostControl
 import PluginCheck
 import PluginTrust
 import StrictText

@@ -1,5 +1,5 @@
-import HostControl
 import PluginCheck
+import StrictText
 import TaskModel
 
 /// What `plugins check` prints.

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Glibc
-import HostControl
 import PluginTrust
+import StrictText
 import TaskHost
 import TaskModel
 

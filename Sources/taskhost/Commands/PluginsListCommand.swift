@@ -1,5 +1,5 @@
-import HostControl
 import ArgumentParser
+import HostThreads
 import TaskModel
 
 /// `taskhost plugins list`
@@ -20,7 +20,7 @@ struct PluginsListCommand: AsyncParsableCommand {
   func run() async throws {
     let answer = try await socketOptions.client().get("/v1/plugins")
     if json { return Terminal.print(answer.bytes) }
-    let now = ControlServer.systemTime().unixMilliseconds
+    let now = SystemClock().wallTime.unixMilliseconds
     let plugins = try answer.read(PluginsAnswer.self).plugins
     let hasLimits = plugins.contains { $0.quota != nil || $0.rate != nil }
     var table = TextTable(

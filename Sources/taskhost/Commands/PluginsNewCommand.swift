@@ -1,5 +1,5 @@
 import ArgumentParser
-import HostControl
+import StrictText
 import TaskModel
 
 /// `taskhost plugins new`

@@ -1,6 +1,6 @@
 import ArgumentParser
-import HostControl
 import PluginTrust
+import StrictText
 
 /// `taskhost plugins verify`
 struct PluginsVerifyCommand: ParsableCommand {

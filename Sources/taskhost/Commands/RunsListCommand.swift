@@ -1,6 +1,6 @@
-import TaskModel
 import ArgumentParser
-import HostControl
+import HostThreads
+import TaskModel
 
 /// `taskhost runs list`
 struct RunsListCommand: AsyncParsableCommand {
@@ -38,7 +38,7 @@ struct RunsListCommand: AsyncParsableCommand {
   @OptionGroup var socketOptions: SocketOptions
 
   func run() async throws {
-    let now = ControlServer.systemTime().unixMilliseconds
+    let now = SystemClock().wallTime.unixMilliseconds
     let moments = [
       ("since", try since.map { try TimeArgument.past($0, "--since") }), ("until", try until.map { try TimeArgument.past($0, "--until") }),
     ]

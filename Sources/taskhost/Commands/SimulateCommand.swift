@@ -1,5 +1,5 @@
 import ArgumentParser
-import HostControl
+import StrictText
 
 /// `taskhost simulate`
 struct SimulateCommand: AsyncParsableCommand {

@@ -1,6 +1,6 @@
-import TaskModel
 import ArgumentParser
-import HostControl
+import HostThreads
+import TaskModel
 
 /// `taskhost status`
 struct StatusCommand: AsyncParsableCommand {
@@ -28,7 +28,7 @@ struct StatusCommand: AsyncParsableCommand {
   }
 
   private static func print(_ answer: Answer, _ status: StatusAnswer) {
-    let now = ControlServer.systemTime().unixMilliseconds
+    let now = SystemClock().wallTime.unixMilliseconds
     FieldList(answer, omitting: ["tasks", "problems", "warnings"], now: now).print()
     let problems = problems(status.problems, now: now)
     if !problems.isEmpty { Terminal.print("") }

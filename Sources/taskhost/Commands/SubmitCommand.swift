@@ -1,5 +1,6 @@
 import ArgumentParser
-import HostControl
+import HostThreads
+import StrictText
 import TaskModel
 
 /// `taskhost submit`
@@ -70,7 +71,7 @@ struct SubmitCommand: AsyncParsableCommand {
     }
     if Terminal.errorIsTerminal {
       let waited = events.sentence ?? needs.sentence
-      Terminal.note(ScheduleText.start(of: submission.schedule, waitingFor: waited, now: ControlServer.systemTime().unixMilliseconds))
+      Terminal.note(ScheduleText.start(of: submission.schedule, waitingFor: waited, now: SystemClock().wallTime.unixMilliseconds))
     }
   }
 

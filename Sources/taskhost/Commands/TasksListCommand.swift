@@ -1,5 +1,5 @@
 import ArgumentParser
-import HostControl
+import HostThreads
 import TaskModel
 
 /// `taskhost tasks list`
@@ -37,7 +37,7 @@ struct TasksListCommand: AsyncParsableCommand {
     let requests = try await Listing.rows(
       socketOptions.client(), query.isEmpty ? "/v1/requests" : "/v1/requests?\(query)", of: RequestPage.self, limit: limit, json: json)
     if json { return }
-    let now = ControlServer.systemTime().unixMilliseconds
+    let now = SystemClock().wallTime.unixMilliseconds
     var table = TextTable("ID", "IDENTIFIER", "STATE", "WHEN", "REPEATS", "ATTEMPT", "LAST", "TAGS")
     for request in requests {
       table.add(

@@ -1,6 +1,7 @@
-import TaskModel
 import ArgumentParser
-import HostControl
+import HostThreads
+import StrictText
+import TaskModel
 
 /// `taskhost tasks snooze`
 struct TasksSnoozeCommand: AsyncParsableCommand {
@@ -31,6 +32,6 @@ struct TasksSnoozeCommand: AsyncParsableCommand {
     let request: RequestAnswer = try answer.read()
     Terminal.notes(request.notes ?? [])
     if json { return Terminal.print(answer.bytes) }
-    Terminal.print("\(id) \(ScheduleText.when(request, now: ControlServer.systemTime().unixMilliseconds))")
+    Terminal.print("\(id) \(ScheduleText.when(request, now: SystemClock().wallTime.unixMilliseconds))")
   }
 }

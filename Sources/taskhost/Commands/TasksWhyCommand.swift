@@ -1,5 +1,5 @@
 import ArgumentParser
-import HostControl
+import HostThreads
 import TaskModel
 
 /// `taskhost tasks why`
@@ -26,7 +26,7 @@ struct TasksWhyCommand: AsyncParsableCommand {
   func run() async throws {
     let answer = try await socketOptions.client().get("/v1/requests/\(ControlClient.escape(id))/why")
     if json { return Terminal.print(answer.bytes) }
-    for line in Self.lines(try answer.read(), now: ControlServer.systemTime().unixMilliseconds) { Terminal.print(line) }
+    for line in Self.lines(try answer.read(), now: SystemClock().wallTime.unixMilliseconds) { Terminal.print(line) }
   }
 
   /// What is told to a person.

@@ -1,7 +1,8 @@
+import CalendarTime
 import Glibc
-import HostControl
 import HostThreads
 import Logging
+import StrictText
 import TaskHost
 import TaskModel
 
@@ -75,5 +76,5 @@ struct HostLog: LogHandler {
     return String(decoding: writer.bytes, as: UTF8.self)
   }
 
-  private static func time() -> String { RFC3339.format(ControlServer.systemTime()) ?? "" }
+  private static func time() -> String { RFC3339.format(SystemClock().wallTime) ?? "" }
 }

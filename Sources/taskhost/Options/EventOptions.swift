@@ -1,6 +1,6 @@
 import ArgumentParser
 import Glibc
-import HostControl
+import StrictText
 import TaskModel
 
 /// What wakes a request: options of `submit`.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import HostControl
+import StrictText
 import TaskModel
 
 /// What makes a request the same as another: options of `submit`.

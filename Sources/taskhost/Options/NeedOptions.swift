@@ -1,5 +1,5 @@
 import ArgumentParser
-import HostControl
+import StrictText
 import TaskModel
 
 /// What a request needs before it may run: options of `submit`.

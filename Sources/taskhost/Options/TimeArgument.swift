@@ -1,5 +1,6 @@
 import ArgumentParser
-import HostControl
+import CalendarTime
+import HostThreads
 import TaskModel
 
 /// Durations and moments as options have them.
@@ -15,7 +16,7 @@ enum TimeArgument {
   /// A moment that has been, as RFC 3339 has it: a moment, or with a duration so long ago.
   static func past(_ text: String, _ option: String) throws -> String {
     if let length = DurationText.parse(text) {
-      let time = ControlServer.systemTime() + (.zero - .milliseconds(length))
+      let time = SystemClock().wallTime + (.zero - .milliseconds(length))
       if let moment = RFC3339.format(time) { return moment }
     }
     let reading = MomentText.read(text)

@@ -1,4 +1,4 @@
-import HostControl
+import HostThreads
 import StrictText
 import TaskModel
 
@@ -10,7 +10,7 @@ struct FieldList {
 
   /// The members of an answer but those in `omitted`.
   init(
-    _ answer: Answer, omitting omitted: [String] = [], now: Int64 = ControlServer.systemTime().unixMilliseconds
+    _ answer: Answer, omitting omitted: [String] = [], now: Int64 = SystemClock().wallTime.unixMilliseconds
   ) {
     self.answer = answer
     self.omitted = omitted

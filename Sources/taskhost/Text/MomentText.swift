@@ -1,5 +1,5 @@
+import CalendarTime
 import Glibc
-import HostControl
 import TaskModel
 
 /// Moments as people write and read them.

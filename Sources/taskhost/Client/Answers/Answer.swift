@@ -1,4 +1,4 @@
-import HostControl
+import StrictText
 
 /// JSON of the host: an answer, an event's data, or a part of one.
 struct Answer: Decodable, Sendable {

@@ -1,4 +1,4 @@
-import HostControl
+import StrictText
 
 /// Decodes a value that ``JSONReader`` has read: a property `dueUnixMs` is the member `due_unix_ms`, so that its declaration is the one
 /// place that names it.

@@ -1,4 +1,3 @@
-import HostControl
 import StrictText
 import Testing
 

@@ -1,8 +1,8 @@
-import HostControl
+import CalendarTime
 import TaskModel
 import Testing
 
-@Suite("RFC 3339") struct TextFormatTests {
+@Suite("RFC 3339") struct RFC3339Tests {
   @Test(
     "moments are written and read",
     arguments: [

@@ -41,13 +41,9 @@ public struct JSONWriter {
   }
 
   /// A member's name; its value follows.
-  public mutating func name(_ name: String) { self.name(name, "") }
-
-  /// The name of the member that has a moment as a number.
-  mutating func unixMillisecondsName(_ name: String) { self.name(name, "_unix_ms") }
-
-  /// A member's name, with more at its end that needs no escape.
-  private mutating func name(_ name: String, _ suffix: StaticString) {
+  ///
+  /// - Parameter suffix: What the name ends in besides; it needs no escape.
+  public mutating func name(_ name: String, suffix: StaticString = "") {
     separate()
     bytes.append(UInt8(ascii: "\""))
     appendEscaped(name)
@@ -66,17 +62,21 @@ public struct JSONWriter {
   }
 
   /// A whole number.
-  public mutating func value(_ number: some BinaryInteger) {
+  @inlinable public mutating func value(_ number: some BinaryInteger) {
+    digits(UInt64(number.magnitude), isNegative: number < 0)
+  }
+
+  @usableFromInline mutating func digits(_ number: UInt64, isNegative: Bool) {
     separate()
-    guard let number = UInt64(exactly: number) else { return bytes.append(contentsOf: String(number).utf8) }
+    if isNegative { bytes.append(UInt8(ascii: "-")) }
     bytes.appendDecimal(number)
   }
 
-  /// A moment.
-  mutating func value(_ moment: RFC3339.Moment) {
+  /// A string that needs no escape: what `append` appends.
+  public mutating func value(_ append: (inout [UInt8]) -> Void) {
     separate()
     bytes.append(UInt8(ascii: "\""))
-    moment.append(to: &bytes)
+    append(&bytes)
     bytes.append(UInt8(ascii: "\""))
   }
 
@@ -100,7 +100,7 @@ public struct JSONWriter {
   }
 
   /// A member with a whole number; nothing when it is nil.
-  public mutating func member(_ name: String, _ number: (some BinaryInteger)?) {
+  @inlinable public mutating func member(_ name: String, _ number: (some BinaryInteger)?) {
     guard let number else { return }
     self.name(name)
     value(number)

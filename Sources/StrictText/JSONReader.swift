@@ -1,4 +1,19 @@
-public import StrictText
+/// What ``JSONReader`` accepts.
+public struct JSONLimits: Sendable {
+  /// Arrays and objects inside each other.
+  public var depth: Int
+  /// Values in all that are read; a bound on memory. Those inside of opaque members do not count.
+  public var values: Int
+  /// Names of members whose values are only checked, wherever they stand: what others wrote and nobody here reads.
+  public var opaqueMembers: [String]
+
+  /// The limits as given.
+  public init(depth: Int = 128, values: Int = 1_000_000, opaqueMembers: [String] = []) {
+    self.depth = depth
+    self.values = values
+    self.opaqueMembers = opaqueMembers
+  }
+}
 
 /// Reads JSON strictly (RFC 8259): UTF-8 only, no duplicate names, nothing after the value, no lone surrogates.
 ///
