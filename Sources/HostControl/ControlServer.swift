@@ -5,7 +5,6 @@ import NIOCore
 import NIOPosix
 public import ServiceLifecycle
 import Synchronization
-public import TaskModel
 
 /// Offers the control API over HTTP on a Unix socket.
 ///

@@ -40,6 +40,19 @@ public struct JSONWriter {
     needsComma = true
   }
 
+  /// An object, whose members `write` writes.
+  public mutating func object(_ write: (inout JSONWriter) -> Void) {
+    beginObject()
+    write(&self)
+    endObject()
+  }
+
+  /// A member with an object, whose members `write` writes.
+  public mutating func object(_ name: String, _ write: (inout JSONWriter) -> Void) {
+    self.name(name)
+    object(write)
+  }
+
   /// A member's name; its value follows.
   ///
   /// - Parameter suffix: What the name ends in besides; it needs no escape.

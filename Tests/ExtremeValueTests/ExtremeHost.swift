@@ -98,12 +98,12 @@ final class ExtremeHost {
       }
       #expect(record.state.isFinal || record.state == .running || explanation.id == record.id)
       var writer = JSONWriter()
-      writer.request(record)
+      writer.object { $0.request(record) }
       #expect(JSONReader.isValid(writer.bytes))
     }
     for record in try store.runs(RunQuery()) {
       var writer = JSONWriter()
-      writer.run(record)
+      writer.object { $0.run(record) }
       #expect(JSONReader.isValid(writer.bytes))
     }
     _ = try store.counts()

@@ -53,31 +53,33 @@ final class HeldEvent: Sendable {
   }
 
   private static func text(of event: HostEvent) -> [UInt8] {
+    let name =
+      switch event {
+      case .request: "request"
+      case .run: "run"
+      case .progress: "progress"
+      case .log: "log"
+      }
     var writer = JSONWriter()
-    let name: String
-    switch event {
-    case .request(let record):
-      name = "request"
-      writer.request(record, singleLine: true)
-    case .run(let record):
-      name = "run"
-      writer.run(record, singleLine: true)
-    case .progress(let run, let progress):
-      name = "progress"
-      writer.beginObject()
-      writer.member("run", run.run.description)
-      writer.member("request", run.request.description)
-      writer.progress(progress)
-      writer.endObject()
-    case .log(let run, let line):
-      name = "log"
-      writer.beginObject()
-      writer.member("run", run.run.description)
-      writer.member("request", run.request.description)
-      writer.name("line")
-      writer.logLine(line)
-      writer.endObject()
+    writer.object { writer in
+      switch event {
+      case .request(let record): writer.request(record, singleLine: true)
+      case .run(let record): writer.run(record, singleLine: true)
+      case .progress(let run, let progress):
+        writer.reference(run)
+        writer.progress(progress)
+      case .log(let run, let line):
+        writer.reference(run)
+        writer.object("line") { $0.logLine(line) }
+      }
     }
     return Array("event: \(name)\ndata: ".utf8) + writer.bytes + Array("\n\n".utf8)
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func reference(_ run: RunReference) {
+    member("run", run.run.description)
+    member("request", run.request.description)
   }
 }

@@ -7,9 +7,9 @@ import TaskModel
 
 /// Conditions, events, the forecast, and what is done to many requests.
 extension ControlResponder {
-  /// Hours of a forecast, and its runs, where the query names none.
+  /// Hours and runs of a forecast if the query does not say.
   private static let forecastPresets = (hours: 24, limit: 1000)
-  /// Dead letters that are looked at in one commit where the query names no limit.
+  /// Dead letters that one commit looks at if the query names no limit.
   private static let retryPreset = 1000
 
   /// `DELETE /v1/requests?tag=T&identifier=I`
@@ -19,62 +19,49 @@ extension ControlResponder {
     guard tag != nil || identifier != nil else {
       throw RequestRefusal(.invalid, "all requests would be cancelled: send tag, identifier or both", field: "tag")
     }
-    return one(try await host.cancelAll(tag: tag, identifier: identifier)) { writer, count in
-      writer.beginObject()
-      writer.member("cancelled", count)
-      writer.endObject()
-    }
+    return one(try await host.cancelAll(tag: tag, identifier: identifier)) { $0.member("cancelled", $1) }
   }
 
-  /// `POST /v1/requests/retry?identifier=I&tag=T&limit=1000&after=ID`: the dead letters that match are pending again. Where the answer has
+  /// `POST /v1/requests/retry?identifier=I&tag=T&limit=1000&after=ID`: the dead letters that match become pending again. If the answer has
   /// `next`, there are more: send that as `after`.
   func retryAll(_ query: String?) async throws -> Response {
-    let parameters = try QueryParameters(query, known: ["identifier", "tag", "limit", "after"])
-    let result = try await host.retryAll(
-      identifier: try parameters.identifier(), tag: try parameters.one("tag"), after: try parameters.request("after"),
-      limit: try parameters.limit(preset: Self.retryPreset))
-    return one(result) { writer, result in
-      writer.beginObject()
+    let (identifier, tag, after, limit) = try deadLetters(query)
+    return one(try await host.retryAll(identifier: identifier, tag: tag, after: after, limit: limit)) { writer, result in
       writer.member("retried", result.retried.map(\.description))
       writer.array("refused", result.refused) { writer, refused in
-        writer.beginObject()
         writer.member("id", refused.id.description)
         writer.member("message", refused.message)
-        writer.endObject()
       }
       writer.member("next", result.last?.description)
-      writer.endObject()
     }
   }
 
-  /// `POST /v1/requests/discard?identifier=I&tag=T&limit=1000&after=ID`: the dead letters that match are discarded. Where the answer has
-  /// `next`, there are more: send that as `after`.
+  /// `POST /v1/requests/discard`, with the query and the pages of ``retryAll(_:)``: the dead letters that match are discarded.
   func discardAll(_ query: String?) async throws -> Response {
-    let parameters = try QueryParameters(query, known: ["identifier", "tag", "limit", "after"])
-    let result = try await host.discardAll(
-      identifier: try parameters.identifier(), tag: try parameters.one("tag"), after: try parameters.request("after"),
-      limit: try parameters.limit(preset: Self.retryPreset))
-    return one(result) { writer, result in
-      writer.beginObject()
+    let (identifier, tag, after, limit) = try deadLetters(query)
+    return one(try await host.discardAll(identifier: identifier, tag: tag, after: after, limit: limit)) { writer, result in
       writer.member("discarded", result.discarded.map(\.description))
       writer.member("next", result.last?.description)
-      writer.endObject()
     }
+  }
+
+  private func deadLetters(_ query: String?) throws -> (identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int) {
+    let parameters = try QueryParameters(query, known: ["identifier", "tag", "limit", "after"])
+    return (
+      try parameters.identifier(), try parameters.one("tag"), try parameters.id("after", ofA: "request"),
+      try parameters.limit(preset: Self.retryPreset)
+    )
   }
 
   /// `POST /v1/requests/ID/snooze` with `{"delay_ms": …}`
   func snooze(_ id: RequestID, _ request: Request) async throws -> Response {
-    let delay = try await bodies.withBody(of: request, limit: BodyReader.otherBytes) { bytes in
-      try SchedulingReader.delay(in: bytes)
-    }
+    let delay = try await bodies.withBody(of: request) { try SchedulingReader.delay(in: $0) }
     return try await one(host.snooze(id, until: SystemClock().wallTime + delay)) { $0.request($1.record, notes: $1.notes) }
   }
 
   /// `PUT /v1/conditions` with `{"network": "none", …}`; the answer shows all.
   func overrideConditions(_ request: Request) async throws -> Response {
-    let overrides = try await bodies.withBody(of: request, limit: BodyReader.otherBytes) { bytes in
-      try SchedulingReader.overrides(in: bytes)
-    }
+    let overrides = try await bodies.withBody(of: request) { try SchedulingReader.overrides(in: $0) }
     return try await one(host.overrideConditions(overrides)) { $0.conditions($1) }
   }
 
@@ -88,9 +75,7 @@ extension ControlResponder {
   func notify(_ name: String, _ request: Request) async throws -> Response {
     let event = try QueryParameters.decode(name[...])
     if let flaw = EventTrigger.flaw(of: event) { throw RequestField.event.refusal(flaw) }
-    let payload = try await bodies.withBody(of: request, limit: SchedulingReader.eventBytes) { bytes in
-      try SchedulingReader.eventPayload(in: bytes)
-    }
+    let payload = try await bodies.withBody(of: request, limit: SchedulingReader.eventBytes) { try SchedulingReader.eventPayload(in: $0) }
     return try await one(host.notify(event, payload: payload)) { $0.receipt($1) }
   }
 

@@ -5,6 +5,7 @@ import Logging
 import NIOCore
 import NIOHTTP1
 import StrictText
+import Synchronization
 import TaskModel
 
 /// Answers requests by asking the host.
@@ -62,7 +63,7 @@ struct ControlResponder: Sendable {
       return list("runs", found, next: found.count < wanted.limit ? nil : last?.description) { $0.run($1) }
     case .stream:
       let parameters = try QueryParameters(query, known: ["request"])
-      let stream = EventStream(host: host, backlog: events, filter: EventFilter(request: try parameters.request()))
+      let stream = EventStream(host: host, backlog: events, filter: EventFilter(request: try parameters.id("request", ofA: "request")))
       return await stream.response(to: request)
     case .cancelAll: return try await cancelAll(query)
     case .retryAll: return try await retryAll(query)
@@ -85,7 +86,7 @@ struct ControlResponder: Sendable {
       return try await one(host.simulateLaunch(try await identifier(in: request))) { $0.request($1) }
     case .simulateExpiration:
       let runs = try await host.simulateExpiration(try await identifier(in: request))
-      return list("runs", runs) { $0.value($1.description) }
+      return one(runs) { $0.member("runs", $1.map(\.description)) }
     case .conditions: return try await one(host.conditions()) { $0.conditions($1) }
     case .overrideConditions: return try await overrideConditions(request)
     case .notify(let name): return try await notify(name, request)
@@ -93,7 +94,7 @@ struct ControlResponder: Sendable {
     case .problems: return one(await host.status().problems) { $0.problems($1) }
     case .shutdown:
       await host.shutdown()
-      return one("draining", status: .accepted) { $0.phase($1) }
+      return one("draining", status: .accepted) { $0.member("phase", $1) }
     case .health: return health(await host.health())
     case .otherMethods(let allowed): return notAllowed(request, use: allowed)
     case .later(let what):
@@ -107,7 +108,7 @@ struct ControlResponder: Sendable {
     _ value: Value, status: HTTPResponse.Status = .ok, _ write: (inout JSONWriter, Value) -> Void
   ) -> Response {
     var writer = JSONWriter()
-    write(&writer, value)
+    writer.object { write(&$0, value) }
     return .json(writer, status: status)
   }
 
@@ -116,13 +117,10 @@ struct ControlResponder: Sendable {
     _ name: String, _ values: [Value], next: String? = nil, _ write: (inout JSONWriter, Value) -> Void
   ) -> Response {
     var writer = JSONWriter(reservingCapacity: 64 + values.count * 512)
-    writer.beginObject()
-    writer.name(name)
-    writer.beginArray()
-    for value in values { write(&writer, value) }
-    writer.endArray()
-    writer.member("next", next)
-    writer.endObject()
+    writer.object {
+      $0.array(name, values, write)
+      $0.member("next", next)
+    }
     return .json(writer)
   }
 
@@ -139,10 +137,8 @@ struct ControlResponder: Sendable {
   /// 200 while requests are taken and run, else 503 and why not.
   private func health(_ health: HostHealth) -> Response {
     one(health, status: health.isWell ? .ok : .serviceUnavailable) { writer, health in
-      writer.beginObject()
       writer.member("phase", health.phase.rawValue)
       writer.member("problem", health.problem)
-      writer.endObject()
     }
   }
 
@@ -152,15 +148,8 @@ struct ControlResponder: Sendable {
         bytes, now: SystemClock().wallTime, idempotencyKey: HTTPField.Name.idempotencyKey.flatMap { request.headers[$0] })
       let submissions = try await host.submit(requests)
       var writer = JSONWriter(reservingCapacity: 64 + submissions.count * 400)
-      if isArray {
-        writer.beginObject()
-        writer.name("requests")
-        writer.beginArray()
-      }
-      for submission in submissions { writer.submission(submission) }
-      if isArray {
-        writer.endArray()
-        writer.endObject()
+      writer.object { writer in
+        if isArray { writer.array("requests", submissions) { $0.submission($1) } } else { submissions.first.map { writer.submission($0) } }
       }
       return .json(writer, status: .created)
     }
@@ -168,14 +157,9 @@ struct ControlResponder: Sendable {
 
   private func logs(of id: RunID) async throws -> Response {
     one(try await host.run(id)) { writer, run in
-      writer.beginObject()
       writer.member("run", id.description)
       writer.member("request", run.request.description)
-      writer.name("lines")
-      writer.beginArray()
-      for line in run.report.log { writer.logLine(line) }
-      writer.endArray()
-      writer.endObject()
+      writer.array("lines", run.report.log) { $0.logLine($1) }
     }
   }
 
@@ -188,7 +172,7 @@ struct ControlResponder: Sendable {
     query.identifier = try parameters.identifier()
     query.states = try parameters.states()
     query.tag = try parameters.one("tag")
-    query.after = try parameters.request("after")
+    query.after = try parameters.id("after", ofA: "request")
     query.limit = try parameters.limit(preset: query.limit)
     return (query, try parameters.flag("problem"))
   }
@@ -197,30 +181,114 @@ struct ControlResponder: Sendable {
     let parameters = try QueryParameters(text, known: ["identifier", "request", "outcome", "since", "until", "limit", "after"])
     var query = RunQuery()
     query.identifier = try parameters.identifier()
-    query.request = try parameters.request()
+    query.request = try parameters.id("request", ofA: "request")
     query.outcomes = try parameters.outcomes()
     query.since = try parameters.moment("since")
     query.until = try parameters.moment("until")
-    query.after = try parameters.run("after")
+    query.after = try parameters.id("after", ofA: "run")
     query.limit = try parameters.limit(preset: query.limit)
     return query
   }
 
-  /// The body `{"identifier": …}`.
   private func identifier(in request: Request) async throws -> TaskIdentifier {
-    try await bodies.withBody(of: request, limit: BodyReader.otherBytes) { try SchedulingReader.identifier(in: $0) }
+    try await bodies.withBody(of: request) { try SchedulingReader.identifier(in: $0) }
+  }
+}
+
+/// Reads a request's body, bounded in size. ``ConnectionClock`` bounds its time.
+final class BodyReader: Sendable {
+  /// Largest body of `POST /v1/requests`: a thousand requests with the largest payload there is, or 10,000 with 6 KiB each.
+  static let submissionBytes = 64 * 1_048_576
+  /// Largest body of most other routes.
+  static let otherBytes = 65_536
+  /// Bodies in memory at once, all connections together, so that many large submissions cannot exhaust the host.
+  private static let bytesInAll = 4 * submissionBytes
+
+  /// How many of these bytes are left.
+  private let budget = Mutex(bytesInAll)
+
+  /// Reads the body and hands it to `use`; its memory counts against the budget until `use` returns.
+  func withBody<Value: Sendable>(
+    of request: Request, limit: Int = otherBytes, use: (consuming [UInt8]) async throws -> Value
+  ) async throws -> Value {
+    let tooBig = UnreadBody(refusal: RequestRefusal(.tooBig, "the body has more than \(limit) bytes: send less at once"))
+    if let announced = request.headers[.contentLength].flatMap(Int.init), announced > limit { throw tooBig }
+    var taken = 0
+    defer { budget.withLock { $0 += taken } }
+    var bytes: [UInt8] = []
+    for try await part in request.body {
+      let count = part.readableBytes
+      guard taken + count <= limit else { throw tooBig }
+      guard take(count) else {
+        throw UnreadBody(refusal: RequestRefusal(.unavailable, "too many large submissions at once: try again in a second"))
+      }
+      taken += count
+      bytes.append(contentsOf: part.readableBytesView)
+    }
+    return try await use(bytes)
+  }
+
+  /// Returns whether the budget has as many bytes; if not, nothing is taken.
+  private func take(_ count: Int) -> Bool {
+    budget.withLock { left in
+      guard left >= count else { return false }
+      left -= count
+      return true
+    }
+  }
+}
+
+/// A refusal that leaves the rest of a body unread, so that its connection serves no further request.
+struct UnreadBody: Error {
+  let refusal: RequestRefusal
+}
+
+extension Response {
+  /// A JSON answer.
+  static func json(_ writer: JSONWriter, status: HTTPResponse.Status = .ok) -> Response {
+    Response(
+      status: status, headers: [.contentType: "application/json; charset=utf-8"],
+      body: ResponseBody(byteBuffer: ByteBuffer(bytes: writer.bytes)))
+  }
+
+  /// The answer to what the host refuses.
+  static func failure(_ refusal: RequestRefusal) -> Response {
+    failure(refusal.code.status, code: refusal.code.rawValue, refusal.message, field: refusal.field)
+  }
+
+  /// `{"error": {"code", "message", "field"}}`
+  ///
+  /// - Parameter code: For programs; final once published.
+  static func failure(_ status: HTTPResponse.Status, code: String, _ message: String, field: String? = nil) -> Response {
+    var writer = JSONWriter()
+    writer.object {
+      $0.object("error") {
+        $0.member("code", code)
+        $0.member("message", message)
+        $0.member("field", field)
+      }
+    }
+    return .json(writer, status: status)
+  }
+}
+
+extension RequestRefusal.Code {
+  fileprivate var status: HTTPResponse.Status {
+    switch self {
+    case .invalid: .badRequest
+    case .notFound: .notFound
+    case .conflict: .conflict
+    case .tooBig: .contentTooLarge
+    case .unknownIdentifier: .unprocessableContent
+    case .limit: .tooManyRequests
+    case .unsupported: .notImplemented
+    case .unavailable: .serviceUnavailable
+    case .internal: .internalServerError
+    }
   }
 }
 
 extension HTTPField.Name {
   /// - Source: draft-ietf-httpapi-idempotency-key-header; the key is the text as it is sent, quoted or not.
   fileprivate static let idempotencyKey = HTTPField.Name(parsed: "idempotency-key")
-}
-
-extension JSONWriter {
-  fileprivate mutating func phase(_ phase: String) {
-    beginObject()
-    member("phase", phase)
-    endObject()
-  }
 }

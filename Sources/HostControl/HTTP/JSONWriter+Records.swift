@@ -2,7 +2,8 @@ import CalendarTime
 import StrictText
 import TaskModel
 
-/// The one place that names the members of answers. Durations are `_ms`; moments are `_unix_ms` and, beside it, RFC 3339.
+/// The one place that names the members of answers. A function named after a thing writes its members; who calls it begins and ends the
+/// object. Durations are `_ms`; moments are `_unix_ms` and, beside it, RFC 3339.
 extension JSONWriter {
   /// A moment as `name` and `name_unix_ms`; nothing when it is nil.
   mutating func moment(_ name: String, _ time: WallTime?) {
@@ -25,11 +26,11 @@ extension JSONWriter {
     moment(name, time)
   }
 
-  /// An array of what `write` writes.
+  /// An array of objects, whose members `write` writes.
   mutating func array<Value>(_ name: String, _ values: [Value], _ write: (inout JSONWriter, Value) -> Void) {
     self.name(name)
     beginArray()
-    for value in values { write(&self, value) }
+    for value in values { object { write(&$0, value) } }
     endArray()
   }
 
@@ -51,7 +52,6 @@ extension JSONWriter {
   /// A run, without its log.
   mutating func run(_ record: RunRecord, singleLine: Bool = false) {
     let report = record.report
-    beginObject()
     member("id", record.id.description)
     member("request", record.request.description)
     member("identifier", record.identifier.rawValue)
@@ -71,25 +71,21 @@ extension JSONWriter {
     member("peak_memory_bytes", report.peakMemory)
     member("trouble", report.trouble)
     bytes("output", report.output, singleLine: singleLine)
-    endObject()
   }
 
   /// A member with a run's progress.
   mutating func progress(_ progress: RunProgress) {
-    name("progress")
-    beginObject()
-    member("completed", progress.completed)
-    member("total", progress.total)
-    endObject()
+    object("progress") {
+      $0.member("completed", progress.completed)
+      $0.member("total", progress.total)
+    }
   }
 
   /// A line of a run's log.
   mutating func logLine(_ line: LogLine) {
-    beginObject()
     moment("time", line.time)
     member("level", line.level.rawValue)
     member("message", line.message)
     member("stream", line.stream?.rawValue)
-    endObject()
   }
 }

@@ -5,25 +5,20 @@ import TaskModel
 extension JSONWriter {
   /// A submission's answer.
   mutating func submission(_ submission: Submission) {
-    beginObject()
     member("id", submission.id.description)
     member("disposition", submission.disposition.rawValue)
     momentOrNull("next_start", submission.nextStart)
     if submission.isRepeated { member("repeated", true) }
     member("notes", submission.notes)
-    if let effective = submission.effective { schedule(effective) }
-    endObject()
+    if let effective = submission.effective { object("effective") { $0.schedule(effective) } }
   }
 
   private mutating func schedule(_ effective: EffectiveSchedule) {
-    name("effective")
-    beginObject()
     momentOrNull("next_start", effective.nextStart)
     momentOrNull("latest_start", effective.latestStart)
     if let rule = effective.repetition { repetition(rule) }
     moment(RequestField.deadline.rawValue, effective.deadline)
     member("clock", effective.clock.rawValue)
-    endObject()
   }
 
   /// A request. A claimed one is shown as pending.
@@ -31,7 +26,6 @@ extension JSONWriter {
   /// - Parameter notes: What is told beside it; nil: nothing is ever told here.
   mutating func request(_ record: RequestRecord, singleLine: Bool = false, notes: [String]? = nil) {
     let request = record.request
-    beginObject()
     member("id", record.id.description)
     member(RequestField.identifier, request.identifier.rawValue)
     member("state", record.state.shown.rawValue)
@@ -44,12 +38,11 @@ extension JSONWriter {
     member(RequestField.tags.rawValue, request.tags)
     keys(request)
     schedule(request)
-    if let retry = request.retry { self.retry(retry) }
+    if let retry = request.retry { object(RequestField.retry.rawValue) { $0.policy(retry) } }
     if !request.after.isEmpty { array(RequestField.after.rawValue, request.after) { $0.dependency($1) } }
     progress(of: record)
     bytes(RequestField.payload.rawValue, request.payload, singleLine: singleLine)
     if let notes { member("notes", notes) }
-    endObject()
   }
 
   /// What the host knows of a request besides what was submitted.
@@ -77,10 +70,9 @@ extension JSONWriter {
     member(RequestField.window, gates.window)
     member(RequestField.concurrencyKey, gates.concurrencyKey)
     if !gates.resources.isEmpty {
-      name(RequestField.resources.rawValue)
-      beginObject()
-      for (name, count) in gates.resources.sorted(by: { $0.key < $1.key }) { member(name, count) }
-      endObject()
+      object(RequestField.resources.rawValue) { writer in
+        for (name, count) in gates.resources.sorted(by: { $0.key < $1.key }) { writer.member(name, count) }
+      }
     }
     if gates.flex > .zero { member(RequestField.flex, gates.flex.wholeMilliseconds) }
   }
@@ -120,22 +112,17 @@ extension JSONWriter {
   }
 
   private mutating func dependency(_ edge: Dependency) {
-    beginObject()
     switch edge.predecessor {
     case .request(let id): member(RequestField.Predecessor.request, id.description)
     case .position(let position): member(RequestField.Predecessor.request, "@\(position)")
     }
     member(RequestField.Predecessor.onFailure, edge.onFailure.rawValue)
-    endObject()
   }
 
-  private mutating func retry(_ retry: RetryPolicy) {
-    name(RequestField.retry.rawValue)
-    beginObject()
+  private mutating func policy(_ retry: RetryPolicy) {
     member(RequestField.Retry.attempts, retry.attempts)
     member(RequestField.Retry.backoff, retry.backoff.rawValue)
     member(RequestField.Retry.initial, retry.initial.wholeMilliseconds)
     member(RequestField.Retry.maximum, retry.maximum.wholeMilliseconds)
-    endObject()
   }
 }

@@ -5,7 +5,6 @@ import TaskModel
 extension JSONWriter {
   /// Why a request is not running: `gates` in sentences, `details` with all there is to each.
   mutating func explanation(_ explanation: RequestExplanation) {
-    beginObject()
     member("id", explanation.id.description)
     member("gates", explanation.gates.map(\.sentence))
     array("details", explanation.gates) { $0.gate($1) }
@@ -13,25 +12,20 @@ extension JSONWriter {
     momentOrNull("earliest_start", explanation.earliestStart)
     if !explanation.assumptions.isEmpty { member("assumptions", explanation.assumptions) }
     member("would_run_if", explanation.wouldRunIf)
-    endObject()
   }
 
   private mutating func gate(_ gate: Gate) {
-    beginObject()
     member("gate", gate.kind)
     member("sentence", gate.sentence)
     moment("since", gate.since)
     if let until = gate.until, until < .distantFuture { moment("until", until) }
     if !gate.heldBy.isEmpty { member("held_by", gate.heldBy) }
     member("remedy", gate.remedy)
-    endObject()
   }
 
   /// What is known of every condition.
   mutating func conditions(_ report: ConditionReport) {
-    beginObject()
     array("conditions", report.states) { writer, state in
-      writer.beginObject()
       writer.member("name", state.condition.names.joined(separator: ","))
       writer.member("holds", state.holds)
       writer.moment("since", state.since)
@@ -40,46 +34,36 @@ extension JSONWriter {
       writer.member("watched", state.isWatched)
       writer.member("overridden", state.isOverridden)
       writer.moment("settles_at", state.settlesAt)
-      writer.endObject()
     }
-    endObject()
   }
 
   /// What an event did.
   mutating func receipt(_ receipt: EventReceipt) {
-    beginObject()
     member("event", receipt.event)
     member("woken", receipt.woken)
     member("merged", receipt.merged)
     member("dropped", receipt.dropped)
     member("waiting", receipt.waiting)
-    endObject()
   }
 
   /// What would run.
   mutating func forecast(_ forecast: Forecast) {
-    beginObject()
     moment("from", forecast.from)
     moment("to", forecast.to)
     array("entries", forecast.entries) { writer, entry in
-      writer.beginObject()
       writer.moment("at", entry.at)
       writer.member("identifier", entry.identifier.rawValue)
       writer.member("request", entry.request.description)
       writer.moment("occurrence", entry.occurrence)
       writer.member("duration_ms", entry.duration?.wholeMilliseconds)
       writer.member("assumed", entry.assumed)
-      writer.endObject()
     }
     array("held", forecast.held) { writer, held in
-      writer.beginObject()
       writer.member("request", held.request.description)
       writer.member("identifier", held.identifier.rawValue)
       writer.member("reason", held.reason)
-      writer.endObject()
     }
     member("notes", forecast.notes)
     member("truncated", forecast.isTruncated)
-    endObject()
   }
 }

@@ -44,25 +44,16 @@ struct QueryParameters {
     }
   }
 
-  /// The id of a request, `request` by default.
-  func request(_ name: String = "request") throws(RequestRefusal) -> RequestID? {
+  /// The id of a request or of a run; `kind` says which.
+  func id<Kind>(_ name: String, ofA kind: String) throws(RequestRefusal) -> RecordID<Kind>? {
     guard let text = try one(name) else { return nil }
-    guard let id = RequestID(text) else {
-      throw RequestRefusal(.invalid, "\"\(text.escapingControlCharacters)\" is the id of no request", field: name)
+    guard let id = RecordID<Kind>(text) else {
+      throw RequestRefusal(.invalid, "\"\(text.escapingControlCharacters)\" is the id of no \(kind)", field: name)
     }
     return id
   }
 
-  /// The id of a run.
-  func run(_ name: String) throws(RequestRefusal) -> RunID? {
-    guard let text = try one(name) else { return nil }
-    guard let id = RunID(text) else {
-      throw RequestRefusal(.invalid, "\"\(text.escapingControlCharacters)\" is the id of no run", field: name)
-    }
-    return id
-  }
-
-  /// A moment as RFC 3339 has it.
+  /// A moment in the form of RFC 3339.
   func moment(_ name: String) throws(RequestRefusal) -> WallTime? {
     guard let text = try one(name) else { return nil }
     guard let time = RFC3339.parse(text) else {
@@ -82,34 +73,33 @@ struct QueryParameters {
   }
 
   /// `outcome`, repeated.
-  func outcomes() throws(RequestRefusal) -> [RunOutcome] {
-    var outcomes: [RunOutcome] = []
-    for text in all("outcome") {
-      guard let outcome = RunOutcome(rawValue: text) else {
-        let hint = NearestName.hint(for: text, among: RunOutcome.allCases.map(\.rawValue))
-        throw RequestRefusal(.invalid, "there is no outcome \"\(text.escapingControlCharacters)\"\(hint)", field: "outcome")
-      }
-      outcomes.append(outcome)
+  func outcomes() throws(RequestRefusal) -> [RunOutcome] { try named("outcome", RunOutcome.allCases) }
+
+  /// `state`, repeated; asking for pending includes claimed, which is shown as pending.
+  func states() throws(RequestRefusal) -> [RequestState] {
+    try named("state", RequestState.allCases.filter { $0 != .claimed }).flatMap { $0 == .pending ? [.pending, .claimed] : [$0] }
+  }
+
+  private func named<Name: RawRepresentable<String>>(_ parameter: String, _ names: [Name]) throws(RequestRefusal) -> [Name] {
+    try all(parameter).map { text throws(RequestRefusal) in
+      if let name = names.first(where: { $0.rawValue == text }) { return name }
+      let hint = NearestName.hint(for: text, among: names.map(\.rawValue))
+      throw RequestRefusal(.invalid, "there is no \(parameter) \"\(text.escapingControlCharacters)\"\(hint)", field: parameter)
     }
-    return outcomes
   }
 
   /// `limit`; `preset` when it is not there.
-  func limit(preset: Int) throws(RequestRefusal) -> Int {
-    guard let text = try one("limit") else { return preset }
-    guard let limit = Int(text), (1...Self.maximumLimit).contains(limit) else {
-      throw RequestRefusal(.invalid, "limit must be a whole number from 1 to \(Self.maximumLimit)", field: "limit")
-    }
-    return limit
-  }
+  func limit(preset: Int) throws(RequestRefusal) -> Int { try number("limit", atMost: Self.maximumLimit, preset: preset) }
 
   /// `hours`; `preset` when it is not there.
-  func hours(preset: Int) throws(RequestRefusal) -> Int {
-    guard let text = try one("hours") else { return preset }
-    guard let hours = Int(text), (1...Self.maximumHours).contains(hours) else {
-      throw RequestRefusal(.invalid, "hours must be a whole number from 1 to \(Self.maximumHours), a year", field: "hours")
+  func hours(preset: Int) throws(RequestRefusal) -> Int { try number("hours", atMost: Self.maximumHours, ", a year", preset: preset) }
+
+  private func number(_ name: String, atMost most: Int, _ note: String = "", preset: Int) throws(RequestRefusal) -> Int {
+    guard let text = try one(name) else { return preset }
+    guard let number = Int(text), (1...most).contains(number) else {
+      throw RequestRefusal(.invalid, "\(name) must be a whole number from 1 to \(most)\(note)", field: name)
     }
-    return hours
+    return number
   }
 
   /// `name`, repeated: the conditions with these names; nil: none is named.
@@ -117,21 +107,6 @@ struct QueryParameters {
     var conditions: Conditions?
     for name in all("name") { conditions = (conditions ?? []).union(try Conditions(known: name, field: "name")) }
     return conditions
-  }
-
-  /// `state`, repeated; asking for pending includes claimed, which is shown as pending.
-  func states() throws(RequestRefusal) -> [RequestState] {
-    var states: [RequestState] = []
-    for text in all("state") {
-      let shown = RequestState.allCases.filter { $0 != .claimed }
-      guard let state = shown.first(where: { $0.rawValue == text }) else {
-        let hint = NearestName.hint(for: text, among: shown.map(\.rawValue))
-        throw RequestRefusal(.invalid, "there is no state \"\(text.escapingControlCharacters)\"\(hint)", field: "state")
-      }
-      states.append(state)
-      if state == .pending { states.append(.claimed) }
-    }
-    return states
   }
 
   /// Resolves `%41`.

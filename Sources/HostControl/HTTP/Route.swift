@@ -94,9 +94,9 @@ enum Route: Hashable {
     case ("requests", "retry"): return [("POST", .retryAll)]
     case ("requests", "discard"): return [("POST", .discardAll)]
     case ("requests", _):
-      let id = try requestID(name)
-      return [("GET", .request(id)), ("DELETE", .cancel(id))]
-    case ("runs", _): return [("GET", .run(try runID(name)))]
+      let request: RequestID = try id(name, ofA: "request")
+      return [("GET", .request(request)), ("DELETE", .cancel(request))]
+    case ("runs", _): return [("GET", .run(try id(name, ofA: "run")))]
     case ("simulate", "launch"): return [("POST", .simulateLaunch)]
     case ("simulate", "expire"): return [("POST", .simulateExpiration)]
     case ("events", _) where !name.isEmpty: return [("POST", .notify(name))]
@@ -106,37 +106,28 @@ enum Route: Hashable {
 
   private static func detail(_ collection: String, _ name: String, _ part: String) throws(RequestRefusal) -> [Entry]? {
     switch (collection, part) {
-    case ("requests", "why"): return [("GET", .why(try requestID(name)))]
-    case ("requests", "snooze"): return [("POST", .snooze(try requestID(name)))]
-    case ("requests", "retry"): return [("POST", .retry(try requestID(name)))]
-    case ("requests", "discard"): return [("POST", .discard(try requestID(name)))]
-    case ("runs", "logs"): return [("GET", .logs(try runID(name)))]
+    case ("requests", "why"): return [("GET", .why(try id(name, ofA: "request")))]
+    case ("requests", "snooze"): return [("POST", .snooze(try id(name, ofA: "request")))]
+    case ("requests", "retry"): return [("POST", .retry(try id(name, ofA: "request")))]
+    case ("requests", "discard"): return [("POST", .discard(try id(name, ofA: "request")))]
+    case ("runs", "logs"): return [("GET", .logs(try id(name, ofA: "run")))]
     case ("plugins", "release") where !name.isEmpty: return [("POST", .release(try identifier(name)))]
     default: return nil
     }
   }
 
-  private static func requestID(_ text: String) throws(RequestRefusal) -> RequestID {
-    guard let id = RequestID(text) else { throw noSuchID("request", text) }
-    return id
-  }
-
-  private static func runID(_ text: String) throws(RequestRefusal) -> RunID {
-    guard let id = RunID(text) else { throw noSuchID("run", text) }
-    return id
+  private static func id<Kind>(_ text: String, ofA kind: String) throws(RequestRefusal) -> RecordID<Kind> {
+    if let id = RecordID<Kind>(text) { return id }
+    throw RequestRefusal(
+      .notFound,
+      "\"\(text.prefix(80).escapingControlCharacters)\" is the id of no \(kind): ids look like 01976c1e-0000-7000-8000-000000000000",
+      field: "id")
   }
 
   private static func identifier(_ text: String) throws(RequestRefusal) -> TaskIdentifier {
     do { return try TaskIdentifier(text) } catch {
       throw RequestRefusal(.notFound, error.description, field: "identifier")
     }
-  }
-
-  private static func noSuchID(_ kind: String, _ text: String) -> RequestRefusal {
-    RequestRefusal(
-      .notFound,
-      "\"\(text.prefix(80).escapingControlCharacters)\" is the id of no \(kind): ids look like 01976c1e-0000-7000-8000-000000000000",
-      field: "id")
   }
 }
 

@@ -39,6 +39,6 @@ private func checkQuery(_ text: String) {
   guard let query = try? QueryParameters(text, known: ["state", "identifier", "limit", "request"]) else { return }
   if let limit = try? query.limit(preset: 1) { precondition((1...QueryParameters.maximumLimit).contains(limit)) }
   _ = try? query.identifier()
-  _ = try? query.request()
+  _ = try? query.id("request", ofA: "request") as RequestID?
   _ = try? query.states()
 }
