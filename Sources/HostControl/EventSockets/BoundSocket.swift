@@ -1,4 +1,5 @@
 import Glibc
+import HostThreads
 import Synchronization
 
 /// A datagram socket that is bound and does not block, and its file if it has one. Closed with the last reference.
@@ -41,16 +42,8 @@ final class BoundSocket: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Removes its file, so that nobody begins to send any more.
-  func unpublish() { file.withLock { $0 }?.withdraw() }
-
-  /// Brings its file back if somebody has removed it; returns whether that was so.
-  func look() throws(ControlSocketError) -> Bool {
-    try file.withLock { file throws(ControlSocketError) in try file?.look() ?? false }
-  }
-
-  /// Whether its file is gone and cannot be brought back, with nothing else in its place.
-  var isLost: Bool { file.withLock { $0 }?.isLost ?? false }
+  /// Its file; nil if it has none.
+  var offer: OfferedSocket? { file.withLock { $0 } }
 
   /// Binds another one in its place if it is lost. What it had that was not read is lost with it.
   ///
@@ -64,7 +57,7 @@ final class BoundSocket: Sendable {
         defer { close(fresh) }
         Self.enlarge(fresh)
         guard dup2(fresh, descriptor) >= 0 else {
-          let reason = SocketFile.lastError()
+          let reason = "\(ErrorNumber.last)"
           offer.withdraw()
           throw EventSocketError.Problem.system(reason)
         }
@@ -89,7 +82,7 @@ final class BoundSocket: Sendable {
       address.sun_family = sa_family_t(AF_UNIX)
       withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: directory.bindPath.utf8) }
       guard let descriptor = bound(AF_UNIX, address) else {
-        throw ControlSocketError(path: path.path, problem: .system(doing: "bind", SocketFile.lastError()))
+        throw ControlSocketError(path: path.path, problem: .system(doing: "bind", "\(ErrorNumber.last)"))
       }
       let file = OfferedSocket(directory)
       guard file.publish() else {
@@ -120,7 +113,7 @@ final class BoundSocket: Sendable {
     case EADDRINUSE: throw .portInUse
     case EADDRNOTAVAIL: throw .notLocal
     case EACCES, EPERM: throw .notPermitted
-    default: throw .system(SocketFile.lastError())
+    default: throw .system("\(ErrorNumber.last)")
     }
   }
 

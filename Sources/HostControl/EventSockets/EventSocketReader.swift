@@ -82,7 +82,7 @@ final class EventSocketReader: Sendable {
     while true {
       guard poll(&entries, nfds_t(entries.count), -1) >= 0 else {
         if errno == EINTR { continue }
-        let reason = "poll: \(SocketFile.lastError())"
+        let reason = "poll: \(ErrorNumber.last)"
         for source in sources { fail(source, reason) }
         return log.error("events by sockets are not read any more: \(reason)")
       }
@@ -94,7 +94,7 @@ final class EventSocketReader: Sendable {
         guard let code = receive(from: source, &buffer) else { continue }
         // It is passed over from now on: one that fails again and again would keep the thread awake.
         entries[index + 1].fd = -1
-        let reason = String(cString: strerror(code))
+        let reason = "\(ErrorNumber(code))"
         fail(source, reason)
         log.error("event \(source.name): its socket is not read any more: \(reason): restart the host")
       }

@@ -1,4 +1,5 @@
 import Glibc
+import HostThreads
 public import Logging
 public import TaskModel
 
@@ -43,11 +44,11 @@ public final class EventSockets: Sendable {
       let sources = opened.map { EventSocketReader.Source(name: $0.description.event, socket: $0.socket, flow: $0.flow) }
       guard let reader = EventSocketReader(sources, log: log) else {
         throw EventSocketError(
-          socket: sockets.first ?? EventSocket(event: "", address: .udp(host: "", port: 0)), problem: .system(SocketFile.lastError()))
+          socket: sockets.first ?? EventSocket(event: "", address: .udp(host: "", port: 0)), problem: .system("\(ErrorNumber.last)"))
       }
       self.reader = reader
     } catch {
-      for socket in opened { socket.socket.unpublish() }
+      for socket in opened { socket.socket.offer?.withdraw() }
       throw error
     }
     self.opened = opened
@@ -69,33 +70,21 @@ public final class EventSockets: Sendable {
   public func keep(watch: @escaping ControlServer.Watch) {
     for socket in opened {
       guard case .unix(let place) = socket.description.address else { continue }
-      let renewal = SocketRenewal(of: place.path, watch: watch)
+      let renewal = SocketRenewal(of: place.path, name: "event \(socket.description.event): its socket", watch: watch, log: log)
       watch(place.path) { self.look(after: socket, renewal) }
     }
   }
 
   private func look(after socket: Opened, _ renewal: SocketRenewal) {
-    let event = socket.description.event
-    do throws(ControlSocketError) {
-      if try socket.socket.look() { log.warning("event \(event): the file of its socket was removed; it is there again") }
-    } catch {
-      // Another takes the place of what cannot be brought back.
-      if error.problem == .replaced { log.error("event \(event): the file of its socket was removed: \(error)") }
-    }
-    guard socket.socket.isLost else { return }
-    renewal.begin()
-    renew(socket, renewal)
+    if let offer = socket.socket.offer, renewal.look(at: offer) { renew(socket, renewal) }
   }
 
   private func renew(_ socket: Opened, _ renewal: SocketRenewal) {
     do throws(EventSocketError) {
       guard try socket.socket.renew() else { return }
       reader.wake()
-      log.warning("event \(socket.description.event): its socket was removed with its directory; it is there again")
-    } catch {
-      let isNews = renewal.fail(changed: { self.look(after: socket, renewal) }, retry: { self.renew(socket, renewal) })
-      if isNews { log.error("event \(socket.description.event): its socket was removed with its directory: \(error)") }
-    }
+      renewal.succeed()
+    } catch { renewal.fail(error, changed: { self.look(after: socket, renewal) }, retry: { self.renew(socket, renewal) }) }
   }
 
   /// Takes what has come since they were opened, and what comes from now on. Called once.
@@ -140,7 +129,7 @@ public final class EventSockets: Sendable {
 
   /// Removes the sockets' files, reads what has come, and waits a few seconds at most until that is recorded. May be called more than once.
   public func close() async {
-    for socket in opened { socket.socket.unpublish() }
+    for socket in opened { socket.socket.offer?.withdraw() }
     await reader.stop()
     let late = Task { [opened] in
       try await Task.sleep(for: Self.patience)

@@ -69,8 +69,10 @@ final class EventBacklog: Sendable {
 
   /// A new reader of what happens from now on, or of what happened since `last`, as far as it is held.
   ///
-  /// - Parameter last: The text of the last ``EventID`` that the reader has seen; nil: it is new.
-  func read(_ filter: EventFilter, after last: String?) -> EventReader {
+  /// - Parameters:
+  ///   - request: The request whose events are read; nil: all events.
+  ///   - last: The text of the last ``EventID`` that the reader has seen; nil: it is new.
+  func read(_ request: RequestID?, after last: String?) -> EventReader {
     let (wakes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let number = state.withLock { state -> Int in
       // As with connections: the oldest gives way. One that still reads comes back with the id that it has seen.
@@ -81,7 +83,7 @@ final class EventBacklog: Sendable {
         state.isTold = true
         interest(HostObserver(receive: receive, finish: finish))
       }
-      var queue = UnsentEvents(filter, capacity: Self.unsentBytes)
+      var queue = UnsentEvents(of: request, capacity: Self.unsentBytes)
       if let last {
         let id = EventID(last).flatMap { $0.incarnation == state.incarnation ? $0.sequence : nil }
         queue.resume(at: id.flatMap { $0 < .max ? $0 + 1 : nil }, in: state.ring)

@@ -1,4 +1,5 @@
 import DequeModule
+import TaskModel
 
 /// What one reader has not been sent yet: the numbers of its events, so many bytes of them. The oldest go first, and are counted.
 ///
@@ -12,7 +13,8 @@ struct UnsentEvents {
     case event(UInt64, HeldEvent)
   }
 
-  let filter: EventFilter
+  /// The only request whose events it wants; nil: it wants all.
+  private let request: RequestID?
   private let capacity: Int
   private var waiting: Deque<(number: UInt64, bytes: Int)> = []
   private var bytes = 0
@@ -21,10 +23,12 @@ struct UnsentEvents {
   private var missed: UInt64 = 0
   private var isMissedUnknown = false
 
-  init(_ filter: EventFilter, capacity: Int) {
-    self.filter = filter
+  init(of request: RequestID?, capacity: Int) {
+    self.request = request
     self.capacity = capacity
   }
+
+  private func wants(_ event: HeldEvent) -> Bool { request == nil || request == event.request }
 
   /// A reader comes back that knows all events before `number`, or nobody knows what it knows (nil): it gets those that are held since, and
   /// those to come.
@@ -40,7 +44,7 @@ struct UnsentEvents {
   ///
   /// - Returns: Whether it is.
   mutating func append(_ number: UInt64, _ event: HeldEvent) -> Bool {
-    guard filter.matches(event.request) else { return false }
+    guard wants(event) else { return false }
     guard place == nil else { return true }
     while bytes + event.bytes > capacity, let oldest = waiting.popFirst() {
       bytes -= oldest.bytes
@@ -77,11 +81,11 @@ struct UnsentEvents {
     guard var number = place else { return true }
     if number < ring.first {
       // What is not held any more may have been of other requests.
-      if filter.request == nil { missed += ring.first - number } else { isMissedUnknown = true }
+      if request == nil { missed += ring.first - number } else { isMissedUnknown = true }
       number = ring.first
     }
     while taken < limit, let event = ring[number] {
-      if filter.matches(event.request) {
+      if wants(event) {
         tellMissed(next: number, &deliveries)
         deliveries.append(.event(number, event))
         taken += event.bytes

@@ -63,7 +63,7 @@ struct ControlResponder: Sendable {
       return list("runs", found, next: found.count < wanted.limit ? nil : last?.description) { $0.run($1) }
     case .stream:
       let parameters = try QueryParameters(query, known: ["request"])
-      let stream = EventStream(host: host, backlog: events, filter: EventFilter(request: try parameters.id("request", ofA: "request")))
+      let stream = EventStream(host: host, backlog: events, request: try parameters.id("request", ofA: "request"))
       return await stream.response(to: request)
     case .cancelAll: return try await cancelAll(query)
     case .retryAll: return try await retryAll(query)

@@ -2,18 +2,20 @@ import HTTPTypes
 import HummingbirdCore
 import NIOCore
 import ServiceLifecycle
+import TaskModel
 
 /// `GET /v1/stream`: the host's events as server-sent events (WHATWG HTML, "Server-sent events").
 struct EventStream: Sendable {
   let host: any ControlledHost
   let backlog: EventBacklog
-  let filter: EventFilter
+  /// The request whose events are sent; nil: all events.
+  let request: RequestID?
 
   /// An answer that goes on until the host, the server or the client ends.
   func response(to request: Request) async -> Response {
     // Subscribed before the head is written: what happens after the client sees the head is in the stream.
     let reader = backlog.read(
-      filter, after: HTTPField.Name.lastEventID.flatMap { request.headers[$0] }.flatMap { $0.isEmpty ? nil : $0 })
+      self.request, after: HTTPField.Name.lastEventID.flatMap { request.headers[$0] }.flatMap { $0.isEmpty ? nil : $0 })
     await host.settle()
     let body = ResponseBody { writer in
       try await request.body.consumeWithCancellationOnInboundClose { _ in

@@ -31,7 +31,7 @@ final class KeptServer: Sendable {
     self.logger = logger
     first = try Self.offer(socket)
     present = Mutex(first)
-    renewal = SocketRenewal(of: socket.path, watch: watch)
+    renewal = SocketRenewal(of: socket.path, name: "the control socket", watch: watch, log: logger)
     (losses, lost) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
@@ -81,7 +81,7 @@ final class KeptServer: Sendable {
     } else {
       before.retire()
       defer { look() }
-      logger.warning("the control socket was removed with its directory; it is there again", metadata: ["path": "\(socket.path)"])
+      renewal.succeed()
     }
     return true
   }
@@ -90,18 +90,7 @@ final class KeptServer: Sendable {
   private func look() {
     // What is at the path now may be the other one already; it is looked at when that has its place.
     guard !isReplacing.withLock({ $0 }) else { return }
-    let offer = current.offer
-    do throws(ControlSocketError) {
-      if try offer.look() {
-        logger.warning("the control socket's file was removed; it is there again", metadata: ["path": "\(socket.path)"])
-      }
-    } catch {
-      // Another takes the place of what cannot be brought back.
-      if error.problem == .replaced { logger.error("the control socket's file was removed: \(error)") }
-    }
-    guard offer.isLost else { return }
-    renewal.begin()
-    lost.yield()
+    if renewal.look(at: current.offer) { lost.yield() }
   }
 
   // MARK: A directory that is gone
@@ -127,8 +116,5 @@ final class KeptServer: Sendable {
     if let failure = next.offer.problem ?? failure { fail(failure) }
   }
 
-  private func fail(_ error: any Error) {
-    guard renewal.fail(changed: { self.look() }, retry: { [lost] in lost.yield() }) else { return }
-    logger.error("the control socket was removed with its directory: \(error)")
-  }
+  private func fail(_ error: any Error) { renewal.fail(error, changed: { self.look() }, retry: { [lost] in lost.yield() }) }
 }

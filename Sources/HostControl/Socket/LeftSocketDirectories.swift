@@ -1,4 +1,5 @@
 import Glibc
+import HostThreads
 
 /// What hosts that were killed have left beside a socket: directories as those of ``PrivateSocketDirectory``.
 ///
@@ -15,7 +16,8 @@ enum LeftSocketDirectories {
   ///
   /// - Parameter names: What sockets in such a directory are called, the one that is always there first.
   static func remove(in parent: String, names: [String]) {
-    for name in entries(of: parent, where: isPrivate).prefix(most) { remove(parent + "/" + name, names) }
+    let found = (try? DirectoryNames.list(at: parent)) ?? []
+    for name in found.filter(isPrivate).prefix(most) { remove(parent + "/" + name, names) }
   }
 
   private static func isPrivate(_ name: String) -> Bool {
@@ -31,24 +33,11 @@ enum LeftSocketDirectories {
       flock(descriptor, LOCK_EX | LOCK_NB) == 0
     else { return }
     let place = "/proc/self/fd/\(descriptor)"
-    let found = entries(of: place) { _ in true }
+    let found = ((try? DirectoryNames.list(in: descriptor)) ?? []).map { String(decoding: $0, as: UTF8.self) }
     guard let first = names.first, found.contains(first), found.allSatisfy(names.contains) else { return }
     // Versions before this one lock nothing.
     guard found.allSatisfy({ SocketFile.state(of: "\(place)/\($0)") == .stale }) else { return }
     for name in found { unlinkat(descriptor, name, 0) }
     rmdir(path)
-  }
-
-  private static func entries(of path: String, where isWanted: (String) -> Bool) -> [String] {
-    guard let directory = opendir(path) else { return [] }
-    defer { closedir(directory) }
-    var names: [String] = []
-    while let entry = readdir(directory) {
-      // Not through `pointee`: it would copy all 256 bytes of a name that may have two.
-      guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return [] }
-      let name = String(cString: UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self))
-      if name != ".", name != "..", isWanted(name) { names.append(name) }
-    }
-    return names.sorted()
   }
 }

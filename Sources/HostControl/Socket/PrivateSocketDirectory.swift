@@ -1,4 +1,5 @@
 import Glibc
+import HostThreads
 
 /// A directory beside the control socket, mode 0700, in which the socket is made: nobody can connect before its mode is set.
 ///
@@ -44,7 +45,7 @@ final class PrivateSocketDirectory: Sendable {
   }
 
   private static func failure(_ socket: ControlSocket, _ doing: String) -> ControlSocketError {
-    ControlSocketError(path: socket.path, problem: .system(doing: doing, SocketFile.lastError()))
+    ControlSocketError(path: socket.path, problem: .system(doing: doing, "\(ErrorNumber.last)"))
   }
 
   /// Where to bind: short whatever the directory's own path is.

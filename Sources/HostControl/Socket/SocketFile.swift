@@ -1,4 +1,5 @@
 import Glibc
+import HostThreads
 
 /// Looks at what is at a socket's path.
 public enum SocketFile {
@@ -19,10 +20,10 @@ public enum SocketFile {
   /// What is at `path`. A live socket sees a connection that is closed at once, one for datagrams sees nothing.
   public static func state(of path: String) -> State {
     var info = stat()
-    guard lstat(path, &info) == 0 else { return errno == ENOENT ? .absent : .unknown(lastError()) }
+    guard lstat(path, &info) == 0 else { return errno == ENOENT ? .absent : .unknown("\(ErrorNumber.last)") }
     guard info.st_mode & S_IFMT == S_IFSOCK else { return .other }
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
-    guard descriptor >= 0 else { return .unknown(lastError()) }
+    guard descriptor >= 0 else { return .unknown("\(ErrorNumber.last)") }
     defer { close(descriptor) }
     guard connects(descriptor, to: path) else {
       switch errno {
@@ -30,7 +31,7 @@ public enum SocketFile {
       // A queue that is full, and a socket that is bound but takes datagrams, not connections.
       case EAGAIN, EPROTOTYPE: return .live
       case ENOENT: return .absent
-      default: return .unknown(lastError())
+      default: return .unknown("\(ErrorNumber.last)")
       }
     }
     return .live
@@ -70,7 +71,4 @@ public enum SocketFile {
       }
     }
   }
-
-  /// The system's words for `errno`.
-  static func lastError() -> String { String(cString: strerror(errno)) }
 }
