@@ -167,7 +167,7 @@ let package = Package(
 
     .target(name: "CBackgroundTasks", dependencies: ["CTaskHost"], path: "SDK/CBackgroundTasks"),
     .target(
-      name: "BackgroundTasks", dependencies: ["CBackgroundTasks", "CTaskHost", "CTaskHostPlugin"], path: "SDK/BackgroundTasks",
+      name: "BackgroundTasks", dependencies: ["CBackgroundTasks", "CTaskHost", "TaskHostSDK"], path: "SDK/BackgroundTasks",
       swiftSettings: settings),
     // For plugin authors' unit tests: a host without a daemon, with a virtual clock.
     .target(
@@ -264,7 +264,8 @@ let package = Package(
     .testTarget(
       name: "PluginCheckTests", dependencies: ["PluginCheck", "PluginTrust", "TaskModel", "TestSupport", "taskhost"],
       swiftSettings: settings),
-    .testTarget(name: "BackgroundTasksTests", dependencies: ["BackgroundTasks", "CTaskHost", "TestSupport"], swiftSettings: settings),
+    .testTarget(
+      name: "BackgroundTasksTests", dependencies: ["BackgroundTasks", "CTaskHost", "TaskHostSDK", "TestSupport"], swiftSettings: settings),
     .testTarget(
       name: "TaskHostTestingTests", dependencies: ["CTaskHost", "TaskHostSDK", "TaskHostTesting", "TestSupport", logging],
       swiftSettings: settings),

@@ -1,6 +1,7 @@
 import BackgroundTasks
 import CTaskHost
 import Foundation
+import TaskHostSDK
 import Testing
 
 @testable import BackgroundTasks
@@ -49,9 +50,9 @@ struct ErrorTests {
       (TASKHOST_EINTERNAL, .unavailable), (TASKHOST_ETOOBIG, .unavailable), (TASKHOST_ESTALE, .unavailable),
     ])
   func host(_ status: Int, _ code: BGTaskScheduler.Error.Code) {
-    let error = BGTaskScheduler.Error(HostError(status: status, message: "why"))
+    let error = BGTaskScheduler.Error(TaskHostError(status, "why"))
     #expect(error.code == code)
     #expect(error.description.hasSuffix(": why"))
-    #expect(BGTaskScheduler.Error(HostError(status: status, message: "")).reason.contains("\(status)"))
+    #expect(BGTaskScheduler.Error(TaskHostError(status, "")).reason.contains("\(status)"))
   }
 }

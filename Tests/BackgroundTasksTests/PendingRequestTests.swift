@@ -10,7 +10,7 @@ import Testing
 struct PendingRequestTests {
   /// A host that has launched an app, with a run of `a` that lasts until the test lets it go on.
   private func withRun(
-    _ identifiers: [String], hints: [String: TaskType] = [:], _ body: (FakeHost) async throws -> Void
+    _ identifiers: [String], hints: [String: BackgroundTasksPlugin.Kind] = [:], _ body: (FakeHost) async throws -> Void
   ) async throws {
     let host = FakeHost()
     let wait = Waiting()

@@ -11,7 +11,7 @@ struct RegistrationTests {
   @Test("during launch registers with the host, as processing where the kind is not given, as given where it is")
   func kinds() {
     let host = FakeHost()
-    let hints: [String: TaskType] = ["b": .refresh, "c": .healthResearch, "d": .continued, "e.*": .continued]
+    let hints: [String: BackgroundTasksPlugin.Kind] = ["b": .refresh, "c": .healthResearch, "d": .continued, "e.*": .continued]
     let status = host.launch(hints: hints) { scheduler in
       for identifier in ["a", "b", "c", "d"] {
         #expect(scheduler.register(forTaskWithIdentifier: identifier, using: nil) { _ in })
@@ -143,10 +143,10 @@ struct RegistrationTests {
   @Test("what an app does on the main actor at its launch is done, on the main queue and off it")
   func mainActor() async {
     let calls = await MainActor.run { MainActorCounter() }
-    await MainActor.run { MainActorLaunch.call { calls.count += 1 } }
+    await MainActor.run { BackgroundTasksPlugin.callOnMainActor { calls.count += 1 } }
     await withCheckedContinuation { continuation in
       Thread.detachNewThread {
-        MainActorLaunch.call { calls.count += 1 }
+        BackgroundTasksPlugin.callOnMainActor { calls.count += 1 }
         continuation.resume()
       }
     }

@@ -1,5 +1,6 @@
 import CTaskHost
 import TestSupport
+import TaskHostSDK
 import Testing
 
 @testable import BackgroundTasks
@@ -37,7 +38,7 @@ struct RunStateTests {
       case .succeed: #expect(next.complete(success: true) == (state.success == nil))
       case .fail: #expect(next.complete(success: false) == (state.success == nil))
       case .expire:
-        if next.expire(.host(taskhost_stop_reason(TASKHOST_STOP_BUDGET)), notBegun: "Not begun.") != nil { told += 1 }
+        if next.expire(.host(.budget), notBegun: "Not begun.") != nil { told += 1 }
       case .release:
         let (completes, unused) = next.abandon()
         #expect(completes == (state.success == nil))

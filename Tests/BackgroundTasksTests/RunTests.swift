@@ -8,19 +8,19 @@ import Testing
 
 @Suite("Runs", .timeLimit(.minutes(10)))
 struct RunTests {
-  private static let payloads: [TaskType: String] = [
+  private static let payloads: [BackgroundTasksPlugin.Kind: String] = [
     .refresh: #"{"background_task":"refresh"}"#, .processing: #"{"background_task":"processing"}"#,
     .healthResearch: #"{"background_task":"health_research"}"#, .continued: #"{"background_task":"continued","title":"t"}"#,
   ]
 
   /// A host that has launched an app which notes the class of each task of `a`.
-  private func host(hints: [String: TaskType] = [:], _ classes: Box<[String]>) -> FakeHost {
+  private func host(hints: [String: BackgroundTasksPlugin.Kind] = [:], _ classes: Box<[String]>) -> FakeHost {
     let host = FakeHost()
     launch(host, hints: hints, classes)
     return host
   }
 
-  private func launch(_ host: FakeHost, hints: [String: TaskType] = [:], _ classes: Box<[String]>) {
+  private func launch(_ host: FakeHost, hints: [String: BackgroundTasksPlugin.Kind] = [:], _ classes: Box<[String]>) {
     host.launch(hints: hints) { scheduler in
       scheduler.register(forTaskWithIdentifier: "a", using: nil) { task in
         classes.change { $0.append("\(type(of: task))") }
@@ -33,10 +33,11 @@ struct RunTests {
   @Test(
     "give the launch handler the task that was asked for",
     arguments: [
-      (TaskType.refresh, "BGAppRefreshTask"), (.processing, "BGProcessingTask"), (.healthResearch, "BGHealthResearchTask"),
+      (BackgroundTasksPlugin.Kind.refresh, "BGAppRefreshTask"), (.processing, "BGProcessingTask"),
+      (.healthResearch, "BGHealthResearchTask"),
       (.continued, "BGContinuedProcessingTask"),
     ])
-  func classes(_ type: TaskType, _ name: String) async throws {
+  func classes(_ type: BackgroundTasksPlugin.Kind, _ name: String) async throws {
     let classes = Box<[String]>([])
     let record = await (try host(classes).start("a", payload: Self.payloads[type] ?? "")).end()
     #expect(classes.value == [name])

@@ -10,7 +10,7 @@ import Testing
 struct SubmissionTests {
   /// Launches an app with the identifiers; `body` is executed in a run of `a`.
   private func inRun(
-    of host: FakeHost = FakeHost(), _ identifiers: [String] = ["a", "b"], hints: [String: TaskType] = [:],
+    of host: FakeHost = FakeHost(), _ identifiers: [String] = ["a", "b"], hints: [String: BackgroundTasksPlugin.Kind] = [:],
     _ body: @escaping @Sendable (BGTaskScheduler) throws -> Void
   ) async throws {
     host.launch(hints: hints) { scheduler in

@@ -1,6 +1,7 @@
 import CTaskHost
 import Dispatch
 import Synchronization
+import TaskHostSDK
 
 /// The launch that is in progress: what is asked of it is held by the host and carried out once the launch has succeeded.
 ///
@@ -37,12 +38,12 @@ final class LaunchChannel: RequestChannel, Sendable {
   func close() { gate.close() }
 
   private func request<Result>(_ body: () throws -> Result) throws -> Result {
-    guard let result = try gate.pass(body) else { throw HostError(status: TASKHOST_ELAUNCHED, message: "the launch is over") }
+    guard let result = try gate.pass(body) else { throw TaskHostError(TASKHOST_ELAUNCHED, "the launch is over") }
     return result
   }
 
   func pending() throws -> [PendingRequest] {
-    let table = try host.extensionTable()
+    let table = try host.requests()
     let before = try PendingRequest.Collector.collect { visit, context in
       try request { try host.check(table.pointee.launch_list(launch, visit, context)) }
     }
@@ -52,11 +53,11 @@ final class LaunchChannel: RequestChannel, Sendable {
   }
 
   func cancel(hostIdentifier: String, identifier: String) throws {
-    let table = try host.extensionTable()
+    let table = try host.requests()
     guard hostIdentifier == identifier else {
       // The host cancels the whole of a wildcard's while it launches, and nothing can be withdrawn from what it holds.
-      throw HostError(
-        status: TASKHOST_EUNSUPPORTED, message: "\(identifier) is covered by \(hostIdentifier).*: while launching, cancel all of them")
+      throw TaskHostError(
+        TASKHOST_EUNSUPPORTED, "\(identifier) is covered by \(hostIdentifier).*: while launching, cancel all of them")
     }
     try request { try host.check(hostIdentifier.withCString { table.pointee.launch_cancel(launch, $0) }) }
     held.withLock { held in
@@ -67,7 +68,7 @@ final class LaunchChannel: RequestChannel, Sendable {
   }
 
   func cancelAll() throws {
-    let table = try host.extensionTable()
+    let table = try host.requests()
     try request { try host.check(table.pointee.launch_cancel(launch, nil)) }
     held.withLock { held in
       held.all = true
@@ -84,8 +85,8 @@ final class LaunchChannel: RequestChannel, Sendable {
   }
 
   /// A line in the host's log.
-  func log(_ level: LogLevel, _ text: String) -> Bool {
-    let status = gate.pass { CText.printable(text).withCString { host.api.pointee.launch_log(launch, level.cValue, $0) } }
+  func log(_ level: Logger.Level, _ text: String) -> Bool {
+    let status = gate.pass { CStrings.printable(text).withCString { host.api.pointee.launch_log(launch, level.cValue, $0) } }
     return status == taskhost_status(TASKHOST_OK)
   }
 }

@@ -1,5 +1,6 @@
 import CTaskHost
 import Foundation
+import TaskHostSDK
 
 /// A request on its way to the host.
 struct Order: Sendable {
@@ -30,21 +31,10 @@ struct Order: Sendable {
 
   /// Calls `body` with the request as C sees it, valid during the call.
   ///
-  /// - Throws: `EncodingError`.
+  /// - Throws: `EncodingError`, ``TaskHostError`` for an identifier with a NUL byte.
   func withCValue<Result>(_ body: (UnsafePointer<taskhost_request>) -> Result) throws -> Result {
-    let payload = try record.payload()
-    return hostIdentifier.withCString { identifier in
-      payload.withUnsafeBytes { bytes in
-        var request = taskhost_request()
-        request.struct_size = UInt32(MemoryLayout<taskhost_request>.size)
-        request.conditions = conditions
-        request.identifier = identifier
-        request.payload = bytes.baseAddress
-        request.payload_length = UInt64(bytes.count)
-        request.earliest_begin_unix_ms = earliestBegin
-        return body(&request)
-      }
-    }
+    let request = TaskRequest(identifier: hostIdentifier, payload: try record.payload(), conditions: Conditions(rawValue: conditions))
+    return try request.withCValue(earliestBegin: earliestBegin, body)
   }
 
   /// The `earliest_begin_unix_ms` of a request that names no time: on iOS the system decides when, and lets a while pass between runs.
@@ -53,8 +43,6 @@ struct Order: Sendable {
   /// A date as `earliest_begin_unix_ms` wants it: rounded up, and ``paced`` for none and for one that has come.
   static func milliseconds(_ date: Date?) -> Int64 {
     guard let date, date > Date() else { return paced }
-    // Dates are binary fractions of a second: take back what lies under a microsecond, else 0.1 s could round up to 101 ms.
-    let milliseconds = (date.timeIntervalSince1970 * 1000 - 0.001).rounded(.up)
-    return Int64(exactly: milliseconds) ?? .max
+    return date.earliestBeginMilliseconds
   }
 }

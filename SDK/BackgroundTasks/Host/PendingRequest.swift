@@ -33,7 +33,7 @@ struct PendingRequest: Sendable {
   /// The request as its author knows it.
   ///
   /// - Parameter fallback: What it is where its payload does not say.
-  func request(fallback: TaskType) -> BGTaskRequest {
+  func request(fallback: BackgroundTasksPlugin.Kind) -> BGTaskRequest {
     let request: BGTaskRequest
     switch record?.type ?? fallback {
     case .refresh: request = BGAppRefreshTaskRequest(identifier: identifier)

@@ -1,28 +1,27 @@
 import CTaskHost
+import TaskHostSDK
 
 /// A live run: what is asked of it is durable when the call returns. Usable from any thread, also when the run is over: then nothing is
 /// called, and requests are refused as with a run that the host has given up.
 struct RunChannel: RequestChannel, Sendable {
-  let host: HostTable
   /// For calls on the run's own thread; from others it is valid only within ``call(_:)``.
-  let task: taskhost_task
+  let run: RunHandle
   private let gate = CallGate()
+  private var host: HostTable { run.table }
+  private var task: taskhost_task { run.task }
 
-  init(host: HostTable, task: taskhost_task) {
-    self.host = host
-    self.task = task
-  }
+  init(_ run: RunHandle) { self.run = run }
 
-  /// Calls `body` with the run's handle, unless the run is over.
+  /// Calls `body`, unless the run is over.
   ///
-  /// - Returns: What `body` returns, `nil` when the run is over.
-  func call<Result>(_ body: (taskhost_task) throws -> Result) rethrows -> Result? { try gate.pass { try body(task) } }
+  /// - Returns: What `body` returns; `nil` if the run is over.
+  func call<Result>(_ body: (RunHandle) throws -> Result) rethrows -> Result? { try gate.pass { try body(run) } }
 
   /// The run is over when this returns: the handle is used no more.
   func close() { gate.close() }
 
   private func request<Result>(_ body: () throws -> Result) throws -> Result {
-    guard let result = try gate.pass(body) else { throw HostError(status: TASKHOST_ESTALE, message: "the run is over") }
+    guard let result = try gate.pass(body) else { throw TaskHostError(TASKHOST_ESTALE, "the run is over") }
     return result
   }
 
@@ -33,7 +32,7 @@ struct RunChannel: RequestChannel, Sendable {
   }
 
   func cancelAll() throws {
-    let table = try host.extensionTable()
+    let table = try host.requests()
     try request { try host.check(table.pointee.cancel_all(task, nil)) }
   }
 
@@ -42,16 +41,14 @@ struct RunChannel: RequestChannel, Sendable {
   /// A line in the run's log.
   ///
   /// - Returns: Whether it was taken; `nil` when the run is over.
-  func log(_ level: LogLevel, _ text: String) -> Bool? {
-    call { task in
-      CText.printable(text).withCString { host.api.pointee.log(task, level.cValue, $0) } == taskhost_status(TASKHOST_OK)
-    }
+  func log(_ level: Logger.Level, _ text: String) -> Bool? {
+    gate.pass { CStrings.printable(text).withCString { host.api.pointee.log(task, level.cValue, $0) } == taskhost_status(TASKHOST_OK) }
   }
 
   // MARK: With the gate open
 
   private func list() throws -> [PendingRequest] {
-    let table = try host.extensionTable()
+    let table = try host.requests()
     return try PendingRequest.Collector.collect { visit, context in
       try host.check(table.pointee.list(task, visit, context))
     }
@@ -59,7 +56,7 @@ struct RunChannel: RequestChannel, Sendable {
 
   private func cancelPending(_ hostIdentifier: String, _ identifier: String) throws {
     guard hostIdentifier != identifier else {
-      let table = try host.extensionTable()
+      let table = try host.requests()
       return try host.check(hostIdentifier.withCString { table.pointee.cancel_identifier(task, $0, nil) })
     }
     for request in try list() where request.identifier == identifier {
@@ -69,8 +66,7 @@ struct RunChannel: RequestChannel, Sendable {
   }
 
   private func submitNow(_ order: Order, _ atOnce: Bool) throws {
-    var submission = taskhost_submission()
-    submission.struct_size = UInt32(MemoryLayout<taskhost_submission>.size)
+    var submission = Submission.emptyCValue
     try host.check(try order.withCValue { host.api.pointee.submit(task, $0, &submission) })
     guard atOnce, submission.next_start_unix_ms > host.api.pointee.now_unix_ms(task) else { return }
     withUnsafeBytes(of: submission.request_id) { bytes in

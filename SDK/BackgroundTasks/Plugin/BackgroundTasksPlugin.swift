@@ -12,25 +12,16 @@ import Synchronization
 ///
 /// The function must be `public`, else the linker drops it; where imports are internal by default, write `public import BackgroundTasks`.
 public enum BackgroundTasksPlugin {
-  /// What the runs of an identifier are, for those that no request of this module's says it of, and for the host's budget.
-  public enum Kind: Sendable {
+  /// What the runs of an identifier are. Decides the host's budget, and the class of the task for a request that does not say.
+  public enum Kind: String, Codable, Sendable {
     /// ``BGAppRefreshTask``: 30 s, grace 5 s.
     case refresh
     /// ``BGProcessingTask``: 10 min, grace 30 s.
     case processing
     /// ``BGHealthResearchTask``: as processing.
-    case healthResearch
+    case healthResearch = "health_research"
     /// ``BGContinuedProcessingTask``: as long as its progress rises, grace 30 s.
     case continued
-
-    var type: TaskType {
-      switch self {
-      case .refresh: .refresh
-      case .processing: .processing
-      case .healthResearch: .healthResearch
-      case .continued: .continued
-      }
-    }
   }
 
   /// Launches the plugin: calls what the app does at its launch, where it registers its handlers and may submit.
@@ -46,7 +37,7 @@ public enum BackgroundTasksPlugin {
   public static func launch(
     _ api: UnsafePointer<taskhost_api>?, _ launch: taskhost_launch, kinds: [String: Kind] = [:], _ didFinishLaunching: () -> Void
   ) -> taskhost_status {
-    BGTaskScheduler.shared.core.launch(api, launch, hints: kinds.mapValues(\.type), didFinishLaunching)
+    BGTaskScheduler.shared.core.launch(api, launch, hints: kinds, didFinishLaunching)
   }
 
   /// As ``launch(_:_:kinds:_:)``, for a function that belongs to the main actor.
@@ -56,7 +47,7 @@ public enum BackgroundTasksPlugin {
     _ api: UnsafePointer<taskhost_api>?, _ launch: taskhost_launch, kinds: [String: Kind] = [:],
     onMainActor didFinishLaunching: @MainActor () -> Void
   ) -> taskhost_status {
-    BGTaskScheduler.shared.core.launch(api, launch, hints: kinds.mapValues(\.type)) { MainActorLaunch.call(didFinishLaunching) }
+    BGTaskScheduler.shared.core.launch(api, launch, hints: kinds) { callOnMainActor(didFinishLaunching) }
   }
 
   /// Launches a plugin that is declared as an app is in SwiftUI.
@@ -66,6 +57,31 @@ public enum BackgroundTasksPlugin {
     BGTaskScheduler.shared.core.launch(api, launch, app.init().body)
   }
 
+  /// Calls `body` on the calling thread, while the plugin launches.
+  ///
+  /// Off the main queue this is the host's launch thread. A worker serves the main queue only after the launch, thread isolation perhaps
+  /// never, so waiting for that queue could last forever. None of the plugin's other code runs before its launch has returned, so `body` has
+  /// the main actor for itself.
+  static func callOnMainActor(_ body: @MainActor () -> Void) {
+    if MainQueue.isCurrent { return MainActor.assumeIsolated(body) }
+    withoutActuallyEscaping(body) { body in
+      unsafeBitCast(body, to: (() -> Void).self)()
+    }
+  }
+
   /// The plugin's own writable folder, an absolute path: in the sandbox the only place to write to. `nil` before the first registration.
   public static var dataDirectory: String? { BGTaskScheduler.shared.core.state.withLock { $0.dataDirectory } }
+}
+
+extension SchedulerCore {
+  /// Launches with the actions of a scene as the handlers.
+  func launch(
+    _ api: UnsafePointer<taskhost_api>?, _ launch: taskhost_launch, _ scene: @autoclosure () -> PluginScene
+  ) -> taskhost_status {
+    let actions = scene().actions
+    let hints = Dictionary(actions.map { ($0.identifier, BackgroundTasksPlugin.Kind.refresh) }, uniquingKeysWith: { first, _ in first })
+    return self.launch(api, launch, hints: hints) {
+      for (identifier, action) in actions { _ = register(identifier, LaunchHandler(identifier, action: action)) }
+    }
+  }
 }

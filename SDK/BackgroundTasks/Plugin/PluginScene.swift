@@ -15,3 +15,13 @@ public struct PluginScene: Sendable {
     return scene
   }
 }
+
+/// What wakes a plugin's scene, as in SwiftUI: an app refresh. SwiftUI's background URL sessions do not exist here.
+public struct BackgroundTask<Request, Response>: Sendable {
+  let identifier: String
+}
+
+extension BackgroundTask where Request == Void, Response == Void {
+  /// A short run that brings the app's data up to date: 30 s.
+  public static func appRefresh(_ identifier: String) -> BackgroundTask<Void, Void> { BackgroundTask(identifier: identifier) }
+}

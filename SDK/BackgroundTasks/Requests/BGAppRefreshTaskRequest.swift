@@ -11,5 +11,5 @@ open class BGAppRefreshTaskRequest: BGTaskRequest, @unchecked Sendable {  // rea
     return copy
   }
 
-  override var type: TaskType { .refresh }
+  override var type: BackgroundTasksPlugin.Kind { .refresh }
 }

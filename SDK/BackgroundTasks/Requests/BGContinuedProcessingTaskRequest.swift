@@ -55,7 +55,7 @@ open class BGContinuedProcessingTaskRequest: BGTaskRequest, @unchecked Sendable 
     return copy
   }
 
-  override var type: TaskType { .continued }
+  override var type: BackgroundTasksPlugin.Kind { .continued }
 
   override var record: RequestRecord { RequestRecord(type: type, title: title, subtitle: subtitle, strategy: strategy.rawValue) }
 }

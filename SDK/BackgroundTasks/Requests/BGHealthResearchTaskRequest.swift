@@ -18,7 +18,7 @@ open class BGHealthResearchTaskRequest: BGProcessingTaskRequest, @unchecked Send
     return copy
   }
 
-  override var type: TaskType { .healthResearch }
+  override var type: BackgroundTasksPlugin.Kind { .healthResearch }
 
   override var record: RequestRecord { RequestRecord(type: type, protection: protectionTypeOfRequiredData?.rawValue) }
 }

@@ -32,7 +32,7 @@ open class BGTaskRequest: NSObject, NSCopying, @unchecked Sendable {
   func duplicate() -> BGTaskRequest { BGTaskRequest(identifier: identifier, earliestBeginDate: earliestBeginDate) }
 
   /// What the request's class stands for.
-  var type: TaskType { .processing }
+  var type: BackgroundTasksPlugin.Kind { .processing }
 
   /// `TASKHOST_REQUIRES_` bits.
   var conditions: UInt32 { 0 }

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// A payload that is something else was not submitted through this module (an operator's `taskhost submit`, a schedule): it reads as `nil`.
 struct RequestRecord: Codable, Equatable, Sendable {
-  let type: TaskType
+  let type: BackgroundTasksPlugin.Kind
   /// The identifier as it was submitted, where the host knows a wildcard's.
   var identifier: String?
   var title: String?
@@ -15,7 +15,7 @@ struct RequestRecord: Codable, Equatable, Sendable {
   var ignoredConditions: UInt32?
 
   init(
-    type: TaskType, identifier: String? = nil, title: String? = nil, subtitle: String? = nil, strategy: Int? = nil,
+    type: BackgroundTasksPlugin.Kind, identifier: String? = nil, title: String? = nil, subtitle: String? = nil, strategy: Int? = nil,
     protection: String? = nil
   ) {
     self.type = type

@@ -1,6 +1,6 @@
-import CTaskHost
 import Dispatch
 import Synchronization
+import TaskHostSDK
 
 /// The runs that are live in this process, and those that ended a moment ago: each is a way to the host.
 final class LiveRuns: Sendable {
@@ -37,14 +37,22 @@ final class LiveRuns: Sendable {
   ///
   /// The app that completes its task because it must may submit its next request after that; else its chain of requests would end.
   func keepForSubmissions(_ channel: RunChannel) {
-    let grace = Duration.milliseconds(channel.host.api.pointee.grace_ms(channel.task)) - Self.margin
+    let grace = channel.run.grace - Self.margin
     guard grace > .zero else { return }
     let now = DispatchTime.now()
     // A gate of its own: nothing but requests may go through the run's any more.
-    let kept = RunChannel(host: channel.host, task: channel.task)
+    let kept = RunChannel(channel.run)
     state.withLock { state in
       state.kept.removeAll { $0.end <= now }
       state.kept.append((kept, now + grace.dispatchInterval))
     }
+  }
+}
+
+extension Duration {
+  /// The same time for libdispatch, whose deadlines then follow the monotonic clock.
+  var dispatchInterval: DispatchTimeInterval {
+    let (seconds, attoseconds) = components
+    return .milliseconds(Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
   }
 }

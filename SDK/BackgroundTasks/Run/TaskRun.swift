@@ -2,20 +2,21 @@ import CTaskHost
 import Dispatch
 import Foundation
 import Synchronization
+import TaskHostSDK
 
 /// One run, from the host's call to the value it returns. Usable from any thread; after its end calls do nothing.
 final class TaskRun: Sendable {
   /// The task identifier as it was submitted.
   let identifier: String
   let hostIdentifier: String
-  let type: TaskType
+  let type: BackgroundTasksPlugin.Kind
   let channel: RunChannel
   private let core: SchedulerCore
   private let state = Mutex(RunState())
   /// Signalled at each change that the run's thread may wait for.
   private let changed = DispatchSemaphore(value: 0)
 
-  init(_ core: SchedulerCore, _ channel: RunChannel, identifier: String, hostIdentifier: String, type: TaskType) {
+  init(_ core: SchedulerCore, _ channel: RunChannel, identifier: String, hostIdentifier: String, type: BackgroundTasksPlugin.Kind) {
     self.core = core
     self.channel = channel
     self.identifier = identifier
@@ -134,7 +135,7 @@ final class TaskRun: Sendable {
   ///
   /// - Returns: False once the run is over.
   func report(completed: UInt64, total: UInt64) -> Bool {
-    let status = channel.call { task in channel.host.api.pointee.progress(task, completed, total) }
+    let status = channel.call { $0.functions.pointee.progress($0.task, completed, total) }
     return status.map { $0 != taskhost_status(TASKHOST_ESTALE) } ?? false
   }
 
@@ -146,11 +147,11 @@ final class TaskRun: Sendable {
   }
 
   /// A line in the run's log, or the plugin's where the host has given the run up; nothing once the run is over: nobody is to be told then.
-  func log(_ level: LogLevel, _ text: String) {
+  func log(_ level: Logger.Level, _ text: String) {
     if channel.log(level, text) == false { core.log(level, text) }
   }
 
   private func setMessage(_ text: String) {
-    _ = channel.call { task in CText.printable(text).withCString { channel.host.api.pointee.set_message(task, $0) } }
+    channel.call { $0.setMessage(text) }
   }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+import TaskHostSDK
 
 extension BGTaskScheduler {
   /// The domain of ``Error`` as an `NSError` has it.
@@ -85,5 +86,23 @@ extension BGTaskScheduler.Error.Code {
   /// Whether `error` is a ``BGTaskScheduler/Error`` with this code, so that `catch BGTaskScheduler.Error.notPermitted` works.
   public static func ~= (code: Self, error: any Swift.Error) -> Bool {
     (error as? BGTaskScheduler.Error)?.code == code
+  }
+}
+
+extension BGTaskScheduler.Error {
+  /// What an author is told when a call to the host failed.
+  init(_ error: any Swift.Error) {
+    switch error {
+    case let error as BGTaskScheduler.Error: self = error
+    case let error as TaskHostError:
+      let code: Code =
+        switch error.code {
+        case .notPermitted, .invalid: .notPermitted
+        case .limit: .tooManyPendingTaskRequests
+        default: .unavailable
+        }
+      self.init(code, error.message.isEmpty ? "the host answered \(error.status) and gave no reason" : error.message)
+    default: self.init(.notPermitted, String(describing: error))
+    }
   }
 }

@@ -1,11 +1,11 @@
 /// What the plugin has registered in its present launch.
 struct Registry: Sendable {
   /// What the author said about identifiers and wildcards.
-  let hints: [String: TaskType]
+  let hints: [String: BackgroundTasksPlugin.Kind]
   private(set) var targets: [String: Target] = [:]
   private var handlers: [String: LaunchHandler] = [:]
 
-  init(hints: [String: TaskType] = [:]) {
+  init(hints: [String: BackgroundTasksPlugin.Kind] = [:]) {
     self.hints = hints
   }
 

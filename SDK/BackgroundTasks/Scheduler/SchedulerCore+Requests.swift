@@ -2,6 +2,7 @@ import CTaskHost
 import Dispatch
 import Foundation
 import Synchronization
+import TaskHostSDK
 
 extension SchedulerCore {
   /// Submits a request in place of one that is pending for its identifier.
@@ -117,11 +118,11 @@ extension SchedulerCore {
   /// Submits, and where the host does not offer the request's conditions or its pace, submits it without them: it is better run early than
   /// never.
   private func submit(_ order: Order, atOnce: Bool, _ channel: any RequestChannel) throws {
-    do { try channel.submit(order, atOnce: atOnce) } catch let error as HostError
-      where error.status == TASKHOST_EINVAL && order.earliestBegin == Order.paced
+    do { try channel.submit(order, atOnce: atOnce) } catch let error as TaskHostError
+      where error.code == .invalid && order.earliestBegin == Order.paced
     {
       try submit(order.withoutPace, atOnce: atOnce, channel)
-    } catch let error as HostError where error.status == TASKHOST_EUNSUPPORTED && order.conditions != 0 {
+    } catch let error as TaskHostError where error.code == .unsupported && order.conditions != 0 {
       // Said first: an app that submits just after completing its task may see the run end with the submission.
       if state.withLock({ $0.saidIgnored.insert("\(order.identifier) \(order.conditions)").inserted }) {
         log(
@@ -140,7 +141,9 @@ extension SchedulerCore {
 
   private func checkLimit(_ order: Order, _ pending: [PendingRequest], _ target: Target) throws {
     guard let limit = order.record.type.pendingLimit else { return }
-    let same = pending.filter { $0.identifier != order.identifier && ($0.record?.type ?? .processing).sharesLimit(with: order.record.type) }
+    let same = pending.filter {
+      $0.identifier != order.identifier && ($0.record?.type ?? .processing).hostKind == order.record.type.hostKind
+    }
     let identifiers = Set(same.map(\.identifier))
     guard identifiers.count >= limit else { return }
     throw BGTaskScheduler.Error(
@@ -159,10 +162,10 @@ extension SchedulerCore {
   /// Calls `body` with a way to the host: the launch, else a live run, the next one where it ends meanwhile.
   private func withChannel<Result>(_ body: (any RequestChannel) throws -> Result) throws -> Result {
     if let launch = state.withLock({ $0.launch }) {
-      do { return try body(launch) } catch let error as HostError where error.isOver {}
+      do { return try body(launch) } catch let error as TaskHostError where error.isOver {}
     }
     for channel in runs.channels {
-      do { return try body(channel) } catch let error as HostError where error.isOver {}
+      do { return try body(channel) } catch let error as TaskHostError where error.isOver {}
     }
     throw Self.unavailable(
       "the launch is over and no run of the plugin is live. Submit while launching, or in a run before it is completed")

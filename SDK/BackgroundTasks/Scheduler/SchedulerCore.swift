@@ -2,6 +2,7 @@ import CTaskHost
 import Dispatch
 import Foundation
 import Synchronization
+import TaskHostSDK
 
 /// What stands behind ``BGTaskScheduler``: the launch in progress, what it registered, and the live runs.
 final class SchedulerCore: Sendable {
@@ -10,11 +11,11 @@ final class SchedulerCore: Sendable {
     /// The launch while it lasts.
     var launch: LaunchChannel?
     var registry = Registry()
-    var entries: [String: HandlerEntry] = [:]
+    var entries: [String: PluginEntry] = [:]
     /// What was submitted last in this process, by identifier.
-    var lastTypes: [String: TaskType] = [:]
+    var lastTypes: [String: BackgroundTasksPlugin.Kind] = [:]
     /// What the durable state says that an identifier's last run was, as far as this process knows.
-    var rememberedTypes: [String: TaskType] = [:]
+    var rememberedTypes: [String: BackgroundTasksPlugin.Kind] = [:]
     /// What was submitted without its conditions and said so: identifier and bits.
     var saidIgnored: Set<String> = []
     /// Whose requests could not be submitted for want of a way to the host, which was said.
@@ -43,10 +44,10 @@ final class SchedulerCore: Sendable {
   /// - Parameter hints: What runs of identifiers and wildcards are.
   /// - Returns: What `taskhost_plugin_launch` returns.
   func launch(
-    _ api: UnsafePointer<taskhost_api>?, _ launch: taskhost_launch, hints: [String: TaskType], _ body: () -> Void
+    _ api: UnsafePointer<taskhost_api>?, _ launch: taskhost_launch, hints: [String: BackgroundTasksPlugin.Kind], _ body: () -> Void
   ) -> taskhost_status {
     let host: HostTable
-    do { host = try HostTable(api) } catch { return taskhost_status(error.status) }
+    do { host = try HostTable(api) } catch { return error.status }
     let channel = LaunchChannel(host, launch)
     state.withLock { state in
       state.host = host
@@ -71,7 +72,7 @@ final class SchedulerCore: Sendable {
   /// - Returns: False, with an error line in the log, where that cannot be.
   func register(_ pattern: String, _ handler: LaunchHandler) -> Bool {
     registering.withLock {
-      do throws(HostError) {
+      do throws(TaskHostError) {
         try addTarget(pattern)
         state.withLock { $0.registry.add(handler, for: pattern) }
         return true
@@ -82,19 +83,19 @@ final class SchedulerCore: Sendable {
     }
   }
 
-  private func addTarget(_ pattern: String) throws(HostError) {
+  private func addTarget(_ pattern: String) throws(TaskHostError) {
     let (registry, launch) = state.withLock { ($0.registry, $0.launch) }
     guard !registry.hasHandler(pattern) else {
-      throw HostError(status: TASKHOST_EEXISTS, message: "it has one already, and the first stays. Register each identifier once.")
+      throw TaskHostError(TASKHOST_EEXISTS, "it has one already, and the first stays. Register each identifier once.")
     }
     let isCovered = registry.hints[pattern] == nil && registry.target(for: pattern)?.isWildcard == true
     guard !isCovered else { return }
     let target = registry.missingTarget(for: pattern)
     if target.isWildcard, registry.targets[target.hostIdentifier] != nil { return }
     guard let launch else {
-      throw HostError(
-        status: TASKHOST_ELAUNCHED,
-        message: "the launch is over. Register in the function that the plugin's exported line names, or a wildcard (NAME.*) there.")
+      throw TaskHostError(
+        TASKHOST_ELAUNCHED,
+        "the launch is over. Register in the function that the plugin's exported line names, or a wildcard (NAME.*) there.")
     }
     try register(target, launch)
   }
@@ -107,28 +108,21 @@ final class SchedulerCore: Sendable {
       for (pattern, hint) in registry.hints.sorted(by: { $0.key < $1.key }) {
         let target = Target(pattern, hint: hint)
         guard target.isWildcard, registry.targets[target.hostIdentifier] == nil else { continue }
-        do throws(HostError) { try register(target, launch) } catch { log(.error, "\(pattern) is not registered: \(error.message)") }
+        do throws(TaskHostError) { try register(target, launch) } catch { log(.error, "\(pattern) is not registered: \(error.message)") }
       }
     }
   }
 
-  private func register(_ target: Target, _ launch: LaunchChannel) throws(HostError) {
+  private func register(_ target: Target, _ launch: LaunchChannel) throws(TaskHostError) {
+    let identifier = target.hostIdentifier
     let entry = state.withLock { state in
-      let entry = state.entries[target.hostIdentifier] ?? HandlerEntry(self, target.hostIdentifier)
-      state.entries[target.hostIdentifier] = entry
+      let entry = state.entries[identifier] ?? PluginEntry()
+      state.entries[identifier] = entry
       return entry
     }
-    let status = target.hostIdentifier.withCString { identifier in
-      var registration = taskhost_registration()
-      registration.struct_size = UInt32(MemoryLayout<taskhost_registration>.size)
-      registration.kind = target.kind
-      registration.identifier = identifier
-      registration.handler = HandlerEntry.handler
-      registration.context = Unmanaged.passUnretained(entry).toOpaque()
-      registration.max_concurrent_runs = target.maxConcurrentRuns
-      return launch.host.api.pointee.register_handler(launch.launch, &registration)
-    }
-    try launch.host.check(status)
+    entry.install { [self] in serve($0, identifier) }
+    try launch.host.check(
+      launch.host.register(identifier, target.kind, entry, maxConcurrentRuns: target.maxConcurrentRuns, in: launch.launch))
     let directory = launch.host.api.pointee.data_directory(launch.launch).map { String(cString: $0) }
     state.withLock { state in
       state.registry.add(target)
@@ -139,7 +133,7 @@ final class SchedulerCore: Sendable {
   // MARK: Log
 
   /// A line in the host's log, on whatever way there is; on standard error where there is none.
-  func log(_ level: LogLevel, _ text: String) {
+  func log(_ level: Logger.Level, _ text: String) {
     if let launch = state.withLock({ $0.launch }), launch.log(level, text) { return }
     for run in runs.all where run.channel.log(level, text) == true { return }
     FileHandle.standardError.write(Data("BackgroundTasks: \(text)\n".utf8))

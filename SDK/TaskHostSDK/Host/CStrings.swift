@@ -1,7 +1,7 @@
 import CTaskHost
 
 /// Conversion of strings for C.
-enum CStrings {
+package enum CStrings {
   /// Returns `text` if it has no NUL byte.
   ///
   /// - Throws: `TASKHOST_EINVAL` if it has a NUL byte, at which C would cut it and get a different key or identifier.
@@ -11,7 +11,7 @@ enum CStrings {
   }
 
   /// `text` for people: a NUL byte, at which C would cut it, becomes U+2400 (a picture of NUL).
-  static func printable(_ text: String) -> String {
+  package static func printable(_ text: String) -> String {
     guard text.utf8.contains(0) else { return text }
     return String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\0" ? "\u{2400}" : $0 }))
   }

@@ -1,15 +1,15 @@
-import CTaskHost
+package import CTaskHost
 
 /// The host's functions.
 ///
 /// `@unchecked Sendable`: the contract has the table in read-only memory that lives as long as the process.
-struct HostTable: @unchecked Sendable {
-  let api: UnsafePointer<taskhost_api>
+package struct HostTable: @unchecked Sendable {
+  package let api: UnsafePointer<taskhost_api>
 
   /// Checks that this SDK can use the table.
   ///
   /// - Throws: `TASKHOST_EINVAL` for NULL or a table with a NULL function, `TASKHOST_EUNSUPPORTED` for a host older than this SDK.
-  init(_ api: UnsafePointer<taskhost_api>?) throws(TaskHostError) {
+  package init(_ api: UnsafePointer<taskhost_api>?) throws(TaskHostError) {
     guard let api else {
       throw TaskHostError(status: taskhost_status(TASKHOST_EINVAL), message: "the host gave no table of functions")
     }
@@ -28,7 +28,7 @@ struct HostTable: @unchecked Sendable {
   }
 
   /// Turns a status into an error with the host's sentence. Called on the thread that made the call, before its next call.
-  func check(_ status: taskhost_status) throws(TaskHostError) {
+  package func check(_ status: taskhost_status) throws(TaskHostError) {
     guard status != taskhost_status(TASKHOST_OK) else { return }
     throw error(status)
   }
@@ -36,6 +36,32 @@ struct HostTable: @unchecked Sendable {
   /// The error for a status that is not OK, under the same conditions as ``check(_:)``.
   func error(_ status: taskhost_status) -> TaskHostError {
     TaskHostError(status: status, message: api.pointee.last_error().map { String(cString: $0) } ?? "")
+  }
+
+  /// Registers a handler that `entry` serves, which must live as long as the process.
+  ///
+  /// - Parameter identifier: Without a NUL byte.
+  package func register(
+    _ identifier: String, _ kind: TaskKind, _ entry: PluginEntry, maxConcurrentRuns: UInt32, displayName: String? = nil,
+    version: String? = nil, budget: Duration? = nil, in launch: taskhost_launch
+  ) -> taskhost_status {
+    identifier.withCString { cIdentifier in
+      CStrings.with(displayName.map(CStrings.printable)) { cDisplayName in
+        CStrings.with(version.map(CStrings.printable)) { cVersion in
+          var registration = taskhost_registration()
+          registration.struct_size = UInt32(MemoryLayout<taskhost_registration>.size)
+          registration.kind = kind.cValue
+          registration.identifier = cIdentifier
+          registration.handler = PluginEntry.handler
+          registration.context = Unmanaged.passUnretained(entry).toOpaque()
+          registration.display_name = cDisplayName
+          registration.version = cVersion
+          registration.budget_ms = budget?.millisecondsRoundedUp ?? 0
+          registration.max_concurrent_runs = maxConcurrentRuns
+          return api.pointee.register_handler(launch, &registration)
+        }
+      }
+    }
   }
 
   private static let abiVersion: UInt32 = 1

@@ -1,9 +1,9 @@
-import CTaskHost
-import Logging
+package import CTaskHost
+package import Logging
 
 extension Logger.Level {
   /// The host's level; `critical` is its error.
-  var cValue: taskhost_log_level {
+  package var cValue: taskhost_log_level {
     switch self {
     case .trace: taskhost_log_level(TASKHOST_TRACE)
     case .debug: taskhost_log_level(TASKHOST_DEBUG)

@@ -1,10 +1,17 @@
-import CTaskHost
+package import CTaskHost
 
 extension TaskRequest {
   /// Calls `body` with the request as C sees it. The pointer, and all it points to, is valid during the call.
   ///
   /// - Throws: `TASKHOST_EINVAL` when a string holds a NUL byte.
   func withCValue<Result>(_ body: (UnsafePointer<taskhost_request>) -> Result) throws(TaskHostError) -> Result {
+    try withCValue(earliestBegin: earliestBegin?.earliestBeginMilliseconds ?? 0, body)
+  }
+
+  /// As ``withCValue(_:)``, with `earliestBegin` as `earliest_begin_unix_ms` in place of the request's own.
+  package func withCValue<Result>(
+    earliestBegin: Int64, _ body: (UnsafePointer<taskhost_request>) -> Result
+  ) throws(TaskHostError) -> Result {
     let identifier = try CStrings.checked(identifier, "the request's identifier")
     var key: String?
     if let uniqueKey { key = try CStrings.checked(uniqueKey, "the request's unique key") }
@@ -17,7 +24,7 @@ extension TaskRequest {
           request.identifier = cIdentifier
           request.payload = bytes.isEmpty ? nil : bytes.baseAddress
           request.payload_length = UInt64(bytes.count)
-          request.earliest_begin_unix_ms = earliestBegin?.earliestBeginMilliseconds ?? 0
+          request.earliest_begin_unix_ms = earliestBegin
           request.unique_key = cKey
           request.on_conflict = onConflict.cValue
           return body(&request)

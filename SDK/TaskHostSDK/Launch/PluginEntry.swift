@@ -1,13 +1,13 @@
-import CTaskHost
+package import CTaskHost
 import Synchronization
 
-/// The handler's context for the host: finds the instance that serves the runs.
+/// The handler's context for the host: finds what serves the runs.
 ///
-/// There is one for each plugin type and host table. The first launch creates it, and it lives as long as the process, so every launch
-/// registers the same context. Runs start only after a launch has succeeded, but a registration of an earlier launch may still be in use.
-final class PluginEntry: Sendable {
+/// It lives as long as the process, so that every launch registers the same one. Runs start only after a launch has succeeded, but a
+/// registration of an earlier launch may still be in use.
+package final class PluginEntry: Sendable {
   /// Serves one run on the thread that calls it, from beginning to end.
-  typealias Serve = @Sendable (taskhost_task) -> taskhost_result
+  package typealias Serve = @Sendable (taskhost_task) -> taskhost_result
 
   /// Each access to a plain closure in a generic `Mutex` wraps it once more, until calling it overflows the stack; a struct member is not
   /// wrapped.
@@ -17,8 +17,10 @@ final class PluginEntry: Sendable {
 
   private let server = Mutex<Server?>(nil)
 
+  package init() {}
+
   /// Uses `serve` for runs that start from now on. Called by each successful launch.
-  func install(_ serve: @escaping Serve) {
+  package func install(_ serve: @escaping Serve) {
     server.withLock { $0 = Server(serve: serve) }
   }
 
@@ -31,12 +33,12 @@ final class PluginEntry: Sendable {
   }
 
   /// The handler: the one C function that all Swift plugins register.
-  static let handler: @convention(c) (taskhost_task, UnsafeMutableRawPointer?) -> taskhost_result = { task, context in
+  package static let handler: @convention(c) (taskhost_task, UnsafeMutableRawPointer?) -> taskhost_result = { task, context in
     guard let context else { return taskhost_result(TASKHOST_FAILURE) }
     return Unmanaged<PluginEntry>.fromOpaque(context).takeUnretainedValue().run(task)
   }
 
-  /// The entry of a plugin type under a host's table, the same at every call.
+  /// The entry of a plugin type under a host's table. The first launch creates it.
   static func of<Plugin: BackgroundTask>(_ plugin: Plugin.Type, _ table: HostTable) -> PluginEntry {
     let key = Key(plugin: ObjectIdentifier(plugin), table: UInt(bitPattern: table.api))
     return entries.withLock { entries in

@@ -29,8 +29,7 @@ public enum TaskHostPlugin {
 
     // Registration comes first: the host knows the settings only once it knows the identifier. No run starts before the launch is over.
     do throws(Refusal) {
-      let registration = try Registration(type)
-      let status = registration.withCValue(context: entry) { table.api.pointee.register_handler(launch, $0) }
+      let status = try register(type, table, entry, launch)
       guard status == taskhost_status(TASKHOST_OK) else { return status }  // no further call: last_error is the host's reason
       let plugin = try makePlugin(type, table, launch)
       entry.install { RunHandler.serve(plugin, table, $0) }
@@ -40,6 +39,28 @@ public enum TaskHostPlugin {
       _ = line.withCString { table.api.pointee.launch_log(launch, taskhost_log_level(TASKHOST_ERROR), $0) }
       return taskhost_status(TASKHOST_EINVAL)
     }
+  }
+
+  /// Why a launch is refused: a sentence for the host's log.
+  private struct Refusal: Error {
+    let reason: String
+  }
+
+  /// Checks what the host cannot check, and registers.
+  private static func register<T: BackgroundTask>(
+    _ type: T.Type, _ table: HostTable, _ entry: PluginEntry, _ launch: taskhost_launch
+  ) throws(Refusal) -> taskhost_status {
+    if let budget = type.budget, budget <= .zero {
+      throw Refusal(reason: "its budget is \(budget); give one above zero, or nil for the kind's")
+    }
+    guard let maxConcurrentRuns = UInt32(exactly: type.maxConcurrentRuns), 1...1024 ~= maxConcurrentRuns else {
+      throw Refusal(reason: "its maxConcurrentRuns is \(type.maxConcurrentRuns); give 1 to 1024")
+    }
+    let identifier: String
+    do { identifier = try CStrings.checked(type.identifier, "its identifier") } catch { throw Refusal(reason: error.message) }
+    return table.register(
+      identifier, type.kind, entry, maxConcurrentRuns: maxConcurrentRuns, displayName: type.displayName, version: type.version,
+      budget: type.budget, in: launch)
   }
 
   private static func makePlugin<T: BackgroundTask>(_ type: T.Type, _ table: HostTable, _ launch: taskhost_launch) throws(Refusal) -> T {

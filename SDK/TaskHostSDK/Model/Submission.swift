@@ -1,4 +1,4 @@
-import CTaskHost
+package import CTaskHost
 public import FoundationEssentials
 
 /// What a submission did.
@@ -12,14 +12,14 @@ public struct Submission: Sendable, Equatable {
   /// The effective earliest start, on the host's clock.
   public let nextStart: Date
 
-  init(_ cValue: taskhost_submission) {
+  package init(_ cValue: taskhost_submission) {
     requestID = withUnsafeBytes(of: cValue.request_id) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     disposition = Disposition(cValue: cValue.disposition)
     nextStart = Date(unixMilliseconds: cValue.next_start_unix_ms)
   }
 
   /// What the host is given to fill in.
-  static var emptyCValue: taskhost_submission {
+  package static var emptyCValue: taskhost_submission {
     var submission = taskhost_submission()
     submission.struct_size = UInt32(MemoryLayout<taskhost_submission>.size)
     return submission

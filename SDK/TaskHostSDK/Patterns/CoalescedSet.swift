@@ -1,3 +1,11 @@
+/// A change since the last successful drain.
+public enum CoalescedChange: Sendable, Equatable {
+  /// The key of a trigger.
+  case key(String)
+  /// There were too many keys to keep: everything may have changed.
+  case everything
+}
+
 /// The stored triggers that wait for a drain: each key with the number of its last trigger, which distinguishes drained changes from newer
 /// ones.
 struct CoalescedSet: Codable, Equatable {

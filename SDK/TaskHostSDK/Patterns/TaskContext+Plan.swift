@@ -75,3 +75,9 @@ extension TaskContext {
     return last.validUntil.map { now < $0 } ?? true
   }
 }
+
+/// The last submitted plan, stored in the identifier's state.
+private struct PreparedPlan: Codable {
+  let basis: String
+  let validUntil: Date?
+}

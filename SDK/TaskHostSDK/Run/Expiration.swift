@@ -1,16 +1,17 @@
 import CTaskHost
 
-/// Cancels a run's Swift task when the run expires, or immediately if it has already expired.
+/// Tells when a run expires, or at once if it has already expired.
 ///
-/// Created and cleared on the run's thread. The host holds its own reference to the task, so it never accesses freed memory.
-struct Expiration {
+/// Created and cleared on the run's thread. The host holds its own reference to the context, so it never accesses freed memory.
+package struct Expiration {
   private let run: RunHandle
-  /// The host's reference; `nil` when the host never took it.
+  /// The host's reference; `nil` if the host did not take it.
   private let context: Unmanaged<Context>?
 
-  init(_ run: RunHandle, cancelling work: Task<Void, Never>) {
+  /// - Parameter expire: Called at most once, on a thread of the host, or before this returns.
+  package init(_ run: RunHandle, _ expire: @escaping @Sendable (StopReason) -> Void) {
     self.run = run
-    let context = Unmanaged.passRetained(Context(work))
+    let context = Unmanaged.passRetained(Context(expire))
     let status = run.functions.pointee.set_expiration_handler(run.task, Self.expired, context.toOpaque())
     if status == taskhost_status(TASKHOST_OK) {
       self.context = context
@@ -18,12 +19,12 @@ struct Expiration {
       // EEXPIRED: it has already expired and the handler will never be called. ESTALE: the host has abandoned the run.
       context.release()
       self.context = nil
-      work.cancel()
+      expire(run.stopReason)
     }
   }
 
   /// Withdraws the handler and waits for a call in progress. The handler of the run returns only after this.
-  func clear() {
+  package func clear() {
     guard let context else { return }
     switch Int(run.functions.pointee.set_expiration_handler(run.task, nil, nil)) {
     case TASKHOST_OK, TASKHOST_EEXPIRED:
@@ -35,15 +36,14 @@ struct Expiration {
   }
 
   private final class Context: Sendable {
-    let work: Task<Void, Never>
+    let expire: @Sendable (StopReason) -> Void
 
-    init(_ work: Task<Void, Never>) {
-      self.work = work
-    }
+    init(_ expire: @escaping @Sendable (StopReason) -> Void) { self.expire = expire }
   }
 
-  private static let expired: @convention(c) (taskhost_task, taskhost_stop_reason, UnsafeMutableRawPointer?) -> Void = { _, _, context in
+  private static let expired: @convention(c) (taskhost_task, taskhost_stop_reason, UnsafeMutableRawPointer?) -> Void = {
+    _, reason, context in
     guard let context else { return }
-    Unmanaged<Context>.fromOpaque(context).takeUnretainedValue().work.cancel()
+    Unmanaged<Context>.fromOpaque(context).takeUnretainedValue().expire(StopReason(cValue: reason))
   }
 }

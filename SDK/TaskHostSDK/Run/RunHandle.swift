@@ -1,27 +1,28 @@
-import CTaskHost
+package import CTaskHost
+import FoundationEssentials
 
 /// A run's handle for the host's functions. Usable from any thread; a call after the run is over returns `TASKHOST_ESTALE`.
-struct RunHandle: Sendable {
-  let table: HostTable
-  let task: taskhost_task
+package struct RunHandle: Sendable {
+  package let table: HostTable
+  package let task: taskhost_task
   /// The clock of a test host; `nil` in a real one.
   let virtualTime: VirtualTime?
 
-  init(table: HostTable, task: taskhost_task) {
+  package init(table: HostTable, task: taskhost_task) {
     self.table = table
     self.task = task
     virtualTime = VirtualTime(table, task)
   }
 
-  var functions: UnsafePointer<taskhost_api> { table.api }
+  package var functions: UnsafePointer<taskhost_api> { table.api }
 
   /// Turns a status into an error with the host's sentence. Called on the thread that made the call, before its next call.
-  func check(_ status: taskhost_status) throws(TaskHostError) {
+  package func check(_ status: taskhost_status) throws(TaskHostError) {
     try table.check(status)
   }
 
   /// A copy of the request's payload.
-  func payload() throws(TaskHostError) -> [UInt8] {
+  package func payload() throws(TaskHostError) -> [UInt8] {
     var bytes: UnsafeRawPointer?
     var length = 0
     try check(functions.pointee.payload(task, &bytes, &length))
@@ -29,15 +30,39 @@ struct RunHandle: Sendable {
   }
 
   /// Sets the sentence for the operator. Does nothing once the run is over.
-  func setMessage(_ text: String) {
+  package func setMessage(_ text: String) {
     _ = CStrings.printable(text).withCString { functions.pointee.set_message(task, $0) }
   }
 
-  /// Why the run was asked to stop; `none` if it was not.
-  var stopReason: StopReason { StopReason(cValue: functions.pointee.stop_reason(task)) }
+  /// As ``TaskContext/stopReason``.
+  package var stopReason: StopReason { StopReason(cValue: functions.pointee.stop_reason(task)) }
 
-  /// Whether the run has expired; true once it is over.
+  /// As ``TaskContext/isExpired``.
   var isExpired: Bool { functions.pointee.is_expired(task) != 0 }
+
+  /// As ``TaskContext/remaining``.
+  var remaining: Duration {
+    let milliseconds = functions.pointee.remaining_ms(task)
+    return milliseconds == .min ? .zero : .milliseconds(milliseconds)
+  }
+
+  /// As ``TaskContext/grace``.
+  package var grace: Duration { .milliseconds(functions.pointee.grace_ms(task)) }
+
+  /// As ``TaskContext/now``.
+  var now: Date { Date(unixMilliseconds: functions.pointee.now_unix_ms(task)) }
+
+  /// As ``TaskContext/progress(_:of:)``.
+  func progress(_ completed: Int, of total: Int) {
+    _ = functions.pointee.progress(task, UInt64(max(completed, 0)), UInt64(max(total, 0)))
+  }
+
+  /// As ``TaskContext/submit(_:)``.
+  func submit(_ request: TaskRequest) throws(TaskHostError) -> Submission {
+    var submission = Submission.emptyCValue
+    try check(try request.withCValue { functions.pointee.submit(task, $0, &submission) })
+    return Submission(submission)
+  }
 
   /// Reads bytes whose length only the host knows, through a function that returns `TASKHOST_ETOOBIG` with the required length.
   ///

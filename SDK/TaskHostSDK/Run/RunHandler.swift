@@ -10,7 +10,7 @@ enum RunHandler {
       let outcome = await RunOutcome.of(plugin, run)
       executor.finish(outcome)
     }
-    let expiration = Expiration(run, cancelling: work)
+    let expiration = Expiration(run) { _ in work.cancel() }
     let outcome = executor.drain()
     expiration.clear()
     return outcome.report(to: run)

@@ -8,6 +8,8 @@ import CTaskHost
 public struct StateStore: Sendable {
   let run: RunHandle
 
+  package init(run: RunHandle) { self.run = run }
+
   /// The value of `key`, `nil` if there is none.
   public func get(_ key: String) throws(TaskHostError) -> [UInt8]? {
     let key = try Self.checked(key)

@@ -25,13 +25,10 @@ public struct TaskContext<Payload: Sendable>: Sendable {
 
   /// Time until expiration (continued tasks: until the run would count as stalled), on the monotonic clock; zero or negative in grace, zero
   /// once the run is over.
-  public var remaining: Duration {
-    let milliseconds = run.functions.pointee.remaining_ms(run.task)
-    return milliseconds == .min ? .zero : .milliseconds(milliseconds)
-  }
+  public var remaining: Duration { run.remaining }
 
   /// Time until the run is stopped by force; before expiration, the whole grace it would get. Zero once the run is over.
-  public var grace: Duration { .milliseconds(run.functions.pointee.grace_ms(run.task)) }
+  public var grace: Duration { run.grace }
 
   /// Whether the run has expired; true once it is over.
   public var isExpired: Bool { run.isExpired }
@@ -46,7 +43,7 @@ public struct TaskContext<Payload: Sendable>: Sendable {
   }
 
   /// The host's wall clock, which is virtual under test.
-  public var now: Date { Date(unixMilliseconds: run.functions.pointee.now_unix_ms(run.task)) }
+  public var now: Date { run.now }
 
   /// Reports progress, for people and for stall detection. `total` 0: unknown.
   public func progress(_ completed: UInt64, of total: UInt64) {
@@ -99,11 +96,7 @@ public struct TaskContext<Payload: Sendable>: Sendable {
   ///
   /// - Throws: ``TaskHostError`` with the code `notPermitted`, `tooBig`, `limit`, `unsupported`, `unavailable`, `invalid` or `stale`.
   @discardableResult
-  public func submit(_ request: TaskRequest) throws(TaskHostError) -> Submission {
-    var submission = Submission.emptyCValue
-    try run.check(try request.withCValue { run.functions.pointee.submit(run.task, $0, &submission) })
-    return Submission(submission)
-  }
+  public func submit(_ request: TaskRequest) throws(TaskHostError) -> Submission { try run.submit(request) }
 
   /// Cancels a request of an identifier the plugin may submit to.
   ///
@@ -111,5 +104,24 @@ public struct TaskContext<Payload: Sendable>: Sendable {
   public func cancel(requestID: String) throws(TaskHostError) {
     let requestID = try CStrings.checked(requestID, "the request id")
     try run.check(requestID.withCString { run.functions.pointee.cancel(run.task, $0) })
+  }
+}
+
+extension TaskContext where Payload: Decodable {
+  /// Copies what the run was given, so it stays usable when the host's memory is gone, and decodes the payload.
+  ///
+  /// - Throws: ``TaskHostError`` when the run is over, `DecodingError` or what the payload's own decoding throws.
+  init(_ run: RunHandle) throws {
+    let bytes = try run.payload()
+    if Payload.self == NoPayload.self, let none = NoPayload() as? Payload {
+      payload = none
+    } else {
+      payload = try JSON.decode(Payload.self, from: bytes)
+    }
+    payloadBytes = bytes
+    identifier = run.functions.pointee.identifier(run.task).map { String(cString: $0) } ?? ""
+    requestID = run.functions.pointee.request_id(run.task).map { String(cString: $0) } ?? ""
+    attempt = Int(run.functions.pointee.attempt(run.task))
+    self.run = run
   }
 }

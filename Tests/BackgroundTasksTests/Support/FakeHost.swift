@@ -48,7 +48,7 @@ final class FakeHost: @unchecked Sendable {
 
   /// Launches an app as the host does; what it held is carried out when the launch has succeeded.
   @discardableResult
-  func launch(hints: [String: TaskType] = [:], _ body: (BGTaskScheduler) -> Void) -> Int {
+  func launch(hints: [String: BackgroundTasksPlugin.Kind] = [:], _ body: (BGTaskScheduler) -> Void) -> Int {
     launch { scheduler.core.launch(api, $0, hints: hints) { body(scheduler) } }
   }
 

@@ -24,7 +24,18 @@ enum FakeTable {
     fillRunPhase(&api)
     api.last_error = { UnsafePointer(FakeTable.sentence) }
     api.extension = { name in FakeTable.text(name) == TASKHOST_EXTENSION_REQUESTS ? UnsafeRawPointer(FakeTable.requests) : nil }
+    fillUnused(&api)
     return api
+  }
+
+  /// A table has every function: these are the ones that the module never calls.
+  private static func fillUnused(_ api: inout taskhost_api) {
+    let unused: @convention(c) () -> Void = { fatalError("the module called a function that the fake host does not have") }
+    withUnsafeMutableBytes(of: &api) { bytes in
+      for offset in stride(from: 8, to: bytes.count, by: 8) where bytes.load(fromByteOffset: offset, as: UInt.self) == 0 {
+        bytes.storeBytes(of: unsafeBitCast(unused, to: UInt.self), toByteOffset: offset, as: UInt.self)
+      }
+    }
   }
 
   // As the contract says, read-only memory that is never freed.

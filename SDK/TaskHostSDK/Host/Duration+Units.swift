@@ -5,6 +5,12 @@ extension Duration {
   /// Whole nanoseconds, rounded in the same way.
   var nanosecondsRoundedUp: UInt64 { roundedUp(unitsPerSecond: 1_000_000_000) }
 
+  /// In seconds, as `Date` counts.
+  var seconds: Double {
+    let (seconds, attoseconds) = components
+    return Double(seconds) + Double(attoseconds) / 1e18
+  }
+
   private func roundedUp(unitsPerSecond units: UInt64) -> UInt64 {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }

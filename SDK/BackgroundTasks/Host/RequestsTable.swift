@@ -1,0 +1,23 @@
+import CTaskHost
+import TaskHostSDK
+
+extension HostTable {
+  /// The functions of the host's extension for pending requests.
+  ///
+  /// - Throws: `TASKHOST_EUNSUPPORTED` for a host older than the extension, under which tasks run but nothing can be submitted.
+  func requests() throws(TaskHostError) -> UnsafePointer<taskhost_requests> {
+    guard let table = api.pointee.extension(TASKHOST_EXTENSION_REQUESTS)?.assumingMemoryBound(to: taskhost_requests.self),
+      table.pointee.struct_size >= 48
+    else {
+      throw TaskHostError(TASKHOST_EUNSUPPORTED, "the host does not know \(TASKHOST_EXTENSION_REQUESTS): update taskhost")
+    }
+    return table
+  }
+}
+
+extension TaskHostError {
+  init(_ status: Int, _ message: String) { self.init(status: taskhost_status(status), message: message) }
+
+  /// Whether the run or launch that the call went through is over, so that another may be tried.
+  var isOver: Bool { code == .stale || code == .launched }
+}

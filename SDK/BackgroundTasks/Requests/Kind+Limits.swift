@@ -1,0 +1,23 @@
+import TaskHostSDK
+
+extension BackgroundTasksPlugin.Kind {
+  /// The host's kind with this budget.
+  var hostKind: TaskKind {
+    switch self {
+    case .refresh: .refresh
+    case .processing, .healthResearch: .processing
+    case .continued: .continued
+    }
+  }
+
+  /// How many identifiers may have such a request pending at once; `nil`: only the host's own limits apply. Apple's numbers.
+  ///
+  /// Requests of all kinds with the same ``hostKind`` count together.
+  var pendingLimit: Int? {
+    switch self {
+    case .refresh: 1
+    case .processing, .healthResearch: 10
+    case .continued: nil
+    }
+  }
+}
