@@ -46,23 +46,9 @@ extension TypedArguments {
 }
 
 extension TypedArgumentType {
-  /// The type's number in the packed form; final.
-  var packingCode: UInt8 {
-    switch self {
-    case .i8: 1
-    case .i16: 2
-    case .i32: 3
-    case .i64: 4
-    case .u8: 5
-    case .u16: 6
-    case .u32: 7
-    case .u64: 8
-    case .f32: 9
-    case .f64: 10
-    case .bool: 11
-    case .str: 12
-    case .bytes: 13
-    case .task: 14
-    }
-  }
+  /// The types by their number in the packed form, from 1; final.
+  private static let packingOrder: [Self] = [.i8, .i16, .i32, .i64, .u8, .u16, .u32, .u64, .f32, .f64, .bool, .str, .bytes, .task]
+
+  /// The type's number in the packed form.
+  var packingCode: UInt8 { UInt8(Self.packingOrder.firstIndex(of: self).map { $0 + 1 } ?? 0) }
 }

@@ -2,6 +2,9 @@ import CLibFFI
 import Glibc
 public import TaskModel
 
+/// The address of a C function of any type.
+public typealias TypedFunction = @convention(c) () -> Void
+
 /// A C function that can be called with arguments of its signature.
 ///
 /// Prepared once for each handler; any number of threads may call it at once, if the function allows that.

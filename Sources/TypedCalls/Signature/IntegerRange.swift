@@ -20,12 +20,6 @@ struct IntegerRange: CustomStringConvertible {
     return magnitude <= highest ? magnitude : nil
   }
 
-  /// Whether `bits` are those of a value of the type, sign extended to 64 bits.
-  func contains(bits: UInt64) -> Bool {
-    if lowest > 0, bits >> 63 == 1 { return 0 &- bits <= lowest }
-    return bits <= highest
-  }
-
   /// "-128 to 127".
   var description: String { "\(lowest > 0 ? "-" : "")\(lowest) to \(highest)" }
 }

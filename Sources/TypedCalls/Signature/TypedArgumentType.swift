@@ -1,25 +1,11 @@
 /// The types of arguments, named as in a signature.
 public enum TypedArgumentType: String, Sendable, Hashable, CaseIterable {
-  /// `int8_t`.
-  case i8
-  /// `int16_t`.
-  case i16
-  /// `int32_t`.
-  case i32
-  /// `int64_t`.
-  case i64
-  /// `uint8_t`.
-  case u8
-  /// `uint16_t`.
-  case u16
-  /// `uint32_t`.
-  case u32
-  /// `uint64_t`.
-  case u64
-  /// `float`.
-  case f32
-  /// `double`.
-  case f64
+  /// `int8_t` to `int64_t`.
+  case i8, i16, i32, i64
+  /// `uint8_t` to `uint64_t`.
+  case u8, u16, u32, u64
+  /// `float` and `double`.
+  case f32, f64
   /// `bool` (C99's `_Bool`): one byte, 0 or 1.
   case bool
   /// `const char *`: UTF-8, NUL-terminated, valid until the function returns.

@@ -65,3 +65,11 @@ private func checkText(_ bytes: [UInt8]) {
     precondition((try? scanner.string()) != nil && scanner.next == nil, "an output is no JSON")
   }
 }
+
+extension IntegerRange {
+  /// Whether `bits` are those of a value of the type, sign extended to 64 bits.
+  fileprivate func contains(bits: UInt64) -> Bool {
+    if lowest > 0, bits >> 63 == 1 { return 0 &- bits <= lowest }
+    return bits <= highest
+  }
+}

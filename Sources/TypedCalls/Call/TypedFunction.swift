@@ -1,2 +1,0 @@
-/// The address of a C function of any type.
-public typealias TypedFunction = @convention(c) () -> Void
