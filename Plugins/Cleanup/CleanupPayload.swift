@@ -18,21 +18,10 @@ struct CleanupPayload: Decodable, Sendable, Equatable {
 
   /// - Throws: ``PayloadError`` if it is malformed.
   init(_ value: JSONValue) throws(PayloadError) {
-    if value == .null { return }
-    guard case .object(let members) = value else { throw PayloadError(reason: "must be an object, not \(value.kindName)") }
-    for (key, value) in members.sorted(by: { $0.key < $1.key }) {
-      switch (key, value) {
-      case ("rule", .null), ("dry_run", .null): break
-      case ("rule", .string(let name)): rule = name
-      case ("dry_run", .bool(let flag)): dryRun = flag
-      case ("rule", let other): throw PayloadError(reason: "has a rule that is \(other.kindName); write its name")
-      case ("dry_run", let other): throw PayloadError(reason: "has a dry_run that is \(other.kindName); write true or false")
-      default:
-        let hint =
-          NearestName.nearest(to: key, among: ["rule", "dry_run"]).map { "did you mean \"\($0)\"?" } ?? "known are rule and dry_run"
-        throw PayloadError(reason: "has an unknown key \"\(key)\"; \(hint)")
-      }
-    }
+    var fields = SettingsTable(value == .null ? .object([:]) : value.withoutNulls, at: "", known: ["rule", "dry_run"])
+    rule = fields.string("rule")
+    dryRun = fields.flag("dry_run") ?? false
+    if let problem = fields.problems.first { throw PayloadError(reason: "is malformed: \(problem)") }
   }
 
   /// The selected rules, as dry runs if requested.
@@ -41,13 +30,17 @@ struct CleanupPayload: Decodable, Sendable, Equatable {
     if let rule {
       chosen = rules.filter { $0.name == rule }
       if chosen.isEmpty {
-        let names = rules.map(\.name)
-        let hint =
-          NearestName.nearest(to: rule, among: names).map { "did you mean \"\($0)\"?" } ?? "there are \(names.joined(separator: ", "))"
-        throw PayloadError(reason: "names no rule: \"\(rule)\"; \(hint)")
+        throw PayloadError(reason: "names no rule: \"\(rule)\"\(NearestName.hint(for: rule, among: rules.map(\.name)))")
       }
     }
     for index in chosen.indices where dryRun { chosen[index].dryRun = true }
     return chosen
   }
+}
+
+/// Why a request's payload is refused.
+struct PayloadError: Error, CustomStringConvertible, Equatable {
+  let reason: String
+
+  var description: String { "the payload \(reason)" }
 }

@@ -1,5 +1,6 @@
 internal import CCleanup
 internal import Glibc
+import StrictText
 internal import TaskHostSDK
 
 /// Finds rules that could never remove anything, so that the launch is refused instead of every run failing.
@@ -14,7 +15,7 @@ enum RuleFeasibility {
     let problems = rules.enumerated().compactMap { index, rule in
       problem(rule, entitlement, warn).map { "rules[\(index)] (\(rule.name)): \($0)" }
     }
-    guard problems.isEmpty else { throw SettingsProblems(problems: problems) }
+    guard problems.isEmpty else { throw SettingsProblems(problems) }
   }
 
   private static func problem(

@@ -18,20 +18,15 @@ struct SettingsParser {
   static func parse(_ value: JSONValue, protected: ProtectedDirectories) throws(SettingsProblems) -> CleanupSettings {
     var parser = SettingsParser(protected: protected)
     let settings = parser.settings(value)
-    guard let settings, parser.problems.isEmpty else { throw SettingsProblems(problems: parser.problems) }
+    guard parser.problems.isEmpty else { throw SettingsProblems(parser.problems) }
     return settings
   }
 
-  private mutating func settings(_ value: JSONValue) -> CleanupSettings? {
-    guard var fields = object(value, at: "settings", keys: Self.settingsKeys) else { return nil }
-    let dryRun = fields.bool("dry_run") ?? false
+  private mutating func settings(_ value: JSONValue) -> CleanupSettings {
+    var fields = SettingsTable(value.withoutNulls, at: "settings", known: Self.settingsKeys)
+    let dryRun = fields.flag("dry_run") ?? false
     let batchSize = fields.integer("batch_size", in: 1...10_000) ?? CleanupSettings.defaultBatchSize
-    var written: [JSONValue] = []
-    switch fields.take("rules") {
-    case .array(let array)?: written = array
-    case nil, .null?: break
-    case .some(let other): fields.problem("rules", "must be an array of rules, not \(other.kindName)")
-    }
+    let written = fields.array("rules")
     problems += fields.problems
     if written.count > CleanupSettings.maximumRules {
       problems.append("rules: \(written.count) of them, at most \(CleanupSettings.maximumRules) are supported; combine some")
@@ -45,35 +40,39 @@ struct SettingsParser {
   }
 
   private mutating func rule(_ value: JSONValue, at place: String, dryRun: Bool) -> Rule? {
-    guard var fields = object(value, at: place, keys: Self.ruleKeys) else { return nil }
+    var fields = SettingsTable(value.withoutNulls, at: place, known: Self.ruleKeys)
+    guard case .object = value else {
+      problems += fields.problems
+      return nil
+    }
     defer { problems += fields.problems }
     let directory = directory(&fields)
     let name = fields.string("name") ?? directory.map { String($0.suffix(128)) }
     if let name, name.isEmpty || name.utf8.count > 128 || name.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 }) {
-      fields.problem("name", "must be 1 to 128 bytes without control characters")
+      fields.report("name", "must be 1 to 128 bytes without control characters")
     }
     let glob = glob(&fields)
     let mustRecurse = glob.map { $0.hasSlash } ?? false
-    let recursive = fields.bool("recursive")
+    let recursive = fields.flag("recursive")
     if mustRecurse, recursive == false {
-      fields.problem("recursive", "is false, but the glob \"\(glob?.text ?? "")\" reaches into subdirectories; drop one of the two")
+      fields.report("recursive", "is false, but the glob \"\(glob?.text ?? "")\" reaches into subdirectories; drop one of the two")
     }
-    let removeEmpty = fields.bool("remove_empty_directories") ?? false
+    let removeEmpty = fields.flag("remove_empty_directories") ?? false
     if removeEmpty, !(recursive ?? mustRecurse) {
-      fields.problem("remove_empty_directories", "needs a recursive rule; add recursive = true or use a glob such as \"**/*\"")
+      fields.report("remove_empty_directories", "needs a recursive rule; add recursive = true or use a glob such as \"**/*\"")
     }
     let exclude = exclude(&fields)
     let limits = limits(&fields)
     let ageBy = ageBy(&fields)
     let removesUnsure = removesUnsure(&fields)
-    let ruleDryRun = fields.bool("dry_run") ?? false
+    let ruleDryRun = fields.flag("dry_run") ?? false
     guard let name, let directory, let glob else { return nil }
     return Rule(
       name: name, directory: directory, glob: glob, recursive: recursive ?? mustRecurse, exclude: exclude, limits: limits, ageBy: ageBy,
       removeEmptyDirectories: removeEmpty, dryRun: dryRun || ruleDryRun, removesUnsure: removesUnsure)
   }
 
-  private func limits(_ fields: inout SettingsFields) -> Limits {
+  private func limits(_ fields: inout SettingsTable) -> Limits {
     var limits = Limits()
     let before = fields.problems.count
     limits.maxAge = fields.duration("max_age")
@@ -81,79 +80,94 @@ struct SettingsParser {
     limits.maxCount = fields.integer("max_count", in: 0...Int(Int32.max))
     let isUnlimited = limits.maxAge == nil && limits.maxTotalBytes == nil && limits.maxCount == nil
     if isUnlimited && fields.problems.count == before {
-      fields.problem(nil, "no limit: set max_age, max_total_bytes or max_count, else nothing would ever be removed")
+      fields.report(nil, "no limit: set max_age, max_total_bytes or max_count, else nothing would ever be removed")
     }
     limits.keepNewest = fields.integer("keep_newest", in: 0...Int(Int32.max)) ?? 0
     limits.minAge = fields.duration("min_age") ?? .zero
     return limits
   }
 
-  private func directory(_ fields: inout SettingsFields) -> String? {
-    guard let written = fields.requiredString("directory") else { return nil }
+  private func directory(_ fields: inout SettingsTable) -> String? {
+    guard let written = fields.requiredText("directory") else { return nil }
     switch protected.check(written) {
     case .success(let path): return path
     case .failure(let refusal):
-      fields.problem("directory", refusal.description)
+      fields.report("directory", refusal.description)
       return nil
     }
   }
 
-  private func glob(_ fields: inout SettingsFields) -> Glob? {
-    guard let written = fields.requiredString("glob") else { return nil }
+  private func glob(_ fields: inout SettingsTable) -> Glob? {
+    guard let written = fields.requiredText("glob") else { return nil }
     do {
       return try Glob(written)
     } catch {
-      fields.problem("glob", error.description)
+      fields.report("glob", error.description)
       return nil
     }
   }
 
-  private func ageBy(_ fields: inout SettingsFields) -> AgeTimes {
-    guard let written = fields.take("age_by"), written != .null else { return .all }
+  private func ageBy(_ fields: inout SettingsTable) -> AgeTimes {
+    guard let written = fields.value("age_by") else { return .all }
     var times: AgeTimes = []
     for (index, name) in fields.strings("age_by").enumerated() {
       if let known = AgeTimes.names.first(where: { $0.name == name }) {
         times.insert(known.times)
       } else {
-        fields.problem("age_by[\(index)]", "is \"\(name)\", must be \"mtime\", \"atime\", \"ctime\" or \"btime\"")
+        fields.report("age_by[\(index)]", "is \"\(name)\", must be \"mtime\", \"atime\", \"ctime\" or \"btime\"")
       }
     }
-    if case .array(let values) = written, values.isEmpty { fields.problem("age_by", "names no time; leave it out for all four") }
+    if case .array(let values) = written, values.isEmpty { fields.report("age_by", "names no time; leave it out for all four") }
     return times
   }
 
-  private func removesUnsure(_ fields: inout SettingsFields) -> Bool {
+  private func removesUnsure(_ fields: inout SettingsTable) -> Bool {
     switch fields.string("if_unsure") {
     case nil, "keep"?: return false
     case "remove"?: return true
     case .some(let other):
-      fields.problem("if_unsure", "is \"\(other)\", must be \"keep\" or \"remove\"")
+      fields.report("if_unsure", "is \"\(other)\", must be \"keep\" or \"remove\"")
       return false
     }
   }
 
-  private func exclude(_ fields: inout SettingsFields) -> [Glob] {
+  private func exclude(_ fields: inout SettingsTable) -> [Glob] {
     var globs: [Glob] = []
     for (index, written) in fields.strings("exclude").enumerated() {
       do {
         globs.append(try Glob(written))
       } catch {
-        fields.problem("exclude[\(index)]", error.description)
+        fields.report("exclude[\(index)]", error.description)
       }
     }
     return globs
   }
+}
 
-  /// The fields of an object, with a problem for each key that is not among `keys`; nil, with a problem, for anything but an object.
-  private mutating func object(_ value: JSONValue, at place: String, keys: [String]) -> SettingsFields? {
-    guard case .object(let members) = value else {
-      problems.append("\(place): must be an object, not \(value.kindName)")
-      return nil
-    }
-    for key in members.keys.sorted() where !keys.contains(key) {
-      let hint = NearestName.nearest(to: key, among: keys).map { "did you mean \"\($0)\"?" } ?? "known are \(keys.joined(separator: ", "))"
-      problems.append("\(place): unknown key \"\(key)\"; \(hint)")
-    }
-    return SettingsFields(place: place, members: members)
+extension SettingsTable {
+  /// A hundred years in milliseconds.
+  private static let longestDuration: Int64 = 100 * 366 * 86_400_000
+
+  mutating func duration(_ key: String) -> Duration? {
+    guard let text = string(key) else { return nil }
+    let milliseconds = try? DurationFormat.milliseconds(of: text[...], units: DurationFormat.unitsWithWeeks.dropLast())
+    if let milliseconds, milliseconds <= Self.longestDuration { return .milliseconds(milliseconds) }
+    report(key, "\"\(text)\" is no duration; write whole numbers and s, m, h, d or w, as \"7d\"")
+    return nil
+  }
+
+  mutating func byteCount(_ key: String) -> UInt64? {
+    guard let text = string(key) else { return nil }
+    if let value = try? ByteCountFormat.bytes(of: text) { return UInt64(value) }
+    report(key, "\"\(text)\" is no size; write a whole number and B, kB, MB, GB, TB, KiB, MiB, GiB or TiB, as \"1GiB\"")
+    return nil
+  }
+}
+
+extension JSONValue {
+  /// An object without its members that are null, which count as absent.
+  var withoutNulls: JSONValue {
+    guard case .object(let members) = self else { return self }
+    return .object(members.filter { $0.value != .null })
   }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import Cleanup
 
 @Suite("Durations and sizes in settings") struct SettingsQuantityTests {
-  private func fields(_ text: String) -> SettingsFields { SettingsFields(place: "rules[0]", members: ["a": JSONValue.string(text)]) }
+  private func fields(_ text: String) -> SettingsTable { SettingsTable(.object(["a": .string(text)]), at: "rules[0]", known: ["a"]) }
 
   @Test(
     "durations",

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import StrictText
 import TaskHostSDK
 import Testing
 
@@ -49,7 +50,7 @@ import Testing
     let found = problems(#"{"rulez": [], "rules": [{"directory": "/tmp/x", "glob": "*", "max_agee": "7d", "max_count": 1, "colour": 1}]}"#)
     #expect(found.contains(#"settings: unknown key "rulez"; did you mean "rules"?"#))
     #expect(found.contains(#"rules[0]: unknown key "max_agee"; did you mean "max_age"?"#))
-    #expect(found.contains { $0.hasPrefix(#"rules[0]: unknown key "colour"; known are name, directory"#) })
+    #expect(found.contains { $0.hasPrefix(#"rules[0]: unknown key "colour"; there are: name, directory"#) })
   }
 
   @Test("every problem is reported at once")

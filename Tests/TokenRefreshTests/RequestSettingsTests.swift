@@ -83,15 +83,15 @@ import Testing
   @Test(
     "what the plugin sets itself is refused, with the key that sets it",
     arguments: [
-      (#""parameters": {"client_secret": "s"}"#, "parameters.client_secret is not for this table; use client_secret_file"),
-      (#""parameters": {"redirect_uri": "s"}"#, "use redirect_uri"), (#""parameters": {"x": 1}"#, "parameters.x must be a text"),
-      (#""parameters": []"#, "parameters must be a table"), (#""headers": {"Authorization": "x"}"#, "headers.Authorization"),
-      (#""headers": {"X-A": "x", "x-a": "y"}"#, "headers.x-a is the same header as X-A"),
+      (#""parameters": {"client_secret": "s"}"#, "parameters.client_secret: is not for this table; use client_secret_file"),
+      (#""parameters": {"redirect_uri": "s"}"#, "use redirect_uri"), (#""parameters": {"x": 1}"#, "parameters.x: must be a string"),
+      (#""parameters": []"#, "parameters: must be an object"), (#""headers": {"Authorization": "x"}"#, "headers.Authorization"),
+      (#""headers": {"X-A": "x", "x-a": "y"}"#, "headers.x-a: is the same header as X-A"),
       (#""headers": {"a b": "x"}"#, "no name of an HTTP header"), (#""headers": {"a": "x\r\ny: z"}"#, "control characters"),
-      (#""resource": [7]"#, "resource must be"), (#""ca_file": "relative""#, "ca_file must be the absolute path"),
-      (#""private_key_id": "k""#, "private_key_id needs private_key_file"),
-      (#""private_key_file": "/k", "client_secret_file": "/s""#, "private_key_file stands beside client_secret_file"),
-      (#""client_auth": "private_key_jwt""#, "client_auth needs private_key_file"),
+      (#""resource": [7]"#, "resource: must be"), (#""ca_file": "relative""#, "ca_file: must be the absolute path"),
+      (#""private_key_id": "k""#, "private_key_id: needs private_key_file"),
+      (#""private_key_file": "/k", "client_secret_file": "/s""#, "private_key_file: stands beside client_secret_file"),
+      (#""client_auth": "private_key_jwt""#, "client_auth: needs private_key_file"),
     ])
   func refused(_ members: String, _ problem: String) {
     let json = #"{"accounts": [{"name": "a", "token_file": "/t", "client_id": "c", "token_endpoint": "https://h", \#(members)}]}"#

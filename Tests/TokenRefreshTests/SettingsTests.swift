@@ -1,4 +1,5 @@
 import Foundation
+import StrictText
 import Testing
 
 @testable import TokenRefresh
@@ -13,7 +14,7 @@ import Testing
       _ = try read(json)
       return []
     } catch {
-      return (error as? SettingsError)?.problems ?? ["\(error)"]
+      return (error as? SettingsProblems)?.problems ?? ["\(error)"]
     }
   }
 
@@ -53,16 +54,16 @@ import Testing
         {"name": "b", "token_file": "/t/b", "client_id": "c", "token_endpoint": "https://h/t", "issuer": "https://h"}]}
       """)
     let expected = [
-      "acounts is not known (did you mean accounts?)",
-      "defaults.margin must be 1% to 99%, or a time such as 5m",
-      "accounts[0].token_fiel is not known (did you mean token_file?)",
-      "accounts[0].token_file is missing",
-      "accounts[0].client_id must be a text that is not empty",
-      "accounts[0].issuer sends secrets unencrypted; use https (or set allow_insecure_http, if the network is trusted)",
-      "accounts[1].client_auth needs client_secret_file or client_secret_env",
-      "accounts[2].issuer stands beside token_endpoint; keep one of them",
-      "accounts[2].name is that of another account, b",
-      "accounts[2].token_file is that of another account",
+      "unknown key \"acounts\"; did you mean \"accounts\"?",
+      "defaults.margin: must be 1% to 99%, or a time such as 5m",
+      "accounts[0]: unknown key \"token_fiel\"; did you mean \"token_file\"?",
+      "accounts[0].token_file: is missing",
+      "accounts[0].client_id: must be a string, not a number",
+      "accounts[0].issuer: sends secrets unencrypted; use https (or set allow_insecure_http, if the network is trusted)",
+      "accounts[1].client_auth: needs client_secret_file or client_secret_env",
+      "accounts[2].issuer: stands beside token_endpoint; keep one of them",
+      "accounts[2].name: is that of another account, b",
+      "accounts[2].token_file: is that of another account",
     ]
     #expect(found.sorted() == expected.sorted())
   }

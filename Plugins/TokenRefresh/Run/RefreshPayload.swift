@@ -11,7 +11,7 @@ struct RefreshPayload: Sendable, Equatable {
 extension RefreshPayload: Decodable {
   init(from decoder: any Decoder) throws {
     let value = try JSONValue(from: decoder)
-    var table = SettingsTable(value == .null ? .object([:]) : value, place: "", known: ["account", "force"])
+    var table = SettingsTable(value == .null ? .object([:]) : value, at: "", known: ["account", "force"])
     account = table.text("account")
     force = table.flag("force") ?? false
     if let problem = table.problems.first {

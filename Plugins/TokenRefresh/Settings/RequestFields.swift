@@ -27,11 +27,11 @@ enum RequestFields {
       if let text = table.text(key) { fields.append(address(key, text)) }
     }
     if case .array? = table.value("resource") {
-      for value in table.list("resource") {
+      for value in table.array("resource") {
         if let text = value.text {
           fields.append(address("resource", text))
         } else {
-          table.report("resource", "must be a text or a list of texts")
+          table.report("resource", "must be a string or an array of strings")
         }
       }
     } else if let text = table.text("resource") {

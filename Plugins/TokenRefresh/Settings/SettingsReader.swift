@@ -10,19 +10,19 @@ enum SettingsReader {
     "margin", "timeout", "allow_insecure_http",
   ]
 
-  /// - Throws: ``SettingsError``.
-  static func read(_ value: JSONValue) throws(SettingsError) -> TokenRefreshSettings {
-    var top = SettingsTable(value == .null ? .object([:]) : value, place: "", known: topKeys)
-    var defaults = SettingsTable(top.value("defaults") ?? .object([:]), place: "defaults", known: defaultKeys)
+  /// - Throws: ``SettingsProblems``.
+  static func read(_ value: JSONValue) throws(SettingsProblems) -> TokenRefreshSettings {
+    var top = SettingsTable(value == .null ? .object([:]) : value, at: "", known: topKeys)
+    var defaults = SettingsTable(top.value("defaults") ?? .object([:]), at: "defaults", known: defaultKeys)
     let common = Common(&defaults, else: Common())
     var problems: [String] = []
     var accounts: [Account] = []
-    let list = top.list("accounts")
+    let list = top.array("accounts")
     if list.count > TokenRefreshSettings.mostAccounts {
       top.report("accounts", "are \(list.count), more than \(TokenRefreshSettings.mostAccounts)")
     }
     for (index, value) in list.enumerated() {
-      var table = SettingsTable(value, place: "accounts[\(index)]", known: accountKeys)
+      var table = SettingsTable(value, at: "accounts[\(index)]", known: accountKeys)
       if let account = account(&table, common) {
         if accounts.contains(where: { $0.name == account.name }) { table.report("name", "is that of another account, \(account.name)") }
         if accounts.contains(where: { $0.tokenFile == account.tokenFile }) { table.report("token_file", "is that of another account") }
@@ -31,7 +31,7 @@ enum SettingsReader {
       problems += table.problems
     }
     problems = top.problems + defaults.problems + problems
-    if !problems.isEmpty { throw SettingsError(problems: problems) }
+    if !problems.isEmpty { throw SettingsProblems(problems) }
     return TokenRefreshSettings(accounts: accounts)
   }
 

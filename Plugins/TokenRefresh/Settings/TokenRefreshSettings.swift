@@ -9,7 +9,7 @@ struct TokenRefreshSettings: Sendable, Equatable {
 }
 
 extension TokenRefreshSettings: Decodable {
-  /// - Throws: ``SettingsError`` with every problem at once.
+  /// - Throws: ``SettingsProblems`` with every problem at once.
   init(from decoder: any Decoder) throws {
     self = try SettingsReader.read(try JSONValue(from: decoder))
   }
