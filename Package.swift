@@ -15,18 +15,15 @@ let settings: [SwiftSetting] =
 
 // Third-party products, named once.
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
-let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
-let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
-let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -47,15 +44,13 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
-    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+    // Without traits: nothing reads its settings from an environment or a file.
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
     .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
-    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
   // A target depends on its own floor and on lower ones; ArchitectureTests reads the floors from these comments.
@@ -89,7 +84,7 @@ let package = Package(
         "CCrashCell", "CTaskHostSystem", "CalendarTime", "Failpoints", "HostConditions", "HostThreads", "HostWatches", "OpenFiles",
         "PluginRuntime",
         "PluginTrust", "StrictText", "SchedulingLimits", "TaskModel",
-        "TaskScheduler", "TaskStore", "TypedCalls", "WorkerLink", "WorkerProcesses", "WorkerSandbox", crypto, logging, tomlKit,
+        "TaskScheduler", "TaskStore", "TypedCalls", "WorkerLink", "WorkerProcesses", "WorkerSandbox", logging, tomlKit,
       ],
       swiftSettings: settings),
     // The conformance test for plugin authors: each case runs in its own process.
@@ -135,7 +130,8 @@ let package = Package(
       swiftSettings: settings),
     .target(name: "TypedCalls", dependencies: ["CLibFFI", "StrictText", "TaskModel"], swiftSettings: settings),
     .systemLibrary(name: "CLibFFI", pkgConfig: "libffi", providers: [.apt(["libffi-dev"])]),
-    .target(name: "PluginTrust", dependencies: ["HostThreads", "StrictText", "TaskModel", crypto], swiftSettings: settings),
+    .target(name: "PluginTrust", dependencies: ["COpenSSL", "HostThreads", "StrictText", "TaskModel"], swiftSettings: settings),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .target(
       name: "WorkerProcesses",
       dependencies: ["CCrashCell", "CTaskHostSystem", "HostProcesses", "HostThreads", "TaskModel", "WorkerLink", deque],
@@ -181,7 +177,6 @@ let package = Package(
         "COpenSSL", "CZlib", "HTTPTransfer", "StrictText", "TaskHostSDK", logging,
       ],
       path: "Plugins/TokenRefresh", exclude: ["Entry"], swiftSettings: settings),
-    .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(
       name: "TokenRefreshEntry", dependencies: ["TaskHostSDK", "TokenRefresh"], path: "Plugins/TokenRefresh/Entry", swiftSettings: settings),
@@ -227,7 +222,7 @@ let package = Package(
       ],
       swiftSettings: settings),
     .testTarget(
-      name: "PluginTrustTests", dependencies: ["PluginTrust", "StrictText", "TaskModel", "TestSupport", crypto], swiftSettings: settings),
+      name: "PluginTrustTests", dependencies: ["PluginTrust", "StrictText", "TaskModel", "TestSupport"], swiftSettings: settings),
     .testTarget(name: "WorkerLinkTests", dependencies: ["CTaskHostSystem", "TaskModel", "WorkerLink"], swiftSettings: settings),
     .testTarget(name: "WorkerSandboxTests", dependencies: ["TaskModel", "TestSupport", "WorkerSandbox"], swiftSettings: settings),
     .testTarget(
@@ -249,8 +244,7 @@ let package = Package(
     .testTarget(
       name: "HostControlTests",
       dependencies: [
-        "CalendarTime", "ControlTestSupport", "HostControl", "HostThreads", "StrictText", "TaskModel", asyncHTTPClient, httpTypes, nioCore,
-        nioHTTP1,
+        "CalendarTime", "ControlTestSupport", "HTTPTransfer", "HostControl", "HostThreads", "StrictText", "TaskModel", logging, nioCore,
       ],
       swiftSettings: settings),
     .testTarget(
@@ -275,8 +269,9 @@ let package = Package(
       name: "TaskHostSDKTests", dependencies: ["CTaskHost", "TaskHostSDK", "TestSupport", logging], swiftSettings: settings),
     .testTarget(
       name: "TokenRefreshTests",
-      dependencies: ["StrictText", "TestSupport", "TokenRefresh", crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL],
+      dependencies: ["CLibSSL", "COpenSSL", "StrictText", "TestSupport", "TokenRefresh", logging, nioCore, nioHTTP1, nioPosix],
       swiftSettings: settings),
+    .systemLibrary(name: "CLibSSL", path: "Tests/CLibSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
     .testTarget(name: "EndToEndTests", dependencies: ["Failpoints", "TestSupport"], swiftSettings: settings),
     .executableTarget(
       name: "failpoint-probe", dependencies: ["Failpoints"], path: "Tests/FailpointsTests/Probe", swiftSettings: settings),

@@ -1,25 +1,22 @@
-import NIOHTTP1
-import AsyncHTTPClient
 import ControlTestSupport
+import HTTPTransfer
 @testable import HostControl
-import NIOCore
 import StrictText
 import Synchronization
 import TaskModel
 import Testing
 
 @Suite("Event stream") struct EventStreamTests {
-  private static func text(_ buffer: ByteBuffer) -> String { String(decoding: buffer.readableBytesView, as: UTF8.self) }
-
   @Test("a comment says at once that the client is subscribed; then events come, and the stream ends with the host")
   func stream() async throws {
     let host = MemoryHost()
     try await ControlFixture.with(host) { fixture in
       let client = HTTPTestClient(socket: fixture.socket)
-      let response = try await client.stream()
-      #expect(response.headers.first(name: "content-type") == "text/event-stream; charset=utf-8")
-      var body = response.body.makeAsyncIterator()
-      var text = try await body.next().map(Self.text) ?? ""
+      var parts = client.stream().makeAsyncIterator()
+      let first = try #require(try await parts.next())
+      #expect(first.head.status == 200)
+      #expect(first.head.values("content-type") == ["text/event-stream; charset=utf-8"])
+      var text = first.text
       #expect(text == ": subscribed\n\n")
 
       _ = try await client.send("POST", "/v1/requests", "{\"identifier\":\"a\"}")
@@ -29,7 +26,7 @@ import Testing
       host.log(run, "two\nlines")
       host.end(run, .succeeded, output: Array("{\n\"a\":1}".utf8), then: .succeeded)
       host.finish()
-      while let part = try await body.next() { text += Self.text(part) }
+      while let part = try await parts.next() { text += part.text }
       let names = text.split(separator: "\n").filter { $0.hasPrefix("event: ") }.map { $0.dropFirst(7) }
       #expect(names == ["request", "run", "progress", "log", "run", "request"])
       let data = text.split(separator: "\n").filter { $0.hasPrefix("data: ") }.map { Array($0.dropFirst(6).utf8) }
@@ -53,14 +50,13 @@ import Testing
           submitted: WallTime(unixMilliseconds: 0)))
     }
     try await ControlFixture.with(host) { fixture in
-      let response = try await HTTPTestClient(socket: fixture.socket).stream("?request=\(second)")
-      var body = response.body.makeAsyncIterator()
-      _ = try await body.next()
+      var parts = HTTPTestClient(socket: fixture.socket).stream("?request=\(second)").makeAsyncIterator()
+      _ = try await parts.next()
       host.change(first, to: .cancelled)
       host.change(second, to: .cancelled)
       host.finish()
       var text = ""
-      while let part = try await body.next() { text += Self.text(part) }
+      while let part = try await parts.next() { text += part.text }
       #expect(text.contains(second.description))
       #expect(!text.contains(first.description))
     }
@@ -71,10 +67,10 @@ import Testing
     let host = MemoryHost()
     let reading = Mutex<Task<Void, any Error>?>(nil)
     try await ControlFixture.with(host) { fixture in
-      let response = try await HTTPTestClient(socket: fixture.socket).stream()
+      let parts = HTTPTestClient(socket: fixture.socket).stream()
       let (subscribed, signal) = AsyncStream<Void>.makeStream()
       let task = Task {
-        for try await _ in response.body { signal.finish() }
+        for try await _ in parts { signal.finish() }
       }
       reading.withLock { $0 = task }
       for await _ in subscribed {}
@@ -90,11 +86,10 @@ import Testing
       let socket = "\(directory)/c.sock"
       try await ControlFixture.serve(host, on: ControlSocket(path: socket), changing: { $0.patience.eventLinger = .zero }) {
         do {
-          let response = try await HTTPTestClient(socket: socket).stream()
-          var body = response.body.makeAsyncIterator()
-          _ = try await body.next()
+          var parts = HTTPTestClient(socket: socket).stream().makeAsyncIterator()
+          _ = try await parts.next()
         }
-        // The response was dropped: its connection is closed.
+        // Nobody reads the answer any more: its connection is closed.
         for await _ in gone {}
       }
     }

@@ -1,4 +1,5 @@
-import AsyncHTTPClient
+import HTTPTransfer
+import HostControl
 import NIOCore
 import NIOHTTP1
 import StrictText
@@ -6,12 +7,12 @@ import StrictText
 /// Sends requests to a control socket.
 struct HTTPTestClient: Sendable {
   /// What came back.
-  struct Answer {
-    let status: Int
-    let headers: HTTPHeaders
+  struct Answer: Sendable {
+    let head: TransferHead
     let bytes: [UInt8]
     let node: JSONNode
 
+    var status: Int { head.status }
     /// `error.code`
     var code: String? { node["error"]?["code"]?.string }
     /// `error.field`
@@ -22,12 +23,16 @@ struct HTTPTestClient: Sendable {
     func raw(_ node: JSONNode?) -> String? { node.map { String(decoding: bytes[$0.range], as: UTF8.self) } }
   }
 
+  /// An answer while it comes. Its connection ends when nobody reads it any more.
+  typealias Parts = AsyncThrowingStream<(head: TransferHead, text: String), any Error>
+
   let socket: String
 
-  func request(_ method: String, _ path: String) -> HTTPClientRequest {
-    let host = socket.split(separator: "/", omittingEmptySubsequences: false).joined(separator: "%2F")
-    var request = HTTPClientRequest(url: "http+unix://\(host)\(path)")
-    request.method = HTTPMethod(rawValue: method)
+  func request(_ method: String, _ path: String) -> TransferRequest {
+    var request = TransferRequest(url: "http://localhost" + path)
+    request.method = method
+    request.socketPath = socket
+    request.timeout = .seconds(30)
     return request
   }
 
@@ -37,19 +42,33 @@ struct HTTPTestClient: Sendable {
 
   func send(_ method: String, _ path: String, bytes: [UInt8]?) async throws -> Answer {
     var request = request(method, path)
-    if let bytes { request.body = .bytes(bytes) }
+    request.body = bytes
     return try await answer(to: request)
   }
 
-  func answer(to request: HTTPClientRequest) async throws -> Answer {
-    let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
-    let answer = Array(try await response.body.collect(upTo: 1 << 28).readableBytesView)
-    return Answer(
-      status: Int(response.status.code), headers: response.headers, bytes: answer, node: try JSONReader.read(answer))
+  func answer(to request: TransferRequest) async throws -> Answer {
+    let answer = try await Transfer(request).onThread { transfer throws(TransferFailure) in try transfer.answer(mostBytes: 1 << 28) }
+    return Answer(head: answer.head, bytes: answer.body, node: try JSONReader.read(answer.body))
   }
 
-  /// The response of `GET /v1/stream`, once its head is there.
-  func stream(_ query: String = "") async throws -> HTTPClientResponse {
-    try await HTTPClient.shared.execute(request("GET", "/v1/stream\(query)"), timeout: .seconds(30))
+  /// The answer of `GET /v1/stream`.
+  func stream(_ query: String = "") -> Parts {
+    let transfer = Transfer(request("GET", "/v1/stream\(query)"))
+    return Parts { continuation in
+      continuation.onTermination = { _ in transfer.cancel() }
+      Task {
+        do {
+          _ = try await transfer.onThread { transfer throws(TransferFailure) in
+            try transfer.run { head, part in
+              continuation.yield((head, String(decoding: part, as: UTF8.self)))
+              return true
+            }
+          }
+          continuation.finish()
+        } catch {
+          continuation.finish(throwing: error)
+        }
+      }
+    }
   }
 }

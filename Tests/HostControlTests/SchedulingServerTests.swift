@@ -1,5 +1,6 @@
-import AsyncHTTPClient
 import ControlTestSupport
+import HTTPTransfer
+import HostControl
 import HostThreads
 import NIOHTTP1
 import StrictText
@@ -63,8 +64,8 @@ import Testing
       var ids: [String?] = []
       for _ in 0..<2 {
         var request = client.request("POST", "/v1/requests")
-        request.headers.add(name: "Idempotency-Key", value: "once")
-        request.body = .bytes(Array("{\"identifier\":\"a\"}".utf8))
+        request.headers = [("Idempotency-Key", "once")]
+        request.body = Array("{\"identifier\":\"a\"}".utf8)
         let answer = try await client.answer(to: request)
         #expect(answer.status == 201)
         #expect(answer.node["repeated"]?.bool == (ids.isEmpty ? nil : true))

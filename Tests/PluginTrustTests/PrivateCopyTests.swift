@@ -1,5 +1,4 @@
 import TestSupport
-import Crypto
 import Glibc
 import TaskModel
 import Testing
@@ -14,7 +13,7 @@ import Testing
     let bytes = try SamplePlugin.read(path)
     let plugin = try fixture.copies.take(path)
     #expect(plugin.file == (try PluginFile(inspecting: path)))
-    #expect(plugin.digest == Array(SHA256.hash(data: bytes)))
+    #expect(plugin.digest == SHA256.digest(of: bytes))
     #expect(plugin.copy == fixture.copy(plugin.digestText + ".so"))
     #expect(try SamplePlugin.read(plugin.copy) == bytes)
     #expect(try CopyFixture.info(plugin.copy).st_mode == S_IFREG | 0o500)
@@ -30,7 +29,7 @@ import Testing
     let bytes = try SamplePlugin.bytes.get() + (0..<padding).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     let path = try fixture.plugins.write(bytes, to: "lib.so")
     let plugin = try fixture.copies.take(path)
-    #expect(plugin.digest == Array(SHA256.hash(data: bytes)))
+    #expect(plugin.digest == SHA256.digest(of: bytes))
     #expect(try SamplePlugin.read(plugin.copy) == bytes)
   }
 
@@ -50,7 +49,7 @@ import Testing
     try #require(Program.status(["sh", "-c", harm, "sh", path, other]) == 0)
     #expect(try library.answer() == 42)
     #expect(try LoadedLibrary(plugin.copy).answer() == 42)
-    #expect(Array(SHA256.hash(data: try SamplePlugin.read(plugin.copy))) == plugin.digest)
+    #expect(SHA256.digest(of: try SamplePlugin.read(plugin.copy)) == plugin.digest)
   }
 
   @Test(
@@ -165,9 +164,9 @@ import Testing
     // Its marks cannot show this one; reading does.
     let flip = "chmod 700 \"$1\" && printf X | dd of=\"$1\" bs=1 seek=5000 conv=notrunc 2>/dev/null && chmod 500 \"$1\""
     try #require(Program.status(["sh", "-c", flip, "sh", first.copy]) == 0)
-    #expect(Array(SHA256.hash(data: try SamplePlugin.read(first.copy))) != first.digest)
+    #expect(SHA256.digest(of: try SamplePlugin.read(first.copy)) != first.digest)
     _ = try fixture.copies.take(path)
-    #expect(Array(SHA256.hash(data: try SamplePlugin.read(first.copy))) == first.digest)
+    #expect(SHA256.digest(of: try SamplePlugin.read(first.copy)) == first.digest)
   }
 
   @Test("a known plugin is opened again from its copy, the original unread")

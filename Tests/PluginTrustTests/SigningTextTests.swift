@@ -1,4 +1,3 @@
-import Crypto
 import Glibc
 import StrictText
 import Testing
@@ -23,7 +22,7 @@ import Testing
     let key = try PluginSigningKey(parsing: Array(Self.keyText.utf8))
     #expect(key.text == Self.keyText)
     #expect(Hex.text(key.publicKey.bytes) == "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a")
-    #expect(key.publicKey.id == Hex.text(SHA256.hash(data: key.publicKey.bytes).prefix(8)))
+    #expect(key.publicKey.id == Hex.text(SHA256.digest(of: key.publicKey.bytes).prefix(8)))
     #expect(
       key.publicKey.text
         == "taskhost public key\nformat=1\nalgorithm=ed25519\nid=21fe31dfa154a261\nkey=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=\n")
@@ -44,10 +43,10 @@ import Testing
 
   @Test("a signature is of the format's message, not of the bare digest, and of one digest only")
   func domain() throws {
-    let raw = Curve25519.Signing.PrivateKey()
-    let key = try PluginPublicKey(bytes: Array(raw.publicKey.rawRepresentation))
+    let raw = try #require(Ed25519.newPrivateKey())
+    let key = try PluginPublicKey(bytes: try #require(Ed25519.publicKey(of: raw)))
     func signature(_ message: [UInt8]) throws -> PluginSignature {
-      PluginSignature(keyID: key.id, bytes: Array(try raw.signature(for: message)))
+      PluginSignature(keyID: key.id, bytes: try #require(Ed25519.signature(of: message, with: raw)))
     }
     let hex = String(repeating: "05", count: 32)
     #expect(key.verifies(try signature(Array("taskhost plugin signature v1\n\(hex)\n".utf8)), digest: Self.digest))

@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import StrictText
 import Testing
@@ -108,8 +107,8 @@ import Testing
   func assertion(_ audience: String?) async throws {
     let fixture = try Fixture()
     try fixture.signIn()
-    let key = P256.Signing.PrivateKey()
-    try fixture.write(key.pemRepresentation + "\n", to: "client.pem")
+    let key = try TestKey()
+    try fixture.write(key.pem, to: "client.pem")
     try await TestServer.serving({ _ in .json(Fixture.rotation) }) { server in
       let account = fixture.account(
         endpoint: server.address,
@@ -128,8 +127,7 @@ import Testing
       #expect(claims["sub"] == "client 1")
       #expect(claims["aud"] == .string(audience ?? server.address))
       #expect(claims["exp"] == .integer(Int64(TestHost.start.timeIntervalSince1970) + 300))
-      let signature = try P256.Signing.ECDSASignature(rawRepresentation: Self.decode(parts[2]))
-      #expect(key.publicKey.isValidSignature(signature, for: Data((parts[0] + "." + parts[1]).utf8)))
+      #expect(key.verifies(Array(try Self.decode(parts[2])), of: Array((parts[0] + "." + parts[1]).utf8)))
     }
   }
 
@@ -146,15 +144,14 @@ import Testing
 
       """
     let unusable = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"
-    let key = try P256.Signing.PrivateKey(pemRepresentation: block)
+    let key = try TestKey(pem: block)
     for text in [
       parameters + block, (parameters + block).replacing("\n", with: "\r\n"), "Bag Attributes\n" + TestAuthority.certificate + "\n" + block,
       unusable + block + unusable,
     ] {
       let assertion = try ClientAssertion.make(clientID: "c", audience: "a", key: Secret(text), keyID: nil, now: TestHost.start)
       let parts = assertion.reveal().split(separator: ".").map(String.init)
-      let signature = try P256.Signing.ECDSASignature(rawRepresentation: Self.decode(parts[2]))
-      #expect(key.publicKey.isValidSignature(signature, for: Data((parts[0] + "." + parts[1]).utf8)))
+      #expect(key.verifies(Array(try Self.decode(parts[2])), of: Array((parts[0] + "." + parts[1]).utf8)))
     }
     for text in [parameters, unusable, "", "-----BEGIN EC PRIVATE KEY-----"] {
       #expect(throws: ClientAssertion.Unusable.self) {

@@ -1,7 +1,6 @@
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import NIOSSL
 import Synchronization
 
 /// A real HTTP/1.1 server on a loopback port of its own, with the answers the test gives it.
@@ -68,7 +67,7 @@ final class TestServer: Sendable {
   ///
   /// - Parameter secure: Whether it speaks TLS, with the certificate of ``TestAuthority``.
   static func serving(_ answer: @escaping Answer, secure: Bool = false, _ body: (TestServer) async throws -> Void) async throws {
-    let server = try await TestServer(answer, try secure ? tls() : nil)
+    let server = try await TestServer(answer, secure)
     do {
       try await body(server)
     } catch {
@@ -86,22 +85,15 @@ final class TestServer: Sendable {
     return port
   }
 
-  private static func tls() throws -> NIOSSLContext {
-    try NIOSSLContext(
-      configuration: .makeServerConfiguration(
-        certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(TestAuthority.serverCertificate.utf8)).map { .certificate($0) },
-        privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(TestAuthority.serverKey.utf8), format: .pem))))
-  }
-
-  private init(_ answer: @escaping Answer, _ tls: NIOSSLContext?) async throws {
-    scheme = tls == nil ? "http" : "https"
+  private init(_ answer: @escaping Answer, _ secure: Bool) async throws {
+    scheme = secure ? "https" : "http"
     let recorder = Recorder()
     recorded = recorder
     channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
+          if secure { try channel.pipeline.syncOperations.addHandler(TLSHandler()) }
           try channel.pipeline.syncOperations.configureHTTPServerPipeline()
           try channel.pipeline.syncOperations.addHandler(Handler(answer, recorder))
         }

@@ -1,4 +1,3 @@
-import Crypto
 import Glibc
 import HostThreads
 
@@ -26,11 +25,11 @@ enum FileDigest {
       offset += UInt64(got)
       guard offset <= file.size else { throw .changed }
       let bytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<got])
-      hasher.update(bufferPointer: bytes)
+      hasher.update(bytes)
       guard let copy else { continue }
       do throws(ErrorNumber) { try WholeTransfer.write(bytes, to: copy) } catch { throw .copyFailed(error.code) }
     }
     guard offset == file.size else { throw .changed }
-    return Array(hasher.finalize())
+    return hasher.finish()
   }
 }

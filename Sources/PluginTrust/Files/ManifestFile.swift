@@ -1,5 +1,3 @@
-import Crypto
-
 /// A manifest `NAME.task.toml`, which adopts a library, whose owner, mode and directories passed the checks. Its text is not checked here.
 public struct ManifestFile: Sendable, Equatable {
   /// The maximum size of a manifest in bytes; a typical one has a few hundred.
@@ -35,7 +33,7 @@ public struct ManifestFile: Sendable, Equatable {
     self.path = path
     self.name = name
     self.text = text
-    digest = Array(SHA256.hash(data: bytes))
+    digest = SHA256.digest(of: bytes)
   }
 
   /// Checks and reads one manifest by its path, as a scan does. For `taskhost plugins inspect`.

@@ -1,4 +1,3 @@
-import Crypto
 import StrictText
 
 /// The public half of an Ed25519 key, which checks signatures.
@@ -15,11 +14,9 @@ public struct PluginPublicKey: Sendable, Hashable {
 
   /// - Parameter bytes: 32 bytes.
   init(bytes: [UInt8]) throws(SigningFlaw) {
-    guard (try? Curve25519.Signing.PublicKey(rawRepresentation: bytes)) != nil else {
-      throw SigningFlaw("has a key that is not 32 bytes")
-    }
+    guard bytes.count == 32 else { throw SigningFlaw("has a key that is not 32 bytes") }
     self.bytes = bytes
-    id = Hex.text(SHA256.hash(data: bytes).prefix(8))
+    id = Hex.text(SHA256.digest(of: bytes).prefix(8))
   }
 
   /// Parses the text of a file strictly.
@@ -59,7 +56,6 @@ public struct PluginPublicKey: Sendable, Hashable {
   ///
   /// - Parameter digest: SHA-256 of the content, 32 bytes.
   public func verifies(_ signature: PluginSignature, digest: [UInt8]) -> Bool {
-    guard signature.keyID == id, let key = try? Curve25519.Signing.PublicKey(rawRepresentation: bytes) else { return false }
-    return key.isValidSignature(signature.bytes, for: SigningFormat.message(digest: digest))
+    signature.keyID == id && Ed25519.verifies(signature.bytes, of: SigningFormat.message(digest: digest), by: bytes)
   }
 }

@@ -1,4 +1,3 @@
-import Crypto
 import Glibc
 import StrictText
 
@@ -7,34 +6,30 @@ public struct PluginSigningKey: Sendable, CustomStringConvertible, CustomReflect
   /// The public half.
   public let publicKey: PluginPublicKey
 
-  private let key: Curve25519.Signing.PrivateKey
+  /// The key as Ed25519 writes it, 32 bytes.
+  private let bytes: [UInt8]
 
   private static let title = "taskhost private key, keep it secret"
 
-  private init(_ key: Curve25519.Signing.PrivateKey) throws(SigningFlaw) {
-    self.key = key
-    publicKey = try PluginPublicKey(bytes: Array(key.publicKey.rawRepresentation))
+  private init(_ bytes: [UInt8]) throws(SigningFlaw) {
+    guard let publicKey = Ed25519.publicKey(of: bytes) else { throw SigningFlaw("has a key that is not 32 bytes in base64") }
+    self.bytes = bytes
+    self.publicKey = try PluginPublicKey(bytes: publicKey)
   }
 
   /// Creates a key from the system's random numbers.
   public static func generate() throws(SigningFileError) -> PluginSigningKey {
-    do throws(SigningFlaw) {
-      return try PluginSigningKey(Curve25519.Signing.PrivateKey())
-    } catch {
-      throw SigningFileError("key", error.observed, "Try again.")
+    guard let bytes = Ed25519.newPrivateKey(), let key = try? PluginSigningKey(bytes) else {
+      throw SigningFileError("key", "cannot be made", "Try again.")
     }
+    return key
   }
 
   /// Parses the text of a file strictly.
   init(parsing text: [UInt8]) throws(SigningFlaw) {
     let values = try SigningText.values(of: ["format", "algorithm", "id", "key"], title: Self.title, in: text)
     try SigningFormat.check(values[0], values[1])
-    guard let bytes = Base64.decode(Array(values[3])), bytes.count == 32,
-      let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: bytes)
-    else {
-      throw SigningFlaw("has a key that is not 32 bytes in base64")
-    }
-    try self.init(key)
+    try self.init(Base64.decode(Array(values[3])) ?? [])
     guard values[2].elementsEqual(publicKey.id.utf8) else { throw SigningFlaw("has an id that does not match its key") }
   }
 
@@ -57,10 +52,10 @@ public struct PluginSigningKey: Sendable, CustomStringConvertible, CustomReflect
   /// - Parameter digest: SHA-256 of the content, 32 bytes.
   /// - Throws: Only if the cryptographic library fails.
   public func signature(digest: [UInt8]) throws(SigningFileError) -> PluginSignature {
-    guard let bytes = try? key.signature(for: SigningFormat.message(digest: digest)) else {
+    guard let signature = Ed25519.signature(of: SigningFormat.message(digest: digest), with: bytes) else {
       throw SigningFileError("key \(publicKey.id)", "cannot sign", "Try again.")
     }
-    return PluginSignature(keyID: publicKey.id, bytes: Array(bytes))
+    return PluginSignature(keyID: publicKey.id, bytes: signature)
   }
 
   /// What is in the key's file.
@@ -69,7 +64,7 @@ public struct PluginSigningKey: Sendable, CustomStringConvertible, CustomReflect
       Self.title,
       [
         "format": SigningFormat.version, "algorithm": SigningFormat.algorithm, "id": publicKey.id,
-        "key": Base64.encode(Array(key.rawRepresentation)),
+        "key": Base64.encode(bytes),
       ])
   }
 

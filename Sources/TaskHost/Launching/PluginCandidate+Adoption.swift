@@ -1,4 +1,3 @@
-import Crypto
 import PluginTrust
 import TaskModel
 
@@ -24,7 +23,7 @@ extension PluginCandidate {
       }
     }
     self.init(
-      path: file.path, digest: Array(SHA256.hash(data: file.digest + library.digest)), copy: library.loaded ?? library.original, elf: nil,
+      path: file.path, digest: SHA256.digest(of: file.digest + library.digest), copy: library.loaded ?? library.original, elf: nil,
       signature: signature, adoption: adoption, fileDigest: file.digest, copyDigest: library.digest, remembered: nil)
   }
 }

@@ -1,5 +1,5 @@
-import Crypto
 import HostThreads
+import PluginTrust
 import TaskModel
 import WorkerProcesses
 
@@ -75,7 +75,7 @@ final class VerdictCache: @unchecked Sendable {  // reason: everything that chan
   private func hash(_ identifier: TaskIdentifier?) -> [UInt8] {
     monitor.locked {
       if let known = circumstances[identifier] { return known }
-      let hash = Array(SHA256.hash(data: Array(specs.circumstances(of: identifier).utf8)))
+      let hash = SHA256.digest(of: Array(specs.circumstances(of: identifier).utf8))
       circumstances[identifier] = hash
       return hash
     }
