@@ -10,7 +10,7 @@ import TaskModel
 /// none needs a hand-over. A leader ensures that it has a successor before it waits. So a thread that hangs in a handler is replaced
 /// immediately, and no thread is created at a deadline.
 /// - Source: Schmidt et al., "Leader/Followers" (POSA 2).
-final class DeadlineThreads: @unchecked Sendable {  // reason: everything that changes is touched with `lock` held
+final class DeadlineThreads: RunDeadlines, @unchecked Sendable {  // reason: everything that changes is touched with `lock` held
   private struct Entry: Comparable {
     let time: MonotonicTime
     let slot: Int

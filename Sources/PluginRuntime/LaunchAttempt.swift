@@ -6,7 +6,7 @@ import TypedCalls
 
 /// One launch, on the thread that calls ``perform()``; another thread may abandon it.
 final class LaunchAttempt: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
-  private typealias Entry = @convention(c) (UnsafePointer<taskhost_api>?, taskhost_launch) -> taskhost_status
+  private typealias Function = @convention(c) (UnsafePointer<taskhost_api>?, taskhost_launch) -> taskhost_status
 
   private let order: LaunchOrder
   private let monitor = Monitor()
@@ -36,21 +36,29 @@ final class LaunchAttempt: @unchecked Sendable {  // reason: everything that cha
   }
 
   private func load() throws(LaunchFailure) -> LaunchedPlugin {
-    guard let image = dlopen(order.path, RTLD_NOW | RTLD_LOCAL) else {
+    let path: String
+    switch order.source {
+    case .file(let file): path = file
+    case .function(let launch): return launched(try launchKnowing(launch), shutdown: nil, mainQueue: nil)
+    }
+    guard let image = dlopen(path, RTLD_NOW | RTLD_LOCAL) else {
       throw LaunchFailure(step: .load, observed: dlerror().map { String(cString: $0) } ?? "dlopen failed")
     }
     if let adoption = order.adoption { return try adopt(adoption, image) }
     guard let entry = dlsym(image, "taskhost_plugin_launch") else {
       throw LaunchFailure(step: .load, observed: "it has no taskhost_plugin_launch")
     }
-    let launch = unsafeBitCast(entry, to: Entry.self)
+    let launch = unsafeBitCast(entry, to: Function.self)
     let shutdown = dlsym(image, "taskhost_plugin_shutdown").map {
       ShutdownHook(function: unsafeBitCast($0, to: (@convention(c) () -> Void).self))
     }
-    let result = try launchKnowing(launch)
-    return LaunchedPlugin(
-      handlers: result.handlers, changes: result.changes, shutdown: shutdown, mainQueue: MainQueueServer(of: image),
-      askedTooEarly: result.askedTooEarly, askedForRequests: result.askedForRequests)
+    return launched(try launchKnowing { launch($0, $1) }, shutdown: shutdown, mainQueue: MainQueueServer(of: image))
+  }
+
+  private func launched(_ result: LaunchSession.Result, shutdown: ShutdownHook?, mainQueue: MainQueueServer?) -> LaunchedPlugin {
+    LaunchedPlugin(
+      handlers: result.handlers, changes: result.changes, shutdown: shutdown, mainQueue: mainQueue, askedTooEarly: result.askedTooEarly,
+      askedForRequests: result.askedForRequests)
   }
 
   /// Registers the function of a library that knows nothing of taskhost.
@@ -87,7 +95,7 @@ final class LaunchAttempt: @unchecked Sendable {  // reason: everything that cha
 
   /// Launches so that the plugin gets its settings: where it asked for them first, its registration only told who it is, and it is called
   /// again with that known. What it submitted and cancelled in the first call is dropped.
-  private func launchKnowing(_ launch: Entry) throws(LaunchFailure) -> LaunchSession.Result {
+  private func launchKnowing(_ launch: LaunchOrder.Entry) throws(LaunchFailure) -> LaunchSession.Result {
     let (status, first, sentence) = try call(launch, identifier: order.identifier)
     guard first.askedTooEarly, first.surplus == nil, let known = first.handlers.first?.registered.identifier else {
       return try checked(status, first, sentence)
@@ -104,9 +112,9 @@ final class LaunchAttempt: @unchecked Sendable {  // reason: everything that cha
 
   /// One call of the launch function, with its `last_error`.
   private func call(
-    _ launch: Entry, identifier: TaskIdentifier?
+    _ launch: LaunchOrder.Entry, identifier: TaskIdentifier?
   ) throws(LaunchFailure) -> (taskhost_status, LaunchSession.Result, String) {
-    guard let table = HostTable.shared else { throw LaunchFailure(step: .load, observed: "no memory is left for the host's table") }
+    guard let table = order.table ?? HostTable.shared else { throw LaunchFailure(step: .load, observed: "no memory is left for the host's table") }
     let session = LaunchSession(policy: order.policy, identifier: identifier, handlerLimit: order.handlerLimit)
     let handle = LaunchTable.open(session)
     defer { LaunchTable.close(handle) }

@@ -40,14 +40,14 @@ extension LiveRun {
   /// Whole milliseconds until expiration: positive before the run has expired, 0 or negative afterwards.
   func remainingMilliseconds() throws(CallFailure) -> Int64 {
     try whileLive {
-      let now = SystemClock.now
+      let now = clock.now
       return stop == nil ? max(1, (deadline - now).wholeMilliseconds) : min(0, (expiredAt - now).wholeMilliseconds)
     }
   }
 
   /// Whole milliseconds until the forced stop; before expiration, the whole grace.
   func graceMilliseconds() throws(CallFailure) -> Int64 {
-    try whileLive { max(0, (stop == nil ? order.contract.grace : forceAt - SystemClock.now).wholeMilliseconds) }
+    try whileLive { max(0, (stop == nil ? order.contract.grace : forceAt - clock.now).wholeMilliseconds) }
   }
 
   /// The descriptor that is readable once the run has expired; the run closes it.
@@ -64,14 +64,14 @@ extension LiveRun {
 
   /// Sleeps without holding the lock. Throws `expired` as soon as the run expires, `stale` as soon as it is over.
   func sleep(_ duration: Duration) throws(CallFailure) {
-    let end = SystemClock.now + duration
+    let end = clock.now + duration
     monitor.lock()
     defer { monitor.unlock() }
     while true {
       guard phase == .live else { throw .stale }
       guard stop == nil else { throw CallFailure(.expired, "the run has expired") }
-      guard SystemClock.now < end else { return }
-      monitor.wait(until: end)
+      guard clock.now < end else { return }
+      clock.wait(monitor, until: end, for: self)
     }
   }
 
@@ -84,9 +84,9 @@ extension LiveRun {
       report.progress = progress
       if progress.completed > highestCompleted {
         highestCompleted = progress.completed
-        if let stallLimit { stallEnd = SystemClock.now + stallLimit }
+        if let stallLimit { stallEnd = clock.now + stallLimit }
       }
-      return progressReports.pass(at: SystemClock.now) ? progress : nil
+      return !clock.limitsReports || progressReports.pass(at: clock.now) ? progress : nil
     }
   }
 
@@ -95,7 +95,7 @@ extension LiveRun {
   /// - Returns: The lines to report: a line about dropped lines, if any, and the line itself; empty if it is dropped.
   func log(_ line: LogLine) throws(CallFailure) -> [LogLine] {
     try whileLive {
-      guard lines.pass(at: SystemClock.now) else { return [] }
+      guard !clock.limitsReports || lines.pass(at: clock.now) else { return [] }
       let told = [droppedLines(), line].compactMap(\.self)
       for line in told { keep(line) }
       return told
@@ -116,5 +116,11 @@ extension LiveRun {
   }
 
   /// Changes the report of the run.
-  func change(_ body: (inout RunReport) -> Void) throws(CallFailure) { try whileLive { body(&report) } }
+  func change(_ body: (inout RunReport) -> Void) throws(CallFailure) {
+    let changed = try whileLive {
+      body(&report)
+      return report
+    }
+    clock.changed(changed, of: self)
+  }
 }

@@ -54,7 +54,7 @@ extension LiveRun {
   /// With the lock held: marks the run as expired and wakes its sleeping and polling threads.
   private func expire(_ reason: StopReason) -> Due {
     stop = reason
-    expiredAt = SystemClock.now
+    expiredAt = clock.now
     forceAt = expiredAt + order.contract.grace
     if eventDescriptor >= 0 { _ = taskhost_system_event_set(eventDescriptor) }
     monitor.broadcast()
@@ -92,7 +92,7 @@ extension LiveRun {
   /// With the lock held. Waits for a call in progress, also after force, since its context may be on the run's stack.
   private func clearExpirationHandler() throws(CallFailure) {
     if case .calling(let thread) = callback, pthread_equal(thread, pthread_self()) == 0 {
-      while case .calling = callback { monitor.wait() }
+      while case .calling = callback { clock.wait(monitor, until: .distantFuture, for: self) }
     }
     expirationHandler = nil
     expirationContext = nil

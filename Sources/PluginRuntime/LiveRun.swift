@@ -2,13 +2,13 @@ import CTaskHost
 import CTaskHostSystem
 import Glibc
 import HostThreads
-import TaskModel
+package import TaskModel
 
 /// A run from its order until its handler has returned. The functions of the host's table operate on it.
 ///
 /// Life: `waiting` for its thread → `live` → `closed`, by the handler's return or by force. A closed run refuses all calls.
 /// After force the handler may still be running: the payload and the descriptor live on until it returns, because its thread holds the run.
-final class LiveRun: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
+package final class LiveRun: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
   enum Phase { case waiting, live, closed }
   /// The progress of the single call of the expiration handler.
   enum Callback { case none, calling(pthread_t), returned }
@@ -16,7 +16,8 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
   let order: RunOrder
   /// The kinds of all handlers of its plugin.
   let kinds: [TaskIdentifier: TaskKind]
-  let services: any RunServices
+  package let services: any RunServices
+  package let clock: any RunClock
   let sink: @Sendable (LauncherEvent) -> Void
   /// It expires this long after its `completed` last increased; nil for no stall limit.
   let stallLimit: Duration?
@@ -58,12 +59,13 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
 
   init(
     order: RunOrder, kinds: [TaskIdentifier: TaskKind] = [:], stallLimit: Duration?, services: any RunServices,
-    sink: @escaping @Sendable (LauncherEvent) -> Void
+    clock: any RunClock = MachineClock(), sink: @escaping @Sendable (LauncherEvent) -> Void
   ) {
     self.order = order
     self.kinds = kinds
     self.stallLimit = stallLimit
     self.services = services
+    self.clock = clock
     self.sink = sink
   }
 
@@ -73,7 +75,7 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
     free(UnsafeMutablePointer(mutating: requestID))
   }
 
-  var context: RunReference { RunReference(run: order.run, request: order.request, identifier: order.contract.identifier) }
+  package var context: RunReference { RunReference(run: order.run, request: order.request, identifier: order.contract.identifier) }
 
   /// How a run ended, for the sink.
   struct End {
@@ -96,7 +98,7 @@ final class LiveRun: @unchecked Sendable {  // reason: everything that changes i
       guard phase == .waiting else { return nil }
       phase = .live
       self.thread = thread
-      let now = SystemClock.now
+      let now = clock.now
       if let budget = order.contract.budget { budgetEnd = now + budget }
       if let stallLimit { stallEnd = now + stallLimit }
       return deadline

@@ -57,6 +57,7 @@ final class RunTable: Sendable {
       slot < entries.runs.count ? entries.runs[slot] : nil
     }
     guard let found, found.handle == handle else { throw .stale }
+    found.clock.enters(found)
     return found
   }
 
@@ -64,6 +65,13 @@ final class RunTable: Sendable {
   ///
   /// Searches both tables under one lock, so that a run that moves between them is found.
   func findWithForced(_ handle: taskhost_task) throws(CallFailure) -> LiveRun {
+    let run = try lookUp(handle)
+    run.clock.enters(run)
+    return run
+  }
+
+  /// As ``findWithForced(_:)``, for the host: the run's clock is not told.
+  func lookUp(_ handle: taskhost_task) throws(CallFailure) -> LiveRun {
     let slot = Int(handle >> 48)
     let found = entries.withLock { entries -> LiveRun? in
       if let run = slot < entries.runs.count ? entries.runs[slot] : nil, run.handle == handle { return run }
@@ -81,12 +89,13 @@ final class RunTable: Sendable {
       return (entries.graced[handle]?.run, entries.graced[handle]?.end)
     }
     guard let run else { throw .stale }
+    run.clock.enters(run)
     // A run that is just leaving the table is asked for its grace itself.
     guard let end = end ?? run.endOfGrace else {
       try run.whileLive {}
       return run
     }
-    guard SystemClock.now < end else { throw .stale }
+    guard run.clock.now < end else { throw .stale }
     return run
   }
 
@@ -94,15 +103,14 @@ final class RunTable: Sendable {
   /// follows when its handler returns.
   func leave(_ run: LiveRun, stillRunning: Bool) {
     let end = stillRunning ? nil : run.endOfGrace
-    let now = SystemClock.now
     entries.withLock { entries in
       let slot = Int(run.handle >> 48)
       guard slot < entries.runs.count, entries.runs[slot] === run else { return }
       entries.runs[slot] = nil
       entries.free.append(slot)
       if stillRunning { entries.forced[run.handle] = run }
-      if !entries.graced.isEmpty { entries.graced = entries.graced.filter { $0.value.end > now } }
-      if let end, end > now, entries.graced.count < Self.gracedLimit { entries.graced[run.handle] = (run, end) }
+      if !entries.graced.isEmpty { entries.graced = entries.graced.filter { $0.value.end > $0.value.run.clock.now } }
+      if let end, end > run.clock.now, entries.graced.count < Self.gracedLimit { entries.graced[run.handle] = (run, end) }
     }
   }
 

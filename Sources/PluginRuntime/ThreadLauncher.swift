@@ -33,7 +33,8 @@ public final class ThreadLauncher: Launcher {
   private let state = Guarded(State())
   /// Held while suspension or its end is told, so that the sink learns of them in the order they came about.
   private let telling = Monitor()
-  private let deadlines: DeadlineThreads
+  private let clock: any RunClock
+  private let deadlines: any RunDeadlines
   private let idleness = IdleAllowance()
 
   /// What the process is that the threads are in.
@@ -54,17 +55,18 @@ public final class ThreadLauncher: Launcher {
     try self.init(services: services, role: role, stallLimit: { $0.stallLimit }, sink: sink)
   }
 
-  /// As the public one, with other limits than the kinds' on the time without progress.
-  init(
+  /// As the public one, with other limits than the kinds' on the time without progress, or on another clock.
+  package init(
     services: any RunServices, role: Role = .host, stallLimit: @escaping @Sendable (TaskKind) -> Duration?,
-    sink: @escaping @Sendable (LauncherEvent) -> Void
+    clock: (any RunClock)? = nil, sink: @escaping @Sendable (LauncherEvent) -> Void
   ) throws(HostThread.Failure) {
     self.services = services
     self.role = role
     self.stallLimit = stallLimit
     self.sink = sink
     let relay = Relay()
-    deadlines = try DeadlineThreads { run in relay.launcher?.carryOut(run) }
+    self.clock = clock ?? MachineClock()
+    deadlines = try self.clock.deadlines { run in relay.launcher?.carryOut(run) }
     relay.launcher = self
   }
 
@@ -98,7 +100,8 @@ public final class ThreadLauncher: Launcher {
         let identifier = order.contract.identifier
         let plugin = state.plugins[identifier]
         let run = LiveRun(
-          order: order, kinds: plugin?.kinds ?? [:], stallLimit: stallLimit(order.contract.kind), services: services, sink: sink)
+          order: order, kinds: plugin?.kinds ?? [:], stallLimit: stallLimit(order.contract.kind), services: services, clock: clock,
+          sink: sink)
         guard let plugin else {
           refused.append((run, "no handler for \(identifier) is loaded"))
           continue
@@ -160,7 +163,7 @@ public final class ThreadLauncher: Launcher {
   private func stop(_ run: RunID, reason: StopReason, force: Bool) {
     guard let live = state.withLock({ $0.live[run] }) else { return }
     live.request(stop: reason, force: force)
-    deadlines.arm(live, at: SystemClock.now)
+    deadlines.arm(live, at: clock.now)
   }
 
   /// Calls the hooks of the plugins that have no abandoned run: a hook is promised that no run is live.
@@ -176,6 +179,9 @@ public final class ThreadLauncher: Launcher {
     deadlines.end()
     return abandoned + PluginImage.shutDown(hooks)
   }
+
+  /// Forgets the handlers: no run begins any more, and the launcher can be freed.
+  package func forgetPlugins() { state.withLock { $0.plugins = [:] } }
 
   // MARK: One run, on its thread
 
@@ -226,7 +232,7 @@ public final class ThreadLauncher: Launcher {
   // MARK: Expiration and force, on a deadline thread
 
   private func carryOut(_ run: LiveRun) {
-    switch run.due(at: SystemClock.now) {
+    switch run.due(at: clock.now) {
     case .nothing(let next): deadlines.arm(run, at: next)
     case .announce(let reason, let next):
       deadlines.arm(run, at: next)
@@ -236,7 +242,7 @@ public final class ThreadLauncher: Launcher {
       sink(.expired(run.context, reason))
     case .expired(let reason, let call?, _):
       // The handler does not wait for the sink and need not return: another deadline thread sends the event and arms the forced stop.
-      deadlines.arm(run, at: SystemClock.now)
+      deadlines.arm(run, at: clock.now)
       run.perform(call, reason: reason)
     case .force(let reason): force(run, reason)
     }

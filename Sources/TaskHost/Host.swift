@@ -9,6 +9,7 @@ import Synchronization
 public import TaskModel
 import TaskScheduler
 import TaskStore
+import TypedCalls
 import WorkerProcesses
 import WorkerSandbox
 

@@ -6,6 +6,7 @@ import PluginTrust
 import TaskModel
 import TaskScheduler
 import TaskStore
+import TypedCalls
 import WorkerProcesses
 
 /// What a host is put together from before its plugins are there.

@@ -163,17 +163,3 @@ extension CallAnswer {
 
   fileprivate init(_ result: Result<Void, RequestRefusal>) { self.init(result.map { .done }) }
 }
-
-/// Which identifiers a plugin may submit to: its own, and those of `may_submit` in its configuration.
-struct SubmissionRules: Sendable {
-  let others: [TaskIdentifier: [IdentifierPattern]]
-
-  /// - Parameters:
-  ///   - plugin: The identifier whose `may_submit` applies.
-  ///   - own: All identifiers of the same plugin, as far as they are known.
-  func check(_ identifier: TaskIdentifier, from plugin: TaskIdentifier, own: [TaskIdentifier] = []) throws(CallFailure) {
-    guard identifier == plugin || own.contains(identifier) || others[plugin]?.contains(where: { $0.matches(identifier) }) == true else {
-      throw CallFailure(.notPermitted, "\(plugin) may not submit to \(identifier): add it to its may_submit")
-    }
-  }
-}

@@ -98,6 +98,30 @@ extension SchedulerCore {
     } else {
       id = try submit(TaskRequest(identifier: identifier), transaction, now: now).id
     }
+    try startNow(id, handler, isSimulated: { _ in true }, transaction, now: now)
+    return try find(id, transaction)
+  }
+
+  /// Starts a pending request, as ``simulateLaunch(_:_:now:)`` does the identifier's first. What holds it then does not stop its run.
+  func launch(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws {
+    let record = try find(id, transaction)
+    guard record.state == .pending else { throw RequestRefusal(.conflict, "the request \(id) is \(record.state.rawValue), not pending") }
+    let identifier = record.request.identifier
+    guard let handler = handlers[identifier] else {
+      throw RequestRefusal(.unknownIdentifier, "no plugin has registered \(identifier)", field: "identifier")
+    }
+    guard !isDraining else { throw RequestRefusal(.unavailable, "the host is draining") }
+    guard handler.freeSlots > 0 else {
+      let most = handler.contract.maxConcurrentRuns
+      throw RequestRefusal(
+        .conflict, "\(handler.running) of \(most) runs of \(identifier) are live, the most it registered for")
+    }
+    try startNow(id, handler, isSimulated: { !self.isOpen($0, of: handler, now: now) }, transaction, now: now)
+  }
+
+  private func startNow(
+    _ id: RequestID, _ handler: HandlerState, isSimulated: (LaneState) -> Bool, _ transaction: any StoreTransaction, now: WallTime
+  ) throws {
     turn.changes += 1
     // An occurrence that was missed and is skipped makes place for the next one.
     while var record = try transaction.request(id), record.state == .pending {
@@ -106,9 +130,9 @@ extension SchedulerCore {
       try transaction.update(record)
       let offer = DueRequest(
         id: id, due: record.due, priority: record.request.priority, attemptsSpent: record.attemptsSpent, isRepeating: record.isRepeating)
-      if try start(offer, handler, handler.lane(record.gates), isSimulated: true, transaction, now: now) { break }
+      let lane = handler.lane(record.gates)
+      if try start(offer, handler, lane, isSimulated: isSimulated(lane), transaction, now: now) { break }
     }
-    return try find(id, transaction)
   }
 
   func find(_ id: RequestID, _ transaction: any StoreTransaction) throws -> RequestRecord {

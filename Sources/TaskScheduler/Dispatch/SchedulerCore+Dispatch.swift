@@ -46,7 +46,7 @@ extension SchedulerCore {
   /// Whether a slot is left for what is on offer, and nothing that began before it closed its lane.
   private func mayTake(_ offer: DueRequest, _ handler: HandlerState, _ lane: LaneState, now: WallTime) -> Bool {
     let hasRoom = handler.freeSlots > 0 ? freeHostSlots > 0 : slotsAhead(lane, handler) > 0
-    guard hasRoom, offer.due <= now || takesSoon(handler) else {
+    guard hasRoom, permits != 0, offer.due <= now || takesSoon(handler) else {
       // It is still there, and due.
       lane.nextDue = .unknown
       return false
@@ -97,7 +97,7 @@ extension SchedulerCore {
     return next
   }
 
-  private var mayStart: Bool { !isDraining && storeTrouble == nil }
+  private var mayStart: Bool { !isDraining && storeTrouble == nil && permits != 0 }
 
   /// None also when runs that an operator launched take more than there are.
   var freeHostSlots: Int { max(0, policy.maxConcurrentRuns - occupiedSlots) }
@@ -124,6 +124,7 @@ extension SchedulerCore {
       guard let spent = try settleOccurrence(offer.id, transaction, now: began) else { return false }
       attemptsSpent = spent
     }
+    permits = permits.map { max(0, $0 - 1) }
     let entry = LiveRunEntry(
       run: run, request: offer.id, identifier: handler.contract.identifier, attempt: attemptsSpent.adding(saturating: 1), started: began,
       isRepeating: offer.isRepeating, gates: lane.gates, isSimulated: isSimulated)

@@ -28,6 +28,8 @@ final class SchedulerCore {
   var isDraining = false
   /// Since when; nil: it does not drain, or that is not known.
   var drainingSince: WallTime?
+  /// How many more runs may begin; nil: as many as there is room for. A host that is stepped allows them one at a time.
+  var permits: Int?
   /// The store failed: no new runs until it works again.
   var storeTrouble: StoreError?
   /// Since when; nil: it works, or that is not known.

@@ -1,0 +1,174 @@
+package import TaskModel
+
+/// The scheduling engine for a host that makes time pass itself: each call is one turn, on the calling thread.
+///
+/// It has no thread, so its owner serializes the calls. Runs begin only one at a time, when the owner says so.
+package final class SteppedScheduler {
+  /// What turns led to, for the owner to carry out: their commits are done.
+  package struct Effects {
+    /// Runs to begin.
+    package var orders: [RunOrder] = []
+    /// Runs to ask to stop.
+    package var expirations: [(run: RunID, reason: StopReason)] = []
+    /// Runs that ended.
+    package var ended: [RunRecord] = []
+  }
+
+  private let engine: SchedulingEngine
+  private let store: any RequestStore
+  private let clock: any HostClock
+  private var core: SchedulerCore { engine.core }
+  private var effects = Effects()
+
+  /// A scheduler of `policy` without the jitter of retries, on a store that no other host uses.
+  package init(policy: SchedulingPolicy, store: any RequestStore, clock: any HostClock) throws(StoreError) {
+    let core = SchedulerCore(
+      policy: policy, origin: store.origin, lastSequence: try store.highestSequence(), now: clock.wallTime, random: Halfway())
+    core.permits = 0
+    engine = SchedulingEngine(core, store: store)
+    self.store = store
+    self.clock = clock
+  }
+
+  /// Seals the registry and carries out what plugins asked for while they launched.
+  ///
+  /// - Parameter rejection: Why a submission's payload is refused, or nil.
+  /// - Returns: The launch submissions that were refused.
+  package func open(
+    _ contracts: [HandlerContract], changes: [LaunchChange], clocks: ClockReference,
+    rejection: @escaping @Sendable (_ payload: [UInt8], TaskIdentifier) -> String?
+  ) throws(StoreError) -> [(TaskRequest, RequestRefusal)] {
+    core.rejection = rejection
+    let opening = try engine.open(
+      contracts, schedules: [:], changes: changes, clocks: clocks, now: clock.wallTime, at: clock.monotonicTime)
+    return opening.refused
+  }
+
+  /// What is to be carried out since this was called last.
+  package func takeEffects() -> Effects {
+    defer { effects = Effects() }
+    return effects
+  }
+
+  private func turn(_ inputs: [EngineInput]) throws(RequestRefusal) {
+    engine.retryStore()
+    let turn: EngineTurn
+    do { turn = try engine.turn(inputs, now: clock.wallTime, at: clock.monotonicTime) } catch { throw RequestRefusal(error.error) }
+    effects.orders += turn.orders
+    effects.expirations += turn.expirations.map { (run: $0.0, reason: $0.1) }
+    effects.ended += turn.history
+    for answer in turn.answers { answer() }
+  }
+
+  private func change<Value>(
+    _ body: @escaping (SchedulerCore, any StoreTransaction, WallTime) throws -> Value
+  ) throws(RequestRefusal) -> Value {
+    var result: Result<Value, RequestRefusal>?
+    try turn([.write(Write({ result = $0 }, body))])
+    // Nothing is handed out ahead, so no change waits for another turn.
+    guard let result else { throw RequestRefusal(.internal, "a change was not answered") }
+    return try result.get()
+  }
+
+  // MARK: Requests
+
+  /// Submits requests, all or none.
+  package func submit(_ requests: [TaskRequest]) throws(RequestRefusal) -> [Submission] {
+    try change { core, transaction, now in try core.submit(requests, transaction, now: now) }
+  }
+
+  /// Submits on behalf of a run, if that may submit still.
+  package func submit(_ request: TaskRequest, from run: RunReference) throws(RequestRefusal) -> Submission {
+    try change { core, transaction, now in
+      try core.checkMaySubmit(run.run, of: run.request, transaction)
+      return try core.submit(request, transaction, now: now)
+    }
+  }
+
+  /// Cancels a request.
+  package func cancel(_ id: RequestID) throws(RequestRefusal) {
+    _ = try change { core, transaction, now in try core.cancel(id, transaction, now: now) }
+  }
+
+  /// Cancels the pending requests of these identifiers on behalf of a run, if that may still.
+  ///
+  /// - Returns: How many.
+  package func cancelPending(of identifiers: [TaskIdentifier], from run: RunReference) throws(RequestRefusal) -> Int {
+    try change { core, transaction, now in
+      try core.checkMaySubmit(run.run, of: run.request, transaction)
+      return try core.cancelPending(of: identifiers, transaction, now: now)
+    }
+  }
+
+  /// An event has come.
+  package func notify(_ event: String, payload: [UInt8]?) throws(RequestRefusal) -> EventReceipt {
+    try change { core, transaction, now in try core.notify(event, payload: payload, transaction, now: now) }
+  }
+
+  /// Writes a value of a plugin's state, on behalf of a run if there is one and it is still its request's present one.
+  package func setState(
+    _ key: String, to value: [UInt8]?, of identifier: TaskIdentifier, from run: RunReference? = nil
+  ) throws(RequestRefusal) {
+    try change { _, transaction, _ in
+      if let run { _ = try transaction.requestRunning(as: run.run, of: run.request) }
+      try transaction.setState(key, to: value, of: identifier)
+    }
+  }
+
+  /// Writes the checkpoint of a request, on behalf of a run if there is one and it is still its request's present one.
+  package func setCheckpoint(_ value: [UInt8]?, of request: RequestID, from run: RunReference? = nil) throws(RequestRefusal) {
+    try change { _, transaction, _ in
+      if let run { _ = try transaction.requestRunning(as: run.run, of: run.request) }
+      try transaction.setCheckpoint(value, of: request)
+    }
+  }
+
+  // MARK: Runs
+
+  /// Starts a pending request now, before its time if that has not come, whatever gates hold it. Refused where no handler could be called.
+  package func start(_ id: RequestID) throws(RequestRefusal) {
+    try change { core, transaction, now in try core.launch(id, transaction, now: now) }
+  }
+
+  /// Starts one request that is due and that nothing holds, if there is one.
+  ///
+  /// - Returns: When to try again if none was started; nil if only an event can change that.
+  package func startNext() throws(RequestRefusal) -> WallTime? {
+    core.permits = 1
+    defer { core.permits = 0 }
+    try turn([])
+    return core.nextTurn(now: clock.wallTime)
+  }
+
+  /// A run that was told to report its begin has begun.
+  package func began(_ run: RunID) throws(RequestRefusal) { try turn([.began(run, clock.wallTime)]) }
+
+  /// A run has ended.
+  package func ended(_ run: RunID, _ ending: RunEnding, _ report: RunReport) throws(RequestRefusal) {
+    try turn([.ended(run, ending, report)])
+  }
+
+  // MARK: The world
+
+  /// The calendar was set.
+  package func clockChanged(_ reference: ClockReference) throws(RequestRefusal) {
+    try change { core, transaction, now in try core.clockChanged(reference, transaction, now: now) }
+  }
+
+  /// The machine's conditions are these now. Runs that lost one are asked to stop.
+  package func receive(_ report: ConditionReport) {
+    core.conditions = report
+    effects.expirations += core.runsThatLost(report).map { (run: $0, reason: .conditions) }
+  }
+
+  /// Begins and takes nothing any more.
+  package func drain() {
+    core.isDraining = true
+    core.drainingSince = core.drainingSince ?? clock.wallTime
+  }
+}
+
+/// Draws the middle of every range: retries without jitter.
+private struct Halfway: RandomNumberGenerator {
+  mutating func next() -> UInt64 { 1 << 63 }
+}
