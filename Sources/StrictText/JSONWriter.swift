@@ -143,7 +143,9 @@ public struct JSONWriter {
   public mutating func member(_ name: some RawRepresentable<String>, _ text: String?) { member(name.rawValue, text) }
 
   /// A member whose name is declared with others.
-  public mutating func member(_ name: some RawRepresentable<String>, _ number: (some BinaryInteger)?) { member(name.rawValue, number) }
+  @inlinable public mutating func member(_ name: some RawRepresentable<String>, _ number: (some BinaryInteger)?) {
+    member(name.rawValue, number)
+  }
 
   private static let hexDigits = Array("0123456789abcdef".utf8)
 

@@ -1,3 +1,4 @@
+import StrictText
 import TaskModel
 
 /// Reads the bodies of the routes that do not submit.
