@@ -1,3 +1,4 @@
+import StrictText
 import TaskModel
 import WorkerProcesses
 
@@ -25,9 +26,7 @@ enum CrashBlame {
   static func digest(in stack: String) -> [UInt8]? {
     for line in stack.split(separator: "\n") {
       for word in line.split(separator: " ") where word.hasSuffix(".so") {
-        let digits = word.dropLast(3).compactMap(\.hexDigitValue)
-        guard digits.count == 64, word.utf8.count == 67 else { continue }
-        return stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+        if let digest = Hex.bytes(word.utf8.dropLast(3), count: 32) { return digest }
       }
     }
     return nil

@@ -61,20 +61,19 @@ final class LaunchedFiles: Sendable {
 
   /// Whether the lock of the state directory is there; makes it again. From any thread.
   func lookAtLock() {
-    let now = SystemClock().wallTime
     switch directory.keepLock() {
     case .kept: break
     case .madeAgain(let seen):
-      let problem = Problem(
+      let problem = problem(
         .stateDirectory, of: directory.path, "\(seen), and the host has made it again",
-        remedy: "find out who deletes or replaces files in \(directory.path) while a host runs", since: now, needsAction: false)
+        remedy: "find out who deletes or replaces files in \(directory.path) while a host runs", needsAction: false)
       board.raise(problem)
       log.warning("\(problem.text)")
     case .lost(let seen):
-      let problem = Problem(
+      let problem = problem(
         .stateDirectory, of: directory.path, seen,
-        remedy: "delete and replace nothing in \(directory.path) while a host runs; stop the host, and start it again", since: now)
-      if board.raise(problem) { log.critical("\(problem.text)") }
+        remedy: "delete and replace nothing in \(directory.path) while a host runs; stop the host, and start it again")
+      board.raise(problem, to: log, .critical)
     }
   }
 
@@ -83,14 +82,12 @@ final class LaunchedFiles: Sendable {
   /// - Returns: Why they are not; nil: they are.
   @discardableResult
   func lookAtStore() -> StoreError? {
-    let now = SystemClock().wallTime
     let error = store.check()
     if let error {
-      let problem = Problem(
+      let problem = problem(
         .storeReplaced, of: store.path, "\(error.observed); submissions are refused, and no runs start",
-        remedy: error.remedy ?? "restart the host",
-        since: now)
-      if board.raise(problem) { log.critical("\(problem.text)") }
+        remedy: error.remedy ?? "restart the host")
+      board.raise(problem, to: log, .critical)
     } else if board.clear(.storeReplaced, of: store.path) {
       log.notice("the store's files are those again that the host has open")
     }
@@ -104,30 +101,28 @@ final class LaunchedFiles: Sendable {
       return
     }
     let names = identifiers.map(\.rawValue).sorted().joined(separator: ", ")
-    let problem = Problem(
+    let problem = problem(
       .pluginGone, of: path, "the plugin file \(path) is gone; what it registered (\(names)) runs on until the host ends",
-      remedy: "put the file back, or cancel its requests and restart the host", since: SystemClock().wallTime)
-    if board.raise(problem) { log.warning("\(problem.text)") }
+      remedy: "put the file back, or cancel its requests and restart the host")
+    board.raise(problem, to: log)
   }
 
-  /// The store was looked through.
+  /// The check of the store has a result.
   func checked(_ result: StoreCheck.Result) {
     switch result {
     case .checking: break
     case .whole(let pages): log.info("the store is whole", metadata: ["pages": "\(pages)"])
     case .impossible(let reason, let remedy):
-      let problem = Problem(
-        .storeUnchecked, of: store.path, "the store is not checked for damage: \(reason)", remedy: remedy, since: SystemClock().wallTime,
-        needsAction: false)
-      board.raise(problem)
-      log.warning("\(problem.text)")
+      board.raise(
+        problem(.storeUnchecked, of: store.path, "the store is not checked for damage: \(reason)", remedy: remedy, needsAction: false),
+        to: log)
     case .damaged(let pages, let count):
-      let problem = Problem(
+      let problem = problem(
         .storeDamaged, of: store.path,
         "the store is damaged: \(count == 1 ? "1 page is" : "\(count) pages are") not as written, \(pages.map(String.init).joined(separator: ", "))\(count > pages.count ? ", …" : "") of \(store.path)",
         remedy:
-          "stop the host, restore the state directory from a copy, and have the disk and the memory of the machine checked; a store that was mended by hand is taken as it is once \(store.path).sums is deleted",
-        since: SystemClock().wallTime)
+          "stop the host, restore the state directory from a copy, and have the disk and the memory of the machine checked; a store that was mended by hand is taken as it is once \(store.path).sums is deleted"
+      )
       let isNews = damagedPages.withLock { known in
         guard count > known else { return false }
         known = count
@@ -140,20 +135,23 @@ final class LaunchedFiles: Sendable {
 
   /// The checksums of the store's pages were lost.
   func lostChecksums(_ loss: String) {
-    let problem = Problem(
+    let problem = problem(
       .storeUnchecked, of: store.path + ".sums",
       "\(loss): its checksums begin anew, and damage from before this launch cannot be found",
-      remedy: "restore the state directory from a copy if the store may be damaged; this goes with the next launch",
-      since: SystemClock().wallTime, needsAction: false)
-    board.raise(problem)
-    log.warning("\(problem.text)")
+      remedy: "restore the state directory from a copy if the store may be damaged; this goes with the next launch", needsAction: false)
+    board.raise(problem, to: log)
   }
 
   private func fail(_ sentence: String, of path: String? = nil) {
-    let problem = Problem(
+    let problem = problem(
       .unwatched, of: path, "a plugin file that goes, or a store that is replaced, is noticed late: \(sentence)",
-      remedy: "restart the host",
-      since: SystemClock().wallTime, needsAction: false)
-    if board.raise(problem) { log.warning("\(problem.text)") }
+      remedy: "restart the host", needsAction: false)
+    board.raise(problem, to: log)
+  }
+
+  private func problem(
+    _ kind: Problem.Kind, of subject: String?, _ sentence: String, remedy: String, needsAction: Bool = true
+  ) -> Problem {
+    Problem(kind, of: subject, sentence, remedy: remedy, since: SystemClock().wallTime, needsAction: needsAction)
   }
 }

@@ -1,3 +1,4 @@
+import Logging
 import Synchronization
 import TaskModel
 
@@ -23,6 +24,11 @@ final class ProblemBoard: Sendable {
       problems[place] = problem
       return known == nil
     }
+  }
+
+  /// Reports a problem, and logs it if it is new.
+  func raise(_ problem: Problem, to log: Logger, _ level: Logger.Level = .warning) {
+    if raise(problem) { log.log(level: level, "\(problem.text)") }
   }
 
   /// Takes a problem back.

@@ -1,26 +1,9 @@
+public import Logging
 public import TaskModel
 
 extension HostConfiguration {
   /// `[log]`: what is logged and how.
   public struct Log: Sendable, Equatable {
-    /// The least severe message that is logged.
-    public enum Level: String, Sendable, CaseIterable {
-      /// Every step.
-      case trace
-      /// What a developer of the host or a plugin wants to see.
-      case debug
-      /// What happens.
-      case info
-      /// What happens seldom.
-      case notice
-      /// What may need attention.
-      case warning
-      /// What went wrong.
-      case error
-      /// What stops the host.
-      case critical
-    }
-
     /// How a message is written.
     public enum Format: String, Sendable, CaseIterable {
       /// ``text`` on a terminal, else ``json``.
@@ -31,8 +14,8 @@ extension HostConfiguration {
       case json
     }
 
-    /// `level`, `info` by default.
-    public var level = Level.info
+    /// `level`: the least severe message that is logged; `info` by default.
+    public var level = Logger.Level.info
 
     /// `format`, `auto` by default.
     public var format = Format.auto

@@ -26,11 +26,10 @@ struct HostLog: LogHandler {
       case .text: .text(colours: false)
       case .json: .json
       }
-    let level = Logger.Level(rawValue: configuration.level.rawValue) ?? .info
     let writer = try LogWriter(descriptor: STDERR_FILENO) { lines in
       Array((line(format, .warning, "\(lines) lines were dropped: the log was not read, or could not be written", [:]) + "\n").utf8)
     }
-    return (Logger(label: "taskhost") { _ in HostLog(logLevel: level, format: format, writer: writer) }, writer)
+    return (Logger(label: "taskhost") { _ in HostLog(logLevel: configuration.level, format: format, writer: writer) }, writer)
   }
 
   subscript(metadataKey key: String) -> Logger.Metadata.Value? {
