@@ -40,10 +40,17 @@ public struct JSONWriter {
     needsComma = true
   }
 
+  /// The bytes of one object, whose members `write` writes.
+  public static func object(reservingCapacity capacity: Int = 256, _ write: (inout JSONWriter) throws -> Void) rethrows -> [UInt8] {
+    var writer = JSONWriter(reservingCapacity: capacity)
+    try writer.object(write)
+    return writer.bytes
+  }
+
   /// An object, whose members `write` writes.
-  public mutating func object(_ write: (inout JSONWriter) -> Void) {
+  public mutating func object(_ write: (inout JSONWriter) throws -> Void) rethrows {
     beginObject()
-    write(&self)
+    try write(&self)
     endObject()
   }
 
@@ -145,6 +152,14 @@ public struct JSONWriter {
   /// A member whose name is declared with others.
   @inlinable public mutating func member(_ name: some RawRepresentable<String>, _ number: (some BinaryInteger)?) {
     member(name.rawValue, number)
+  }
+
+  /// A member with an array of objects, whose members `write` writes.
+  @inlinable public mutating func array<Value>(_ name: String, _ values: [Value], _ write: (inout JSONWriter, Value) -> Void) {
+    self.name(name)
+    beginArray()
+    for value in values { object { write(&$0, value) } }
+    endArray()
   }
 
   private static let hexDigits = Array("0123456789abcdef".utf8)

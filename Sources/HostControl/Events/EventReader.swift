@@ -34,12 +34,11 @@ final class EventReader: Sendable {
 
   /// `{"count": 12, "next": "0f3c…-43"}`; no count where nobody knows it.
   private static func missed(_ count: UInt64?, next: UInt64, _ incarnation: UInt64) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.object {
+    let data = JSONWriter.object {
       $0.member("count", count)
       $0.member("next", EventID(incarnation: incarnation, sequence: next).description)
     }
     let last = EventID(incarnation: incarnation, sequence: next - 1)
-    return Array("id: \(last)\nevent: missed\ndata: ".utf8) + writer.bytes + Array("\n\n".utf8)
+    return Array("id: \(last)\nevent: missed\ndata: ".utf8) + data + Array("\n\n".utf8)
   }
 }

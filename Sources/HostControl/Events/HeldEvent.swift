@@ -60,8 +60,7 @@ final class HeldEvent: Sendable {
       case .progress: "progress"
       case .log: "log"
       }
-    var writer = JSONWriter()
-    writer.object { writer in
+    let data = JSONWriter.object { writer in
       switch event {
       case .request(let record): writer.request(record, singleLine: true)
       case .run(let record): writer.run(record, singleLine: true)
@@ -73,7 +72,7 @@ final class HeldEvent: Sendable {
         writer.object("line") { $0.logLine(line) }
       }
     }
-    return Array("event: \(name)\ndata: ".utf8) + writer.bytes + Array("\n\n".utf8)
+    return Array("event: \(name)\ndata: ".utf8) + data + Array("\n\n".utf8)
   }
 }
 

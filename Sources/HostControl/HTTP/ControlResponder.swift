@@ -107,24 +107,20 @@ struct ControlResponder: Sendable {
   func one<Value>(
     _ value: Value, status: HTTPResponse.Status = .ok, _ write: (inout JSONWriter, Value) -> Void
   ) -> Response {
-    var writer = JSONWriter()
-    writer.object { write(&$0, value) }
-    return .json(writer, status: status)
+    .json(status) { write(&$0, value) }
   }
 
-  /// - Parameter next: What to send as `after` to have what comes next; nil: nothing does.
+  /// - Parameter next: What to send as `after` to get the next page; nil: there is none.
   private func list<Value>(
     _ name: String, _ values: [Value], next: String? = nil, _ write: (inout JSONWriter, Value) -> Void
   ) -> Response {
-    var writer = JSONWriter(reservingCapacity: 64 + values.count * 512)
-    writer.object {
+    .json(capacity: 64 + values.count * 512) {
       $0.array(name, values, write)
       $0.member("next", next)
     }
-    return .json(writer)
   }
 
-  /// What who cancelled a request should know; nil: nothing.
+  /// What the client should know that cancelled a request; nil: nothing.
   private static func notes(onCancelled record: RequestRecord) -> [String]? {
     guard record.request.isSchedule else { return nil }
     let identifier = record.request.identifier
@@ -147,11 +143,9 @@ struct ControlResponder: Sendable {
       let (requests, isArray) = try SubmissionReader.read(
         bytes, now: SystemClock().wallTime, idempotencyKey: HTTPField.Name.idempotencyKey.flatMap { request.headers[$0] })
       let submissions = try await host.submit(requests)
-      var writer = JSONWriter(reservingCapacity: 64 + submissions.count * 400)
-      writer.object { writer in
+      return .json(.created, capacity: 64 + submissions.count * 400) { writer in
         if isArray { writer.array("requests", submissions) { $0.submission($1) } } else { submissions.first.map { writer.submission($0) } }
       }
-      return .json(writer, status: .created)
     }
   }
 
@@ -244,11 +238,11 @@ struct UnreadBody: Error {
 }
 
 extension Response {
-  /// A JSON answer.
-  static func json(_ writer: JSONWriter, status: HTTPResponse.Status = .ok) -> Response {
+  /// A JSON object, whose members `write` writes.
+  static func json(_ status: HTTPResponse.Status = .ok, capacity: Int = 256, _ write: (inout JSONWriter) -> Void) -> Response {
     Response(
       status: status, headers: [.contentType: "application/json; charset=utf-8"],
-      body: ResponseBody(byteBuffer: ByteBuffer(bytes: writer.bytes)))
+      body: ResponseBody(byteBuffer: ByteBuffer(bytes: JSONWriter.object(reservingCapacity: capacity, write))))
   }
 
   /// The answer to what the host refuses.
@@ -260,15 +254,13 @@ extension Response {
   ///
   /// - Parameter code: For programs; final once published.
   static func failure(_ status: HTTPResponse.Status, code: String, _ message: String, field: String? = nil) -> Response {
-    var writer = JSONWriter()
-    writer.object {
+    .json(status) {
       $0.object("error") {
         $0.member("code", code)
         $0.member("message", message)
         $0.member("field", field)
       }
     }
-    return .json(writer, status: status)
   }
 }
 

@@ -26,14 +26,6 @@ extension JSONWriter {
     moment(name, time)
   }
 
-  /// An array of objects, whose members `write` writes.
-  mutating func array<Value>(_ name: String, _ values: [Value], _ write: (inout JSONWriter, Value) -> Void) {
-    self.name(name)
-    beginArray()
-    for value in values { object { write(&$0, value) } }
-    endArray()
-  }
-
   /// Bytes of others: `name` as it is where it is JSON, else `name_base64`; nothing when empty.
   ///
   /// JSON with line breaks goes as base64 where `singleLine` is asked for: an event's data would not keep them byte for byte.

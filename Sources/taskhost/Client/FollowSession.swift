@@ -104,16 +104,14 @@ struct FollowSession {
   }
 
   private func printJSON(_ end: OccurrenceFollower.End, submission: Answer, run: Answer?) {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.name("submission")
-    writer.raw(submission.bytes)
-    writer.member("outcome", "\(end)")
-    if let run {
-      writer.name("run")
-      writer.raw(run.bytes)
+    Terminal.printObject { writer in
+      writer.name("submission")
+      writer.raw(submission.bytes)
+      writer.member("outcome", "\(end)")
+      if let run {
+        writer.name("run")
+        writer.raw(run.bytes)
+      }
     }
-    writer.endObject()
-    Terminal.print(writer.bytes)
   }
 }

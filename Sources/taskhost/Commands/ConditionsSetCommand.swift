@@ -31,17 +31,15 @@ struct ConditionsSetCommand: AsyncParsableCommand {
   /// The body of `PUT /v1/conditions`.
   static func body(_ overrides: [String]) throws -> [UInt8] {
     var names: Set<Substring> = []
-    var writer = JSONWriter()
-    writer.beginObject()
-    for text in overrides {
-      let halves = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard halves.count == 2, !halves[0].isEmpty, !halves[1].isEmpty else {
-        throw ValidationError("'\(text)' is no condition and value: write network=none.")
+    return try JSONWriter.object { writer in
+      for text in overrides {
+        let halves = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard halves.count == 2, !halves[0].isEmpty, !halves[1].isEmpty else {
+          throw ValidationError("'\(text)' is no condition and value: write network=none.")
+        }
+        guard names.insert(halves[0]).inserted else { throw ValidationError("'\(halves[0])' comes twice: write it once.") }
+        writer.member(String(halves[0]), String(halves[1]))
       }
-      guard names.insert(halves[0]).inserted else { throw ValidationError("'\(halves[0])' comes twice: write it once.") }
-      writer.member(String(halves[0]), String(halves[1]))
     }
-    writer.endObject()
-    return writer.bytes
   }
 }

@@ -25,14 +25,7 @@ struct NotifyCommand: AsyncParsableCommand {
   @OptionGroup var socketOptions: SocketOptions
 
   func run() async throws {
-    var body: [UInt8]?
-    if let payload {
-      var writer = JSONWriter()
-      writer.beginObject()
-      try PayloadArgument.read(payload, into: &writer)
-      writer.endObject()
-      body = writer.bytes
-    }
+    let body = try payload.map { payload in try JSONWriter.object { try PayloadArgument.read(payload, into: &$0) } }
     let answer = try await socketOptions.client().post("/v1/events/\(ControlClient.escape(event))", body)
     if json { return Terminal.print(answer.bytes) }
     Terminal.print(Self.sentence(try answer.read()))

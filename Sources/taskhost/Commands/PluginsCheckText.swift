@@ -20,10 +20,10 @@ struct PluginsCheckText {
     var writer = JSONWriter()
     writer.beginArray()
     for tried in CheckCase.allCases {
-      writer.beginObject()
-      writer.member("case", tried.rawValue)
-      writer.member("summary", tried.summary)
-      writer.endObject()
+      writer.object {
+        $0.member("case", tried.rawValue)
+        $0.member("summary", tried.summary)
+      }
     }
     writer.endArray()
     Terminal.print(writer.bytes)
@@ -77,53 +77,36 @@ struct PluginsCheckText {
 
   /// `--json`
   static func json(of report: CheckReport) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("file", report.file)
-    writer.member("passed", report.hasPassed)
-    writer.member("seed", report.seed)
-    writer.member("duration_ms", report.duration.wholeMilliseconds)
-    writer.name("handlers")
-    writer.beginArray()
-    for registration in report.registrations { write(registration, to: &writer) }
-    writer.endArray()
-    writer.name("cases")
-    writer.beginArray()
-    for result in report.results { write(result, to: &writer) }
-    writer.endArray()
-    writer.endObject()
-    return writer.bytes
+    JSONWriter.object { writer in
+      writer.member("file", report.file)
+      writer.member("passed", report.hasPassed)
+      writer.member("seed", report.seed)
+      writer.member("duration_ms", report.duration.wholeMilliseconds)
+      writer.array("handlers", report.registrations) { write($1, to: &$0) }
+      writer.array("cases", report.results) { write($1, to: &$0) }
+    }
   }
 
   private static func write(_ registration: HandlerRegistration, to writer: inout JSONWriter) {
-    writer.beginObject()
     writer.member("identifier", registration.identifier.rawValue)
     writer.member("kind", registration.kind.rawValue)
     writer.member("budget_ms", registration.budget?.wholeMilliseconds)
     writer.member("max_concurrent_runs", registration.maxConcurrentRuns)
     writer.member("display_name", registration.displayName)
     writer.member("version", registration.version)
-    writer.endObject()
   }
 
   private static func write(_ result: CheckResult, to writer: inout JSONWriter) {
-    writer.beginObject()
     writer.member("case", result.tried.rawValue)
     writer.member("identifier", result.identifier?.rawValue)
     writer.member("verdict", result.verdict.rawValue)
     writer.member("seen", result.seen)
     writer.member("duration_ms", result.duration.wholeMilliseconds)
-    writer.name("findings")
-    writer.beginArray()
-    for finding in result.findings {
-      writer.beginObject()
+    writer.array("findings", result.findings) { writer, finding in
       writer.member("severity", finding.severity.rawValue)
       writer.member("seen", finding.seen)
       writer.member("rule", finding.rule)
       if !finding.detail.isEmpty { writer.member("detail", finding.detail) }
-      writer.endObject()
     }
-    writer.endArray()
-    writer.endObject()
   }
 }

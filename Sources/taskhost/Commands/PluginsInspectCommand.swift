@@ -92,59 +92,51 @@ struct PluginsInspectCommand: ParsableCommand {
   }
 
   private static func json(of plugin: PluginFile) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("file", plugin.path)
-    writer.member("accepted", true)
-    writer.member("size_bytes", plugin.size)
-    writer.member("abi_version", plugin.elf.abiVersion)
-    writer.member("handler_limit", plugin.elf.handlerLimit)
-    writer.member("shutdown_hook", plugin.elf.hasShutdown)
-    writer.member("libraries", plugin.elf.libraries)
-    writer.member("search_path", plugin.elf.searchPath)
-    if let note = plugin.elf.note {
-      writer.name("note")
-      writer.beginObject()
-      writer.member("identifier", note.identifier)
-      writer.member("kind", note.kind?.rawValue)
-      writer.member("budget_ms", note.budgetMilliseconds)
-      writer.member("version", note.version)
-      writer.member("swift", note.swift)
-      writer.endObject()
+    JSONWriter.object { writer in
+      writer.member("file", plugin.path)
+      writer.member("accepted", true)
+      writer.member("size_bytes", plugin.size)
+      writer.member("abi_version", plugin.elf.abiVersion)
+      writer.member("handler_limit", plugin.elf.handlerLimit)
+      writer.member("shutdown_hook", plugin.elf.hasShutdown)
+      writer.member("libraries", plugin.elf.libraries)
+      writer.member("search_path", plugin.elf.searchPath)
+      if let note = plugin.elf.note {
+        writer.object("note") {
+          $0.member("identifier", note.identifier)
+          $0.member("kind", note.kind?.rawValue)
+          $0.member("budget_ms", note.budgetMilliseconds)
+          $0.member("version", note.version)
+          $0.member("swift", note.swift)
+        }
+      }
+      writer.member("signature_key", signature(of: plugin.path).key)
     }
-    writer.member("signature_key", signature(of: plugin.path).key)
-    writer.endObject()
-    return writer.bytes
   }
 
   private static func json(of manifest: ManifestInspection) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("file", manifest.path)
-    writer.member("accepted", true)
-    writer.member("identifier", manifest.adoption.identifier.rawValue)
-    writer.member("kind", manifest.adoption.kind.rawValue)
-    writer.member("library", manifest.library.original)
-    writer.member("system_library", manifest.library.isSystem)
-    writer.member("symbol", manifest.adoption.symbol)
-    writer.member("signature", manifest.adoption.typed.signature)
-    writer.member("success", manifest.adoption.typed.success.rawValue)
-    writer.member("libraries", manifest.library.libraries)
-    writer.endObject()
-    return writer.bytes
+    JSONWriter.object {
+      $0.member("file", manifest.path)
+      $0.member("accepted", true)
+      $0.member("identifier", manifest.adoption.identifier.rawValue)
+      $0.member("kind", manifest.adoption.kind.rawValue)
+      $0.member("library", manifest.library.original)
+      $0.member("system_library", manifest.library.isSystem)
+      $0.member("symbol", manifest.adoption.symbol)
+      $0.member("signature", manifest.adoption.typed.signature)
+      $0.member("success", manifest.adoption.typed.success.rawValue)
+      $0.member("libraries", manifest.library.libraries)
+    }
   }
 
   private static func json(of refusal: PluginRefusal) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("file", refusal.file)
-    writer.member("accepted", false)
-    writer.name("reason")
-    writer.beginObject()
-    writer.member("code", refusal.code.rawValue)
-    writer.member("message", "\(refusal.observed). \(refusal.remedy)")
-    writer.endObject()
-    writer.endObject()
-    return writer.bytes
+    JSONWriter.object {
+      $0.member("file", refusal.file)
+      $0.member("accepted", false)
+      $0.object("reason") {
+        $0.member("code", refusal.code.rawValue)
+        $0.member("message", "\(refusal.observed). \(refusal.remedy)")
+      }
+    }
   }
 }

@@ -35,13 +35,11 @@ struct PluginsKeygenCommand: ParsableCommand {
       throw CommandFailure(error)
     }
     if json {
-      var writer = JSONWriter()
-      writer.beginObject()
-      writer.member("id", key.publicKey.id)
-      writer.member("private_key", name + ".key")
-      writer.member("public_key", name + ".pub")
-      writer.endObject()
-      return Terminal.print(writer.bytes)
+      return Terminal.printObject {
+        $0.member("id", key.publicKey.id)
+        $0.member("private_key", name + ".key")
+        $0.member("public_key", name + ".pub")
+      }
     }
     Terminal.print("\(name).key  private, keep it secret and keep a copy")
     Terminal.print("\(name).pub  public, for trusted_keys")

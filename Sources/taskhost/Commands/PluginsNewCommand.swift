@@ -73,15 +73,13 @@ struct PluginsNewCommand: ParsableCommand {
   }
 
   private func printJSON(_ folder: String, _ files: [String]) {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("directory", folder)
-    writer.member("language", language.rawValue)
-    writer.member("identifier", identifier ?? "org.example.\(name)")
-    writer.member("kind", kind)
-    writer.member("files", files)
-    writer.endObject()
-    Terminal.print(writer.bytes)
+    Terminal.printObject {
+      $0.member("directory", folder)
+      $0.member("language", language.rawValue)
+      $0.member("identifier", identifier ?? "org.example.\(name)")
+      $0.member("kind", kind)
+      $0.member("files", files)
+    }
   }
 
   /// `hello-sync` as Swift names types: `HelloSync`.

@@ -36,14 +36,12 @@ struct PluginsSignCommand: ParsableCommand {
       throw CommandFailure(error)
     }
     if json {
-      var writer = JSONWriter()
-      writer.beginObject()
-      writer.member("file", file)
-      writer.member("sha256", digest)
-      writer.member("key", signing.publicKey.id)
-      writer.member("signature", output)
-      writer.endObject()
-      return Terminal.print(writer.bytes)
+      return Terminal.printObject {
+        $0.member("file", file)
+        $0.member("sha256", digest)
+        $0.member("key", signing.publicKey.id)
+        $0.member("signature", output)
+      }
     }
     Terminal.print("\(output)  by the key \(signing.publicKey.id), sha256 \(digest)")
   }

@@ -42,14 +42,12 @@ struct PluginsVerifyCommand: ParsableCommand {
   }
 
   private func printJSON(signer: String?, failure: SigningFileError?) {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("file", file)
-    writer.member("valid", failure == nil)
-    if let signer { writer.member("key", signer) }
-    if let failure { writer.member("message", failure.description) }
-    writer.endObject()
-    Terminal.print(writer.bytes)
+    Terminal.printObject {
+      $0.member("file", file)
+      $0.member("valid", failure == nil)
+      if let signer { $0.member("key", signer) }
+      if let failure { $0.member("message", failure.description) }
+    }
   }
 }
 

@@ -15,10 +15,6 @@ struct SimulateCommand: AsyncParsableCommand {
 
   /// The body `{"identifier": …}`.
   static func body(_ identifier: String) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("identifier", identifier)
-    writer.endObject()
-    return writer.bytes
+    JSONWriter.object { $0.member("identifier", identifier) }
   }
 }

@@ -77,19 +77,18 @@ struct SubmitCommand: AsyncParsableCommand {
 
   /// The body of `POST /v1/requests`.
   func body() throws -> [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member(RequestField.identifier, identifier)
-    if let payload { try PayloadArgument.read(payload, into: &writer) }
-    try schedule.write(into: &writer)
-    try events.write(into: &writer)
-    try needs.write(into: &writer)
-    try keys.write(into: &writer)
-    writer.member(RequestField.priority, priority)
-    if !tags.isEmpty { writer.member(RequestField.tags.rawValue, tags) }
-    writer.endObject()
-    try checkChoice(in: writer.bytes)
-    return writer.bytes
+    let body = try JSONWriter.object { writer in
+      writer.member(RequestField.identifier, identifier)
+      if let payload { try PayloadArgument.read(payload, into: &writer) }
+      try schedule.write(into: &writer)
+      try events.write(into: &writer)
+      try needs.write(into: &writer)
+      try keys.write(into: &writer)
+      writer.member(RequestField.priority, priority)
+      if !tags.isEmpty { writer.member(RequestField.tags.rawValue, tags) }
+    }
+    try checkChoice(in: body)
+    return body
   }
 
   /// Refuses options that exclude or miss each other, by the rule that the host has for fields.

@@ -24,11 +24,8 @@ struct TasksSnoozeCommand: AsyncParsableCommand {
   @OptionGroup var socketOptions: SocketOptions
 
   func run() async throws {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member(RequestField.delay, try TimeArgument.duration(length, "--for"))
-    writer.endObject()
-    let answer = try await socketOptions.client().post("/v1/requests/\(ControlClient.escape(id))/snooze", writer.bytes)
+    let body = try JSONWriter.object { $0.member(RequestField.delay, try TimeArgument.duration(length, "--for")) }
+    let answer = try await socketOptions.client().post("/v1/requests/\(ControlClient.escape(id))/snooze", body)
     let request: RequestAnswer = try answer.read()
     Terminal.notes(request.notes ?? [])
     if json { return Terminal.print(answer.bytes) }

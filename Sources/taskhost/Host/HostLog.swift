@@ -65,14 +65,13 @@ struct HostLog: LogHandler {
   }
 
   private static func json(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata) -> String {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("time", time())
-    writer.member("level", level.rawValue)
-    writer.member("message", message)
-    for (key, value) in metadata.sorted(by: { $0.key < $1.key }) { writer.member(key, "\(value)") }
-    writer.endObject()
-    return String(decoding: writer.bytes, as: UTF8.self)
+    let bytes = JSONWriter.object { writer in
+      writer.member("time", time())
+      writer.member("level", level.rawValue)
+      writer.member("message", message)
+      for (key, value) in metadata.sorted(by: { $0.key < $1.key }) { writer.member(key, "\(value)") }
+    }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   private static func time() -> String { RFC3339.format(SystemClock().wallTime) ?? "" }

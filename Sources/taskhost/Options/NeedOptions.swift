@@ -41,16 +41,10 @@ struct NeedOptions: ParsableArguments {
     writer.member(RequestField.onLostCondition, onLostCondition)
     writer.member(RequestField.window, window)
     if !predecessors.isEmpty {
-      writer.name(RequestField.after.rawValue)
-      writer.beginArray()
-      for text in predecessors {
-        let edge = Self.edge(text)
-        writer.beginObject()
+      writer.array(RequestField.after.rawValue, predecessors.map(Self.edge)) { writer, edge in
         writer.member(RequestField.Predecessor.request, edge.request)
         writer.member(RequestField.Predecessor.onFailure, edge.onFailure)
-        writer.endObject()
       }
-      writer.endArray()
     }
     writer.member(RequestField.concurrencyKey, concurrencyKey)
     guard !resources.isEmpty else { return }
@@ -58,10 +52,9 @@ struct NeedOptions: ParsableArguments {
     if let twice = tokens.first(where: { token in tokens.filter { $0.name == token.name }.count > 1 }) {
       throw ValidationError("--resource \(twice.name) comes twice: write \(twice.name)=N for several tokens of it.")
     }
-    writer.name(RequestField.resources.rawValue)
-    writer.beginObject()
-    for token in tokens { writer.member(token.name, token.count) }
-    writer.endObject()
+    writer.object(RequestField.resources.rawValue) { writer in
+      for token in tokens { writer.member(token.name, token.count) }
+    }
   }
 
   /// `ID`, `ID:ignore`

@@ -1,5 +1,6 @@
 import Glibc
 import HostThreads
+import StrictText
 import TaskModel
 
 /// Where a command writes: answers on standard output, everything about them on standard error.
@@ -25,6 +26,9 @@ enum Terminal {
       write(bytes + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
     }
   }
+
+  /// Writes a JSON object, whose members `write` writes, as ``print(_:)`` writes bytes.
+  static func printObject(_ write: (inout JSONWriter) -> Void) { print(JSONWriter.object(write)) }
 
   /// Writes a line, or some, to standard error.
   static func note(_ line: String) { write(Array(((errorIsTerminal ? line.escapingAllButLines : line) + "\n").utf8), to: STDERR_FILENO) }
