@@ -5,7 +5,7 @@ import Synchronization
 import TaskModel
 import TaskScheduler
 
-/// What launcher and scheduler tell: it is logged, kept for whoever looks, and passed on to whom it concerns.
+/// What launcher and scheduler tell: it is logged, kept for whoever looks, and told to the observer.
 ///
 /// Made before the plugins launch: whatever they write then is logged.
 final class EventBroadcaster: Sendable {
@@ -44,11 +44,6 @@ final class EventBroadcaster: Sendable {
   }
 
   func receive(_ event: LauncherEvent) {
-    note(event)
-    scheduler.receive(event)
-  }
-
-  private func note(_ event: LauncherEvent) {
     switch event {
     case .progress(let run, let progress):
       live.note(progress, of: run.run)

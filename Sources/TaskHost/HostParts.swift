@@ -21,6 +21,8 @@ struct HostParts: Sendable {
   let rules: SubmissionRules
   let services: PluginServices
   let events: EventBroadcaster
+  /// Told what launchers tell. The scheduler records a begin after `events` has noted it in memory that outlives the host.
+  private let sink: @Sendable (LauncherEvent) -> Void
   let processes: ProcessLauncher
   let copies: PluginCopies
   /// The runs that took the host before along, with what happened to them.
@@ -47,9 +49,14 @@ struct HostParts: Sendable {
     begunRuns = try BegunRuns(directory.begunRuns)
     let events = EventBroadcaster(scheduler, begunRuns: begunRuns, log: log)
     self.events = events
+    let sink: @Sendable (LauncherEvent) -> Void = { [scheduler] event in
+      events.receive(event)
+      scheduler.receive(event)
+    }
+    self.sink = sink
     let cgroups = WorkerCgroups.prepare()
     for sentence in cgroups.missing { log.debug("\(sentence)") }
-    do { processes = try ProcessLauncher(services: services, cgroups: cgroups.groups) { events.receive($0) } } catch {
+    do { processes = try ProcessLauncher(services: services, cgroups: cgroups.groups, sink: sink) } catch {
       throw HostFailure(.configuration, error.description)
     }
     do { copies = try PluginCopies(directory: directory.copies) } catch { throw HostFailure(.configuration, "plugin copies: \(error)") }
@@ -72,9 +79,8 @@ struct HostParts: Sendable {
 
   /// Where each plugin's runs go.
   func launcher(for plugins: [RegisteredPlugin], payloads: TypedPayloads) throws(HostFailure) -> PluginLauncher {
-    let events = events
     let threads: ThreadLauncher
-    do { threads = try ThreadLauncher(services: services) { events.receive($0) } } catch {
+    do { threads = try ThreadLauncher(services: services, sink: sink) } catch {
       throw HostFailure(.configuration, error.description)
     }
     var inThreads: Set<TaskIdentifier> = []
@@ -87,6 +93,6 @@ struct HostParts: Sendable {
       }
     }
     return PluginLauncher(
-      threads: threads, processes: processes, inThreads: inThreads, payloads: payloads, sink: { events.receive($0) })
+      threads: threads, processes: processes, inThreads: inThreads, payloads: payloads, sink: sink)
   }
 }

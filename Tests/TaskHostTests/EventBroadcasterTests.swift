@@ -66,7 +66,7 @@ import Testing
   func unheard() throws {
     _ = try scheduler.start(NoLauncher(), contracts: [], schedules: [:])
     scheduler.stop()
-    broadcaster.receive(.ended(run.run, .returned(.success, stop: nil), RunReport()))
+    scheduler.receive(.ended(run.run, .returned(.success, stop: nil), RunReport()))
     #expect(lines.all.count == 1)
     #expect(lines.all.first?.hasPrefix("error ") == true)
     #expect(lines.all.first?.contains(run.run.description) == true)
