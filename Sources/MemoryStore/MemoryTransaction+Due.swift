@@ -30,11 +30,7 @@ extension MemoryTransaction {
 
   func clockReference() throws -> ClockReference? { clock }
 
-  func setClockReference(_ reference: ClockReference) throws {
-    let before = clock
-    clock = reference
-    undo { [unowned self] in clock = before }
-  }
+  func setClockReference(_ reference: ClockReference) throws { set(\.clock, to: reference) }
 
   func shiftBootTimes(by distance: Duration) throws {
     // Times near the ends of the range stay as they are, so nothing overflows and "never" stays never.

@@ -69,14 +69,7 @@ extension MemoryTransaction {
 
   func submission(withKey key: String) throws -> KnownSubmission? { submissions[ExactText(key)] }
 
-  func remember(_ submission: KnownSubmission, key: String) throws { setSubmission(submission, ExactText(key)) }
-
-  /// Writes or removes the answer to a submission.
-  func setSubmission(_ submission: KnownSubmission?, _ key: ExactText) {
-    let before = submissions[key]
-    submissions[key] = submission
-    undo { [unowned self] in submissions[key] = before }
-  }
+  func remember(_ submission: KnownSubmission, key: String) throws { set(\.submissions[ExactText(key)], to: submission) }
 
   func windowHolder(of key: String, identifier: TaskIdentifier, now: WallTime) throws -> RequestID? {
     guard let window = windows[OwnedKey(key, of: identifier)], window.until > now else { return nil }
@@ -84,14 +77,7 @@ extension MemoryTransaction {
   }
 
   func hold(_ key: String, identifier: TaskIdentifier, for id: RequestID, until time: WallTime) throws {
-    setWindow((id, time), OwnedKey(key, of: identifier))
-  }
-
-  /// Writes or removes the holder of a key.
-  func setWindow(_ window: (request: RequestID, until: WallTime)?, _ key: OwnedKey) {
-    let before = windows[key]
-    windows[key] = window
-    undo { [unowned self] in windows[key] = before }
+    set(\.windows[OwnedKey(key, of: identifier)], to: (id, time))
   }
 
   // MARK: Events

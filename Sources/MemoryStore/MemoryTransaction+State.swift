@@ -6,14 +6,9 @@ extension MemoryTransaction {
     let key = ExactText(key)
     let before = owner.state[key]
     if let value {
-      let keys = owner.state.count - (before == nil ? 0 : 1)
-      let bytes = owner.stateBytes - (before?.count ?? 0) + value.count
-      guard keys < Limits.stateKeys else {
-        throw StoreError.limit("\(identifier) has \(keys) state keys, which is the limit: delete some")
-      }
-      guard bytes <= Limits.stateBytes else {
-        throw StoreError.limit("the state of \(identifier) would have \(bytes) bytes, more than \(Limits.stateBytes): delete some")
-      }
+      try Limits.checkState(
+        of: identifier, otherKeys: owner.state.count - (before == nil ? 0 : 1),
+        bytes: owner.stateBytes - (before?.count ?? 0) + value.count)
     }
     owners[identifier] = owner
     func put(_ value: [UInt8]?) {
@@ -25,23 +20,18 @@ extension MemoryTransaction {
   }
 
   func setCheckpoint(_ value: [UInt8]?, of request: RequestID) throws {
-    let before = checkpoints[request.sequence]
-    checkpoints[request.sequence] = value
-    undo { [unowned self] in checkpoints[request.sequence] = before }
+    set(\.checkpoints[request.sequence], to: value)
   }
 
   /// Removes a request's checkpoint.
   func removeCheckpoint(of sequence: Int64) {
-    guard let before = checkpoints.removeValue(forKey: sequence) else { return }
-    undo { [unowned self] in checkpoints[sequence] = before }
+    if checkpoints[sequence] != nil { set(\.checkpoints[sequence], to: nil) }
   }
 
   func pluginHealth() throws -> [TaskIdentifier: PluginHealth] { healthOf }
 
   func setHealth(_ health: PluginHealth?, of identifier: TaskIdentifier) throws {
-    let before = healthOf[identifier]
-    healthOf[identifier] = health
-    undo { [unowned self] in healthOf[identifier] = before }
+    set(\.healthOf[identifier], to: health)
   }
 
   // MARK: History
@@ -111,15 +101,9 @@ extension MemoryTransaction {
       schedule.failures += 1
       schedule.failingSince = schedule.failingSince ?? run.ended
     }
-    set(schedule, key)
+    set(\.schedules[key], to: schedule)
     let dropped = [before.run, before.success].compactMap(\.self).filter { $0 != schedule.run && $0 != schedule.success }
     forget(Set(dropped).filter { $0 <= pruning.through })
-  }
-
-  private func set(_ schedule: MemorySchedule?, _ key: ScheduleKey) {
-    let before = schedules[key]
-    schedules[key] = schedule
-    undo { [unowned self] in schedules[key] = before }
   }
 
   /// Removes the record of a removed repeating request if its identifier has run and succeeded since.
@@ -130,7 +114,7 @@ extension MemoryTransaction {
     guard others.contains(where: { $0.run ?? 0 > schedule.run ?? 0 }),
       schedule.success == nil || others.contains(where: { $0.success ?? 0 > schedule.success ?? 0 })
     else { return }
-    set(nil, key)
+    set(\.schedules[key], to: nil)
     forget(Set([schedule.run, schedule.success].compactMap(\.self)).filter { $0 <= pruning.through })
   }
 
@@ -172,8 +156,8 @@ extension MemoryTransaction {
     highestRemoved = max(highestRemoved, removed.max() ?? 0, requests.map(\.sequence).max() ?? 0)
     // An idempotency key is remembered as long as its request: a request that waits for a long time outlives the horizon.
     let forgotten = submissions.filter { $0.value.submitted < horizon && row($0.value.request) == nil }
-    for (key, _) in forgotten.prefix(limit) { setSubmission(nil, key) }
-    for (key, _) in windows.filter({ $0.value.until < horizon }).prefix(limit) { setWindow(nil, key) }
+    for (key, _) in forgotten.prefix(limit) { set(\.submissions[key], to: nil) }
+    for (key, _) in windows.filter({ $0.value.until < horizon }).prefix(limit) { set(\.windows[key], to: nil) }
     return passed == limit || requests.count == limit
   }
 

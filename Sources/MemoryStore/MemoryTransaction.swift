@@ -45,6 +45,13 @@ final class MemoryTransaction: StoreTransaction {
   /// Records how to undo a change.
   func undo(_ change: @escaping () -> Void) { changes.append(change) }
 
+  /// Writes a value, such as one of a table; nil removes that.
+  func set<Value>(_ place: ReferenceWritableKeyPath<MemoryTransaction, Value>, to value: Value) {
+    let before = self[keyPath: place]
+    self[keyPath: place] = value
+    undo { [unowned self] in self[keyPath: place] = before }
+  }
+
   func commit() { changes.removeAll(keepingCapacity: changes.count < 10_000) }
 
   func rollBack() { rollBack(to: 0) }
@@ -89,9 +96,7 @@ final class MemoryTransaction: StoreTransaction {
     let before = row.payload
     row.payload = record.request.payload
     undo { row.payload = before }
-    var new = MemoryRow.kept(record)
-    new.submitted = row.record.submitted
-    try change(row, to: new, lane: record.lane)
+    try change(row, to: MemoryRow.kept(record), lane: record.lane)
     if record.state.isFinal { removeCheckpoint(of: row.sequence) }
   }
 
@@ -222,62 +227,53 @@ final class MemoryTransaction: StoreTransaction {
   }
 
   private func index(_ row: MemoryRow, lane: Lane? = nil) {
-    let record = row.record
-    let owner = owner(of: record.request.identifier)
-    counts[record.state, default: 0] += 1
-    if !record.state.isFinal { owner.liveCount += 1 }
-    switch record.state {
-    case .pending:
+    if row.record.state == .pending {
       // An empty lane may have been removed.
-      let memory = row.lane.flatMap { $0.count > 0 ? $0 : nil } ?? self.lane(row.lane?.lane ?? lane ?? record.lane)
-      row.lane = memory
-      if memory.count == 0 { owner.lanes.append(memory) }
-      memory.insert(row.sequence, due: record.due.unixMilliseconds, priority: record.request.priority)
-      if let deadline = record.request.deadline, !record.isRelaxed { deadlines.insert(key(deadline, row)) }
-    case .running:
-      runningRows.insert(row.sequence)
-    case .blocked: owner.blocked.insert(row.sequence)
-    case .claimed:
-      owner.claimed.insert(row.sequence)
-      claimedRows.insert(row.sequence)
-    case .succeeded, .failed, .cancelled:
-      if let time = record.ended { ended.insert(key(time, row)) }
-      return
+      row.lane = row.lane.flatMap { $0.count > 0 ? $0 : nil } ?? self.lane(row.lane?.lane ?? lane ?? row.record.lane)
     }
-    if let key = record.request.uniqueKey { holders[OwnedKey(key, of: record.request.identifier)] = row.sequence }
-    if let event = record.request.event { events[ExactText(event.name), default: []].insert(row.sequence) }
+    enter(row, isThere: true)
   }
 
-  private func unindex(_ row: MemoryRow) {
+  private func unindex(_ row: MemoryRow) { enter(row, isThere: false) }
+
+  /// Adds a row to everything in which it is found, or removes it from there.
+  private func enter(_ row: MemoryRow, isThere: Bool) {
     let record = row.record
     let owner = owner(of: record.request.identifier)
-    counts[record.state, default: 0] -= 1
-    if !record.state.isFinal { owner.liveCount -= 1 }
+    let step = isThere ? 1 : -1
+    counts[record.state, default: 0] += step
+    if !record.state.isFinal { owner.liveCount += step }
     switch record.state {
     case .pending:
-      guard let memory = row.lane else { break }
-      memory.remove(row.sequence, due: record.due.unixMilliseconds, priority: record.request.priority)
-      if memory.count == 0 {
-        emptied += 1
-        if let position = owner.lanes.firstIndex(where: { $0 === memory }) { owner.lanes.remove(at: position) }
-      }
-      if let deadline = record.request.deadline, !record.isRelaxed { deadlines.remove(key(deadline, row)) }
-    case .running:
-      runningRows.remove(row.sequence)
-    case .blocked: owner.blocked.remove(row.sequence)
+      if let memory = row.lane { enter(row, in: memory, of: owner, isThere: isThere) }
+      if let deadline = record.request.deadline, !record.isRelaxed { deadlines.set(key(deadline, row), isThere: isThere) }
+    case .running: runningRows.set(row.sequence, isThere: isThere)
+    case .blocked: owner.blocked.set(row.sequence, isThere: isThere)
     case .claimed:
-      owner.claimed.remove(row.sequence)
-      claimedRows.remove(row.sequence)
+      owner.claimed.set(row.sequence, isThere: isThere)
+      claimedRows.set(row.sequence, isThere: isThere)
     case .succeeded, .failed, .cancelled:
-      if let time = record.ended { ended.remove(key(time, row)) }
+      if let time = record.ended { ended.set(key(time, row), isThere: isThere) }
       return
     }
-    if let key = record.request.uniqueKey { holders[OwnedKey(key, of: record.request.identifier)] = nil }
+    if let key = record.request.uniqueKey { holders[OwnedKey(key, of: record.request.identifier)] = isThere ? row.sequence : nil }
     if let event = record.request.event {
       let name = ExactText(event.name)
-      events[name]?.remove(row.sequence)
+      events[name, default: []].set(row.sequence, isThere: isThere)
       if events[name]?.isEmpty == true { events[name] = nil }
     }
+  }
+
+  private func enter(_ row: MemoryRow, in memory: MemoryLane, of owner: MemoryOwner, isThere: Bool) {
+    let (due, priority) = (row.record.due.unixMilliseconds, row.record.request.priority)
+    if isThere {
+      if memory.count == 0 { owner.lanes.append(memory) }
+      return memory.insert(row.sequence, due: due, priority: priority)
+    }
+    memory.remove(row.sequence, due: due, priority: priority)
+    guard memory.count == 0 else { return }
+    emptied += 1
+    owner.lanes.removeAll { $0 === memory }
   }
 
   private func key(_ time: WallTime, _ row: MemoryRow) -> SortedKeys.Key { SortedKeys.Key(rank: time.unixMilliseconds, id: row.sequence) }
@@ -300,4 +296,14 @@ final class MemoryTransaction: StoreTransaction {
     lanes = lanes.filter { $0.value.count > 0 }
     return false
   }
+}
+
+extension Set {
+  /// Adds an element, or removes it.
+  fileprivate mutating func set(_ element: Element, isThere: Bool) { if isThere { insert(element) } else { remove(element) } }
+}
+
+extension SortedKeys {
+  /// Adds a key, or removes it.
+  fileprivate mutating func set(_ key: Key, isThere: Bool) { if isThere { insert(key) } else { remove(key) } }
 }

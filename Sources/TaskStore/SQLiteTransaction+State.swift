@@ -13,14 +13,7 @@ extension SQLiteTransaction {
     let row = try Row.fetchOne(
       database, sql: "SELECT count(*), coalesce(sum(length(value)), 0) FROM state WHERE identifier = ? AND key <> ?",
       arguments: [number, key])
-    let (keys, bytes): (Int, Int) = (row?[0] ?? 0, row?[1] ?? 0)
-    guard keys < Limits.stateKeys else {
-      throw StoreError.limit("\(identifier) has \(keys) state keys, which is the limit: delete some")
-    }
-    guard bytes + value.count <= Limits.stateBytes else {
-      throw StoreError.limit(
-        "the state of \(identifier) would have \(bytes + value.count) bytes, more than \(Limits.stateBytes): delete some")
-    }
+    try Limits.checkState(of: identifier, otherKeys: row?[0] ?? 0, bytes: (row?[1] ?? 0) + value.count)
     try database.execute(
       sql: "INSERT INTO state (identifier, key, value) VALUES (?, ?, ?) ON CONFLICT (identifier, key) DO UPDATE SET value = excluded.value",
       arguments: [number, key, Data(value)])

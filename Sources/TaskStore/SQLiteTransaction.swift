@@ -106,11 +106,7 @@ final class SQLiteTransaction: StoreTransaction {
         losses = ?, stop_requested = ?, blocked_by = ?, run = ?, started_ms = ?, ended_ms = ?, last_outcome = ?, last_message = ?,
         lane = ?, relaxed = ?, event_due_ms = ?, event_since_ms = ?, missed_left = ? WHERE id = ?
         """)
-      rewrite = try prepare(
-        """
-        UPDATE requests SET earliest_begin_ms = ?, conditions = ?, on_conflict = ?, tags = ?, retry_attempts = ?, retry_backoff = ?,
-        retry_initial_ms = ?, retry_maximum_ms = ?, repeats = ?, clock = ?, deadline_ms = ?, event = ?, options = ? WHERE id = ?
-        """)
+      rewrite = try prepare("UPDATE requests SET (\(columns)) = (\(marks)) WHERE id = ?1")
       select = try prepare("SELECT \(columns) FROM requests WHERE id = ?")
       change = try prepare(
         """
@@ -216,13 +212,21 @@ final class SQLiteTransaction: StoreTransaction {
   // MARK: Requests
 
   func insert(_ record: RequestRecord) throws {
+    let identifier = try write(record, by: statements.insert)
+    highestAdded = max(highestAdded, record.id.sequence)
+    try statements.counts.added(identifier, record.state.stored)
+  }
+
+  /// Runs a statement that takes all columns in the order of ``RequestColumns/list``, and adds the payload and the tags.
+  ///
+  /// - Returns: The number of the identifier.
+  private func write(_ record: RequestRecord, by statement: PreparedStatement) throws -> Int64 {
     let request = record.request
     let retry = request.retry ?? RetryPolicy()
     let tags = request.tags.isEmpty ? nil : try StoredJSON.encode(request.tags)
     let options = try StoredOptions.text(of: request)
     let (lane, identifier) = try numbers(of: record.lane)
-    // In the order of RequestColumns.list.
-    try statements.insert.run { row in
+    try statement.run { row in
       row.integer(record.id.sequence)
       row.integer(identifier)
       row.integer(record.state.stored)
@@ -260,15 +264,13 @@ final class SQLiteTransaction: StoreTransaction {
       row.integer(Int64(record.missedLeft))
       row.text(options)
     }
-    highestAdded = max(highestAdded, record.id.sequence)
     if !request.payload.isEmpty { try statements.insertPayload.run(.integer(record.id.sequence), .blob(request.payload)) }
     try addTags(of: record)
-    try statements.counts.added(identifier, record.state.stored)
+    return identifier
   }
 
   func update(_ record: RequestRecord) throws {
-    let before = try statements.identifierAndState.rows(.integer(record.id.sequence)) { ($0.integer(0), $0.integer(1)) }.first
-    guard let (identifier, state) = before else { throw StoreError.other("request \(record.id) does not exist") }
+    let (identifier, state) = try identifierAndState(of: record.id)
     try statements.update.run(
       .integer(record.state.stored), .integer(record.due.unixMilliseconds), .integer(Int64(record.request.priority)),
       .text(record.request.uniqueKey), .integer(record.request.repetition?.interval?.wholeMilliseconds),
@@ -278,24 +280,26 @@ final class SQLiteTransaction: StoreTransaction {
       .text(record.lastMessage), .integer(try lanes.number(of: record.lane, in: database)), .integer(record.isRelaxed ? 1 : 0),
       .integer(record.eventDue?.unixMilliseconds), .integer(record.eventSince?.unixMilliseconds), .integer(Int64(record.missedLeft)),
       .integer(record.id.sequence))
+    try noteUpdate(of: record, identifier, from: state)
+  }
+
+  private func identifierAndState(of id: RequestID) throws -> (identifier: Int64, state: Int64) {
+    let before = try statements.identifierAndState.rows(.integer(id.sequence)) { ($0.integer(0), $0.integer(1)) }.first
+    guard let before else { throw StoreError.other("request \(id) does not exist") }
+    return before
+  }
+
+  private func noteUpdate(of record: RequestRecord, _ identifier: Int64, from state: Int64) throws {
     try statements.counts.changed(identifier, from: state, to: record.state.stored)
     if record.state.isFinal { try statements.deleteCheckpoint.run(.integer(record.id.sequence)) }
   }
 
   func rewrite(_ record: RequestRecord) throws {
-    let request = record.request
-    let retry = request.retry ?? RetryPolicy()
+    let (identifier, state) = try identifierAndState(of: record.id)
     try removeTags(of: record.id.sequence)
-    try statements.rewrite.run(
-      .integer(request.earliestBegin?.unixMilliseconds), .integer(Int64(request.conditions.rawValue)), .integer(request.onConflict.stored),
-      .text(request.tags.isEmpty ? nil : try StoredJSON.encode(request.tags)), .integer(Int64(retry.attempts)),
-      .integer(retry.backoff.stored), .integer(retry.initial.wholeMilliseconds), .integer(retry.maximum.wholeMilliseconds),
-      .integer(StoredRepetition(request.repetition).stored), .integer(request.clock.stored), .integer(request.deadline?.unixMilliseconds),
-      .text(request.event?.name), .text(try StoredOptions.text(of: request)), .integer(record.id.sequence))
     try database.execute(sql: "DELETE FROM payloads WHERE request = ?", arguments: [record.id.sequence])
-    if !request.payload.isEmpty { try statements.insertPayload.run(.integer(record.id.sequence), .blob(request.payload)) }
-    try addTags(of: record)
-    try update(record)
+    _ = try write(record, by: statements.rewrite)
+    try noteUpdate(of: record, identifier, from: state)
   }
 
   func request(_ id: RequestID) throws -> RequestRecord? {

@@ -58,3 +58,17 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     }
   }
 }
+
+extension Limits {
+  /// Throws ``StoreError/limit(_:)`` if an identifier's state takes no more values, or no more bytes.
+  ///
+  /// - Parameters:
+  ///   - otherKeys: The keys that it has besides the one to be written.
+  ///   - bytes: What all its values would have with that.
+  public static func checkState(of identifier: TaskIdentifier, otherKeys: Int, bytes: Int) throws(StoreError) {
+    guard otherKeys < stateKeys else { throw .limit("\(identifier) has \(otherKeys) state keys, which is the limit: delete some") }
+    guard bytes <= stateBytes else {
+      throw .limit("the state of \(identifier) would have \(bytes) bytes, more than \(stateBytes): delete some")
+    }
+  }
+}
