@@ -67,19 +67,7 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
     try access { tables in
       let rows = Set(identifiers).flatMap { tables.waitingRows(of: $0) }.filter { row in request.map { row.record.id > $0 } ?? true }
         .sorted { $0.sequence < $1.sequence }.prefix(PendingPage.requestLimit)
-      var page = PendingPage(next: rows.count < PendingPage.requestLimit ? nil : rows.last?.record.id)
-      var bytes = 0
-      for row in rows where !row.record.request.isSchedule {
-        var record = row.record
-        record.request.payload = row.payload
-        bytes += row.payload.count
-        page.requests.append(PendingRequest(record))
-        guard bytes < PendingPage.payloadLimit else {
-          page.next = record.id
-          break
-        }
-      }
-      return page
+      return PendingPage(of: rows.map(\.record)) { tables.row($0)?.payload ?? [] }
     }
   }
 

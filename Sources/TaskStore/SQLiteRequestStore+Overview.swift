@@ -37,9 +37,7 @@ extension SQLiteRequestStore {
   public func lastRuns() throws(StoreError) -> [TaskIdentifier: RunRecord] {
     try read { database in
       let sql = "SELECT \(RunColumns.list) FROM runs WHERE id IN (SELECT max(id) FROM runs GROUP BY identifier)"
-      let runs = try PreparedStatement(database, sql).rows { row in
-        try RunColumns.record(row, origin: origin) { try identifiers.name(of: $0, in: database) }
-      }
+      let runs = try PreparedStatement(database, sql).rows { try run($0, database) }
       return Dictionary(runs.map { ($0.identifier, $0) }) { first, _ in first }
     }
   }

@@ -7,23 +7,10 @@ extension SQLiteRequestStore {
     try read { database in
       let numbers = try identifiers.compactMap { try self.identifiers.existingNumber(of: $0, in: database) }
       guard !numbers.isEmpty else { return PendingPage() }
-      var records = try waiting(of: numbers, after: request, database)
-      var last = records.count < PendingPage.requestLimit ? nil : records.last?.id
-      records.removeAll(where: \.request.isSchedule)
       let payload = try PreparedStatement(database, "SELECT bytes FROM payloads WHERE request = ?")
-      var page = PendingPage()
-      var bytes = 0
-      for var record in records {
-        record.request.payload = try payload.rows(.integer(record.id.sequence)) { $0.blob(0) }.first ?? []
-        bytes += record.request.payload.count
-        page.requests.append(PendingRequest(record))
-        guard bytes < PendingPage.payloadLimit else {
-          last = record.id
-          break
-        }
+      return try PendingPage(of: try waiting(of: numbers, after: request, database)) { id in
+        try payload.rows(.integer(id.sequence)) { $0.blob(0) }.first ?? []
       }
-      page.next = last
-      return page
     }
   }
 

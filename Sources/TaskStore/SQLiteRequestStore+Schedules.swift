@@ -72,9 +72,7 @@ extension SQLiteRequestStore {
       if schedule.request == nil { return nil }
     }
     if let run = row.run {
-      schedule.lastRun = try statements.run.rows(.integer(run)) { row in
-        try RunColumns.record(row, origin: origin) { try identifiers.name(of: $0, in: database) }
-      }.first
+      schedule.lastRun = try statements.run.rows(.integer(run)) { try self.run($0, database) }.first
     }
     return schedule
   }

@@ -255,9 +255,7 @@ public final class SQLiteRequestStore: RequestStore {
       }
       values.append(.integer(Int64(max(1, query.limit))))
       let sql = "SELECT \(RunColumns.list) FROM runs WHERE \(conditions.joined(separator: " AND ")) ORDER BY id DESC LIMIT ?"
-      return try PreparedStatement(database, sql).rows(values) { row in
-        try RunColumns.record(row, origin: origin) { try identifiers.name(of: $0, in: database) }
-      }
+      return try PreparedStatement(database, sql).rows(values) { try run($0, database) }
     }
   }
 
@@ -267,7 +265,7 @@ public final class SQLiteRequestStore: RequestStore {
     return try read { database in
       let sql = "SELECT \(RunColumns.list), output, log, trouble FROM runs WHERE id = ?"
       return try PreparedStatement(database, sql).rows(.integer(id.sequence)) { row in
-        var record = try RunColumns.record(row, origin: origin) { try identifiers.name(of: $0, in: database) }
+        var record = try run(row, database)
         record.report.output = row.blob(RunColumns.count)
         record.report.log = try StoredJSON.log(row.optionalText(RunColumns.count + 1))
         record.report.trouble = row.optionalText(RunColumns.count + 2)
@@ -312,6 +310,11 @@ public final class SQLiteRequestStore: RequestStore {
     // A connection opened now would read another file.
     if let error = files.check() { throw error }
     do { return try pool.read(body) } catch { throw StoreError(error) }
+  }
+
+  /// The run of a row that selects ``RunColumns/list``.
+  func run(_ row: borrowing PreparedStatement.Columns, _ database: Database) throws -> RunRecord {
+    try RunColumns.record(row, origin: origin) { try identifiers.name(of: $0, in: database) }
   }
 
   func record(_ row: borrowing PreparedStatement.Columns, _ database: Database) throws -> RequestRecord {

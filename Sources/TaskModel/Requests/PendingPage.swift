@@ -18,4 +18,23 @@ public struct PendingPage: Sendable, Hashable {
   public static let requestLimit = 250
   /// A page is full once its payloads have this many bytes; the last payload may exceed it.
   public static let payloadLimit = 256 << 10
+
+  /// A page of waiting requests without the operator's schedules.
+  ///
+  /// - Parameters:
+  ///   - records: The oldest ones after the previous page, at most ``requestLimit``; if there are so many, more may follow.
+  ///   - payload: What was submitted with a request.
+  public init(of records: [RequestRecord], payload: (RequestID) throws -> [UInt8]) rethrows {
+    self.init(next: records.count < Self.requestLimit ? nil : records.last?.id)
+    var bytes = 0
+    for var record in records where !record.request.isSchedule {
+      record.request.payload = try payload(record.id)
+      bytes += record.request.payload.count
+      requests.append(PendingRequest(record))
+      guard bytes < Self.payloadLimit else {
+        next = record.id
+        return
+      }
+    }
+  }
 }

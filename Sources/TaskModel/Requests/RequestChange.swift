@@ -6,39 +6,40 @@ public struct RequestChange: Sendable, Hashable {
   /// The state that the request must be in.
   public let from: RequestState
   /// The run that the request must have; nil for a request that has none yet.
-  public let expectedRun: RunID?
+  public private(set) var expectedRun: RunID?
   /// The new state, and the effect on the counts. The due time stays.
   public let transition: RequestTransition
   /// Its run from now on, while it is claimed or running.
-  public let run: RunID?
+  public private(set) var run: RunID?
   /// When its run started; nil leaves it unchanged.
-  public let started: WallTime?
-  /// How its run ended; nil if it has not.
-  public let end: End?
+  public private(set) var started: WallTime?
+  /// When its run ended; nil if it has not, and then nothing of its last run changes.
+  public private(set) var ended: WallTime?
+  /// How it ended.
+  public private(set) var outcome: RunOutcome?
+  /// The message with which it ended.
+  public private(set) var message: String?
 
-  /// How a run ended.
-  public struct End: Sendable, Hashable {
-    /// The outcome.
-    public let outcome: RunOutcome
-    /// Its message.
-    public let message: String?
-    /// When.
-    public let time: WallTime
+  private init(from state: RequestState, _ transition: RequestTransition) {
+    from = state
+    self.transition = transition
   }
 
   /// A pending request is handed out before `run` begins.
   public static func claimed(by run: RunID) throws(IllegalTransition) -> RequestChange {
-    let transition = try RequestState.pending.transition(on: .claimed)
-    return RequestChange(from: .pending, expectedRun: nil, transition: transition, run: run, started: nil, end: nil)
+    var change = RequestChange(from: .pending, try RequestState.pending.transition(on: .claimed))
+    change.run = run
+    return change
   }
 
   /// `run` begins.
   ///
   /// - Parameter state: Whether the request is pending, or claimed for that run.
   public static func started(_ run: RunID, from state: RequestState, at time: WallTime) throws(IllegalTransition) -> RequestChange {
-    let transition = try state.transition(on: .started)
-    return RequestChange(
-      from: state, expectedRun: state == .claimed ? run : nil, transition: transition, run: run, started: time, end: nil)
+    var change = RequestChange(from: state, try state.transition(on: .started))
+    change.expectedRun = state == .claimed ? run : nil
+    (change.run, change.started) = (run, time)
+    return change
   }
 
   /// `run` ends, and the request with it.
@@ -50,11 +51,11 @@ public struct RequestChange: Sendable, Hashable {
   ) throws(IllegalTransition) -> RequestChange {
     let state: RequestState = began == nil ? .running : .claimed
     let running = began == nil ? state : try state.transition(on: .started).state
-    let transition = try running.transition(on: .ended(outcome))
-    guard transition.state.isFinal else { throw IllegalTransition(state: state, event: .ended(outcome)) }
-    return RequestChange(
-      from: state, expectedRun: run, transition: transition, run: nil, started: began,
-      end: End(outcome: outcome, message: message, time: time))
+    var change = RequestChange(from: state, try running.transition(on: .ended(outcome)))
+    guard change.transition.state.isFinal else { throw IllegalTransition(state: state, event: .ended(outcome)) }
+    (change.expectedRun, change.started) = (run, began)
+    (change.ended, change.outcome, change.message) = (time, outcome, message)
+    return change
   }
 }
 
@@ -79,8 +80,8 @@ extension RequestRecord {
     take(change.transition)
     run = change.run
     started = change.started ?? started
-    guard let end = change.end else { return }
-    (ended, lastOutcome, lastMessage) = (end.time, end.outcome, end.message)
+    guard change.ended != nil else { return }
+    (ended, lastOutcome, lastMessage) = (change.ended, change.outcome, change.message)
   }
 
   private mutating func take(_ transition: RequestTransition) {

@@ -121,9 +121,8 @@ extension SchedulerCore {
   ) -> WallTime {
     let time: WallTime
     switch due {
-    case .unchanged: return record.due
+    case .unchanged, .nextOccurrence: return record.due
     case .now: return max(now, record.due)
-    case .nextOccurrence: return record.due
     case .afterSnooze: time = now + (report.retryAfter.map { min($0, Self.longestWait) } ?? policy.snooze)
     case .afterBackoff:
       time = now + (report.retryAfter.map { min($0, Self.longestWait) } ?? retry.delay(afterAttempt: attempt, jitter: jitter()))
