@@ -13,7 +13,7 @@ import TypedCalls
 import WorkerProcesses
 import WorkerSandbox
 
-/// A host: its plugins, its requests, its runs. Made by ``launch(_:allowMissing:acceptsStoreLoss:claim:log:process:)``, ended by ``drain()`` and ``close()``.
+/// A host: its plugins, its requests, its runs. Made by ``launch(_:allowMissing:acceptsStoreLoss:in:log:process:)``, ended by ``drain()`` and ``close()``.
 ///
 /// Every call may be made from any task. Answers to changes come after they are durable.
 public final class Host: Sendable {
@@ -51,15 +51,14 @@ public final class Host: Sendable {
   /// - Parameters:
   ///   - allowMissing: Launch even if an identifier that is permitted by its full name has no handler.
   ///   - acceptsStoreLoss: Launch even if the store lacks records that it once had.
-  ///   - claim: Its state directory, which has been claimed by this configuration.
+  ///   - directory: The state directory of this configuration.
   ///   - log: Where the host and its runs write.
   ///   - process: What the process around the host adds to its status, at the moment of the call.
   /// - Throws: A ``HostFailure`` with the exit code of the process.
   public static func launch(
-    _ configuration: HostConfiguration, allowMissing: Bool, acceptsStoreLoss: Bool = false, claim: HostClaim, log: Logger,
+    _ configuration: HostConfiguration, allowMissing: Bool, acceptsStoreLoss: Bool = false, in directory: StateDirectory, log: Logger,
     process: @escaping @Sendable () -> ProcessStatus
   ) throws(HostFailure) -> Host {
-    let directory = claim.directory
     let crashMemory = try CrashMemory(directory.crashMemory)
     Failpoint.directoryLocked.hit()
     if let mark = configuration.storeMark { try directory.check(mark: mark) }

@@ -3,8 +3,8 @@ import HostThreads
 import TaskModel
 import TaskStore
 
-/// The folder in which a host keeps its database and its plugins' data. One host at a time has it.
-final class StateDirectory: Sendable {
+/// The folder in which a host keeps its database and its plugins' data. One host at a time has it, as long as this object lives.
+public final class StateDirectory: Sendable {
   /// An absolute path.
   let path: String
   /// The directory itself, which is locked: somebody may remove a file in it.
@@ -12,6 +12,14 @@ final class StateDirectory: Sendable {
   /// The file `lock` in it, which is locked too: earlier versions lock it alone.
   private let lock: Guarded<Int32>
   private static let lockName = "lock"
+
+  /// Makes the folder of a configuration if need be and takes its lock.
+  ///
+  /// - Throws: A ``HostFailure`` when another host has it, it cannot be written, or the machine does not offer what the configuration demands.
+  public convenience init(_ configuration: HostConfiguration) throws(HostFailure) {
+    try configuration.checkDemands()
+    try self.init(configuration.stateDirectory)
+  }
 
   /// Makes the folder if need be, takes its lock, and finds out whether it can be written.
   init(_ path: String) throws(HostFailure) {

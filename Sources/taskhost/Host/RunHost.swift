@@ -48,11 +48,11 @@ private func serve(
   let host: Host
   var opened: EventSockets?
   do {
-    let claim = try HostClaim(configuration)
+    let directory = try StateDirectory(configuration)
     let sockets = try configuration.openEventSockets(log)
     opened = sockets
     host = try Host.launch(
-      configuration, allowMissing: options.allowMissing, acceptsStoreLoss: options.acceptStoreLoss, claim: claim, log: log
+      configuration, allowMissing: options.allowMissing, acceptsStoreLoss: options.acceptStoreLoss, in: directory, log: log
     ) {
       ProcessStatus(
         version: Version.text, problems: (sockets?.problems ?? []) + [writer.problem].compactMap(\.self),
