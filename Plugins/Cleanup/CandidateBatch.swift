@@ -40,24 +40,26 @@ struct CandidateBatch {
   /// Whether it is time to handle the entries.
   var isFull: Bool { entries.count >= limit || pathBytes >= Self.mostBytes }
 
+  /// Adds a file.
   mutating func append(_ name: UnsafeRawBufferPointer, in directory: DirectoryNode, _ status: FileStatus, time: Int64) {
-    let index = number(of: directory)
-    entries.append(
-      Entry(
-        inode: status.identity.inode, time: time, modified: status.modified, size: status.size, directory: index, nameStart: names.count,
-        nameLength: name.count, isDirectory: false, isGuarded: status.isGuarded, owner: status.owner))
-    names.append(contentsOf: name)
-    if isAskable(entries[entries.count - 1]) { pathBytes += name.count + directory.prefixLength }
+    append(name, directory, status, time: time, modified: status.modified, size: status.size, isDirectory: false)
   }
 
   /// Adds a directory that contains only entries to remove.
   mutating func append(_ directory: DirectoryNode) {
-    let index = number(of: directory)
-    entries.append(
-      Entry(
-        inode: directory.status.identity.inode, time: 0, modified: 0, size: 0, directory: index, nameStart: names.count, nameLength: 0,
-        isDirectory: true, isGuarded: directory.status.isGuarded, owner: directory.status.owner))
-    if isAskable(entries[entries.count - 1]) { pathBytes += directory.prefixLength }
+    append(UnsafeRawBufferPointer(start: nil, count: 0), directory, directory.status, time: 0, modified: 0, size: 0, isDirectory: true)
+  }
+
+  private mutating func append(
+    _ name: UnsafeRawBufferPointer, _ directory: DirectoryNode, _ status: FileStatus, time: Int64, modified: Int64, size: UInt64,
+    isDirectory: Bool
+  ) {
+    let entry = Entry(
+      inode: status.identity.inode, time: time, modified: modified, size: size, directory: number(of: directory), nameStart: names.count,
+      nameLength: name.count, isDirectory: isDirectory, isGuarded: status.isGuarded, owner: status.owner)
+    entries.append(entry)
+    names.append(contentsOf: name)
+    if isAskable(entry) { pathBytes += name.count + directory.prefixLength }
   }
 
   /// An entry's name; empty for a directory.
@@ -75,8 +77,8 @@ struct CandidateBatch {
   }
 
   /// The questions about the entries in `range` that the host can answer; all are on `device`.
-  func questions(_ range: Range<Int>, device: UInt64) -> [OpenFileQuestion] {
-    var questions: [OpenFileQuestion] = []
+  func questions(_ range: Range<Int>, device: UInt64) -> [FileReference] {
+    var questions: [FileReference] = []
     questions.reserveCapacity(range.count)
     var prefix: [UInt8] = []
     var prefixOf = -1
@@ -90,7 +92,7 @@ struct CandidateBatch {
       path.reserveCapacity(prefix.count + entry.nameLength)
       path.append(contentsOf: prefix)
       if entry.isDirectory { path.removeLast() } else { path.append(contentsOf: name(of: entry)) }
-      questions.append(OpenFileQuestion(identity: FileIdentity(device: device, inode: entry.inode), path: path))
+      questions.append(FileReference(device: device, inode: entry.inode, path: path))
     }
     return questions
   }

@@ -69,17 +69,12 @@ struct CleanupTask: BackgroundTask {
       try task.setOutput(try report.encoded())
       // The next run, a retry or the next occurrence of a repeating request, executes every rule again.
       try task.checkpoint.setValue(CleanupCheckpoint.nothing)
-      let blocked = report.rules.filter { $0.status == .blocked }
-      guard blocked.isEmpty else {
+      for (status, what) in [(RuleReport.Status.blocked, "run"), (.failed, "remove most of what had to go")] {
+        let rules = report.rules.filter { $0.status == status }
+        guard !rules.isEmpty else { continue }
         throw TaskFailure.temporary(
-          "\(report.summary); \(blocked.count) of \(report.rules.count) rules could not run: "
-            + blocked.map { "\($0.name): \($0.problem ?? "")" }.joined(separator: "; "))
-      }
-      let failed = report.rules.filter { $0.status == .failed }
-      guard failed.isEmpty else {
-        throw TaskFailure.temporary(
-          "\(report.summary); \(failed.count) of \(report.rules.count) rules could not remove most of what had to go: "
-            + failed.map { "\($0.name): \($0.problem ?? "")" }.joined(separator: "; "))
+          "\(report.summary); \(rules.count) of \(report.rules.count) rules could not \(what): "
+            + rules.map { "\($0.name): \($0.problem ?? "")" }.joined(separator: "; "))
       }
       task.setMessage(report.summary)
       return report.rules.contains(where: \.hadWork) ? .success : .noop
@@ -87,11 +82,10 @@ struct CleanupTask: BackgroundTask {
   }
 
   /// Asks the host. Without an answer, the use of all files is unknown.
-  private func openFiles(_ task: TaskContext<CleanupPayload>, _ directory: String, _ questions: [OpenFileQuestion]) -> [FileUse] {
+  private func openFiles(_ task: TaskContext<CleanupPayload>, _ directory: String, _ questions: [FileReference]) -> [FileUse] {
     guard !questions.isEmpty else { return [] }
     do {
-      let files = questions.map { FileReference(device: $0.identity.device, inode: $0.identity.inode, path: $0.path) }
-      return try task.openFiles(files, in: directory)
+      return try task.openFiles(questions, in: directory)
     } catch  where error.code == .unsupported {
       return []
     } catch {

@@ -35,14 +35,18 @@ final class DirectoryHandle: OpenDirectory {
   ///
   /// - Throws: ELOOP or ENOTDIR where a component is no directory or a symlink, EXDEV at a mount point.
   func open(beneath path: [[UInt8]]) throws(SystemError) -> DirectoryHandle {
-    let handle = try DirectoryHandle(try descend(path, CLEANUP_OPEN_DIRECTORY), resolution)
+    let opened = try Self.walk(from: raw, path[...], purpose: CLEANUP_OPEN_DIRECTORY, resolution: resolution, top: status)
+    let handle = try DirectoryHandle(opened, resolution)
     guard handle.status.isOnSameMount(as: status) else { throw SystemError(code: EXDEV) }
     return handle
   }
 
-  /// As ``open(beneath:)``, to list it.
-  func list(beneath path: [[UInt8]]) throws(SystemError) -> DirectoryListing {
-    let listing = try DirectoryListing(try descend(path, CLEANUP_OPEN_DIRECTORY_READ))
+  /// Opens the directory at `path` below `start`, which is this one or below it, to list it; an empty path is `start` again.
+  ///
+  /// - Throws: As ``open(beneath:)``.
+  func list(_ path: [[UInt8]], from start: some OpenDirectory) throws(SystemError) -> DirectoryListing {
+    let opened = try Self.walk(from: start.raw, path[...], purpose: CLEANUP_OPEN_DIRECTORY_READ, resolution: resolution, top: status)
+    let listing = try DirectoryListing(opened)
     guard listing.status.isOnSameMount(as: status) else { throw SystemError(code: EXDEV) }
     return listing
   }
@@ -72,29 +76,10 @@ final class DirectoryHandle: OpenDirectory {
     return handle
   }
 
-  /// As ``list(beneath:)``, for an entry of a directory below this one that is open.
-  func list(_ name: [UInt8], in parent: some OpenDirectory) throws(SystemError) -> DirectoryListing {
-    let opened = try Self.walk(
-      from: parent.raw, [name], purpose: CLEANUP_OPEN_DIRECTORY_READ, resolution: resolution, top: status)
-    let listing = try DirectoryListing(opened)
-    guard listing.status.isOnSameMount(as: status) else { throw SystemError(code: EXDEV) }
-    return listing
-  }
-
-  private func descend(_ path: [[UInt8]], _ purpose: Int) throws(SystemError) -> Descriptor {
-    try Self.walk(from: descriptor.raw, path[...], purpose: purpose, resolution: resolution, top: status)
-  }
-
   /// Opens a file of this directory, to read or (`reference`) without any access to its contents; never through a symlink.
   func openFile(_ name: [UInt8], reference: Bool) throws(SystemError) -> Descriptor {
     try Self.walk(
       from: descriptor.raw, [name], purpose: reference ? CLEANUP_OPEN_FILE : CLEANUP_OPEN_FILE_READ, resolution: resolution, top: status)
-  }
-
-  /// What the entry at `path`, relative to this directory, is now. A symlink at its end is itself; one on the way would be followed:
-  /// compare what comes back with what is expected there.
-  func status(of path: UnsafePointer<CChar>) throws(SystemError) -> FileStatus {
-    try FileStatus(directory: descriptor.raw, name: path)
   }
 
   /// Removes the name of a non-directory, without following it.
@@ -174,16 +159,9 @@ final class DirectoryHandle: OpenDirectory {
     _ bytes: [UInt8], _ body: (UnsafePointer<CChar>) throws(SystemError) -> Result
   ) throws(SystemError) -> Result {
     guard !bytes.contains(0) else { throw SystemError(code: EINVAL) }
-    let text = bytes.map { CChar(bitPattern: $0) } + [0]
-    do {
-      return try text.withUnsafeBufferPointer { buffer in
-        guard let start = buffer.baseAddress else { throw SystemError(code: EINVAL) }
-        return try body(start)
-      }
-    } catch let error as SystemError {
-      throw error
-    } catch {
-      throw SystemError(code: EINVAL)
+    return try (bytes.map { CChar(bitPattern: $0) } + [0]).withUnsafeBufferPointer { (buffer) throws(SystemError) in
+      guard let start = buffer.baseAddress else { throw SystemError(code: EINVAL) }
+      return try body(start)
     }
   }
 }

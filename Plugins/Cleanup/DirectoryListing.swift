@@ -25,9 +25,6 @@ final class DirectoryListing: OpenDirectory {
 
   var raw: Int32 { dirfd(stream) }
 
-  /// The current status of the entry `name`, without following a symlink.
-  func status(of name: UnsafePointer<CChar>) throws(SystemError) -> FileStatus { try FileStatus(directory: raw, name: name) }
-
   /// One entry; its name is borrowed until the next is read, and ends with a null byte.
   struct Entry {
     var name: UnsafePointer<CChar>

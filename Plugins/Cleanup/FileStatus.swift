@@ -2,7 +2,7 @@ internal import CCleanup
 internal import Glibc
 
 /// The status of an entry, without following a symlink.
-struct FileStatus: Sendable, Equatable {
+struct FileStatus: Sendable {
   /// The relevant kinds of entries.
   enum Kind: Sendable, Equatable {
     case regular
@@ -11,28 +11,7 @@ struct FileStatus: Sendable, Equatable {
     case other
   }
 
-  var kind: Kind
-  var identity: FileIdentity
-  /// The mount it was reached through; 0 if unknown.
-  var mount: UInt64
-  /// Nanoseconds since 1970, the last change of the contents.
-  var modified: Int64
-  /// Nanoseconds since 1970, the last read, as far as the mount's options record it.
-  var accessed: Int64
-  /// Nanoseconds since 1970, the last change of owner, modes, names or contents.
-  var changed: Int64
-  /// Nanoseconds since 1970, its creation; nil if the file system does not store it.
-  var born: Int64?
-  /// Apparent size in bytes.
-  var size: UInt64
-  /// The number of the file's names.
-  var links: UInt64
-  /// The owner's user id.
-  var owner: UInt32
-  /// Whether it is immutable or append-only.
-  var isGuarded: Bool
-  /// A directory in which only owners may remove names, as /tmp.
-  var isSticky: Bool
+  private let raw: taskhost_cleanup_status
 
   /// Of an open descriptor.
   init(descriptor: Int32) throws(SystemError) { try self.init(directory: descriptor, name: "", followingSymlink: false) }
@@ -42,31 +21,46 @@ struct FileStatus: Sendable, Equatable {
     var raw = taskhost_cleanup_status()
     let result = taskhost_cleanup_status(directory, name, followingSymlink ? 1 : 0, &raw)
     guard result == 0 else { throw SystemError(code: -result) }
-    self.init(raw)
+    self.raw = raw
   }
 
-  private init(_ raw: taskhost_cleanup_status) {
+  var kind: Kind {
     switch raw.mode & S_IFMT {
-    case S_IFREG: kind = .regular
-    case S_IFDIR: kind = .directory
-    default: kind = .other
+    case S_IFREG: .regular
+    case S_IFDIR: .directory
+    default: .other
     }
-    identity = FileIdentity(device: raw.device, inode: raw.inode)
-    mount = raw.mount
-    modified = raw.modified
-    accessed = raw.accessed
-    changed = raw.changed
-    born = raw.born == .min ? nil : raw.born
-    size = raw.size
-    links = raw.links
-    owner = raw.owner
-    isGuarded = raw.is_guarded != 0
-    isSticky = raw.mode & S_ISVTX != 0
   }
+
+  var identity: FileIdentity { FileIdentity(device: raw.device, inode: raw.inode) }
+  /// Nanoseconds since 1970, the last change of the contents.
+  var modified: Int64 { raw.modified }
+  /// Nanoseconds since 1970, the last read, as far as the mount's options record it.
+  var accessed: Int64 { raw.accessed }
+  /// Nanoseconds since 1970, the last change of owner, modes, names or contents.
+  var changed: Int64 { raw.changed }
+  /// Nanoseconds since 1970, its creation; nil if the file system does not store it.
+  var born: Int64? { raw.born == .min ? nil : raw.born }
+  /// Apparent size in bytes.
+  var size: UInt64 { raw.size }
+  /// The number of the file's names.
+  var links: UInt64 { raw.links }
+  /// The owner's user id.
+  var owner: UInt32 { raw.owner }
+  /// Whether it is immutable or append-only.
+  var isGuarded: Bool { raw.is_guarded != 0 }
+  /// A directory in which only owners may remove names, as /tmp.
+  var isSticky: Bool { raw.mode & S_ISVTX != 0 }
 
   /// Whether both are on the same file system, reached through the same mount. A btrfs subvolume is not a mount, but counts as a separate
   /// file system.
   func isOnSameMount(as other: FileStatus) -> Bool {
-    identity.device == other.identity.device && (mount == other.mount || mount == 0 || other.mount == 0)
+    raw.device == other.raw.device && (raw.mount == other.raw.mount || raw.mount == 0 || other.raw.mount == 0)
   }
+}
+
+/// Identifies a file, whatever its names.
+struct FileIdentity: Sendable, Hashable {
+  var device: UInt64
+  var inode: UInt64
 }

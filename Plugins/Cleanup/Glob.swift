@@ -23,11 +23,11 @@ struct Glob: Sendable, Equatable {
     case name(NamePattern)
   }
 
-  /// - Throws: ``GlobError`` if the pattern is invalid.
-  init(_ text: String) throws(GlobError) {
-    guard !text.isEmpty else { throw GlobError(glob: text, reason: "is empty; \"*\" means every name") }
+  /// - Throws: ``Refusal`` if the pattern is invalid.
+  init(_ text: String) throws(Refusal) {
+    guard !text.isEmpty else { throw Refusal(text: text, reason: "is empty; \"*\" means every name") }
     guard text.utf8.first != UInt8(ascii: "/") else {
-      throw GlobError(glob: text, reason: "begins with a slash; it is matched relative to the rule's directory")
+      throw Refusal(text: text, reason: "begins with a slash; it is matched relative to the rule's directory")
     }
     var parts: [Part] = []
     let components = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { Array($0) }
@@ -38,13 +38,13 @@ struct Glob: Sendable, Equatable {
         do {
           parts.append(.name(try NamePattern(component)))
         } catch {
-          throw GlobError(glob: text, reason: error.reason)
+          throw Refusal(text: text, reason: error.reason)
         }
       }
     }
     if components.count == 1, parts != [.anyDirectories] { parts.insert(.anyDirectories, at: 0) }
     if parts.last == .anyDirectories { parts.append(.name(.anything)) }
-    guard parts.count < 60 else { throw GlobError(glob: text, reason: "has more than 58 components") }
+    guard parts.count < 60 else { throw Refusal(text: text, reason: "has more than 58 components") }
     self.text = text
     self.hasSlash = components.count > 1 || components[0] == Array("**".utf8)
     self.parts = parts

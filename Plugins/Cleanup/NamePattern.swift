@@ -18,9 +18,9 @@ struct NamePattern: Sendable, Equatable {
     isAnything = tokens == [.anyRun]
   }
 
-  /// - Throws: ``GlobError``, without the glob, for a component that is no pattern, or that other tools would read differently.
-  init(_ component: [UInt8]) throws(GlobError) {
-    func refusal(_ reason: String) -> GlobError { GlobError(glob: "", reason: reason) }
+  /// - Throws: ``Refusal``, without the glob, for a component that is no pattern, or that other tools would read differently.
+  init(_ component: [UInt8]) throws(Refusal) {
+    func refusal(_ reason: String) -> Refusal { Refusal(text: "", reason: reason) }
     guard !component.isEmpty else { throw refusal("has an empty component; write single slashes, none at the end") }
     guard component != [0x2E], component != [0x2E, 0x2E] else { throw refusal("holds \".\" or \"..\"; name directories below only") }
     var tokens: [Token] = []

@@ -3,7 +3,7 @@ internal import TaskHostSDK
 
 /// Waits for answers about open files on a separate thread while the sweep continues.
 final class PendingAnswers {
-  typealias Ask = (String, [OpenFileQuestion]) -> [FileUse]
+  typealias Ask = (String, [FileReference]) -> [FileUse]
 
   /// When the question was asked.
   let askedAt = ContinuousClock.now
@@ -13,13 +13,13 @@ final class PendingAnswers {
 
   // reason: the thread has it alone until it is joined, then its owner
   private final class Inquiry: @unchecked Sendable {
-    let questions: [OpenFileQuestion]
+    let questions: [FileReference]
     let directory: String
     let ask: Ask
     var answers: [FileUse]?
     var cameAt = ContinuousClock.now
 
-    init(_ questions: [OpenFileQuestion], _ directory: String, _ ask: @escaping Ask) {
+    init(_ questions: [FileReference], _ directory: String, _ ask: @escaping Ask) {
       self.questions = questions
       self.directory = directory
       self.ask = ask
@@ -27,7 +27,7 @@ final class PendingAnswers {
   }
 
   /// Begins to ask.
-  init(to questions: [OpenFileQuestion], in directory: String, _ ask: @escaping Ask) {
+  init(to questions: [FileReference], in directory: String, _ ask: @escaping Ask) {
     inquiry = Inquiry(questions, directory, ask)
     let lent = Unmanaged.passRetained(inquiry)
     var thread = pthread_t()

@@ -25,21 +25,14 @@ struct ProtectedDirectories: Sendable {
   static func current() -> ProtectedDirectories {
     var homes: [String] = []
     if let home = getenv("HOME") { homes.append(normalized(String(cString: home)) ?? "") }
-    let recorded = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16_384) { buffer -> String? in
-      var entry = passwd()
-      var found: UnsafeMutablePointer<passwd>?
-      guard let start = buffer.baseAddress else { return nil }
-      let status = getpwuid_r(geteuid(), &entry, start, buffer.count, &found)
-      guard status == 0, found != nil, let directory = entry.pw_dir else { return nil }
-      return String(cString: directory)
-    }
+    let recorded = UserDatabase.field(of: geteuid()) { $0.pw_dir }
     homes.append(recorded.flatMap(normalized) ?? "")
     return ProtectedDirectories(homes: homes)
   }
 
   /// The normalised path, or why a rule may not name it.
-  func check(_ written: String) -> Result<String, DirectoryRefusal> {
-    func refused(_ reason: String) -> Result<String, DirectoryRefusal> { .failure(DirectoryRefusal(directory: written, reason: reason)) }
+  func check(_ written: String) -> Result<String, Refusal> {
+    func refused(_ reason: String) -> Result<String, Refusal> { .failure(Refusal(text: written, reason: reason)) }
     guard written.utf8.first == UInt8(ascii: "/") else { return refused("is not absolute; write the whole path, beginning with a slash") }
     guard written.utf8.count < 4096, !written.utf8.contains(0) else { return refused("is no path: too long, or with a null byte") }
     guard let path = Self.normalized(written) else { return refused("holds \".\" or \"..\"; write the path without them") }

@@ -73,7 +73,7 @@ struct RuleReport: Codable, Sendable, Equatable {
   /// Records the owner of a file or directory that the system refused to remove.
   mutating func note(_ error: SystemError, owner: UInt32) {
     guard error.code == EACCES || error.code == EPERM, owner != geteuid(), otherUsers.count < Self.maximumMessages else { return }
-    let name = UserName.of(owner)
+    let name = UserDatabase.name(of: owner)
     if !otherUsers.contains(name) { otherUsers.append(name) }
   }
 

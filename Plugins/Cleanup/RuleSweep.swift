@@ -186,7 +186,10 @@ final class RuleSweep: TreeVisitor {
         if working.directories[entry.directory].entries == working.directories[entry.directory].removed { removeDirectory(entry, use) }
         continue
       }
-      if place?.number != entry.directory { place = (entry.directory, directory(entry.directory)) }
+      if place?.number != entry.directory {
+        let node = working.directories[entry.directory]
+        place = (entry.directory, Result { () throws(SystemError) in try cursor.open(node) })
+      }
       guard let place else { continue }
       account(entry, verdict(entry, use, in: place.directory))
       dealtWith += 1
@@ -205,11 +208,6 @@ final class RuleSweep: TreeVisitor {
     let askedAt = ContinuousClock.now
     let answers = environment.openFiles(rule.directory, working.questions(range, device: root.status.identity.device))
     return AnswerSheet(working.uses(range, answers), about: range, askedAt: askedAt, cameAt: .now)
-  }
-
-  private func directory(_ number: Int) -> Result<DirectoryHandle, SystemError> {
-    let node = working.directories[number]
-    return Result { () throws(SystemError) in try cursor.open(node) }
   }
 
   private func verdict(
@@ -235,7 +233,9 @@ final class RuleSweep: TreeVisitor {
   ) throws(SystemError) -> RemovalVerdict {
     if !isRehearsal { environment.interleave?(.chosen, displayPath(entry)) }
     if use == .open { return .inUse }
-    if isRehearsal || rule.dryRun, let obstacle = entry.isGuarded ? SystemError(code: EPERM) : obstacle(entry, directory) {
+    if isRehearsal || rule.dryRun,
+      let obstacle = entry.isGuarded ? SystemError(code: EPERM) : directory.obstacle(toRemovingFileOf: entry.owner)
+    {
       return .failed(obstacle)
     }
     // The descriptor holds the claim until the end of this function.
@@ -256,10 +256,6 @@ final class RuleSweep: TreeVisitor {
   private func lastLook(in directory: DirectoryHandle) throws(SystemError) -> FileStatus {
     if let whole = path.path { return try root.status(of: whole) }
     return try directory.status(of: path.name)
-  }
-
-  private func obstacle(_ entry: CandidateBatch.Entry, _ directory: DirectoryHandle) -> SystemError? {
-    directory.obstacle(toRemovingFileOf: entry.owner)
   }
 
   private func claim(_ entry: CandidateBatch.Entry, _ directory: DirectoryHandle) throws(SystemError) -> FileClaim {

@@ -16,7 +16,7 @@ struct SweepEnvironment {
   var log: (Logger.Level, String) -> Void
   /// Asks which files below a rule's directory are open: one answer per file. Without an answer, the kernel's leases decide.
   /// Called on the sweep's thread, and for a large tree concurrently on another thread.
-  var openFiles: (String, [OpenFileQuestion]) -> [FileUse] = { _, _ in [] }
+  var openFiles: (String, [FileReference]) -> [FileUse] = { _, _ in [] }
   /// Directories that must not be cleaned up under another name either.
   var protected = ProtectedDirectories.current()
   /// nil means the kernel's best.

@@ -30,6 +30,7 @@ struct TreeWalk {
     var listing: DirectoryListing?
     /// The same directory, reached again from the one below.
     var place: DirectoryHandle?
+    var open: (any OpenDirectory)? { listing ?? place }
     let position: Glob.Position
     let excluded: [Glob.Position]
     var waiting: [Waiting] = []
@@ -48,7 +49,7 @@ struct TreeWalk {
   /// - Throws: What the visitor throws, `stopped` when cancelled, `blocked` where the rule's own directory cannot be listed.
   mutating func run(_ visitor: inout some TreeVisitor) throws(SweepInterruption) {
     do throws(SystemError) {
-      let listing = try root.list(beneath: [])
+      let listing = try root.list([], from: root)
       levels = [
         Level(
           node: DirectoryNode([], in: nil, listing.status), listing: listing, position: rule.glob.start,
@@ -73,12 +74,10 @@ struct TreeWalk {
     guard let parent = levels.last else { return }
     do throws(SystemError) {
       let listing =
-        if let open = parent.listing {
-          try root.list(next.name, in: open)
-        } else if let open = parent.place {
-          try root.list(next.name, in: open)
+        if let open = parent.open {
+          try root.list([next.name], from: open)
         } else {
-          try root.list(beneath: parent.node.path + [next.name])
+          try root.list(parent.node.path + [next.name], from: root)
         }
       let node = DirectoryNode(next.name, in: parent.node, listing.status)
       if levels.count > Self.levelsOpen {
@@ -101,8 +100,7 @@ struct TreeWalk {
     let name = name.map { CChar(bitPattern: $0) } + [0]
     return name.withUnsafeBufferPointer { name in
       guard let name = name.baseAddress else { return nil }
-      if let listing = level.listing { return (try? listing.status(of: name))?.owner }
-      return (try? level.place?.status(of: name))?.owner
+      return (try? level.open?.status(of: name))?.owner
     }
   }
 
@@ -111,12 +109,7 @@ struct TreeWalk {
   private mutating func goUp() -> DirectoryNode {
     let left = levels.removeLast()
     if let last = levels.indices.last, levels[last].listing == nil {
-      let status = levels[last].node.status
-      if let listing = left.listing {
-        levels[last].place = try? root.open(above: listing, expecting: status)
-      } else if let place = left.place {
-        levels[last].place = try? root.open(above: place, expecting: status)
-      }
+      if let open = left.open { levels[last].place = try? root.open(above: open, expecting: levels[last].node.status) }
     }
     return left.node
   }

@@ -36,7 +36,7 @@ import Testing
       ("[ä]", "opens no set"),
     ])
   func refusals(_ glob: String, _ reason: String) {
-    let error = #expect(throws: GlobError.self) { try Glob(glob) }
+    let error = #expect(throws: Refusal.self) { try Glob(glob) }
     #expect(error?.description.contains(reason) == true, "\(error?.description ?? "no error")")
   }
 

@@ -14,7 +14,7 @@ import Testing
       "/tmp/..",
     ])
   func refused(_ path: String) {
-    #expect(throws: DirectoryRefusal.self) { try protected.check(path).get() }
+    #expect(throws: Refusal.self) { try protected.check(path).get() }
   }
 
   @Test(

@@ -8,7 +8,7 @@ import TaskHostSDK
 final class Sweep {
   var isCancelled: () -> Bool = { false }
   /// By default nothing is open: tests that are not about open files must not depend on what others have open.
-  var openFiles: (String, [OpenFileQuestion]) -> [FileUse] = { _, files in files.map { _ in .notOpen } }
+  var openFiles: (String, [FileReference]) -> [FileUse] = { _, files in files.map { _ in .notOpen } }
   var surveyCapacity = 1_000_000
   var checkpointInterval = Duration.zero
   var interleave: ((SweepPoint, String) -> Void)?
@@ -27,7 +27,7 @@ final class Sweep {
     Command.settle()
     let sweep = Sweep()
     sweep.openFiles = { directory, files in
-      HostAnswers.uses(files.map { ($0.identity.device, $0.identity.inode, $0.path) }, in: directory)
+      HostAnswers.uses(files.map { ($0.device, $0.inode, $0.path) }, in: directory)
     }
     return sweep
   }
