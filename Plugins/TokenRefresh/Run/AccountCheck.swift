@@ -54,11 +54,8 @@ struct AccountCheck<Host: RefreshHost>: Sendable {
       return .due(
         DueAccount(
           account: account, store: store, snapshot: snapshot, clientSecret: clientSecret, record: record, report: report))
-    } catch let problem as TokenFileProblem {
-      if case .missing = problem { return .settled(report.with(.signedOut, "\(problem)")) }
-      return .settled(report.with(.failed, "\(problem)"))
     } catch {
-      return .settled(report.with(.failed, (error as? ClientSecretReader.Problem)?.reason ?? "\(error)"))
+      return .settled(report.failed(error))
     }
   }
 
@@ -92,7 +89,7 @@ struct AccountCheck<Host: RefreshHost>: Sendable {
     }
   }
 
-  private func readSecret(_ account: Account) throws(ClientSecretReader.Problem) -> Secret? {
+  private func readSecret(_ account: Account) throws(Problem) -> Secret? {
     guard let source = account.clientSecret else { return nil }
     let kind = if case .privateKey = account.clientAuthentication { "private key" } else { "client secret" }
     let (secret, warning) = try secrets.read(source, kind: kind)

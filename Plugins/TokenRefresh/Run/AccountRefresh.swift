@@ -31,11 +31,8 @@ struct AccountRefresh<Host: RefreshHost> {
       guard let lock = try due.store.lock() else { return due.report.with(.inProgress, nil) }
       defer { lock.release() }
       return try await refreshLocked(due, timeout: due.account.timeout ?? share(waiting: waiting))
-    } catch let problem as TokenFileProblem {
-      if case .missing = problem { return due.report.with(.signedOut, "\(problem)") }
-      return due.report.with(.failed, "\(problem)")
     } catch {
-      return due.report.with(.failed, "\(error)")
+      return due.report.failed(error)
     }
   }
 
@@ -83,8 +80,18 @@ struct AccountRefresh<Host: RefreshHost> {
     }
 
     let issued = host.now
-    let exchange = Exchange(request: request, endpoint: endpoint, trust: trust, timeout: timeout)
-    switch await carryOut(exchange, issued, keepingAnswerIn: replacement) {
+    // Once asked, the server may have voided the old refresh token, so a run that has to end still waits for the answer as long as its grace
+    // allows.
+    let rest: @Sendable () -> Duration = { [host, reserve] in max(.zero, host.grace - reserve) }
+    let answer = await Deadline.finish(within: rest) { [server, redactor] () -> Result<TokenGrant, ExchangeFailure> in
+      do throws(ExchangeFailure) {
+        return .success(
+          try await server.refresh(request, at: endpoint, trust: trust, timeout: timeout, redactor: redactor, now: issued) { body in
+            replacement.keep(answer: body, asked: issued)
+          })
+      } catch { return .failure(error) }
+    }
+    switch answer {
     case .success(let grant):
       redactor.learn(grant.secrets)
       // Nothing may come between the answer and the disk: the old refresh token may be void already.
@@ -97,24 +104,6 @@ struct AccountRefresh<Host: RefreshHost> {
     case .failure(let failure):
       replacement.discard()
       return settle(failure, due, current, report)
-    }
-  }
-
-  /// The exchange itself. Once asked, the server may have voided the old refresh token, so a run that has to end still waits for the answer
-  /// as long as its grace allows.
-  private func carryOut(_ exchange: Exchange, _ now: Date, keepingAnswerIn replacement: TokenFileReplacement) async
-    -> Result<TokenGrant, ExchangeFailure>
-  {
-    let rest: @Sendable () -> Duration = { [host, reserve] in max(.zero, host.grace - reserve) }
-    return await Deadline.finish(within: rest) { [server, redactor] in
-      do throws(ExchangeFailure) {
-        return .success(
-          try await server.refresh(
-            exchange.request, at: exchange.endpoint, trust: exchange.trust, timeout: exchange.timeout, redactor: redactor, now: now
-          ) { body in replacement.keep(answer: body, asked: now) })
-      } catch {
-        return .failure(error)
-      }
     }
   }
 
@@ -179,13 +168,5 @@ struct AccountRefresh<Host: RefreshHost> {
     let issuer: EndpointURL
     let allowInsecureHTTP: Bool
     let certificateAuthorities: String?
-  }
-
-  /// One exchange, ready to be carried out.
-  private struct Exchange: Sendable {
-    let request: TokenRequest
-    let endpoint: EndpointURL
-    let trust: TrustedAuthorities
-    let timeout: Duration
   }
 }

@@ -66,6 +66,12 @@ extension AccountReport {
     return report
   }
 
+  /// The report of an account that is not refreshed because of `error`.
+  func failed(_ error: any Error) -> AccountReport {
+    if case .missing? = error as? TokenFileProblem { return with(.signedOut, "\(error)") }
+    return with(.failed, "\(error)")
+  }
+
   /// The report as it may leave the plugin.
   func redacted(by redactor: Redactor) -> AccountReport {
     var report = with(result, detail.map(redactor.redact))

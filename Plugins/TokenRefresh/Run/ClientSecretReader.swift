@@ -41,9 +41,4 @@ struct ClientSecretReader: Sendable {
       throw Problem(reason: "\(kind): \(error) (let this plugin read the file)")
     }
   }
-
-  /// Why there is no client secret.
-  struct Problem: Error {
-    let reason: String
-  }
 }

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// What came of a run: the accounts, how it ends, and a sentence for the operator.
 struct RunReport: Sendable, Equatable {
   /// How long to leave a process alone that is refreshing the same account: longer than an exchange takes by default.
@@ -47,6 +49,15 @@ struct RunReport: Sendable, Equatable {
       }
     }
     return parts.joined(separator: "; ")
+  }
+
+  /// The run's output: `{"accounts": […]}` as JSON with sorted keys.
+  ///
+  /// - Parameter limit: The most bytes; a larger output loses its sentences, which are also in the run's log.
+  func output(limit: Int) throws -> [UInt8] {
+    let full = try JSONEncoder.sorted().encode(["accounts": accounts])
+    if full.count <= limit { return Array(full) }
+    return Array(try JSONEncoder.sorted().encode(["accounts": accounts.map { $0.with($0.result, nil) }]))
   }
 
   private static let words: [(AccountReport.Result, String)] = [

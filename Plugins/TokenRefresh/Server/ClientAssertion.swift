@@ -41,21 +41,11 @@ enum ClientAssertion {
   }
 
   private static func encode(_ members: [String: JSONValue]) throws -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return Array(try encoder.encode(JSONValue.object(members)))
+    Array(try JSONEncoder.sorted().encode(JSONValue.object(members)))
   }
 
-  private static func base64URL(_ bytes: some Sequence<UInt8>) -> String {
-    String(
-      Data(bytes).base64EncodedString().compactMap { character -> Character? in
-        switch character {
-        case "+": "-"
-        case "/": "_"
-        case "=": nil
-        default: character
-        }
-      })
+  private static func base64URL(_ bytes: [UInt8]) -> String {
+    String(Base64.encode(bytes).filter { $0 != "=" }.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
   }
 
   /// The key is none that can sign an assertion. Its text says nothing of the key.

@@ -10,3 +10,42 @@ struct ServerAnswer: Sendable {
   /// nil: larger than ``largestBody``.
   let body: [UInt8]?
 }
+
+/// The body of an answer while it arrives.
+struct AnswerBody {
+  /// Most times that an unfinished body is looked at, so that a server that sends byte by byte costs little.
+  private static let mostLooks = 64
+
+  /// What `Content-Encoding` lists.
+  private let codings: [String]
+  private var received: [UInt8] = []
+  private var looks = 0
+
+  init(codings: [String]) {
+    self.codings = codings
+  }
+
+  /// Whether more has arrived than is read.
+  var isTooLarge: Bool { received.count > ServerAnswer.largestBody }
+
+  /// Everything that has arrived, decompressed; nil when that is larger than ``ServerAnswer/largestBody``.
+  var plain: [UInt8]? {
+    isTooLarge ? nil : ContentCoding.plain(received, codings: codings, limit: ServerAnswer.largestBody)
+  }
+
+  /// Takes the next bytes.
+  ///
+  /// - Returns: The text, if it is a whole JSON object: nothing that matters can follow, whatever else the connection still has to say.
+  mutating func take(_ bytes: some Sequence<UInt8>) -> [UInt8]? {
+    received += bytes
+    guard looks < Self.mostLooks, !codings.isEmpty || Self.endsObject(received) else { return nil }
+    looks += 1
+    guard let plain, Self.endsObject(plain), TokenAnswer.object(plain) != nil else { return nil }
+    return plain
+  }
+
+  private static func endsObject(_ text: [UInt8]) -> Bool {
+    let last = text.last { $0 != 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }
+    return last == UInt8(ascii: "}")
+  }
+}

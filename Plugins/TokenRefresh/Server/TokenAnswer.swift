@@ -21,10 +21,11 @@ enum TokenAnswer {
     let members = answer.body.flatMap(object)
     // Also an answer that refuses may bring tokens.
     if let members { redactor.learn(SecretMembers.find(in: members)) }
+    let error = members.flatMap { OAuthError($0, redactor) }
     switch answer.status {
     case 200...299:
       if let grant = members.flatMap(TokenGrant.init) { return grant }
-      if let error = members.flatMap({ OAuthError($0, redactor) }) { throw refusal(error, answer, now) }
+      if let error { throw refusal(error, answer, now) }
       let seen = answer.body == nil ? "a body of more than \(ServerAnswer.largestBody) bytes" : "no JSON with an access_token"
       throw .temporary(reason: "the server answered \(answer.status) with \(seen); it may have rotated the refresh token all the same")
     case 300...399:
@@ -32,16 +33,15 @@ enum TokenAnswer {
       let place = target.map { " to \(redactor.quote($0.origin))" } ?? ""
       throw .misconfigured(reason: "the server redirects\(place), which is not followed with secrets; set the address it really has")
     case 401:
-      let error = members.flatMap { OAuthError($0, redactor) } ?? OAuthError(code: "http_401", text: "the server answered 401")
+      let error = error ?? OAuthError(code: "http_401", text: "the server answered 401")
       throw .rejected(code: error.code, reason: error.text)
     case 400:
-      if let error = members.flatMap({ OAuthError($0, redactor) }) { throw refusal(error, answer, now) }
+      if let error { throw refusal(error, answer, now) }
       throw .rejected(code: "http_400", reason: "the server answered 400 and named no error")
     case 408, 425, 429, 500...:
-      let error = members.flatMap { OAuthError($0, redactor) }
       throw temporary("the server answered \(answer.status)\(error.map { ": \($0.text)" } ?? "")", answer, now)
     default:
-      if let error = members.flatMap({ OAuthError($0, redactor) }) { throw refusal(error, answer, now) }
+      if let error { throw refusal(error, answer, now) }
       throw temporary("the server answered \(answer.status), which no token endpoint does; check its address", answer, now)
     }
   }

@@ -1,5 +1,5 @@
 /// A refresh request (RFC 6749 §6): the form and its headers. Printing it shows nothing of its content.
-struct TokenRequest: Sendable {
+struct TokenRequest: Undisclosed, Sendable {
   let body: String
   /// `Authorization` and what the settings add, in this order.
   let headers: [(name: String, value: String)]
@@ -21,9 +21,4 @@ struct TokenRequest: Sendable {
     body = FormEncoding.body(fields)
     self.headers = headers + account.headers.map { ($0.name, $0.value.reveal()) }
   }
-}
-
-extension TokenRequest: CustomStringConvertible, CustomReflectable {
-  var description: String { "TokenRequest [redacted]" }
-  var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -9,19 +9,19 @@ struct EndpointURL: Sendable, Hashable {
   let path: String
   let hasQuery: Bool
 
-  /// - Throws: A sentence saying what is wrong with the address.
-  init(_ text: String, allowInsecureHTTP: Bool) throws(Refusal) {
+  /// - Throws: What is wrong with the address; the sentence follows its name.
+  init(_ text: String, allowInsecureHTTP: Bool) throws(Problem) {
     guard
       text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
       let host = parts.host, !host.isEmpty
-    else { throw Refusal(reason: "is not an absolute URL; write https://HOST/PATH") }
-    guard parts.user == nil, parts.password == nil else { throw Refusal(reason: "holds a user or password; use client_secret_file") }
-    guard parts.fragment == nil else { throw Refusal(reason: "holds a fragment (#…); leave it out") }
+    else { throw Problem(reason: "is not an absolute URL; write https://HOST/PATH") }
+    guard parts.user == nil, parts.password == nil else { throw Problem(reason: "holds a user or password; use client_secret_file") }
+    guard parts.fragment == nil else { throw Problem(reason: "holds a fragment (#…); leave it out") }
     switch scheme {
     case "https": break
     case "http" where allowInsecureHTTP || Self.isLoopback(host): break
-    case "http": throw Refusal(reason: "sends secrets unencrypted; use https (or set allow_insecure_http, if the network is trusted)")
-    default: throw Refusal(reason: "has the scheme \(scheme); use https")
+    case "http": throw Problem(reason: "sends secrets unencrypted; use https (or set allow_insecure_http, if the network is trusted)")
+    default: throw Problem(reason: "has the scheme \(scheme); use https")
     }
     self.text = text
     path = parts.percentEncodedPath
@@ -51,10 +51,5 @@ struct EndpointURL: Sendable, Hashable {
     if host.lowercased() == "localhost" || host == "::1" || host == "[::1]" { return true }
     let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
     return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
-  }
-
-  /// Why an address was refused; the sentence follows its name.
-  struct Refusal: Error {
-    let reason: String
   }
 }

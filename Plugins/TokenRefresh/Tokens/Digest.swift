@@ -1,4 +1,5 @@
 import COpenSSL
+import StrictText
 
 /// SHA-256, in hexadecimal.
 enum Digest {
@@ -6,6 +7,6 @@ enum Digest {
     var digest = [UInt8](repeating: 0, count: 32)
     let isDone = EVP_Digest(bytes, bytes.count, &digest, nil, EVP_sha256(), nil)
     precondition(isDone == 1, "token-refresh: this machine's OpenSSL has no SHA-256; mend its openssl.cnf")
-    return digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    return Hex.text(digest)
   }
 }

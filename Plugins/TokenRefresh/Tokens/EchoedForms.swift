@@ -1,4 +1,4 @@
-import FoundationEssentials
+import StrictText
 
 /// The forms in which a server may echo a secret, as bytes to look for in a ``DecodedView``.
 ///
@@ -23,20 +23,15 @@ enum EchoedForms {
       needles.insert(decoded.bytes)
       view = decoded
     }
-    needles.insert(Array(bytes.map { hex($0, "0123456789abcdef") }.joined()))
-    needles.insert(Array(bytes.map { hex($0, "0123456789ABCDEF") }.joined()))
+    needles.insert(Array(Hex.text(bytes).utf8))
+    needles.insert(Array(Hex.text(bytes).uppercased().utf8))
     needles.insert(base64(bytes))
     if bytes.count >= shortest { for lead in 0...2 { needles.insert(base64(bytes, behind: lead)) } }
     return Set(needles.filter { $0.count >= Redactor.shortest }.map { $0.map(DecodedView.canonical) })
   }
 
-  private static func hex(_ byte: UInt8, _ digits: StaticString) -> [UInt8] {
-    [Int(byte >> 4), Int(byte & 15)].map { digits.utf8Start[$0] }
-  }
-
   private static func base64(_ bytes: [UInt8]) -> [UInt8] {
-    let text = Array(Data(bytes).base64EncodedString().utf8)
-    return Array(text.prefix { $0 != UInt8(ascii: "=") })
+    Base64.encode(bytes).utf8.filter { $0 != UInt8(ascii: "=") }
   }
 
   /// The characters that the bytes alone decide when they stand in a longer text, `lead` bytes behind a multiple of three.

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import StrictText
 
 extension JSONValue {
@@ -16,5 +17,15 @@ extension JSONValue {
     case .string(let text): Double(text)
     case .null, .bool, .array, .object: nil
     }
+  }
+}
+
+extension JSONEncoder {
+  /// Writes members sorted by name, slashes as they are, dates in RFC 3339.
+  static func sorted(_ more: OutputFormatting = []) -> JSONEncoder {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = more.union([.sortedKeys, .withoutEscapingSlashes])
+    encoder.dateEncodingStrategy = .iso8601
+    return encoder
   }
 }

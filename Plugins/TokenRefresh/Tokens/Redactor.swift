@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// One redactor serves a run. It learns each secret when the run reads, makes or receives it; ``redact(_:)`` then replaces the secret wherever it
 /// appears. What a server wrote goes through ``quote(_:)``, which does not have to know what to look for. Callable on any thread.
-final class Redactor: Sendable {
+final class Redactor: Undisclosed, Sendable {
   /// Characters of foreign text that are kept: enough for a sentence, too little for a page.
   static let limit = 200
 
@@ -77,9 +77,4 @@ final class Redactor: Sendable {
     }
     return String(decoding: shown + bytes[position...], as: UTF8.self)
   }
-}
-
-extension Redactor: CustomStringConvertible, CustomReflectable {
-  var description: String { "Redactor" }
-  var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -13,8 +13,15 @@ struct Secret: Sendable, Equatable {
   func reveal() -> String { text }
 }
 
-extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+/// A value that shows nothing of its content when it is printed.
+protocol Undisclosed: CustomStringConvertible, CustomReflectable {}
+
+extension Undisclosed {
+  var description: String { "\(Self.self) [redacted]" }
+  var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+extension Secret: Undisclosed, CustomDebugStringConvertible {
   var description: String { "[redacted]" }
   var debugDescription: String { "[redacted]" }
-  var customMirror: Mirror { Mirror(self, children: [:]) }
 }

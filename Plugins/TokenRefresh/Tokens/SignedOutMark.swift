@@ -16,9 +16,6 @@ struct SignedOutMark: Sendable, Encodable {
 
   /// JSON with sorted keys and a final newline.
   func encoded() throws -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    encoder.dateEncodingStrategy = .iso8601
-    return Array(try encoder.encode(self)) + [UInt8(ascii: "\n")]
+    Array(try JSONEncoder.sorted(.prettyPrinted).encode(self)) + [UInt8(ascii: "\n")]
   }
 }

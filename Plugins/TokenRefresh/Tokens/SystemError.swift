@@ -19,3 +19,10 @@ struct SystemError: Error, CustomStringConvertible {
     }
   }
 }
+
+/// What is wrong with a file's content, an address or a secret: a sentence without any of the content.
+struct Problem: Error, CustomStringConvertible {
+  let reason: String
+
+  var description: String { reason }
+}

@@ -5,7 +5,7 @@ import StrictText
 /// see ``TokenFileWords`` for files that say it in other words.
 ///
 /// Printing it shows nothing of its content.
-struct TokenFile: Sendable, Equatable {
+struct TokenFile: Undisclosed, Sendable, Equatable {
   private var members: [String: JSONValue]
   private let words: TokenFileWords
 
@@ -18,9 +18,9 @@ struct TokenFile: Sendable, Equatable {
   ///
   /// - Parameter modified: When the file was written; the access token of a file that another library reads counts as issued then.
   /// - Throws: A sentence saying what is wrong with the content, without any of the content.
-  init(json bytes: [UInt8], modified: Date? = nil) throws(ContentProblem) {
+  init(json bytes: [UInt8], modified: Date? = nil) throws(Problem) {
     guard case .object(let members)? = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)) else {
-      throw ContentProblem(observed: "not a JSON object")
+      throw Problem(reason: "not a JSON object")
     }
     self.members = members
     words = TokenFileWords(members)
@@ -62,9 +62,7 @@ struct TokenFile: Sendable, Equatable {
 
   /// The file's bytes: JSON with sorted keys and a final newline.
   func encoded() throws -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    return Array(try encoder.encode(JSONValue.object(members))) + [UInt8(ascii: "\n")]
+    Array(try JSONEncoder.sorted(.prettyPrinted).encode(JSONValue.object(members))) + [UInt8(ascii: "\n")]
   }
 
   private mutating func write(_ date: Date?, as key: String) {
@@ -85,11 +83,11 @@ struct TokenFile: Sendable, Equatable {
   /// Unix seconds up to the year 5138: what is larger is milliseconds.
   private static let largestTime = 1e11
 
-  private static func date(_ members: [String: JSONValue], _ key: String) throws(ContentProblem) -> Date? {
+  private static func date(_ members: [String: JSONValue], _ key: String) throws(Problem) -> Date? {
     guard let value = members[key], value != .null else { return nil }
     if let seconds = value.seconds {
       guard seconds >= 0, seconds < largestTime else {
-        throw ContentProblem(observed: "\(key) is not in Unix seconds (milliseconds, perhaps)")
+        throw Problem(reason: "\(key) is not in Unix seconds (milliseconds, perhaps)")
       }
       return Date(timeIntervalSince1970: seconds)
     }
@@ -97,7 +95,7 @@ struct TokenFile: Sendable, Equatable {
       // Go writes the year 1 for a token without an end.
       return date < Date(timeIntervalSince1970: 0) ? nil : date
     }
-    throw ContentProblem(observed: "\(key) is neither Unix seconds nor an RFC 3339 time")
+    throw Problem(reason: "\(key) is neither Unix seconds nor an RFC 3339 time")
   }
 
   /// A time as libraries write it: RFC 3339, with or without a fraction of a second; without a zone it is UTC, as in google-auth.
@@ -110,14 +108,4 @@ struct TokenFile: Sendable, Equatable {
     if text.utf8.count == 19 { text += "Z" }
     return try? Date(text, strategy: .iso8601)
   }
-
-  /// What is wrong with a token file's content; never the content itself.
-  struct ContentProblem: Error {
-    let observed: String
-  }
-}
-
-extension TokenFile: CustomStringConvertible, CustomReflectable {
-  var description: String { "TokenFile [redacted]" }
-  var customMirror: Mirror { Mirror(self, children: [:]) }
 }

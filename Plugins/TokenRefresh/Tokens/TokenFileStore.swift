@@ -35,7 +35,7 @@ struct TokenFileStore: Sendable {
     do {
       return Snapshot(file: try TokenFile(json: bytes, modified: modified), digest: Digest.sha256(bytes))
     } catch {
-      throw refuse(error.observed, "repair the file, or sign in again")
+      throw refuse(error.reason, "repair the file, or sign in again")
     }
   }
 

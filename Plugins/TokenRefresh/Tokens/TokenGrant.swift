@@ -1,7 +1,7 @@
 import StrictText
 
 /// A server's successful answer (RFC 6749 §5.1). Printing it shows nothing of its content.
-struct TokenGrant: Sendable, Equatable {
+struct TokenGrant: Undisclosed, Sendable, Equatable {
   /// Longest lifetime that is believed: ten years. More is taken for that.
   static let longestLifetime = 10 * 365 * 86_400.0
 
@@ -24,9 +24,4 @@ struct TokenGrant: Sendable, Equatable {
     refreshToken = members["refresh_token"]?.text.map(Secret.init)
     lifetime = members["expires_in"]?.seconds.flatMap { $0.isNaN ? nil : .seconds(min(max($0, 0), Self.longestLifetime)) }
   }
-}
-
-extension TokenGrant: CustomStringConvertible, CustomReflectable {
-  var description: String { "TokenGrant [redacted]" }
-  var customMirror: Mirror { Mirror(self, children: [:]) }
 }
