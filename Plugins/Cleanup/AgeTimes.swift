@@ -10,7 +10,6 @@ struct AgeTimes: OptionSet, Sendable, Equatable {
   static let born = AgeTimes(rawValue: 8)
   static let all: AgeTimes = [.modified, .accessed, .changed, .born]
 
-  /// The names in the settings.
   static let names: [(name: String, times: AgeTimes)] = [
     ("mtime", .modified), ("atime", .accessed), ("ctime", .changed), ("btime", .born),
   ]

@@ -15,7 +15,6 @@ struct AnswerSheet {
   /// validity.
   private static let leastUse: Duration = .milliseconds(500)
 
-  /// Creates an empty sheet.
   init() {
     uses = []
     entries = 0..<0

@@ -29,18 +29,14 @@ struct CandidateBatch {
   private static let mostBytes = 1 << 20
   private var pathBytes = 0
 
-  /// The longest path that the host accepts.
   private static let longestPath = 4_095
-  /// The maximum number of entries.
   private let limit: Int
 
   /// - Parameter limit: At most ``largest``.
   init(limit: Int = CandidateBatch.largest) { self.limit = limit }
 
-  /// Whether it is time to handle the entries.
   var isFull: Bool { entries.count >= limit || pathBytes >= Self.mostBytes }
 
-  /// Adds a file.
   mutating func append(_ name: UnsafeRawBufferPointer, in directory: DirectoryNode, _ status: FileStatus, time: Int64) {
     append(name, directory, status, time: time, modified: status.modified, size: status.size, isDirectory: false)
   }

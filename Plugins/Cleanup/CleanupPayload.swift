@@ -38,7 +38,6 @@ struct CleanupPayload: Decodable, Sendable, Equatable {
   }
 }
 
-/// Why a request's payload is refused.
 struct PayloadError: Error, CustomStringConvertible, Equatable {
   let reason: String
 

@@ -13,9 +13,7 @@ struct Cut: Sendable, Equatable {
     case stays
   }
 
-  /// Everything stays.
   static let nothing = Cut(time: .min, inode: 0, names: 0)
-  /// Everything goes.
   static let everything = Cut(time: .max, inode: .max, names: .max)
 
   func side(time: Int64, inode: UInt64) -> Side {

@@ -12,7 +12,6 @@ final class DirectoryCursor {
 
   private static let longestAway: Duration = .seconds(1)
 
-  /// - Parameter root: The rule's directory.
   init(_ root: DirectoryHandle) { self.root = root }
 
   /// Closes the open directory, because the host counts a directory that this process has open as in use.

@@ -87,7 +87,6 @@ final class DirectoryHandle: OpenDirectory {
     guard unlinkat(descriptor.raw, name, 0) == 0 else { throw .last }
   }
 
-  /// Removes an empty directory.
   func removeDirectory(_ name: UnsafePointer<CChar>) throws(SystemError) {
     guard unlinkat(descriptor.raw, name, AT_REMOVEDIR) == 0 else { throw .last }
   }

@@ -12,7 +12,6 @@ final class DirectoryNode {
   let prefixLength: Int
   /// Entries of any kind that were seen in it.
   var entries = 0
-  /// The entries to remove.
   var candidates = 0
   /// The removed entries; in a dry run, those that would have been removed.
   var removed = 0

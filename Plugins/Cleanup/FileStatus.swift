@@ -3,7 +3,6 @@ internal import Glibc
 
 /// The status of an entry, without following a symlink.
 struct FileStatus: Sendable {
-  /// The relevant kinds of entries.
   enum Kind: Sendable, Equatable {
     case regular
     case directory
@@ -13,7 +12,6 @@ struct FileStatus: Sendable {
 
   private let raw: taskhost_cleanup_status
 
-  /// Of an open descriptor.
   init(descriptor: Int32) throws(SystemError) { try self.init(directory: descriptor, name: "", followingSymlink: false) }
 
   /// Of the entry `name` in the directory open as `directory`; `name` ends with a null byte and is borrowed. An empty one is `directory`.
@@ -43,11 +41,8 @@ struct FileStatus: Sendable {
   var born: Int64? { raw.born == .min ? nil : raw.born }
   /// Apparent size in bytes.
   var size: UInt64 { raw.size }
-  /// The number of the file's names.
   var links: UInt64 { raw.links }
-  /// The owner's user id.
   var owner: UInt32 { raw.owner }
-  /// Whether it is immutable or append-only.
   var isGuarded: Bool { raw.is_guarded != 0 }
   /// A directory in which only owners may remove names, as /tmp.
   var isSticky: Bool { raw.mode & S_ISVTX != 0 }

@@ -7,12 +7,10 @@
 /// Matching walks the tree along with the scan: ``start`` is the position in the rule's directory, ``advance(_:_:)`` the one after a
 /// name. A position is a set of places in the pattern, one bit each, so a directory needs 8 bytes however deep it lies.
 struct Glob: Sendable, Equatable {
-  /// As written.
   let text: String
   /// Whether the pattern involves directories.
   let hasSlash: Bool
   private let parts: [Part]
-  /// The places of `**`.
   private let anyDirectories: Position
 
   /// The possible places in the pattern after the components so far; empty if nothing below can match.
@@ -23,7 +21,6 @@ struct Glob: Sendable, Equatable {
     case name(NamePattern)
   }
 
-  /// - Throws: ``Refusal`` if the pattern is invalid.
   init(_ text: String) throws(Refusal) {
     guard !text.isEmpty else { throw Refusal(text: text, reason: "is empty; \"*\" means every name") }
     guard text.utf8.first != UInt8(ascii: "/") else {
@@ -53,7 +50,6 @@ struct Glob: Sendable, Equatable {
     self.anyDirectories = anyDirectories
   }
 
-  /// The position in the rule's directory itself.
   var start: Position { closed(1) }
 
   /// The position after `name`, read at `position`.

@@ -1,6 +1,5 @@
 /// The limits for the files that a rule matches. At least one of the first three is set.
 struct Limits: Sendable, Equatable {
-  /// Files older than this are removed.
   var maxAge: Duration?
   /// While the files together have more bytes than this (apparent size, hard links once), the oldest is removed.
   var maxTotalBytes: UInt64?
@@ -17,7 +16,6 @@ struct Limits: Sendable, Equatable {
     return overflow ? (time < 0 ? .max : .min) : difference
   }
 
-  /// Whether it is older than ``minAge``.
   func isOldEnough(_ age: Int64) -> Bool { minAge <= .zero || age >= minAge.wholeNanoseconds }
 }
 

@@ -10,7 +10,6 @@ struct NamePattern: Sendable, Equatable {
     case set(ranges: [ClosedRange<UInt8>], inverted: Bool)
   }
 
-  /// Matches every name.
   static let anything = NamePattern(tokens: [.anyRun])
 
   private init(tokens: [Token]) {
@@ -52,7 +51,6 @@ struct NamePattern: Sendable, Equatable {
     self.init(tokens: tokens)
   }
 
-  /// Whether the whole of `name` matches.
   func matches(_ name: UnsafeRawBufferPointer) -> Bool {
     if isAnything { return true }
     var token = 0

@@ -15,7 +15,6 @@ struct Pace {
   /// All files of the question were handled in time.
   mutating func keptUp() { files = min(CandidateBatch.largest, files * 2) }
 
-  /// Records that `count` files took `time`.
   mutating func note(_ count: Int, _ time: Duration) {
     guard count >= Self.sample else { return }
     let (span, taken) = (Self.span / Duration.microseconds(1), max(1, time / Duration.microseconds(1)))

@@ -1,4 +1,3 @@
-/// How to resolve names below a directory.
 enum PathResolution: Sendable, CaseIterable {
   /// openat2(2): the kernel itself refuses symlinks, mount points and ways out. Linux 5.6 and later.
   case kernel

@@ -5,7 +5,6 @@ internal import TaskHostSDK
 final class PendingAnswers {
   typealias Ask = (String, [FileReference]) -> [FileUse]
 
-  /// When the question was asked.
   let askedAt = ContinuousClock.now
   private let inquiry: Inquiry
   /// nil once it has ended, or if none could be started.
@@ -26,7 +25,6 @@ final class PendingAnswers {
     }
   }
 
-  /// Begins to ask.
   init(to questions: [FileReference], in directory: String, _ ask: @escaping Ask) {
     inquiry = Inquiry(questions, directory, ask)
     let lent = Unmanaged.passRetained(inquiry)

@@ -4,15 +4,11 @@ struct Rule: Sendable, Equatable {
   var name: String
   /// Absolute, without `.`, `..`, empty components or a final slash, and not a protected directory.
   var directory: String
-  /// The covered files, relative to `directory`.
   var glob: Glob
-  /// Whether directories below are searched too.
   var recursive: Bool
   /// Files, and directories with all their content, that the rule ignores.
   var exclude: [Glob]
-  /// The limits.
   var limits: Limits
-  /// The times that decide a file's age.
   var ageBy = AgeTimes.all
   /// Whether to remove empty directories below after the files.
   var removeEmptyDirectories: Bool

@@ -2,7 +2,6 @@ internal import Glibc
 
 /// The work of one rule; its JSON is part of the output.
 struct RuleReport: Codable, Sendable, Equatable {
-  /// The status of the rule.
   enum Status: String, Codable, Sendable {
     /// Not started or stopped early; the next run continues it.
     case unfinished
@@ -23,7 +22,6 @@ struct RuleReport: Codable, Sendable, Equatable {
   var dryRun: Bool
   /// Regular files seen, when the rule was first searched.
   var scanned: UInt64 = 0
-  /// The files that the rule covers.
   var matched: UInt64 = 0
   /// Names removed; in a dry run, those that would have been.
   var removed: UInt64 = 0
@@ -44,7 +42,6 @@ struct RuleReport: Codable, Sendable, Equatable {
   var otherUsers: [String] = []
   /// Why the rule could not run, or failed.
   var problem: String?
-  /// The first few errors.
   var messages: [String] = []
 
   init(named name: String, dryRun: Bool = false) {
@@ -61,7 +58,6 @@ struct RuleReport: Codable, Sendable, Equatable {
     return files > removed || unremovedDirectories > removed + directoriesRemoved || (unsearched > 0 && scanned == 0)
   }
 
-  /// Whether there was anything to remove.
   var hadWork: Bool { removed + directoriesRemoved + keptOpen + changed + errors > 0 }
 
   /// Counts an error and keeps its message if there is room.

@@ -21,18 +21,15 @@ final class RuleSweep: TreeVisitor {
   let excluded: Set<UInt64>
   let isRehearsal: Bool
   let batchSize: Int
-  /// Called after each batch of files.
   let onBatch: (RuleReport, _ dealtWith: UInt64) throws(SweepInterruption) -> Void
 
   private(set) var report: RuleReport
   /// In a rehearsal: the files that cannot be removed.
   private(set) var unremovable: Set<UInt64> = []
   private(set) var dealtWith: UInt64 = 0
-  /// The batch being collected.
   private var batch = CandidateBatch()
   /// The previous batch, which is being asked about.
   private var asked: (batch: CandidateBatch, answers: PendingAnswers)?
-  /// The batch being handled.
   private var working = CandidateBatch()
   private var namesOnLine = 0
   /// In a dry run: how many names of each file with several names would have been removed.

@@ -159,7 +159,6 @@ struct Survey: Sendable {
     spans[index].bytes = spans[index].bytes.addingClamped(bytes)
   }
 
-  /// Restricts the next pass to one span.
   private mutating func narrow(to index: UInt64, _ span: Span) -> Bool {
     let shift = UInt64(48 - 16 * (digits & 3))
     if digits < 4 { prefix.time |= index << shift } else { prefix.inode |= index << shift }

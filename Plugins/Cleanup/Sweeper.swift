@@ -9,7 +9,6 @@ final class Sweeper {
   private let batchSize: Int
   private let environment: SweepEnvironment
   private var checkpoint: CleanupCheckpoint
-  /// The progress at the beginning of this run.
   private let beginning: Progress
   /// Files handled in finished rules.
   private var dealtWithBefore: UInt64 = 0
@@ -27,7 +26,6 @@ final class Sweeper {
     }
   }
 
-  /// How a sweep ended.
   enum Outcome: Sendable, Equatable {
     case finished(CleanupReport)
     /// It was asked to stop; the checkpoint says where to continue.

@@ -1,6 +1,5 @@
 internal import Glibc
 
-/// The error of a system call.
 struct SystemError: Error, CustomStringConvertible, Equatable {
   /// The `errno`, positive.
   let code: Int32

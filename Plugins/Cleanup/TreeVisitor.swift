@@ -1,4 +1,3 @@
-/// Visits the files of a ``TreeWalk``.
 protocol TreeVisitor {
   /// A regular file was seen, whether the rule means it or not.
   mutating func seen()

@@ -1,6 +1,5 @@
 internal import Glibc
 
-/// The user database.
 enum UserDatabase {
   /// The user's name; without an entry, its number.
   static func name(of user: UInt32) -> String { field(of: user) { $0.pw_name } ?? "user \(user)" }

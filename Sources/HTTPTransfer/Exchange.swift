@@ -10,7 +10,6 @@ final class Exchange {
   private let take: (TransferHead, [UInt8]) -> Bool
   private let headLimit: Int
   private var reader: HeadReader
-  /// Why a callback ended the transfer.
   private var end: End?
 
   private enum End {

@@ -9,7 +9,6 @@ struct Limits {
     timeout = request.timeout
   }
 
-  /// What is left for connecting.
   var connecting: TimeLeft { TimeLeft(connectTimeout - (ContinuousClock.now - begin)) }
 
   /// What is left for everything; nil sets no limit.
@@ -18,7 +17,6 @@ struct Limits {
   /// What is over when no connection was made in time.
   var failureToConnect: TransferFailure { connectTimeout == timeout ? .timedOut : .connectTimedOut }
 
-  /// A time that may be over.
   struct TimeLeft {
     private let time: Duration
 

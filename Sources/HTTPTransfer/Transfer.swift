@@ -11,7 +11,6 @@ public final class Transfer: Sendable {
 
   private struct State {
     var isCancelled = false
-    /// What waits for the connection, while that goes on.
     var waiter: Waiter?
     /// What became of the host's name.
     var lookup: Result<String, TransferFailure>?

@@ -8,7 +8,6 @@ public enum ByteCountFormat {
     case tooLarge
   }
 
-  /// From the smallest.
   private static let binaryUnits = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
 
   private static let units: [String: Int64] = [

@@ -11,14 +11,12 @@ struct AccountRecord: Codable, Sendable, Equatable {
 
   static func key(_ account: Account) -> String { "account/" + account.name }
 
-  /// The record as it may leave the plugin.
   func redacted(by redactor: Redactor) -> AccountRecord {
     var record = self
     record.refusal = refusal?.redacted(by: redactor)
     return record
   }
 
-  /// What was refused, and why.
   struct Refusal: Codable, Sendable, Equatable {
     /// SHA-256 over the token file and the client's settings and secret: a change of any of them makes another try worthwhile.
     var fingerprint: String

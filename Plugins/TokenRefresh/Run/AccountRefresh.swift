@@ -12,7 +12,6 @@ struct AccountRefresh<Host: RefreshHost> {
   let check: AccountCheck<Host>
   let redactor: Redactor
   private var host: Host { check.host }
-  /// Metadata fetched in this run.
   private var metadata: [MetadataKey: ServerMetadata] = [:]
 
   init(server: TokenServer, check: AccountCheck<Host>, redactor: Redactor) {

@@ -4,9 +4,7 @@ import FoundationEssentials
 struct AccountReport: Sendable, Equatable {
   let name: String
   var result: Result
-  /// When the access token ends.
   var expiresAt: Date?
-  /// When it becomes due to be refreshed.
   var refreshAt: Date?
   /// For ``Result/signedOut``: the OAuth error.
   var error: String?
@@ -16,7 +14,6 @@ struct AccountReport: Sendable, Equatable {
   var retryAfter: Duration?
 
   enum Result: String, Sendable, Encodable {
-    /// There is a new access token.
     case refreshed
     /// The access token is good for longer than the margin.
     case notDue = "not_due"
@@ -72,7 +69,6 @@ extension AccountReport {
     return with(.failed, "\(error)")
   }
 
-  /// The report as it may leave the plugin.
   func redacted(by redactor: Redactor) -> AccountReport {
     var report = with(result, detail.map(redactor.redact))
     report.error = error.map(redactor.redact)

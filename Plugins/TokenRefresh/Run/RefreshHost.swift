@@ -3,7 +3,6 @@ import Logging
 
 /// What the refresher needs of the host during one run. Called from the run's task alone, but for ``grace``.
 protocol RefreshHost: Sendable {
-  /// The host's wall clock.
   var now: Date { get }
 
   /// Time left until the run is asked to stop; zero or less from then on.

@@ -8,7 +8,6 @@ struct RunReport: Sendable, Equatable {
   /// In the order of the settings.
   let accounts: [AccountReport]
 
-  /// How a run may end.
   enum Outcome: Sendable, Equatable {
     case success
     case noop

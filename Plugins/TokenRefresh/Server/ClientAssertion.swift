@@ -6,7 +6,6 @@ enum ClientAssertion {
   /// How long one is good for: 5 minutes, which covers a slow exchange and a clock that is a little off.
   static let lifetime = 300
 
-  /// The value of `client_assertion_type`.
   static let type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
   /// Signs an assertion.

@@ -2,11 +2,8 @@ import FoundationEssentials
 
 /// How one request says who the client is (RFC 6749 §2.3).
 enum ClientCredential: Sendable {
-  /// A public client: its id alone.
   case none
-  /// The value of `Authorization`.
   case header(Secret)
-  /// A secret in the form.
   case form(Secret)
   /// A signed assertion in the form (RFC 7523).
   case assertion(Secret)

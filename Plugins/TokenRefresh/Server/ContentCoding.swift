@@ -7,7 +7,6 @@ enum ContentCoding {
   /// Most codings that are undone, one over the other.
   private static let most = 5
 
-  /// Bytes that are decompressed at a time.
   private static let step = 16_384
 
   private static let gzipMagic: [UInt8] = [0x1F, 0x8B]

@@ -10,7 +10,6 @@ enum FormEncoding {
     PercentEncoding.encode(text, keeping: "*-._ ").split(separator: " ", omittingEmptySubsequences: false).joined(separator: space)
   }
 
-  /// A body of `name=value` pairs, in this order.
   static func body(_ fields: [(name: String, value: String)]) -> String {
     fields.map { encode($0.name) + "=" + encode($0.value) }.joined(separator: "&")
   }

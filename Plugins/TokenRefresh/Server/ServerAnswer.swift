@@ -11,12 +11,10 @@ struct ServerAnswer: Sendable {
   let body: [UInt8]?
 }
 
-/// The body of an answer while it arrives.
 struct AnswerBody {
   /// Most times that an unfinished body is looked at, so that a server that sends byte by byte costs little.
   private static let mostLooks = 64
 
-  /// What `Content-Encoding` lists.
   private let codings: [String]
   private var received: [UInt8] = []
   private var looks = 0

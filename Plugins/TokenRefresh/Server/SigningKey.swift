@@ -2,7 +2,6 @@ import COpenSSL
 
 /// A private key that can sign an assertion: RSA of 2048 bits or more, P-256, P-384 or P-521.
 struct SigningKey: ~Copyable {
-  /// What the JWT names it (RFC 7518 §3.1).
   let algorithm: Algorithm
   private let key: OpaquePointer
 

@@ -46,7 +46,6 @@ enum TokenAnswer {
     }
   }
 
-  /// A JSON object; nil for anything else.
   static func object(_ body: [UInt8]) -> [String: JSONValue]? {
     guard case .object(let members)? = try? JSONDecoder().decode(JSONValue.self, from: Data(body)) else { return nil }
     return members

@@ -5,7 +5,6 @@ import HTTPTransfer
 ///
 /// Each exchange has a connection and a thread of its own, which end with it.
 struct TokenServer: Sendable {
-  /// Longest time to make a connection.
   private static let longestConnect = Duration.seconds(4)
 
   /// Some servers refuse a request without one.
@@ -61,7 +60,6 @@ struct TokenServer: Sendable {
     return try TokenAnswer.read(answer, redactor: redactor, now: now)
   }
 
-  /// What every request has.
   private static func request(to address: String, _ trust: TrustedAuthorities, _ timeout: Duration) -> TransferRequest {
     var request = TransferRequest(url: address)
     request.moreAuthorities = trust.certificates
@@ -100,7 +98,6 @@ struct TokenServer: Sendable {
     }
   }
 
-  /// What `Content-Encoding` lists.
   private static func codings(_ head: TransferHead) -> [String] {
     head.values("Content-Encoding").flatMap { $0.split { $0 == "," || $0 == " " || $0 == "\t" } }.map(String.init)
   }

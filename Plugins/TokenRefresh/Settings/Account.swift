@@ -1,7 +1,6 @@
 /// One account of the settings, checked.
 struct Account: Sendable, Equatable {
   let name: String
-  /// Absolute path of the token file.
   let tokenFile: String
   let clientID: String
   let clientSecret: SecretSource?
@@ -11,7 +10,6 @@ struct Account: Sendable, Equatable {
   let scope: String?
   /// What the settings add to the form: `redirect_uri`, `audience`, `resource` and others, in this order.
   let parameters: [Field]
-  /// HTTP headers that the settings add.
   let headers: [Field]
   /// A file of certificates in PEM that are trusted beside the system's; nil: the system's alone.
   let certificateAuthorities: String?
@@ -20,7 +18,6 @@ struct Account: Sendable, Equatable {
   let timeout: Duration?
   let allowInsecureHTTP: Bool
 
-  /// A form parameter or header of the settings.
   struct Field: Sendable, Equatable {
     /// A key has at least this many bytes. Fewer are a version, a number, a flag: without them in every text, texts say nothing.
     static let shortestKey = 8

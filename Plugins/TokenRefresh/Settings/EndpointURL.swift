@@ -2,7 +2,6 @@ import FoundationEssentials
 
 /// The address of a token endpoint or an issuer, checked: `https`, or `http` where that is allowed; a host; no user, password or fragment.
 struct EndpointURL: Sendable, Hashable {
-  /// As it was written.
   let text: String
   /// Scheme, host, port and path: fit for a log, since a query may hold keys.
   let display: String
@@ -29,7 +28,6 @@ struct EndpointURL: Sendable, Hashable {
     display = scheme + "://" + Self.bracketed(host) + (parts.port.map { ":\($0)" } ?? "") + parts.percentEncodedPath
   }
 
-  /// Scheme, host and port alone.
   var origin: String { String(display.dropLast(path.utf8.count)) }
 
   /// Values of the query that may be keys; see ``Account/Field/shortestKey``.

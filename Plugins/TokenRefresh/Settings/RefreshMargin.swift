@@ -2,10 +2,8 @@
 enum RefreshMargin: Sendable, Equatable {
   /// A share of the lifetime, 1 to 99 hundredths.
   case percent(Int)
-  /// A fixed time, 1 s and up.
   case duration(Duration)
 
-  /// Reads `20%` or `5m`.
   init?(text: String) {
     if text.hasSuffix("%") {
       guard let percent = Int(text.dropLast()), (1...99).contains(percent), !text.hasPrefix("+") else { return nil }

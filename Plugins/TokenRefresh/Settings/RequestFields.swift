@@ -1,6 +1,5 @@
 import StrictText
 
-/// What an account's settings add to each request.
 enum RequestFields {
   /// Parameters that this plugin writes itself, with the key that sets them.
   private static let owned: [String: String] = [
@@ -52,7 +51,6 @@ enum RequestFields {
     Account.Field(name: name, value: Secret(value), isPublic: true)
   }
 
-  /// What `headers` names.
   static func headers(_ table: inout SettingsTable) -> [Account.Field] {
     let headers = table.texts("headers")
     for header in headers {

@@ -10,7 +10,6 @@ enum SettingsReader {
     "margin", "timeout", "allow_insecure_http",
   ]
 
-  /// - Throws: ``SettingsProblems``.
   static func read(_ value: JSONValue) throws(SettingsProblems) -> TokenRefreshSettings {
     var top = SettingsTable(value == .null ? .object([:]) : value, at: "", known: topKeys)
     var defaults = SettingsTable(top.value("defaults") ?? .object([:]), at: "defaults", known: defaultKeys)

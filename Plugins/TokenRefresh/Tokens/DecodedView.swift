@@ -2,10 +2,8 @@
 struct DecodedView {
   /// The text as seen through the layers undone so far.
   let bytes: [UInt8]
-  /// Where each byte stands in the original.
   private let origins: [Range<Int>]
 
-  /// The original itself.
   init(_ bytes: [UInt8]) {
     self.bytes = bytes
     origins = bytes.indices.map { $0..<$0 + 1 }
@@ -45,7 +43,6 @@ struct DecodedView {
     return places
   }
 
-  /// The view without separators.
   func compacted() -> DecodedView {
     DecodedView(bytes.indices.filter { !Self.isSeparator(bytes[$0]) }.map { (byte: bytes[$0], origin: origins[$0]) })
   }

@@ -1,7 +1,6 @@
 import COpenSSL
 import StrictText
 
-/// SHA-256, in hexadecimal.
 enum Digest {
   static func sha256(_ bytes: [UInt8]) -> String {
     var digest = [UInt8](repeating: 0, count: 32)

@@ -7,9 +7,7 @@ struct ForeignWord {
   private static let longest = 24
   /// Most characters of a run of lower-case words and underscores, such as an error of OAuth.
   private static let longestName = 64
-  /// Most characters of a host name that is shown.
   private static let longestHost = 64
-  /// Most digits in a row, and in all.
   private static let mostDigits = (row: 8, all: 14)
   /// Fewer letters and digits than this are not judged by how they are mixed.
   private static let shortestMix = 6
@@ -27,7 +25,6 @@ struct ForeignWord {
   /// Whether several of these in a row may be one: single characters, short hexadecimal numbers, letters mixed with digits or with capitals.
   let isFragment: Bool
 
-  /// Nothing but punctuation.
   var isPunctuation: Bool { size == 0 }
 
   init(_ text: String) {

@@ -2,7 +2,6 @@ import FoundationEssentials
 import StrictText
 
 extension JSONValue {
-  /// The text of a string that is not empty.
   var text: String? {
     guard case .string(let text) = self, !text.isEmpty else { return nil }
     return text

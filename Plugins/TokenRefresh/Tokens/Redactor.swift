@@ -17,7 +17,6 @@ final class Redactor: Undisclosed, Sendable {
     for secret in secrets { learn(secret) }
   }
 
-  /// Redacts this secret from now on.
   func learn(_ secret: Secret) {
     let text = secret.reveal()
     guard text.utf8.count >= Self.shortest else { return }
@@ -25,7 +24,6 @@ final class Redactor: Undisclosed, Sendable {
     needles.withLock { $0.insert(forms) }
   }
 
-  /// Redacts these secrets from now on.
   func learn(_ secrets: [Secret?]) {
     for case let secret? in secrets { learn(secret) }
   }

@@ -10,7 +10,6 @@ struct SecretNeedles: Sendable {
 
   var isEmpty: Bool { whole.isEmpty }
 
-  /// Adds the forms of a secret.
   mutating func insert(_ forms: Set<[UInt8]>) {
     for form in forms {
       if let first = form.first { whole[first, default: []].insert(form) }

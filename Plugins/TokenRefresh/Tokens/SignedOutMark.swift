@@ -4,11 +4,9 @@ import FoundationEssentials
 ///
 /// It holds no secret. Programs that read the token file look for it, or watch the folder.
 struct SignedOutMark: Sendable, Encodable {
-  /// How the file's name ends.
   static let suffix = ".signed-out"
 
   let account: String
-  /// The OAuth error, or the HTTP status.
   let error: String
   let detail: String
   /// When the server refused; nil if that is not known.

@@ -70,7 +70,6 @@ struct TokenFileReplacement: Sendable {
     }
   }
 
-  /// Removes the temporary files.
   func discard() {
     temporary.remove()
     answer.remove()

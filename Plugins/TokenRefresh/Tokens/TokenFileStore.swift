@@ -118,7 +118,6 @@ struct TokenFileStore: Sendable {
     try OpenFile.rename(temporary, to: marker, in: folder)
   }
 
-  /// Removes `NAME.signed-out`, if it is there.
   func removeSignedOutMark() { remove(name + SignedOutMark.suffix) }
 
   private func remove(_ leftover: String) { unlinkat(folder.descriptor, leftover, 0) }
@@ -197,7 +196,6 @@ struct TokenFileStore: Sendable {
     .unusable(path: path, observed: observed, remedy: remedy)
   }
 
-  /// A token file as it was read.
   struct Snapshot: Sendable, Equatable {
     let file: TokenFile
     /// SHA-256 of the bytes, in hexadecimal.
@@ -206,6 +204,5 @@ struct TokenFileStore: Sendable {
 }
 
 extension stat {
-  /// When the content was last changed.
   fileprivate var modified: Date { Date(timeIntervalSince1970: Double(st_mtim.tv_sec) + Double(st_mtim.tv_nsec) * 1e-9) }
 }

@@ -84,7 +84,6 @@ final class LaunchChannel: RequestChannel, Sendable {
     changed.signal()
   }
 
-  /// A line in the host's log.
   func log(_ level: Logger.Level, _ text: String) -> Bool {
     let status = gate.pass { CStrings.printable(text).withCString { host.api.pointee.launch_log(launch, level.cValue, $0) } }
     return status == taskhost_status(TASKHOST_OK)

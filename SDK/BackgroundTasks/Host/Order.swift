@@ -2,7 +2,6 @@ import CTaskHost
 import Foundation
 import TaskHostSDK
 
-/// A request on its way to the host.
 struct Order: Sendable {
   /// Whose handler the host is to run.
   let hostIdentifier: String
@@ -24,7 +23,6 @@ struct Order: Sendable {
   /// The same request for a host that knows no pace: at once.
   var withoutPace: Order { Order(hostIdentifier: hostIdentifier, record: record, conditions: conditions, earliestBegin: 0) }
 
-  /// What the order is once the host holds it.
   var pending: PendingRequest {
     PendingRequest(hostIdentifier: hostIdentifier, record: record, conditions: conditions, earliestBegin: earliestBegin)
   }

@@ -1,12 +1,10 @@
 /// A way to the host for requests: a launch that is not over, or a live run. Usable from any thread.
 protocol RequestChannel {
-  /// What waits for its run.
   func pending() throws -> [PendingRequest]
 
   /// Cancels what waits under the host's identifier, and of it only what was submitted as `identifier` where a wildcard covers several.
   func cancel(hostIdentifier: String, identifier: String) throws
 
-  /// Cancels all that waits.
   func cancelAll() throws
 
   /// Submits a request.

@@ -28,7 +28,6 @@ open class BGTaskRequest: NSObject, NSCopying, @unchecked Sendable {
   /// - Parameter zone: Not used.
   open func copy(with zone: NSZone? = nil) -> Any { duplicate() }
 
-  /// A copy of the request's own class.
   func duplicate() -> BGTaskRequest { BGTaskRequest(identifier: identifier, earliestBeginDate: earliestBeginDate) }
 
   /// What the request's class stands for.

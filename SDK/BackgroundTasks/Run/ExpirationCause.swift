@@ -1,6 +1,5 @@
 import TaskHostSDK
 
-/// Why a run must end.
 enum ExpirationCause: Equatable, Sendable {
   /// The host says so.
   case host(StopReason)

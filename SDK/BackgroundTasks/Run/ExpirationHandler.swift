@@ -13,7 +13,6 @@ struct ExpirationHandler: @unchecked Sendable {
     isOnMainQueue = MainQueue.isCurrent
   }
 
-  /// Calls it, then `done`.
   func call(_ done: @escaping @Sendable () -> Void) {
     // A queue of its own: the launch handler may block the one it is on, and the host's thread is not the author's to block.
     let queue = isOnMainQueue ? DispatchQueue.main : DispatchQueue(label: "org.taskhost.background-tasks.expiration")

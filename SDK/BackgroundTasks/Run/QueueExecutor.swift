@@ -10,7 +10,6 @@ final class QueueExecutor: TaskExecutor {
     self.queue = queue
   }
 
-  /// Takes a job from any thread.
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }

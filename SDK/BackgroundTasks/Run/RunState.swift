@@ -16,14 +16,12 @@ struct RunState {
   private(set) var wasCompletedByExpiry = false
   /// Calls of the author's expiration handler that have not returned.
   private(set) var calls = 0
-  /// The author's expiration handler.
   private(set) var expiration: ExpirationHandler?
   /// Why it ended as it did, for the operator.
   private(set) var message: String?
   /// Whether a request for the run's identifier was submitted since it began.
   var hasSuccessor = false
 
-  /// Whether the run must end.
   var hasExpired: Bool { cause != nil }
 
   /// Whether nothing of the run goes on.
@@ -38,7 +36,6 @@ struct RunState {
     return true
   }
 
-  /// The launch handler has returned.
   mutating func returned() { handler = .returned }
 
   /// The author has completed the task.
@@ -84,7 +81,6 @@ struct RunState {
     return nil
   }
 
-  /// A call of the expiration handler has returned.
   mutating func callReturned() { calls -= 1 }
 
   /// The author sets or clears the expiration handler.

@@ -82,10 +82,8 @@ final class TaskRun: Sendable {
   /// The launch handler is about to be called; false: it must not be.
   func begin() -> Bool { state.withLock { $0.begin() } }
 
-  /// The launch handler has returned.
   func returned() { change { $0.returned() } }
 
-  /// The author has completed the task.
   func complete(success: Bool) {
     let (isFirst, hasExpired) = change { ($0.complete(success: success), $0.wasCompletedByExpiry) }
     guard !isFirst else { return }
@@ -96,13 +94,11 @@ final class TaskRun: Sendable {
         : "\(identifier): setTaskCompleted was called more than once; the first call counts")
   }
 
-  /// The run must end, because of `cause`.
   func expire(_ cause: ExpirationCause, notBegun: String) {
     let handler = change { $0.expire(cause, notBegun: notBegun) }
     handler?.call { self.change { $0.callReturned() } }
   }
 
-  /// The author's expiration handler.
   var expirationHandler: (() -> Void)? {
     get { state.withLock { $0.expiration }?.body }
     set {
@@ -112,7 +108,6 @@ final class TaskRun: Sendable {
     }
   }
 
-  /// A request for its identifier was submitted.
   func noteSuccessor() { change { $0.hasSuccessor = true } }
 
   /// The author's task object is gone: if nobody has completed it, nobody will, and the run ends.
@@ -139,7 +134,6 @@ final class TaskRun: Sendable {
     return status.map { $0 != taskhost_status(TASKHOST_ESTALE) } ?? false
   }
 
-  /// Shows people what is being done.
   func show(title: String, subtitle: String) {
     let text = subtitle.isEmpty ? title : "\(title): \(subtitle)"
     setMessage(text)

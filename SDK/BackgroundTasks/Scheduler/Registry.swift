@@ -1,4 +1,3 @@
-/// What the plugin has registered in its present launch.
 struct Registry: Sendable {
   /// What the author said about identifiers and wildcards.
   let hints: [String: BackgroundTasksPlugin.Kind]
@@ -30,10 +29,8 @@ struct Registry: Sendable {
     return Target(pattern, hint: hints[pattern])
   }
 
-  /// The host has accepted `target`.
   mutating func add(_ target: Target) { targets[target.hostIdentifier] = target }
 
-  /// Takes the handler of an identifier or a wildcard.
   mutating func add(_ handler: LaunchHandler, for pattern: String) { handlers[pattern] = handler }
 
   private func wildcard(for identifier: String) -> Target? {

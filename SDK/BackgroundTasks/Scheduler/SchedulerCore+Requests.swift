@@ -37,7 +37,6 @@ extension SchedulerCore {
     }
   }
 
-  /// Cancels the pending request of an identifier.
   func cancel(_ identifier: String) {
     guard let target = state.withLock({ $0.registry.target(for: identifier) }) else {
       return log(.warning, "\(identifier) is not cancelled: no launch handler is registered for it")
@@ -53,7 +52,6 @@ extension SchedulerCore {
     }
   }
 
-  /// Cancels all pending requests.
   func cancelAll() {
     do {
       try submitting.withLock { try withChannel { try $0.cancelAll() } }

@@ -8,7 +8,6 @@ import TaskHostSDK
 final class SchedulerCore: Sendable {
   struct State {
     var host: HostTable?
-    /// The launch while it lasts.
     var launch: LaunchChannel?
     var registry = Registry()
     var entries: [String: PluginEntry] = [:]

@@ -1,6 +1,5 @@
 import TaskHostSDK
 
-/// An identifier that the plugin registers with the host.
 struct Target: Sendable {
   /// What the host knows: for a wildcard `NAME.*`, `NAME`.
   let hostIdentifier: String

@@ -57,7 +57,6 @@ final class ForwardedProgress: Progress, @unchecked Sendable {
     }
   }
 
-  /// Tells the host how far the work is now.
   func forward() {
     guard let run else { return stop() }
     let hasChildren = look.withLock { $0 != nil }

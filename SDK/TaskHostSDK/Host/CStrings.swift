@@ -1,6 +1,5 @@
 import CTaskHost
 
-/// Conversion of strings for C.
 package enum CStrings {
   /// Returns `text` if it has no NUL byte.
   ///

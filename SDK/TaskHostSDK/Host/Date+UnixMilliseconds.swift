@@ -1,7 +1,6 @@
 package import FoundationEssentials
 
 extension Date {
-  /// The date that many milliseconds after 1970.
   package init(unixMilliseconds: Int64) {
     self.init(timeIntervalSince1970: Double(unixMilliseconds) / 1000)
   }

@@ -2,7 +2,6 @@ package import FoundationEssentials
 
 /// The JSON of payloads, settings, outputs, state and checkpoints: sorted keys, and dates in ISO 8601 with milliseconds.
 package enum JSON {
-  /// - Throws: `EncodingError`.
   package static func encode(_ value: some Encodable) throws -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

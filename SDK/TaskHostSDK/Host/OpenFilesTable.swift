@@ -72,7 +72,6 @@ struct OpenFilesTable: @unchecked Sendable {
     }
   }
 
-  /// The launching plugin's entitlement to a directory.
   func entitlement(to directory: String, _ launch: taskhost_launch) throws(TaskHostError) -> DirectoryEntitlement {
     let directory = try CStrings.checked(directory, "the directory")
     var bits: UInt32 = 0

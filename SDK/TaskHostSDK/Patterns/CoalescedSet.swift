@@ -16,7 +16,6 @@ struct CoalescedSet: Codable, Equatable {
 
   /// When the first trigger came, milliseconds since 1970; nil if there is none.
   var since: Int64?
-  /// The number of the last trigger.
   var last: UInt64 = 0
   var keys: [String: UInt64] = [:]
   /// The number of the last trigger since there are too many keys to keep.

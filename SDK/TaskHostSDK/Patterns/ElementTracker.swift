@@ -19,7 +19,6 @@ protocol ElementTracker<Element> {
 
 /// The place of an iteration in the request's checkpoint.
 struct IterationPlace: Codable {
-  /// The iteration's name.
   var iteration: String
   /// By position: the number of completed elements.
   var position: Int?

@@ -34,7 +34,6 @@ final class RunExecutor: TaskExecutor, @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Accepts a job from any thread.
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     // Once the mutex is unlocked, the run's thread may run the job, finish and free this object, so nothing of it is accessed after that.

@@ -6,13 +6,11 @@ package import CTaskHost
 /// Read-only memory that lives as long as the process. A real host answers NULL for it. Laid out as C does: two 32-bit fields, then
 /// function pointers.
 package struct VirtualTimeFunctions: BitwiseCopyable {
-  /// What `extension` is asked for.
   package static let identifier = "org.taskhost.virtual-time/1"
 
   /// Called once, on a thread of the host that is not the run's, when a sleep is over. Must return promptly.
   package typealias WakeUp = @convention(c) (UnsafeMutableRawPointer?) -> Void
 
-  /// The size of the host's table in bytes.
   package var structSize: UInt32
   /// 0.
   package var reserved: UInt32 = 0

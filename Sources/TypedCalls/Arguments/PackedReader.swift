@@ -11,7 +11,6 @@ struct PackedReader {
     return bytes[position - 1]
   }
 
-  /// Nothing may follow.
   func end() throws(TypedPackingError) {
     guard position == bytes.count else { throw failure("there are more bytes than the signature has arguments") }
   }

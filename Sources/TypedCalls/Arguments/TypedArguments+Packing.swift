@@ -49,6 +49,5 @@ extension TypedArgumentType {
   /// The types by their number in the packed form, from 1; final.
   private static let packingOrder: [Self] = [.i8, .i16, .i32, .i64, .u8, .u16, .u32, .u64, .f32, .f64, .bool, .str, .bytes, .task]
 
-  /// The type's number in the packed form.
   var packingCode: UInt8 { UInt8(Self.packingOrder.firstIndex(of: self).map { $0 + 1 } ?? 0) }
 }

@@ -1,7 +1,6 @@
 import CLibFFI
 
 extension TypedArgumentType {
-  /// libffi's descriptions of the C arguments it stands for.
   var nativeTypes: [UnsafeMutablePointer<ffi_type>?] {
     switch self {
     case .i8: [taskhost_ffi_i8()]
@@ -21,7 +20,6 @@ extension TypedArgumentType {
 }
 
 extension TypedResultType {
-  /// libffi's description of what the C function returns.
   var nativeType: UnsafeMutablePointer<ffi_type>? {
     switch self {
     case .void: taskhost_ffi_void()

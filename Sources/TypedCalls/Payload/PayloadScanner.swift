@@ -36,12 +36,10 @@ struct PayloadScanner {
     } catch { throw Self.notJSON(error) }
   }
 
-  /// A string in double quotes.
   mutating func string() throws(TypedPayloadError) -> [UInt8] {
     do throws(JSONSyntaxError) { return Array(try scanner.string()) } catch { throw Self.notJSON(error) }
   }
 
-  /// An error with the place in the text.
   func failure(_ flaw: String) -> TypedPayloadError { Self.notJSON(scanner.failure(flaw)) }
 
   private static func notJSON(_ error: JSONSyntaxError) -> TypedPayloadError {

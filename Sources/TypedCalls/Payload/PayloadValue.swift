@@ -11,7 +11,6 @@ enum PayloadValue {
   /// As `array`.
   case object
 
-  /// Its kind, for error messages.
   var kind: String {
     switch self {
     case .null: "null"

@@ -1,7 +1,6 @@
 import StrictText
 
 extension TypedValue {
-  /// Converts a member's value to its argument's type.
   init(_ value: PayloadValue, for parameter: TypedParameter) throws(TypedPayloadError) {
     switch (value, parameter.type) {
     case (.null, _) where parameter.isOptional: self = .absent

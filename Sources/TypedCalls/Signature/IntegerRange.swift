@@ -2,12 +2,10 @@
 struct IntegerRange: CustomStringConvertible {
   /// The magnitude of the lowest value; 0 for an unsigned type.
   let lowest: UInt64
-  /// The highest value.
   let highest: UInt64
   /// Bytes of a value.
   let width: Int
 
-  /// The values of `type`.
   init<Integer: FixedWidthInteger>(_ type: Integer.Type) {
     lowest = UInt64(Integer.min.magnitude)
     highest = UInt64(Integer.max.magnitude)

@@ -14,7 +14,6 @@ struct TypedSignatureParser {
 
   init(_ text: String) { bytes = Array(text.utf8.prefix(TypedSignature.maximumBytes + 1)) }
 
-  /// The whole text.
   mutating func signature() throws(TypedSignatureError) -> (TypedResultType, [TypedParameter]) {
     guard bytes.count <= TypedSignature.maximumBytes else {
       throw failure("the signature is longer than \(TypedSignature.maximumBytes) bytes", at: TypedSignature.maximumBytes)
