@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 import StrictText
+import TaskHostSDK
 
 /// The work of a request so far, over all its runs; its JSON is the output.
 struct CleanupReport: Codable, Sendable, Equatable {
@@ -22,16 +22,14 @@ struct CleanupReport: Codable, Sendable, Equatable {
 
   /// The JSON with sorted keys. If it does not fit into an output, the messages are omitted.
   func encoded() throws -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    let whole = Array(try encoder.encode(self))
+    let whole = try JSON.encode(self)
     guard whole.count > Self.maximumBytes else { return whole }
     var shorter = self
     for index in shorter.rules.indices {
       shorter.rules[index].messages = []
       shorter.rules[index].problem = shorter.rules[index].problem.map { String($0.prefix(160)) }
     }
-    return Array(try encoder.encode(shorter))
+    return try JSON.encode(shorter)
   }
 
   /// One sentence for the log and the operator.

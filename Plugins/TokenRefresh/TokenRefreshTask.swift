@@ -17,7 +17,7 @@ struct TokenRefreshTask: BackgroundTask {
   }
 
   func run(_ task: TaskContext<RefreshPayload>) async throws -> TaskResult {
-    let report = await refresher.run(task.payload, host: TaskContextHost(task: task))
+    let report = await refresher.run(task.payload, host: task)
     task.setMessage(report.message)
     do {
       try task.setOutput(try report.output(limit: Self.largestOutput))
@@ -32,5 +32,17 @@ struct TokenRefreshTask: BackgroundTask {
     case .retry(let after): .retry(after: after)
     case .failure: .failure
     }
+  }
+}
+
+extension TaskContext: RefreshHost where Payload == RefreshPayload {
+  func log(_ level: Logger.Level, _ message: String) { logger.log(level: level, "\(message)") }
+
+  func progress(_ completed: Int, of total: Int) { progress(UInt64(max(0, completed)), of: UInt64(max(0, total))) }
+
+  func state(_ key: String) throws -> [UInt8]? { try state.get(key) }
+
+  func setState(_ key: String, _ value: [UInt8]?) throws {
+    if let value { try state.set(key, value) } else { try state.remove(key) }
   }
 }

@@ -1,5 +1,4 @@
 internal import CCurl
-import Glibc
 import Synchronization
 
 /// One request and its answer, by the system's libcurl.
@@ -53,6 +52,28 @@ public final class Transfer: Sendable {
     return TransferAnswer(head: head, body: body)
   }
 
+  /// Runs `work`, which blocks, on a thread of its own, so that no thread of Swift's waits. A cancelled task cancels the transfer.
+  ///
+  /// - Parameter work: Calls ``run(_:)`` or ``answer(mostBytes:)``.
+  public func onThread<Success: Sendable>(
+    _ work: @escaping @Sendable (Transfer) throws(TransferFailure) -> Success
+  ) async throws(TransferFailure) -> Success {
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { (continuation: CheckedContinuation<Result<Success, TransferFailure>, Never>) in
+        do throws(TransferFailure) {
+          try TransferThread.start {
+            continuation.resume(returning: Result { () throws(TransferFailure) in try work(self) })
+          }
+        } catch {
+          continuation.resume(returning: .failure(error))
+        }
+      }
+    } onCancel: {
+      cancel()
+    }
+    return try result.get()
+  }
+
   private func carryOut(_ exchange: Exchange) throws(TransferFailure) -> CURLcode {
     let waiter = try Waiter()
     // After this nobody wakes it any more, so that it can be closed.
@@ -72,21 +93,19 @@ public final class Transfer: Sendable {
   /// Looks up the host's name on a thread of its own, which a transfer that ends before leaves to itself.
   private func addresses(for exchange: Exchange, _ waiter: Waiter) throws(TransferFailure) -> String? {
     guard request.socketPath == nil, let name = HostName(url: request.url) else { return nil }
-    let lookup = TransferThread { [self] in
+    try TransferThread.start { [self] in
       let result = Result { () throws(TransferFailure) in try name.lookUp() }
       state.withLock { state in
         state.lookup = result
         state.waiter?.wake()
       }
     }
-    let code = lookup.start()
-    if code != 0 { throw .broken("no thread: \(String(cString: strerror(code)))") }
     while true {
       let (isCancelled, result) = state.withLock { ($0.isCancelled, $0.lookup) }
       if isCancelled { throw .cancelled }
       if let result { return try result.get() }
       let left = exchange.limits.connecting
-      if left.isOver { throw exchange.limits.failureToConnect }
+      if left <= .zero { throw exchange.limits.failureToConnect }
       try waiter.wait(milliseconds: left.milliseconds)
     }
   }

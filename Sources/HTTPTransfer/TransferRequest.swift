@@ -44,8 +44,8 @@ public struct TransferRequest: Sendable {
     }
   }
 
-  /// RFC 9110 §5.6.2.
-  private static func isToken(_ text: String) -> Bool {
+  /// Whether a text is a token, as methods and names of headers are (RFC 9110 §5.6.2).
+  public static func isToken(_ text: String) -> Bool {
     !text.isEmpty
       && text.utf8.allSatisfy {
         switch $0 {

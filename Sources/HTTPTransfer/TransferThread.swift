@@ -1,15 +1,9 @@
 import Glibc
 
 /// A detached thread with every asynchronous signal blocked.
-final class TransferThread: Sendable {
-  private let body: @Sendable () -> Void
-
-  init(_ body: @escaping @Sendable () -> Void) {
-    self.body = body
-  }
-
-  /// - Returns: `errno` of pthread_create; 0 once it runs.
-  func start() -> Int32 {
+enum TransferThread {
+  /// Calls `body` on a new thread. Throws when there is none.
+  static func start(_ body: @escaping @Sendable () -> Void) throws(TransferFailure) {
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)
     defer { pthread_attr_destroy(&attributes) }
@@ -21,15 +15,22 @@ final class TransferThread: Sendable {
     for fault in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS] { sigdelset(&blocked, fault) }
     pthread_sigmask(SIG_SETMASK, &blocked, &previous)
     defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
-    let start = Unmanaged.passRetained(self)
+    let start = Unmanaged.passRetained(Body(run: body))
     var thread = pthread_t()
     let code = pthread_create(
       &thread, &attributes,
       { start in
-        if let start { Unmanaged<TransferThread>.fromOpaque(start).takeRetainedValue().body() }
+        if let start { Unmanaged<Body>.fromOpaque(start).takeRetainedValue().run() }
         return nil
       }, start.toOpaque())
-    if code != 0 { start.release() }
-    return code
+    guard code != 0 else { return }
+    start.release()
+    throw .broken("no thread: \(String(cString: strerror(code)))")
+  }
+
+  private final class Body: Sendable {
+    let run: @Sendable () -> Void
+
+    init(run: @escaping @Sendable () -> Void) { self.run = run }
   }
 }

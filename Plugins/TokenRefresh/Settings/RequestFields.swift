@@ -1,3 +1,4 @@
+import HTTPTransfer
 import StrictText
 
 enum RequestFields {
@@ -56,7 +57,7 @@ enum RequestFields {
     for header in headers {
       if ownedHeaders.contains(header.name.lowercased()) {
         table.report("headers.\(header.name)", "is set by the plugin itself; leave it out")
-      } else if header.name.isEmpty || !header.name.utf8.allSatisfy(isTokenByte) {
+      } else if !TransferRequest.isToken(header.name) {
         table.report("headers.\(header.name)", "is no name of an HTTP header")
       } else if !header.value.utf8.allSatisfy({ $0 == 0x09 || (0x20...0x7E).contains($0) || $0 >= 0x80 }) {
         table.report("headers.\(header.name)", "must not hold control characters")
@@ -67,13 +68,5 @@ enum RequestFields {
     }
     if headers.count > most { table.report("headers", "are \(headers.count), more than \(most)") }
     return headers.map { Account.Field(name: $0.name, value: Secret($0.value)) }
-  }
-
-  /// A character of a token (RFC 9110 §5.6.2).
-  private static func isTokenByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-    default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-    }
   }
 }

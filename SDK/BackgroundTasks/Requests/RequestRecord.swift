@@ -1,4 +1,4 @@
-import Foundation
+import TaskHostSDK
 
 /// What a request's payload says, as JSON: `{"background_task":"refresh"}`. The time and the conditions are the request's own fields.
 ///
@@ -28,18 +28,14 @@ struct RequestRecord: Codable, Equatable, Sendable {
 
   /// What `payload` says, if it comes from this module.
   init?(payload: [UInt8]) {
-    guard let record = try? JSONDecoder().decode(RequestRecord.self, from: Data(payload)) else { return nil }
+    guard let record = try? JSON.decode(RequestRecord.self, from: payload) else { return nil }
     self = record
   }
 
   /// The payload.
   ///
   /// - Throws: `EncodingError`.
-  func payload() throws -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return [UInt8](try encoder.encode(self))
-  }
+  func payload() throws -> [UInt8] { try JSON.encode(self) }
 
   private enum CodingKeys: String, CodingKey {
     case type = "background_task"

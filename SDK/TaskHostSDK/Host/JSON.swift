@@ -15,7 +15,7 @@ package enum JSON {
   /// Empty bytes mean `{}`, so a type with only optional members needs no payload. Dates may omit the fraction.
   ///
   /// - Throws: `DecodingError`; ``describe(_:as:)`` makes a sentence of it.
-  static func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
+  package static func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
     try decoder.decode(type, from: bytes.isEmpty ? Data("{}".utf8) : Data(bytes))
   }
 
