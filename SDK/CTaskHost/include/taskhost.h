@@ -10,7 +10,7 @@
  *     void            taskhost_plugin_serve_main_thread(void);           (optional)
  *
  * and registers, during taskhost_plugin_launch, one handler for one task identifier. It needs no
- * linking: everything the host offers is reached through the table of function pointers it is given.
+ * linking: it reaches everything that the host offers through the table of function pointers it is given.
  *
  * TRUST
  *   isolation = "process": the plugin runs in a worker process of its own. A crash, a hang, exit() or
@@ -21,7 +21,7 @@
  *
  * AT LEAST ONCE
  *   A request may be run again after a crash, a lost worker, a retry or an expiration. Handlers must be
- *   idempotent; request_id() is the key to be idempotent with: it stays the same over all attempts.
+ *   idempotent. Use request_id() as the key: it stays the same over all attempts.
  *
  * THREADS
  *   taskhost_plugin_launch    called on a host thread, in a worker process on its main thread; one launch
@@ -36,13 +36,13 @@
  *
  * MEMORY
  *   Borrowed in, copied out: strings and bytes given to the host are copied before the call returns.
- *   What the host gives (payload, identifier, request_id) is the host's and valid until the handler
- *   returns, also when the run was stopped by force meanwhile. configuration and data_directory are
- *   valid until taskhost_plugin_launch returns. Nothing is ever freed by the other side.
+ *   What the host gives (payload, identifier, request_id) belongs to the host and is valid until the
+ *   handler returns, even if the run was stopped by force meanwhile. configuration and data_directory are
+ *   valid until taskhost_plugin_launch returns. Neither side frees what the other allocated.
  *
  * HANDLES
- *   A launch or task handle is a number, not a pointer; 0 is never valid. A call with a handle that is
- *   over, or never was, gives TASKHOST_ESTALE (for the launch: TASKHOST_ELAUNCHED) and touches nothing.
+ *   A launch or task handle is a number, not a pointer; 0 is never valid. A call with a handle that is no
+ *   longer valid, or never was, returns TASKHOST_ESTALE (launch: TASKHOST_ELAUNCHED) and changes nothing.
  *
  * A PLUGIN MUST NOT
  *   call exit, _exit or quick_exit; fork without exec; install signal handlers or change dispositions;
@@ -82,9 +82,9 @@ extern "C" {
 
 /* Valid from the moment taskhost_plugin_launch is called until it returns. */
 typedef uint64_t taskhost_launch;
-/* A run: 16 bits of slot, 48 bits of run counter. Valid until the handler returns or the run is forced. Of a run that
- * expired, submit, cancel, list, cancel_identifier and cancel_all take it until the run's grace would have been over,
- * also when its handler has returned: the work it stopped may come to its end, and ask for its next run, later. */
+/* A run: 16 bits of slot, 48 bits of run counter. Valid until the handler returns or the run is stopped by force. After
+ * a run has expired, submit, cancel, list, cancel_identifier and cancel_all accept its handle until its grace would have
+ * ended, even if its handler has returned: the work that it stopped may end later, and then submit its next request. */
 typedef uint64_t taskhost_task;
 
 typedef int32_t taskhost_status;
@@ -93,18 +93,18 @@ typedef int32_t taskhost_kind;
 typedef int32_t taskhost_stop_reason;
 typedef int32_t taskhost_log_level;
 
-/* taskhost_status: what a call answers. last_error() has a sentence for every one that is not OK. */
+/* taskhost_status: what a call returns. last_error() has a sentence for every one that is not OK. */
 enum {
   TASKHOST_OK = 0,
   TASKHOST_EINVAL = -1,       /* an argument is malformed: NULL, out of range, a bad struct_size, unknown bits */
-  TASKHOST_ELAUNCHED = -2,    /* launch is over: registration is closed, from any thread, for ever */
-  TASKHOST_EEXISTS = -3,      /* the identifier is another plugin's, or this is a second handler */
+  TASKHOST_ELAUNCHED = -2,    /* launch is over: nothing can be registered any more, from any thread */
+  TASKHOST_EEXISTS = -3,      /* the identifier belongs to another plugin, or already has a handler */
   TASKHOST_ENOTPERMITTED = -4, /* not in permitted_identifiers, or not in may_submit */
   TASKHOST_ESTALE = -5,       /* the run is over, or never was */
   TASKHOST_EEXPIRED = -6,     /* the run has expired */
   TASKHOST_ETOOBIG = -7,      /* over a limit in bytes; with a length argument: *length is what it needs */
   TASKHOST_ENOTFOUND = -8,    /* no such key, checkpoint or request */
-  TASKHOST_EUNSUPPORTED = -9, /* this host does not offer that (yet) */
+  TASKHOST_EUNSUPPORTED = -9, /* this host does not offer that */
   TASKHOST_ELIMIT = -10,      /* a quota, cap or rate is used up */
   TASKHOST_EUNAVAILABLE = -11, /* the store is full or read-only, or the link to the host is lost */
   TASKHOST_EINTERNAL = -12    /* a defect in the host; please report it */
@@ -113,10 +113,10 @@ enum {
 /* taskhost_result: what a handler returns. Any other value counts as FAILURE, with a message. */
 enum {
   TASKHOST_SUCCESS = 0, /* done */
-  TASKHOST_NOOP = 1,    /* ran, there was nothing to do: a success the records tell apart */
-  TASKHOST_SNOOZE = 2,  /* more to do: run again soon (or at retry_after); costs no attempt, grows no backoff */
-  TASKHOST_RETRY = 3,   /* failed for now: backoff, one attempt spent */
-  TASKHOST_FAILURE = 4  /* failed for good: no retry, dependants fail */
+  TASKHOST_NOOP = 1,    /* there was nothing to do: a success that is recorded separately */
+  TASKHOST_SNOOZE = 2,  /* more to do: run again soon (or after retry_after); costs no attempt, adds no backoff */
+  TASKHOST_RETRY = 3,   /* a temporary failure: backoff, one attempt spent */
+  TASKHOST_FAILURE = 4  /* a permanent failure: no retry, dependants fail */
 };
 
 /* taskhost_kind: decides the default budget and grace. The clock starts when the handler starts. */
@@ -158,15 +158,15 @@ enum {
   TASKHOST_REQUIRES_STORAGE_NOT_LOW = 32
 };
 
-/* taskhost_request.earliest_begin_unix_ms: not a time, but minimum_interval of the host's configuration after the identifier's
- * last run began; now where it has not run since the host was launched. For code that submits its own next request and
- * names no time for it, which would otherwise run back to back. */
+/* A special taskhost_request.earliest_begin_unix_ms: minimum_interval of the host's configuration after the identifier's
+ * last run began, or now if it has not run since the host was launched. It is for code that submits its own next request
+ * without a time, which would otherwise run back to back. */
 enum { TASKHOST_BEGIN_PACED = -1 };
 
 /* taskhost_request.on_conflict: what to do when a live request of the identifier holds the unique key. */
 enum {
-  TASKHOST_CONFLICT_NONE = 0,    /* every submission is its own request */
-  TASKHOST_CONFLICT_KEEP = 1,    /* keep the holder, drop this one (also while the holder runs) */
+  TASKHOST_CONFLICT_NONE = 0,    /* every submission creates a request */
+  TASKHOST_CONFLICT_KEEP = 1,    /* keep the holder, even while it runs, and drop this one */
   TASKHOST_CONFLICT_REPLACE = 2, /* cancel the holder; this one starts only after a run of it has ended */
   TASKHOST_CONFLICT_UPDATE = 3,  /* keep the holder's id, give it this one's fields */
   TASKHOST_CONFLICT_APPEND = 4   /* run after the holder */
@@ -189,9 +189,9 @@ enum {
 typedef taskhost_result (*taskhost_handler)(taskhost_task task, void *context);
 
 /*
- * Told once that the run must end, with the reason; grace_ms() says how long the handler still has.
+ * Called once when the run must end, with the reason; grace_ms() says how long the handler still has.
  * Runs on a host thread that is not the run's, possibly at the same time as the handler. It should
- * return promptly; one that never returns does not hold back the run's outcome.
+ * return promptly; if it never returns, the run's outcome is recorded all the same.
  */
 typedef void (*taskhost_expiration_handler)(taskhost_task task, taskhost_stop_reason reason, void *context);
 
@@ -204,7 +204,7 @@ typedef struct taskhost_registration {
   void *context;             /* given to the handler; must stay valid while the process lives */
   const char *display_name;  /* optional, UTF-8, for people; at most 256 bytes */
   const char *version;       /* optional, UTF-8, the plugin's own version; at most 64 bytes */
-  uint64_t budget_ms;        /* 0: the kind's. May shorten it; only the operator's configuration lengthens */
+  uint64_t budget_ms;        /* 0: the kind's. May shorten it; only the operator's configuration can lengthen it */
   uint32_t max_concurrent_runs; /* 0: 1. At most 1024 */
   uint32_t reserved;         /* 0 */
   const char *signature;     /* optional: typed handler through libffi, instead of `handler` */
@@ -224,17 +224,17 @@ typedef struct taskhost_request {
   uint32_t reserved;              /* 0 */
 } taskhost_request;
 
-/* What submit answers. Set struct_size before the call. */
+/* What submit returns. Set struct_size before the call. */
 typedef struct taskhost_submission {
   uint32_t struct_size;       /* sizeof(taskhost_submission) */
   uint32_t disposition;       /* TASKHOST_CREATED ... TASKHOST_APPENDED */
   int64_t next_start_unix_ms; /* the effective earliest start, milliseconds since 1970 */
-  char request_id[40];        /* NUL-terminated; the holder's own where it was kept or updated */
+  char request_id[40];        /* NUL-terminated; the holder's id if it was kept or updated */
 } taskhost_submission;
 
 /*
  * The host's functions. The table is read-only memory and lives as long as the process.
- * Statuses named at a function come on top of EINVAL (bad arguments) and ESTALE (run phase).
+ * Every function can also return EINVAL (bad arguments) and, in the run phase, ESTALE.
  */
 typedef struct taskhost_api {
   uint32_t struct_size; /* of the host's table: see TASKHOST_HAS */
@@ -250,7 +250,7 @@ typedef struct taskhost_api {
   const char *(*configuration)(taskhost_launch launch);
   /* The plugin's own writable folder, an absolute path; NULL before the identifier is known and after launch. */
   const char *(*data_directory)(taskhost_launch launch);
-  /* Submits a request that is held until launch has succeeded and then committed once; dropped in probes.
+  /* Submits a request. The host commits it once after the launch has succeeded, and drops it in a probe.
    * ELAUNCHED, ENOTPERMITTED, ETOOBIG, EUNSUPPORTED. */
   taskhost_status (*launch_submit)(taskhost_launch launch, const taskhost_request *request);
   /* A line in the host's log. At most 8 KiB (cut and marked); control bytes are escaped. */
@@ -260,13 +260,13 @@ typedef struct taskhost_api {
 
   /* The request's payload. *bytes is never NULL and has a 0 byte after its end that *length does not count. */
   taskhost_status (*payload)(taskhost_task task, const void **bytes, size_t *length);
-  /* The identifier that runs. "" when stale, never NULL. */
+  /* The task identifier of the run. "" when stale, never NULL. */
   const char *(*identifier)(taskhost_task task);
   /* The request's id, the same over all its attempts. "" when stale, never NULL. */
   const char *(*request_id)(taskhost_task task);
   /* 1 on the first run, one more for each attempt spent. 0 when stale. */
   uint32_t (*attempt)(taskhost_task task);
-  /* Milliseconds until expiration (continued: until it would count as stalled), on the monotonic clock;
+  /* Milliseconds until expiration (continued: until the run would count as stalled), on the monotonic clock;
    * 0 or less in grace. INT64_MIN when stale. */
   int64_t (*remaining_ms)(taskhost_task task);
   /* Milliseconds until the run is stopped by force; before expiration, the whole grace it would get. 0 when stale. */
@@ -278,22 +278,22 @@ typedef struct taskhost_api {
   /* A descriptor that becomes readable once the run has expired. Poll it only: never read, never close it.
    * Valid until the handler returns. -1 when stale. */
   int (*expiration_fd)(taskhost_task task);
-  /* Sets the expiration handler; a second set before expiry replaces the first. EEXPIRED: it has expired
-   * already and the handler will never be called, so either it is set or you are told.
-   * handler NULL clears it and waits for a call in progress (not when called from inside it): OK means it
-   * will never be called, EEXPIRED that it was and has returned. So a context on the run's stack is safe if
-   * it is cleared before the handler returns. */
+  /* Sets the expiration handler; a second one before expiration replaces the first. EEXPIRED: the run has
+   * already expired and the handler will never be called. So it is either set, or you are told.
+   * handler NULL clears it and waits for a call in progress (except from inside that call): OK means it
+   * will never be called, EEXPIRED that it was called and has returned. So a context on the run's stack is
+   * safe if you clear the handler before the run's handler returns. */
   taskhost_status (*set_expiration_handler)(taskhost_task task, taskhost_expiration_handler handler, void *context);
   /* Progress, for people and for stall detection. total 0: unknown. completed above total is recorded as total. */
   taskhost_status (*progress)(taskhost_task task, uint64_t completed, uint64_t total);
-  /* A line in the run's log. At most 8 KiB (cut and marked); control bytes are escaped. A run that logs more than
-   * 1,000 lines at once, or 100 a second for long, has lines dropped: they are counted, and the call is OK. */
+  /* A line in the run's log. At most 8 KiB (cut and marked); control bytes are escaped. If a run logs more
+   * than 1,000 lines at once, or 100 a second for long, the host drops and counts lines; the call still returns OK. */
   taskhost_status (*log)(taskhost_task task, taskhost_log_level level, const char *message);
   /* The run's output, the last call wins; at most 65,536 bytes (ETOOBIG). NULL, 0 clears it. */
   taskhost_status (*set_output)(taskhost_task task, const void *bytes, size_t length);
   /* Why it failed or retries, a sentence for the operator; the last call wins. At most 8 KiB (cut and marked). */
   taskhost_status (*set_message)(taskhost_task task, const char *message);
-  /* For RETRY and SNOOZE: not before that many milliseconds from the run's end; wins over backoff. */
+  /* For RETRY and SNOOZE: the minimum delay from the run's end, in milliseconds, instead of the backoff. */
   taskhost_status (*retry_after)(taskhost_task task, uint64_t delay_ms);
   /* The host's wall clock, milliseconds since 1970; virtual under test. 0 when stale. */
   int64_t (*now_unix_ms)(taskhost_task task);
@@ -305,14 +305,14 @@ typedef struct taskhost_api {
   /* Writes a value; durable when it returns. NULL, 0 deletes. Key 1-256 bytes, value at most 1 MiB (ETOOBIG);
    * 10,000 keys and 64 MiB an identifier (ELIMIT). EUNAVAILABLE: not stored. */
   taskhost_status (*state_set)(taskhost_task task, const char *key, const void *bytes, size_t length);
-  /* Where an earlier run of this request left off. ENOTFOUND: nowhere. ETOOBIG as state_get. */
+  /* Reads the checkpoint of an earlier run of this request. ENOTFOUND: there is none. ETOOBIG as state_get. */
   taskhost_status (*checkpoint_get)(taskhost_task task, void *buffer, size_t capacity, size_t *length);
-  /* Records where this run is, at most 1 MiB; durable when it returns, gone when the request ends. */
+  /* Writes the checkpoint, at most 1 MiB; durable when it returns, deleted when the request ends. */
   taskhost_status (*checkpoint_set)(taskhost_task task, const void *bytes, size_t length);
-  /* Submits a request; durable when it returns. The third argument may be NULL. ENOTPERMITTED: an identifier
-   * that is neither its own nor in its may_submit. ETOOBIG, ELIMIT, EUNSUPPORTED, EUNAVAILABLE. */
+  /* Submits a request; durable when it returns. submission may be NULL. ENOTPERMITTED: the identifier is
+   * neither the plugin's own nor in its may_submit. ETOOBIG, ELIMIT, EUNSUPPORTED, EUNAVAILABLE. */
   taskhost_status (*submit)(taskhost_task task, const taskhost_request *request, taskhost_submission *submission);
-  /* Cancels a request of an identifier it may submit to. ENOTFOUND: no such request, or it has ended. */
+  /* Cancels a request of an identifier that the plugin may submit to. ENOTFOUND: no such request, or it has ended. */
   taskhost_status (*cancel)(taskhost_task task, const char *request_id);
 
   /* ---- any time, any thread ---- */
@@ -349,21 +349,21 @@ typedef struct taskhost_pending_request {
   uint64_t payload_length;        /* does not count that byte */
 } taskhost_pending_request;
 
-/* Called for one pending request after the other, on the thread that lists them, before the call returns.
- * It may copy what it is shown and call nothing of the host's. */
+/* Called for each pending request in turn, on the thread that lists them, before that call returns.
+ * It may copy what it is shown, and must not call the host. */
 typedef void (*taskhost_request_visitor)(const taskhost_pending_request *request, void *context);
 
-/* The requests of the identifiers that the plugin has registered, of each of them from the run of any. The request
- * that a `schedule` in the configuration stands for is the operator's: it is neither visited nor cancelled.
- * Statuses named at a function come on top of EINVAL, ESTALE (run phase), ELAUNCHED (launch phase), EUNAVAILABLE. */
+/* The requests of all identifiers that the plugin has registered, from a run of any of them. The request of a `schedule`
+ * in the configuration belongs to the operator: it is neither visited nor cancelled.
+ * Every function can also return EINVAL, ESTALE (run phase), ELAUNCHED (launch phase) and EUNAVAILABLE. */
 typedef struct taskhost_requests {
   uint32_t struct_size; /* of the host's table */
   uint32_t reserved;    /* 0 */
 
   /* ---- run phase: any thread, while the run is live ---- */
 
-  /* Visits the pending requests, in the order of their submission; at most 1,000 of them. They are read a part at a
-   * time: one that begins, ends or is submitted during the call may be visited or not. */
+  /* Visits the pending requests in the order of their submission, at most 1,000. They are read in parts: one that
+   * begins, ends or is submitted during the call may be visited or not. */
   taskhost_status (*list)(taskhost_task task, taskhost_request_visitor visit, void *context);
   /* Cancels the pending requests of one of the plugin's identifiers; a run in progress goes on. *count (may be
    * NULL): how many. ENOTPERMITTED: not an identifier of this plugin. Durable when it returns. */
@@ -373,12 +373,12 @@ typedef struct taskhost_requests {
 
   /* ---- launch phase: any thread, until taskhost_plugin_launch returns ---- */
 
-  /* Visits what is pending from before this launch; what the launch itself submits or cancels is not considered.
-   * Nothing is before the host has settled that the plugin's identifiers are its own: it launches a plugin that asks
-   * once more then. ENOTPERMITTED: the plugin has not registered yet. */
+  /* Visits the requests that were pending before this launch, whatever the launch itself submits or cancels. It visits
+   * none until the host has settled that the identifiers belong to the plugin; then it launches a plugin that asked
+   * once more. ENOTPERMITTED: the plugin has not registered yet. */
   taskhost_status (*launch_list)(taskhost_launch launch, taskhost_request_visitor visit, void *context);
-  /* Cancels, once the launch has succeeded, the pending requests of an identifier the plugin has registered, NULL:
-   * of all of them; held with what launch_submit holds and carried out in the order of the calls; dropped in probes.
+  /* Cancels the pending requests of an identifier that the plugin has registered, NULL: of all of them. The host
+   * carries it out after the launch has succeeded, in order with launch_submit, and drops it in a probe.
    * ENOTPERMITTED: not registered (yet). ELIMIT: more than 1,000 submissions and cancellations. */
   taskhost_status (*launch_cancel)(taskhost_launch launch, const char *identifier);
 } taskhost_requests;
@@ -399,7 +399,7 @@ enum {
   TASKHOST_USE_NOT_OPEN = 2 /* nobody had it open when the host looked */
 };
 
-/* How far a directory is entitled, as bits. */
+/* A plugin's entitlement to a directory, as bits. */
 enum { TASKHOST_ENTITLED_READ = 1, TASKHOST_ENTITLED_WRITE = 2 };
 
 /* A file or directory that is asked about: an element of an array, so it never grows. */
@@ -409,29 +409,29 @@ typedef struct taskhost_file {
   const char *path; /* relative to the question's directory, at most 4,095 bytes, any bytes but NUL; "." is the directory */
 } taskhost_file;
 
-/* A worker cannot see what other processes have open: its sandbox hides them. The host looks for it.
- * How: a look through /proc, which is complete for a host that root runs in the machine's own process namespace. Any
- * other host asks the kernel for a lease on each file that it did not find open, which tells for files that belong to
- * the host's user on a local file system; of other files, and of directories, it then answers UNKNOWN.
- * Not seen: descriptors on their way between processes or registered with io_uring, files that a file server in the
- * kernel has open, and other machines. An answer is about the moment of the look: whoever acts on it acts a moment
- * later, when the file may have been opened.
- * Statuses named at a function come on top of EINVAL, ESTALE (run phase), ELAUNCHED (launch phase). */
+/* A worker cannot see what other processes have open: its sandbox hides them. The host looks in its place.
+ * It looks through /proc, which is complete if root runs the host in the machine's own process namespace. Any other host
+ * asks the kernel for a lease on each file that it did not find open. That works for files that belong to the host's
+ * user on a local file system; for other files, and for directories, the answer is UNKNOWN.
+ * The host does not see descriptors on their way between processes or registered with io_uring, files that a file server
+ * in the kernel has open, and other machines. An answer describes the moment of the look: the file may be opened before
+ * you act on it.
+ * Every function can also return EINVAL, ESTALE (run phase) and ELAUNCHED (launch phase). */
 typedef struct taskhost_open_files {
   uint32_t struct_size; /* of the host's table */
   uint32_t reserved;    /* 0 */
 
   /* Run phase, any thread. Writes one of TASKHOST_USE_ to uses[i] for files[i]. `directory` is absolute, without
    * symlinks, at or below a path of the plugin's entitlements `read` or `write` or its data directory (isolation =
-   * "thread": anywhere). A file that is not reached from there by its path, through no symlink and no mount point, is
-   * answered as one that nobody has open, or UNKNOWN: make sure that it is the same file before acting on it.
-   * Blocks while the host looks; asks for as many files at once as there are, for a look costs the same for one.
+   * "thread": anywhere). If the path does not lead to the file, without symlinks and mount points, the answer is
+   * NOT_OPEN or UNKNOWN: check that it is the same file before you act on it.
+   * Blocks while the host looks. Ask about many files at once, because a look costs the same for one.
    * ENOTPERMITTED: not an entitled directory. ENOTFOUND: no such directory. ETOOBIG: too many files or bytes of paths.
    * ELIMIT: too many questions wait for an answer. EUNAVAILABLE: the host cannot look. */
   taskhost_status (*query)(
       taskhost_task task, const char *directory, const taskhost_file *files, size_t count, uint8_t *uses);
-  /* Launch phase, any thread. Writes to *entitled how far `directory` is entitled: TASKHOST_ENTITLED_ bits, 0 for not
-   * at all. It need not exist. */
+  /* Launch phase, any thread. Writes the plugin's entitlement to `directory`, which need not exist, to *entitled:
+   * TASKHOST_ENTITLED_ bits, 0 for none. */
   taskhost_status (*launch_entitlement)(taskhost_launch launch, const char *directory, uint32_t *entitled);
 } taskhost_open_files;
 
@@ -446,21 +446,21 @@ TASKHOST_EXPORT taskhost_status taskhost_plugin_launch(const taskhost_api *api, 
 /* Optional: the process is about to end and no run is live. 5 s. */
 TASKHOST_EXPORT void taskhost_plugin_shutdown(void);
 /* Optional: serves the plugin's main queue and main run loop. Called once, in a worker process only, on its main
- * thread, after the launch; it does not return. The Swift SDK exports it. Absent: CFRunLoopRun, else dispatch_main,
- * is called, where the plugin or a library that it needs exports one. */
+ * thread, after the launch; it does not return. The Swift SDK exports it. Without it, the worker calls CFRunLoopRun,
+ * else dispatch_main, if the plugin or a library that it needs exports one. */
 TASKHOST_EXPORT void taskhost_plugin_serve_main_thread(void);
 
 /* ---- the note: what a plugin says of itself before any of its code runs ---- */
 
 /*
- * Optional. With a note the host knows whose settings, isolation and limits apply without launching the plugin in
- * a probe first, and `taskhost plugins inspect` shows it. Once, at file scope, in one file of the plugin:
+ * Optional. With a note, the host knows which settings, isolation and limits apply without launching the plugin in a
+ * probe first, and `taskhost plugins inspect` shows it. Write it once, at file scope, in one file of the plugin:
  *
  *     TASKHOST_PLUGIN_NOTE("org.example.hello", "refresh", 0, "1.0.0");
  *
- * identifier, kind ("refresh", "processing" or "continued") and version are string literals, budget_ms is a number;
- * all as registered, else the plugin is refused: a version that is not registered is left out by using
- * TASKHOST_PLUGIN_NOTE_LINES. It is data of the section .note.taskhost, which the linker keeps and strip leaves alone.
+ * identifier, kind ("refresh", "processing" or "continued") and version are string literals, budget_ms is a number.
+ * All must be as registered, otherwise the plugin is refused. Without a registered version, use
+ * TASKHOST_PLUGIN_NOTE_LINES. The note is data of the section .note.taskhost, which the linker keeps and strip leaves alone.
  */
 #define TASKHOST_PLUGIN_NOTE(identifier, kind, budget_ms, version) \
   TASKHOST_PLUGIN_NOTE_LINES( \
