@@ -307,7 +307,8 @@ let package = Package(
     .testTarget(
       name: "ExtremeValueTests",
       dependencies: [
-        "HostControl", "HostThreads", "StoreTestSupport", "StrictText", "TaskHost", "TaskModel", "TaskScheduler", "TaskStore", "WorkerLink",
+        "CTaskHost", "HostControl", "HostThreads", "PluginRuntime", "StoreTestSupport", "StrictText", "TaskHost", "TaskHostSDK", "TaskModel",
+        "TaskScheduler", "TaskStore", "WorkerLink",
       ],
       swiftSettings: settings),
     .testTarget(

@@ -30,7 +30,7 @@ struct FaultLaunchTests {
     Fault("27 forks and lingers", "forks", nil),
     Fault("28 prints 10 MiB", "prints", nil),
     Fault("29 kills its parent", "kills", nil),
-    Fault("74 forges the message of its launch", "forges", "launch_failed", "earliest begin lies outside of the years 1970 to 9999"),
+    Fault("74 forges the message of its launch", "forges", "launch_failed", "earliest_begin: lies outside of the years 1970 to 9999"),
   ]
 
   struct Case: Sendable, CustomTestStringConvertible {

@@ -37,7 +37,7 @@ import WorkerLink
   func forgedTime(_ milliseconds: Int64) {
     let request = TaskRequest(identifier: Self.identifier, earliestBegin: WallTime(unixMilliseconds: milliseconds))
     let message = WorkerMessage.call(number: 0, .submit(RunID(sequence: 1, origin: 1), request)).encode().bytes
-    #expect(throws: LinkError.malformed(what: "earliest begin lies outside of the years 1970 to 9999")) {
+    #expect(throws: LinkError.malformed(what: "earliest_begin: lies outside of the years 1970 to 9999")) {
       try WorkerMessage(decoding: ReceivedMessage(bytes: message))
     }
   }
@@ -47,7 +47,7 @@ import WorkerLink
     var extremes = Extremes(seed: seed)
     let host = try ExtremeHost()
     for _ in 0..<100 {
-      let retry = RetryPolicy(attempts: Limits.attempts.upperBound, initial: .zero, maximum: .zero)
+      let retry = RetryPolicy(attempts: Limits.attempts.upperBound, initial: Limits.retryDelays.lowerBound)
       await host.submit([TaskRequest(identifier: Self.identifier, retry: retry)])
       for run in await host.liveRuns() {
         // As the link's decoder gives it, before the host looks at what can be true.

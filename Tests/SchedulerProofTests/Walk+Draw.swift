@@ -22,7 +22,7 @@ extension Walk {
     }
     if chance(20) { request.idempotencyKey = pick(["once", "twice"]) }
     request.retry = RetryPolicy(
-      attempts: 1 + number(0..<4), backoff: chance(2) ? .linear : .exponential, initial: .seconds(number(0..<200)), maximum: .seconds(3600))
+      attempts: 1 + number(0..<4), backoff: chance(2) ? .linear : .exponential, initial: .seconds(number(1..<200)), maximum: .seconds(3600))
     if chance(5) {
       if position > 0 { request.after = [Dependency(.position(number(0..<position)), onFailure: chance(3) ? .ignore : .fail)] }
       if chance(2), !ids.isEmpty { request.after.append(Dependency(.request(pick(ids)), onFailure: chance(3) ? .ignore : .fail)) }

@@ -102,7 +102,7 @@ import Testing
       try world.submit([.sample(), .sample(after: [.position(position)]), .sample()])
     }
     #expect(refusal?.code == .invalid && refusal?.field == "[1].after")
-    #expect(refusal?.message.hasPrefix("@\(position) is no earlier request of this submission") == true)
+    #expect(refusal?.message.hasPrefix("[1]: @\(position) is no earlier request of this submission") == true)
     #expect(try world.store.counts().isEmpty)
     #expect(try world.submit().disposition == .created)
   }

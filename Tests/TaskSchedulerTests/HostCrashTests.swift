@@ -39,7 +39,7 @@ import Testing
   @Test("the second demands a process, the third quarantines it, good runs between change nothing of that; a release does")
   func thirdTime() throws {
     let world = try World()
-    let id = try world.submit(.sample(retry: RetryPolicy(attempts: 100, initial: .zero, maximum: .zero))).id
+    let id = try world.submit(.sample(retry: RetryPolicy(attempts: 100, initial: .milliseconds(100), maximum: .milliseconds(100)))).id
     for count in 1...3 {
       try world.advance(.seconds(1000))
       let run = try #require(world.orders[id]).run

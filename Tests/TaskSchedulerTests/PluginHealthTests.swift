@@ -22,7 +22,7 @@ import Testing
   @Test("each strike in a row holds it back for longer, and the fifth until it is released")
   func delays() throws {
     let world = try World()
-    let retry = RetryPolicy(attempts: 100, initial: .zero, maximum: .zero)
+    let retry = RetryPolicy(attempts: 100, initial: .milliseconds(100), maximum: .milliseconds(100))
     let id = try world.submit(.sample(retry: retry)).id
     for seconds in [60, 120, 240, 480] {
       try world.end(id, .crashed)

@@ -109,7 +109,7 @@ struct RandomWalk {
     let request = TaskRequest.sample(
       Self.identifiers[number(0..<3)], begin: number(0..<2) == 0 ? nil : world.now + .milliseconds(number(0..<20_000)),
       priority: number(-10..<11), key: key, onConflict: key == nil ? .none : [.keep, .replace][number(0..<2)],
-      retry: RetryPolicy(attempts: limit, initial: .seconds(number(0..<300))), every: number(0..<8) == 0 ? .seconds(number(60..<900)) : nil)
+      retry: RetryPolicy(attempts: limit, initial: .seconds(number(1..<300))), every: number(0..<8) == 0 ? .seconds(number(60..<900)) : nil)
     let submission = try world.submit(request)
     if submission.disposition == .replaced {
       for id in world.orders.keys where try world.record(id).stopRequested != nil { expected[id]?.isStopped = true }

@@ -21,7 +21,7 @@ enum Samples {
     TaskRequest(
       identifier: longIdentifier, payload: [0, 1, 255], earliestBegin: WallTime.calendar.upperBound, conditions: .all,
       uniqueKey: "clé", onConflict: .replace),
-    TaskRequest(identifier: identifier, earliestBegin: WallTime.calendar.lowerBound, onConflict: .append),
+    TaskRequest(identifier: identifier, earliestBegin: WallTime.calendar.lowerBound, uniqueKey: "k", onConflict: .append),
     paced,
   ]
 
