@@ -254,6 +254,14 @@ import Testing
     #expect(result.errors == "")
   }
 
+  @Test("submit has an option for every field that a shell can write")
+  func options() async throws {
+    // The identifier is the argument; the others are written another way, or only in JSON.
+    let others: Set<RequestField> = [.identifier, .payloadBase64, .earliestBegin, .deadline, .missedLimit, .retry]
+    let help = try await TaskHostProcess.run(["submit", "--help"]).output
+    for field in RequestField.allCases where !others.contains(field) { #expect(help.contains("--\(field.option)"), "\(field)") }
+  }
+
   @Test("every command's help has an example")
   func examples() async throws {
     let commands = [

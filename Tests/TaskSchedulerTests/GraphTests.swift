@@ -319,7 +319,7 @@ import Testing
     let ids = try (0..<101).map { _ in try world.submit(.sample(begin: .ms(1000))).id }
     #expect(try world.submit(.sample(after: Array(ids.prefix(100)))).nextStart == .distantFuture)
     let refusal = #expect(throws: RequestRefusal.self) { try world.submit(.sample(after: ids)) }
-    #expect(refusal?.code == .limit && refusal?.field == "after")
+    #expect(refusal?.code == .invalid && refusal?.field == "after")
   }
 
   @Test("the same one named twice is waited for once, and must succeed if one of the two says so")

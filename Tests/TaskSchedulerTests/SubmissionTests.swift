@@ -31,7 +31,7 @@ import Testing
     ("flex_ms", .invalid, { $0.gates.flex = .seconds(-1) }), ("conditions", .invalid, { $0.conditions = Conditions(rawValue: 1 << 20) }),
     ("window", .invalid, { $0.gates.window = "" }), ("concurrency_key", .invalid, { $0.gates.concurrencyKey = long }),
     ("resources.a", .invalid, { $0.gates.resources = ["a": 0] }),
-    ("resources", .limit, { $0.gates.resources = Dictionary(uniqueKeysWithValues: (0..<17).map { ("r\($0)", 1) }) }),
+    ("resources", .invalid, { $0.gates.resources = Dictionary(uniqueKeysWithValues: (0..<17).map { ("r\($0)", 1) }) }),
     ("retry.initial_ms", .invalid, { $0.retry = RetryPolicy(initial: .seconds(-1)) }),
     ("retry.attempts", .invalid, { $0.retry = RetryPolicy(attempts: 1001) }),
     ("unique_key", .invalid, { ($0.uniqueKey, $0.onConflict) = ("a\0b", .keep) }),

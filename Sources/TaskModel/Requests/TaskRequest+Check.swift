@@ -11,7 +11,7 @@ extension TaskRequest {
     try checkTimes()
     if after.count > Limits.predecessors {
       throw RequestField.after.refusal(
-        "\(after.count) requests, more than \(Limits.predecessors): gather them behind one that waits for them", code: .limit)
+        "\(after.count) requests, more than \(Limits.predecessors): gather them behind one that waits for them")
     }
     if let event { try event.check() }
     if let repetition { try check(repetition) }
@@ -47,7 +47,7 @@ extension TaskRequest {
     try RequestField.flex.check(gates.flex)
     guard !gates.resources.isEmpty else { return }
     guard gates.resources.count <= Limits.resources else {
-      throw RequestField.resources.refusal("\(gates.resources.count) resources, more than \(Limits.resources)", code: .limit)
+      throw RequestField.resources.refusal("\(gates.resources.count) resources, more than \(Limits.resources)")
     }
     for (name, tokens) in gates.resources.sorted(by: { $0.key < $1.key }) {
       try RequestField.resources.check(key: name, printable: true)
