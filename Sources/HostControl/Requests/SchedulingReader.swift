@@ -1,7 +1,7 @@
 import StrictText
 import TaskModel
 
-/// Reads the bodies of the routes that do not submit.
+/// Reads the bodies of the routes about conditions, events and snoozing.
 enum SchedulingReader {
   /// Largest body of an event: the largest payload there is as base64, and what is around it.
   static let eventBytes = 131_072
@@ -9,16 +9,6 @@ enum SchedulingReader {
   private static let truths: [(text: String, holds: Bool)] = [
     ("none", false), ("any", true), ("held", true), ("false", false), ("true", true),
   ]
-
-  /// `{"identifier": "org.example.sync"}`
-  static func identifier(in bytes: [UInt8]) throws(RequestRefusal) -> TaskIdentifier {
-    let node = try SubmissionReader.parse(bytes)
-    _ = try members(of: node, among: ["identifier"], as: "{\"identifier\": …}")
-    guard let text = node["identifier"]?.string else {
-      throw RequestRefusal(.invalid, "identifier: a string is expected that says whose handler is meant", field: "identifier")
-    }
-    do { return try TaskIdentifier(text) } catch { throw RequestRefusal(.invalid, "identifier: \(error)", field: "identifier") }
-  }
 
   /// `{"delay_ms": 900000}`
   static func delay(in bytes: [UInt8]) throws(RequestRefusal) -> Duration {
