@@ -1,6 +1,7 @@
 import ArgumentParser
 import CalendarTime
 import HostThreads
+import StrictText
 import TaskModel
 
 /// Durations and moments as options have them.
