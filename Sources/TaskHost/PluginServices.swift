@@ -100,50 +100,8 @@ final class PluginServices: WorkerServices {
 }
 
 /// For runs in threads of the host: each call blocks the plugin's thread until its answer is there.
-extension PluginServices: RunServices {
-  func state(_ key: String, for run: RunReference) throws(CallFailure) -> [UInt8]? { try bytes(.state(run.run, key: key), run) }
-
-  func setState(_ key: String, to value: [UInt8]?, for run: RunReference) throws(CallFailure) {
-    _ = try ask(.setState(run.run, key: key, value: value), run)
-  }
-
-  func checkpoint(for run: RunReference) throws(CallFailure) -> [UInt8]? { try bytes(.checkpoint(run.run), run) }
-
-  func setCheckpoint(_ value: [UInt8]?, for run: RunReference) throws(CallFailure) { _ = try ask(.setCheckpoint(run.run, value), run) }
-
-  func submit(_ request: TaskRequest, for run: RunReference) throws(CallFailure) -> Submission {
-    guard case .submission(let submission) = try ask(.submit(run.run, request), run) else {
-      throw CallFailure(.internal, "a submission was answered with something else")
-    }
-    return submission
-  }
-
-  func cancel(_ request: RequestID, for run: RunReference) throws(CallFailure) { _ = try ask(.cancel(run.run, request), run) }
-
-  func pendingRequests(after request: RequestID?, for run: RunReference) throws(CallFailure) -> PendingPage {
-    guard case .pending(let page) = try ask(.pending(run.run, after: request), run) else {
-      throw CallFailure(.internal, "a listing was answered with something else")
-    }
-    return page
-  }
-
-  func cancelPending(of identifier: TaskIdentifier?, for run: RunReference) throws(CallFailure) -> Int {
-    guard case .count(let count) = try ask(.cancelPending(run.run, of: identifier), run) else {
-      throw CallFailure(.internal, "a cancellation was answered with something else")
-    }
-    return count
-  }
-
-  func openFiles(_ files: [FileQuestion], in directory: String, for run: RunReference) throws(CallFailure) -> [FileUse] {
-    try FileUse.decoding(try bytes(.openFiles(run.run, in: directory, files), run) ?? [], of: files.count)
-  }
-
-  private func bytes(_ call: WorkerCall, _ run: RunReference) throws(CallFailure) -> [UInt8]? {
-    guard case .bytes(let bytes) = try ask(call, run) else { throw CallFailure(.internal, "a read was answered with something else") }
-    return bytes
-  }
-
-  private func ask(_ call: WorkerCall, _ run: RunReference) throws(CallFailure) -> CallAnswer {
+extension PluginServices: CallingServices {
+  func ask(_ call: WorkerCall, for run: RunReference) throws(CallFailure) -> CallAnswer {
     let blocking = Blocking<CallAnswer>()
     serve(call, for: run) { blocking.resume($0) }
     let answer = blocking.wait()

@@ -1,0 +1,62 @@
+public import TaskModel
+
+/// Services for runs of which each is a ``WorkerCall`` and its answer: over the link in a worker, inside of the host for its own threads.
+public protocol CallingServices: RunServices {
+  /// Asks, and blocks the calling thread until the answer is there. Throws if that is a failure.
+  func ask(_ call: WorkerCall, for run: RunReference) throws(CallFailure) -> CallAnswer
+}
+
+extension CallFailure {
+  /// The answer belongs to another question.
+  public static let misunderstood = CallFailure(.internal, "the host answered something else than was asked")
+}
+
+extension CallingServices {
+  /// As the protocol says.
+  public func state(_ key: String, for run: RunReference) throws(CallFailure) -> [UInt8]? { try bytes(.state(run.run, key: key), run) }
+
+  /// As the protocol says.
+  public func setState(_ key: String, to value: [UInt8]?, for run: RunReference) throws(CallFailure) {
+    _ = try ask(.setState(run.run, key: key, value: value), for: run)
+  }
+
+  /// As the protocol says.
+  public func checkpoint(for run: RunReference) throws(CallFailure) -> [UInt8]? { try bytes(.checkpoint(run.run), run) }
+
+  /// As the protocol says.
+  public func setCheckpoint(_ value: [UInt8]?, for run: RunReference) throws(CallFailure) {
+    _ = try ask(.setCheckpoint(run.run, value), for: run)
+  }
+
+  /// As the protocol says.
+  public func submit(_ request: TaskRequest, for run: RunReference) throws(CallFailure) -> Submission {
+    guard case .submission(let submission) = try ask(.submit(run.run, request), for: run) else { throw .misunderstood }
+    return submission
+  }
+
+  /// As the protocol says.
+  public func cancel(_ request: RequestID, for run: RunReference) throws(CallFailure) { _ = try ask(.cancel(run.run, request), for: run) }
+
+  /// As the protocol says.
+  public func pendingRequests(after request: RequestID?, for run: RunReference) throws(CallFailure) -> PendingPage {
+    guard case .pending(let page) = try ask(.pending(run.run, after: request), for: run) else { throw .misunderstood }
+    return page
+  }
+
+  /// As the protocol says.
+  public func cancelPending(of identifier: TaskIdentifier?, for run: RunReference) throws(CallFailure) -> Int {
+    guard case .count(let count) = try ask(.cancelPending(run.run, of: identifier), for: run) else { throw .misunderstood }
+    return count
+  }
+
+  /// As the protocol says.
+  public func openFiles(_ files: [FileQuestion], in directory: String, for run: RunReference) throws(CallFailure) -> [FileUse] {
+    guard let answers = try bytes(.openFiles(run.run, in: directory, files), run) else { throw .misunderstood }
+    return try FileUse.decoding(answers, of: files.count)
+  }
+
+  private func bytes(_ call: WorkerCall, _ run: RunReference) throws(CallFailure) -> [UInt8]? {
+    guard case .bytes(let bytes) = try ask(call, for: run) else { throw .misunderstood }
+    return bytes
+  }
+}
