@@ -144,10 +144,8 @@ struct PluginLaunching {
     _ candidate: PluginCandidate, _ identifier: TaskIdentifier?, isProvisional: Bool, isOwner: Bool = false
   ) -> Prospect {
     do {
-      let handlerLimit = handlerLimit(of: candidate)
-      let spec = try specs.spec(for: candidate, handlerLimit: handlerLimit, identifier: identifier)
-      let worker = processes.worker(
-        spec, policy: registry.policy(for: candidate.name, isProvisional: isProvisional, isOwner: isOwner))
+      let worker = try worker(
+        for: candidate, identifier, handlerLimit: handlerLimit(of: candidate), isProvisional: isProvisional, isOwner: isOwner)
       let launch: PluginWorker.Launch
       do { launch = try worker.launch() } catch {
         // In the default sandbox it may fail for want of what its settings give it: who it is, it has said by then.
@@ -159,24 +157,18 @@ struct PluginLaunching {
         worker.retire()
         return .registers(launch.registrations, launch, worker)
       }
+      worker.close()
       // Its own settings may differ from those it was launched with.
       if launch.askedForSettings || configuration.plugins[found.rawValue] != nil {
-        worker.close()
         return probe(candidate, found, isProvisional: isProvisional)
       }
-      worker.close()
-      let own = processes.worker(
-        try specs.spec(for: candidate, handlerLimit: handlerLimit, identifier: found),
-        policy: registry.policy(for: candidate.name, isProvisional: false))
-      return .registers(launch.registrations, launch, own)
+      return .registers(
+        launch.registrations, launch, try self.worker(for: candidate, found, handlerLimit: handlerLimit(of: candidate)))
     } catch let failure as LaunchFailure {
       return .refused(
         RefusedPlugin(refusal: failure.refusal(of: candidate.path), identifier: identifier, isTemporary: failure.isTemporary))
     } catch {
-      let observed = (error as? HostFailure)?.message ?? "\(error)"
-      let refusal = PluginRefusal(
-        code: .launchFailed, file: candidate.path, observed: observed, remedy: "Correct that and launch again.")
-      return .refused(RefusedPlugin(refusal: refusal, identifier: identifier))
+      return .refused(RefusedPlugin(refusal: Self.refusal(of: candidate, error), identifier: identifier))
     }
   }
 
@@ -239,13 +231,16 @@ struct PluginLaunching {
         (launch, worker) = try relaunch(candidate, as: identifier, registering: registrations)
       }
       (changes, isRepeatable) = (launch?.changes ?? [], launch?.askedForRequests != true)
-      let worker = if let worker { worker } else { try self.worker(for: candidate, identifier, handlerLimit: registrations.count) }
+      let settled: PluginWorker
+      do { settled = try worker ?? self.worker(for: candidate, identifier, handlerLimit: registrations.count) } catch {
+        throw Self.refusal(of: candidate, error)
+      }
       do { try check(changes, of: contracts.map(\.identifier)) } catch {
-        worker.close()
+        settled.close()
         throw error.refusal(of: candidate.path)
       }
-      worker.adopt(registrations, contracts: contracts)
-      placement = .process(worker)
+      settled.adopt(registrations, contracts: contracts)
+      placement = .process(settled)
     }
     registry.take(registrations.map(\.identifier), for: candidate.name)
     // What it submits and cancels may depend on the time, or on what is pending: it is asked again.
@@ -288,17 +283,19 @@ struct PluginLaunching {
     }
   }
 
-  /// A worker for a candidate whose verdict is known; it has no process until it has a run.
+  /// A worker for a candidate; it has no process until it is launched or has a run.
   private func worker(
-    for candidate: PluginCandidate, _ identifier: TaskIdentifier, handlerLimit: Int
-  ) throws(PluginRefusal) -> PluginWorker {
-    do throws(HostFailure) {
-      return processes.worker(
-        try specs.spec(for: candidate, handlerLimit: handlerLimit, identifier: identifier),
-        policy: registry.policy(for: candidate.name, isProvisional: false))
-    } catch {
-      throw PluginRefusal(code: .launchFailed, file: candidate.path, observed: error.message, remedy: "Correct that and launch again.")
-    }
+    for candidate: PluginCandidate, _ identifier: TaskIdentifier?, handlerLimit: Int, isProvisional: Bool = false, isOwner: Bool = false
+  ) throws(HostFailure) -> PluginWorker {
+    processes.worker(
+      try specs.spec(for: candidate, handlerLimit: handlerLimit, identifier: identifier),
+      policy: registry.policy(for: candidate.name, isProvisional: isProvisional, isOwner: isOwner))
+  }
+
+  private static func refusal(of candidate: PluginCandidate, _ error: any Error) -> PluginRefusal {
+    PluginRefusal(
+      code: .launchFailed, file: candidate.path, observed: (error as? HostFailure)?.message ?? "\(error)",
+      remedy: "Correct that and launch again.")
   }
 
   /// Loads a plugin into the host.

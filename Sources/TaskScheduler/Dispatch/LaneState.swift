@@ -17,6 +17,24 @@ enum NextDue {
     case .at(let time): time
     }
   }
+
+  /// Whether something may be due by `now`.
+  func isDue(by now: WallTime) -> Bool {
+    switch self {
+    case .unknown: true
+    case .never: false
+    case .at(let time): time <= now
+    }
+  }
+
+  /// Something is pending, due at `time`.
+  mutating func note(_ time: WallTime) {
+    switch self {
+    case .unknown: break
+    case .never: self = .at(time)
+    case .at(let known): self = .at(min(known, time))
+    }
+  }
 }
 
 /// What the scheduler keeps about the pending requests that share their gates. All of it can be rebuilt from the store.
@@ -37,20 +55,6 @@ final class LaneState {
 
   /// A request became pending, due at `time`.
   func becamePending(due time: WallTime) {
-    guard time < .distantFuture else { return }
-    switch nextDue {
-    case .unknown: break
-    case .never: nextDue = .at(time)
-    case .at(let known): if time < known { nextDue = .at(time) }
-    }
-  }
-
-  /// Whether a pending request may be due by `now`.
-  func isDue(by now: WallTime) -> Bool {
-    switch nextDue {
-    case .unknown: true
-    case .never: false
-    case .at(let time): time <= now
-    }
+    if time < .distantFuture { nextDue.note(time) }
   }
 }

@@ -203,8 +203,7 @@ extension SchedulerCore {
         try release(run, transaction, now: now)
         turn.unheld.append(run)
       } else {
-        claims[run]?.isAskedBack = true
-        handlers[claim.entry.identifier]?.isAsked(by: 1)
+        setAsked(run, true)
         turn.withdrawals.append(run)
       }
     }
@@ -213,11 +212,14 @@ extension SchedulerCore {
   /// Marks all that launchers have ahead as asked back, outside of a turn; returns it.
   func askAllBack() -> [RunID] {
     let runs = claims.values.filter { !$0.isHeld && !$0.isAskedBack }.map(\.entry.run).sorted()
-    for run in runs {
-      claims[run]?.isAskedBack = true
-      if let identifier = claims[run]?.entry.identifier { handlers[identifier]?.isAsked(by: 1) }
-    }
+    for run in runs { setAsked(run, true) }
     return runs
+  }
+
+  /// Whether the launcher has been asked for a run that it has ahead has changed.
+  func setAsked(_ run: RunID, _ isAskedBack: Bool) {
+    claims[run]?.isAskedBack = isAskedBack
+    if let identifier = claims[run]?.entry.identifier { handlers[identifier]?.isAsked(by: isAskedBack ? 1 : -1) }
   }
 
   // MARK: Deadlines

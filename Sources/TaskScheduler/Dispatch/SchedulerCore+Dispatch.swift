@@ -21,7 +21,7 @@ extension SchedulerCore {
       for lane in handler.lanes.values {
         try learnNextDue(lane, of: handler, transaction)
         let horizon = horizon(of: handler, now: now)
-        guard lane.isDue(by: horizon), isOpen(lane, of: handler, now: now) else { continue }
+        guard lane.nextDue.isDue(by: horizon), isOpen(lane, of: handler, now: now) else { continue }
         let limit = handler.freeSlots > freeHostSlots ? freeHostSlots : handler.freeSlots + handler.slotsAhead
         noteQuestion()
         let due = try transaction.due(in: Lane(handler.contract.identifier, lane.gates), by: horizon, limit: limit)
@@ -61,7 +61,7 @@ extension SchedulerCore {
   /// Whether ``dispatch(_:now:)`` might find something that does not wait for another's wake-up.
   func mayDispatch(now: WallTime) -> Bool {
     guard mayStart else { return false }
-    if let deadline = nextDeadline.earliest, deadline <= now { return true }
+    if nextDeadline.isDue(by: now) { return true }
     return handlers.values.contains { handler in
       let horizon = horizon(of: handler, now: now)
       return handler.lanes.values.contains { lane in
@@ -133,7 +133,7 @@ extension SchedulerCore {
     let order = RunOrder(
       run: run, request: offer.id, contract: handler.contract, attempt: entry.attempt, payload: try transaction.payload(of: offer.id),
       isAhead: isAhead, tellsBegin: limits.countsBegins(lane.gates, of: handler.contract.identifier))
-    if isHeld { turn.held.append(HeldOrder(order: order, due: offer.due)) } else { turn.orders.append(order) }
+    if isHeld { turn.held.append((order, offer.due)) } else { turn.orders.append(order) }
     guard !isAhead else {
       try claim(Claim(entry: entry, rank: offer.rank, isHeld: isHeld), transaction, now: now)
       return true

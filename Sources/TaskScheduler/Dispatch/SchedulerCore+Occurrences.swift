@@ -73,8 +73,7 @@ extension SchedulerCore {
 
   /// Requests whose deadline has passed wait for network and power only.
   func relaxPastDeadlines(_ transaction: any StoreTransaction, now: WallTime) throws {
-    if case .at(let time) = nextDeadline, time > now { return }
-    if case .never = nextDeadline { return }
+    guard nextDeadline.isDue(by: now) else { return }
     while true {
       let late = try transaction.pastDeadline(by: now, limit: 500)
       for var record in late {

@@ -84,7 +84,7 @@ extension SchedulerCore {
   func awaitedConditions(now: WallTime) -> Conditions {
     var awaited: Conditions = []
     for handler in handlers.values {
-      for lane in handler.lanes.values where !lane.gates.conditions.isEmpty && lane.isDue(by: now) {
+      for lane in handler.lanes.values where !lane.gates.conditions.isEmpty && lane.nextDue.isDue(by: now) {
         awaited.formUnion(lane.gates.conditions)
       }
     }

@@ -5,7 +5,7 @@ struct EngineTurn {
   /// Runs to begin.
   var orders: [RunOrder] = []
   /// Runs to begin at their time.
-  var held: [HeldOrder] = []
+  var held: [(order: RunOrder, due: WallTime)] = []
   /// Runs to ask to stop.
   var expirations: [(RunID, StopReason)] = []
   /// Answers to who waits.

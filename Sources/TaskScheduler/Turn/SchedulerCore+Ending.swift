@@ -100,12 +100,7 @@ extension SchedulerCore {
   /// A request waits for its time, in memory too.
   func becamePending(_ record: RequestRecord) {
     handlers[record.request.identifier]?.becamePending(record)
-    guard !record.isRelaxed, let deadline = record.request.deadline else { return }
-    switch nextDeadline {
-    case .unknown: break
-    case .never: nextDeadline = .at(deadline)
-    case .at(let known): nextDeadline = .at(min(known, deadline))
-    }
+    if !record.isRelaxed, let deadline = record.request.deadline { nextDeadline.note(deadline) }
   }
 
   /// One live request less.

@@ -196,10 +196,7 @@ final class SchedulerCore {
       if let entry = live[claim.entry.run] { notBegun(entry) }
       keep(claim, now: now)
     }
-    for run in turn.withdrawals where claims[run]?.isAskedBack == true {
-      claims[run]?.isAskedBack = false
-      if let identifier = claims[run]?.entry.identifier { handlers[identifier]?.isAsked(by: -1) }
-    }
+    for run in turn.withdrawals where claims[run]?.isAskedBack == true { setAsked(run, false) }
     conditionsChanged = true
     for run in turn.stopped { live[run]?.stopRequested = nil }
     takeBack(turn.pluginHealth)
