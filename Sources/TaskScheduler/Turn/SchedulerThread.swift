@@ -1,5 +1,4 @@
 import Failpoints
-import HostThreads
 import TaskModel
 
 /// What the scheduler's thread does.
