@@ -15,7 +15,11 @@ struct PluginLauncher: Launcher {
   let sink: @Sendable (LauncherEvent) -> Void
 
   func start(_ orders: [RunOrder]) {
-    startComplete(payloads.isEmpty ? orders : orders.compactMap(complete))
+    let orders = payloads.isEmpty ? orders : orders.compactMap(complete)
+    let here = inThreads.isEmpty ? [] : orders.filter { inThreads.contains($0.contract.identifier) }
+    if !here.isEmpty { threads.start(here) }
+    guard here.count < orders.count else { return }
+    processes.start(here.isEmpty ? orders : orders.filter { !inThreads.contains($0.contract.identifier) })
   }
 
   /// The order with the arguments of a typed handler; nil: its payload does not fit, and the run has ended.
@@ -26,14 +30,6 @@ struct PluginLauncher: Launcher {
       sink(.ended(order.run, .returned(.failure, stop: nil), report))
       return nil
     }
-  }
-
-  private func startComplete(_ orders: [RunOrder]) {
-    guard !orders.isEmpty else { return }
-    guard !inThreads.isEmpty else { return processes.start(orders) }
-    let here = orders.filter { inThreads.contains($0.contract.identifier) }
-    if !here.isEmpty { threads.start(here) }
-    if here.count < orders.count { processes.start(orders.filter { !inThreads.contains($0.contract.identifier) }) }
   }
 
   // A run that one of them does not have, it leaves alone.

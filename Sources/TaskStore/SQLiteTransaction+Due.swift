@@ -5,13 +5,10 @@ extension SQLiteTransaction {
   func due(in lane: Lane, by now: WallTime, limit: Int) throws -> [DueRequest] {
     guard let number = try lanes.existingNumber(of: lane, in: database) else { return [] }
     var offers: [DueRequest] = []
-    var priority = Int64(Limits.priorities.upperBound) + 1
-    // Few priorities are in use at a time; each takes one step in the index.
-    while let next = try statements.nextPriority.rows(.integer(number), .integer(priority), read: { $0.integer(0) }).first {
-      priority = next
-      offers += try statements.due.rows(.integer(number), .integer(next), .integer(now.unixMilliseconds), .integer(Int64(limit))) {
+    try forEachPriority(in: number) { priority in
+      offers += try statements.due.rows(.integer(number), .integer(priority), .integer(now.unixMilliseconds), .integer(Int64(limit))) {
         DueRequest(
-          id: RequestID(sequence: $0.integer(0), origin: origin), due: WallTime(stored: $0.integer(1)), priority: Int(next),
+          id: RequestID(sequence: $0.integer(0), origin: origin), due: WallTime(stored: $0.integer(1)), priority: Int(priority),
           attemptsSpent: StoredNumber.count($0.integer(2)), isRepeating: $0.integer(3) != 0)
       }
     }
@@ -35,15 +32,22 @@ extension SQLiteTransaction {
 
   private func firstDue(in lane: Int64) throws -> (id: RequestID, due: WallTime)? {
     var first: (id: RequestID, due: WallTime)?
-    var priority = Int64(Limits.priorities.upperBound) + 1
-    while let next = try statements.nextPriority.rows(.integer(lane), .integer(priority), read: { $0.integer(0) }).first {
-      priority = next
-      let offer = try statements.firstDue.rows(.integer(lane), .integer(next)) {
+    try forEachPriority(in: lane) { priority in
+      let offer = try statements.firstDue.rows(.integer(lane), .integer(priority)) {
         (id: RequestID(sequence: $0.integer(0), origin: origin), due: WallTime(stored: $0.integer(1)))
       }.first
       if let offer, first.map({ offer.due < $0.due }) ?? true { first = offer }
     }
     return first
+  }
+
+  /// Visits the priorities of a lane's pending requests, the highest first. Few are in use at a time; each takes one step in the index.
+  private func forEachPriority(in lane: Int64, _ body: (Int64) throws -> Void) throws {
+    var priority = Int64(Limits.priorities.upperBound) + 1
+    while let next = try statements.nextPriority.rows(.integer(lane), .integer(priority), read: { $0.integer(0) }).first {
+      priority = next
+      try body(next)
+    }
   }
 
   // MARK: Deadlines

@@ -48,7 +48,7 @@ struct PluginLaunching {
     do {
       let pluginHealth = try Scheduler.pluginHealth(
         in: parts.store, crashed: parts.crashed, retry: configuration.schedulingPolicy().retry, now: parts.clock.wallTime)
-      mistrusted = Set(pluginHealth.filter { $0.value.hostCrashes >= 2 }.keys)
+      mistrusted = Set(pluginHealth.filter(\.value.demandsProcess).keys)
     } catch { throw HostFailure(.configuration, "store: \(error)") }
   }
 
