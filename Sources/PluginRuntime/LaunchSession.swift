@@ -14,8 +14,6 @@ final class LaunchSession: @unchecked Sendable {  // reason: everything that cha
   private var result = Result()
   /// Texts lent to the plugin, freed with the session.
   private var lent: [UnsafeMutablePointer<CChar>] = []
-  /// The maximum number of submissions and cancellations together.
-  private static let changeLimit = 1000
   /// The maximum size of all their payloads in bytes.
   private static let payloadLimit = 2 << 20
   private var payloadBytes = 0
@@ -160,7 +158,7 @@ final class LaunchSession: @unchecked Sendable {  // reason: everything that cha
 
   /// With the lock held.
   private func hold(_ change: LaunchChange) throws(CallFailure) {
-    guard result.changes.count < Self.changeLimit else {
+    guard result.changes.count < Limits.launchChanges else {
       throw CallFailure(.limit, "more than 1,000 requests and cancellations in one launch")
     }
     result.changes.append(change)

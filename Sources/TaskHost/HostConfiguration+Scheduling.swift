@@ -1,4 +1,3 @@
-import CalendarTime
 import HostConditions
 import PluginTrust
 import TaskModel
@@ -61,13 +60,9 @@ extension HostConfiguration {
     var requests: [TaskIdentifier: ScheduledRequest] = [:]
     for (name, plugin) in plugins {
       guard let identifier = try? TaskIdentifier(name), let schedule = plugin.schedule else { continue }
-      let rule: RepeatRule
-      switch schedule {
-      case .every(let interval): rule = RepeatRule(every: interval)
-      case .cron(let expression, let zone): rule = RepeatRule(.cron(CronRule(expression, timeZone: zone ?? HostTimeZone.name)))
-      }
       requests[identifier] = ScheduledRequest(
-        rule, gates: RunConstraints(conditions: plugin.requires, onLostCondition: plugin.onLostCondition ?? .stop, window: plugin.window))
+        schedule,
+        gates: RunConstraints(conditions: plugin.requires, onLostCondition: plugin.onLostCondition ?? .stop, window: plugin.window))
     }
     return requests
   }

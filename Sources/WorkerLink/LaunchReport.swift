@@ -4,7 +4,7 @@ public import TaskModel
 public struct LaunchReport: Sendable, Hashable {
   /// Its handlers; at most ``LinkFormat/registrations``.
   public var registrations: [HandlerRegistration]
-  /// What it submitted and cancelled, in order; at most ``LinkFormat/launchChanges``.
+  /// What it submitted and cancelled, in order; at most ``TaskModel/Limits/launchChanges``.
   public var changes: [LaunchChange]
   /// Whether it has a `taskhost_plugin_shutdown`.
   public var hasShutdownHook: Bool

@@ -18,8 +18,6 @@ public enum LinkFormat {
   public static let batchCount = 4096
   /// Handlers of a plugin.
   public static let registrations = 64
-  /// Requests that a plugin submits while it launches, and cancellations.
-  public static let launchChanges = 1000
   /// Bytes of the name of a plugin or thread. Longer ones are cut.
   public static let nameBytes = 4096
   /// Bytes of a path.

@@ -59,7 +59,7 @@ extension LaunchReport: WireValue {
   init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
     self.init(
       registrations: try reader.list(HandlerRegistration.self, "registrations", atMost: LinkFormat.registrations),
-      changes: try reader.list(LaunchChange.self, "changes", atMost: LinkFormat.launchChanges),
+      changes: try reader.list(LaunchChange.self, "changes", atMost: Limits.launchChanges),
       hasShutdownHook: try reader.flag("shutdown hook"),
       askedTooEarly: try reader.flag("asked too early"))
   }

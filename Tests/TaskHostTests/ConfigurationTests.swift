@@ -80,7 +80,7 @@ import Testing
     #expect(plugin.budget == .seconds(30))
     #expect(plugin.grace == .seconds(5))
     #expect(plugin.maxConcurrentRuns == 2)
-    #expect(plugin.schedule == .every(.seconds(21_600)))
+    #expect(plugin.schedule == RepeatRule(every: .seconds(21_600)))
     #expect(plugin.requires == [.network, .batteryNotLow])
     #expect(plugin.maySubmit.map(\.description) == ["com.vendor.*"])
     #expect(plugin.environment == ["OAUTH_CLIENT_SECRET"])

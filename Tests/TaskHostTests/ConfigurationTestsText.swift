@@ -1,3 +1,4 @@
+import TaskModel
 import Testing
 
 @testable import TaskHost
@@ -32,10 +33,11 @@ import Testing
 
   @Test("schedules")
   func schedules() throws {
-    #expect(try PluginSchedule("every 6h") == .every(.seconds(21_600)))
-    #expect(try PluginSchedule("cron 0 8 * * 1-5 Europe/Berlin") == .cron(expression: "0 8 * * 1-5", zone: "Europe/Berlin"))
-    #expect(try PluginSchedule("cron @daily UTC") == .cron(expression: "@daily", zone: "UTC"))
-    #expect(try PluginSchedule("cron */15 0,12 1 JAN *") == .cron(expression: "*/15 0,12 1 JAN *", zone: nil))
+    func rule(_ expression: String, _ zone: String) -> RepeatRule { RepeatRule(.cron(CronRule(expression, timeZone: zone))) }
+    #expect(try RepeatRule(schedule: "every 6h") == RepeatRule(every: .seconds(21_600)))
+    #expect(try RepeatRule(schedule: "cron 0 8 * * 1-5 Europe/Berlin") == rule("0 8 * * 1-5", "Europe/Berlin"))
+    #expect(try RepeatRule(schedule: "cron @daily UTC") == rule("@daily", "UTC"))
+    #expect(try RepeatRule(schedule: "cron */15 0,12 1 JAN *") == rule("*/15 0,12 1 JAN *", HostConfiguration.Window().timeZone))
   }
 
   @Test("keys are found behind strings, comments, lists and tables that look like keys")

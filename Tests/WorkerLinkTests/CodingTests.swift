@@ -32,7 +32,7 @@ import WorkerLink
       .launched(
         LaunchReport(
           registrations: (1...LinkFormat.registrations).map { HandlerRegistration(identifier: Samples.named("h\($0)"), kind: .refresh) },
-          changes: Array(repeating: .submit(Samples.requests[0]), count: LinkFormat.launchChanges))))
+          changes: Array(repeating: .submit(Samples.requests[0]), count: Limits.launchChanges))))
     try expectRoundTrip(.launched(LaunchReport(registrations: [], changes: [.cancel(identifiers(LinkFormat.registrations))])))
     try expectRoundTrip(.call(number: 1, .launchPending(identifiers(LinkFormat.registrations), after: Samples.request)))
     let small = PendingRequest(id: Samples.request, identifier: Samples.identifier, nextStart: WallTime(unixMilliseconds: 1))
@@ -116,7 +116,7 @@ import WorkerLink
       .ended([WireEnding(run: Samples.run, ending: .forced(.budget), report: negative)]),
       .ended(Array(repeating: small, count: LinkFormat.batchCount + 1)),
       .launched(LaunchReport(registrations: Array(repeating: registration, count: LinkFormat.registrations + 1))),
-      .launched(LaunchReport(registrations: [], changes: Array(repeating: .submit(request), count: LinkFormat.launchChanges + 1))),
+      .launched(LaunchReport(registrations: [], changes: Array(repeating: .submit(request), count: Limits.launchChanges + 1))),
       .launched(
         LaunchReport(registrations: [HandlerRegistration(identifier: Samples.identifier, kind: .refresh, maxConcurrentRuns: 0)])),
       .launched(LaunchReport(registrations: [], changes: [.cancel([])])),

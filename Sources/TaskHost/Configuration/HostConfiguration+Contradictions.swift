@@ -64,11 +64,11 @@ extension HostConfiguration {
       report("max_concurrent_runs", message: "max_concurrent_runs (\(runs)) is more than the host's (\(maxConcurrentRuns))")
     }
     let minimum = plugin.minimumInterval ?? minimumInterval
-    if case .every(let interval) = plugin.schedule, interval < minimum {
+    if let interval = plugin.schedule?.interval, interval < minimum {
       let texts = (DurationText.format(interval), DurationText.format(minimum))
       report("schedule", message: "every \(texts.0) is more often than minimum_interval (\(texts.1)) allows")
     }
-    if case .every(let interval) = plugin.schedule, interval > TaskModel.Limits.longestDuration {
+    if let interval = plugin.schedule?.interval, interval > TaskModel.Limits.longestDuration {
       report("schedule", message: "every \(DurationText.format(interval)) is more than ten years: take a shorter interval")
     }
     let retry = retry.changed(by: plugin.retry)

@@ -30,7 +30,7 @@ public struct PluginConfiguration: Sendable, Equatable {
   public var minimumInterval: Duration?
 
   /// `schedule`: a request the host keeps submitted, if any.
-  public var schedule: PluginSchedule?
+  public var schedule: RepeatRule?
 
   /// `requires`: conditions of the ``schedule``'s request.
   public var requires: Conditions = []

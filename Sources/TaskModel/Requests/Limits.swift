@@ -56,6 +56,8 @@ public enum Limits {
   public static let missedRuns = 1...10_000
   /// The longest interval, flex, quiet, delay and window: ten years.
   public static let longestDuration = Duration.seconds(3660 * 86_400)
+  /// Submissions and cancellations of one launch, together.
+  public static let launchChanges = 1000
   /// Pending requests that one call shows a plugin.
   public static let pendingVisited = 1000
   /// Concurrent runs that a plugin may allow.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import StrictText
+import TaskModel
 
 /// `taskhost simulate`
 struct SimulateCommand: AsyncParsableCommand {
@@ -15,6 +16,6 @@ struct SimulateCommand: AsyncParsableCommand {
 
   /// The body `{"identifier": …}`.
   static func body(_ identifier: String) -> [UInt8] {
-    JSONWriter.object { $0.member("identifier", identifier) }
+    JSONWriter.object { $0.member(RequestField.identifier, identifier) }
   }
 }

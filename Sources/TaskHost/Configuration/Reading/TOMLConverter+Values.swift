@@ -149,8 +149,8 @@ extension TOMLConverter<HostConfiguration.ListenAddress> {
   }
 }
 
-extension TOMLConverter<PluginSchedule> {
-  static var schedule: Self { .text("a schedule") { text, _ throws(TextProblem) in try PluginSchedule(text) } }
+extension TOMLConverter<RepeatRule> {
+  static var schedule: Self { .text("a schedule") { text, _ throws(TextProblem) in try RepeatRule(schedule: text) } }
 }
 
 extension TOMLConverter<PluginConfiguration.Entitlements.Network> {

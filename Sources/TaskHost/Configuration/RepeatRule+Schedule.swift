@@ -1,23 +1,15 @@
 import CalendarTime
 import TaskModel
 
-/// `schedule` of a plugin: when the host's own request for it repeats.
-public enum PluginSchedule: Sendable, Equatable {
-  /// `every 6h`: at this interval.
-  case every(Duration)
-
-  /// `cron 0 8 * * * Europe/Berlin`: at the times of a five-field expression, in a time zone by its IANA name; nil is the
-  /// host's.
-  case cron(expression: String, zone: String?)
-
-  /// Reads a schedule.
+extension RepeatRule {
+  /// Reads a plugin's `schedule`: `every 6h`, or `cron 0 8 * * * Europe/Berlin`, whose zone is the host's if it names none.
   ///
   /// - Throws: ``TextProblem`` that says what is wrong with the text.
-  init(_ text: String) throws(TextProblem) {
+  init(schedule text: String) throws(TextProblem) {
     let words = text.split(separator: " ").map(String.init)
     switch words.first {
     case "every" where words.count == 2:
-      self = .every(try DurationText.parse(words[1]))
+      self.init(every: try DurationText.parse(words[1]))
     case "cron":
       let isNamed = words.count > 1 && words[1].hasPrefix("@")
       let fields = words.dropFirst().prefix(isNamed ? 1 : 5)
@@ -30,7 +22,7 @@ public enum PluginSchedule: Sendable, Equatable {
       if let zone {
         do { _ = try ZoneDirectory().rules(of: zone) } catch { throw TextProblem(error.description) }
       }
-      self = .cron(expression: expression, zone: zone)
+      self.init(.cron(CronRule(expression, timeZone: zone ?? HostTimeZone.name)))
     default:
       if words.count >= 5, (try? CronExpression(words.prefix(5).joined(separator: " "))) != nil {
         throw TextProblem("\"\(text)\": a cron schedule begins with the word cron: \"cron \(text)\"")
