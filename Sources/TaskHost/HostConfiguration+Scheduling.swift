@@ -19,23 +19,18 @@ extension HostConfiguration {
       // Checked when the configuration was read; a zone that is gone since leaves the window shut, and "why" says so.
       policy.windows[name] = try? window.made()
     }
-    for (name, plugin) in plugins {
-      guard let identifier = try? TaskIdentifier(name) else { continue }
-      var limits = PluginLimits()
-      limits.rate = plugin.rateLimit
-      limits.ratePerKey = plugin.rateLimitPerKey
-      limits.runsPerKey = plugin.runsPerKey
-      limits.resources = plugin.resources
-      limits.window = plugin.window
-      limits.quota = plugin.quota
-      limits.minimumInterval = plugin.minimumInterval
-      limits.onLostCondition = plugin.onLostCondition
+    for (identifier, plugin) in identifiedPlugins {
+      var limits = plugin.scheduling
       if plugin.retry != PluginConfiguration.Retry() { limits.retry = retry.changed(by: plugin.retry) }
       if limits != PluginLimits() { policy.limits[identifier] = limits }
     }
     // Longer than nearly every commit takes, and too short for a person to see.
     policy.claimAhead = .milliseconds(5)
     return policy
+  }
+
+  private var identifiedPlugins: [(TaskIdentifier, PluginConfiguration)] {
+    plugins.compactMap { name, plugin in (try? TaskIdentifier(name)).map { ($0, plugin) } }
   }
 
   /// How the conditions of the machine are observed.
@@ -47,22 +42,18 @@ extension HostConfiguration {
 
   /// Which identifiers each plugin may submit to besides its own.
   func maySubmit() -> [TaskIdentifier: [IdentifierPattern]] {
-    var rules: [TaskIdentifier: [IdentifierPattern]] = [:]
-    for (name, plugin) in plugins {
-      guard let identifier = try? TaskIdentifier(name) else { continue }
-      rules[identifier] = plugin.maySubmit
-    }
-    return rules
+    Dictionary(uniqueKeysWithValues: identifiedPlugins.map { ($0, $1.maySubmit) })
   }
 
   /// The requests that `schedule` lines stand for.
   func schedules() throws(HostFailure) -> [TaskIdentifier: ScheduledRequest] {
     var requests: [TaskIdentifier: ScheduledRequest] = [:]
-    for (name, plugin) in plugins {
-      guard let identifier = try? TaskIdentifier(name), let schedule = plugin.schedule else { continue }
+    for (identifier, plugin) in identifiedPlugins {
+      guard let schedule = plugin.schedule else { continue }
       requests[identifier] = ScheduledRequest(
         schedule,
-        gates: RunConstraints(conditions: plugin.requires, onLostCondition: plugin.onLostCondition ?? .stop, window: plugin.window))
+        gates: RunConstraints(
+          conditions: plugin.requires, onLostCondition: plugin.scheduling.onLostCondition ?? .stop, window: plugin.scheduling.window))
     }
     return requests
   }

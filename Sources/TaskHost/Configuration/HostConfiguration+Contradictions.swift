@@ -1,6 +1,7 @@
 import HostConditions
 import StrictText
 import TaskModel
+import TaskScheduler
 
 extension HostConfiguration {
   /// Bytes of a Unix socket's path that Linux takes, without the zero at its end.
@@ -63,7 +64,7 @@ extension HostConfiguration {
     if let runs = plugin.maxConcurrentRuns, runs > maxConcurrentRuns {
       report("max_concurrent_runs", message: "max_concurrent_runs (\(runs)) is more than the host's (\(maxConcurrentRuns))")
     }
-    let minimum = plugin.minimumInterval ?? minimumInterval
+    let minimum = plugin.scheduling.minimumInterval ?? minimumInterval
     if let interval = plugin.schedule?.interval, interval < minimum {
       let texts = (DurationText.format(interval), DurationText.format(minimum))
       report("schedule", message: "every \(texts.0) is more often than minimum_interval (\(texts.1)) allows")
@@ -77,10 +78,10 @@ extension HostConfiguration {
       let key = plugin.retry.initial == nil ? "maximum" : "initial"
       report("retry", key, message: "initial (\(texts.0)) is longer than maximum (\(texts.1)); what is left out is as in [retry]")
     }
-    if let window = plugin.window, windows[window] == nil {
+    if let window = plugin.scheduling.window, windows[window] == nil {
       report("window", message: "there is no [windows.\(window)]\(NearestName.hint(for: window, among: Array(windows.keys)))")
     }
-    for (name, count) in plugin.resources where count > resources[name] ?? 0 {
+    for (name, count) in plugin.scheduling.resources where count > resources[name] ?? 0 {
       report(
         "resources", message: "resources.\(name): a run takes \(count) and the host has \(resources[name] ?? 0): it would wait for ever")
     }

@@ -1,5 +1,6 @@
 import StrictText
 import TaskModel
+import TaskScheduler
 
 // The keys of `[plugin."ID"]`, as those of the host in `HostConfiguration+Fields.swift`.
 
@@ -11,7 +12,7 @@ extension PluginConfiguration {
       TOMLField("budget", optional: \.budget, .duration(.milliseconds(1) ... .days(30))),
       TOMLField("grace", optional: \.grace, .duration(.zero ... .seconds(3600))),
       TOMLField("max_concurrent_runs", optional: \.maxConcurrentRuns, .integer(1...10_000)),
-      TOMLField("minimum_interval", optional: \.minimumInterval, .duration(.seconds(1) ... .days(366))),
+      TOMLField("minimum_interval", optional: \.scheduling.minimumInterval, .duration(.seconds(1) ... .days(366))),
       TOMLField("may_submit", \.maySubmit, .list(.pattern)),
       TOMLField("environment", \.environment, .list(.variableName)),
       TOMLField("limits", \.limits, table: Limits.fields),

@@ -1,5 +1,5 @@
-public import SchedulingLimits
 public import TaskModel
+public import TaskScheduler
 
 /// `[plugin."ID"]`: what the operator decides about one identifier. A nil leaves the decision to the plugin or its kind.
 public struct PluginConfiguration: Sendable, Equatable {
@@ -26,36 +26,15 @@ public struct PluginConfiguration: Sendable, Equatable {
   /// `max_concurrent_runs`, 1 to the host's; nil: as registered.
   public var maxConcurrentRuns: Int?
 
-  /// `minimum_interval` of its requests, 1 s to 366 days; nil: the host's.
-  public var minimumInterval: Duration?
-
   /// `schedule`: a request the host keeps submitted, if any.
   public var schedule: RepeatRule?
 
   /// `requires`: conditions of the ``schedule``'s request.
   public var requires: Conditions = []
 
-  /// `on_lost_condition`: what its runs do when a condition is lost and their request does not say, that of the ``schedule`` included; nil:
-  /// they stop.
-  public var onLostCondition: LostConditionPolicy?
-
-  /// `window`: the maintenance window that its requests wait for unless they name another.
-  public var window: String?
-
-  /// `rate_limit`: how often its runs may begin; nil: as often as they are due.
-  public var rateLimit: Rate?
-
-  /// `rate_limit_per_key`: how often runs of one concurrency key may begin.
-  public var rateLimitPerKey: Rate?
-
-  /// `runs_per_key`: how many runs of one concurrency key may go on at once; 1 by default.
-  public var runsPerKey = 1
-
-  /// `resources`: what each of its runs takes of the host's resources.
-  public var resources: [String: Int] = [:]
-
-  /// `quota`: how much run time it has in a period; nil: no quota.
-  public var quota: RunQuota?
+  /// `minimum_interval`, `on_lost_condition`, `window`, `rate_limit`, `rate_limit_per_key`, `runs_per_key`, `resources`, `quota`: as the
+  /// scheduler takes them. Its `retry` is ``retry`` with what that leaves out.
+  public var scheduling = PluginLimits()
 
   /// `retry`: for its requests that say nothing about it; what it leaves out is as in the host's `[retry]`.
   public var retry = Retry()

@@ -2,6 +2,7 @@ import CalendarTime
 import HostConditions
 import SchedulingLimits
 import TaskModel
+import TaskScheduler
 
 // The keys about when what runs.
 
@@ -84,13 +85,13 @@ extension PluginConfiguration {
     [
       TOMLField("schedule", optional: \.schedule, .schedule),
       TOMLField("requires", \.requires, .conditions),
-      TOMLField("on_lost_condition", optional: \.onLostCondition, .choice()),
-      TOMLField("window", optional: \.window, .string),
-      TOMLField("rate_limit", optional: \.rateLimit, .rate),
-      TOMLField("rate_limit_per_key", optional: \.rateLimitPerKey, .rate),
-      TOMLField("runs_per_key", \.runsPerKey, .integer(1...10_000)),
-      TOMLField("resources", \.resources, .counts(TaskModel.Limits.resourceTokens)),
-      TOMLField("quota", optional: \.quota, .quota),
+      TOMLField("on_lost_condition", optional: \.scheduling.onLostCondition, .choice()),
+      TOMLField("window", optional: \.scheduling.window, .string),
+      TOMLField("rate_limit", optional: \.scheduling.rate, .rate),
+      TOMLField("rate_limit_per_key", optional: \.scheduling.ratePerKey, .rate),
+      TOMLField("runs_per_key", \.scheduling.runsPerKey, .integer(1...10_000)),
+      TOMLField("resources", \.scheduling.resources, .counts(TaskModel.Limits.resourceTokens)),
+      TOMLField("quota", optional: \.scheduling.quota, .quota),
       TOMLField("retry", \.retry, table: Retry.fields),
     ]
   }
