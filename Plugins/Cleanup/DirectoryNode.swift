@@ -1,3 +1,5 @@
+import StrictText
+
 /// A directory of a walk. It lives while the walk is in it or some of its entries wait to be handled.
 final class DirectoryNode {
   /// nil for the rule's own directory.
@@ -57,5 +59,22 @@ final class DirectoryNode {
   /// The path of an entry for people: control bytes and invalid UTF-8 escaped.
   func displayPath(of name: [UInt8]) -> String {
     (path + (name.isEmpty ? [] : [name])).map { DisplayName.escaped($0) }.joined(separator: "/")
+  }
+}
+
+/// Names of files as people may see them: whatever bytes they hold, one line of valid UTF-8 comes out.
+enum DisplayName {
+  /// Escapes control characters, backslashes and invalid UTF-8 as `\xNN`.
+  static func escaped(_ bytes: [UInt8]) -> String {
+    let isValid = String(validating: bytes, as: UTF8.self) != nil
+    var result: [UInt8] = []
+    for byte in bytes {
+      if byte < 0x20 || byte == 0x7F || byte == UInt8(ascii: "\\") || (byte >= 0x80 && !isValid) {
+        result += "\\x\(Hex.text([byte]))".utf8
+      } else {
+        result.append(byte)
+      }
+    }
+    return String(decoding: result, as: UTF8.self)
   }
 }

@@ -28,3 +28,18 @@ struct SweepEnvironment {
   /// Called at points where another process might interfere, with the file's path; for tests that force an interleaving.
   var interleave: ((SweepPoint, String) -> Void)?
 }
+
+enum SweepInterruption: Error {
+  case stopped
+  case missing
+  /// It cannot run at all, for this reason.
+  case blocked(String)
+}
+
+/// A point at which a test can interfere with a sweep.
+enum SweepPoint: Sendable, Equatable {
+  /// A file was chosen and not yet checked again.
+  case chosen
+  /// The file was checked and claimed; the last check and the removal follow.
+  case claimed
+}

@@ -1,5 +1,5 @@
 protocol TreeVisitor {
-  /// A regular file was seen, whether the rule means it or not.
+  /// A regular file was seen, whether the rule covers it or not.
   mutating func seen()
   /// A file that the rule covers. `name` is borrowed.
   mutating func visit(_ name: UnsafeRawBufferPointer, in directory: DirectoryNode, _ status: FileStatus) throws(SweepInterruption)
@@ -9,7 +9,7 @@ protocol TreeVisitor {
   mutating func foundOtherFileSystem()
   /// A directory, or a part of one, could not be searched; `path` is for people.
   mutating func couldNotSearch(_ path: String, _ reason: String)
-  /// Whose directory it is that could not be searched, and why.
+  /// The owner of a directory that could not be searched, and why.
   mutating func wasRefused(_ error: SystemError, owner: UInt32)
 }
 

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// Walks through a rule's directory, the deepest first, and shows a visitor the files that the rule means.
+/// Walks through a rule's directory, deepest first, and shows a visitor the files that the rule covers.
 ///
-/// Its memory grows neither with the number of files nor with that of directories: a directory is listed while its entries are dealt with, and
-/// of the directories in it ``namesHeld`` at a time are kept. Up to ``levelsOpen`` directories and the deepest one are open at once; those
-/// deeper down are listed to their end first, and reached again from the one below. So the time does not grow with the depth either.
+/// Its memory grows neither with the number of files nor with that of directories: it handles entries while it lists a directory, and keeps
+/// ``namesHeld`` of its directories at a time. Up to ``levelsOpen`` directories and the deepest one are open at once; those deeper down are
+/// listed to their end first, and reached again from the one below. So the time per directory does not grow with the depth either.
 struct TreeWalk {
   private let rule: Rule
   private let root: DirectoryHandle
@@ -64,7 +64,7 @@ struct TreeWalk {
       } else if !levels[last].isListed {
         try list(last, &visitor)
       } else {
-        // Closed first: the visitor may ask whether anybody has it open.
+        // Closed first, because the visitor may ask whether anybody has it open.
         try visitor.leave(goUp())
       }
     }
@@ -104,8 +104,8 @@ struct TreeWalk {
     }
   }
 
-  /// Leaves the last directory, and reaches the one above again unless it is open. Where it cannot be, what waits in it is reached from the
-  /// rule's directory.
+  /// Leaves the last directory, and reopens the one above unless it is open. If that fails, what waits in it is reached from the rule's
+  /// directory.
   private mutating func goUp() -> DirectoryNode {
     let left = levels.removeLast()
     if let last = levels.indices.last, levels[last].listing == nil {
@@ -114,7 +114,7 @@ struct TreeWalk {
     return left.node
   }
 
-  /// Lists on, until the end or until enough directories wait.
+  /// Continues to list, until the end or until enough directories wait.
   private mutating func list(_ index: Int, _ visitor: inout some TreeVisitor) throws(SweepInterruption) {
     guard let listing = levels[index].listing else { return levels[index].isListed = true }
     let isDeep = index >= Self.levelsOpen
@@ -124,7 +124,7 @@ struct TreeWalk {
       do throws(SystemError) { found = try listing.next() } catch {
         if index == 0 { throw .blocked("cannot search \(rule.directory): \(error)") }
         visitor.couldNotSearch(node.displayPath(of: []), "\(error)")
-        // What is there beyond is not known: the directory is not empty.
+        // What follows is unknown, so the directory does not count as empty.
         node.entries += 1
         found = nil
       }
@@ -167,7 +167,7 @@ struct TreeWalk {
       heldBytes += entry.length
       levels[index].waiting.append(Waiting(name: Array(entry.bytes), position: position, excluded: excluded))
     } else {
-      // One that is gone by now is nobody's business any more.
+      // It may be gone by now.
       guard let status = status ?? (try? listing.status(of: entry.name)), status.kind == .regular else { return }
       guard status.isOnSameMount(as: root.status) else { return visitor.foundOtherFileSystem() }
       try visitor.visit(entry.bytes, in: node, status)

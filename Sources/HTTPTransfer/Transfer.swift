@@ -1,9 +1,7 @@
 internal import CCurl
 import Synchronization
 
-/// One request and its answer, by the system's libcurl.
-///
-/// It has a connection of its own, which ends with it.
+/// One request and its answer, through the system's libcurl. It has its own connection, which ends with it.
 public final class Transfer: Sendable {
   private let request: TransferRequest
   private let state = Mutex(State())
@@ -20,7 +18,7 @@ public final class Transfer: Sendable {
     self.request = request
   }
 
-  /// Ends the transfer at once, or keeps it from beginning. Any thread, any number of times.
+  /// Ends the transfer at once, or prevents its start. Callable from any thread, any number of times.
   public func cancel() {
     state.withLock { state in
       state.isCancelled = true
@@ -28,7 +26,7 @@ public final class Transfer: Sendable {
     }
   }
 
-  /// Sends the request and hands over the answer's body as it comes. Blocks; call it once.
+  /// Sends the request and passes on the answer's body as it arrives. Blocks; call it once.
   ///
   /// - Parameter take: Called on this thread with the head and each part of the body, never with an empty one. False ends the transfer.
   /// - Returns: The head, when the body is complete or `take` has ended it.
@@ -39,7 +37,7 @@ public final class Transfer: Sendable {
     }
   }
 
-  /// Sends the request and gathers the answer. Blocks; call it once.
+  /// Sends the request and collects the answer. Blocks; call it once.
   ///
   /// - Parameter mostBytes: Largest body; a larger one throws ``TransferFailure/bodyTooLarge(limit:)``.
   public func answer(mostBytes: Int) throws(TransferFailure) -> TransferAnswer {
@@ -76,7 +74,7 @@ public final class Transfer: Sendable {
 
   private func carryOut(_ exchange: Exchange) throws(TransferFailure) -> CURLcode {
     let waiter = try Waiter()
-    // After this nobody wakes it any more, so that it can be closed.
+    // After this, nobody wakes it any more, so it can be closed.
     defer {
       state.withLock { $0.waiter = nil }
       waiter.close(exchange)
@@ -90,7 +88,7 @@ public final class Transfer: Sendable {
     throw .cancelled
   }
 
-  /// Looks up the host's name on a thread of its own, which a transfer that ends before leaves to itself.
+  /// Looks up the host's name on a separate thread. A transfer that ends earlier does not wait for it.
   private func addresses(for exchange: Exchange, _ waiter: Waiter) throws(TransferFailure) -> String? {
     guard request.socketPath == nil, let name = HostName(url: request.url) else { return nil }
     try TransferThread.start { [self] in
@@ -110,13 +108,13 @@ public final class Transfer: Sendable {
     }
   }
 
-  /// libcurl's multi handle for one exchange, which, other than an easy handle, can be woken.
+  /// libcurl's multi handle for one exchange: unlike an easy handle, it can be woken.
   ///
   /// Sendable, since another thread only calls `wake()`, which libcurl allows at any time before `close()`.
   private struct Waiter: @unchecked Sendable {
     private let multi: UnsafeMutableRawPointer
 
-    /// Longest wait, in milliseconds, without any time limit of the exchange's: an hour.
+    /// The longest wait, in milliseconds, if the exchange has no time limit: an hour.
     private static let longestWait = 3_600_000
 
     init() throws(TransferFailure) {
@@ -133,7 +131,7 @@ public final class Transfer: Sendable {
       try check(curl_multi_poll(multi, nil, 0, Int32(min(milliseconds, Self.longestWait)), nil))
     }
 
-    /// Does what can be done, then waits for more.
+    /// Does what is possible now, then waits for more.
     ///
     /// - Returns: How the exchange ended; nil while it goes on.
     func step() throws(TransferFailure) -> CURLcode? {

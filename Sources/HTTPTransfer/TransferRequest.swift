@@ -1,13 +1,13 @@
 /// One HTTP request, over TCP or a Unix socket, and the bounds of its answer. Printing it shows neither headers nor body.
 ///
-/// Whatever it says: only `http` and `https` are spoken, redirects are not followed, no proxy, no netrc and no cookies are used, and TLS is
-/// 1.2 or later with a certificate that is checked.
+/// Every transfer uses `http` or `https` only, follows no redirects, uses no proxy, netrc or cookies, and requires TLS 1.2 or later with a valid
+/// certificate.
 public struct TransferRequest: Sendable {
   /// `GET` without a body, unless set.
   public var method = "GET"
   /// Absolute, without user and password. With a ``socketPath``, its host is only the `Host` header.
   public var url: String
-  /// In the order in which they are sent. `Host`, `Content-Length` and `Accept: */*` need not be named.
+  /// In the order in which they are sent. `Host`, `Content-Length` and `Accept: */*` are added.
   public var headers: [(name: String, value: String)] = []
   /// nil sends none; `POST`, `PUT` and `PATCH` then send an empty one.
   public var body: [UInt8]?

@@ -1,9 +1,8 @@
 import Foundation
 
-/// Lets calls to the host through as long as a run's handle is valid, and has the end of the run wait for those that are under way.
+/// Lets calls to the host pass while a run's handle is valid, and makes the end of the run wait for calls in progress.
 ///
-/// Code for iOS may keep a task and use it long after its run. Usable from any thread; `@unchecked Sendable`: what changes is behind
-/// `condition`.
+/// Code for iOS may keep a task and use it long after its run. Usable from any thread; `@unchecked Sendable`: `condition` guards what changes.
 final class CallGate: @unchecked Sendable {
   private let condition = NSCondition()
   private var calls = 0
@@ -11,7 +10,7 @@ final class CallGate: @unchecked Sendable {
 
   /// Calls `body`, unless the gate is closed.
   ///
-  /// - Returns: What `body` returns, `nil` when the gate is closed.
+  /// - Returns: What `body` returns; `nil` if the gate is closed.
   func pass<Result>(_ body: () throws -> Result) rethrows -> Result? {
     let mayPass = condition.withLock {
       if !isClosed { calls += 1 }
@@ -27,7 +26,7 @@ final class CallGate: @unchecked Sendable {
     return try body()
   }
 
-  /// Lets no call through any more, and returns when the last has returned.
+  /// Closes the gate, and returns when the last call has returned.
   func close() {
     condition.withLock {
       isClosed = true

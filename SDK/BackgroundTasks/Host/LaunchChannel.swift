@@ -3,10 +3,10 @@ import Dispatch
 import Synchronization
 import TaskHostSDK
 
-/// The launch that is in progress: what is asked of it is held by the host and carried out once the launch has succeeded.
+/// The launch in progress: the host holds what it is asked, and carries it out after the launch has succeeded.
 ///
-/// The host does not list what it holds, so this keeps account of it: an app that looks at its pending requests while it launches sees what
-/// it has just submitted. Usable from any thread, also when the launch is over: then nothing is called.
+/// The host does not list what it holds, so this keeps track of it: an app that looks at its pending requests during launch sees what it has
+/// just submitted. Usable from any thread; calls nothing once the launch is over.
 final class LaunchChannel: RequestChannel, Sendable {
   private struct Held {
     var all = false
@@ -28,13 +28,13 @@ final class LaunchChannel: RequestChannel, Sendable {
 
   /// Waits until nothing was submitted or cancelled for `time`: an app may submit on another queue, or in a Swift task.
   ///
-  /// - Parameter limit: How long at most.
+  /// - Parameter limit: The maximum time to wait.
   func waitForQuiet(_ time: Duration, limit: Duration) {
     let end = DispatchTime.now() + limit.dispatchInterval
     while changed.wait(timeout: min(.now() + time.dispatchInterval, end)) == .success {}
   }
 
-  /// The launch is over when this returns: the handle is used no more.
+  /// Ends the launch: when this returns, the handle is no longer used.
   func close() { gate.close() }
 
   private func request<Result>(_ body: () throws -> Result) throws -> Result {
@@ -55,7 +55,7 @@ final class LaunchChannel: RequestChannel, Sendable {
   func cancel(hostIdentifier: String, identifier: String) throws {
     let table = try host.requests()
     guard hostIdentifier == identifier else {
-      // The host cancels the whole of a wildcard's while it launches, and nothing can be withdrawn from what it holds.
+      // During launch, the host can only cancel all requests of a wildcard, and what it holds cannot be withdrawn.
       throw TaskHostError(
         TASKHOST_EUNSUPPORTED, "\(identifier) is covered by \(hostIdentifier).*: while launching, cancel all of them")
     }
@@ -78,7 +78,7 @@ final class LaunchChannel: RequestChannel, Sendable {
   }
 
   func submit(_ order: Order, atOnce: Bool) throws {
-    // Whether it could begin at once is not known before the launch is over: it waits for that at least.
+    // Nobody knows whether it could begin at once: it waits at least until the launch is over.
     try request { try host.check(try order.withCValue { host.api.pointee.launch_submit(launch, $0) }) }
     held.withLock { $0.submitted.append(order.pending) }
     changed.signal()

@@ -3,24 +3,24 @@ import Foundation
 import TaskHostSDK
 
 struct Order: Sendable {
-  /// Whose handler the host is to run.
+  /// The identifier whose handler the host runs.
   let hostIdentifier: String
   let record: RequestRecord
   let conditions: UInt32
-  /// Milliseconds since 1970, 0: at once, ``paced``: when the host says.
+  /// Milliseconds since 1970; 0 means at once, ``paced`` means at the host's pace.
   let earliestBegin: Int64
 
   /// The identifier as it was submitted.
   var identifier: String { record.identifier ?? hostIdentifier }
 
-  /// The same request for a host that does not offer its conditions: they are noted in its payload only.
+  /// The same request for a host that does not offer its conditions: only the payload records them.
   var withoutConditions: Order {
     var record = record
     record.ignoredConditions = conditions
     return Order(hostIdentifier: hostIdentifier, record: record, conditions: 0, earliestBegin: earliestBegin)
   }
 
-  /// The same request for a host that knows no pace: at once.
+  /// The same request for a host without a pace: at once.
   var withoutPace: Order { Order(hostIdentifier: hostIdentifier, record: record, conditions: conditions, earliestBegin: 0) }
 
   var pending: PendingRequest {
@@ -35,10 +35,10 @@ struct Order: Sendable {
     return try request.withCValue(earliestBegin: earliestBegin, body)
   }
 
-  /// The `earliest_begin_unix_ms` of a request that names no time: on iOS the system decides when, and lets a while pass between runs.
+  /// The `earliest_begin_unix_ms` of a request without a time: on iOS the system decides when, and lets time pass between runs.
   static let paced = Int64(TASKHOST_BEGIN_PACED)
 
-  /// A date as `earliest_begin_unix_ms` wants it: rounded up, and ``paced`` for none and for one that has come.
+  /// A date for `earliest_begin_unix_ms`: rounded up; ``paced`` if there is none or it has passed.
   static func milliseconds(_ date: Date?) -> Int64 {
     guard let date, date > Date() else { return paced }
     return date.earliestBeginMilliseconds

@@ -1,14 +1,14 @@
 import CTaskHost
 import Foundation
 
-/// A request that waits for its run, copied out of the host's memory.
+/// A pending request, copied from the host's memory.
 struct PendingRequest: Sendable {
   let hostIdentifier: String
-  /// Empty for one that the present launch has submitted itself.
+  /// Empty if the launch in progress submitted it.
   let requestID: String
   let record: RequestRecord?
   let conditions: UInt32
-  /// Milliseconds since 1970, 0: at once.
+  /// Milliseconds since 1970; 0 means at once.
   let earliestBegin: Int64
 
   init(hostIdentifier: String, requestID: String = "", record: RequestRecord?, conditions: UInt32, earliestBegin: Int64) {
@@ -32,7 +32,7 @@ struct PendingRequest: Sendable {
 
   /// The request as its author knows it.
   ///
-  /// - Parameter fallback: What it is where its payload does not say.
+  /// - Parameter fallback: Its kind if the payload does not say.
   func request(fallback: BackgroundTasksPlugin.Kind) -> BGTaskRequest {
     let request: BGTaskRequest
     switch record?.type ?? fallback {

@@ -1,8 +1,8 @@
 import CTaskHost
 import TaskHostSDK
 
-/// A live run: what is asked of it is durable when the call returns. Usable from any thread, also when the run is over: then nothing is
-/// called, and requests are refused as with a run that the host has given up.
+/// A live run: what it asks of the host is durable when the call returns. Usable from any thread; once the run is over, it calls nothing and
+/// refuses requests as the host does for a stale run.
 struct RunChannel: RequestChannel, Sendable {
   /// For calls on the run's own thread; from others it is valid only within ``call(_:)``.
   let run: RunHandle
@@ -17,7 +17,7 @@ struct RunChannel: RequestChannel, Sendable {
   /// - Returns: What `body` returns; `nil` if the run is over.
   func call<Result>(_ body: (RunHandle) throws -> Result) rethrows -> Result? { try gate.pass { try body(run) } }
 
-  /// The run is over when this returns: the handle is used no more.
+  /// Ends the run: when this returns, the handle is no longer used.
   func close() { gate.close() }
 
   private func request<Result>(_ body: () throws -> Result) throws -> Result {
@@ -40,7 +40,7 @@ struct RunChannel: RequestChannel, Sendable {
 
   /// A line in the run's log.
   ///
-  /// - Returns: Whether it was taken; `nil` when the run is over.
+  /// - Returns: Whether the host took it; `nil` if the run is over.
   func log(_ level: Logger.Level, _ text: String) -> Bool? {
     gate.pass { CStrings.printable(text).withCString { host.api.pointee.log(task, level.cValue, $0) } == taskhost_status(TASKHOST_OK) }
   }

@@ -1,7 +1,7 @@
 public import CTaskHost
 import Synchronization
 
-/// What the one exported line of a plugin calls.
+/// The entry point for a plugin's exported function.
 ///
 /// ```swift
 /// @c(taskhost_plugin_launch)
@@ -10,7 +10,7 @@ import Synchronization
 /// }
 /// ```
 ///
-/// The function must be `public`, else the linker drops it; where imports are internal by default, write `public import BackgroundTasks`.
+/// The function must be `public`, otherwise the linker drops it. If imports are internal by default, write `public import BackgroundTasks`.
 public enum BackgroundTasksPlugin {
   /// What the runs of an identifier are. Decides the host's budget, and the class of the task for a request that does not say.
   public enum Kind: String, Codable, Sendable {
@@ -24,25 +24,25 @@ public enum BackgroundTasksPlugin {
     case continued
   }
 
-  /// Launches the plugin: calls what the app does at its launch, where it registers its handlers and may submit.
+  /// Launches the plugin: calls the app's launch function, in which it registers its handlers and may submit.
   ///
   /// The host may call this more than once in a process. Called on the host's launch thread.
   ///
   /// - Parameters:
-  ///   - kinds: What runs are, by identifier or wildcard (`NAME.*`). An identifier that is not named is registered as processing; a wildcard
-  ///     that is named here needs no handler yet: each of its identifiers may be registered later, as continued tasks are on iOS.
-  ///   - didFinishLaunching: What the app does at its launch.
-  /// - Returns: `TASKHOST_OK`; `TASKHOST_EINVAL` without a table, `TASKHOST_EUNSUPPORTED` for a host that is too old. That nothing was
-  ///   registered is for the host to say.
+  ///   - kinds: The kinds of runs, by identifier or wildcard (`NAME.*`). An identifier that is not named is registered as processing. A wildcard
+  ///     that is named needs no handler yet: each of its identifiers may be registered later, as continued tasks are on iOS.
+  ///   - didFinishLaunching: The app's launch function.
+  /// - Returns: `TASKHOST_OK`; `TASKHOST_EINVAL` without a table, `TASKHOST_EUNSUPPORTED` for a host that is too old. The host reports if nothing
+  ///   was registered.
   public static func launch(
     _ api: UnsafePointer<taskhost_api>?, _ launch: taskhost_launch, kinds: [String: Kind] = [:], _ didFinishLaunching: () -> Void
   ) -> taskhost_status {
     BGTaskScheduler.shared.core.launch(api, launch, hints: kinds, didFinishLaunching)
   }
 
-  /// As ``launch(_:_:kinds:_:)``, for a function that belongs to the main actor.
+  /// As ``launch(_:_:kinds:_:)``, for a function of the main actor.
   ///
-  /// It is called on the host's launch thread, where nothing else of the plugin runs yet.
+  /// It is called on the host's launch thread, before any other code of the plugin runs.
   public static func launch(
     _ api: UnsafePointer<taskhost_api>?, _ launch: taskhost_launch, kinds: [String: Kind] = [:],
     onMainActor didFinishLaunching: @MainActor () -> Void
@@ -50,7 +50,7 @@ public enum BackgroundTasksPlugin {
     BGTaskScheduler.shared.core.launch(api, launch, hints: kinds) { callOnMainActor(didFinishLaunching) }
   }
 
-  /// Launches a plugin that is declared as an app is in SwiftUI.
+  /// Launches a plugin that is declared like a SwiftUI app.
   public static func launch<App: PluginApp>(
     _ api: UnsafePointer<taskhost_api>?, _ launch: taskhost_launch, _ app: App.Type
   ) -> taskhost_status {

@@ -1,4 +1,4 @@
-/// A plugin that is declared as an app is in SwiftUI.
+/// A plugin that is declared like a SwiftUI app.
 ///
 /// ```swift
 /// struct Feed: PluginApp {
@@ -13,9 +13,9 @@
 /// }
 /// ```
 public protocol PluginApp {
-  /// Makes the plugin. Called on the host's launch thread, and more than once where the host probes it or restarts a worker.
+  /// Creates the plugin. Called on the host's launch thread, and again if the host probes the plugin or restarts a worker.
   init()
 
-  /// What the plugin is woken for. Called once after each ``init()``.
+  /// What wakes the plugin. Called once after each ``init()``.
   var body: PluginScene { get }
 }

@@ -1,14 +1,14 @@
-/// What a plugin is woken for, in place of the scene of a SwiftUI app.
+/// What wakes a plugin; corresponds to the scene of a SwiftUI app.
 public struct PluginScene: Sendable {
   private(set) var actions: [(identifier: String, action: @Sendable () async -> Void)] = []
 
-  /// A scene that is woken for nothing yet.
+  /// A scene that nothing wakes yet.
   public init() {}
 
-  /// Calls `action` with each run of the task.
+  /// Calls `action` in each run of the task.
   ///
-  /// Its return completes the run as a success. When the run expires the Swift task that executes it is cancelled; an action that returns
-  /// then has been cut short, and the request is tried again. It begins on a serial queue of the identifier's own, where it may block.
+  /// When the action returns, the run is completed as a success. When the run expires, the Swift task that executes the action is cancelled; if
+  /// the action returns after that, the request is retried. It begins on a serial queue of the identifier, where it may block.
   public func backgroundTask(_ task: BackgroundTask<Void, Void>, action: @escaping @Sendable () async -> Void) -> PluginScene {
     var scene = self
     scene.actions.append((task.identifier, action))

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Asks for a run of work that a person has started, which goes on as long as it makes progress.
+/// Asks for a run of work that a person has started, which lasts as long as it makes progress.
 ///
 /// ``BGTaskRequest/earliestBeginDate`` is ignored: it begins as soon as it can.
 open class BGContinuedProcessingTaskRequest: BGTaskRequest, @unchecked Sendable {  // reason: what changes is behind a lock
@@ -35,7 +35,7 @@ open class BGContinuedProcessingTaskRequest: BGTaskRequest, @unchecked Sendable 
     set { fields.withLock { $0.subtitle = newValue } }
   }
 
-  /// What to do where the run cannot begin at once. Default: ``SubmissionStrategy/queue``.
+  /// What to do if the run cannot begin at once. Default: ``SubmissionStrategy/queue``.
   open var strategy: SubmissionStrategy {
     get { fields.withLock { $0.strategy } }
     set { fields.withLock { $0.strategy = newValue } }
@@ -58,4 +58,31 @@ open class BGContinuedProcessingTaskRequest: BGTaskRequest, @unchecked Sendable 
   override var type: BackgroundTasksPlugin.Kind { .continued }
 
   override var record: RequestRecord { RequestRecord(type: type, title: title, subtitle: subtitle, strategy: strategy.rawValue) }
+}
+
+extension BGContinuedProcessingTaskRequest {
+  /// What to do if a run cannot begin at once.
+  public enum SubmissionStrategy: Int, Sendable {
+    /// Refuse the submission with ``BGTaskScheduler/Error/Code/immediateRunIneligible``.
+    case fail = 0
+    /// Wait for its turn.
+    case queue = 1
+  }
+
+  /// What a run needs beyond the ordinary.
+  public struct Resources: OptionSet, Sendable, Hashable {
+    /// The bits.
+    public let rawValue: Int
+
+    /// Resources with these bits.
+    public init(rawValue: Int) {
+      self.rawValue = rawValue
+    }
+
+    /// Nothing beyond the ordinary.
+    public static let `default`: Resources = []
+
+    /// A graphics processor. No host offers it: ``BGTaskScheduler/supportedResources`` is empty.
+    public static let gpu = Resources(rawValue: 1)
+  }
 }

@@ -5,7 +5,7 @@ import Synchronization
 open class BGHealthResearchTaskRequest: BGProcessingTaskRequest, @unchecked Sendable {  // reason: what changes is behind a lock
   private let protection = Mutex<FileProtectionType?>(nil)
 
-  /// The protection of the files the run needs. Carried to the task and not enforced: files here have none. Default: `nil`.
+  /// The protection of the files that the run needs. It is stored but not enforced, because files here have none. Default: `nil`.
   open var protectionTypeOfRequiredData: FileProtectionType? {
     get { protection.withLock { $0 } }
     set { protection.withLock { $0 = newValue } }

@@ -10,7 +10,7 @@ open class BGProcessingTaskRequest: BGTaskRequest, @unchecked Sendable {  // rea
     super.init(identifier: identifier)
   }
 
-  /// Whether the run needs a network. A network that is lost in mid-run expires it. Default: false.
+  /// Whether the run needs a network. A run that loses the network expires. Default: false.
   open var requiresNetworkConnectivity: Bool {
     get { needs(TASKHOST_REQUIRES_NETWORK) }
     set { need(TASKHOST_REQUIRES_NETWORK, newValue) }

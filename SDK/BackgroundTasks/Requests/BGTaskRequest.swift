@@ -1,17 +1,17 @@
 public import Foundation
 import Synchronization
 
-/// What is to be run and from when on: the part that all kinds of requests have in common. Made through one of its subclasses.
+/// What to run, and when: the part that all kinds of requests share. Create one of its subclasses.
 ///
-/// A request is copied when it is submitted: changing it afterwards changes nothing. Usable from any thread.
-/// `@unchecked Sendable`: what changes is behind a lock, in the subclasses too.
+/// A request is copied when it is submitted: later changes have no effect. Usable from any thread.
+/// `@unchecked Sendable`: a lock guards what changes, in the subclasses too.
 open class BGTaskRequest: NSObject, NSCopying, @unchecked Sendable {
   /// The task identifier, one that a launch handler was registered for: 1 to 128 of `A-Z a-z 0-9 . _ -`, the first a letter or digit.
   public let identifier: String
 
   private let earliest: Mutex<Date?>
 
-  /// Not before this moment, by the host's wall clock; `nil`, the default: as soon as its conditions hold. A hint, never a promise.
+  /// The earliest start, on the host's wall clock; `nil`, the default, leaves it to the host. The run may start later.
   open var earliestBeginDate: Date? {
     get { earliest.withLock { $0 } }
     set { earliest.withLock { $0 = newValue } }
@@ -30,12 +30,12 @@ open class BGTaskRequest: NSObject, NSCopying, @unchecked Sendable {
 
   func duplicate() -> BGTaskRequest { BGTaskRequest(identifier: identifier, earliestBeginDate: earliestBeginDate) }
 
-  /// What the request's class stands for.
+  /// The kind of the request's class.
   var type: BackgroundTasksPlugin.Kind { .processing }
 
   /// `TASKHOST_REQUIRES_` bits.
   var conditions: UInt32 { 0 }
 
-  /// What travels as the request's payload, for the run to know which task to make.
+  /// The payload, from which the run knows which task to create.
   var record: RequestRecord { RequestRecord(type: type) }
 }

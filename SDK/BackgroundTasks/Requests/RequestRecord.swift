@@ -1,11 +1,11 @@
 import TaskHostSDK
 
-/// What a request's payload says, as JSON: `{"background_task":"refresh"}`. The time and the conditions are the request's own fields.
+/// The payload of a request, as JSON: `{"background_task":"refresh"}`. Time and conditions are fields of the request itself.
 ///
-/// A payload that is something else was not submitted through this module (an operator's `taskhost submit`, a schedule): it reads as `nil`.
+/// Any other payload was not submitted through this module (an operator's `taskhost submit`, a schedule), and reads as `nil`.
 struct RequestRecord: Codable, Equatable, Sendable {
   let type: BackgroundTasksPlugin.Kind
-  /// The identifier as it was submitted, where the host knows a wildcard's.
+  /// The submitted identifier, if the host knows only the wildcard's.
   var identifier: String?
   var title: String?
   var subtitle: String?

@@ -14,7 +14,7 @@ struct ExpirationHandler: @unchecked Sendable {
   }
 
   func call(_ done: @escaping @Sendable () -> Void) {
-    // A queue of its own: the launch handler may block the one it is on, and the host's thread is not the author's to block.
+    // On its own queue: the launch handler may block the queue it is on, and the author must not block the host's thread.
     let queue = isOnMainQueue ? DispatchQueue.main : DispatchQueue(label: "org.taskhost.background-tasks.expiration")
     queue.async {
       body()

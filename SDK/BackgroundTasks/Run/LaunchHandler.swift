@@ -5,7 +5,7 @@ struct LaunchHandler: Sendable {
   private let executor: QueueExecutor
   private let body: @Sendable (BGTask) async -> Void
 
-  /// A handler that is called where it is isolated to, otherwise on `queue`, `nil`: a serial queue of the identifier's own.
+  /// A handler that is called on the actor that it is isolated to, otherwise on `queue`; `nil` means a serial queue of the identifier.
   init(_ queue: DispatchQueue?, _ identifier: String, _ handler: @escaping @isolated(any) (BGTask) -> Void) {
     // As on iOS the closure need not be Sendable: it is called from one place at a time, the queue or actor its author has chosen.
     nonisolated(unsafe) let handler = handler
@@ -28,15 +28,31 @@ struct LaunchHandler: Sendable {
     }
   }
 
-  /// Whether it needs the main queue to be served, which is certain in worker processes only.
+  /// Whether it needs the main queue, which only a worker process is sure to serve.
   var needsMainQueue: Bool { MainQueue.isMain(executor.queue) }
 
-  /// Has the handler called with `task` as soon as its queue is free, if `run` is not over by then.
+  /// Calls the handler with `task` when its queue is free, unless `run` is over by then.
   func start(_ task: BGTask, _ run: TaskRun) {
     Task(executorPreference: executor) {
       guard run.begin() else { return }
       await body(task)
       run.returned()
     }
+  }
+}
+
+/// Runs the jobs of Swift tasks on a dispatch queue, so that a launch handler is called on the queue its author named.
+///
+/// A queue serves as long as it is referenced, and a task that prefers this executor references it.
+final class QueueExecutor: TaskExecutor {
+  let queue: DispatchQueue
+
+  init(_ queue: DispatchQueue) {
+    self.queue = queue
+  }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 }

@@ -2,22 +2,22 @@ import Dispatch
 import Synchronization
 import TaskHostSDK
 
-/// The runs that are live in this process, and those that ended a moment ago: each is a way to the host.
+/// The live runs of this process and those that ended a moment ago. Requests reach the host through them.
 final class LiveRuns: Sendable {
   private struct State {
     var live: [TaskRun] = []
-    /// Ways that outlast their run, with their ends.
+    /// Channels that outlast their run, and when they end.
     var kept: [(channel: RunChannel, end: DispatchTime)] = []
   }
 
   private let state = Mutex(State())
-  /// The host counts a run's grace itself; a call should not come at its very end.
+  /// The host measures the grace itself; a call should not arrive at its very end.
   private static let margin = Duration.milliseconds(50)
 
   /// The live ones, the longest-lived first.
   var all: [TaskRun] { state.withLock { $0.live } }
 
-  /// The ways for requests: the live runs, the longest-lived first, then those that have ended, the last first.
+  /// The channels for requests: the live runs, oldest first, then the ended ones, latest first.
   var channels: [RunChannel] {
     let now = DispatchTime.now()
     return state.withLock { state in
@@ -26,21 +26,22 @@ final class LiveRuns: Sendable {
     }
   }
 
-  /// Has `run` known for as long as `body` takes.
+  /// Lists `run` as live while `body` runs.
   func including<Result>(_ run: TaskRun, _ body: () -> Result) -> Result {
     state.withLock { $0.live.append(run) }
     defer { state.withLock { $0.live.removeAll { $0 === run } } }
     return body()
   }
 
-  /// A run that the host has expired is about to end: the host takes submissions of it until its grace is over. On the run's thread.
+  /// Keeps the channel of an expired run that is about to end: the host accepts its submissions until the grace is over. Called on the run's
+  /// thread.
   ///
-  /// The app that completes its task because it must may submit its next request after that; else its chain of requests would end.
+  /// An app that completes its task because it must may submit its next request afterwards; otherwise its chain of requests would end.
   func keepForSubmissions(_ channel: RunChannel) {
     let grace = channel.run.grace - Self.margin
     guard grace > .zero else { return }
     let now = DispatchTime.now()
-    // A gate of its own: nothing but requests may go through the run's any more.
+    // It needs its own gate: the run's gate closes, and only requests may still pass.
     let kept = RunChannel(channel.run)
     state.withLock { state in
       state.kept.removeAll { $0.end <= now }

@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
 
-/// Whether code runs on the main queue. A worker serves it on its main thread; a host that loads the plugin as a thread may not, so the
-/// thread alone does not tell.
+/// Tells whether code runs on the main queue. A worker serves it on its main thread; a host that loads the plugin may not, so the thread alone
+/// does not tell.
 enum MainQueue {
   private static let key: DispatchSpecificKey<Bool> = {
     let key = DispatchSpecificKey<Bool>()
@@ -10,7 +10,7 @@ enum MainQueue {
     return key
   }()
 
-  /// Whether `queue` is the main queue. Identity does not tell: each use of `DispatchQueue.main` makes an object.
+  /// Whether `queue` is the main queue. Identity does not tell, because each use of `DispatchQueue.main` creates an object.
   static func isMain(_ queue: DispatchQueue) -> Bool { queue.getSpecific(key: key) == true }
 
   /// Whether the caller is on the main queue, or on the process's first thread.

@@ -1,4 +1,6 @@
-/// Where a run is: a value that changes by the four things that can happen to it, and says what is to be done then.
+import TaskHostSDK
+
+/// The state of a run: a value that changes with each event, and says what to do then.
 struct RunState {
   /// Where the launch handler is.
   enum Handler {
@@ -10,26 +12,26 @@ struct RunState {
   private(set) var handler = Handler.waiting
   /// Whether the task was completed, and how.
   private(set) var success: Bool?
-  /// Why the run must end; `nil` while it need not.
+  /// Why the run must end; `nil` if it need not.
   private(set) var cause: ExpirationCause?
-  /// Whether expiry has completed the task, since nobody was there to be told.
+  /// Whether expiration completed the task, because there was nobody to tell.
   private(set) var wasCompletedByExpiry = false
   /// Calls of the author's expiration handler that have not returned.
   private(set) var calls = 0
   private(set) var expiration: ExpirationHandler?
-  /// Why it ended as it did, for the operator.
+  /// Why it ended, for the operator.
   private(set) var message: String?
   /// Whether a request for the run's identifier was submitted since it began.
   var hasSuccessor = false
 
   var hasExpired: Bool { cause != nil }
 
-  /// Whether nothing of the run goes on.
+  /// Whether nothing of the run is in progress.
   var isOver: Bool { success != nil && handler != .running && calls == 0 }
 
   /// The launch handler is about to be called.
   ///
-  /// - Returns: False: it must not be, the run has ended.
+  /// - Returns: False if it must not be called, because the run has ended.
   mutating func begin() -> Bool {
     guard handler == .waiting else { return false }
     handler = .running
@@ -40,7 +42,7 @@ struct RunState {
 
   /// The author has completed the task.
   ///
-  /// - Returns: False: it was completed before, which stands.
+  /// - Returns: False if it was completed before; the first completion counts.
   mutating func complete(success: Bool) -> Bool {
     guard self.success == nil else { return false }
     self.success = success
@@ -49,10 +51,10 @@ struct RunState {
     return true
   }
 
-  /// The author has let go of the task without completing it: nobody can any more.
+  /// The author has released the task without completing it: nobody can complete it any more.
   ///
-  /// - Returns: Whether that completes the task as a failure, false when it was completed before; and the handler that will not be called,
-  ///   which the caller lets go of when it holds no lock.
+  /// - Returns: Whether that completes the task as a failure, false if it was completed before; and the handler that will not be called,
+  ///   which the caller releases when it holds no lock.
   mutating func abandon() -> (completes: Bool, unused: ExpirationHandler?) {
     guard success == nil else { return (false, nil) }
     success = false
@@ -64,7 +66,7 @@ struct RunState {
   /// The run must end, because of `cause`.
   ///
   /// - Parameter notBegun: The sentence for a run whose launch handler has not even begun.
-  /// - Returns: What is to be called, after which ``callReturned()`` is.
+  /// - Returns: The handler to call; call ``callReturned()`` when it has returned.
   mutating func expire(_ cause: ExpirationCause, notBegun: String) -> ExpirationHandler? {
     guard !hasExpired, success == nil else { return nil }
     self.cause = cause
@@ -85,10 +87,40 @@ struct RunState {
 
   /// The author sets or clears the expiration handler.
   ///
-  /// - Returns: What the author is told at once, since the run has expired already.
+  /// - Returns: The handler to call at once, because the run has already expired.
   mutating func set(_ handler: ExpirationHandler?) -> ExpirationHandler? {
     if hasExpired, success == nil || wasCompletedByExpiry { return handler }
     if success == nil { expiration = handler }
     return nil
+  }
+}
+
+enum ExpirationCause: Equatable, Sendable {
+  /// The host says so.
+  case host(StopReason)
+  /// The 30 s of an app refresh are over; this module counts them if the identifier has a longer kind.
+  case refresh(Duration)
+
+  /// A sentence for people.
+  var sentence: String {
+    switch self {
+    case .refresh(let budget): "Its \(budget) as an app refresh task are over."
+    case .host(.none): "The host has given the run up."
+    case .host(.budget): "Its time is over."
+    case .host(.cancelled): "Its request was cancelled."
+    case .host(.conditions): "A condition it requires was lost."
+    case .host(.draining): "The host is shutting down."
+    case .host(.replaced): "A newer request took its place."
+    case .host(.stalled): "Its progress has not risen for too long."
+    case .host(.other(let reason)): "The host asked it to stop (reason \(reason))."
+    }
+  }
+
+  /// Whether the run itself took too long; otherwise something around it changed.
+  var isOvertime: Bool {
+    switch self {
+    case .refresh, .host(.budget), .host(.stalled): true
+    case .host: false
+    }
   }
 }

@@ -24,12 +24,12 @@ final class TaskRun: Sendable {
     self.type = type
   }
 
-  /// Has the launch handler called and waits for the end, on the run's thread.
+  /// Starts the launch handler and waits for the end. Called on the run's thread.
   ///
   /// - Parameters:
   ///   - handler: The launch handler.
   ///   - record: What the request's payload says.
-  ///   - budget: A budget shorter than the host's, which this module keeps; `nil`: the host's alone.
+  ///   - budget: A budget shorter than the host's, which this module enforces; `nil`: only the host's.
   /// - Returns: What the C handler returns.
   func serve(_ handler: LaunchHandler, _ record: RequestRecord?, budget: Duration?) -> taskhost_result {
     let notBegun =
@@ -46,12 +46,12 @@ final class TaskRun: Sendable {
     if case .host = end.cause { core.runs.keepForSubmissions(channel) }
     channel.close()
     if end.success == true { return taskhost_result(TASKHOST_SUCCESS) }
-    // A person started it and sees that it ended; what took too long is not begun again behind their back.
+    // A person started it and sees that it ended: if it took too long, it must not start again unnoticed.
     return taskhost_result(type == .continued && end.cause?.isOvertime == true ? TASKHOST_FAILURE : TASKHOST_RETRY)
   }
 
-  /// Code for iOS may submit its next request just after it has completed the task; the run is the way to the host, so it stays for that.
-  /// One that the host has expired stays a way after its end, see ``LiveRuns/keepForSubmissions(_:)``.
+  /// Code for iOS may submit its next request just after it has completed the task. Requests reach the host through the run, so it stays for
+  /// a moment. After an expiration by the host, the way stays open: see ``LiveRuns/keepForSubmissions(_:)``.
   private func waitForSuccessor() {
     guard type != .continued else { return }
     let begin = DispatchTime.now()
@@ -79,7 +79,7 @@ final class TaskRun: Sendable {
 
   // MARK: What happens to it
 
-  /// The launch handler is about to be called; false: it must not be.
+  /// Records that the launch handler is about to be called; false if it must not be.
   func begin() -> Bool { state.withLock { $0.begin() } }
 
   func returned() { change { $0.returned() } }
@@ -110,7 +110,7 @@ final class TaskRun: Sendable {
 
   func noteSuccessor() { change { $0.hasSuccessor = true } }
 
-  /// The author's task object is gone: if nobody has completed it, nobody will, and the run ends.
+  /// Ends the run, unless it is completed: the author's task object is gone, so nobody can complete it.
   func released() {
     let (completes, _) = change { $0.abandon() }
     guard completes else { return }
@@ -140,7 +140,7 @@ final class TaskRun: Sendable {
     _ = channel.log(.info, text)
   }
 
-  /// A line in the run's log, or the plugin's where the host has given the run up; nothing once the run is over: nobody is to be told then.
+  /// Writes a line to the run's log, or to the plugin's log if the host has given the run up. Does nothing once the run is over.
   func log(_ level: Logger.Level, _ text: String) {
     if channel.log(level, text) == false { core.log(level, text) }
   }

@@ -1,7 +1,7 @@
 import Dispatch
 
 extension BGTaskScheduler {
-  /// As ``submit(_:)``; the outcome comes on a background queue, `nil` for a request that was taken.
+  /// As ``submit(_:)``; calls the completion handler on a background queue, with `nil` if the request was accepted.
   public func submitTaskRequest(_ taskRequest: BGTaskRequest, completionHandler: @escaping @Sendable ((any Swift.Error)?) -> Void) {
     let request = taskRequest.duplicate()
     core.callBack { [core] in

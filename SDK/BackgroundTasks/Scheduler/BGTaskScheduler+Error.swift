@@ -5,21 +5,21 @@ extension BGTaskScheduler {
   /// The domain of ``Error`` as an `NSError` has it.
   public class var errorDomain: String { Error.errorDomain }
 
-  /// Why a request was not taken.
+  /// Why a request was not accepted.
   public struct Error: CustomNSError, LocalizedError, Hashable, Sendable, CustomStringConvertible {
     /// What went wrong.
     ///
     /// As on iOS a `switch` over it has an `@unknown default`.
     @nonexhaustive(warn)
     public enum Code: Int, Hashable, Sendable {
-      /// There is no way to the host: no run of the plugin is live and its launch is over, or it does not run under taskhost; or the host
-      /// cannot store anything now.
+      /// The host cannot be reached, because no run of the plugin is live and its launch is over, or because it does not run under taskhost;
+      /// or the host cannot store anything now.
       case unavailable = 1
-      /// As many requests of this kind are pending as may be: one refresh, ten processing. Or a quota of the host's is used up.
+      /// The limit of pending requests of this kind is reached: one refresh, ten processing. Or a quota of the host is used up.
       case tooManyPendingTaskRequests = 2
-      /// The identifier has no launch handler, the host does not permit it, or the request needs a resource that there is not.
+      /// The identifier has no launch handler, the host does not permit it, or the request needs a resource that the host does not have.
       case notPermitted = 3
-      /// The request was only to be taken if it could begin at once (``BGContinuedProcessingTaskRequest/SubmissionStrategy/fail``).
+      /// The request had to begin at once (``BGContinuedProcessingTaskRequest/SubmissionStrategy/fail``), and could not.
       case immediateRunIneligible = 4
     }
 

@@ -3,7 +3,7 @@ public import Foundation
 
 /// Registers launch handlers while the plugin launches, and submits requests from then on as long as a run of the plugin is live.
 ///
-/// Usable from any thread. `@unchecked Sendable`: it has nothing that changes; what it passes calls to locks its own state.
+/// Usable from any thread. `@unchecked Sendable`: it has no mutable state; `core` locks its own.
 open class BGTaskScheduler: NSObject, @unchecked Sendable {
   let core: SchedulerCore
 
@@ -26,10 +26,10 @@ open class BGTaskScheduler: NSObject, @unchecked Sendable {
   /// time. A handler that is isolated to an actor, as a closure written in a `@MainActor` class is, is called there and not on `queue`.
   ///
   /// - Parameters:
-  ///   - identifier: The task identifier; ending in `.*`, all that begin like it.
+  ///   - identifier: The task identifier; with `.*` at its end, all that begin with it.
   ///   - queue: Where `launchHandler` is called; `nil`: on a serial queue of the identifier's own.
   ///   - file: Not used; makes this and the function without it two functions.
-  ///   - launchHandler: Begins the work; when that is done, the task is told by ``BGTask/setTaskCompleted(success:)``.
+  ///   - launchHandler: Begins the work; when it is done, call ``BGTask/setTaskCompleted(success:)``.
   /// - Returns: False, with an error line in the log, for a second handler of an identifier, one the host does not permit, and when the
   ///   launch is over.
   @discardableResult
@@ -40,7 +40,7 @@ open class BGTaskScheduler: NSObject, @unchecked Sendable {
     core.register(identifier, LaunchHandler(queue, identifier, launchHandler))
   }
 
-  /// As the function above; this is the one that a protocol with Apple's signature finds. What it is given is called on `queue`.
+  /// As the function above, with Apple's exact signature, for protocols. The handler is called on `queue`.
   @discardableResult
   @_disfavoredOverload
   open func register(
@@ -49,31 +49,31 @@ open class BGTaskScheduler: NSObject, @unchecked Sendable {
     core.register(identifier, LaunchHandler(queue, identifier, launchHandler))
   }
 
-  /// Submits a request, in place of one that is pending for the same identifier; a run in progress goes on.
+  /// Submits a request, which replaces a pending one of the same identifier; a run in progress continues.
   ///
   /// - Throws: ``BGTaskScheduler/Error``.
   open func submit(_ taskRequest: BGTaskRequest) throws {
     try core.submit(taskRequest)
   }
 
-  /// Cancels the pending request of an identifier; a run in progress goes on. Where the host cannot be reached, the log says so.
+  /// Cancels the pending request of an identifier; a run in progress continues. If the host cannot be reached, the log says so.
   open func cancel(taskRequestWithIdentifier identifier: String) {
     core.cancel(identifier)
   }
 
-  /// Cancels all pending requests of the plugin; runs in progress go on. Where the host cannot be reached, the log says so.
+  /// Cancels all pending requests of the plugin; runs in progress continue. If the host cannot be reached, the log says so.
   open func cancelAllTaskRequests() {
     core.cancelAll()
   }
 
-  /// Gives the pending requests, one for each identifier, to `completionHandler` on a background queue; none where the host cannot be
+  /// Passes the pending requests, one for each identifier, to `completionHandler` on a background queue; none if the host cannot be
   /// reached.
   open func getPendingTaskRequests(completionHandler: @escaping @Sendable ([BGTaskRequest]) -> Void) {
     let requests = core.pendingRequests()
     core.callBack { completionHandler(requests) }
   }
 
-  /// The pending requests, one for each identifier; none where the host cannot be reached.
+  /// The pending requests, one for each identifier; none if the host cannot be reached.
   open func pendingTaskRequests() async -> [BGTaskRequest] {
     core.pendingRequests()
   }

@@ -24,12 +24,12 @@ extension SchedulerCore {
           try submit(order, atOnce: atOnce, channel)
         }
       }
-      // What has a hint needs no memory, and what shares a wildcard has no end of identifiers.
+      // With a hint there is nothing to remember; a wildcard, which always has one, can cover any number of identifiers.
       if target.hint == nil { state.withLock { $0.lastTypes[order.identifier] = order.record.type } }
       for run in runs.all where run.identifier == order.identifier { run.noteSuccessor() }
     } catch {
       let error = BGTaskScheduler.Error(error)
-      // Apps tend to pass over it, and then run no more.
+      // Apps tend to ignore this error, and then never run again.
       if error.code == .unavailable, state.withLock({ $0.saidUnavailable.insert(request.identifier).inserted }) {
         log(.warning, "the next request of \(request.identifier) was not submitted: \(error)")
       }
@@ -66,7 +66,7 @@ extension SchedulerCore {
     do {
       pending = try withChannel { try $0.pending() }
     } catch is BGTaskScheduler.Error {
-      return []  // there is no host to ask: an app that submits because of it is told
+      return []  // there is no host to ask: if the app then submits, it gets the error
     } catch {
       log(.warning, "the pending requests are not known: \(BGTaskScheduler.Error(error))")
       return []
@@ -81,7 +81,7 @@ extension SchedulerCore {
     }
   }
 
-  /// Calls `body`, and with it the app, on a background queue. A launch lasts until that has returned.
+  /// Calls `body`, and thereby the app, on a background queue. A launch lasts until `body` has returned.
   func callBack(_ body: @escaping @Sendable () -> Void) {
     let isLaunching = state.withLock { $0.launch != nil }
     if isLaunching { launchCallbacks.enter() }
@@ -107,21 +107,20 @@ extension SchedulerCore {
     }
     var record = request.record
     if target.isWildcard { record.identifier = identifier }
-    // What a person has started begins at once.
+    // Work that a person started begins at once.
     let begin = request.type == .continued ? 0 : Order.milliseconds(request.earliestBeginDate)
     let order = Order(hostIdentifier: target.hostIdentifier, record: record, conditions: request.conditions, earliestBegin: begin)
     return (order, target)
   }
 
-  /// Submits, and where the host does not offer the request's conditions or its pace, submits it without them: it is better run early than
-  /// never.
+  /// Submits a request; if the host does not offer its conditions or pace, submits it without them: running early is better than never.
   private func submit(_ order: Order, atOnce: Bool, _ channel: any RequestChannel) throws {
     do { try channel.submit(order, atOnce: atOnce) } catch let error as TaskHostError
       where error.code == .invalid && order.earliestBegin == Order.paced
     {
       try submit(order.withoutPace, atOnce: atOnce, channel)
     } catch let error as TaskHostError where error.code == .unsupported && order.conditions != 0 {
-      // Said first: an app that submits just after completing its task may see the run end with the submission.
+      // Logged first: if an app submits just after completing its task, the run may end with the submission.
       if state.withLock({ $0.saidIgnored.insert("\(order.identifier) \(order.conditions)").inserted }) {
         log(
           .warning,
@@ -157,7 +156,7 @@ extension SchedulerCore {
       .immediateRunIneligible, "\(live) of at most \(target.maxConcurrentRuns) runs are live and \(waiting) requests wait")
   }
 
-  /// Calls `body` with a way to the host: the launch, else a live run, the next one where it ends meanwhile.
+  /// Calls `body` with a channel to the host: the launch, else a live run; if that ends meanwhile, the next one.
   private func withChannel<Result>(_ body: (any RequestChannel) throws -> Result) throws -> Result {
     if let launch = state.withLock({ $0.launch }) {
       do { return try body(launch) } catch let error as TaskHostError where error.isOver {}

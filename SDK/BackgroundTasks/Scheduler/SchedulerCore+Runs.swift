@@ -29,7 +29,7 @@ extension SchedulerCore {
     state.withLock { $0.registry.handler(for: hostIdentifier + ".*") }
   }
 
-  /// What the run is: as its request says, else the author's hint, else what was submitted last, else what ran last, else processing.
+  /// The kind of the run: what its request says, else the author's hint, the last submission, the last run, or processing.
   private func type(of identifier: String, _ record: RequestRecord?, _ target: Target, _ run: RunHandle) -> BackgroundTasksPlugin.Kind {
     if let hint = target.hint { return record?.type ?? hint }
     guard let record else { return state.withLock { $0.lastTypes[identifier] } ?? run.rememberedType ?? .processing }

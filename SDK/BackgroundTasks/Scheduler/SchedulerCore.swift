@@ -4,20 +4,20 @@ import Foundation
 import Synchronization
 import TaskHostSDK
 
-/// What stands behind ``BGTaskScheduler``: the launch in progress, what it registered, and the live runs.
+/// The implementation of ``BGTaskScheduler``: the launch in progress, its registrations, and the live runs.
 final class SchedulerCore: Sendable {
   struct State {
     var host: HostTable?
     var launch: LaunchChannel?
     var registry = Registry()
     var entries: [String: PluginEntry] = [:]
-    /// What was submitted last in this process, by identifier.
+    /// The kind that was last submitted in this process, by identifier.
     var lastTypes: [String: BackgroundTasksPlugin.Kind] = [:]
-    /// What the durable state says that an identifier's last run was, as far as this process knows.
+    /// The kind of an identifier's last run in the durable state, as far as this process knows.
     var rememberedTypes: [String: BackgroundTasksPlugin.Kind] = [:]
-    /// What was submitted without its conditions and said so: identifier and bits.
+    /// Requests without their conditions that the log has mentioned: identifier and bits.
     var saidIgnored: Set<String> = []
-    /// Whose requests could not be submitted for want of a way to the host, which was said.
+    /// Identifiers whose requests could not reach the host, which the log has mentioned.
     var saidUnavailable: Set<String> = []
     var dataDirectory: String?
   }
@@ -25,11 +25,11 @@ final class SchedulerCore: Sendable {
   let timing: Timing
   let runs = LiveRuns()
   let state = Mutex(State())
-  /// Registrations come in sequence, so that a second one of an identifier never reaches the host.
+  /// Registrations are serial, so that a second one of an identifier never reaches the host.
   let registering = NSLock()
-  /// Looking what is pending, cancelling it and submitting is one step.
+  /// Looking up what is pending, cancelling it and submitting is one step.
   let submitting = NSLock()
-  /// Completion handlers of the app's that were asked for while launching: they may submit, so the launch lasts until they have returned.
+  /// Completion handlers that the app asked for during launch. They may submit, so the launch lasts until they have returned.
   let launchCallbacks = DispatchGroup()
 
   init(timing: Timing = Timing()) {
@@ -40,7 +40,7 @@ final class SchedulerCore: Sendable {
 
   /// Launches: calls `body`, during which handlers are registered and requests submitted.
   ///
-  /// - Parameter hints: What runs of identifiers and wildcards are.
+  /// - Parameter hints: The kinds of identifiers and wildcards.
   /// - Returns: What `taskhost_plugin_launch` returns.
   func launch(
     _ api: UnsafePointer<taskhost_api>?, _ launch: taskhost_launch, hints: [String: BackgroundTasksPlugin.Kind], _ body: () -> Void
@@ -68,7 +68,7 @@ final class SchedulerCore: Sendable {
 
   /// Registers a handler.
   ///
-  /// - Returns: False, with an error line in the log, where that cannot be.
+  /// - Returns: False, with an error line in the log, if that is not possible.
   func register(_ pattern: String, _ handler: LaunchHandler) -> Bool {
     registering.withLock {
       do throws(TaskHostError) {
@@ -99,7 +99,7 @@ final class SchedulerCore: Sendable {
     try register(target, launch)
   }
 
-  /// Registers the wildcards that the author has named and registered no handler for: handlers come later, one for each identifier.
+  /// Registers the wildcards that the author named without a handler: handlers come later, one for each identifier.
   private func addHintedWildcards() {
     registering.withLock {
       let (registry, launch) = state.withLock { ($0.registry, $0.launch) }
@@ -131,10 +131,24 @@ final class SchedulerCore: Sendable {
 
   // MARK: Log
 
-  /// A line in the host's log, on whatever way there is; on standard error where there is none.
+  /// Writes a line to the host's log through the launch or a live run; without either, to standard error.
   func log(_ level: Logger.Level, _ text: String) {
     if let launch = state.withLock({ $0.launch }), launch.log(level, text) { return }
     for run in runs.all where run.channel.log(level, text) == true { return }
     FileHandle.standardError.write(Data("BackgroundTasks: \(text)\n".utf8))
   }
+}
+
+/// The times that this module measures itself, on the monotonic clock.
+struct Timing: Sendable {
+  /// The time for a refresh whose identifier is registered with a longer kind: Apple's 30 s.
+  var refresh = Duration.seconds(30)
+  /// Its grace, during which its author can also submit: the grace of a refresh task.
+  var refreshGrace = Duration.seconds(5)
+  /// How long a completed run waits for a request that its author submits just after completing it.
+  var successor = Duration.milliseconds(100)
+  /// How long a launch waits for a request from another queue or a Swift task, and after each for the next.
+  var launchQuiet = Duration.milliseconds(50)
+  /// The maximum time that a launch waits for completion handlers in progress, and then for further requests.
+  var launchLimit = Duration.seconds(1)
 }

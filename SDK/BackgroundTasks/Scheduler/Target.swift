@@ -1,9 +1,9 @@
 import TaskHostSDK
 
 struct Target: Sendable {
-  /// What the host knows: for a wildcard `NAME.*`, `NAME`.
+  /// The identifier that the host knows: `NAME` for a wildcard `NAME.*`.
   let hostIdentifier: String
-  /// What a run is where its request does not say: the author's hint, else what a wildcard is for.
+  /// The kind of a run whose request does not say: the author's hint; continued for a wildcard.
   let hint: BackgroundTasksPlugin.Kind?
   let isWildcard: Bool
 
@@ -14,11 +14,11 @@ struct Target: Sendable {
     self.hint = hint ?? (isWildcard ? .continued : nil)
   }
 
-  /// The kind it is registered with. Without a hint processing: its budget is enough for whatever is submitted, and a refresh is held to its
-  /// 30 s by this module.
+  /// The kind that it is registered with. Without a hint it is processing, whose budget is enough for any submission; this module limits a
+  /// refresh to its 30 s.
   var kind: TaskKind { (hint ?? .processing).hostKind }
 
-  /// How many runs of it may be live at once: tasks that share a wildcard are different tasks.
+  /// The maximum number of concurrent runs: tasks that share a wildcard are different tasks.
   var maxConcurrentRuns: UInt32 { isWildcard ? 8 : 1 }
 
   /// Whether it is a wildcard for `identifier`.

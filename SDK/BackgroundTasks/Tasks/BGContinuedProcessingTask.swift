@@ -20,10 +20,10 @@ open class BGContinuedProcessingTask: BGTask, ProgressReporting, @unchecked Send
   /// More about it, for people.
   open var subtitle: String { titles.withLock { $0.subtitle } }
 
-  /// How far the work is. What is set here goes to the host at once; what children add, within 10 s.
+  /// The progress of the work. Changes here reach the host at once; changes by children within 10 s.
   open var progress: Progress { forwarded }
 
-  /// Changes what people are shown: a line in the run's log, and its message.
+  /// Changes what people see: a line in the run's log, and its message.
   open func updateTitle(_ title: String, subtitle: String) {
     titles.withLock { $0 = (title, subtitle) }
     run.show(title: title, subtitle: subtitle)

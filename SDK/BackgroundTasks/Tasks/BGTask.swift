@@ -1,9 +1,9 @@
 public import Foundation
 
-/// One run, as its launch handler sees it: the part that all kinds of tasks have in common. Made by the scheduler alone.
+/// One run, as its launch handler sees it: the part that all kinds of tasks share. Only the scheduler creates tasks.
 ///
-/// Usable from any thread, and harmless once the run is over.
-/// `@unchecked Sendable`: it has nothing that changes; the run it stands for locks its own state.
+/// Usable from any thread; has no effect once the run is over.
+/// `@unchecked Sendable`: it has no mutable state; its run locks its own.
 open class BGTask: NSObject, @unchecked Sendable {
   /// The task identifier, as it was submitted.
   public let identifier: String
@@ -18,20 +18,29 @@ open class BGTask: NSObject, @unchecked Sendable {
 
   deinit { run.released() }
 
-  /// Called once when the run must end; then, or when the task is completed, it becomes `nil`.
+  /// Called once when the run must end. It becomes `nil` then, and when the task is completed.
   ///
-  /// Runs on the main queue where it was set there, else on a queue of its own, so also while the launch handler blocks its queue. The run
-  /// is stopped by force when its grace (refresh 5 s, else 30 s) is over. A run that expires while no handler is set is completed as a
-  /// failure at once; a handler that is set after that is called where it is set, so that work which has begun is told.
+  /// Runs on the main queue if it was set there, else on its own queue, so it is called even while the launch handler blocks its queue. The
+  /// run is stopped by force when its grace (refresh 5 s, else 30 s) is over. If a run expires without a handler, it is completed as a
+  /// failure at once; a handler that is set later is called immediately by the setter, so that running work learns of it.
   open var expirationHandler: (() -> Void)? {
     get { run.expirationHandler }
     set { run.expirationHandler = newValue }
   }
 
-  /// Ends the run once the launch handler has returned too. The first call counts; a later one is noted in the log.
+  /// Completes the task; the run ends when the launch handler has returned too. The first call counts; the log mentions a later one.
   ///
-  /// - Parameter success: True: the request has succeeded. False: it is tried again after a backoff, as long as it has attempts left.
+  /// - Parameter success: True: the request has succeeded. False: it is retried after a backoff, as long as it has attempts left.
   open func setTaskCompleted(success: Bool) {
     run.complete(success: success)
   }
 }
+
+/// A short run that brings the app's data up to date: 30 s.
+open class BGAppRefreshTask: BGTask, @unchecked Sendable {}  // reason: has nothing of its own
+
+/// A run of minutes: 10, unless the operator's configuration says otherwise.
+open class BGProcessingTask: BGTask, @unchecked Sendable {}  // reason: has nothing of its own
+
+/// A run of minutes in a health research study.
+open class BGHealthResearchTask: BGProcessingTask, @unchecked Sendable {}  // reason: has nothing of its own

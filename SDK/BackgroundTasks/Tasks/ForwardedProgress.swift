@@ -4,10 +4,10 @@ import Synchronization
 
 /// The progress of a continued task, passed on to the host whenever it is set.
 ///
-/// Foundation on Linux has no key-value observing, and a child changes its parent past every function that could be overridden. So while
-/// there are children, and only then, what they add up to is looked at every 10 s: six times in the time after which a run that makes no
-/// progress expires.
-/// `@unchecked Sendable`: as Foundation's own; what this class adds is constant or behind a lock.
+/// Foundation on Linux has no key-value observing, and a child changes its parent without calling anything that could be overridden. So while
+/// there are children, and only then, a timer checks their sum every 10 s: six times in the period after which a run without progress
+/// expires.
+/// `@unchecked Sendable`: as Foundation's own class; what this one adds is constant or behind a lock.
 final class ForwardedProgress: Progress, @unchecked Sendable {
   private static let lookInterval = DispatchTimeInterval.seconds(10)
   /// Parts that the whole is divided into once children contribute.

@@ -14,3 +14,23 @@ public struct FileReference: Sendable, Hashable {
     self.path = path
   }
 }
+
+/// Whether any process has a file open: see ``TaskContext/openFiles(_:in:)``.
+public enum FileUse: Sendable, Equatable {
+  /// The host cannot tell.
+  case unknown
+  /// A process has it open or mapped, runs it, or uses it as its working directory.
+  case open
+  /// No process had it open when the host looked.
+  case notOpen
+}
+
+/// A plugin's entitlement to a directory: see ``LaunchContext/entitlement(to:)``.
+public enum DirectoryEntitlement: Sendable, Equatable {
+  /// No access.
+  case none
+  /// Reading is allowed.
+  case read
+  /// Reading and writing are allowed.
+  case write
+}

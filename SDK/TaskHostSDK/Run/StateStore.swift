@@ -1,16 +1,16 @@
 import CTaskHost
 
-/// The durable values of one identifier, shared by its runs and kept across restarts.
+/// The durable values of one identifier, which its runs share and restarts keep.
 ///
-/// A key is 1 to 256 bytes of UTF-8 without NUL, a value at most 1 MiB; 10,000 keys and 64 MiB an identifier. Every function throws
-/// ``TaskHostError``: `invalid` for a malformed key, `tooBig` and `limit` for what is over those limits, `unavailable` if nothing was
+/// A key is 1 to 256 bytes of UTF-8 without NUL, a value at most 1 MiB; an identifier has at most 10,000 keys and 64 MiB. Every function throws
+/// ``TaskHostError``: `invalid` for a malformed key, `tooBig` and `limit` above those limits, `unavailable` if nothing was
 /// stored, `stale` once the run is over.
 public struct StateStore: Sendable {
   let run: RunHandle
 
   package init(run: RunHandle) { self.run = run }
 
-  /// The value of `key`, `nil` if there is none.
+  /// The value of `key`; `nil` if there is none.
   public func get(_ key: String) throws(TaskHostError) -> [UInt8]? {
     let key = try Self.checked(key)
     return try run.read { buffer, capacity, length in
@@ -26,7 +26,7 @@ public struct StateStore: Sendable {
     }
   }
 
-  /// Removes a value; durable when this returns. A key that has none is left alone.
+  /// Removes a value; durable when this returns. Does nothing if there is none.
   public func remove(_ key: String) throws(TaskHostError) {
     let key = try Self.checked(key)
     let status = key.withCString { run.functions.pointee.state_set(run.task, $0, nil, 0) }

@@ -1,7 +1,7 @@
 public import FoundationEssentials
 public import Logging
 
-/// One run: what it was given, and what it may ask of the host.
+/// One run: its payload and its access to the host.
 ///
 /// Usable from any thread while the run is live, grace included. Once the run is over, calls throw ``TaskHostError`` with the code `stale`
 /// or do nothing.
@@ -15,7 +15,7 @@ public struct TaskContext<Payload: Sendable>: Sendable {
   /// The task identifier that runs.
   public let identifier: String
 
-  /// The request's id, the same over all its attempts: the key to be idempotent with.
+  /// The request's id, the same for all its attempts: use it as the idempotency key.
   public let requestID: String
 
   /// 1 on the first run, one more for each attempt spent.
@@ -33,10 +33,10 @@ public struct TaskContext<Payload: Sendable>: Sendable {
   /// Whether the run has expired; true once it is over.
   public var isExpired: Bool { run.isExpired }
 
-  /// Why the run was asked to stop, ``StopReason/none`` while it was not.
+  /// Why the run was asked to stop; ``StopReason/none`` if it was not.
   public var stopReason: StopReason { run.stopReason }
 
-  /// A logger that writes to the run's log, every level, with metadata appended as `key=value`. Each use makes a new one: keep a copy to
+  /// A logger that writes all levels to the run's log, with metadata appended as `key=value`. Each access creates a new one: keep a copy to
   /// give it metadata.
   public var logger: Logger {
     Logger(label: identifier) { [run] _ in TaskLogHandler(run) }
@@ -45,7 +45,7 @@ public struct TaskContext<Payload: Sendable>: Sendable {
   /// The host's wall clock, which is virtual under test.
   public var now: Date { run.now }
 
-  /// Reports progress, for people and for stall detection. `total` 0: unknown.
+  /// Reports progress, for people and for stall detection. A `total` of 0 means unknown.
   public func progress(_ completed: UInt64, of total: UInt64) {
     _ = run.functions.pointee.progress(run.task, completed, total)
   }
@@ -65,17 +65,17 @@ public struct TaskContext<Payload: Sendable>: Sendable {
     try setOutput(try JSON.encode(value))
   }
 
-  /// Says why the run fails or retries, a sentence for the operator; the last call wins. At most 8 KiB; the host cuts and marks the rest.
+  /// Sets the sentence for the operator: why the run fails or retries. The last call wins. At most 8 KiB; the host cuts and marks the rest.
   public func setMessage(_ text: String) {
     run.setMessage(text)
   }
 
-  /// Suspends the calling task without blocking the run's thread, so sibling tasks go on.
+  /// Suspends the calling task without blocking the run's thread, so sibling tasks continue.
   ///
-  /// Time is the machine's monotonic clock; under `TaskHostTesting`, whose host offers the extension `org.taskhost.virtual-time/1`, it is
-  /// the test's virtual clock, so a handler that sleeps with this function, not with `Task.sleep`, is tested in no time.
+  /// Uses the machine's monotonic clock; under `TaskHostTesting`, the test's virtual clock. So a test of a handler that sleeps with this
+  /// function, instead of `Task.sleep`, does not wait.
   ///
-  /// - Throws: `CancellationError` at expiration and when the calling task is cancelled; at once where that was before the call.
+  /// - Throws: `CancellationError` when the run expires or the calling task is cancelled; at once if that happened before the call.
   public func sleep(for duration: Duration) async throws {
     if isExpired { throw CancellationError() }
     if let clock = run.virtualTime {
@@ -89,7 +89,7 @@ public struct TaskContext<Payload: Sendable>: Sendable {
   /// The identifier's durable values.
   public var state: StateStore { StateStore(run: run) }
 
-  /// Where an earlier run of this request left off.
+  /// The place at which an earlier run of this request stopped.
   public var checkpoint: Checkpoint { Checkpoint(run: run) }
 
   /// Submits a request; it is durable when this returns.
@@ -108,7 +108,7 @@ public struct TaskContext<Payload: Sendable>: Sendable {
 }
 
 extension TaskContext where Payload: Decodable {
-  /// Copies what the run was given, so it stays usable when the host's memory is gone, and decodes the payload.
+  /// Copies what the host lends, and decodes the payload.
   ///
   /// - Throws: ``TaskHostError`` when the run is over, `DecodingError` or what the payload's own decoding throws.
   init(_ run: RunHandle) throws {

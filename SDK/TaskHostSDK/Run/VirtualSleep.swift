@@ -1,6 +1,6 @@
 import Synchronization
 
-/// One sleep on a test host's clock: ended once, by the host's wake-up or by cancellation, whichever comes first.
+/// One sleep on a test host's clock. The host's wake-up or cancellation ends it, whichever comes first.
 final class VirtualSleep: Sendable {
   private enum State {
     case new
@@ -30,7 +30,7 @@ final class VirtualSleep: Sendable {
       context.release()
       end()
     } else if state.withLock({ if case .over = $0 { true } else { false } }) {
-      // Cancelled between the two: there was no wake-up yet that could have been withdrawn.
+      // It was cancelled between the two, when there was no wake-up to withdraw yet.
       withdraw()
     }
   }
@@ -49,7 +49,7 @@ final class VirtualSleep: Sendable {
     end()
   }
 
-  /// Gives the host's reference back, if the host will not call any more.
+  /// Releases the host's reference, if the host will not call any more.
   private func withdraw() {
     let context = Unmanaged.passUnretained(self)
     if clock.withdraw(context.toOpaque()) { context.release() }

@@ -106,3 +106,19 @@ public final class TypedCall: @unchecked Sendable {  // reason: what it points t
     return TypedReturn(verdict: .success, output: output, message: isCut ? "the returned text was cut: its output has \(limit) bytes" : nil)
   }
 }
+
+/// A signature that cannot be called on this machine, or a success rule that does not fit it.
+public enum TypedCallError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// libffi refused the types.
+  case unsupported(status: Int)
+  /// The success rule says nothing about such a result.
+  case success(SuccessRuleError)
+
+  /// What was seen.
+  public var description: String {
+    switch self {
+    case .unsupported(let status): "libffi cannot call a function of this signature here (ffi_prep_cif: \(status))"
+    case .success(let error): error.description
+    }
+  }
+}
