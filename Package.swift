@@ -269,7 +269,9 @@ let package = Package(
       name: "TaskHostSDKTests", dependencies: ["CTaskHost", "TaskHostSDK", "TestSupport", logging], swiftSettings: settings),
     .testTarget(
       name: "TokenRefreshTests",
-      dependencies: ["CLibSSL", "COpenSSL", "StrictText", "TestSupport", "TokenRefresh", logging, nioCore, nioHTTP1, nioPosix],
+      dependencies: [
+        "CLibSSL", "COpenSSL", "StrictText", "TaskHostSDK", "TestSupport", "TokenRefresh", logging, nioCore, nioHTTP1, nioPosix,
+      ],
       swiftSettings: settings),
     .systemLibrary(name: "CLibSSL", path: "Tests/CLibSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
     .testTarget(name: "EndToEndTests", dependencies: ["Failpoints", "TestSupport"], swiftSettings: settings),

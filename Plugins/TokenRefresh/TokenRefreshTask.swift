@@ -25,13 +25,7 @@ struct TokenRefreshTask: BackgroundTask {
       // What was refreshed is refreshed: a lost output must not make the host try it again.
       task.logger.warning("the output is not recorded: \(error)")
     }
-    return switch report.outcome {
-    case .success: .success
-    case .noop: .noop
-    case .snooze(let after): .snooze(after: after)
-    case .retry(let after): .retry(after: after)
-    case .failure: .failure
-    }
+    return report.outcome
   }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import StrictText
+import TaskHostSDK
 import Testing
 
 @testable import TokenRefresh

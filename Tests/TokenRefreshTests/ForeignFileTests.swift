@@ -1,4 +1,5 @@
 import Foundation
+import TaskHostSDK
 import Testing
 
 @testable import TokenRefresh

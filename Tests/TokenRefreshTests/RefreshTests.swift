@@ -1,6 +1,7 @@
 import Foundation
 import StrictText
 import Synchronization
+import TaskHostSDK
 import Testing
 
 @testable import TokenRefresh

@@ -1,4 +1,5 @@
 import Foundation
+import TaskHostSDK
 import Testing
 
 @testable import TokenRefresh
@@ -12,8 +13,8 @@ import Testing
       ([.signedOut, .signedOut], .failure), ([.refreshed, .failed], .failure),
       ([.inProgress, .failed], .snooze(after: RunReport.waitForOthers)),
       ([.refreshed, .skipped, .inProgress], .snooze(after: nil)), ([.retry, .skipped, .failed, .refreshed], .retry(after: nil)),
-    ] as [([AccountReport.Result], RunReport.Outcome)])
-  func outcome(_ results: [AccountReport.Result], _ expected: RunReport.Outcome) {
+    ] as [([AccountReport.Result], TaskResult)])
+  func outcome(_ results: [AccountReport.Result], _ expected: TaskResult) {
     #expect(RunReport(accounts: results.map { AccountReport(name: "a", result: $0) }).outcome == expected)
   }
 

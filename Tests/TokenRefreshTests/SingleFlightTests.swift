@@ -1,5 +1,6 @@
 import TestSupport
 import Foundation
+import TaskHostSDK
 import Testing
 
 @testable import TokenRefresh

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TaskHostSDK
 
 /// What came of a run: the accounts, how it ends, and a sentence for the operator.
 struct RunReport: Sendable, Equatable {
@@ -8,14 +9,6 @@ struct RunReport: Sendable, Equatable {
   /// In the order of the settings.
   let accounts: [AccountReport]
 
-  enum Outcome: Sendable, Equatable {
-    case success
-    case noop
-    case snooze(after: Duration?)
-    case retry(after: Duration?)
-    case failure
-  }
-
   /// Decided by what calls for the most urgent reaction:
   ///
   /// 1. an account had trouble that may pass: retry, when the first of their servers wants to be asked, else after the host's backoff;
@@ -24,7 +17,7 @@ struct RunReport: Sendable, Equatable {
   /// 4. something was refreshed: success; else noop.
   ///
   /// A signed-out account beside healthy ones does not fail the run: it stands in the message and the output of each.
-  var outcome: Outcome {
+  var outcome: TaskResult {
     let troubled = accounts.filter { $0.result == .retry }
     if !troubled.isEmpty {
       let waits = troubled.compactMap(\.retryAfter)
