@@ -11,15 +11,21 @@ extension TypedArguments {
   public init(payload: [UInt8], of signature: TypedSignature) throws(TypedPayloadError) {
     let members = signature.members
     var values: [TypedValue?] = Array(repeating: nil, count: members.count)
-    if !payload.isEmpty { try Self.read(payload, members: members, into: &values) }
+    do {
+      if !payload.isEmpty { try Self.read(payload, members: members, into: &values) }
+    } catch let error as TypedPayloadError {
+      throw error
+    } catch {
+      throw TypedPayloadError(argument: nil, flaw: "the payload is not JSON: \(error)")
+    }
     self.values = try Self.complete(values, members: members)
   }
 
-  private static func read(_ payload: [UInt8], members: [TypedParameter], into values: inout [TypedValue?]) throws(TypedPayloadError) {
-    var scanner = PayloadScanner(payload)
+  private static func read(_ payload: [UInt8], members: [TypedParameter], into values: inout [TypedValue?]) throws {
+    var scanner = JSONScanner(payload)
     scanner.skipBlanks()
     guard scanner.take("{") else {
-      let value = try scanner.value()
+      let value = try scanner.payloadValue()
       throw TypedPayloadError(
         argument: nil, flaw: "the payload must be a JSON object with the arguments by name, like {\"name\": value}: it is \(value.kind)")
     }
@@ -35,7 +41,7 @@ extension TypedArguments {
       scanner.skipBlanks()
       guard scanner.take(":") else { throw scanner.failure("':' is expected behind a member's name") }
       scanner.skipBlanks()
-      values[index] = try TypedValue(scanner.value(), for: members[index])
+      values[index] = try TypedValue(scanner.payloadValue(), for: members[index])
       scanner.skipBlanks()
     }
     guard scanner.take("}") else {

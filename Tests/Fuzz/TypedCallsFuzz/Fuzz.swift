@@ -1,3 +1,5 @@
+import StrictText
+
 @testable import TypedCalls
 
 /// A signature with every type, required and optional.
@@ -61,7 +63,7 @@ private func checkText(_ bytes: [UInt8]) {
   for limit in [2, 64, 65_536] {
     let (text, _) = JSONText.string(bytes, limit: limit)
     precondition(text.count <= limit, "an output is too long")
-    var scanner = PayloadScanner(text)
+    var scanner = JSONScanner(text)
     precondition((try? scanner.string()) != nil && scanner.next == nil, "an output is no JSON")
   }
 }
