@@ -131,11 +131,11 @@ struct QueryParameters {
 
 extension Conditions {
   /// The condition with that name.
-  init(known name: String, field: String) throws(RequestRefusal) {
+  init(known name: String, field: @autoclosure () -> String) throws(RequestRefusal) {
     guard let condition = Conditions(name: name) else {
       let hint = NearestName.hint(for: name, among: Conditions.named.map(\.name))
       throw RequestRefusal(
-        .invalid, "there is no condition \"\(String(name.prefix(80)).escapingControlCharacters)\"\(hint)", field: field)
+        .invalid, "there is no condition \"\(String(name.prefix(80)).escapingControlCharacters)\"\(hint)", field: field())
     }
     self = condition
   }

@@ -22,7 +22,7 @@ extension SubmissionReader {
     case .deadline, .deadlineUnix: request.deadline = try moment(value, field)
     case .every: request.repetition = RepeatRule(.every(try milliseconds(value, field)), missed: try missed(node))
     case .cron: request.repetition = RepeatRule(.cron(try cron(value, of: node)), missed: try missed(node))
-    case .everyEvent: request.repetition = try truth(value, field) ? RepeatRule(.event) : nil
+    case .everyEvent: if try truth(value, field) { request.repetition = RepeatRule(.event) }
     case .event: request.event = EventTrigger(try text(value, field), debounce: try debounce(node))
     case .watch: request.event = EventTrigger(EventTrigger.filePrefix + (try text(value, field)), debounce: try debounce(node))
     // Read with the fields that they say more about.

@@ -4,8 +4,8 @@ import TaskModel
 
 /// Values as members have them.
 extension SubmissionReader {
-  func text(_ node: JSONNode, _ field: RequestField, part: String = "") throws(RequestRefusal) -> String {
-    guard let text = node.string else { throw field.refusal("must be a string, this is \(node.kind)", part: part) }
+  func text(_ node: JSONNode, _ field: RequestField, part: @autoclosure () -> String = "") throws(RequestRefusal) -> String {
+    guard let text = node.string else { throw field.refusal("must be a string, this is \(node.kind)", part: part()) }
     return text
   }
 

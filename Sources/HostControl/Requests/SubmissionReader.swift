@@ -63,20 +63,23 @@ struct SubmissionReader {
     }
   }
 
-  /// The fields of an object that has no others than those known, and none that do not go together.
-  static func fields(
-    of members: [JSONMember], among known: [RequestField] = RequestField.allCases
-  ) throws(RequestRefusal) -> [RequestField] {
+  /// The fields that the members of an object are, which has no others than those known and none that do not go together.
+  ///
+  /// - Parameter known: The fields that it may have; nil: all.
+  static func fields(of members: [JSONMember], among known: [RequestField]? = nil) throws(RequestRefusal) -> [RequestField] {
     var fields: [RequestField] = []
     fields.reserveCapacity(members.count)
+    var isEveryEvent = true
     for member in members {
-      guard let field = RequestField(rawValue: member.name), known.contains(field) else {
-        throw unknown(member.name, among: known.map(\.rawValue))
+      guard let field = RequestField(rawValue: member.name), known?.contains(field) != false else {
+        throw unknown(member.name, among: (known ?? RequestField.allCases).map(\.rawValue))
       }
-      // One that is false says nothing.
-      if field != .everyEvent || member.node.bool != false { fields.append(field) }
+      if field == .everyEvent, member.node.bool == false { isEveryEvent = false }
+      fields.append(field)
     }
-    if let (field, sentence) = RequestField.misfit(among: fields, name: \.rawValue) {
+    // One that is false says nothing.
+    let said = isEveryEvent ? fields : fields.filter { $0 != .everyEvent }
+    if let (field, sentence) = RequestField.misfit(among: said, name: \.rawValue) {
       throw RequestRefusal(.invalid, sentence, field: field)
     }
     return fields
@@ -95,7 +98,7 @@ struct SubmissionReader {
     known = checked
     var request = TaskRequest(identifier: checked)
     let given = try Self.fields(of: members)
-    for field in given { if let value = node[field] { try read(field, value, of: node, into: &request) } }
+    for (field, member) in zip(given, members) { try read(field, member.node, of: node, into: &request) }
     if request.uniqueKey != nil, request.onConflict == .none {
       guard !given.contains(.onConflict) else {
         throw RequestField.onConflict.refusal("none with a unique_key: choose keep, replace, update or append, or leave the key out")

@@ -55,11 +55,17 @@ public enum RequestField: String, Sendable, CaseIterable {
     }
   }
 
-  /// Fields that say the same thing in different ways: a request has at most one of each group.
-  private static let alternatives: [[RequestField]] = [
-    [.payload, .payloadBase64], [.delay, .earliestBeginUnix, .earliestBegin], [.deadline, .deadlineUnix], [.event, .watch],
-    [.every, .cron, .everyEvent],
-  ]
+  /// The fields, this one among them, that say the same thing in different ways: a request has at most one. Empty if nothing else says it.
+  private var alternatives: [RequestField] {
+    switch self {
+    case .payload, .payloadBase64: [.payload, .payloadBase64]
+    case .delay, .earliestBegin, .earliestBeginUnix: [.delay, .earliestBeginUnix, .earliestBegin]
+    case .deadline, .deadlineUnix: [.deadline, .deadlineUnix]
+    case .event, .watch: [.event, .watch]
+    case .every, .cron, .everyEvent: [.every, .cron, .everyEvent]
+    default: []
+    }
+  }
 
   /// The fields that this one says more about; empty if it stands by itself.
   private var subjects: [RequestField] {
@@ -78,17 +84,16 @@ public enum RequestField: String, Sendable, CaseIterable {
   public static func misfit(
     among given: [RequestField], name: (RequestField) -> String
   ) -> (field: RequestField, sentence: String)? {
-    for group in alternatives {
-      var first: RequestField?
-      for field in group where given.contains(field) {
-        if let first { return (field, "\(name(first)) and \(name(field)) exclude each other: give one of them") }
-        first = field
-      }
-    }
     for field in given {
+      let alternatives = field.alternatives
+      if alternatives.contains(where: { $0 != field && given.contains($0) }) {
+        let chosen = alternatives.filter(given.contains)
+        return (chosen[1], "\(name(chosen[0])) and \(name(chosen[1])) exclude each other: give one of them")
+      }
       let subjects = field.subjects
-      guard !subjects.isEmpty, !subjects.contains(where: given.contains) else { continue }
-      return (field, "\(name(field)) is about \(subjects.map(name).joined(separator: " or ")): give that too, or leave it out")
+      if !subjects.isEmpty, !subjects.contains(where: given.contains) {
+        return (field, "\(name(field)) is about \(subjects.map(name).joined(separator: " or ")): give that too, or leave it out")
+      }
     }
     return nil
   }
@@ -120,12 +125,12 @@ extension RequestField {
 
   /// Refuses a key that is empty, too long, or has a NUL, which ends a text in C; `printable` allows ASCII only: two spellings of one letter
   /// would be one key in Swift and two in a database.
-  public func check(key: String, printable: Bool = false, part: String = "") throws(RequestRefusal) {
+  public func check(key: String, printable: Bool = false, part: @autoclosure () -> String = "") throws(RequestRefusal) {
     guard (1...Limits.keyBytes).contains(key.utf8.count) else {
-      throw refusal("1 to \(Limits.keyBytes) bytes are allowed: send a hash of a longer one", part: part)
+      throw refusal("1 to \(Limits.keyBytes) bytes are allowed: send a hash of a longer one", part: part())
     }
     guard key.utf8.allSatisfy({ printable ? 0x20...0x7E ~= $0 : $0 != 0 }) else {
-      throw refusal("it has \(printable ? "a character other than printable ASCII" : "a NUL character"): leave that out", part: part)
+      throw refusal("it has \(printable ? "a character other than printable ASCII" : "a NUL character"): leave that out", part: part())
     }
   }
 
