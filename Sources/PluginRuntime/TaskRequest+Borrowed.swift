@@ -10,7 +10,7 @@ extension TaskRequest {
     }
     guard raw.reserved == 0 else { throw CallFailure(.invalid, "reserved is \(raw.reserved); it must be 0") }
     let payloadBytes = Int(clamping: raw.payload_length)
-    do { try RequestField.check(payloadBytes: payloadBytes) } catch { throw CallFailure(error) }
+    do { try RequestField.payload.check(payloadBytes: payloadBytes) } catch { throw CallFailure(error) }
     let begin = raw.earliest_begin_unix_ms
     let isPaced = begin == Int64(TASKHOST_BEGIN_PACED)
     self.init(

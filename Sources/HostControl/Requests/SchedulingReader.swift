@@ -48,9 +48,7 @@ enum SchedulingReader {
     let node = try SubmissionReader.parse(bytes, opaque: [RequestField.payload.rawValue])
     let given = try fields(of: node, among: [.payload, .payloadBase64], as: "{\"payload\": …}")
     guard let field = given.first, let value = node[field] else { return nil }
-    let payload = try SubmissionReader(bytes: bytes).payload(field, value)
-    try RequestField.check(payloadBytes: payload.count)
-    return payload
+    return try SubmissionReader(bytes: bytes).payload(field, value)
   }
 
   /// `{"identifier": …}`

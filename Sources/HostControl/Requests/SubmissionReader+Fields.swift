@@ -52,10 +52,9 @@ extension SubmissionReader {
   }
 
   func payload(_ field: RequestField, _ value: JSONNode) throws(RequestRefusal) -> [UInt8] {
-    guard field == .payloadBase64 else { return Array(bytes[value.range]) }
-    guard let decoded = Base64.decode(try text(value, field)) else {
-      throw field.refusal("is not base64 (RFC 4648 §4, with padding, without blanks)")
-    }
+    let decoded = field == .payload ? Array(bytes[value.range]) : Base64.decode(try text(value, field))
+    guard let decoded else { throw field.refusal("is not base64 (RFC 4648 §4, with padding, without blanks)") }
+    try field.check(payloadBytes: decoded.count)
     return decoded
   }
 

@@ -141,8 +141,8 @@ extension RequestField {
   }
 
   /// Refuses a payload of more than ``Limits/payloadBytes``.
-  public static func check(payloadBytes count: Int) throws(RequestRefusal) {
+  public func check(payloadBytes count: Int) throws(RequestRefusal) {
     guard count > Limits.payloadBytes else { return }
-    throw payload.refusal("\(count) bytes, more than \(Limits.payloadBytes): pass a file's path instead", code: .tooBig)
+    throw refusal("\(count) bytes, more than \(Limits.payloadBytes): pass a file's path instead", code: .tooBig)
   }
 }

@@ -4,7 +4,7 @@ extension TaskRequest {
   /// Every entry calls it where a request arrives, and the scheduler before it stores one. What depends on the host, such as its handlers,
   /// its configuration and its clock, is the scheduler's to check.
   public func check() throws(RequestRefusal) {
-    try RequestField.check(payloadBytes: payload.count)
+    try RequestField.payload.check(payloadBytes: payload.count)
     try RequestField.priority.check(priority, in: Limits.priorities)
     try checkKeys()
     try checkGates()
