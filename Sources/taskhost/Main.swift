@@ -13,11 +13,11 @@ import TaskHost
 enum Main {
   static func main() {
     // A case of `plugins check`: the process is the plugin's alone, its main thread serves the plugin's main queue.
-    if CommandLine.arguments.dropFirst().first == CaseProcess.argument { CaseProcess.main() }
-    if CommandLine.arguments.dropFirst().first == "run" {
-      FatalSignals.endTheProcess()
-      IdleSignals.ignore()
-      // Before anything is started: the libraries that a host stands on end the process, or wait for ever, where they get no thread.
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    if arguments.first == CaseProcess.argument { CaseProcess.main() }
+    if arguments.first == "run" {
+      HostSignals.prepare()
+      // Checked before anything is started: without a thread, the libraries that a host uses end the process or wait forever.
       if let obstacle = ProcessLimits.obstacle {
         Terminal.note("taskhost: \(obstacle)")
         exit(HostFailure.ExitCode.temporary.rawValue)
@@ -25,31 +25,8 @@ enum Main {
       NIOSingletons.groupLoopCountSuggestion = 2
       NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor()
     }
-    let arguments = Array(CommandLine.arguments.dropFirst())
-    let ended = Ended()
+    let ended = Awaited<Int32>()
     Task.detached { ended.set(await TaskHostCommand.status(of: arguments)) }
     exit(ended.wait())
-  }
-
-  /// The exit code, once it is known.
-  private final class Ended: @unchecked Sendable {  // reason: touched with `monitor` held
-    private let monitor = Monitor()
-    private var status: Int32?
-
-    func set(_ value: Int32) {
-      monitor.locked {
-        status = value
-        monitor.signal()
-      }
-    }
-
-    func wait() -> Int32 {
-      monitor.locked {
-        while true {
-          if let status { return status }
-          monitor.wait()
-        }
-      }
-    }
   }
 }

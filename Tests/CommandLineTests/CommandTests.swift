@@ -227,7 +227,7 @@ import Testing
       try Data().write(to: URL(filePath: "\(directory)/file"))
       let file = try await TaskHostProcess.run(["submit", "a", "--wait", "--socket", "\(directory)/file"])
       #expect(file.status == 5)
-      #expect(file.errors.contains("is no socket"))
+      #expect(file.errors.contains("is not a socket"))
     }
   }
 

@@ -368,7 +368,7 @@ struct CommandLineTests {
       #expect(new["id"]?.string != id)
       try await host.request(new["id"]?.string ?? "", is: "succeeded")
       let none = try await host.cli("simulate", "expire", "test.script")
-      #expect(none.status == 0 && none.errors.contains("nothing of test.script is running"))
+      #expect(none.status == 0 && none.errors.contains("no run of test.script is live"))
     }
   }
 

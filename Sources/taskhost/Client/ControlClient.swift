@@ -9,19 +9,17 @@ struct ControlClient: Sendable {
   private static let timeout = Duration.seconds(60)
   /// Largest answer: a listing of 10,000.
   private static let answerBytes = 256 * 1_048_576
-  /// Largest answer that tells why there are no events.
+  /// Largest answer that says why there are no events.
   private static let refusalBytes = 65_536
 
   /// The socket's path. Nothing is connected yet.
   let socket: String
 
-  /// `GET`.
   func get(_ path: String) async throws -> Answer { try await send("GET", path) }
 
-  /// `POST`, with a JSON body or none.
   func post(_ path: String, _ body: [UInt8]? = nil) async throws -> Answer { try await send("POST", path, body) }
 
-  /// Sends a request and reads the answer; an error the host answers is thrown.
+  /// Sends a request, with a JSON body or none, and reads the answer; throws an error that the host answers.
   func send(_ method: String, _ path: String, _ body: [UInt8]? = nil) async throws -> Answer {
     let (status, bytes): (Int, [UInt8])
     do {
@@ -45,12 +43,12 @@ struct ControlClient: Sendable {
     return (status, bytes)
   }
 
-  /// Subscribes to the host's events. When this returns, everything that happens from now on will be in the stream.
+  /// Subscribes to the host's events. Everything that happens after this returns will be in the stream.
   ///
   /// - Parameter request: Only events of the request with this id.
-  /// - Returns: The events; the stream ends when the host does. They are read as long as the process lives.
+  /// - Returns: The events until the host ends. A thread reads them as long as the process lives.
   func subscribe(request: String? = nil) async throws -> AsyncThrowingStream<ServerSentEvent, any Error> {
-    let path = "/v1/stream" + (request.map { "?request=\(Self.escape($0))" } ?? "")
+    let path = Self.path("/v1/stream", [("request", request)])
     let (stream, continuation) = AsyncThrowingStream<ServerSentEvent, any Error>.makeStream()
     onThread("events", { if case .failure(let error) = $0 { continuation.finish(throwing: error) } else { continuation.finish() } }) {
       let connection = try ControlConnection(to: socket, timeout: Self.timeout)
@@ -67,10 +65,10 @@ struct ControlClient: Sendable {
         if case .comment = event { return stream }
       }
     } catch { throw unreachable(error) }
-    throw CommandFailure(.noHost, socket, "the host went away", remedy: "start it again: taskhost run")
+    throw gone
   }
 
-  /// Does something that blocks on a thread of its own.
+  /// Runs a blocking `body` on its own thread.
   private func onThread<Success: Sendable>(
     _ name: String, _ end: @escaping @Sendable (Result<Success, any Error>) -> Void, _ body: @escaping @Sendable () throws -> Success
   ) {
@@ -87,8 +85,17 @@ struct ControlClient: Sendable {
     }
   }
 
+  /// The failure of a command whose stream ended with the host.
+  var gone: CommandFailure { CommandFailure(.noHost, socket, "the host went away", remedy: "start it again: taskhost run") }
+
   /// Text as part of a path or a query.
   static func escape(_ text: String) -> String { PercentEncoding.encode(text, keeping: "-._~") }
+
+  /// A path with the parts of `query` that have a value.
+  static func path(_ path: String, _ query: [(name: String, value: String?)]) -> String {
+    let parts = query.compactMap { name, value in value.map { "\(name)=\(escape($0))" } }
+    return parts.isEmpty ? path : "\(path)?\(parts.joined(separator: "&"))"
+  }
 
   private func refusal(_ bytes: [UInt8], status: Int) -> CommandFailure {
     guard let answer = try? Answer(bytes).read(ErrorAnswer.self) else {
@@ -98,14 +105,14 @@ struct ControlClient: Sendable {
     return CommandFailure(.refused, nil, answer.error.message)
   }
 
-  /// Says what is the matter with the socket; `error` only where the socket looks well.
+  /// Says what is wrong with the socket; mentions `error` only if the socket looks fine.
   private func unreachable(_ error: any Error) -> CommandFailure {
     if let failure = error as? CommandFailure { return failure }
     let start = "start one: taskhost run, or name its socket: --socket PATH"
     switch SocketFile.state(of: socket) {
     case .absent: return CommandFailure(.noHost, socket, "no host is running there", remedy: start)
     case .stale: return CommandFailure(.noHost, socket, "its host is gone", remedy: start)
-    case .other: return CommandFailure(.noHost, socket, "is no socket", remedy: start)
+    case .other: return CommandFailure(.noHost, socket, "is not a socket", remedy: start)
     case .unknown(let reason): return CommandFailure(.noHost, socket, reason, remedy: "may you use this socket?")
     case .live: return CommandFailure(.noHost, socket, "the host did not answer: \(error)", remedy: "try again; see its log")
     }

@@ -47,8 +47,8 @@ struct ControlConnection: ~Copyable {
   /// Reads the answer.
   ///
   /// - Parameters:
-  ///   - timeout: Longest wait for all of it; nil: as long as it takes.
-  ///   - take: Called with the status and each part of the body. False ends it.
+  ///   - timeout: Longest wait for the whole answer; nil for no limit.
+  ///   - take: Called with the status and each part of the body. Returns false to stop reading.
   /// - Returns: The status.
   func answer(timeout: Duration?, _ take: (_ status: Int, _ part: [UInt8]) -> Bool) throws -> Int {
     let deadline = timeout.map { ContinuousClock.now + $0 }
@@ -73,7 +73,9 @@ struct ControlConnection: ~Copyable {
 
   private func limitReads(to left: Duration) throws(Failure) {
     guard left > .zero else { throw .system(EAGAIN) }
-    var limit = timeval(tv_sec: Int(left.components.seconds), tv_usec: 1000)
+    // Rounds up to a microsecond: a limit of 0 would mean none.
+    let (seconds, attoseconds) = (left + .nanoseconds(999)).components
+    var limit = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
   }
 }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import HostThreads
+import HostControl
 import StrictText
 import TaskModel
 
@@ -67,7 +67,7 @@ struct FollowSession {
       Terminal.note("\(level): \(message.escapingControlCharacters)")
     case .again(let outcome, let message, let due):
       Terminal.progress("")
-      let when = MomentText.relative(due, now: SystemClock().wallTime.unixMilliseconds)
+      let when = MomentText.relative(due, now: MomentText.now)
       let why = message.map { ": \($0.escapingControlCharacters)" } ?? ""
       Terminal.note("\(outcome)\(why); again \(when)")
     case .ended: break
@@ -108,10 +108,9 @@ struct FollowSession {
       writer.name("submission")
       writer.raw(submission.bytes)
       writer.member("outcome", "\(end)")
-      if let run {
-        writer.name("run")
-        writer.raw(run.bytes)
-      }
+      guard let run else { return }
+      writer.name("run")
+      writer.raw(run.bytes)
     }
   }
 }

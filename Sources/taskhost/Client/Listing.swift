@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// An answer that may have more after it.
 protocol PagedAnswer: Decodable {
-  /// What to send as `after` to have what comes next; nil: nothing does.
+  /// What to send as `after` to get the next page; nil if there is none.
   var next: String? { get }
 }
 
@@ -13,42 +13,50 @@ protocol ListingPage: PagedAnswer {
   var rows: [Row] { get }
 }
 
-/// A listing that the host answers page by page.
+/// What the host answers page by page.
 enum Listing {
-  /// Of a page that is passed on, all that is read.
-  private struct Rest: PagedAnswer {
+  /// All that is read of a page that is printed as JSON.
+  private struct Cursor: PagedAnswer {
     let next: String?
   }
 
-  /// Rows of a page at most.
-  private static let atOnce = 10_000
-
-  /// Asks for rows until there are `limit`, or no more. A row whose id was there before is left out.
-  ///
-  /// - Parameters:
-  ///   - path: With its query, but without limit and cursor.
-  ///   - json: Print the host's answers, one a line, and return no rows.
+  /// Asks for rows until there are `limit`, or no more. Leaves out rows whose id came before. With `--json` it prints the answers instead.
   static func rows<Page: ListingPage>(
-    _ client: ControlClient, _ path: String, of page: Page.Type, limit: Int, json: Bool
+    of page: Page.Type, _ path: String, _ query: [(String, String?)], limit: Int, _ host: HostOptions
   ) async throws -> [Page.Row] {
     guard limit > 0 else { throw ValidationError("--limit: write a number from 1.") }
+    let atOnce = 10_000
+    if host.json {
+      try await pages(of: Cursor.self, "GET", path, query, atOnce: atOnce, limit: limit, host) { _ in }
+      return []
+    }
     var rows: [Page.Row] = []
     var seen: Set<String> = []
+    try await pages(of: page, "GET", path, query, atOnce: atOnce, limit: limit, host) { page in
+      rows += page.rows.filter { seen.insert($0.id).inserted }
+    }
+    return rows
+  }
+
+  /// Asks for one page after the other, and prints them with `--json`.
+  ///
+  /// - Parameters:
+  ///   - atOnce: The most rows of a page.
+  ///   - limit: The most rows of all pages.
+  static func pages<Page: PagedAnswer>(
+    of page: Page.Type, _ method: String, _ path: String, _ query: [(String, String?)], atOnce: Int, limit: Int = .max,
+    _ host: HostOptions, _ body: (Page) -> Void
+  ) async throws {
+    let client = host.client()
     var (asked, next) = (0, String?.none)
     repeat {
       let count = min(atOnce, limit - asked)
-      let cursor = next.map { "&after=\(ControlClient.escape($0))" } ?? ""
-      let answer = try await client.get("\(path)\(path.contains("?") ? "&" : "?")limit=\(count)\(cursor)")
+      let answer = try await client.send(method, ControlClient.path(path, query + [("limit", "\(count)"), ("after", next)]))
       asked += count
-      if json {
-        Terminal.print(answer.bytes)
-        next = try answer.read(Rest.self).next
-      } else {
-        let page = try answer.read(page)
-        next = page.next
-        rows += page.rows.filter { seen.insert($0.id).inserted }
-      }
+      if host.json { Terminal.print(answer.bytes) }
+      let page = try answer.read(page)
+      body(page)
+      next = page.next
     } while next != nil && asked < limit
-    return rows
   }
 }

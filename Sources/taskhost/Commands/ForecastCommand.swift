@@ -1,28 +1,26 @@
 import ArgumentParser
 
-/// `taskhost forecast`
 struct ForecastCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "forecast",
-    abstract: "What would run in the coming hours, if everything stayed as it is now.",
+    abstract: "Show what would run in the coming hours if nothing changed.",
     discussion: """
       EXAMPLES
         taskhost forecast
         taskhost forecast --hours 3 --json
       """)
 
-  @Option(help: ArgumentHelp("How far to look: 1 to 8784.", valueName: "number"))
+  @Option(help: ArgumentHelp("How many hours to look ahead: 1 to 8784.", valueName: "number"))
   var hours = 24
-  @Option(help: ArgumentHelp("At most so many runs.", valueName: "number"))
+  @Option(help: ArgumentHelp("The most runs to show.", valueName: "number"))
   var limit = 1000
-  @Flag(help: "Print the host's answer as JSON.")
-  var json = false
-  @OptionGroup var socketOptions: SocketOptions
+  @OptionGroup var host: HostOptions
 
   func run() async throws {
-    let answer = try await socketOptions.client().get("/v1/forecast?hours=\(hours)&limit=\(limit)")
-    if json { return Terminal.print(answer.bytes) }
-    let forecast: ForecastAnswer = try answer.read()
+    try await host.ask("/v1/forecast?hours=\(hours)&limit=\(limit)") { show(try $0.read()) }
+  }
+
+  private func show(_ forecast: ForecastAnswer) {
     var runs = TextTable("AT", "", "IDENTIFIER", "TAKES", "REQUEST")
     for entry in forecast.entries {
       runs.add(

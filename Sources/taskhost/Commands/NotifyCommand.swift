@@ -2,14 +2,13 @@ import ArgumentParser
 import StrictText
 import TaskModel
 
-/// `taskhost notify`
 struct NotifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "notify",
     abstract: "Wake the requests that wait for an event.",
     discussion: """
-      Says how many requests it woke, and for how many it was merged into a run that
-      was to come anyway. That nothing waits for it is no error.
+      Prints how many requests the event woke, and for how many it was merged into a
+      run that was due anyway. It is not an error if nothing waits for the event.
 
       EXAMPLES
         taskhost notify deploy
@@ -20,15 +19,13 @@ struct NotifyCommand: AsyncParsableCommand {
   var event: String
   @Option(help: ArgumentHelp("What the runs get as their payload: JSON, @FILE with any bytes, or @-.", valueName: "json"))
   var payload: String?
-  @Flag(help: "Print the host's answer as JSON.")
-  var json = false
-  @OptionGroup var socketOptions: SocketOptions
+  @OptionGroup var host: HostOptions
 
   func run() async throws {
     let body = try payload.map { payload in try JSONWriter.object { try PayloadArgument.read(payload, into: &$0) } }
-    let answer = try await socketOptions.client().post("/v1/events/\(ControlClient.escape(event))", body)
-    if json { return Terminal.print(answer.bytes) }
-    Terminal.print(Self.sentence(try answer.read()))
+    try await host.ask("/v1/events/\(ControlClient.escape(event))", method: "POST", body: body) { answer in
+      Terminal.print(Self.sentence(try answer.read()))
+    }
   }
 
   /// What the event did.

@@ -5,14 +5,13 @@ import StrictText
 import TaskHost
 import TaskModel
 
-/// `taskhost plugins check`
 struct PluginsCheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Try whether a plugin keeps the rules of taskhost.h. For its author; needs no host.",
+    abstract: "Check that a plugin keeps the rules of taskhost.h. For its author; needs no host.",
     discussion: """
-      Each case runs in a process of its own, with the real runtime and a host around it that expires, refuses, drains and jumps in time.
-      The plugin's code runs as you, without a sandbox but in the case `worker`: check what you trust.
+      Each case runs in its own process, with the real runtime and a host around it that expires, refuses, drains and jumps in time.
+      The plugin's code runs as you, without a sandbox except in the case `worker`: check only code that you trust.
       A handler may refuse a payload that is not its own; only crashes, hangs and broken rules fail.
 
       EXAMPLES
@@ -33,7 +32,7 @@ struct PluginsCheckCommand: ParsableCommand {
   var payload: String?
   @Option(help: ArgumentHelp("A file with the plugin's settings, a JSON object.", valueName: "file.json"))
   var settings: String?
-  @Option(name: .customLong("case"), help: ArgumentHelp("Try only this; may be given several times.", valueName: "name"))
+  @Option(name: .customLong("case"), help: ArgumentHelp("Try only this case; may be repeated.", valueName: "name"))
   var cases: [String] = []
   @Option(help: ArgumentHelp("Repeat the random choices of an earlier check.", valueName: "number"))
   var seed: UInt64?
@@ -43,7 +42,7 @@ struct PluginsCheckCommand: ParsableCommand {
   var budget = "5s"
   @Option(help: ArgumentHelp("How long a handler may take to return once it has expired. (default: its kind's)", valueName: "duration"))
   var grace: String?
-  @Option(help: ArgumentHelp("How many cases are tried at once; most of their time they wait.", valueName: "number"))
+  @Option(help: ArgumentHelp("How many cases run at once; they mostly wait.", valueName: "number"))
   var jobs = 8
   @Flag(help: "List the cases.")
   var list = false
@@ -59,7 +58,7 @@ struct PluginsCheckCommand: ParsableCommand {
     for (option, text) in [("--timeout", timeout), ("--budget", budget), ("--grace", grace)] {
       guard let text else { continue }
       guard let milliseconds = DurationText.parse(text), 0 < milliseconds, milliseconds <= 86_400_000 else {
-        throw ValidationError("\(option) is no duration of up to a day: write it as 500ms, 30s or 2m.")
+        throw ValidationError("\(option) is not a duration of up to a day: write it as 500ms, 30s or 2m.")
       }
     }
     if !(1...64).contains(jobs) { throw ValidationError("--jobs is 1 to 64.") }
@@ -83,7 +82,7 @@ struct PluginsCheckCommand: ParsableCommand {
     } catch let failure as CheckFailure {
       throw CommandFailure(.failed, file, "it could not be checked", remedy: failure.observed)
     }
-    if json { Terminal.print(PluginsCheckText.json(of: report)) } else { printer.printSummary(of: report) }
+    if json { PluginsCheckText.printJSON(of: report) } else { printer.printSummary(of: report) }
     if !report.hasPassed { throw ExitCode(ExitStatus.failed.rawValue) }
   }
 

@@ -1,5 +1,5 @@
-import PluginCheck
 import StrictText
+import PluginCheck
 import TaskModel
 
 /// What `plugins check` prints.
@@ -18,14 +18,10 @@ struct PluginsCheckText {
       return
     }
     var writer = JSONWriter()
-    writer.beginArray()
-    for tried in CheckCase.allCases {
-      writer.object {
-        $0.member("case", tried.rawValue)
-        $0.member("summary", tried.summary)
-      }
+    writer.objects(CheckCase.allCases) { writer, tried in
+      writer.member("case", tried.rawValue)
+      writer.member("summary", tried.summary)
     }
-    writer.endArray()
     Terminal.print(writer.bytes)
   }
 
@@ -76,24 +72,22 @@ struct PluginsCheckText {
   private func painted(_ text: String, _ colour: Colour) -> String { usesColours ? colour.paint(text) : text }
 
   /// `--json`
-  static func json(of report: CheckReport) -> [UInt8] {
-    JSONWriter.object { writer in
+  static func printJSON(of report: CheckReport) {
+    Terminal.printObject { writer in
       writer.member("file", report.file)
       writer.member("passed", report.hasPassed)
       writer.member("seed", report.seed)
       writer.member("duration_ms", report.duration.wholeMilliseconds)
-      writer.array("handlers", report.registrations) { write($1, to: &$0) }
+      writer.array("handlers", report.registrations) { writer, registration in
+        writer.member("identifier", registration.identifier.rawValue)
+        writer.member("kind", registration.kind.rawValue)
+        writer.member("budget_ms", registration.budget?.wholeMilliseconds)
+        writer.member("max_concurrent_runs", registration.maxConcurrentRuns)
+        writer.member("display_name", registration.displayName)
+        writer.member("version", registration.version)
+      }
       writer.array("cases", report.results) { write($1, to: &$0) }
     }
-  }
-
-  private static func write(_ registration: HandlerRegistration, to writer: inout JSONWriter) {
-    writer.member("identifier", registration.identifier.rawValue)
-    writer.member("kind", registration.kind.rawValue)
-    writer.member("budget_ms", registration.budget?.wholeMilliseconds)
-    writer.member("max_concurrent_runs", registration.maxConcurrentRuns)
-    writer.member("display_name", registration.displayName)
-    writer.member("version", registration.version)
   }
 
   private static func write(_ result: CheckResult, to writer: inout JSONWriter) {
@@ -106,7 +100,7 @@ struct PluginsCheckText {
       writer.member("severity", finding.severity.rawValue)
       writer.member("seen", finding.seen)
       writer.member("rule", finding.rule)
-      if !finding.detail.isEmpty { writer.member("detail", finding.detail) }
+      writer.member("detail", finding.detail.isEmpty ? nil : finding.detail)
     }
   }
 }

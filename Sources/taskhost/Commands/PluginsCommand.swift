@@ -1,10 +1,9 @@
 import ArgumentParser
 
-/// `taskhost plugins`
 struct PluginsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "plugins",
-    abstract: "What is loaded or refused, and why; what authors need.",
+    abstract: "Show which plugins are loaded or refused, and why; tools for authors.",
     discussion: """
       EXAMPLES
         taskhost plugins

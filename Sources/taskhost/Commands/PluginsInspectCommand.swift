@@ -1,19 +1,18 @@
 import ArgumentParser
 import Glibc
-import PluginTrust
 import StrictText
+import PluginTrust
 import TaskHost
 import TaskModel
 
-/// `taskhost plugins inspect`
 struct PluginsInspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
-    abstract: "Show what a plugin file says of itself, and whether the host would load it. Runs none of its code, needs no host.",
+    abstract: "Show what a plugin file declares, and whether the host would load it. Runs none of its code, needs no host.",
     discussion: """
-      What the file registers is known only once it is launched, unless it carries a note that says so.
-      Of a manifest that adopts a library, NAME.task.toml, it shows the contract and the library.
-      Exits 1 when the host would refuse the file.
+      What the file registers is known only after a launch, unless the file carries a note that says so.
+      For a manifest that adopts a library, NAME.task.toml, it shows the contract and the library.
+      Exits 1 if the host would refuse the file.
 
       EXAMPLES
         taskhost plugins inspect plugins/libCleanup.so
@@ -30,13 +29,13 @@ struct PluginsInspectCommand: ParsableCommand {
     do {
       if file.hasSuffix(".task.toml") {
         let manifest = try PluginInspector.inspectManifest(file)
-        if json { Terminal.print(Self.json(of: manifest)) } else { Self.show(Self.rows(of: manifest)) }
+        if json { Self.printJSON(of: manifest) } else { Self.show(Self.rows(of: manifest)) }
       } else {
         let plugin = try PluginInspector.inspect(file)
-        if json { Terminal.print(Self.json(of: plugin)) } else { Self.show(Self.rows(of: plugin)) }
+        if json { Self.printJSON(of: plugin) } else { Self.show(Self.rows(of: plugin)) }
       }
     } catch {
-      if json { Terminal.print(Self.json(of: error)) }
+      if json { Self.printJSON(of: error) }
       throw CommandFailure(.failed, file, error.observed, remedy: error.remedy)
     }
   }
@@ -81,7 +80,7 @@ struct PluginsInspectCommand: ParsableCommand {
     }
   }
 
-  /// What lies beside the file as its signature. Whether a host trusts the key is the host's matter.
+  /// The signature beside the file. Whether to trust its key is up to each host.
   private static func signature(of path: String) -> (key: String?, text: String) {
     let place = PluginSigning.signatureFile(of: path)
     guard access(place, F_OK) == 0 else { return (nil, "none") }
@@ -91,8 +90,8 @@ struct PluginsInspectCommand: ParsableCommand {
     } catch { return (nil, "\(error.file) \(error.observed)") }
   }
 
-  private static func json(of plugin: PluginFile) -> [UInt8] {
-    JSONWriter.object { writer in
+  private static func printJSON(of plugin: PluginFile) {
+    Terminal.printObject { writer in
       writer.member("file", plugin.path)
       writer.member("accepted", true)
       writer.member("size_bytes", plugin.size)
@@ -102,40 +101,40 @@ struct PluginsInspectCommand: ParsableCommand {
       writer.member("libraries", plugin.elf.libraries)
       writer.member("search_path", plugin.elf.searchPath)
       if let note = plugin.elf.note {
-        writer.object("note") {
-          $0.member("identifier", note.identifier)
-          $0.member("kind", note.kind?.rawValue)
-          $0.member("budget_ms", note.budgetMilliseconds)
-          $0.member("version", note.version)
-          $0.member("swift", note.swift)
+        writer.object("note") { writer in
+          writer.member("identifier", note.identifier)
+          writer.member("kind", note.kind?.rawValue)
+          writer.member("budget_ms", note.budgetMilliseconds)
+          writer.member("version", note.version)
+          writer.member("swift", note.swift)
         }
       }
       writer.member("signature_key", signature(of: plugin.path).key)
     }
   }
 
-  private static func json(of manifest: ManifestInspection) -> [UInt8] {
-    JSONWriter.object {
-      $0.member("file", manifest.path)
-      $0.member("accepted", true)
-      $0.member("identifier", manifest.adoption.identifier.rawValue)
-      $0.member("kind", manifest.adoption.kind.rawValue)
-      $0.member("library", manifest.library.original)
-      $0.member("system_library", manifest.library.isSystem)
-      $0.member("symbol", manifest.adoption.symbol)
-      $0.member("signature", manifest.adoption.typed.signature)
-      $0.member("success", manifest.adoption.typed.success.rawValue)
-      $0.member("libraries", manifest.library.libraries)
+  private static func printJSON(of manifest: ManifestInspection) {
+    Terminal.printObject { writer in
+      writer.member("file", manifest.path)
+      writer.member("accepted", true)
+      writer.member("identifier", manifest.adoption.identifier.rawValue)
+      writer.member("kind", manifest.adoption.kind.rawValue)
+      writer.member("library", manifest.library.original)
+      writer.member("system_library", manifest.library.isSystem)
+      writer.member("symbol", manifest.adoption.symbol)
+      writer.member("signature", manifest.adoption.typed.signature)
+      writer.member("success", manifest.adoption.typed.success.rawValue)
+      writer.member("libraries", manifest.library.libraries)
     }
   }
 
-  private static func json(of refusal: PluginRefusal) -> [UInt8] {
-    JSONWriter.object {
-      $0.member("file", refusal.file)
-      $0.member("accepted", false)
-      $0.object("reason") {
-        $0.member("code", refusal.code.rawValue)
-        $0.member("message", "\(refusal.observed). \(refusal.remedy)")
+  private static func printJSON(of refusal: PluginRefusal) {
+    Terminal.printObject { writer in
+      writer.member("file", refusal.file)
+      writer.member("accepted", false)
+      writer.object("reason") { writer in
+        writer.member("code", refusal.code.rawValue)
+        writer.member("message", "\(refusal.observed). \(refusal.remedy)")
       }
     }
   }

@@ -1,8 +1,5 @@
 import ArgumentParser
-import HostThreads
-import TaskModel
 
-/// `taskhost plugins list`
 struct PluginsListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
@@ -13,15 +10,13 @@ struct PluginsListCommand: AsyncParsableCommand {
         taskhost plugins list --json
       """)
 
-  @Flag(help: "Print the host's answer as JSON.")
-  var json = false
-  @OptionGroup var socketOptions: SocketOptions
+  @OptionGroup var host: HostOptions
 
   func run() async throws {
-    let answer = try await socketOptions.client().get("/v1/plugins")
-    if json { return Terminal.print(answer.bytes) }
-    let now = SystemClock().wallTime.unixMilliseconds
-    let plugins = try answer.read(PluginsAnswer.self).plugins
+    try await host.ask("/v1/plugins") { Self.show(try $0.read(PluginsAnswer.self).plugins, now: MomentText.now) }
+  }
+
+  private static func show(_ plugins: [PluginAnswer], now: Int64) {
     let hasLimits = plugins.contains { $0.quota != nil || $0.rate != nil }
     var table = TextTable(
       columns: ["FILE", "IDENTIFIER", "KIND", "STANDING", "ISOLATION", "RUNNING", "REASON"] + (hasLimits ? ["LIMITS"] : []))
@@ -29,9 +24,9 @@ struct PluginsListCommand: AsyncParsableCommand {
       var row = [
         plugin.file.split(separator: "/").last.map(String.init) ?? plugin.file, plugin.identifier ?? "-", plugin.kind ?? "-",
         plugin.standing, plugin.isolation ?? "-", plugin.maxConcurrentRuns.map { "\(plugin.running) of \($0)" } ?? "-",
-        Self.reason(of: plugin, now: now),
+        reason(of: plugin, now: now),
       ]
-      if hasLimits { row.append(Self.limits(of: plugin)) }
+      if hasLimits { row.append(limits(of: plugin)) }
       table.add(row: row)
     }
     table.print(empty: "no plugin files were found")

@@ -2,15 +2,14 @@ import ArgumentParser
 import StrictText
 import TaskModel
 
-/// `taskhost plugins new`
 struct PluginsNewCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "new",
-    abstract: "Begin a plugin: a project that builds and passes `plugins check`. Needs no host.",
+    abstract: "Start a plugin: a project that builds and passes `plugins check`. Needs no host.",
     discussion: """
-      Writes a folder with the plugin's source, a Makefile and a README. C, C++ and Rust need nothing of taskhost but the header that is
-      put beside them; a Swift package depends on taskhost's package, which is found from this program or given by --sdk.
-      Nothing that is there already is written over.
+      Writes a folder with the plugin's source, a Makefile and a README. C, C++ and Rust need only the header, which is copied beside
+      them. A Swift package depends on taskhost's package: --sdk names it, otherwise the command finds it from this program's path.
+      Never overwrites a file.
 
       EXAMPLES
         taskhost plugins new --language c hello-sync
@@ -18,15 +17,15 @@ struct PluginsNewCommand: ParsableCommand {
         taskhost plugins new --language rust hello-sync --directory ~/src/hello-sync
       """)
 
-  @Option(help: ArgumentHelp("What it is written in.", valueName: PluginLanguage.allValueStrings.joined(separator: "|")))
+  @Option(help: ArgumentHelp("The language of the plugin.", valueName: PluginLanguage.allValueStrings.joined(separator: "|")))
   var language: PluginLanguage
   @Argument(help: "The plugin's name: 1 to 64 of a-z A-Z 0-9 _ -, the first a letter.")
   var name: String
   @Option(help: ArgumentHelp("The task identifier it handles. (default: org.example.NAME)", valueName: "identifier"))
   var identifier: String?
-  @Option(help: ArgumentHelp("What sort of work: refresh, processing or continued.", valueName: "kind"))
+  @Option(help: ArgumentHelp("The kind of work: refresh, processing or continued.", valueName: "kind"))
   var kind = "refresh"
-  @Option(help: ArgumentHelp("Where it is written; must be empty or not be there. (default: NAME)", valueName: "dir"))
+  @Option(help: ArgumentHelp("The folder to write; must be empty or missing. (default: NAME)", valueName: "dir"))
   var directory: String?
   @Option(help: ArgumentHelp("Where the taskhost package is, for Swift.", valueName: "path"))
   var sdk: String?
@@ -61,25 +60,23 @@ struct PluginsNewCommand: ParsableCommand {
       values["SWIFT"] = PluginLanguage.swiftVersion
     }
     let files = language.files.map { file in
-      // The header is as it is.
+      // The header has no placeholders.
       (path: Self.fill(file.path, values), text: file.path == "include/taskhost.h" ? file.text : Self.fill(file.text, values))
     }
     try PluginsNewFolder.write(files.map { ($0.path, Array($0.text.utf8)) }, to: folder)
-    if json { return printJSON(folder, files.map(\.path)) }
+    guard !json else {
+      return Terminal.printObject { writer in
+        writer.member("directory", folder)
+        writer.member("language", language.rawValue)
+        writer.member("identifier", values["IDENTIFIER"])
+        writer.member("kind", kind)
+        writer.member("files", files.map(\.path))
+      }
+    }
     Terminal.print("\(folder) is a plugin in \(language.title) for \(values["IDENTIFIER"] ?? name). Next:")
     Terminal.print("  cd \(Self.quoted(folder))")
     Terminal.print("  make")
     Terminal.print("  make check")
-  }
-
-  private func printJSON(_ folder: String, _ files: [String]) {
-    Terminal.printObject {
-      $0.member("directory", folder)
-      $0.member("language", language.rawValue)
-      $0.member("identifier", identifier ?? "org.example.\(name)")
-      $0.member("kind", kind)
-      $0.member("files", files)
-    }
   }
 
   /// `hello-sync` as Swift names types: `HelloSync`.
@@ -94,10 +91,10 @@ struct PluginsNewCommand: ParsableCommand {
 
   /// The path as a shell takes it.
   private static func quoted(_ path: String) -> String {
-    let plain = path.utf8.allSatisfy { byte in
-      (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || Array("/._-+,@:".utf8).contains(byte)
+    let isPlain = path.unicodeScalars.allSatisfy {
+      $0.isASCII && ($0.properties.isAlphabetic || "0123456789/._-+,@:".unicodeScalars.contains($0))
     }
-    return plain ? path : "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    return isPlain ? path : "'" + path.replacing("'", with: "'\\''") + "'"
   }
 
   /// The text with each `@KEY@` replaced by its value.

@@ -1,13 +1,12 @@
 import ArgumentParser
 import TaskModel
 
-/// `taskhost plugins release`
 struct PluginsReleaseCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "release",
-    abstract: "Let a plugin run again that is held back or quarantined.",
+    abstract: "Release a held or quarantined plugin, so that it runs again.",
     discussion: """
-      A plugin that crashes, or has to be stopped by force, is held back for longer each time, and quarantined at the fifth time in a row.
+      The host holds a plugin back after each crash or forced stop in a row, longer each time, and quarantines it after the fifth.
 
       EXAMPLES
         taskhost plugins release org.taskhost.cleanup
@@ -15,14 +14,12 @@ struct PluginsReleaseCommand: AsyncParsableCommand {
 
   @Argument(help: "The plugin's identifier.")
   var identifier: String
-  @Flag(help: "Print the host's answer as JSON.")
-  var json = false
-  @OptionGroup var socketOptions: SocketOptions
+  @OptionGroup var host: HostOptions
 
   func run() async throws {
-    let answer = try await socketOptions.client().post("/v1/plugins/\(ControlClient.escape(identifier))/release")
-    if json { return Terminal.print(answer.bytes) }
-    Terminal.print(Self.sentence(try answer.read(), identifier: identifier))
+    try await host.ask("/v1/plugins/\(ControlClient.escape(identifier))/release", method: "POST") { answer in
+      Terminal.print(Self.sentence(try answer.read(), identifier: identifier))
+    }
   }
 
   /// What the release changed.

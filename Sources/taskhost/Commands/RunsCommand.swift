@@ -1,10 +1,9 @@
 import ArgumentParser
 
-/// `taskhost runs`
 struct RunsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "runs",
-    abstract: "The history: what ran, how it ended, what it wrote.",
+    abstract: "Show the history: what ran, how it ended, what it wrote.",
     discussion: """
       EXAMPLES
         taskhost runs
@@ -13,4 +12,71 @@ struct RunsCommand: AsyncParsableCommand {
       """,
     subcommands: [RunsListCommand.self, RunsShowCommand.self, RunsLogsCommand.self],
     defaultSubcommand: RunsListCommand.self)
+}
+
+struct RunsListCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List runs, the live ones first, then newest first.",
+    discussion: """
+      --since and --until select by the start of a run: a moment, or how long ago.
+      With --json and a limit above 10,000 the answer comes in pages, one a line.
+
+      EXAMPLES
+        taskhost runs list --identifier org.taskhost.cleanup
+        taskhost runs list --outcome failed --outcome crashed --since 24h
+        taskhost runs list --since '2026-11-21 22:00' --until '2026-11-22 06:00'
+        taskhost runs list --request "$(taskhost submit com.example.report)" --json
+      """)
+
+  @Option(help: ArgumentHelp("Only runs of this identifier.", valueName: "identifier"))
+  var identifier: String?
+  @Option(help: ArgumentHelp("Only runs of this request.", valueName: "id"))
+  var request: String?
+  @Option(
+    name: .customLong("outcome"),
+    help: ArgumentHelp(
+      "succeeded, noop, snoozed, retried, failed, expired, cancelled, stopped, crashed or lost; may be repeated.", valueName: "outcome"))
+  var outcomes: [String] = []
+  @Option(help: ArgumentHelp("Only runs that started then or later.", valueName: "time"))
+  var since: String?
+  @Option(help: ArgumentHelp("Only runs that started before then.", valueName: "time"))
+  var until: String?
+  @Option(help: ArgumentHelp("The most runs to list.", valueName: "number"))
+  var limit = 100
+  @OptionGroup var host: HostOptions
+
+  func run() async throws {
+    let now = MomentText.now
+    let query = [
+      ("identifier", identifier), ("request", request), ("since", try since.map { try TimeArgument.past($0, "--since") }),
+      ("until", try until.map { try TimeArgument.past($0, "--until") }),
+    ]
+    let runs = try await Listing.rows(
+      of: RunPage.self, "/v1/runs", query + outcomes.map { ("outcome", $0) }, limit: limit, host)
+    if host.json { return }
+    var table = TextTable("ID", "IDENTIFIER", "OUTCOME", "STARTED", "TOOK", "MESSAGE")
+    for run in runs {
+      table.add(
+        run.id, run.identifier, run.outcome ?? "running", MomentText.relative(run.startedUnixMs, now: now),
+        run.durationMs.map { DurationText.format(milliseconds: $0) } ?? "", String((run.message ?? "").prefix(60)))
+    }
+    table.print(empty: "no runs")
+  }
+}
+
+struct RunsShowCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show",
+    abstract: "Show everything about a run except its log.",
+    discussion: """
+      EXAMPLES
+        taskhost runs show "$(taskhost runs list --limit 1 | awk 'END {print $1}')"
+      """)
+
+  @Argument(help: "The run's id.")
+  var id: String
+  @OptionGroup var host: HostOptions
+
+  func run() async throws { try await host.ask("/v1/runs/\(ControlClient.escape(id))") { FieldList($0).print() } }
 }

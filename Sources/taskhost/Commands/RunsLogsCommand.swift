@@ -1,12 +1,13 @@
 import ArgumentParser
 import TaskModel
 
-/// `taskhost runs logs`
 struct RunsLogsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "logs",
     abstract: "Print the last lines of a run's log.",
     discussion: """
+      With --follow and --json, each line of the log is printed as JSON.
+
       EXAMPLES
         taskhost runs logs "$(taskhost runs list --limit 1 | awk 'END {print $1}')"
         taskhost runs logs -f "$(taskhost runs list --limit 1 | awk 'END {print $1}')"
@@ -14,23 +15,20 @@ struct RunsLogsCommand: AsyncParsableCommand {
 
   @Argument(help: "The run's id.")
   var id: String
-  @Flag(name: .shortAndLong, help: "Go on until the run has ended.")
+  @Flag(name: .shortAndLong, help: "Print new lines until the run has ended.")
   var follow = false
-  @Flag(help: "Print JSON: the host's answer, or with -f one line of the log a line.")
-  var json = false
-  @OptionGroup var socketOptions: SocketOptions
+  @OptionGroup var host: HostOptions
 
   func run() async throws {
-    let client = socketOptions.client()
+    let client = host.client()
     let path = "/v1/runs/\(ControlClient.escape(id))"
     guard follow else {
-      let answer = try await client.get("\(path)/logs")
-      if json { return Terminal.print(answer.bytes) }
-      for line in try answer.read(LogAnswer.self).lines { show(line) }
-      return
+      return try await host.ask("\(path)/logs") { answer in
+        for line in try answer.read(LogAnswer.self).lines { show(line) }
+      }
     }
     func run() async throws -> RunAnswer { try await client.get(path).read() }
-    // Subscribed before the log is read: a line may then come twice, but none is missed.
+    // Subscribes before it reads the log: a line may then come twice, but none is missed.
     let events = try await client.subscribe(request: try await run().request)
     var shown: [LogLineAnswer: Int] = [:]
     for line in try await client.get("\(path)/logs").read(LogAnswer.self).lines {
@@ -53,11 +51,11 @@ struct RunsLogsCommand: AsyncParsableCommand {
       default: break
       }
     }
-    throw CommandFailure(.noHost, client.socket, "the host went away", remedy: "start it again: taskhost run")
+    throw client.gone
   }
 
   private func show(_ quoted: Quoted<LogLineAnswer>) {
-    if json, follow { return Terminal.print(quoted.json.bytes) }
+    if host.json { return Terminal.print(quoted.json.bytes) }
     let line = quoted.value
     let text = (line.stream.map { "\($0): " } ?? "") + line.message
     Terminal.print("\(MomentText.local(line.timeUnixMs)) \(line.level) \(text.escapingControlCharacters)")

@@ -1,32 +1,26 @@
 import ArgumentParser
 
-/// `taskhost shutdown`
 struct ShutdownCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "shutdown",
-    abstract: "Ask the host to end its runs and itself.",
+    abstract: "Ask the host to finish its runs and exit.",
     discussion: """
       EXAMPLES
         taskhost shutdown
         taskhost shutdown --wait
       """)
 
-  @Flag(help: "Return when the host has ended.")
+  @Flag(help: "Return once the host has ended.")
   var wait = false
-  @Flag(help: "Print the host's answer as JSON.")
-  var json = false
-  @OptionGroup var socketOptions: SocketOptions
+  @OptionGroup var host: HostOptions
 
   func run() async throws {
-    let client = socketOptions.client()
+    let client = host.client()
     let events = wait ? try await client.subscribe() : nil
     let answer = try await client.post("/v1/shutdown")
-    if json { Terminal.print(answer.bytes) } else { Terminal.print("draining") }
+    Terminal.print(host.json ? answer.bytes : Array("draining".utf8))
     guard let events else { return }
-    do {
-      for try await _ in events {}
-    } catch {
-      // A connection that breaks is the host's end too.
-    }
+    // A broken connection also means that the host has ended.
+    do { for try await _ in events {} } catch {}
   }
 }

@@ -2,11 +2,10 @@ import ArgumentParser
 import StrictText
 import TaskModel
 
-/// `taskhost simulate`
 struct SimulateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "simulate",
-    abstract: "Launch or expire a task at once, while developing.",
+    abstract: "Launch or expire a task at once, while you develop it.",
     discussion: """
       EXAMPLES
         taskhost simulate launch org.taskhost.cleanup --wait
@@ -14,8 +13,59 @@ struct SimulateCommand: AsyncParsableCommand {
       """,
     subcommands: [SimulateLaunchCommand.self, SimulateExpireCommand.self])
 
-  /// The body `{"identifier": …}`.
-  static func body(_ identifier: String) -> [UInt8] {
-    JSONWriter.object { $0.member(RequestField.identifier, identifier) }
+  fileprivate static func body(_ identifier: String) -> [UInt8] { JSONWriter.object { $0.member(RequestField.identifier, identifier) } }
+}
+
+struct SimulateLaunchCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "launch",
+    abstract: "Start an identifier's first pending request, or a new one, now.",
+    discussion: """
+      The request runs although its time, a backoff, conditions, a window, rates,
+      quotas, keys, resources, the host's slots or the plugin's health would hold it.
+      The host refuses while the plugin has its maximum of concurrent runs, while the
+      plugin is suspended, and while the host drains.
+
+      EXAMPLES
+        taskhost simulate launch org.taskhost.cleanup --wait
+      """)
+
+  @Argument(help: "The identifier whose handler is to run.")
+  var identifier: String
+  @Flag(help: "Follow the request until this occurrence has ended.")
+  var wait = false
+  @OptionGroup var host: HostOptions
+
+  func run() async throws {
+    let client = host.client()
+    let events = wait ? try await client.subscribe() : nil
+    let answer = try await client.post("/v1/simulate/launch", SimulateCommand.body(identifier))
+    let request: RequestAnswer = try answer.read()
+    guard let events else { return Terminal.print(host.json ? answer.bytes : Array(request.id.utf8)) }
+    let session = FollowSession(
+      client: client, request: request.id, isRepeating: request.repetition.repeats, json: host.json ? answer : nil)
+    try await session.follow(events)
+  }
+}
+
+struct SimulateExpireCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "expire",
+    abstract: "Expire an identifier's live runs as if their budget were spent.",
+    discussion: """
+      EXAMPLES
+        taskhost simulate expire org.taskhost.cleanup
+      """)
+
+  @Argument(help: "The identifier whose runs are to expire.")
+  var identifier: String
+  @OptionGroup var host: HostOptions
+
+  func run() async throws {
+    try await host.ask("/v1/simulate/expire", method: "POST", body: SimulateCommand.body(identifier)) { answer in
+      let runs = try answer.read(ExpiredAnswer.self).runs
+      if runs.isEmpty { Terminal.note("no run of \(identifier) is live") }
+      for run in runs { Terminal.print(run) }
+    }
   }
 }

@@ -1,38 +1,33 @@
 import ArgumentParser
-import HostThreads
 import TaskModel
 
-/// `taskhost status`
 struct StatusCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
-    abstract: "One look at the host, its problems, and what each schedule did last.",
+    abstract: "Show the host, its problems, and what each schedule did last.",
     discussion: """
-      Exits 0 when nothing needs a person, 1 when something does: problems marked
-      with ! are for a person, those marked with - are warnings.
+      Exits 0 if nothing needs a person, and 1 if something does. A problem marked
+      with ! needs a person; one marked with - is a warning.
 
       EXAMPLES
         taskhost status
         taskhost status --json
       """)
 
-  @Flag(help: "Print the host's answer as JSON.")
-  var json = false
-  @OptionGroup var socketOptions: SocketOptions
+  @OptionGroup var host: HostOptions
 
   func run() async throws {
-    let answer = try await socketOptions.client().get("/v1/status")
+    let answer = try await host.client().get("/v1/status")
     let status: StatusAnswer = try answer.read()
-    if json { Terminal.print(answer.bytes) } else { Self.print(answer, status) }
+    if host.json { Terminal.print(answer.bytes) } else { Self.print(answer, status) }
     if status.needsAction { throw ExitCode(ExitStatus.failed.rawValue) }
   }
 
   private static func print(_ answer: Answer, _ status: StatusAnswer) {
-    let now = SystemClock().wallTime.unixMilliseconds
+    let now = MomentText.now
     FieldList(answer, omitting: ["tasks", "problems", "warnings"], now: now).print()
-    let problems = problems(status.problems, now: now)
-    if !problems.isEmpty { Terminal.print("") }
-    for line in problems { Terminal.print(line) }
+    if !status.problems.isEmpty { Terminal.print("") }
+    for line in problems(status.problems, now: now) { Terminal.print(line) }
     guard !status.tasks.isEmpty else { return }
     Terminal.print("")
     table(status.tasks, now: now).print(empty: "")
@@ -44,10 +39,7 @@ struct StatusCommand: AsyncParsableCommand {
       let mark = problem.needsAction ? "!" : "-"
       let kind = problem.kind.replacing("_", with: " ")
       let since = problem.sinceUnixMs.map { " (\(MomentText.relative($0, now: now)))" } ?? ""
-      return [
-        "\(mark) \(kind)\(since): \(problem.message.escapingControlCharacters)",
-        "    \(problem.remedy.escapingControlCharacters)",
-      ]
+      return ["\(mark) \(kind)\(since): \(problem.message)", "    \(problem.remedy)"].map(\.escapingControlCharacters)
     }
   }
 
@@ -64,7 +56,7 @@ struct StatusCommand: AsyncParsableCommand {
     return table
   }
 
-  /// `every 6h`, `nightly`, `nightly: 0 8 * * * Europe/Berlin`; `-` for requests without a key that run once.
+  /// `every 6h`, `nightly`, `nightly: 0 8 * * * Europe/Berlin`; `-` for requests that have no key and run once.
   private static func schedule(_ task: ScheduleAnswer) -> String {
     let key = isConfigured(task) ? nil : task.uniqueKey.map { String($0.prefix(40)) }
     let parts = [key, ScheduleText.repetition(task.repetition)].compactMap(\.self)
@@ -72,12 +64,10 @@ struct StatusCommand: AsyncParsableCommand {
     return parts.joined(separator: ": ")
   }
 
-  /// Whether it is the schedule that the configuration has for an identifier.
-  private static func isConfigured(_ task: ScheduleAnswer) -> Bool {
-    task.uniqueKey == "config:\(task.identifier)"
-  }
+  /// Whether the configuration has this schedule.
+  private static func isConfigured(_ task: ScheduleAnswer) -> Bool { task.uniqueKey == "config:\(task.identifier)" }
 
-  /// `never ran`, `nothing to do`, `expired`, or the outcome; with a mark where its time was up and it returned in its grace.
+  /// `never ran`, `nothing to do`, `expired`, or the outcome; marked if the run expired and returned within its grace.
   private static func lastRun(_ task: ScheduleAnswer) -> String {
     let word =
       switch task.last {
@@ -90,7 +80,7 @@ struct StatusCommand: AsyncParsableCommand {
 
   private static func next(_ task: ScheduleAnswer, now: Int64) -> String {
     switch task.nextStartUnixMs {
-    // What the configuration asks for repeats: it ends only where somebody cancels it, or takes it out there.
+    // A configured schedule repeats, so it ends only if somebody cancels it or removes it from the configuration.
     case .none: isConfigured(task) && task.request == nil ? "cancelled" : "-"
     case .unknown: "on an event"
     case .at(let unixMs): MomentText.relative(unixMs, now: now)

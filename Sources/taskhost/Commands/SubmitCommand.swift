@@ -1,20 +1,19 @@
 import ArgumentParser
-import HostThreads
 import StrictText
 import TaskModel
 
-/// `taskhost submit`
 struct SubmitCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "submit",
-    abstract: "Ask for a task to be run.",
+    abstract: "Submit a request to run a task.",
     discussion: """
-      Prints the request's id; at a terminal also when it will start, as the host
-      keeps it. With --wait it follows one occurrence: progress and log on standard
-      error, the final message and output on standard output; the exit code is 0
-      when it succeeded, 1 when it failed, 4 when it was cancelled, 5 when the host
-      went away. A terminal is sent the output's control characters escaped, a file
-      or a pipe the bytes as they are.
+      Prints the request's id; at a terminal also when it will start. With --wait, the
+      command follows one occurrence: it prints progress and log to standard error,
+      and the final message and output to standard output. It then exits 0 if the
+      occurrence succeeded, 1 if it failed, 4 if it was cancelled, and 5 if the host
+      went away. With --wait and --json it prints the submission and the run. A
+      terminal gets control characters of the output escaped; a file or a pipe gets
+      the bytes unchanged.
 
       EXAMPLES
         taskhost submit org.taskhost.cleanup --payload '{"dry_run": true}' --wait
@@ -26,26 +25,24 @@ struct SubmitCommand: AsyncParsableCommand {
         date | taskhost submit com.example.import --payload @- --after 15m
       """)
 
-  @Argument(help: "Whose handler is to run.")
+  @Argument(help: "The identifier whose handler is to run.")
   var identifier: String
-  @Option(name: .field(.payload), help: ArgumentHelp("JSON, or @FILE with any bytes, or @- for standard input.", valueName: "json"))
+  @Option(name: .field(.payload), help: ArgumentHelp("JSON, @FILE with any bytes, or @- for standard input.", valueName: "json"))
   var payload: String?
   @OptionGroup(title: "When") var schedule: ScheduleOptions
   @OptionGroup(title: "Events") var events: EventOptions
   @OptionGroup(title: "What it needs") var needs: NeedOptions
   @OptionGroup(title: "Keys") var keys: KeyOptions
-  @Option(name: .field(.priority), parsing: .unconditional, help: ArgumentHelp("-10 to 10; higher goes first.", valueName: "number"))
+  @Option(name: .field(.priority), parsing: .unconditional, help: ArgumentHelp("-10 to 10; a higher priority goes first.", valueName: "number"))
   var priority: Int?
   @Option(name: .field(.tags), help: ArgumentHelp("For listing and cancelling; may be repeated.", valueName: "tag"))
   var tags: [String] = []
-  @Flag(help: "Follow it until one occurrence has ended.")
+  @Flag(help: "Follow the request until one occurrence has ended.")
   var wait = false
-  @Flag(help: "Print the host's answer as JSON; with --wait, the submission and the run.")
-  var json = false
-  @OptionGroup var socketOptions: SocketOptions
+  @OptionGroup var host: HostOptions
 
   func run() async throws {
-    let client = socketOptions.client()
+    let client = host.client()
     let body = try self.body()
     // Subscribed first: whatever happens to the request is in the stream.
     let events = wait ? try await client.subscribe() : nil
@@ -53,17 +50,17 @@ struct SubmitCommand: AsyncParsableCommand {
     let submission: SubmissionAnswer = try answer.read()
     report(submission)
     let id = submission.id
-    guard let events else { return Terminal.print(json ? answer.bytes : Array(id.utf8)) }
+    guard let events else { return Terminal.print(host.json ? answer.bytes : Array(id.utf8)) }
     var kept = submission.effective?.repetition
     if kept == nil { kept = try await client.get("/v1/requests/\(ControlClient.escape(id))").read(RequestAnswer.self).repetition }
-    let session = FollowSession(client: client, request: id, isRepeating: kept?.repeats == true, json: json ? answer : nil)
+    let session = FollowSession(client: client, request: id, isRepeating: kept?.repeats == true, json: host.json ? answer : nil)
     try await session.follow(events)
   }
 
   /// Tells a person what is not in the id.
   private func report(_ submission: SubmissionAnswer) {
     Terminal.notes(submission.notes)
-    guard !json else { return }
+    guard !host.json else { return }
     if submission.repeated == true {
       Terminal.note("repeated: \(submission.id) was made for this idempotency key before")
     } else if submission.disposition != "created" {
@@ -71,7 +68,7 @@ struct SubmitCommand: AsyncParsableCommand {
     }
     if Terminal.errorIsTerminal {
       let waited = events.sentence ?? needs.sentence
-      Terminal.note(ScheduleText.start(of: submission.schedule, waitingFor: waited, now: SystemClock().wallTime.unixMilliseconds))
+      Terminal.note(ScheduleText.start(of: submission.schedule, waitingFor: waited, now: MomentText.now))
     }
   }
 

@@ -1,18 +1,17 @@
 import ArgumentParser
 import TaskModel
 
-/// `taskhost tasks cancel`
 struct TasksCancelCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cancel",
     abstract: "Cancel requests.",
     discussion: """
-      A request that runs is asked to stop; it is cancelled when its run has ended.
-      All ids are tried; the exit code is that of the first that was refused. With
-      --tag, --identifier or both, all requests that match are cancelled, but not
-      the one that stands for the `schedule` of a plugin in the configuration. By
-      its id that is cancelled too, until the host launches again: to end it, remove
-      the line; to skip a run, use `tasks snooze`.
+      The host asks a running request to stop, and cancels it when its run has ended.
+      The command tries all ids; its exit code is that of the first refusal. With
+      --tag, --identifier or both, it cancels all requests that match, except those
+      of a plugin's `schedule` in the configuration. Such a request can be cancelled
+      by its id, until the host launches again: to end the schedule, remove the line;
+      to skip a run, use `tasks snooze`.
 
       EXAMPLES
         taskhost tasks cancel "$(taskhost submit com.example.report --after 1h)"
@@ -22,13 +21,11 @@ struct TasksCancelCommand: AsyncParsableCommand {
 
   @Argument(help: "The requests' ids.")
   var ids: [String] = []
-  @Option(help: ArgumentHelp("All with this tag.", valueName: "tag"))
+  @Option(help: ArgumentHelp("All requests with this tag.", valueName: "tag"))
   var tag: String?
-  @Option(help: ArgumentHelp("All of this identifier.", valueName: "identifier"))
+  @Option(help: ArgumentHelp("All requests of this identifier.", valueName: "identifier"))
   var identifier: String?
-  @Flag(help: "Print the host's answers as JSON, one a line.")
-  var json = false
-  @OptionGroup var socketOptions: SocketOptions
+  @OptionGroup var host: HostOptions
 
   func validate() throws {
     let isMatch = tag != nil || identifier != nil
@@ -37,20 +34,19 @@ struct TasksCancelCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let client = socketOptions.client()
+    let client = host.client()
     guard ids.isEmpty else {
-      return try await ManyRequests.each(ids) { id in
+      return try await FailedRequests.each(ids) { id in
         let answer = try await client.send("DELETE", "/v1/requests/\(ControlClient.escape(id))")
         let request: RequestAnswer = try answer.read()
         for note in request.notes ?? [] { Terminal.note("note: \(id): \(note.escapingControlCharacters)") }
-        if json { Terminal.print(answer.bytes) } else { Terminal.print("\(id) \(Self.describe(request))") }
+        let state = request.state == "running" ? "asked to stop" : request.state
+        Terminal.print(host.json ? answer.bytes : Array("\(id) \(state)".utf8))
       }
     }
-    let answer = try await client.send("DELETE", "/v1/requests?\(ManyRequests.query(tag: tag, identifier: identifier))")
-    if json { return Terminal.print(answer.bytes) }
-    let count = try answer.read(CancelledAnswer.self).cancelled
-    Terminal.print(count == 1 ? "1 request cancelled" : "\(count) requests cancelled")
+    try await host.ask(ControlClient.path("/v1/requests", [("tag", tag), ("identifier", identifier)]), method: "DELETE") { answer in
+      let count = try answer.read(CancelledAnswer.self).cancelled
+      Terminal.print(count == 1 ? "1 request cancelled" : "\(count) requests cancelled")
+    }
   }
-
-  private static func describe(_ request: RequestAnswer) -> String { request.state == "running" ? "asked to stop" : request.state }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
+import StrictText
+import TaskModel
 
-/// `taskhost tasks`
 struct TasksCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "tasks",
@@ -17,4 +18,91 @@ struct TasksCommand: AsyncParsableCommand {
       TasksDiscardCommand.self, TasksSnoozeCommand.self,
     ],
     defaultSubcommand: TasksListCommand.self)
+}
+
+struct TasksListCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List requests, newest first.",
+    discussion: """
+      EXAMPLES
+        taskhost tasks list --state pending --state running
+        taskhost tasks list --identifier org.taskhost.cleanup --limit 10
+        taskhost tasks list --tag nightly --json
+        taskhost tasks list --problem
+      """)
+
+  @Option(help: ArgumentHelp("Only requests of this identifier.", valueName: "identifier"))
+  var identifier: String?
+  @Option(
+    name: .customLong("state"),
+    help: ArgumentHelp("blocked, pending, running, succeeded, failed or cancelled; may be repeated.", valueName: "state"))
+  var states: [String] = []
+  @Option(help: ArgumentHelp("Only requests with this tag.", valueName: "tag"))
+  var tag: String?
+  @Flag(help: "Only requests that need a person: failed for good, failing repeatedly, or overdue.")
+  var problem = false
+  @Option(help: ArgumentHelp("The most requests to list.", valueName: "number"))
+  var limit = 100
+  @OptionGroup var host: HostOptions
+
+  func run() async throws {
+    let query = [("identifier", identifier), ("tag", tag), ("problem", problem ? "true" : nil)] + states.map { ("state", $0) }
+    let requests = try await Listing.rows(of: RequestPage.self, "/v1/requests", query, limit: limit, host)
+    if host.json { return }
+    let now = MomentText.now
+    var table = TextTable("ID", "IDENTIFIER", "STATE", "WHEN", "REPEATS", "ATTEMPT", "LAST", "TAGS")
+    for request in requests {
+      table.add(
+        request.id, request.identifier, request.state, ScheduleText.when(request, now: now),
+        ScheduleText.repetition(request.repetition) ?? "-", "\(request.attempt)", request.lastOutcome ?? "-",
+        request.tags.joined(separator: ","))
+    }
+    table.print(empty: "no requests")
+  }
+}
+
+struct TasksShowCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show",
+    abstract: "Show everything about a request.",
+    discussion: """
+      EXAMPLES
+        taskhost tasks show "$(taskhost submit com.example.report --after 1h)"
+        taskhost tasks show "$(taskhost submit com.example.report --after 1h)" --json
+      """)
+
+  @Argument(help: "The request's id.")
+  var id: String
+  @OptionGroup var host: HostOptions
+
+  func run() async throws { try await host.ask("/v1/requests/\(ControlClient.escape(id))") { FieldList($0).print() } }
+}
+
+struct TasksSnoozeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "snooze",
+    abstract: "Postpone a pending request.",
+    discussion: """
+      It costs no attempt, and later occurrences of a repeating request stay as they
+      are.
+
+      EXAMPLES
+        taskhost tasks snooze "$(taskhost submit com.example.ci --after 1h)" --for 15m
+      """)
+
+  @Argument(help: "The request's id.")
+  var id: String
+  @Option(name: .customLong("for"), help: ArgumentHelp("How long from now: 90s, 15m, 1h30m.", valueName: "duration"))
+  var length: String
+  @OptionGroup var host: HostOptions
+
+  func run() async throws {
+    let delay = try TimeArgument.duration(length, "--for")
+    let answer = try await host.client().post(
+      "/v1/requests/\(ControlClient.escape(id))/snooze", JSONWriter.object { $0.member(RequestField.delay, delay) })
+    let request: RequestAnswer = try answer.read()
+    Terminal.notes(request.notes ?? [])
+    Terminal.print(host.json ? answer.bytes : Array("\(id) \(ScheduleText.when(request, now: MomentText.now))".utf8))
+  }
 }

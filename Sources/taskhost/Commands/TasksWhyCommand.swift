@@ -1,16 +1,14 @@
 import ArgumentParser
-import HostThreads
 import TaskModel
 
-/// `taskhost tasks why`
 struct TasksWhyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "why",
-    abstract: "Say why a request is not running now.",
+    abstract: "Explain why a request is not running now.",
     discussion: """
-      Shows every gate that holds it: since when, until when as far as is known, who
-      holds it, and what would change it; then its place in line, and when it starts
-      if nothing changes: the scheduler works through the queue up to it.
+      Shows each gate that holds the request: since when, until when if that is known,
+      what holds it, and how to change it. Then it shows the request's place in line
+      and when it starts if nothing changes.
 
       EXAMPLES
         taskhost tasks why "$(taskhost submit com.example.report --after 1h)"
@@ -19,22 +17,20 @@ struct TasksWhyCommand: AsyncParsableCommand {
 
   @Argument(help: "The request's id.")
   var id: String
-  @Flag(help: "Print the host's answer as JSON.")
-  var json = false
-  @OptionGroup var socketOptions: SocketOptions
+  @OptionGroup var host: HostOptions
 
   func run() async throws {
-    let answer = try await socketOptions.client().get("/v1/requests/\(ControlClient.escape(id))/why")
-    if json { return Terminal.print(answer.bytes) }
-    for line in Self.lines(try answer.read(), now: SystemClock().wallTime.unixMilliseconds) { Terminal.print(line) }
+    try await host.ask("/v1/requests/\(ControlClient.escape(id))/why") { answer in
+      for line in Self.lines(try answer.read(), now: MomentText.now) { Terminal.print(line) }
+    }
   }
 
-  /// What is told to a person.
+  /// The explanation for people.
   static func lines(_ answer: ExplanationAnswer, now: Int64) -> [String] {
     let gates = answer.details
     guard !gates.isEmpty else { return ["nothing holds it"] }
     var lines = gates.flatMap { Self.lines(gate: $0, now: now) }
-    // What runs or has ended has no start to come.
+    // A running or ended request has no start ahead.
     if gates.contains(where: { ["running", "ended"].contains($0.gate) }) { return lines }
     if let place = answer.place { lines.append("place in line: \(place)") }
     let assumptions = (answer.assumptions ?? []).map(\.escapingControlCharacters)
@@ -63,7 +59,7 @@ struct TasksWhyCommand: AsyncParsableCommand {
       }
   }
 
-  /// Where nobody knows, at least what is known of single gates.
+  /// The start is unknown; a gate may still say when it opens at the earliest.
   private static func unknownStart(_ gates: [ExplanationAnswer.Gate], now: Int64) -> String {
     let last = time(gates.compactMap(\.untilUnixMs).max(), now: now)
     return "nobody knows" + (last.map { ", but not before \($0)" } ?? "")

@@ -1,16 +1,18 @@
 import Failpoints
 import Glibc
-import HostControl
+public import HostControl
 import Logging
 import ServiceLifecycle
-import TaskHost
+public import TaskHost
 import TaskModel
 import UnixSignals
+
+extension Host: ControlledHost {}
 
 /// `taskhost run`: launches the host and serves until it is asked to end.
 ///
 /// - Returns: The process's exit code.
-func runHost(_ options: RunOptions) async throws -> Int32 {
+func runHost(_ options: RunCommand) async throws -> Int32 {
   let configuration: HostConfiguration
   do { configuration = try HostConfiguration.load(for: options) } catch {
     for line in "\(error)".split(separator: "\n") { Terminal.note("taskhost: \(line)") }
@@ -23,7 +25,7 @@ func runHost(_ options: RunOptions) async throws -> Int32 {
   }
   let (status, leavesThreads) = try await serve(configuration, options, log, writer)
   writer.flush(within: .seconds(1))
-  // A thread that a plugin never gave back may be anywhere: exit handlers and destructors must not run beside it.
+  // An abandoned thread of a plugin may run any code: exit handlers and destructors must not run beside it.
   if leavesThreads {
     fflush(nil)
     _exit(status)
@@ -31,9 +33,9 @@ func runHost(_ options: RunOptions) async throws -> Int32 {
   return status
 }
 
-/// - Returns: The process's exit code, and whether threads are left that could not be ended.
+/// - Returns: The process's exit code, and whether threads remain that could not be ended.
 private func serve(
-  _ configuration: HostConfiguration, _ options: RunOptions, _ log: Logger, _ writer: LogWriter
+  _ configuration: HostConfiguration, _ options: RunCommand, _ log: Logger, _ writer: LogWriter
 ) async throws -> (status: Int32, leavesThreads: Bool) {
   func failed(_ message: String, _ code: HostFailure.ExitCode) -> (status: Int32, leavesThreads: Bool) {
     for line in message.split(separator: "\n") { writer.write("taskhost: \(line)") }
@@ -72,14 +74,14 @@ private func serve(
   let server = ControlServer(
     host: host, socket: socket, logger: log, watch: { host.watchFile($0, changed: $1) },
     onListening: { StartUpMemory.giveBack(exceptBelow: configuration.pluginDirectories) })
-  // The server goes on until the host has drained, and the group ends with that: clients can watch it.
+  // The server continues until the host has drained, so that clients can watch it; then the group ends.
   let group = ServiceGroup(
     configuration: ServiceGroupConfiguration(
       services: [.init(service: server), .init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)], logger: log))
   do { try await group.run() } catch {
     await eventSockets?.close()
     _ = host.close()
-    // What is no word of ours is the system's: too few descriptors, no memory.
+    // Other errors come from the system: too few descriptors, no memory.
     let isOurs = error is ControlSocketError
     return failed(isOurs ? "\(error)" : "the control socket \(control.socket): \(error)", isOurs ? .configuration : .temporary)
   }
@@ -88,18 +90,18 @@ private func serve(
 }
 
 extension HostConfiguration {
-  /// The configuration file that was named, else `taskhost.toml` where there is one, else the defaults; with what the command line sets.
-  static func load(for options: RunOptions) throws(ConfigurationError) -> HostConfiguration {
+  /// The named configuration file, otherwise `taskhost.toml` if it exists, otherwise the defaults; with the options of the command line.
+  static func load(for options: RunCommand) throws(ConfigurationError) -> HostConfiguration {
     var configuration: HostConfiguration
-    if let file = options.configuration {
+    if let file = options.config {
       configuration = try load(file: file)
     } else if access("taskhost.toml", F_OK) == 0 {
       configuration = try load(file: "taskhost.toml")
     } else {
       configuration = defaults()
     }
-    if !options.pluginDirectories.isEmpty { configuration.pluginDirectories = options.pluginDirectories }
-    if let state = options.stateDirectory {
+    if !options.plugins.isEmpty { configuration.pluginDirectories = options.plugins }
+    if let state = options.state {
       let isDefaultSocket = configuration.control.socket == configuration.stateDirectory + "/control.sock"
       configuration.stateDirectory = state
       if isDefaultSocket { configuration.control.socket = state + "/control.sock" }
@@ -109,15 +111,15 @@ extension HostConfiguration {
   }
 }
 
-/// The control socket that a configuration names: of the file at `path`, or of `taskhost.toml` in the working directory; nil: neither is
-/// there, or it cannot be read.
+/// The control socket that a configuration names: the file at `path`, or `taskhost.toml` in the working directory; nil if there is neither,
+/// or it cannot be read.
 func socketFromConfiguration(_ path: String?) -> String? {
   guard let file = path ?? (access("taskhost.toml", F_OK) == 0 ? "taskhost.toml" : nil) else { return nil }
   return (try? HostConfiguration.load(file: file))?.control.socket
 }
 
 extension HostConfiguration {
-  /// Opens the sockets of `[events]`, all or none; nil: there are none.
+  /// Opens the sockets of `[events]`, all or none; nil if there are none.
   fileprivate func openEventSockets(_ log: Logger) throws(EventSocketError) -> EventSockets? {
     guard !events.isEmpty else { return nil }
     let sockets = events.sorted { $0.key < $1.key }.map { name, socket in

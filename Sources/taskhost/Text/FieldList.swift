@@ -1,4 +1,3 @@
-import HostThreads
 import StrictText
 import TaskModel
 
@@ -9,9 +8,7 @@ struct FieldList {
   private let now: Int64
 
   /// The members of an answer but those in `omitted`.
-  init(
-    _ answer: Answer, omitting omitted: [String] = [], now: Int64 = SystemClock().wallTime.unixMilliseconds
-  ) {
+  init(_ answer: Answer, omitting omitted: [String] = [], now: Int64 = MomentText.now) {
     self.answer = answer
     self.omitted = omitted
     self.now = now
@@ -34,7 +31,7 @@ struct FieldList {
     }
   }
 
-  /// Ends of names that say what a number counts; what is shown says it instead.
+  /// Suffixes of names that give a unit; the shown text has the unit itself.
   private static let units = ["_ms", "_bytes"]
 
   private static func title(of member: JSONMember) -> String {
@@ -43,9 +40,7 @@ struct FieldList {
   }
 
   /// Writes the lines to standard output.
-  func print() {
-    for line in render() { Terminal.print(line) }
-  }
+  func print() { for line in render() { Terminal.print(line) } }
 
   /// A stack is shown frame by frame; everything else is one line.
   private func lines(of member: JSONMember, among node: JSONNode) -> [String]? {

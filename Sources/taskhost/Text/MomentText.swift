@@ -1,14 +1,18 @@
 import CalendarTime
 import Glibc
+import HostThreads
 import TaskModel
 
 /// Moments as people write and read them.
 enum MomentText {
+  /// Milliseconds since 1970.
+  static var now: Int64 { SystemClock().wallTime.unixMilliseconds }
+
   /// What a text names.
   enum Reading: Equatable {
     /// A moment; of a time that clocks show twice, the first.
     case moment(WallTime)
-    /// A time that clocks leave out here; what they show instead when they are set forward.
+    /// A time that clocks skip in this time zone, and what they show instead.
     case skipped(showing: String)
     /// None.
     case none

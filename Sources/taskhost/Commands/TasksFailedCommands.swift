@@ -1,0 +1,127 @@
+import ArgumentParser
+import TaskModel
+
+/// The failed requests that a command is about.
+struct FailedRequests: ParsableArguments {
+  @Argument(help: "The requests' ids.")
+  var ids: [String] = []
+  @Flag(help: "All requests that have failed.")
+  var all = false
+  @Option(help: ArgumentHelp("With --all: only requests of this identifier.", valueName: "identifier"))
+  var identifier: String?
+  @Option(help: ArgumentHelp("With --all: only requests with this tag.", valueName: "tag"))
+  var tag: String?
+
+  func validate() throws {
+    guard !ids.isEmpty || all else { throw ValidationError("Name the requests: ids, or --all.") }
+    guard ids.isEmpty || !all else { throw ValidationError("Ids and --all exclude each other.") }
+    guard all || (identifier == nil && tag == nil) else { throw ValidationError("--identifier and --tag go with --all.") }
+  }
+
+  /// Asks the host to do `action` to all that match, page by page.
+  func pages<Page: PagedAnswer>(of page: Page.Type, _ action: String, _ host: HostOptions, _ body: (Page) -> Void) async throws {
+    // The host handles a page in one commit, and does nothing else meanwhile.
+    try await Listing.pages(
+      of: page, "POST", "/v1/requests/\(action)", [("tag", tag), ("identifier", identifier)], atOnce: 2000, host, body)
+  }
+
+  /// Runs `body` for each id. A refusal is printed and does not stop the others.
+  ///
+  /// - Throws: The first refusal; `ExitCode` with its status if it was printed already.
+  static func each(_ ids: [String], _ body: (String) async throws -> Void) async throws {
+    var first: CommandFailure?
+    for id in ids {
+      do {
+        try await body(id)
+      } catch let failure as CommandFailure where failure.status == .refused {
+        if ids.count > 1 { Terminal.note(failure.description) }
+        first = first ?? failure
+      }
+    }
+    guard let first else { return }
+    if ids.count > 1 { throw ExitCode(first.status.rawValue) }
+    throw first
+  }
+}
+
+struct TasksRetryCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "retry",
+    abstract: "Make failed requests pending again, with all their attempts.",
+    discussion: """
+      Requests that failed because of this one wait for it again and run after it;
+      the command names those that cannot. The host refuses a request whose own
+      predecessor has failed: retry the predecessor.
+
+      The command tries all ids; its exit code is that of the first refusal. With
+      --all, it retries every request that has failed for good, many in one commit. A
+      request whose unique key another one holds by now stays failed.
+
+      EXAMPLES
+        taskhost tasks retry --all --identifier com.example.report
+        taskhost tasks retry --all --tag nightly
+      """)
+
+  @OptionGroup var requests: FailedRequests
+  @OptionGroup var host: HostOptions
+
+  func run() async throws {
+    if requests.all { return try await retryAll() }
+    let client = host.client()
+    try await FailedRequests.each(requests.ids) { id in
+      let answer = try await client.post("/v1/requests/\(ControlClient.escape(id))/retry")
+      guard !host.json else { return Terminal.print(answer.bytes) }
+      let request: RequestAnswer = try answer.read()
+      Terminal.print("\(id) \(request.state)")
+      // Which dependants are retried with it, and which are not.
+      if let message = request.lastMessage, message.hasPrefix("retried: ") {
+        Terminal.note(message.escapingControlCharacters)
+      }
+    }
+  }
+
+  private func retryAll() async throws {
+    var (hasFailed, hasRefused) = (false, false)
+    try await requests.pages(of: RetriedAnswer.self, "retry", host) { page in
+      if !host.json { for id in page.retried { Terminal.print("\(id) pending") } }
+      for refusal in page.refused { Terminal.note("taskhost: \(refusal.id): \(refusal.message.escapingControlCharacters)") }
+      hasFailed = hasFailed || !page.retried.isEmpty || !page.refused.isEmpty
+      hasRefused = hasRefused || !page.refused.isEmpty
+    }
+    if !hasFailed { Terminal.note("no request has failed") }
+    if hasRefused { throw ExitCode(ExitStatus.refused.rawValue) }
+  }
+}
+
+struct TasksDiscardCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "discard",
+    abstract: "Discard failed requests, so that nobody retries them.",
+    discussion: """
+      The host keeps a request that failed for good until it is retried or discarded.
+      A discarded request is cancelled and goes with the history. The command tries
+      all ids; its exit code is that of the first refusal. With --all, it discards
+      every request that has failed, many in one commit.
+
+      EXAMPLES
+        taskhost tasks discard --all --identifier com.example.report
+        taskhost tasks discard --all --tag nightly
+      """)
+
+  @OptionGroup var requests: FailedRequests
+  @OptionGroup var host: HostOptions
+
+  func run() async throws {
+    guard requests.all else {
+      return try await FailedRequests.each(requests.ids) { id in
+        try await host.ask("/v1/requests/\(ControlClient.escape(id))/discard", method: "POST") { _ in Terminal.print("\(id) discarded") }
+      }
+    }
+    var count = 0
+    try await requests.pages(of: DiscardedAnswer.self, "discard", host) { page in
+      count += page.discarded.count
+      if !host.json { for id in page.discarded { Terminal.print("\(id) discarded") } }
+    }
+    if count == 0 { Terminal.note("no request has failed") }
+  }
+}
