@@ -10,16 +10,16 @@ extension ConformanceRun {
     try launch()
     switch order.tried {
     case .storeUnavailable:
-      services.failDurable { _ in Self.unavailable }
-      services.failSubmissions(Self.unavailable)
-    case .storeLimit: services.failDurable { $0 ? CallFailure(.limit, "the identifier has 64 MiB of state") : nil }
-    case .storeTooBig: services.failDurable { _ in CallFailure(.tooBig, "the value is too big") }
+      services.script.withLock { $0.fault = { _ in Self.unavailable } }
+      services.script.withLock { $0.submitFault = Self.unavailable }
+    case .storeLimit: services.script.withLock { $0.fault = { $0 ? CallFailure(.limit, "the identifier has 64 MiB of state") : nil } }
+    case .storeTooBig: services.script.withLock { $0.fault = { _ in CallFailure(.tooBig, "the value is too big") } }
     default:
       let dice = Guarded(random)
-      services.failDurable { _ in dice.withLock { Int.random(in: 0..<3, using: &$0) } == 0 ? Self.unavailable : nil }
+      services.script.withLock { $0.fault = { _ in dice.withLock { Int.random(in: 0..<3, using: &$0) } == 0 ? Self.unavailable : nil } }
     }
     performAll(Array(repeating: plan(budget: .milliseconds(500)), count: order.tried == .storeFlaky ? 20 : 3), called: "run")
-    guard services.takeDurableCalls() > 0 else { throw .skipped(Self.noDurableCalls) }
+    guard services.script.withLock({ $0.durableCalls }) > 0 else { throw .skipped(Self.noDurableCalls) }
     return seen
   }
 
@@ -34,7 +34,7 @@ extension ConformanceRun {
     for (number, value) in values.enumerated() {
       reporter.at("a run whose state is \(value.count) bytes that it did not write, \(number + 1) of \(values.count)")
       services.clear()
-      services.fillState(value)
+      services.script.withLock { $0.foreignState = value }
       perform(plan())
     }
     guard CallWatch.shared.count(of: "state_get") > 0 else { throw .skipped("the handler reads no state") }
@@ -50,7 +50,7 @@ extension ConformanceRun {
       let request = newRequest()
       plan.request = request
       plan.attempt = 2
-      services.setCheckpoint(of: request, to: value)
+      services.script.withLock { $0.checkpoints[request] = value }
       perform(plan)
     }
     guard CallWatch.shared.count(of: "checkpoint_get") > 0 else { throw .skipped("the handler reads no checkpoint") }
@@ -65,10 +65,10 @@ extension ConformanceRun {
     ]
     for failure in failures {
       reporter.at("a run whose submissions are refused: \(failure.message)")
-      services.failSubmissions(failure)
+      services.script.withLock { $0.submitFault = failure }
       perform(plan(budget: .milliseconds(500)))
     }
-    guard services.submissionCount > 0 else { throw .skipped("the handler submits and cancels nothing") }
+    guard services.script.withLock({ $0.submissions }) > 0 else { throw .skipped("the handler submits and cancels nothing") }
     return seen
   }
 }

@@ -67,10 +67,11 @@ extension ConformanceRun {
     try launch()
     let ledger = ledger
     let time = typicalTime()
-    services.delayAnswers(by: min(grace * 6 / 10, .seconds(1))) { ledger.isExpired($0.run) }
+    services.script.withLock { $0.delay = (min(grace * 6 / 10, .seconds(1)), { ledger.isExpired($0.run) }) }
     expireRuns(5, called: "a run with a late answer in its grace") { self.random.part(of: time) }
-    guard services.delayedCount > 0 else { throw .skipped("the handler makes no durable call once it has expired") }
-    return "\(services.delayedCount) calls answered late; \(seen)"
+    let delayed = services.script.withLock({ $0.delayed })
+    guard delayed > 0 else { throw .skipped("the handler makes no durable call once it has expired") }
+    return "\(delayed) calls answered late; \(seen)"
   }
 
   /// Begins runs, each of which expires after a time from `moment`.

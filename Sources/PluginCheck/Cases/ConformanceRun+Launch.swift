@@ -51,14 +51,14 @@ extension ConformanceRun {
     ]
     for refusal in refusals {
       reporter.at("a launch whose registration is refused: \(refusal.message)")
-      policy.refuse(with: refusal)
+      policy.refusal.withLock { $0 = refusal }
       do throws(LaunchFailure) { _ = try launchOnce() } catch  where error.step == .timeout {
         reporter.breach("the launch did not return once its registration was refused", HeaderRules.launch, detail: launchStack(error))
         throw .told
       } catch {}
     }
     checkMarks(after: "a refused launch")
-    policy.refuse(with: nil)
+    policy.refusal.withLock { $0 = nil }
     try launch()
     return "accepts the refusal, and launches afterwards"
   }
@@ -70,7 +70,7 @@ extension ConformanceRun {
     var refused = 0
     for (number, text) in settings.enumerated() {
       reporter.at("a launch with settings \(number + 1) of \(settings.count): \(text.prefix(60))")
-      policy.give(settings: text)
+      policy.settings.withLock { $0 = text }
       do throws(LaunchFailure) { _ = try launchOnce() } catch  where error.step == .timeout {
         reporter.breach("the launch did not return with the settings \(text.prefix(60))", HeaderRules.launch, detail: launchStack(error))
         throw .told

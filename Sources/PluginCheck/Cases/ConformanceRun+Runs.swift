@@ -78,7 +78,7 @@ extension ConformanceRun {
 
   func playClock(step: Duration) throws(End) -> String {
     try launch()
-    services.jump(by: step)
+    services.script.withLock { $0.clockStep = step }
     performAll(Array(repeating: plan(), count: 4), called: "run")
     guard CallWatch.shared.count(of: "now_unix_ms") > 0 else { throw .skipped("the handler does not ask for the time") }
     return seen

@@ -117,11 +117,6 @@ final class CallWatch: @unchecked Sendable {  // reason: what changes is touched
     }
   }
 
-  /// As ``answered(_:_:_:_:)``, for functions that answer no status.
-  func answered(_ function: String, _ task: taskhost_task, isStale: Bool) {
-    answered(function, task, taskhost_status(isStale ? TASKHOST_ESTALE : TASKHOST_OK), "")
-  }
-
   /// A configuration or a data directory was asked for.
   func askedOfLaunch(_ function: String) {
     guard let reporter = monitor.locked({ isLaunching ? nil : self.reporter }) else { return }

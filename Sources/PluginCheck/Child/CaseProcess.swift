@@ -17,10 +17,7 @@ public enum CaseProcess {
   /// The work of the process's first thread. It serves the plugin's main queue, if there is one, and never returns.
   public static func main() -> Never {
     guard taskhost_process_die_with_parent() == 0, watchCrashes(), let order = readOrder() else {
-      let text = "taskhost: \(argument): started by `taskhost plugins check` only\n"
-      _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) }
-      taskhost_crash_leaving()
-      _exit(2)
+      give(up: "started by `taskhost plugins check` only", status: 2)
     }
     _ = fcntl(newsDescriptor, F_SETFD, FD_CLOEXEC)
     // As in a host, whose libraries do this.
@@ -28,15 +25,16 @@ public enum CaseProcess {
     let reporter = CaseReporter(descriptor: newsDescriptor)
     CallWatch.shared.begin(reporter)
     guard WatchedTable.install() else { give(up: "the table of the host could not be watched") }
-    let hall = Hall()
-    do { try HostThread.start("check") { play(order, reporter, hall) } } catch { give(up: error.description) }
-    hall.server().serve()
+    // The first thread waits here for a main queue to serve.
+    let server = Awaited<MainQueueServer>()
+    do { try HostThread.start("check") { play(order, reporter, server) } } catch { give(up: error.description) }
+    server.wait().serve()
     while true { pause() }
   }
 
-  private static func play(_ order: CaseOrder, _ reporter: CaseReporter, _ hall: Hall) {
+  private static func play(_ order: CaseOrder, _ reporter: CaseReporter, _ server: Awaited<MainQueueServer>) {
     do {
-      let stage = try ConformanceRun(order, reporter) { hall.open($0) }
+      let stage = try ConformanceRun(order, reporter) { server.set($0) }
       do throws(ConformanceRun.End) {
         let seen = try stage.play()
         reporter.tell(.done(seen))
@@ -54,11 +52,11 @@ public enum CaseProcess {
   }
 
   /// Ends the process because it cannot report any more.
-  static func give(up reason: String) -> Never {
+  static func give(up reason: String, status: Int32 = 70) -> Never {
     let text = "taskhost: \(argument): \(reason)\n"
     _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) }
     taskhost_crash_leaving()
-    _exit(70)
+    _exit(status)
   }
 
   private static func watchCrashes() -> Bool {
@@ -79,27 +77,5 @@ public enum CaseProcess {
     }
     close(orderDescriptor)
     return CaseOrder(decoding: bytes)
-  }
-
-  /// The first thread waits here for a main queue to serve.
-  private final class Hall: @unchecked Sendable {  // reason: touched with `monitor` held
-    private let monitor = Monitor()
-    private var server_: MainQueueServer?
-
-    func open(_ server: MainQueueServer) {
-      monitor.locked {
-        server_ = server
-        monitor.signal()
-      }
-    }
-
-    func server() -> MainQueueServer {
-      monitor.locked {
-        while true {
-          if let server_ { return server_ }
-          monitor.wait()
-        }
-      }
-    }
   }
 }

@@ -3,30 +3,20 @@ import TaskModel
 
 /// The host's decisions during launch, as the case sets them.
 final class ScriptedPolicy: LaunchPolicy {
-  private struct State {
-    var settings: String
-    var refusal: CallFailure?
-  }
-
-  private let state: Guarded<State>
+  /// The result of `configuration`: a JSON object.
+  let settings: Guarded<String>
+  /// How registrations are refused; nil to accept them.
+  let refusal = Guarded<CallFailure?>(nil)
+  /// An absolute path.
   private let folder: String
 
-  /// - Parameters:
-  ///   - settings: A JSON object.
-  ///   - dataDirectory: An absolute path.
   init(settings: String, dataDirectory: String) {
-    state = Guarded(State(settings: settings))
+    self.settings = Guarded(settings)
     folder = dataDirectory
   }
 
-  /// Sets the result of `configuration`.
-  func give(settings: String) { state.withLock { $0.settings = settings } }
-
-  /// Sets how registrations are refused; nil to accept them.
-  func refuse(with failure: CallFailure?) { state.withLock { $0.refusal = failure } }
-
-  func admit(_ identifier: TaskIdentifier) throws(CallFailure) { if let refusal = state.withLock({ $0.refusal }) { throw refusal } }
-  func settings(for identifier: TaskIdentifier) -> String { state.withLock { $0.settings } }
+  func admit(_ identifier: TaskIdentifier) throws(CallFailure) { if let refusal = refusal.withLock({ $0 }) { throw refusal } }
+  func settings(for identifier: TaskIdentifier) -> String { settings.withLock { $0 } }
   func dataDirectory(for identifier: TaskIdentifier) throws(CallFailure) -> String { folder }
   func admit(_ request: TaskRequest, from identifier: TaskIdentifier) throws(CallFailure) {}
   func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(CallFailure) -> PendingPage { PendingPage() }

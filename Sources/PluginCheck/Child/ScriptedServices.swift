@@ -2,106 +2,71 @@ import HostThreads
 import TaskModel
 
 /// The host's services for runs, as the case sets them: answers from memory, or failures.
-final class ScriptedServices: RunServices, @unchecked Sendable {  // reason: what changes is touched with `monitor` held
+final class ScriptedServices: RunServices {
   /// How a durable call is answered instead of being served; nil if it is served.
   typealias Fault = @Sendable (_ isWrite: Bool) -> CallFailure?
 
-  private let monitor = Monitor()
-  private var values: [String: [UInt8]] = [:]
-  private var checkpoints: [RequestID: [UInt8]] = [:]
-  private var ids = RecordIDGenerator(after: 0)
-  private var fault: Fault?
-  private var submitFault: CallFailure?
-  private var foreignState: [UInt8]?
-  private var clockStep = Duration.zero
-  private var clockOffset = Duration.zero
-  private var delay: (duration: Duration, isDue: @Sendable (RunReference) -> Bool)?
-  private var durableCalls = 0
-  private var submissions = 0
-  private var delayed = 0
-
-  /// The number of durable calls since the last call of this function.
-  func takeDurableCalls() -> Int {
-    monitor.locked {
-      defer { durableCalls = 0 }
-      return durableCalls
-    }
+  /// What the case sets, and what was counted.
+  struct Script {
+    /// The result of each key that was not written.
+    var foreignState: [UInt8]?
+    var values: [String: [UInt8]] = [:]
+    var checkpoints: [RequestID: [UInt8]] = [:]
+    /// How state and checkpoint calls fail.
+    var fault: Fault?
+    /// How submissions and cancellations fail.
+    var submitFault: CallFailure?
+    /// How far the wall clock jumps each time it is read.
+    var clockStep = Duration.zero
+    /// Delays the answers to durable calls of runs that `isDue` selects.
+    var delay: (duration: Duration, isDue: @Sendable (RunReference) -> Bool)?
+    var durableCalls = 0
+    var submissions = 0
+    var delayed = 0
+    fileprivate var ids = RecordIDGenerator(after: 0)
+    fileprivate var clockOffset = Duration.zero
   }
 
-  /// Submissions and cancellations so far.
-  var submissionCount: Int { monitor.locked { submissions } }
-
-  /// Calls that were answered late.
-  var delayedCount: Int { monitor.locked { delayed } }
-
-  /// Sets how state and checkpoint calls fail.
-  func failDurable(_ fault: Fault?) { monitor.locked { self.fault = fault } }
-
-  /// Sets how submissions and cancellations fail.
-  func failSubmissions(_ failure: CallFailure?) { monitor.locked { submitFault = failure } }
-
-  /// Sets the value of every key that was not written.
-  func fillState(_ value: [UInt8]) { monitor.locked { foreignState = value } }
-
-  /// Sets the checkpoint of a request.
-  func setCheckpoint(of request: RequestID, to value: [UInt8]) { monitor.locked { checkpoints[request] = value } }
-
-  /// Sets how far the wall clock jumps each time it is read.
-  func jump(by step: Duration) { monitor.locked { clockStep = step } }
-
-  /// Delays the answers to durable calls of runs that `isDue` selects.
-  func delayAnswers(by duration: Duration, of isDue: @escaping @Sendable (RunReference) -> Bool) {
-    monitor.locked { delay = (duration, isDue) }
-  }
+  let script = Guarded(Script())
 
   /// Forgets what was written.
-  func clear() {
-    monitor.locked {
-      values = [:]
-      checkpoints = [:]
-    }
-  }
+  func clear() { script.withLock { ($0.values, $0.checkpoints) = ([:], [:]) } }
 
   var wallTime: WallTime {
-    monitor.locked {
-      defer { clockOffset += clockStep }
-      return SystemClock().wallTime + clockOffset
+    script.withLock { script in
+      defer { script.clockOffset += script.clockStep }
+      return SystemClock().wallTime + script.clockOffset
     }
   }
 
   func state(_ key: String, for run: RunReference) throws(CallFailure) -> [UInt8]? {
     try serve(run, isWrite: false)
-    return monitor.locked { values[key] ?? foreignState }
+    return script.withLock { $0.values[key] ?? $0.foreignState }
   }
 
   func setState(_ key: String, to value: [UInt8]?, for run: RunReference) throws(CallFailure) {
     try serve(run, isWrite: true)
-    monitor.locked { values[key] = value }
+    script.withLock { $0.values[key] = value }
   }
 
   func checkpoint(for run: RunReference) throws(CallFailure) -> [UInt8]? {
     try serve(run, isWrite: false)
-    return monitor.locked { checkpoints[run.request] }
+    return script.withLock { $0.checkpoints[run.request] }
   }
 
   func setCheckpoint(_ value: [UInt8]?, for run: RunReference) throws(CallFailure) {
     try serve(run, isWrite: true)
-    monitor.locked { checkpoints[run.request] = value }
+    script.withLock { $0.checkpoints[run.request] = value }
   }
 
   func submit(_ request: TaskRequest, for run: RunReference) throws(CallFailure) -> Submission {
-    let (failure, sequence) = monitor.locked { () -> (CallFailure?, Int64) in
-      submissions += 1
-      return (submitFault, ids.next(at: SystemClock().wallTime))
-    }
-    if let failure { throw failure }
-    return Submission(
-      id: RequestID(sequence: sequence, origin: 1), disposition: .created, nextStart: request.earliestBegin ?? SystemClock().wallTime)
+    if let failure = countSubmission() { throw failure }
+    let id = RequestID(sequence: script.withLock { $0.ids.next(at: SystemClock().wallTime) }, origin: 1)
+    return Submission(id: id, disposition: .created, nextStart: request.earliestBegin ?? SystemClock().wallTime)
   }
 
   func cancel(_ request: RequestID, for run: RunReference) throws(CallFailure) {
-    let failure = countSubmission()
-    throw failure ?? CallFailure(.notFound, "no such request")
+    throw countSubmission() ?? CallFailure(.notFound, "no such request")
   }
 
   func pendingRequests(after request: RequestID?, for run: RunReference) throws(CallFailure) -> PendingPage {
@@ -120,19 +85,19 @@ final class ScriptedServices: RunServices, @unchecked Sendable {  // reason: wha
   }
 
   private func countSubmission() -> CallFailure? {
-    monitor.locked {
-      submissions += 1
-      return submitFault
+    script.withLock { script in
+      script.submissions += 1
+      return script.submitFault
     }
   }
 
   private func serve(_ run: RunReference, isWrite: Bool) throws(CallFailure) {
-    let (fault, delay) = monitor.locked {
-      durableCalls += 1
-      return (self.fault, self.delay)
+    let (fault, delay) = script.withLock { script in
+      script.durableCalls += 1
+      return (script.fault, script.delay)
     }
     if let delay, delay.isDue(run) {
-      monitor.locked { delayed += 1 }
+      script.withLock { $0.delayed += 1 }
       Pause.wait(delay.duration)
     }
     if let failure = fault?(isWrite) { throw failure }

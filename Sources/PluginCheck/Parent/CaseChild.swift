@@ -16,19 +16,11 @@ struct CaseChild {
 
   /// The leader of its group.
   let process: pid_t
-  private let processDescriptor: Int32
-  private let news: Int32
-  private let output: Int32
-  private let cell: UnsafeMutablePointer<taskhost_crash_cell>
+  let processDescriptor: Int32
+  let news: Int32
+  let output: Int32
+  let cell: UnsafeMutablePointer<taskhost_crash_cell>
   private static let outputLimit = 16_384
-
-  /// Starts the process.
-  init(_ order: CaseOrder, directory: String) throws(CheckFailure) {
-    let spawned = try CaseSpawn.start(order, directory: directory)
-    (process, processDescriptor, news, output, cell) = (
-      spawned.process, spawned.processDescriptor, spawned.news, spawned.output, spawned.cell
-    )
-  }
 
   /// Waits at most `timeout` for its end, then kills its group.
   func finish(timeout: Duration) -> Outcome {

@@ -31,7 +31,9 @@ struct CaseOrder: Equatable {
     }
     return Fields.encode(texts.map { Array($0.utf8) } + [payload] + (adopted ?? []).map { Array($0.utf8) })
   }
+}
 
+extension CaseOrder {
   /// Nil if `encode()` did not produce it.
   init?(decoding bytes: [UInt8]) {
     var rest = bytes[...]
@@ -49,22 +51,5 @@ struct CaseOrder: Equatable {
     else { return nil }
     adoption = LibraryAdoption(
       identifier: identifier, kind: kind, symbol: texts[12], typed: TypedContract(signature: texts[13], success: success))
-  }
-
-  init(
-    tried: CheckCase, file: String, dataDirectory: String, handlerLimit: Int, identifier: String = "", settings: String,
-    payload: [UInt8], seed: UInt64, budget: Int64, grace: Int64, adoption: LibraryAdoption? = nil
-  ) {
-    self.tried = tried
-    self.file = file
-    self.dataDirectory = dataDirectory
-    self.handlerLimit = handlerLimit
-    self.identifier = identifier
-    self.settings = settings
-    self.payload = payload
-    self.seed = seed
-    self.budget = budget
-    self.grace = grace
-    self.adoption = adoption
   }
 }

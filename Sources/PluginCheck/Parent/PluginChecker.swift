@@ -32,11 +32,10 @@ public struct PluginChecker: Sendable {
   public static func refused(_ refusal: PluginRefusal, options: CheckOptions) -> CheckReport {
     var results = [
       CheckResult(
-        tried: .file, verdict: .failed, seen: "the host would refuse it",
-        findings: [CheckFinding(.breach, seen: refusal.observed, rule: refusal.remedy)], duration: .zero)
+        .file, .failed, "the host would refuse it", findings: [CheckFinding(.breach, seen: refusal.observed, rule: refusal.remedy)])
     ]
     for tried in CheckCase.allCases.dropFirst() where options.cases.isEmpty || options.cases.contains(tried) {
-      results.append(CheckResult(tried: tried, verdict: .skipped, seen: "the host would refuse the file", findings: [], duration: .zero))
+      results.append(CheckResult(tried, .skipped, "the host would refuse the file"))
     }
     return CheckReport(file: refusal.file, seed: options.seed, registrations: [], results: results, duration: .zero)
   }
@@ -73,7 +72,7 @@ public struct PluginChecker: Sendable {
     if wants(.worker) { add(try workerResult(registrations, in: place)) }
     let rest = CheckCase.allCases.filter { $0.hasCaseProcess && $0 != .launch && wants($0) }
     if launch.verdict == .failed {
-      for tried in rest { add(CheckResult(tried: tried, verdict: .skipped, seen: "it does not launch", findings: [], duration: .zero)) }
+      for tried in rest { add(CheckResult(tried, .skipped, "it does not launch")) }
     } else {
       for result in try performAll(jobs(rest, registrations), in: place) { add(result) }
     }
@@ -87,30 +86,24 @@ public struct PluginChecker: Sendable {
 
   private var fileResult: CheckResult {
     if let adoption = subject.adoption {
-      let seen = "the host accepts it: \(adoption.symbol) of \(subject.file) as \(adoption.typed.signature)"
-      return CheckResult(tried: .file, verdict: .passed, seen: seen, findings: [], duration: .zero)
+      return CheckResult(.file, .passed, "the host accepts it: \(adoption.symbol) of \(subject.file) as \(adoption.typed.signature)")
     }
     let (abi, limit) = (subject.elf?.abiVersion ?? 0, subject.handlerLimit)
     let hook = subject.elf?.hasShutdown == true ? "a shutdown hook" : "no shutdown hook"
-    let seen = "the host accepts it: ABI \(abi), at most \(limit) handler\(limit == 1 ? "" : "s"), \(hook)"
-    return CheckResult(tried: .file, verdict: .passed, seen: seen, findings: [], duration: .zero)
+    return CheckResult(.file, .passed, "the host accepts it: ABI \(abi), at most \(limit) handler\(limit == 1 ? "" : "s"), \(hook)")
   }
 
   private func noteResult(_ registrations: [HandlerRegistration]) -> CheckResult {
-    var result = CheckResult(tried: .note, verdict: .passed, seen: "", findings: [], duration: .zero)
     guard let note = subject.elf?.note else {
-      result.verdict = .skipped
-      result.seen =
-        subject.adoption != nil
-        ? "the manifest says what is registered" : "it has none: the host learns its identifier from a probe launch"
-      return result
+      let isAdopted = subject.adoption != nil
+      return CheckResult(
+        .note, .skipped,
+        isAdopted ? "the manifest says what is registered" : "it has none: the host learns its identifier from a probe launch")
     }
     guard !registrations.isEmpty else {
-      result.verdict = .skipped
-      result.seen = "it says \(note.identifier); nothing was registered to compare it with"
-      return result
+      return CheckResult(.note, .skipped, "it says \(note.identifier); nothing was registered to compare it with")
     }
-    result.seen = "agrees with what is registered"
+    var result = CheckResult(.note, .passed, "agrees with what is registered")
     guard let registered = registrations.first(where: { $0.identifier.rawValue == note.identifier }) else {
       let names = registrations.map(\.identifier.rawValue).joined(separator: ", ")
       return Self.disagreeing(result, "identifier", note.identifier, names)
@@ -148,7 +141,7 @@ public struct PluginChecker: Sendable {
       file: place.file, path: subject.path,
       identifier: subject.adoption?.identifier ?? subject.elf?.note.flatMap { try? TaskIdentifier($0.identifier) },
       adoption: subject.adoption, handlerLimit: subject.handlerLimit, settings: options.settings, directory: places.root)
-    var result = CheckResult(tried: .worker, verdict: .passed, seen: "a worker accepts it", findings: [], duration: .zero)
+    var result = CheckResult(.worker, .passed, "a worker accepts it")
     switch try worker(trial) {
     case .failure(let failure):
       result.findings.append(
@@ -204,8 +197,8 @@ public struct PluginChecker: Sendable {
     let isBroken = outcome.findings.contains { $0.severity == .breach }
     let verdict: CheckResult.Verdict = isBroken ? .failed : outcome.skipped == nil ? .passed : .skipped
     let result = CheckResult(
-      tried: tried, identifier: identifier, verdict: verdict, seen: isBroken ? "" : outcome.skipped ?? outcome.seen,
-      findings: outcome.findings, duration: SystemClock.now - begin)
+      tried, of: identifier, verdict, isBroken ? "" : outcome.skipped ?? outcome.seen, findings: outcome.findings,
+      duration: SystemClock.now - begin)
     return (result, outcome.registrations)
   }
 

@@ -1,78 +1,41 @@
-/// A case of `taskhost plugins check`. All but the static cases run in their own process.
+/// A case of `taskhost plugins check`; ``summary`` says what each one tries. All but the static cases run in their own process.
 public enum CheckCase: String, Sendable, CaseIterable {
-  /// The file is inspected as the host does.
   case file
-  /// The ELF note agrees with the registration.
   case note
-  /// Launched once.
   case launch
-  /// Launched in a worker, as a host does.
   case worker
-  /// Launched again, in the same process.
   case launchAgain = "launch-again"
-  /// The host refuses the registration.
   case launchRefused = "launch-refused"
-  /// Launched with settings that are not the plugin's.
   case launchSettings = "launch-settings"
-  /// One run with the valid payload.
   case run
-  /// The same request is run again.
   case runAgain = "run-again"
-  /// Attempt numbers up to the highest.
   case attempts
-  /// No payload.
   case payloadEmpty = "payload-empty"
-  /// `{}`, and other JSON that is not the plugin's.
   case payloadObject = "payload-object"
-  /// Text that is not JSON.
   case payloadNotJSON = "payload-not-json"
-  /// Random bytes.
   case payloadRandom = "payload-random"
-  /// The valid payload, damaged.
   case payloadDamaged = "payload-damaged"
-  /// 65,536 bytes.
   case payloadLimit = "payload-limit"
-  /// Expired before the handler begins.
   case expireBefore = "expire-before"
-  /// Expired as soon as the handler begins.
   case expireAtOnce = "expire-at-once"
-  /// Expired at random moments of the run.
   case expireInRun = "expire-in-run"
-  /// A call is answered late in the grace.
   case expireInGrace = "expire-in-grace"
-  /// Expired about when the handler returns.
   case expireAtReturn = "expire-at-return"
-  /// The budget is spent.
   case expireBudget = "expire-budget"
-  /// Every reason to stop.
   case expireReasons = "expire-reasons"
-  /// The host drains in mid-run and shuts down.
   case drain
-  /// Every durable call: `EUNAVAILABLE`.
   case storeUnavailable = "store-unavailable"
-  /// Every write: `ELIMIT`.
   case storeLimit = "store-limit"
-  /// Every durable call: `ETOOBIG`.
   case storeTooBig = "store-too-big"
-  /// Durable calls fail at random.
   case storeFlaky = "store-flaky"
-  /// State that another version wrote.
   case stateForeign = "state-foreign"
-  /// A checkpoint that another version wrote.
   case checkpointForeign = "checkpoint-foreign"
-  /// Submissions and cancellations are refused.
   case submitRefused = "submit-refused"
-  /// The wall clock jumps forwards.
   case clockForward = "clock-forward"
-  /// The wall clock jumps backwards.
   case clockBack = "clock-back"
-  /// As many runs at once as the plugin allows.
   case concurrent
-  /// Many runs in a row.
   case many
-  /// What a run leaves behind.
   case leftBehind = "left-behind"
-  /// The end of the process.
   case shutdown
 
   /// What is tried, for `--list` and the report.

@@ -24,4 +24,16 @@ public struct CheckResult: Sendable {
   public var findings: [CheckFinding]
   /// How long it took, on the monotonic clock.
   public var duration: Duration
+
+  init(
+    _ tried: CheckCase, of identifier: TaskIdentifier? = nil, _ verdict: Verdict, _ seen: String, findings: [CheckFinding] = [],
+    duration: Duration = .zero
+  ) {
+    self.tried = tried
+    self.identifier = identifier
+    self.verdict = verdict
+    self.seen = seen
+    self.findings = findings
+    self.duration = duration
+  }
 }

@@ -5,23 +5,14 @@ import HostProcesses
 import HostThreads
 
 /// Starts a case process: this program again, with its descriptors and in its own process group.
-enum CaseSpawn {
-  /// The checker's ends.
-  struct Spawned {
-    let process: pid_t
-    let processDescriptor: Int32
-    let news: Int32
-    let output: Int32
-    let cell: UnsafeMutablePointer<taskhost_crash_cell>
-  }
-
-  static func start(_ order: CaseOrder, directory: String) throws(CheckFailure) -> Spawned {
-    do throws(SystemFailure) { return try started(order, directory: directory) } catch {
+extension CaseChild {
+  init(_ order: CaseOrder, directory: String) throws(CheckFailure) {
+    do throws(SystemFailure) { self = try Self.start(order, directory: directory) } catch {
       throw CheckFailure("a case process could not be started: \(error.what): \(error.reason)")
     }
   }
 
-  private static func started(_ order: CaseOrder, directory: String) throws(SystemFailure) -> Spawned {
+  private static func start(_ order: CaseOrder, directory: String) throws(SystemFailure) -> CaseChild {
     guard let executable = realpath("/proc/self/exe", nil) else { throw SystemFailure("the path of this program") }
     defer { free(executable) }
     let descriptors = ChildDescriptors()
@@ -38,10 +29,9 @@ enum CaseSpawn {
         (null, 0), (output.write, 1), (output.write, 2), (orderFile, CaseProcess.orderDescriptor),
         (news.write, CaseProcess.newsDescriptor), (cell.descriptor, CaseProcess.cellDescriptor),
       ])
-      return Spawned(
+      return CaseChild(
         process: child.process, processDescriptor: child.descriptor, news: descriptors.take(news.read),
-        output: descriptors.take(output.read),
-        cell: cell.memory)
+        output: descriptors.take(output.read), cell: cell.memory)
     } catch {
       munmap(cell.memory, MemoryLayout<taskhost_crash_cell>.size)
       throw error
