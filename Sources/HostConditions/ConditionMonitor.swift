@@ -80,7 +80,7 @@ public final class ConditionMonitor: Sendable {
   ///
   /// Waits at most `patience` for the monitor's thread; after that it returns ``report``.
   public func look(within patience: Duration = .seconds(2)) -> ConditionReport {
-    let look = ConditionLook()
+    let look = Awaited<ConditionReport>()
     guard !isOnThread, shared.ask(look) else { return report }
     return look.wait(until: SystemClock.now + patience) ?? report
   }
@@ -88,7 +88,7 @@ public final class ConditionMonitor: Sendable {
   /// Ends the thread and waits for it. `changed` is not called afterwards.
   public func stop() {
     shared.stop()
-    if !isOnThread { shared.waitForEnd() }
+    if !isOnThread { shared.end.wait() }
   }
 
   /// Makes the thread read its clock again, if that is not the machine's.

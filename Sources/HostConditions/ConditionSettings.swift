@@ -17,15 +17,14 @@ public struct ConditionSettings: Sendable, Hashable {
   public var batteryLow = 15.0
   /// Charge in percent from which the battery is no longer low.
   public var batteryOK = 20.0
-  /// How often the power supplies are read while something waits for power or the battery, besides when the kernel says they changed.
+  /// How often the power supplies are read while something needs power or the battery, besides when the kernel reports a change.
   public var powerEvery = Duration.seconds(30)
 
   /// Load average of one minute, per processor, up to which the machine counts as idle.
   public var idleLoad = 0.3
   /// The same, above which it is busy.
   public var busyLoad = 0.7
-  /// Share of the last ten seconds, in percent, in which something waited for a processor or for a disk, up to which the machine counts as
-  /// idle.
+  /// Share of the last ten seconds, in percent, in which something waited for a processor or a disk. Up to this, the machine is idle.
   public var idlePressure = 5.0
   /// The same, above which it is busy.
   public var busyPressure = 20.0
@@ -57,7 +56,9 @@ public struct ConditionSettings: Sendable, Hashable {
       guard low.isFinite, high.isFinite, low >= 0 else {
         return found.append("\(lowKey) = \(low) and \(highKey) = \(high): both must be numbers from 0")
       }
-      if low > high { found.append("\(lowKey) = \(low) is above \(highKey) = \(high): between them nothing changes, so it must not be") }
+      if low > high {
+        found.append("\(lowKey) = \(low) is above \(highKey) = \(high): it must be lower, because nothing changes between the two")
+      }
     }
     ordered(batteryLow, "battery_low", batteryOK, "battery_ok")
     ordered(idleLoad, "idle_load", busyLoad, "busy_load")

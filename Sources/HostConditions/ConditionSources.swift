@@ -1,3 +1,5 @@
+import Glibc
+
 /// Where to read the conditions of the machine: the machine itself, or files that replace it.
 public struct ConditionSources: Sendable {
   /// The directory with a directory for each power supply.
@@ -24,6 +26,6 @@ public struct ConditionSources: Sendable {
   /// This machine, with `storage` as the path whose file system counts.
   public init(storage: String) {
     self.storage = storage
-    processors = Processors.online
+    processors = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
   }
 }

@@ -3,21 +3,19 @@ import HostThreads
 
 /// Small files of the kernel.
 enum TextFile {
-  /// Bytes; no file that is read here has a tenth of it.
+  /// Bytes; the files that are read here have less than a tenth of it.
   private static let limit = 65_536
 
   /// The whole text of the file, without white space at its ends; nil if it cannot be read.
   static func read(_ path: String) -> String? {
-    (try? WholeTransfer.read(path, atMost: limit, O_NONBLOCK)).map { trimmed(String(decoding: $0, as: UTF8.self)) }
+    guard let bytes = try? WholeTransfer.read(path, atMost: limit, O_NONBLOCK) else { return nil }
+    let text = String(decoding: bytes, as: UTF8.self)
+    guard let first = text.firstIndex(where: { !$0.isWhitespace }), let last = text.lastIndex(where: { !$0.isWhitespace }) else {
+      return ""
+    }
+    return String(text[first...last])
   }
 
-  /// What the kernel says of `errno`.
+  /// The system's text for `errno`.
   static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
-
-  private static func trimmed(_ text: String) -> String {
-    var rest = Substring(text)
-    while rest.last?.isWhitespace == true { rest.removeLast() }
-    while rest.first?.isWhitespace == true { rest.removeFirst() }
-    return String(rest)
-  }
 }

@@ -23,7 +23,7 @@ final class NetworkManagerBus {
   /// - Parameter path: The bus's socket; nil to ask nothing.
   init(path: String?) { self.path = path }
 
-  /// The descriptor to poll; nil if there is none.
+  /// The descriptor to poll.
   var descriptor: Int32? { connection?.descriptor }
 
   /// Stops listening.

@@ -56,13 +56,13 @@ final class ConditionLoop {
         read()
         publish()
       }
-      for waiting in orders.looks { waiting.answer(look(at: orders.interest)) }
+      for waiting in orders.looks { waiting.set(look(at: orders.interest)) }
       if orders.isStopping { break }
       wait()
     }
     observe([])
     triggers.watch(false)
-    shared.ended()
+    shared.end.set(())
   }
 
   /// Opens and closes the sources of change events.

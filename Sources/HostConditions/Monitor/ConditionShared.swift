@@ -8,12 +8,12 @@ final class ConditionShared: Sendable {
   private let state: Guarded<State>
   /// Wakes the thread; closed when neither needs it.
   let event: Int32
-  private let end = Monitor()
-  private let hasEnded = Guarded(false)
+  /// Set when the thread has ended its work.
+  let end = Awaited<Void>()
 
   private struct State {
     var core: ConditionCore
-    var looks: [ConditionLook] = []
+    var looks: [Awaited<ConditionReport>] = []
     var isStopping = false
     var counters = ConditionCounters()
   }
@@ -23,7 +23,7 @@ final class ConditionShared: Sendable {
     /// The conditions to observe.
     var interest: Conditions
     /// Callers that wait for a look at everything.
-    var looks: [ConditionLook]
+    var looks: [Awaited<ConditionReport>]
     /// Whether the thread must end.
     var isStopping: Bool
   }
@@ -44,7 +44,7 @@ final class ConditionShared: Sendable {
   func wake() { _ = taskhost_system_event_set(event) }
 
   /// Asks for a look. Returns false if the thread ends and will not answer.
-  func ask(_ look: ConditionLook) -> Bool {
+  func ask(_ look: Awaited<ConditionReport>) -> Bool {
     let isTaken = state.withLock { state in
       if !state.isStopping { state.looks.append(look) }
       return !state.isStopping
@@ -72,15 +72,16 @@ final class ConditionShared: Sendable {
 
   /// Counts what the thread does.
   func count(_ body: (inout ConditionCounters) -> Void) { state.withLock { body(&$0.counters) } }
+}
 
-  /// Called when the thread has ended its work.
-  func ended() {
-    end.locked { hasEnded.withLock { $0 = true } }
-    end.broadcast()
-  }
-
-  /// Waits until the thread has ended its work.
-  func waitForEnd() {
-    end.locked { while !hasEnded.withLock({ $0 }) { end.wait() } }
-  }
+/// Counters of the monitor's thread, for tests.
+package struct ConditionCounters: Sendable, Hashable {
+  /// How often it woke.
+  package var wakeUps = 0
+  /// How often it read all interfaces and routes.
+  package var dumps = 0
+  /// How often the kernel had lost messages about them.
+  package var overruns = 0
+  /// How many readings of conditions it took.
+  package var readings = 0
 }

@@ -6,8 +6,8 @@ final class NetworkProbe {
   private let receiveBuffer: Int32?
   private var events: NetlinkSocket?
   private var table: Result<NetworkTable, RouteDump.Failure>?
-  /// When to read the table again; nil if it is up to date.
-  private var refreshAt: MonotonicTime?
+  /// When to call ``refresh(at:)``; nil if the table is up to date until the descriptor becomes readable.
+  private(set) var due: MonotonicTime?
   private var lastDump: MonotonicTime?
   /// How often everything was read, and how often the kernel lost messages.
   private(set) var dumps = 0
@@ -23,19 +23,16 @@ final class NetworkProbe {
     self.receiveBuffer = receiveBuffer
   }
 
-  /// The descriptor to poll; nil if there is none.
+  /// The descriptor to poll.
   var descriptor: Int32? { events?.descriptor }
-
-  /// When to call ``refresh(at:)``; nil if the table is up to date until the descriptor becomes readable.
-  var due: MonotonicTime? { refreshAt }
 
   /// Starts or stops observing. Without observing, no socket is open, so no change wakes the thread.
   func watch(_ wanted: Bool) {
-    guard wanted != (table != nil || refreshAt != nil) else { return }
+    guard wanted != (table != nil || due != nil) else { return }
     events = nil
     table = nil
     lastDump = nil
-    refreshAt = wanted ? MonotonicTime(nanoseconds: 0) : nil
+    due = wanted ? MonotonicTime(nanoseconds: 0) : nil
   }
 
   /// Takes what the kernel sent.
@@ -62,15 +59,17 @@ final class NetworkProbe {
   func refresh(at now: MonotonicTime) {
     dumps += 1
     lastDump = now
-    // Opens the socket first, so that changes after the dump are reported.
-    let opened = open()
-    table = opened.flatMap { Self.dump() }
-    if case .failure = table { self.refreshAt = now + Self.retry } else { self.refreshAt = nil }
+    table = Result { () throws(RouteDump.Failure) in
+      // Opens the socket first, so that changes after the dump are reported.
+      try open()
+      return try RouteDump.make()
+    }
+    if case .failure = table { due = now + Self.retry } else { due = nil }
   }
 
   /// Readings from the table, or from a fresh look at the machine if it is not observed.
   func readings(manager: ManagerMetered?) -> (network: Reading, unmetered: Reading) {
-    switch table ?? Self.dump() {
+    switch table ?? Result(catching: RouteDump.make) {
     case .success(let table): (rule.network(table), rule.unmetered(table, manager: manager))
     case .failure(let failure):
       (
@@ -82,18 +81,13 @@ final class NetworkProbe {
 
   private func refreshSoon(_ now: MonotonicTime) {
     let earliest = lastDump.map { $0 + Self.pause } ?? now
-    refreshAt = min(refreshAt ?? .distantFuture, max(now, earliest))
+    due = min(due ?? .distantFuture, max(now, earliest))
   }
 
-  private func open() -> Result<Void, RouteDump.Failure> {
-    guard events == nil else { return .success(()) }
-    do {
+  private func open() throws(RouteDump.Failure) {
+    guard events == nil else { return }
+    do throws(NetlinkSocket.Failure) {
       events = try NetlinkSocket(protocol: RouteProtocol.family, groups: RouteProtocol.groups, receiveBuffer: receiveBuffer)
-      return .success(())
-    } catch { return .failure(.init(reason: "netlink: \(error.call): \(TextFile.reason(error.code))")) }
-  }
-
-  private static func dump() -> Result<NetworkTable, RouteDump.Failure> {
-    do { return .success(try RouteDump.make()) } catch { return .failure(error) }
+    } catch { throw RouteDump.Failure(reason: "netlink: \(error.call): \(TextFile.reason(error.code))") }
   }
 }

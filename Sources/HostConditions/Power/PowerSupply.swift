@@ -1,3 +1,46 @@
+import Glibc
+import HostThreads
+
+/// Reads the machine's power supplies from the kernel's directory.
+enum PowerSupplyReader {
+  /// Why they cannot be read, in a sentence without a full stop.
+  struct Failure: Error, Hashable {
+    /// What was seen.
+    var reason: String
+  }
+
+  /// The supplies of the machine, without the batteries of its mice and keyboards. A machine without the directory has none.
+  static func read(_ directory: String) throws(Failure) -> [PowerSupply] {
+    do throws(ErrorNumber) {
+      return try DirectoryNames.list(at: directory).compactMap { supply($0, in: directory + "/" + $0) }
+    } catch {
+      guard error.code == ENOENT else { throw Failure(reason: "\(directory) cannot be read: \(error)") }
+      return []
+    }
+  }
+
+  private static func supply(_ name: String, in directory: String) -> PowerSupply? {
+    func text(_ file: String) -> String? { TextFile.read(directory + "/" + file) }
+    func number(_ file: String) -> Double? { text(file).flatMap(Double.init) }
+    // A device's battery is not the machine's; a slot without a battery is none.
+    guard let type = text("type"), text("scope") != "Device", text("present") != "0" else { return nil }
+    let kind: PowerSupply.Kind
+    switch type {
+    case "Battery", "UPS": kind = .battery
+    case "Mains", "Wireless": kind = .external
+    default:
+      guard type.hasPrefix("USB") else { return nil }
+      kind = .external
+    }
+    return PowerSupply(
+      name: name, kind: kind,
+      // 1 is on, 2 is on with a voltage of its own choice.
+      isOnline: number("online").map { $0 > 0 }, capacity: number("capacity").flatMap { (0...100).contains($0) ? $0 : nil },
+      capacityLevel: text("capacity_level"), status: text("status"),
+      fullCharge: number("energy_full") ?? number("charge_full"))
+  }
+}
+
 /// A power supply as the kernel describes it.
 struct PowerSupply: Sendable, Hashable {
   /// The name of its directory: "BAT0".

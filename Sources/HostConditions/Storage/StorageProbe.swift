@@ -2,27 +2,44 @@ import Glibc
 
 /// Reads how much of a file system is free.
 struct StorageProbe {
-  private let path: String
-  private let rule: StorageRule
+  let path: String
+  let rule: StorageRule
 
-  init(path: String, rule: StorageRule) {
-    self.path = path
-    self.rule = rule
-  }
-
-  /// What is free now to those who are not root.
+  /// What is free now for users other than root.
   func read() -> Reading {
     var facts = statvfs()
     guard statvfs(path, &facts) == 0 else {
-      return .unknown("\(path) cannot be looked at, which counts as storage enough: \(TextFile.reason(errno))")
+      return .unknown("\(path) cannot be read, which counts as enough storage: \(TextFile.reason(errno))")
     }
     let block = UInt64(facts.f_frsize)
     let free = UInt64(facts.f_bavail)
-    // As df computes it: what is reserved for root is no part of the whole.
+    // As df computes it: the total excludes what is reserved for root.
     let total = UInt64(facts.f_blocks) &- UInt64(facts.f_bfree) &+ free
     var reading = rule.storage(
       free: free.multipliedReportingOverflow(by: block).partialValue, total: total.multipliedReportingOverflow(by: block).partialValue)
     if reading.leaning != .unknown { reading.observed += " at \(path)" }
     return reading
+  }
+}
+
+/// Decides `storage_not_low` from the free storage.
+struct StorageRule: Sendable, Hashable {
+  /// Free share in percent.
+  var share: Band
+  /// Free bytes.
+  var bytes: Band
+
+  init(_ settings: ConditionSettings) {
+    share = Band(lost: settings.storageLow, holds: settings.storageOK, moreIsBetter: true)
+    bytes = Band(lost: Double(settings.storageLowBytes), holds: Double(settings.storageOKBytes), moreIsBetter: true)
+  }
+
+  /// Whether `free` of `total` bytes are enough; `total` excludes what is reserved for root.
+  func storage(free: UInt64, total: UInt64) -> Reading {
+    guard total > 0 else { return .unknown("the file system does not report its size, which counts as enough storage") }
+    let percent = Double(free) / Double(total) * 100
+    return Reading(
+      leaning: .together([share.leaning(percent), bytes.leaning(Double(free))]),
+      observed: "\(Quantity.bytes(free)) (\(Quantity.percent(percent))) free")
   }
 }

@@ -21,7 +21,7 @@ import Testing
     let descriptors = triggers.descriptors
     // Twice as many threads as processors, until it is told.
     let isDone = Guarded(false)
-    for _ in 0..<Processors.online * 2 { try HostThread.start("burn") { while !isDone.withLock({ $0 }) {} } }
+    for _ in 0..<ConditionSources(storage: "/").processors * 2 { try HostThread.start("burn") { while !isDone.withLock({ $0 }) {} } }
     defer { isDone.withLock { $0 = true } }
     let isTold = try await onThread {
       var entries = descriptors.map { pollfd(fd: $0, events: Int16(POLLPRI), revents: 0) }

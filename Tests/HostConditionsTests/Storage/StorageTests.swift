@@ -14,7 +14,7 @@ import Testing
       (2 * gibibyte, gibibyte / 4, .lost, "256 MiB (12 %) free"),
       (2 * gibibyte, gibibyte / 2 + 1, .neither, "512 MiB (25 %) free"),
       (2 * gibibyte, gibibyte, .holds, "1 GiB (50 %) free"),
-      (0, 0, .unknown, "the file system does not say how large it is, which counts as storage enough"),
+      (0, 0, .unknown, "the file system does not report its size, which counts as enough storage"),
     ])
   func rule(_ total: UInt64, _ free: UInt64, _ leaning: Leaning, _ observed: String) {
     let reading = StorageRule(ConditionSettings()).storage(free: free, total: total)
@@ -32,6 +32,6 @@ import Testing
     let folder = try Folder()
     let reading = StorageProbe(path: "\(folder.path)/none", rule: StorageRule(ConditionSettings())).read()
     #expect(
-      reading == .unknown("\(folder.path)/none cannot be looked at, which counts as storage enough: No such file or directory"))
+      reading == .unknown("\(folder.path)/none cannot be read, which counts as enough storage: No such file or directory"))
   }
 }
