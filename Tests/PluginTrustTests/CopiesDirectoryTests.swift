@@ -17,7 +17,7 @@ import Testing
   func writable(_ mode: mode_t) throws {
     let state = try PluginDirectory()
     try #require(mkdir(state.file("copies"), 0o700) == 0 && chmod(state.file("copies"), mode) == 0)
-    let error = #expect(throws: PluginCopiesError.self) { try PluginCopies(directory: state.file("copies")) }
+    let error = #expect(throws: PluginDirectoryError.self) { try PluginCopies(directory: state.file("copies")) }
     #expect(error?.description.hasPrefix(state.file("copies")) == true)
     #expect(error?.remedy == "Run: chmod go-w '\(state.file("copies"))'.")
   }
@@ -26,23 +26,23 @@ import Testing
   func ancestor() throws {
     let state = try PluginDirectory()
     try #require(chmod(state.path, 0o777) == 0)
-    #expect(throws: PluginCopiesError.self) { try PluginCopies(directory: state.file("copies")) }
+    #expect(throws: PluginDirectoryError.self) { try PluginCopies(directory: state.file("copies")) }
   }
 
   @Test("one of another user is refused", .enabled(if: geteuid() == 0))
   func owner() throws {
     let state = try PluginDirectory()
     try #require(mkdir(state.file("copies"), 0o700) == 0 && chown(state.file("copies"), 54_321, 0) == 0)
-    #expect(throws: PluginCopiesError.self) { try PluginCopies(directory: state.file("copies")) }
+    #expect(throws: PluginDirectoryError.self) { try PluginCopies(directory: state.file("copies")) }
   }
 
   @Test("a file in its place, and a missing directory above it, are errors that say so")
   func unusable() throws {
     let state = try PluginDirectory()
     try state.write([], to: "copies")
-    let file = #expect(throws: PluginCopiesError.self) { try PluginCopies(directory: state.file("copies")) }
+    let file = #expect(throws: PluginDirectoryError.self) { try PluginCopies(directory: state.file("copies")) }
     #expect(file?.observed.contains("Not a directory") == true)
-    let missing = #expect(throws: PluginCopiesError.self) { try PluginCopies(directory: state.file("none/copies")) }
+    let missing = #expect(throws: PluginDirectoryError.self) { try PluginCopies(directory: state.file("none/copies")) }
     #expect(missing?.observed.contains("No such file or directory") == true)
   }
 
@@ -56,7 +56,7 @@ import Testing
   func noExec() throws {
     let path = "/dev/shm/plugin-trust-\(UInt64.random(in: 0 ... .max))"
     defer { rmdir(path) }
-    let error = #expect(throws: PluginCopiesError.self) { try PluginCopies(directory: path) }
+    let error = #expect(throws: PluginDirectoryError.self) { try PluginCopies(directory: path) }
     #expect(error?.observed.contains("noexec") == true)
   }
 }

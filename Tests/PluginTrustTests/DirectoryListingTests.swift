@@ -1,6 +1,7 @@
 import Glibc
-import PluginTrust
 import Testing
+
+@testable import PluginTrust
 
 @Suite("Listing of plugin directories") struct DirectoryListingTests {
   @Test("files are taken in byte order of their names, other names and hidden files passed over")
@@ -33,10 +34,10 @@ import Testing
     try #require(stat(path, &info) == 0)
     let file = try #require(try directory.scan().accepted.first)
     #expect(file.path == path)
-    #expect(file.inode == UInt64(info.st_ino))
-    #expect(file.device == UInt64(info.st_dev))
+    #expect(file.marks.inode == UInt64(info.st_ino))
+    #expect(file.marks.device == UInt64(info.st_dev))
     #expect(file.size == UInt64(info.st_size))
-    #expect(file.modified == Int64(info.st_mtim.tv_sec) * 1_000_000_000 + Int64(info.st_mtim.tv_nsec))
+    #expect(file.marks.modified == Int64(info.st_mtim.tv_sec) * 1_000_000_000 + Int64(info.st_mtim.tv_nsec))
   }
 
   @Test("a manifest is listed with its text, whatever that says")

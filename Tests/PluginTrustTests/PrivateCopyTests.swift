@@ -186,10 +186,10 @@ import Testing
   func racyTimes() throws {
     let fixture = try CopyFixture()
     let plugin = try fixture.copies.take(try fixture.plugin(answering: 42))
-    let marks = FileMarks(plugin.file)
-    #expect(!FileClock.hasSettled(marks, at: plugin.file.changed))
-    #expect(!FileClock.hasSettled(marks, at: plugin.file.changed - 1_000_000_000))
-    #expect(FileClock.hasSettled(marks, at: plugin.file.changed + 2_500_000_000))
+    let marks = plugin.file.marks
+    #expect(!FileClock.hasSettled(marks, at: plugin.file.marks.changed))
+    #expect(!FileClock.hasSettled(marks, at: plugin.file.marks.changed - 1_000_000_000))
+    #expect(FileClock.hasSettled(marks, at: plugin.file.marks.changed + 2_500_000_000))
     #expect(!FileClock.hasSettled(marks, at: .min))
     #expect(plugin.remembered == nil || plugin.remembered == plugin.file.known(digest: plugin.digest))
   }

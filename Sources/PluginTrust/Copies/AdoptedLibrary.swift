@@ -19,7 +19,9 @@ public struct AdoptedLibrary: Sendable, Equatable {
 
   /// The libraries it needs, in its order.
   public let libraries: [String]
+}
 
+extension AdoptedLibrary {
   /// Checks a library without copying it, for `taskhost plugins inspect`.
   ///
   /// - Parameters:
@@ -30,22 +32,12 @@ public struct AdoptedLibrary: Sendable, Equatable {
   public init(
     inspecting library: String, symbol: String, manifest: String, policy: PluginTrustPolicy = PluginTrustPolicy()
   ) throws(PluginRefusal) {
-    do throws(Rejection) {
+    self = try Rejection.refusing(manifest) { () throws(Rejection) in
       let location = try LibraryLocation(library, policy: policy)
-      self = try Self.opened(location, library, policy) { directory throws(Rejection) in
+      return try Self.opened(location, library, policy) { directory throws(Rejection) in
         try Self.read(location, directory, symbol, policy)
       }
-    } catch {
-      throw error.refusal(of: manifest)
     }
-  }
-
-  init(original: String, loaded: String?, digest: [UInt8], isSystem: Bool, libraries: [String]) {
-    self.original = original
-    self.loaded = loaded
-    self.digest = digest
-    self.isSystem = isSystem
-    self.libraries = libraries
   }
 
   /// Checks and reads a library in place.
@@ -91,7 +83,7 @@ extension PluginCopies {
   public func adopt(
     _ library: String, symbol: String, manifest: String, policy: PluginTrustPolicy = PluginTrustPolicy()
   ) throws(PluginRefusal) -> AdoptedLibrary {
-    do throws(Rejection) {
+    try Rejection.refusing(manifest) { () throws(Rejection) in
       let location = try LibraryLocation(library, policy: policy)
       return try AdoptedLibrary.opened(location, library, policy) { directory throws(Rejection) in
         let seen = try AdoptedLibrary.read(location, directory, symbol, policy)
@@ -102,8 +94,6 @@ extension PluginCopies {
         return AdoptedLibrary(
           original: directory.path, loaded: stored.copy, digest: stored.digest, isSystem: false, libraries: stored.content.libraries)
       }
-    } catch {
-      throw error.refusal(of: manifest)
     }
   }
 }

@@ -34,39 +34,45 @@ public final class PluginCopies: Sendable {
   /// change its content.
   ///
   /// - Parameter directory: Absolute or relative to the working directory; the host uses `copies` in its state directory.
-  /// - Throws: ``PluginCopiesError`` if it cannot be created or opened, belongs to another user, can be replaced by another user, or is on
+  /// - Throws: ``PluginDirectoryError`` if it cannot be created or opened, belongs to another user, can be replaced by another user, or is on
   ///   a file system mounted noexec.
-  public init(directory: String) throws(PluginCopiesError) {
-    if mkdir(directory, 0o700) != 0, errno != EEXIST { throw PluginCopiesError(directory: directory, number: errno) }
+  public init(directory: String) throws(PluginDirectoryError) {
+    if mkdir(directory, 0o700) != 0, errno != EEXIST { throw Self.unusable(directory, errno) }
     let trust: DirectoryTrust
     do throws(PluginDirectoryError) { trust = try DirectoryTrust(of: directory, user: geteuid()) } catch {
-      throw PluginCopiesError(directory: directory, observed: error.observed, remedy: "Correct state_directory.")
+      throw PluginDirectoryError(directory: directory, observed: error.observed, remedy: "Correct state_directory.")
     }
     let descriptor = open(trust.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-    guard descriptor >= 0 else { throw PluginCopiesError(directory: directory, number: errno) }
+    guard descriptor >= 0 else { throw Self.unusable(directory, errno) }
     self.directory = trust.path
     self.descriptor = descriptor
     mark = Hex.text((0..<8).map { _ in UInt8.random(in: 0...255) })
     if let rejection = trust.rejection {
-      throw PluginCopiesError(directory: directory, observed: rejection.observed, remedy: rejection.remedy)
+      throw PluginDirectoryError(directory: directory, observed: rejection.observed, remedy: rejection.remedy)
     }
     var info = stat()
-    guard fstat(descriptor, &info) == 0 else { throw PluginCopiesError(directory: directory, number: errno) }
+    guard fstat(descriptor, &info) == 0 else { throw Self.unusable(directory, errno) }
     guard info.st_uid == user else {
-      throw PluginCopiesError(
+      throw PluginDirectoryError(
         directory: directory, observed: "is owned by user \(info.st_uid), the host runs as user \(user)",
         remedy: "Run: chown -R \(user) '\(trust.path)'.")
     }
     var system = statvfs()
     if fstatvfs(descriptor, &system) == 0, system.f_flag & Self.mountedNoExec != 0 {
-      throw PluginCopiesError(
+      throw PluginDirectoryError(
         directory: directory, observed: "is on a file system mounted noexec, from which no plugin can be loaded",
         remedy: "Put state_directory on another file system, or mount this one with exec.")
     }
-    if info.st_mode & 0o7777 != 0o700, fchmod(descriptor, 0o700) != 0 { throw PluginCopiesError(directory: directory, number: errno) }
+    if info.st_mode & 0o7777 != 0o700, fchmod(descriptor, 0o700) != 0 { throw Self.unusable(directory, errno) }
   }
 
   deinit { close(descriptor) }
+
+  private static func unusable(_ directory: String, _ number: Int32) -> PluginDirectoryError {
+    PluginDirectoryError(
+      directory: directory, observed: "cannot be used for private copies of plugins: \(String(cString: strerror(number)))",
+      remedy: "Give the host's user permission to make and change it, or correct state_directory.")
+  }
 
   /// Checks a file and copies it.
   ///
@@ -82,12 +88,10 @@ public final class PluginCopies: Sendable {
   public func take(
     _ path: String, policy: PluginTrustPolicy = PluginTrustPolicy(), listed: PluginFile? = nil
   ) throws(PluginRefusal) -> VerifiedPlugin {
-    do throws(Rejection) {
-      return try TrustedDirectory.opened(path, user: policy.user) { directory throws(Rejection) in
-        try take(directory, policy, listed.map { FileMarks($0) })
+    try Rejection.refusing(path) { () throws(Rejection) in
+      try TrustedDirectory.opened(path, user: policy.user) { directory throws(Rejection) in
+        try take(directory, policy, listed?.marks)
       }
-    } catch {
-      throw error.refusal(of: path)
     }
   }
 
@@ -164,17 +168,15 @@ public final class PluginCopies: Sendable {
   /// - Throws: Why it is refused: ``copy(of:)`` finds no valid copy, or the policy no longer accepts it.
   public func reopen(_ known: KnownPluginFile, policy: PluginTrustPolicy = PluginTrustPolicy()) throws(PluginRefusal) -> VerifiedPlugin {
     let name = Self.name(of: known.digest)
-    do throws(Rejection) {
+    return try Rejection.refusing(known.path) { () throws(Rejection) in
       let copy = openat(descriptor, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
       guard copy >= 0 else { throw .copyLost }
       defer { close(copy) }
       var info = stat()
       guard fstat(copy, &info) == 0, isCopy(info, size: known.size) else { throw .copyLost }
       let elf = try ElfSummary(reading: BoundedFile(descriptor: copy, size: known.size), policy: policy)
-      let file = PluginFile(path: known.path, name: known.name, marks: FileMarks(known), elf: elf)
+      let file = PluginFile(path: known.path, name: known.path.lastComponent, marks: FileMarks(known), elf: elf)
       return VerifiedPlugin(file: file, digest: known.digest, copy: directory + "/" + name, remembered: known)
-    } catch {
-      throw error.refusal(of: known.path)
     }
   }
 
@@ -236,14 +238,5 @@ public final class PluginCopies: Sendable {
     var info = stat()
     guard fstat(copy, &info) == 0, isCopy(info, size: size) else { return false }
     return (try? FileDigest.sha256(of: BoundedFile(descriptor: copy, size: size))) == digest
-  }
-}
-
-extension PluginCopiesError {
-  /// Describes a system error about the directory.
-  init(directory: String, number: Int32) {
-    self.init(
-      directory: directory, observed: "cannot be used for private copies of plugins: \(String(cString: strerror(number)))",
-      remedy: "Give the host's user permission to make and change it, or correct state_directory.")
   }
 }

@@ -5,6 +5,8 @@ struct ElfSymbolTable: Sendable {
   /// The maximum number of buckets, words of the Bloom filter, and symbols of a table.
   private static let tableLimit: UInt64 = 1 << 24
 
+  private static let what = "its symbol hash table"
+
   private let image: ElfImage
   private let dynamic: ElfDynamic
   private let strings: ElfStrings
@@ -25,43 +27,41 @@ struct ElfSymbolTable: Sendable {
   }
 
   private func gnuLookup(_ name: String, _ table: UInt64) throws(Rejection) -> ElfSymbol? {
-    let what = "its symbol hash table"
-    let header = try image.read(what, address: table, count: 16)
+    let header = try image.read(Self.what, address: table, count: 16)
     let buckets = UInt64(header.number(at: 0, as: UInt32.self))
     let first = UInt64(header.number(at: 4, as: UInt32.self))
     let words = UInt64(header.number(at: 8, as: UInt32.self))
     let shift: UInt32 = header.number(at: 12)
     guard buckets > 0, buckets <= Self.tableLimit, words > 0, words <= Self.tableLimit, words & (words - 1) == 0 else {
-      throw .malformed("\(what) has \(buckets) buckets and \(words) filter words")
+      throw .malformed("\(Self.what) has \(buckets) buckets and \(words) filter words")
     }
     let hash = name.utf8.reduce(UInt32(5381)) { $0 &* 33 &+ UInt32($1) }
 
     let filter = table + 16
-    let word: UInt64 = try image.read(what, table: filter, index: UInt64(hash / 64) & (words - 1), size: 8).number(at: 0)
+    let word: UInt64 = try image.read(Self.what, table: filter, index: UInt64(hash / 64) & (words - 1), size: 8).number(at: 0)
     let mask = (UInt64(1) << UInt64(hash % 64)) | (UInt64(1) << UInt64((hash >> shift) % 64))
     guard word & mask == mask else { return nil }
 
-    let bucketTable = try add(filter, words * 8, what)
-    let chain = try add(bucketTable, buckets * 4, what)
-    var index = UInt64(try image.read(what, table: bucketTable, index: UInt64(hash) % buckets, size: 4).number(at: 0, as: UInt32.self))
+    let bucketTable = try add(filter, words * 8)
+    let chain = try add(bucketTable, buckets * 4)
+    var index = try entry(of: bucketTable, at: UInt64(hash) % buckets)
     guard index != 0 else { return nil }
     for _ in 0..<Self.chainLimit {
-      guard index >= first, index < Self.tableLimit else { throw .malformed("\(what) leads to symbol \(index)") }
-      let entry: UInt32 = try image.read(what, table: chain, index: index - first, size: 4).number(at: 0)
-      if entry | 1 == hash | 1, let found = try symbol(index, named: name) { return found }
-      if entry & 1 == 1 { return nil }
+      guard index >= first, index < Self.tableLimit else { throw .malformed("\(Self.what) leads to symbol \(index)") }
+      let stored = try entry(of: chain, at: index - first)
+      if stored | 1 == UInt64(hash) | 1, let found = try symbol(index, named: name) { return found }
+      if stored & 1 == 1 { return nil }
       index += 1
     }
-    throw .malformed("\(what) has a chain of more than \(Self.chainLimit) symbols")
+    throw .malformed("\(Self.what) has a chain of more than \(Self.chainLimit) symbols")
   }
 
   private func lookup(_ name: String, _ table: UInt64) throws(Rejection) -> ElfSymbol? {
-    let what = "its symbol hash table"
-    let header = try image.read(what, address: table, count: 8)
+    let header = try image.read(Self.what, address: table, count: 8)
     let buckets = UInt64(header.number(at: 0, as: UInt32.self))
     let symbols = UInt64(header.number(at: 4, as: UInt32.self))
     guard buckets > 0, buckets <= Self.tableLimit, symbols <= Self.tableLimit else {
-      throw .malformed("\(what) has \(buckets) buckets and \(symbols) symbols")
+      throw .malformed("\(Self.what) has \(buckets) buckets and \(symbols) symbols")
     }
     var hash: UInt32 = 0
     for byte in name.utf8 {
@@ -69,16 +69,20 @@ struct ElfSymbolTable: Sendable {
       let high = hash & 0xf000_0000
       hash = (hash ^ (high >> 24)) & ~high
     }
-    let bucketTable = try add(table, 8, what)
-    let chain = try add(bucketTable, buckets * 4, what)
-    var index = UInt64(try image.read(what, table: bucketTable, index: UInt64(hash) % buckets, size: 4).number(at: 0, as: UInt32.self))
+    let bucketTable = try add(table, 8)
+    let chain = try add(bucketTable, buckets * 4)
+    var index = try entry(of: bucketTable, at: UInt64(hash) % buckets)
     for _ in 0..<Self.chainLimit {
       guard index != 0 else { return nil }
-      guard index < symbols else { throw .malformed("\(what) leads to symbol \(index) of \(symbols)") }
+      guard index < symbols else { throw .malformed("\(Self.what) leads to symbol \(index) of \(symbols)") }
       if let found = try symbol(index, named: name) { return found }
-      index = UInt64(try image.read(what, table: chain, index: index, size: 4).number(at: 0, as: UInt32.self))
+      index = try entry(of: chain, at: index)
     }
-    throw .malformed("\(what) has a chain that does not end within \(Self.chainLimit) symbols")
+    throw .malformed("\(Self.what) has a chain that does not end within \(Self.chainLimit) symbols")
+  }
+
+  private func entry(of table: UInt64, at index: UInt64) throws(Rejection) -> UInt64 {
+    UInt64(try image.read(Self.what, table: table, index: index, size: 4).number(at: 0, as: UInt32.self))
   }
 
   private func symbol(_ index: UInt64, named name: String) throws(Rejection) -> ElfSymbol? {
@@ -88,9 +92,9 @@ struct ElfSymbolTable: Sendable {
     return symbol
   }
 
-  private func add(_ address: UInt64, _ distance: UInt64, _ what: String) throws(Rejection) -> UInt64 {
+  private func add(_ address: UInt64, _ distance: UInt64) throws(Rejection) -> UInt64 {
     let (sum, overflow) = address.addingReportingOverflow(distance)
-    guard !overflow else { throw .offsetOverflow(what) }
+    guard !overflow else { throw .offsetOverflow(Self.what) }
     return sum
   }
 }

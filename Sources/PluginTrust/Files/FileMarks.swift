@@ -29,14 +29,6 @@ struct FileMarks: Sendable, Equatable {
     changed = known.changed
   }
 
-  init(_ file: PluginFile) {
-    device = file.device
-    inode = file.inode
-    size = file.size
-    modified = file.modified
-    changed = file.changed
-  }
-
   static func nanoseconds(_ time: timespec) -> Int64 {
     Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
   }

@@ -1,4 +1,4 @@
-/// A plugin directory that cannot be listed. Unlike a ``PluginRefusal`` it concerns the configuration and ends the launch.
+/// A directory of plugins, or of their private copies, that cannot be used. Unlike a ``PluginRefusal`` it ends the launch.
 public struct PluginDirectoryError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The directory, as it was given.
   public let directory: String

@@ -1,8 +1,6 @@
 public import TaskModel
 
 /// A plugin's file that passed every check short of running its code.
-///
-/// Device, inode, size and times of change identify the file that passed. Code that opens it again compares them first.
 public struct PluginFile: Sendable, Equatable {
   /// Absolute, with every symbolic link of the directories resolved.
   public let path: String
@@ -10,39 +8,36 @@ public struct PluginFile: Sendable, Equatable {
   /// The last component of ``path``.
   public let name: String
 
-  /// `st_dev`.
-  public let device: UInt64
-
-  /// `st_ino`.
-  public let inode: UInt64
+  /// Identifies the file that passed: code that opens it again compares them first.
+  let marks: FileMarks
 
   /// Bytes.
-  public let size: UInt64
-
-  /// When its content last changed: nanoseconds since 1970, by the file system's clock.
-  public let modified: Int64
-
-  /// When its content, owner or mode last changed: nanoseconds since 1970, by the file system's clock. A process cannot set it.
-  public let changed: Int64
+  public var size: UInt64 { marks.size }
 
   /// The content of its ELF structures.
   public let elf: ElfSummary
-
-  init(path: String, name: String, marks: FileMarks, elf: ElfSummary) {
-    self.path = path
-    self.name = name
-    device = marks.device
-    inode = marks.inode
-    size = marks.size
-    modified = marks.modified
-    changed = marks.changed
-    self.elf = elf
-  }
 
   /// The form in which the host remembers the file between launches.
   ///
   /// - Parameter digest: SHA-256 of its content, 32 bytes.
   public func known(digest: [UInt8]) -> KnownPluginFile {
-    KnownPluginFile(path: path, device: device, inode: inode, size: size, modified: modified, changed: changed, digest: digest)
+    KnownPluginFile(
+      path: path, device: marks.device, inode: marks.inode, size: size, modified: marks.modified, changed: marks.changed, digest: digest)
+  }
+}
+
+extension PluginFile {
+  /// Checks one file by its path, as a scan checks each file of a directory: its owner and mode, those of the directories above it, its
+  /// content. For `taskhost plugins inspect FILE`.
+  ///
+  /// - Parameters:
+  ///   - path: Absolute or relative to the working directory; need not end in `.so`.
+  ///   - policy: The users and directories to trust.
+  public init(inspecting path: String, policy: PluginTrustPolicy = PluginTrustPolicy()) throws(PluginRefusal) {
+    self = try Rejection.refusing(path) { () throws(Rejection) in
+      try TrustedDirectory.opened(path, user: policy.user) { directory throws(Rejection) in
+        try PluginInspection(policy: policy).inspect(directory.name, in: directory.descriptor, path: directory.path) { _ in nil }
+      }
+    }
   }
 }

@@ -30,10 +30,7 @@ public struct PluginRefusal: Error, Sendable, Equatable {
   }
 
   /// The last component of ``file``.
-  public var fileName: String {
-    guard let slash = file.lastIndex(of: "/") else { return file }
-    return String(file[file.index(after: slash)...])
-  }
+  public var fileName: String { file.lastComponent }
 }
 
 extension PluginRefusal: CustomStringConvertible {

@@ -4,7 +4,10 @@ struct Rejection: Error, Sendable, Equatable {
   let observed: String
   let remedy: String
 
-  func refusal(of file: String) -> PluginRefusal {
-    PluginRefusal(code: code, file: file, observed: observed, remedy: remedy)
+  func refusal(of file: String) -> PluginRefusal { PluginRefusal(code: code, file: file, observed: observed, remedy: remedy) }
+
+  /// Runs `body`; a rejection becomes the refusal of `file`.
+  static func refusing<Result>(_ file: String, _ body: () throws(Rejection) -> Result) throws(PluginRefusal) -> Result {
+    do throws(Rejection) { return try body() } catch { throw error.refusal(of: file) }
   }
 }

@@ -34,7 +34,7 @@ public struct SignaturePolicy: Sendable, Equatable {
   public func check(digest: [UInt8], of path: String, user: UInt32? = nil) throws(PluginRefusal) -> SignatureStatus {
     let file = PluginSigning.signatureFile(of: path)
     // Only sentences need it, so it is computed on demand.
-    var name: String { file.lastIndex(of: "/").map { String(file[file.index(after: $0)...]) } ?? file }
+    var name: String { file.lastComponent }
     func refuse(_ observed: String, _ remedy: String) -> PluginRefusal {
       PluginRefusal(code: .signature, file: path, observed: observed, remedy: remedy)
     }

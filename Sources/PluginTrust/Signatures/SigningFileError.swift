@@ -18,3 +18,10 @@ public struct SigningFileError: Error, Sendable, Equatable, CustomStringConverti
   /// `<file>: <observed>. <remedy>`
   public var description: String { "\(file): \(observed). \(remedy)" }
 }
+
+/// What is wrong with a key or signature file: the end of a sentence whose subject is the file.
+struct SigningFlaw: Error, Sendable, Equatable {
+  let observed: String
+
+  init(_ observed: String) { self.observed = observed }
+}

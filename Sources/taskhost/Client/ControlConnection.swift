@@ -58,7 +58,8 @@ struct ControlConnection: ~Copyable {
       if let deadline { try limitReads(to: deadline - .now) }
       let count = recv(descriptor, &buffer, buffer.count, 0)
       guard count >= 0 else {
-        if errno == EINTR { continue }
+        // The kernel counts a limit in ticks, so a read may end a little before the deadline.
+        if errno == EINTR || (errno == EAGAIN && deadline != nil) { continue }
         throw Failure.system(errno)
       }
       guard count > 0 else {

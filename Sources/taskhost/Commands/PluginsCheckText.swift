@@ -18,10 +18,14 @@ struct PluginsCheckText {
       return
     }
     var writer = JSONWriter()
-    writer.objects(CheckCase.allCases) { writer, tried in
-      writer.member("case", tried.rawValue)
-      writer.member("summary", tried.summary)
+    writer.beginArray()
+    for tried in CheckCase.allCases {
+      writer.object {
+        $0.member("case", tried.rawValue)
+        $0.member("summary", tried.summary)
+      }
     }
+    writer.endArray()
     Terminal.print(writer.bytes)
   }
 

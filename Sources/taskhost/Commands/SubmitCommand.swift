@@ -33,7 +33,8 @@ struct SubmitCommand: AsyncParsableCommand {
   @OptionGroup(title: "Events") var events: EventOptions
   @OptionGroup(title: "What it needs") var needs: NeedOptions
   @OptionGroup(title: "Keys") var keys: KeyOptions
-  @Option(name: .field(.priority), parsing: .unconditional, help: ArgumentHelp("-10 to 10; a higher priority goes first.", valueName: "number"))
+  @Option(
+    name: .field(.priority), parsing: .unconditional, help: ArgumentHelp("-10 to 10; a higher priority goes first.", valueName: "number"))
   var priority: Int?
   @Option(name: .field(.tags), help: ArgumentHelp("For listing and cancelling; may be repeated.", valueName: "tag"))
   var tags: [String] = []
