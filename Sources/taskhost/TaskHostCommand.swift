@@ -1,7 +1,6 @@
 import ArgumentParser
 import Glibc
 
-/// The command line.
 struct TaskHostCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "taskhost",
@@ -54,4 +53,8 @@ struct TaskHostCommand: AsyncParsableCommand {
       return (isUsage ? ExitStatus.usage : .failed).rawValue
     }
   }
+}
+
+enum Version {
+  static let text = "0.1.0"
 }

@@ -56,7 +56,6 @@ final class BusConnection {
     }
   }
 
-  /// Authenticates by user.
   private func introduce(until deadline: MonotonicTime) throws(Failure) {
     // Sends no user id: the bus sees the user itself, and in a user namespace under another id.
     try write([0] + Array("AUTH EXTERNAL\r\nDATA\r\n".utf8), until: deadline)

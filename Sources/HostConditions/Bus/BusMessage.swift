@@ -1,6 +1,5 @@
 /// A D-Bus message, as far as needed here: an outgoing call, an incoming answer or signal.
 struct BusMessage: Sendable, Hashable {
-  /// What it is.
   var kind: Kind
   /// Its number, from 1.
   var serial: UInt32
@@ -20,7 +19,6 @@ struct BusMessage: Sendable, Hashable {
   /// Whether the sender uses big-endian numbers.
   var isBigEndian = false
 
-  /// The kinds of the protocol.
   enum Kind: UInt8, Sendable, Hashable {
     case call = 1
     case answer = 2

@@ -26,7 +26,6 @@ final class NetworkManagerBus {
   /// The descriptor to poll.
   var descriptor: Int32? { connection?.descriptor }
 
-  /// Stops listening.
   func close() {
     connection = nil
     metered = nil

@@ -32,9 +32,7 @@ extension Leaning {
 
 /// What a reading indicates, before delays apply.
 enum Leaning: Sendable, Hashable {
-  /// The condition holds.
   case holds
-  /// The condition is lost.
   case lost
   /// Between two thresholds: the condition stays as it is.
   case neither

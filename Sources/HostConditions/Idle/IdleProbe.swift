@@ -3,7 +3,6 @@ struct IdleProbe {
   let sources: ConditionSources
   let rule: IdleRule
 
-  /// The current load without the host's own.
   func read() -> Reading {
     rule.idle(
       loadPerProcessor: TextFile.read(sources.loadAverage).flatMap(Self.load).map { load in

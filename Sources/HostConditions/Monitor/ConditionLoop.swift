@@ -74,7 +74,6 @@ final class ConditionLoop {
     isManagerAsked = false
   }
 
-  /// Reads what is due.
   private func read() {
     let now = clock.monotonicTime
     let due = shared.core { $0.due(at: now) }

@@ -40,7 +40,6 @@ final class ConditionShared: Sendable {
   /// Reads or changes the state.
   func core<Value: Sendable>(_ body: (inout ConditionCore) -> Value) -> Value { state.withLock { body(&$0.core) } }
 
-  /// Wakes the thread.
   func wake() { _ = taskhost_system_event_set(event) }
 
   /// Asks for a look. Returns false if the thread ends and will not answer.
@@ -53,7 +52,6 @@ final class ConditionShared: Sendable {
     return isTaken
   }
 
-  /// Tells the thread to end.
   func stop() {
     state.withLock { $0.isStopping = true }
     wake()
@@ -67,10 +65,8 @@ final class ConditionShared: Sendable {
     }
   }
 
-  /// What the thread did so far.
   var counters: ConditionCounters { state.withLock { $0.counters } }
 
-  /// Counts what the thread does.
   func count(_ body: (inout ConditionCounters) -> Void) { state.withLock { body(&$0.counters) } }
 }
 

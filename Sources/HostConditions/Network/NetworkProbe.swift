@@ -35,7 +35,6 @@ final class NetworkProbe {
     due = wanted ? MonotonicTime(nanoseconds: 0) : nil
   }
 
-  /// Takes what the kernel sent.
   func receive(at now: MonotonicTime) {
     guard let events else { return }
     while true {
@@ -55,7 +54,6 @@ final class NetworkProbe {
     }
   }
 
-  /// Reads all again.
   func refresh(at now: MonotonicTime) {
     dumps += 1
     lastDump = now

@@ -5,13 +5,11 @@ struct NetworkTable: Sendable, Hashable {
   /// In the kernel's order.
   private(set) var routes: [DefaultRoute] = []
 
-  /// Creates a table.
   init(links: [NetworkLink] = [], routes: [DefaultRoute] = []) {
     for link in links { self.links[link.index] = link }
     self.routes = routes
   }
 
-  /// Takes a message of a dump.
   mutating func add(_ message: RouteMessage) {
     switch message {
     case .link(let link): links[link.index] = link
@@ -90,7 +88,6 @@ struct DefaultRoute: Sendable, Hashable {
 struct NetworkLink: Sendable, Hashable {
   /// The kernel's number for it.
   var index: Int32
-  /// "eth0".
   var name: String
   /// Whether it leads only to this machine.
   var isLoopback: Bool

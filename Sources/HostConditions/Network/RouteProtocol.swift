@@ -44,16 +44,12 @@ enum RouteMessage: Sendable, Hashable {
   case refused(Int32)
   /// The kernel lost messages.
   case overrun
-  /// An interface as it is now.
   case link(NetworkLink)
-  /// An interface that is gone.
   case linkGone(Int32)
   /// An address was added or removed; routes can disappear with it without a message.
   case address
   /// An existing default route.
   case route(DefaultRoute)
-  /// A default route that is gone.
   case routeGone
-  /// Anything else.
   case other
 }

@@ -5,7 +5,6 @@ final class PowerEvents {
   /// The descriptor to poll; nil if not listening, and the supplies are only read periodically.
   var descriptor: Int32? { socket?.descriptor }
 
-  /// Starts or stops listening.
   func watch(_ wanted: Bool) {
     if !wanted {
       socket = nil

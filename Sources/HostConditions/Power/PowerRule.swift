@@ -1,6 +1,5 @@
 /// Decides `power` and `battery_not_low` from the machine's power supplies.
 struct PowerRule: Sendable, Hashable {
-  /// Charge in percent.
   var charge: Band
 
   init(low: Double, okay: Double) { charge = Band(lost: low, holds: okay, moreIsBetter: true) }

@@ -41,11 +41,9 @@ enum PowerSupplyReader {
   }
 }
 
-/// A power supply as the kernel describes it.
 struct PowerSupply: Sendable, Hashable {
   /// The name of its directory: "BAT0".
   var name: String
-  /// What it is.
   var kind: Kind
   /// Whether it supplies power; nil if unknown.
   var isOnline: Bool?
@@ -60,7 +58,6 @@ struct PowerSupply: Sendable, Hashable {
 
   /// What a supply is.
   enum Kind: Sendable, Hashable {
-    /// Power from outside.
     case external
     /// What the machine runs on without it.
     case battery

@@ -24,9 +24,7 @@ struct StorageProbe {
 
 /// Decides `storage_not_low` from the free storage.
 struct StorageRule: Sendable, Hashable {
-  /// Free share in percent.
   var share: Band
-  /// Free bytes.
   var bytes: Band
 
   init(_ settings: ConditionSettings) {

@@ -23,7 +23,7 @@ extension ConformanceRun {
     return seen
   }
 
-  /// What a handler may find of another version of itself, or of nobody it knows.
+  /// Values that a handler may find although it did not write them.
   private func foreignValues() -> [[UInt8]] {
     [[], random.bytes(1), random.bytes(4096), Array("{\"version\": 99}".utf8), random.bytes(Limits.stateValueBytes)]
   }

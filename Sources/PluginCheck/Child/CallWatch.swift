@@ -5,7 +5,6 @@ import HostThreads
 
 /// Watches the plugin's calls of the host and its handlers.
 final class CallWatch: @unchecked Sendable {  // reason: what changes is touched with `monitor` held
-  /// The only one of this process.
   static let shared = CallWatch()
 
   /// A run whose handler has been called and has not returned.
@@ -30,16 +29,13 @@ final class CallWatch: @unchecked Sendable {  // reason: what changes is touched
   /// The memory that the plugin borrows.
   let memory = LentMemory()
 
-  /// Sets the reporter.
   func begin(_ reporter: CaseReporter) { monitor.locked { self.reporter = reporter } }
 
   /// Sets the state in which the plugin must leave the process, from now on also during runs.
   func watch(_ marks: ProcessMarks) { monitor.locked { self.marks = marks } }
 
-  /// Called before the launch function.
   func beganLaunch() { monitor.locked { isLaunching = true } }
 
-  /// Called after the launch function.
   func endedLaunch() {
     monitor.locked { isLaunching = false }
     memory.endLaunch()
@@ -52,7 +48,6 @@ final class CallWatch: @unchecked Sendable {  // reason: what changes is touched
     monitor.locked { _ = threads.insert(number) }
   }
 
-  /// The threads that handlers have been called on.
   var handlerThreads: Set<Int32> { monitor.locked { threads } }
 
   /// How often a function of the table was called.
@@ -149,6 +144,5 @@ final class CallWatch: @unchecked Sendable {  // reason: what changes is touched
     }
   }
 
-  /// The run was given its descriptor.
   func gave(descriptor: Int32, to task: taskhost_task) { monitor.locked { live[task]?.descriptor = descriptor } }
 }

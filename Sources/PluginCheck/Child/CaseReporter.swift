@@ -10,7 +10,6 @@ final class CaseReporter: @unchecked Sendable {  // reason: what changes is touc
   /// - Parameter descriptor: Where to write; the checker reads its other end.
   init(descriptor: Int32) { self.descriptor = descriptor }
 
-  /// Reports what the case does from now on.
   func at(_ text: String) { tell(.at(text)) }
 
   /// Reports a broken rule, each only once.

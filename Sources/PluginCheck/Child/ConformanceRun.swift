@@ -5,7 +5,6 @@ import TypedCalls
 
 /// Plays a case: the real runtime with the plugin in it, and a host around it that follows the case.
 final class ConformanceRun {
-  /// The case ends early.
   enum End: Error {
     /// It does not apply, and why.
     case skipped(String)
@@ -13,7 +12,6 @@ final class ConformanceRun {
     case told
   }
 
-  /// The plan of a run.
   struct Plan {
     var payload: [UInt8]
     var budget: Duration
@@ -141,10 +139,8 @@ final class ConformanceRun {
 
   // MARK: Runs
 
-  /// A run with the valid payload.
   func plan(budget: Duration = ConformanceRun.shortBudget) -> Plan { Plan(payload: order.payload, budget: budget) }
 
-  /// A new request's id.
   func newRequest() -> RequestID { RequestID(sequence: sequences.next(at: SystemClock().wallTime), origin: 1) }
 
   /// Begins runs together. Skips runs of a typed handler whose payload does not fit its signature, because a host would refuse the
@@ -170,7 +166,6 @@ final class ConformanceRun {
     return orders.map(\.run)
   }
 
-  /// Asks a run to stop.
   func expire(_ run: RunID, _ reason: StopReason) {
     ledger.willExpire(run)
     launcher.expire(run, reason: reason)
@@ -222,7 +217,6 @@ final class ConformanceRun {
 
   // MARK: The end
 
-  /// Calls the shutdown hooks.
   func shutDown() {
     reporter.at("shutting down")
     let left = launcher.shutdown()
@@ -232,5 +226,13 @@ final class ConformanceRun {
         "taskhost_plugin_shutdown did not return in 5 s", HeaderRules.shutdown, detail: thread.map { ThreadList.stack(of: $0) } ?? "")
     }
     checkMarks(after: "the shutdown")
+  }
+}
+
+enum Pause {
+  static func wait(_ duration: Duration) {
+    let monitor = Monitor()
+    let end = SystemClock.now + duration
+    monitor.locked { while SystemClock.now < end { monitor.wait(until: end) } }
   }
 }

@@ -2,7 +2,6 @@ import Glibc
 
 /// The properties of its process that a plugin must not change.
 struct ProcessMarks {
-  /// A property of the process.
   private struct Mark {
     let name: String
     let value: String
@@ -13,7 +12,6 @@ struct ProcessMarks {
   private var marks: [Mark] = []
   private static let asDefault = "default"
 
-  /// Takes the current state.
   init() {
     let status = ProcFile.text("/proc/self/status")
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))

@@ -3,9 +3,7 @@ import Glibc
 
 /// The resources of this process.
 struct ProcessUse {
-  /// Open descriptors.
   let descriptors: Int
-  /// Threads.
   let threads: Int
   /// Child processes, including zombies.
   let children: Int
@@ -18,7 +16,6 @@ struct ProcessUse {
 }
 
 extension ProcessUse {
-  /// Takes the current state.
   init() {
     let numbers = ThreadList.numbers()
     let memory = Int(clamping: taskhost_check_memory_in_use())

@@ -19,7 +19,6 @@ struct ResourceGrowth {
     }
   }
 
-  /// The number of all runs.
   var runCount: Int { runs.reduce(0, +) }
 
   /// The growth in bytes since the beginning.

@@ -3,7 +3,6 @@ import TaskModel
 
 /// Collects the launcher's events for the thread that waits for the runs.
 final class RunLedger: @unchecked Sendable {  // reason: what changes is touched with `monitor` held
-  /// How a run ended.
   struct Ended {
     let ending: RunEnding
     let report: RunReport
@@ -21,7 +20,6 @@ final class RunLedger: @unchecked Sendable {  // reason: what changes is touched
   /// - Parameter onStuck: Called when a grace is over and the handler has not returned.
   init(onStuck: @escaping @Sendable (_ thread: String, _ stack: String) -> Void) { self.onStuck = onStuck }
 
-  /// The launcher's sink.
   func hear(_ event: LauncherEvent) {
     switch event {
     case .ended(let run, let ending, let report):
@@ -58,7 +56,6 @@ final class RunLedger: @unchecked Sendable {  // reason: what changes is touched
     }
   }
 
-  /// The runs are about to be started.
   func willStart(_ runs: [RunID]) { monitor.locked { begun.formUnion(runs) } }
 
   /// Whether the run has been asked to stop, or has ended.

@@ -1,13 +1,11 @@
 import TaskModel
 
-/// A summary of a case's runs.
 struct RunTally {
   private var counts: [String: Int] = [:]
   private var total = 0
   private(set) var slowestWindUp = Duration.zero
   private var lastMessage: String?
 
-  /// Adds a run.
   mutating func add(_ end: RunLedger.Ended) {
     total += 1
     counts[Self.word(for: end.ending), default: 0] += 1

@@ -1,24 +1,38 @@
 import CCrashCell
 import Glibc
+import HostThreads
 
-/// The threads of this process.
+enum ProcFile {
+  /// The first 64 KiB of the file's text; empty if it cannot be read.
+  static func text(_ path: String) -> String { String(decoding: (try? WholeTransfer.read(path, atMost: 65_536)) ?? [], as: UTF8.self) }
+
+  /// The value after `name:` in a file of lines.
+  static func value(_ name: String, in text: String) -> String {
+    for line in text.split(separator: "\n") where line.hasPrefix(name + ":") {
+      return line.dropFirst(name.utf8.count + 1).split(whereSeparator: { $0 == " " || $0 == "\t" }).joined(separator: " ")
+    }
+    return ""
+  }
+
+  /// The names in a directory that are numbers.
+  static func numbers(in path: String) -> [Int32] { ((try? DirectoryNames.list(at: path)) ?? []).compactMap { Int32($0) } }
+}
+
 enum ThreadList {
-  /// Their numbers.
   static func numbers() -> Set<Int32> { Set(ProcFile.numbers(in: "/proc/self/task")) }
 
-  /// Its name.
   static func name(of number: Int32) -> String {
     ProcFile.text("/proc/self/task/\(number)/comm").split(separator: "\n").first.map(String.init) ?? ""
   }
 
-  /// Whether it is a thread of libdispatch, which keeps its threads and cannot be told to end them. It names them after queues such as
+  /// Whether it is a thread of libdispatch, which keeps its threads and cannot be told to end them. Libdispatch names them after queues such as
   /// `com.apple.root.default-qos` and `com.apple.libdispatch-manager`, of which the kernel has the last 15 bytes.
   static func isOfDispatch(_ number: Int32) -> Bool {
     let name = name(of: number)
     return ["-qos", "-qos.overcommit", "ispatch-manager"].contains { name.hasSuffix($0) }
   }
 
-  /// How many nanoseconds it has run, or, where the kernel does not say, how often it has been given the processor; nil if it has ended.
+  /// How many nanoseconds it has run, or, if the kernel does not report that, how often it was scheduled; nil if it has ended.
   static func activity(of number: Int32) -> Int? {
     let times = ProcFile.text("/proc/self/task/\(number)/schedstat").split(whereSeparator: { $0 == " " || $0 == "\n" })
     if times.count == 3, let time = Int(times[0]), time > 0 { return time }
@@ -27,7 +41,7 @@ enum ThreadList {
     return counts.count == 2 ? counts[0] + counts[1] : nil
   }
 
-  /// Its stack, a line a frame; empty where it could not be had.
+  /// Its stack, one line for each frame; empty if it could not be read.
   static func stack(of number: Int32) -> String {
     let capacity = Int(TASKHOST_CRASH_TEXT)
     let stack = String(unsafeUninitializedCapacity: capacity) { buffer in

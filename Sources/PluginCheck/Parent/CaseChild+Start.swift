@@ -38,7 +38,6 @@ extension CaseChild {
     }
   }
 
-  /// This process's current environment.
   private static var environment: [String] {
     var variables: [String] = []
     var next = environ

@@ -6,7 +6,6 @@ import TaskModel
 
 /// One case process, from its start to its end, on the calling thread: the process dies with that thread.
 struct CaseChild {
-  /// The result of the process.
   struct Outcome {
     var findings: [CheckFinding] = []
     var registrations: [HandlerRegistration] = []

@@ -2,7 +2,6 @@ import TaskModel
 
 /// The order for a case process.
 struct CaseOrder: Equatable {
-  /// What to try.
   var tried: CheckCase
   /// The plugin's file, an absolute path.
   var file: String
@@ -23,7 +22,6 @@ struct CaseOrder: Equatable {
   /// The function that is the handler of a library that a manifest adopts; nil if the file is a plugin.
   var adoption: LibraryAdoption?
 
-  /// Encodes the order for the process's descriptor.
   func encode() -> [UInt8] {
     let texts = [tried.rawValue, file, dataDirectory, "\(handlerLimit)", identifier, settings, "\(seed)", "\(budget)", "\(grace)"]
     let adopted = adoption.map { adoption in

@@ -4,7 +4,6 @@ import HostThreads
 
 /// A temporary folder for a check, with a subfolder for each case.
 struct CheckFolder: Sendable {
-  /// A case's folders, absolute paths.
   struct Places: Sendable {
     /// Contains the other two.
     let root: String
@@ -22,7 +21,6 @@ struct CheckFolder: Sendable {
     path = try Self.make(in: parent)
   }
 
-  /// Makes the folders of a case.
   func makeCase() throws(CheckFailure) -> Places {
     let root = try Self.make(in: path)
     let places = Places(root: root, data: root + "/data", working: root + "/working")
@@ -49,10 +47,8 @@ struct CheckFolder: Sendable {
     throw CheckFailure("\(file) could not be copied to \(path): \(String(cString: strerror(errno))): is there room in TMPDIR?")
   }
 
-  /// Removes a case's folders.
   func remove(_ places: Places) { taskhost_check_remove_tree(places.root) }
 
-  /// Removes everything.
   func remove() { taskhost_check_remove_tree(path) }
 
   /// Removes everything, including files that are created meanwhile: once the folder is gone, no more can be.

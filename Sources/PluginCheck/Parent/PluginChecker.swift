@@ -204,19 +204,19 @@ public struct PluginChecker: Sendable {
 
   /// Performs several at once, on threads that live as long as their processes, and reports them in order.
   private func performAll(_ jobs: [Job], in place: Place) throws(CheckFailure) -> [CheckResult] {
-    let board = JobBoard<Result<CheckResult, CheckFailure>>(count: jobs.count)
+    let outcomes = jobs.map { _ in Awaited<Result<CheckResult, CheckFailure>>() }
+    let waiting = Guarded(Array(zip(jobs, outcomes))[...])
     do throws(HostThread.Failure) {
-      for _ in 0..<min(options.parallel, jobs.count) {
+      for _ in 0..<min(max(1, options.parallel), jobs.count) {
         try HostThread.start("check") {
-          while let number = board.take() {
-            let job = jobs[number]
-            board.put(number, Result { () throws(CheckFailure) in try perform(job.tried, job.identifier, in: place).0 })
+          while let (job, outcome) = waiting.withLock({ $0.popFirst() }) {
+            outcome.set(Result { () throws(CheckFailure) in try perform(job.tried, job.identifier, in: place).0 })
           }
         }
       }
     } catch { throw CheckFailure(error.description) }
     var results: [CheckResult] = []
-    for number in jobs.indices { results.append(try board.wait(for: number).get()) }
+    for outcome in outcomes { results.append(try outcome.wait().get()) }
     return results
   }
 }

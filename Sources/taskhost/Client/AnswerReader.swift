@@ -1,6 +1,6 @@
-/// Takes an HTTP/1.1 answer apart as it comes (RFC 9112): a body with a length, in chunks, or up to the connection's end.
+/// Parses an HTTP/1.1 answer as it arrives (RFC 9112): a body with a length, in chunks, or up to the end of the connection.
 struct AnswerReader {
-  /// What came is no HTTP answer.
+  /// What arrived is not an HTTP answer.
   struct Flaw: Error, CustomStringConvertible {
     let description: String
   }
@@ -16,16 +16,15 @@ struct AnswerReader {
   /// Longest line of a head, in bytes.
   private static let longestLine = 65_536
 
-  /// Of the answer, once its first line was read.
+  /// 0 until the first line of the answer was read.
   private(set) var status = 0
   private var state = State.statusLine
   private var line: [UInt8] = []
   private var length: Int?
   private var isChunked = false
 
-  /// Whether the answer is complete.
   var hasEnded: Bool { if case .ended = state { true } else { false } }
-  /// Whether the answer is complete when the connection ends.
+  /// Whether the answer is complete if the connection ends now.
   var mayEnd: Bool { if case .bodyToTheEnd = state { true } else { hasEnded } }
 
   /// Takes bytes of the connection.

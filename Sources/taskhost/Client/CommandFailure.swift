@@ -1,12 +1,10 @@
-/// Why a command did not do what it was asked.
+/// Why a command failed.
 struct CommandFailure: Error, Sendable, CustomStringConvertible {
-  /// The exit code.
   let status: ExitStatus
-  /// What failed, or the thing it is about; nil when `why` says it.
+  /// What failed, or the thing it is about; nil if `why` says it.
   let what: String?
-  /// Why.
   let why: String
-  /// What to do; nil when `why` says it.
+  /// What to do; nil if `why` says it.
   let remedy: String?
 
   init(_ status: ExitStatus, _ what: String?, _ why: String, remedy: String? = nil) {
@@ -18,8 +16,22 @@ struct CommandFailure: Error, Sendable, CustomStringConvertible {
 
   var description: String { "taskhost: " + (what.map { "\($0): " } ?? "") + why + (remedy.map { " (\($0))" } ?? "") }
 
-  /// What another version will do.
+  /// A command that a later version will have.
   static func later(_ what: String) -> CommandFailure {
     CommandFailure(.refused, what, "comes with a later version of taskhost", remedy: "see taskhost --help for what this one offers")
   }
+}
+
+/// The exit codes of commands; part of the command line's contract.
+enum ExitStatus: Int32, Sendable {
+  case done = 0
+  /// The task or the check failed.
+  case failed = 1
+  /// The command line was not understood.
+  case usage = 2
+  case cancelled = 4
+  /// No host is running there, or it went away.
+  case noHost = 5
+  /// The host refused, and said why.
+  case refused = 6
 }

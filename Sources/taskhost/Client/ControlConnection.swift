@@ -4,7 +4,6 @@ import TaskModel
 
 /// A connection to a host for one request and its answer. Blocks.
 struct ControlConnection: ~Copyable {
-  /// Why there is no answer.
   struct Failure: Error, CustomStringConvertible {
     let description: String
 
@@ -25,7 +24,6 @@ struct ControlConnection: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// Sends the request.
   func send(_ method: String, _ path: String, _ body: [UInt8]?) throws(Failure) {
     var head = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
     if body != nil { head += "Content-Type: application/json\r\n" }

@@ -8,7 +8,7 @@ struct FollowSession {
   let client: ControlClient
   let request: String
   let isRepeating: Bool
-  /// The answer that began it, where JSON is wanted.
+  /// The answer to the submission, if JSON is wanted.
   let json: Answer?
 
   /// Reads `events`, which were subscribed to before the request was touched, until the occurrence has ended.
@@ -33,7 +33,7 @@ struct FollowSession {
     throw gone(because: "it ended")
   }
 
-  /// The event as it is; instead of events that were missed, what is true by now.
+  /// The event itself; if events were missed, the current state instead.
   private func known(_ name: String, _ data: Answer) async throws -> [(name: String, data: Answer)] {
     guard name == "missed" else { return [(name, data)] }
     // The run first, as it is told: the request's state alone does not say how its last run ended.

@@ -4,21 +4,17 @@ import TaskModel
 ///
 /// A request's and its run's last events may come in either order, so either may end it.
 struct OccurrenceFollower {
-  /// What an event means to who waits.
+  /// What an event means to the waiting command.
   enum Step: Hashable {
-    /// An attempt has begun.
     case began(attempt: Int64)
-    /// How far it is; `total` 0: unknown.
+    /// Its progress; `total` is 0 if unknown.
     case progress(completed: Int64, total: Int64)
-    /// A line of its log.
     case log(level: String, message: String)
-    /// The run ended, the occurrence did not: its outcome, its message, and when it is due again.
+    /// The run ended but the occurrence did not: the outcome, the message, and when it is due again.
     case again(outcome: String, message: String?, dueUnixMilliseconds: Int64)
-    /// The occurrence ended.
     case ended(End)
   }
 
-  /// How the occurrence ended.
   enum End: Hashable {
     case succeeded, failed, cancelled
 
@@ -33,9 +29,9 @@ struct OccurrenceFollower {
 
   private let request: String
   private let isRepeating: Bool
-  /// The outcome of a run that did not end the occurrence by itself; the request's next event tells what becomes of it.
+  /// The outcome of a run that did not decide the occurrence; the request's next event does.
   private var open: (outcome: String, message: String?)?
-  /// The last run seen to end: its id.
+  /// The id of the last run that ended.
   private(set) var lastRun: String?
 
   init(request: String, isRepeating: Bool) {
@@ -43,7 +39,7 @@ struct OccurrenceFollower {
     self.isRepeating = isRepeating
   }
 
-  /// What an event means; nil: nothing.
+  /// What an event means; nil if nothing.
   mutating func apply(_ event: StreamEvent) -> Step? {
     switch event {
     case .run(let run) where run.request == request: return runChanged(run)
@@ -83,7 +79,7 @@ struct OccurrenceFollower {
     }
   }
 
-  /// A repeating request that spent its attempts is pending for its next occurrence, with none spent.
+  /// A repeating request that has spent its attempts is pending for its next occurrence, with no attempt spent.
   private func isSpent(_ outcome: String, _ record: RequestAnswer) -> Bool {
     switch RunOutcome(rawValue: outcome) {
     case .retried, .expired, .crashed: record.attemptsSpent == 0

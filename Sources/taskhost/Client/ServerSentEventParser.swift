@@ -5,7 +5,7 @@ struct ServerSentEventParser {
   private var data: [UInt8] = []
   private var hasData = false
 
-  /// What `bytes` complete.
+  /// The events that `bytes` complete.
   mutating func feed(_ bytes: some Sequence<UInt8>) -> [ServerSentEvent] {
     var events: [ServerSentEvent] = []
     for byte in bytes {
@@ -39,4 +39,10 @@ struct ServerSentEventParser {
     }
     return nil
   }
+}
+
+/// A piece of an event stream.
+enum ServerSentEvent: Sendable, Hashable {
+  case comment(String)
+  case event(String, [UInt8])
 }

@@ -16,7 +16,6 @@ struct ConditionsCommand: AsyncParsableCommand {
 
   fileprivate static func show(_ answer: Answer) throws { try table(answer.read(), now: MomentText.now).print(empty: "no conditions") }
 
-  /// A row for each condition.
   static func table(_ answer: ConditionsAnswer, now: Int64) -> TextTable {
     var table = TextTable("CONDITION", "HOLDS", "SINCE", "OBSERVED")
     for state in answer.conditions {
@@ -70,7 +69,6 @@ struct ConditionsSetCommand: AsyncParsableCommand {
 
   func run() async throws { try await host.ask("/v1/conditions", method: "PUT", body: try Self.body(overrides), ConditionsCommand.show) }
 
-  /// The body of `PUT /v1/conditions`.
   static func body(_ overrides: [String]) throws -> [UInt8] {
     var names: Set<Substring> = []
     return try JSONWriter.object { writer in

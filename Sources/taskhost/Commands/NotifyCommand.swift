@@ -28,7 +28,6 @@ struct NotifyCommand: AsyncParsableCommand {
     }
   }
 
-  /// What the event did.
   static func sentence(_ answer: EventAnswer) -> String {
     let (event, woken, merged, waiting) = (answer.event.escapingControlCharacters, answer.woken, answer.merged, answer.waiting)
     guard woken > 0 || merged > 0 else { return waiting == 0 ? "\(event): nothing waits for it" : "\(event): woke none of \(waiting)" }

@@ -2,7 +2,7 @@ import ArgumentParser
 import HostThreads
 import StrictText
 
-/// The files and values that `plugins check` is given for the plugin.
+/// The payload and settings for `plugins check`.
 enum PluginsCheckInput {
   /// The bytes of `--payload`: the text itself, or a file's behind `@`.
   static func payload(_ argument: String) throws -> [UInt8] {

@@ -2,16 +2,14 @@ import StrictText
 import PluginCheck
 import TaskModel
 
-/// What `plugins check` prints.
 struct PluginsCheckText {
-  /// As the user named it.
+  /// The path as the user gave it.
   let file: String
   /// Whether marks are coloured.
   let usesColours: Bool
 
   private static let nameWidth = CheckCase.allCases.map(\.rawValue.count).max() ?? 0
 
-  /// `--list`
   static func printList(json: Bool) {
     guard json else {
       for tried in CheckCase.allCases { Terminal.print("\(padded(tried.rawValue))  \(tried.summary)") }
@@ -31,10 +29,9 @@ struct PluginsCheckText {
 
   private static func padded(_ name: String) -> String { name + String(repeating: " ", count: max(0, nameWidth - name.count)) }
 
-  /// Before the first case.
   func printHead(of options: CheckOptions) { Terminal.print("\(file), seed \(options.seed)") }
 
-  /// A case: a line, and below it what was found.
+  /// Prints a case on one line, with its findings below.
   func print(_ result: CheckResult) {
     let mark =
       switch result.verdict {
@@ -58,7 +55,6 @@ struct PluginsCheckText {
     }
   }
 
-  /// After the last case.
   func printSummary(of report: CheckReport) {
     let failed = report.count(.failed)
     var parts = ["\(report.count(.passed)) passed", "\(failed) failed", "\(report.count(.skipped)) not tried"]
@@ -75,7 +71,6 @@ struct PluginsCheckText {
 
   private func painted(_ text: String, _ colour: Colour) -> String { usesColours ? colour.paint(text) : text }
 
-  /// `--json`
   static func printJSON(of report: CheckReport) {
     Terminal.printObject { writer in
       writer.member("file", report.file)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import TaskModel
 
 struct PluginsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -15,4 +16,90 @@ struct PluginsCommand: AsyncParsableCommand {
       PluginsKeygenCommand.self, PluginsSignCommand.self, PluginsVerifyCommand.self,
     ],
     defaultSubcommand: PluginsListCommand.self)
+}
+
+struct PluginsListCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List the plugin files that were found.",
+    discussion: """
+      EXAMPLES
+        taskhost plugins list
+        taskhost plugins list --json
+      """)
+
+  @OptionGroup var host: HostOptions
+
+  func run() async throws {
+    try await host.ask("/v1/plugins") { Self.show(try $0.read(PluginsAnswer.self).plugins, now: MomentText.now) }
+  }
+
+  private static func show(_ plugins: [PluginAnswer], now: Int64) {
+    let hasLimits = plugins.contains { $0.quota != nil || $0.rate != nil }
+    var table = TextTable(
+      columns: ["FILE", "IDENTIFIER", "KIND", "STANDING", "ISOLATION", "RUNNING", "REASON"] + (hasLimits ? ["LIMITS"] : []))
+    for plugin in plugins {
+      var row = [
+        plugin.file.split(separator: "/").last.map(String.init) ?? plugin.file, plugin.identifier ?? "-", plugin.kind ?? "-",
+        plugin.standing, plugin.isolation ?? "-", plugin.maxConcurrentRuns.map { "\(plugin.running) of \($0)" } ?? "-",
+        reason(of: plugin, now: now),
+      ]
+      if hasLimits { row.append(limits(of: plugin)) }
+      table.add(row: row)
+    }
+    table.print(empty: "no plugin files were found")
+  }
+
+  /// Its rate and quota.
+  private static func limits(of plugin: PluginAnswer) -> String {
+    [("rate", plugin.rate), ("quota", plugin.quota)]
+      .compactMap { name, text in text.map { "\(name): \($0)" } }.joined(separator: "; ")
+  }
+
+  /// Why a plugin takes no runs, or its last failure.
+  static func reason(of plugin: PluginAnswer, now: Int64) -> String {
+    if let reason = plugin.reason { return reason.message }
+    let trouble = plugin.lastTrouble
+    switch plugin.standing {
+    case "quarantined":
+      return "\(trouble ?? "it crashed too often"): taskhost plugins release \(plugin.identifier ?? "")"
+    case "held":
+      let until = plugin.heldUntilUnixMs.map { "runs again \(MomentText.relative($0, now: now))" }
+      return [until, trouble].compactMap(\.self).joined(separator: "; ")
+    default: return trouble ?? ""
+    }
+  }
+}
+
+struct PluginsReleaseCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "release",
+    abstract: "Release a held or quarantined plugin, so that it runs again.",
+    discussion: """
+      The host holds a plugin back after each crash or forced stop in a row, longer each time, and quarantines it after the fifth.
+
+      EXAMPLES
+        taskhost plugins release org.taskhost.cleanup
+      """)
+
+  @Argument(help: "The plugin's identifier.")
+  var identifier: String
+  @OptionGroup var host: HostOptions
+
+  func run() async throws {
+    try await host.ask("/v1/plugins/\(ControlClient.escape(identifier))/release", method: "POST") { answer in
+      Terminal.print(Self.sentence(try answer.read(), identifier: identifier))
+    }
+  }
+
+  static func sentence(_ answer: ReleaseAnswer, identifier: String) -> String {
+    let wasQuarantined = answer.quarantinedSinceUnixMs != nil
+    guard answer.strikes > 0 || wasQuarantined || answer.heldUntilUnixMs != nil || answer.hostCrashes > 0 else {
+      return "\(identifier) had nothing held against it"
+    }
+    let standing = wasQuarantined ? "was quarantined" : "was held back"
+    let count = answer.strikes == 1 ? "1 crash or forced stop" : "\(answer.strikes) crashes or forced stops"
+    let last = answer.lastTrouble.map { "; last: \($0.escapingControlCharacters)" } ?? ""
+    return "\(identifier) released: it \(standing) after \(count)\(last)"
+  }
 }

@@ -89,7 +89,7 @@ struct PluginsNewCommand: ParsableCommand {
     (["plugin"] + name.lowercased().split { $0 == "-" || $0 == "_" }.map(String.init)).joined(separator: "_")
   }
 
-  /// The path as a shell takes it.
+  /// The path, quoted for a shell if necessary.
   private static func quoted(_ path: String) -> String {
     let isPlain = path.unicodeScalars.allSatisfy {
       $0.isASCII && ($0.properties.isAlphabetic || "0123456789/._-+,@:".unicodeScalars.contains($0))

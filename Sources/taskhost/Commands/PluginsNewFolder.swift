@@ -3,7 +3,7 @@ import HostThreads
 
 /// The folder that `plugins new` writes.
 enum PluginsNewFolder {
-  /// Writes the files into a folder that is not there or empty. What others may write to is no plugin for a host: the modes leave them out.
+  /// Writes the files into a new or empty folder. Nobody else may write them: a host refuses a plugin that others can change.
   static func write(_ files: [(path: String, bytes: [UInt8])], to folder: String) throws(CommandFailure) {
     if mkdir(folder, 0o755) != 0 {
       guard errno == EEXIST else { throw failure(folder) }
@@ -37,7 +37,7 @@ enum PluginsNewFolder {
     CommandFailure(.failed, path, error.description, remedy: "choose a place where you may write, with --directory")
   }
 
-  /// Where the taskhost package is: what was given, else the checkout that this program was built in.
+  /// Where the taskhost package is: `given`, otherwise the checkout that this program was built in.
   static func sdk(_ given: String?) throws(CommandFailure) -> String {
     if let given {
       guard let path = resolved(given), isPackage(path) else {

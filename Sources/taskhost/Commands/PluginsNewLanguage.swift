@@ -1,11 +1,10 @@
 import ArgumentParser
 import CPluginTemplates
 
-/// What `plugins new` can begin a plugin in.
+/// The languages of `plugins new`.
 enum PluginLanguage: String, CaseIterable, ExpressibleByArgument {
   case c, cpp, swift, rust
 
-  /// For people.
   var title: String {
     switch self {
     case .c: "C"
@@ -15,7 +14,7 @@ enum PluginLanguage: String, CaseIterable, ExpressibleByArgument {
     }
   }
 
-  /// What is written, with `@…@` to be filled in.
+  /// The files of a new plugin, with placeholders `@KEY@`.
   var files: [(path: String, text: String)] {
     var files: [(path: String, text: String)] = []
     var next = taskhost_templates()
@@ -26,7 +25,7 @@ enum PluginLanguage: String, CaseIterable, ExpressibleByArgument {
     return files
   }
 
-  /// The Swift that this program was built with: a plugin beside it will be, too.
+  /// The Swift version that this program was built with, which its plugins should use too.
   static let swiftVersion: String = {
     #if compiler(>=6.5)
       "6.5"

@@ -33,7 +33,7 @@ struct StatusCommand: AsyncParsableCommand {
     table(status.tasks, now: now).print(empty: "")
   }
 
-  /// Two lines each: what was seen, and what to do.
+  /// Two lines for each problem: what was seen, and what to do.
   static func problems(_ problems: [ProblemAnswer], now: Int64) -> [String] {
     problems.flatMap { problem in
       let mark = problem.needsAction ? "!" : "-"
@@ -43,7 +43,6 @@ struct StatusCommand: AsyncParsableCommand {
     }
   }
 
-  /// What each schedule did last.
   static func table(_ tasks: [ScheduleAnswer], now: Int64) -> TextTable {
     var table = TextTable("IDENTIFIER", "SCHEDULE", "LAST RUN", "ENDED", "LAST SUCCESS", "FAILED", "NEXT", "MESSAGE")
     func time(_ moment: Int64?) -> String { moment.map { MomentText.relative($0, now: now) } ?? "-" }

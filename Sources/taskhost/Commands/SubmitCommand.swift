@@ -58,7 +58,7 @@ struct SubmitCommand: AsyncParsableCommand {
     try await session.follow(events)
   }
 
-  /// Tells a person what is not in the id.
+  /// Prints what a person wants to know besides the id.
   private func report(_ submission: SubmissionAnswer) {
     Terminal.notes(submission.notes)
     guard !host.json else { return }

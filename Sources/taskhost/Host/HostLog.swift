@@ -6,7 +6,7 @@ import StrictText
 import TaskHost
 import TaskModel
 
-/// The host's log: a line an event on standard error, as text at a terminal and as JSON elsewhere. Logging never waits for whoever reads it.
+/// The host's log: one line for each event on standard error, as text at a terminal and as JSON elsewhere. Logging never waits for a reader.
 struct HostLog: LogHandler {
   var metadata: Logger.Metadata = [:]
   var logLevel: Logger.Level

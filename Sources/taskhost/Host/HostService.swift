@@ -24,7 +24,6 @@ struct HostService: Service {
     self.writer = writer
   }
 
-  /// The signals it heeds.
   static let trapped: [UnixSignal] = [.sigterm, .sigint, .sighup, .sigusr1, .sigusr2]
 
   func run() async {
@@ -61,7 +60,7 @@ struct HostService: Service {
     // Cancelled, because the drain has ended.
   }
 
-  /// A person at the terminal sees what the host waits for.
+  /// Tells a person at the terminal what the host waits for.
   private func sayWhatRuns() async {
     guard let runs = try? await host.runs(.init()).filter({ $0.outcome == nil }), !runs.isEmpty else { return }
     writer.write("waiting for \(runs.map(\.identifier.rawValue).joined(separator: ", ")); press Ctrl-C again to force")

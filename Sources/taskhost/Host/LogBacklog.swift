@@ -2,11 +2,11 @@
 ///
 /// A line that does not fit is dropped and counted. As soon as there is room, a line in its place says how many are missing.
 struct LogBacklog {
-  /// Lines that are written in one go.
+  /// Lines that are written together.
   struct Batch: Equatable {
     /// Whole lines, each with its line end.
     fileprivate(set) var bytes: [UInt8] = []
-    /// The lines that say how many are missing: where each begins in `bytes`, and how many it speaks of.
+    /// The notes about missing lines: where each begins in `bytes`, and how many lines it counts.
     fileprivate var notes: [Note] = []
 
     fileprivate struct Note: Equatable {
@@ -18,9 +18,8 @@ struct LogBacklog {
   private let capacity: Int
   private let note: (_ lines: UInt64) -> [UInt8]
   private var waiting = Batch()
-  /// Dropped lines that no line of the log speaks of yet.
+  /// Dropped lines that no note in the log counts yet.
   private(set) var untold: UInt64 = 0
-  /// All lines that were dropped.
   private(set) var dropped: UInt64 = 0
 
   /// - Parameters:
@@ -31,7 +30,6 @@ struct LogBacklog {
     self.note = note
   }
 
-  /// Whether nothing waits.
   var isEmpty: Bool { waiting.bytes.isEmpty }
 
   /// Takes a line with its line end, or drops it.
@@ -46,7 +44,7 @@ struct LogBacklog {
     waiting.bytes += line
   }
 
-  /// Gives away everything that waits; nil if nothing does.
+  /// Takes everything that waits; nil if nothing does.
   mutating func take() -> Batch? {
     guard !isEmpty else { return nil }
     // Lines were dropped behind what waits, which had taken all the room.
@@ -55,7 +53,7 @@ struct LogBacklog {
     return waiting
   }
 
-  /// Counts as dropped what is left of a batch of which only `written` bytes could be written; a line of which a part was written is lost too.
+  /// Counts the lines behind the first `written` bytes of a batch as dropped, including a line that was written in part.
   mutating func lose(_ batch: Batch, after written: Int) {
     let rest = batch.bytes[min(max(0, written), batch.bytes.count)...]
     let lines = UInt64(rest.count { $0 == UInt8(ascii: "\n") })

@@ -8,14 +8,14 @@ import TaskModel
 /// The descriptor stays as it is: it may be shared with the program that started the host, so `O_NONBLOCK` would change that program's
 /// terminal or pipe too. Idle, the thread sleeps.
 final class LogWriter: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
-  /// Bytes that may wait; as many may be in the hands of the thread.
+  /// Bytes that may wait; the thread may hold as many again.
   static let capacity = 1 << 20
 
   private let descriptor: Int32
   private let monitor = Monitor()
   private var backlog: LogBacklog
   private var isWriting = false
-  /// Why the last write failed; nil: it did not.
+  /// The error of the last write; nil if it succeeded.
   private var failure: Int32?
 
   /// Starts the thread.
@@ -42,10 +42,9 @@ final class LogWriter: @unchecked Sendable {  // reason: everything that changes
     }
   }
 
-  /// How many lines were dropped so far.
   var dropped: UInt64 { monitor.locked { backlog.dropped } }
 
-  /// What is wrong with the log as it is now; nil: nothing.
+  /// What is wrong with the log now; nil if nothing is.
   var problem: Problem? {
     let (failure, untold) = monitor.locked { (self.failure, backlog.untold) }
     if let failure {
@@ -59,7 +58,7 @@ final class LogWriter: @unchecked Sendable {  // reason: everything that changes
       needsAction: false)
   }
 
-  /// Waits until everything is written, but not longer than `limit`: a reader that has stopped reading does not keep the host from ending.
+  /// Waits until everything is written, but at most `limit`: a reader that stopped reading must not keep the host from ending.
   func flush(within limit: Duration) {
     let deadline = SystemClock.now + limit
     monitor.locked {
@@ -98,7 +97,7 @@ final class LogWriter: @unchecked Sendable {  // reason: everything that changes
     }
   }
 
-  /// Writes as much as can be written; says how much that was, and the error that ended it.
+  /// Writes as much as possible. Returns the number of bytes written, and the error that stopped it.
   private func writeAll(_ bytes: [UInt8]) -> (written: Int, failure: Int32?) {
     var written = 0
     while written < bytes.count {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The program code that only starting a host touches: a third of its memory while it sleeps.
+/// The program code that a host needs only to start: a third of its memory while it sleeps.
 enum StartUpMemory {
   /// Gives back the resident pages of mapped program code. What is still needed comes back from the page cache when it is run next, some
   /// microseconds late, once.

@@ -7,7 +7,7 @@ struct FieldList {
   private let omitted: [String]
   private let now: Int64
 
-  /// The members of an answer but those in `omitted`.
+  /// The members of an answer, except those in `omitted`.
   init(_ answer: Answer, omitting omitted: [String] = [], now: Int64 = MomentText.now) {
     self.answer = answer
     self.omitted = omitted
@@ -39,10 +39,9 @@ struct FieldList {
     return name.split(separator: "_").joined(separator: " ")
   }
 
-  /// Writes the lines to standard output.
   func print() { for line in render() { Terminal.print(line) } }
 
-  /// A stack is shown frame by frame; everything else is one line.
+  /// The lines of a member: one for each frame of a stack, otherwise one.
   private func lines(of member: JSONMember, among node: JSONNode) -> [String]? {
     if member.name == "trouble", let trouble = member.node.string {
       return trouble.split(separator: "\n").map { String($0).escapingControlCharacters }

@@ -8,13 +8,12 @@ enum MomentText {
   /// Milliseconds since 1970.
   static var now: Int64 { SystemClock().wallTime.unixMilliseconds }
 
-  /// What a text names.
+  /// What a text means.
   enum Reading: Equatable {
-    /// A moment; of a time that clocks show twice, the first.
+    /// A moment; the first one if clocks show the time twice.
     case moment(WallTime)
     /// A time that clocks skip in this time zone, and what they show instead.
     case skipped(showing: String)
-    /// None.
     case none
   }
 
@@ -23,7 +22,7 @@ enum MomentText {
     if case .moment(let time) = read(text) { time } else { nil }
   }
 
-  /// Reads RFC 3339, or `2026-11-21 08:00` (with seconds if wished, `T` for the blank) in this machine's time zone.
+  /// Reads RFC 3339, or `2026-11-21 08:00` (optionally with seconds, or `T` instead of the blank) in this machine's time zone.
   static func read(_ text: String) -> Reading { RFC3339.parse(text).map { .moment($0) } ?? readLocal(text) }
 
   private static func readLocal(_ text: String) -> Reading {

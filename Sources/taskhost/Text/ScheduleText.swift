@@ -1,8 +1,7 @@
 import TaskModel
 
-/// Schedules in words.
 enum ScheduleText {
-  /// `every 6h`, `0 8 * * * Europe/Berlin`, `every event`; nil: it runs once.
+  /// `every 6h`, `0 8 * * * Europe/Berlin`, `every event`; nil if it runs once.
   static func repetition(_ rule: Repetition) -> String? {
     if let interval = rule.everyMs { return "every \(DurationText.format(milliseconds: interval))" }
     if let cron = rule.cron {
@@ -36,7 +35,7 @@ enum ScheduleText {
     return text
   }
 
-  /// When a request runs, ran or is woken, in the words of a list.
+  /// When a request runs, ran or is woken, for a list.
   static func when(_ request: RequestAnswer, now: Int64) -> String {
     let moment: Int64?
     switch request.state {

@@ -8,17 +8,16 @@ import TaskModel
 /// What a plugin wrote may come with any of them: a terminal is sent its control characters escaped, so that they neither steer the
 /// terminal nor pass for a line of ours. Files and pipes get the bytes as they are.
 enum Terminal {
-  /// Whether standard output is a terminal.
   static let outputIsTerminal = isatty(STDOUT_FILENO) == 1
   /// Whether standard error is a terminal, where a progress line may be redrawn.
   static let errorIsTerminal = isatty(STDERR_FILENO) == 1
   /// Whether standard output may be coloured: a terminal, and NO_COLOR is not set (no-color.org).
   static let usesColours = outputIsTerminal && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true)
 
-  /// Writes a line to standard output. It may have colours: escape what others wrote in it.
+  /// Writes a line to standard output. The line may contain colours, so the caller escapes the parts that others wrote.
   static func print(_ line: String) { write(Array((line + "\n").utf8), to: STDOUT_FILENO) }
 
-  /// Writes bytes and a line end to standard output; on a terminal their text, in which all but line ends and tabs is escaped.
+  /// Writes bytes and a line end to standard output. A terminal gets them as text, with control characters other than line ends and tabs escaped.
   static func print(_ bytes: [UInt8]) {
     if outputIsTerminal {
       print(String(decoding: bytes, as: UTF8.self).escapingAllButLines)
@@ -30,20 +29,20 @@ enum Terminal {
   /// Writes a JSON object, whose members `write` writes, as ``print(_:)`` writes bytes.
   static func printObject(_ write: (inout JSONWriter) -> Void) { print(JSONWriter.object(write)) }
 
-  /// Writes a line, or some, to standard error.
+  /// Writes one or more lines to standard error.
   static func note(_ line: String) { write(Array(((errorIsTerminal ? line.escapingAllButLines : line) + "\n").utf8), to: STDERR_FILENO) }
 
-  /// Writes what the host tells beside an answer.
+  /// Writes the notes of an answer.
   static func notes(_ notes: [String]) {
     for text in notes { note("note: \(text.escapingControlCharacters)") }
   }
 
-  /// Redraws the terminal's last line; nothing where standard error is no terminal. An empty line removes it.
+  /// Redraws the terminal's last line; an empty line removes it. Does nothing if standard error is not a terminal.
   static func progress(_ line: String) {
     guard errorIsTerminal else { return }
     write(Array("\r\(line)\u{1B}[K".utf8), to: STDERR_FILENO)
   }
 
-  /// Writes all of `bytes`. A reader that is gone is no error of ours: the rest is dropped.
+  /// Writes all of `bytes`. If the reader is gone, the rest is dropped.
   private static func write(_ bytes: [UInt8], to descriptor: Int32) { try? WholeTransfer.write(bytes, to: descriptor) }
 }

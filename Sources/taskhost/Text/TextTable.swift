@@ -1,23 +1,20 @@
 import TaskModel
 
-/// Rows with aligned columns, two blanks between them.
+/// Rows with aligned columns, separated by two blanks.
 struct TextTable {
   private let header: [String]
   private var rows: [[String]] = []
 
-  /// A table with these headings.
   init(_ header: String...) { self.init(columns: header) }
 
-  /// The same.
   init(columns: [String]) { header = columns }
 
   /// Adds a row; control characters are escaped.
   mutating func add(_ cells: String...) { add(row: cells) }
 
-  /// The same; a cell for each column.
   mutating func add(row: [String]) { rows.append(row.map(\.escapingControlCharacters)) }
 
-  /// The lines. Cells that are a state are coloured where `colours` is set.
+  /// The lines; `colours` colours cells that name a state.
   func render(colours: Bool) -> [String] {
     let widths = header.indices.map { column in ([header] + rows).map { $0[column].count }.max() ?? 0 }
     return ([header] + rows).enumerated().map { index, row in
@@ -33,9 +30,31 @@ struct TextTable {
     }
   }
 
-  /// Writes the table to standard output; `empty` instead when it has no rows.
+  /// Writes the table to standard output, or `empty` to standard error if the table has no rows.
   func print(empty: String) {
     guard !rows.isEmpty else { return Terminal.note(empty) }
     for line in render(colours: Terminal.usesColours) { Terminal.print(line) }
   }
+}
+
+enum Colour: Int {
+  case red = 31
+  case green = 32
+  case yellow = 33
+  case blue = 34
+  case grey = 90
+
+  /// The colour of a state, an outcome or a plugin's health; nil for none.
+  init?(of word: String) {
+    switch word {
+    case "succeeded", "noop", "registered", "nothing to do", "yes": self = .green
+    case "failed", "crashed", "refused", "expired", "quarantined": self = .red
+    case "running", "launched": self = .blue
+    case "retried", "snoozed", "stopped", "lost", "suspended", "held", "blocked", "draining", "no": self = .yellow
+    case "cancelled", "never ran": self = .grey
+    default: return nil
+    }
+  }
+
+  func paint(_ text: String) -> String { "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" }
 }

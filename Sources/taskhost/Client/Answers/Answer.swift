@@ -2,20 +2,17 @@ import StrictText
 
 /// JSON of the host: an answer, an event's data, or a part of one.
 struct Answer: Decodable, Sendable {
-  /// The whole text that it is in.
+  /// The whole text that contains `node`.
   private let text: [UInt8]
-  /// What it is.
   let node: JSONNode
 
-  /// The JSON as sent.
   var bytes: [UInt8] { Array(text[node.range]) }
 
-  /// Members with the bytes of others; they are shown, not read.
+  /// Members with bytes of plugins and submitters; they are shown, not read.
   private static let opaqueMembers = ["payload", "output"]
-  /// Values of a listing of 10,000, and more.
+  /// Enough for a listing of 10,000.
   private static let values = 20_000_000
 
-  /// Reads the JSON of `text`.
   init(_ text: [UInt8]) throws {
     self.text = text
     node = try JSONReader.read(text, limits: JSONLimits(values: Self.values, opaqueMembers: Self.opaqueMembers))
@@ -38,11 +35,10 @@ struct Answer: Decodable, Sendable {
     }
   }
 
-  /// The text of a part.
   func bytes(of part: JSONNode) -> [UInt8] { Array(text[part.range]) }
 }
 
-/// A part of an answer that is both read and passed on.
+/// A part of an answer that is both decoded and printed.
 struct Quoted<Value: Decodable>: Decodable {
   let value: Value
   let json: Answer

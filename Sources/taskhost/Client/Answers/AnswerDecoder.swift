@@ -5,7 +5,7 @@ import StrictText
 struct AnswerDecoder: Decoder {
   /// The text that `node` is in.
   let text: [UInt8]
-  /// The member it is; nil for a whole answer or an element.
+  /// The name of this member; nil for a whole answer or an element.
   private let key: (any CodingKey)?
   /// nil if there is no such member.
   private let node: JSONNode?
@@ -31,7 +31,7 @@ struct AnswerDecoder: Decoder {
 
   func singleValueContainer() -> any SingleValueDecodingContainer { self }
 
-  /// The value, which must be there.
+  /// The value, which must exist.
   func present() throws -> JSONNode {
     guard let node else { throw UnexpectedAnswer(key, "is missing") }
     return node
@@ -67,7 +67,7 @@ extension AnswerDecoder: SingleValueDecodingContainer {
   }
 }
 
-/// Whose members are those of the value that has it.
+/// A property whose members stand in the object that contains the property.
 protocol Inlined: Decodable {}
 
 private struct ObjectContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
@@ -124,7 +124,7 @@ private struct ArrayContainer: UnkeyedDecodingContainer {
   mutating func superDecoder() -> any Decoder { next() }
 }
 
-/// A member that is missing, or is something else than this version reads.
+/// A member that is missing or has an unexpected type.
 struct UnexpectedAnswer: Error, CustomStringConvertible {
   let description: String
 
@@ -135,7 +135,7 @@ extension String {
   /// `dueUnixMs` as `due_unix_ms`
   fileprivate var inSnakeCase: String { reduce(into: "") { $0 += $1.isUppercase ? "_\($1.lowercased())" : "\($1)" } }
 
-  /// Whether that is the member's name of a property with this one; without a copy, since a listing asks hundreds of thousands of times.
+  /// Whether `member` is the snake-case form of this name. Makes no copy, because a listing asks hundreds of thousands of times.
   fileprivate func names(_ member: String) -> Bool {
     var rest = member.utf8.makeIterator()
     for letter in utf8 {

@@ -1,11 +1,11 @@
-/// One look at the host, as far as tables show it.
+/// The host's status, as far as tables show it.
 struct StatusAnswer: Decodable {
   let needsAction: Bool
   let problems: [ProblemAnswer]
   let tasks: [ScheduleAnswer]
 }
 
-/// What the operator should know, or do something about.
+/// A problem or warning for the operator.
 struct ProblemAnswer: Decodable {
   let kind: String
   let needsAction: Bool
@@ -20,7 +20,7 @@ struct ScheduleAnswer: Decodable {
   enum Start: Decodable, Equatable {
     /// Never: nothing of it is live.
     case none
-    /// When an event or another request lets it.
+    /// An event or another request decides.
     case unknown
     case at(unixMs: Int64)
 
@@ -44,7 +44,7 @@ struct ScheduleAnswer: Decodable {
   let nextStartUnixMs: Start
 }
 
-/// What is known of every condition.
+/// The state of all conditions.
 struct ConditionsAnswer: Decodable {
   struct Condition: Decodable {
     let name: String
@@ -60,7 +60,6 @@ struct ConditionsAnswer: Decodable {
   let conditions: [Condition]
 }
 
-/// What an event did.
 struct EventAnswer: Decodable {
   let event: String
   let woken: Int64
@@ -86,7 +85,7 @@ struct ExplanationAnswer: Decodable {
   let wouldRunIf: [String]
 }
 
-/// What would run.
+/// The runs to expect.
 struct ForecastAnswer: Decodable {
   struct Entry: Decodable {
     let atUnixMs: Int64
@@ -109,11 +108,45 @@ struct ForecastAnswer: Decodable {
   let truncated: Bool
 }
 
-/// Why the host did not do what it was asked.
+/// Why the host refused.
 struct ErrorAnswer: Decodable {
   struct Reason: Decodable {
     let message: String
   }
 
   let error: Reason
+}
+
+/// The plugin files that were found.
+struct PluginsAnswer: Decodable {
+  let plugins: [PluginAnswer]
+}
+
+/// A plugin file and its state.
+struct PluginAnswer: Decodable {
+  struct Reason: Decodable {
+    let message: String
+  }
+
+  let file: String
+  let standing: String
+  let identifier: String?
+  let kind: String?
+  let isolation: String?
+  let running: Int64
+  let maxConcurrentRuns: Int64?
+  let heldUntilUnixMs: Int64?
+  let lastTrouble: String?
+  let quota: String?
+  let rate: String?
+  let reason: Reason?
+}
+
+/// The failures of a plugin that its release cleared.
+struct ReleaseAnswer: Decodable {
+  let strikes: Int64
+  let hostCrashes: Int64
+  let heldUntilUnixMs: Int64?
+  let quarantinedSinceUnixMs: Int64?
+  let lastTrouble: String?
 }

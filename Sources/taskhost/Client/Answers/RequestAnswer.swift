@@ -1,4 +1,4 @@
-/// A request as the host tells it.
+/// A request as the host reports it.
 struct RequestAnswer: Decodable, Identifiable {
   let id: String
   let identifier: String
@@ -18,7 +18,7 @@ struct RequestAnswer: Decodable, Identifiable {
   let notes: [String]?
 }
 
-/// How a request, an effective schedule or a task comes again.
+/// How a request, an effective schedule or a task repeats.
 struct Repetition: Inlined {
   let everyMs: Int64?
   let cron: String?
@@ -29,7 +29,6 @@ struct Repetition: Inlined {
   var repeats: Bool { everyMs != nil || cron != nil || everyEvent != nil }
 }
 
-/// A page of a listing of requests.
 struct RequestPage: ListingPage {
   let requests: [RequestAnswer]
   let next: String?
@@ -58,4 +57,30 @@ struct RetriedAnswer: PagedAnswer {
 struct DiscardedAnswer: PagedAnswer {
   let discarded: [String]
   let next: String?
+}
+
+/// What became of a submission.
+struct SubmissionAnswer: Decodable {
+  let id: String
+  let disposition: String
+  let repeated: Bool?
+  let notes: [String]
+  let nextStartUnixMs: Int64?
+  let effective: EffectiveSchedule?
+
+  /// The schedule as the host keeps it; for an earlier request, as much as the answer says.
+  var schedule: EffectiveSchedule {
+    effective
+      ?? EffectiveSchedule(
+        nextStartUnixMs: nextStartUnixMs, latestStartUnixMs: nil, deadlineUnixMs: nil,
+        repetition: Repetition(everyMs: nil, cron: nil, timeZone: nil, everyEvent: nil))
+  }
+}
+
+/// A request's schedule as the host keeps it.
+struct EffectiveSchedule: Decodable {
+  let nextStartUnixMs: Int64?
+  let latestStartUnixMs: Int64?
+  let deadlineUnixMs: Int64?
+  let repetition: Repetition
 }

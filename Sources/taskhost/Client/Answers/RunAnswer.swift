@@ -1,20 +1,19 @@
-/// A run as the host tells it.
+/// A run as the host reports it.
 struct RunAnswer: Decodable, Identifiable {
   let id: String
   let request: String
   let identifier: String
   let attempt: Int64
-  /// nil: it is running.
+  /// nil while it is running.
   let outcome: String?
   let startedUnixMs: Int64
   let durationMs: Int64?
   let message: String?
-  /// What the handler wrote, where that is JSON.
+  /// The handler's output if it is JSON.
   let output: Answer?
   let outputBase64: String?
 }
 
-/// A page of a listing of runs.
 struct RunPage: ListingPage {
   let runs: [RunAnswer]
   let next: String?
@@ -22,7 +21,7 @@ struct RunPage: ListingPage {
   var rows: [RunAnswer] { runs }
 }
 
-/// The runs that were told that their budget is spent.
+/// The runs that were asked to stop.
 struct ExpiredAnswer: Decodable {
   let runs: [String]
 }
@@ -32,7 +31,6 @@ struct LogAnswer: Decodable {
   let lines: [Quoted<LogLineAnswer>]
 }
 
-/// A line of a run's log.
 struct LogLineAnswer: Decodable, Hashable {
   let timeUnixMs: Int64
   let level: String

@@ -1,10 +1,10 @@
 /// An event of the host's stream.
 enum StreamEvent {
-  /// How far a run is.
+  /// The progress of a run.
   struct Progress: Decodable {
     struct Amount: Decodable {
       let completed: Count
-      /// 0: unknown.
+      /// 0 if unknown.
       let total: Count
     }
 
@@ -30,9 +30,9 @@ enum StreamEvent {
   case run(RunAnswer)
   case progress(Progress)
   case log(Log)
-  /// Some came faster than they were read, and were dropped.
+  /// Some events were dropped because they came faster than they were read.
   case missed
-  /// One that this version does not know.
+  /// An event that this version does not know.
   case other
 
   /// Reads the data of the event `name`.
