@@ -105,6 +105,15 @@ let package = Package(
       ],
       swiftSettings: settings),
 
+    // For plugin authors' unit tests: a host without a daemon, with a virtual clock. It knows the SDK too, whose types its tests use.
+    .target(
+      name: "TaskHostTesting",
+      dependencies: [
+        "CTaskHost", "CalendarTime", "HostThreads", "MemoryStore", "PluginRuntime", "SchedulingLimits", "TaskHostSDK", "TaskModel",
+        "TaskScheduler", "TypedCalls",
+      ],
+      path: "SDK/TaskHostTesting", swiftSettings: settings),
+
     // Floor 2: what runs when.
     .target(
       name: "TaskScheduler",
@@ -165,10 +174,6 @@ let package = Package(
     .target(
       name: "BackgroundTasks", dependencies: ["CBackgroundTasks", "CTaskHost", "TaskHostSDK"], path: "SDK/BackgroundTasks",
       swiftSettings: settings),
-    // For plugin authors' unit tests: a host without a daemon, with a virtual clock.
-    .target(
-      name: "TaskHostTesting", dependencies: ["CTaskHost", "TaskHostSDK"], path: "SDK/TaskHostTesting", swiftSettings: settings),
-
     // Built-in plugins: ordinary users of the SDK.
     // The exported C function has its own target: all test targets share one binary, which can export it only once.
     .target(

@@ -1,5 +1,9 @@
 public import CTaskHost
+import HostThreads
+import PluginRuntime
 public import TaskHostSDK
+import TaskModel
+import TaskScheduler
 
 extension TestHost {
   /// The disk is full: these calls answer `TASKHOST_EUNAVAILABLE` and store nothing.
@@ -54,48 +58,49 @@ extension TestHost {
 
   /// Conditions are lost: live runs of requests that require one of them expire with `.conditions`, and ``runNext(interruptions:)`` passes
   /// over pending ones. Sockets are the system's and work on: to a handler that opens its own, give an address of a ``FaultyServer``.
-  public func lose(_ conditions: Conditions) {
-    core.monitor.locked {
-      core.conditions.subtract(conditions)
-      for run in core.runs where core.requests[run.report.requestID]?.submitted.conditions.isDisjoint(with: conditions) == false {
-        core.expire(run, .conditions)
-      }
-    }
+  public func lose(_ conditions: TaskHostSDK.Conditions) {
+    setConditions { $0.subtract(TaskModel.Conditions(rawValue: conditions.rawValue)) }
   }
 
   /// Conditions hold again.
-  public func restore(_ conditions: Conditions) {
-    core.monitor.locked { core.conditions.formUnion(conditions) }
+  public func restore(_ conditions: TaskHostSDK.Conditions) {
+    setConditions { $0.formUnion(TaskModel.Conditions(rawValue: conditions.rawValue)) }
+  }
+
+  private func setConditions(_ change: (inout TaskModel.Conditions) -> Void) {
+    core.monitor.locked {
+      change(&core.conditions)
+      core.scheduler.receive(core.conditionReport)
+      core.carryOut()
+    }
   }
 
   /// The conditions that hold.
-  public var conditions: Conditions { core.monitor.locked { core.conditions } }
+  public var conditions: TaskHostSDK.Conditions {
+    core.monitor.locked { TaskHostSDK.Conditions(rawValue: core.conditions.rawValue) }
+  }
 
   /// The host is shut down: nothing is started or submitted any more, and live runs expire with `.draining`.
   public func drain() {
     core.monitor.locked {
-      core.isDraining = true
+      core.scheduler.drain()
       for run in core.runs { core.expire(run, .draining) }
     }
   }
 
   /// Ends the host as a drained one does: drains, lets time pass until every run has ended, and calls the shutdown hooks of plugins in
-  /// files, in sequence.
+  /// files.
   ///
   /// - Throws: ``TestHostError/stuck(_:)`` when a handler or a hook keeps it from ending for too long in real time.
   public func shutdown() async throws {
     drain()
     for run in liveRuns { try await run.ended() }
-    for plugin in core.plugins {
-      guard let hook = core.monitor.locked({ plugin.shutdown }) else { continue }
-      let call = HookCall()
-      try PluginThread.start("shutdown") {
-        hook()
-        call.finish()
-      }
-      guard await call.finished(within: core.options.watchdog) else {
-        throw TestHostError.stuck("taskhost_plugin_shutdown has not returned for \(core.options.watchdog) of real time")
-      }
+    let launchers = core.monitor.locked { core.plugins.compactMap(\.launcher) }
+    let left = try await withCheckedThrowingContinuation { continuation in
+      do {
+        try HostThread.start("shutdown") { continuation.resume(returning: launchers.reduce(0) { $0 + $1.shutdown() }) }
+      } catch { continuation.resume(throwing: TestHostError.system("\(error)")) }
     }
+    guard left == 0 else { throw TestHostError.stuck("taskhost_plugin_shutdown has not returned for 5 s of real time") }
   }
 }

@@ -1,4 +1,7 @@
 public import TaskHostSDK
+import MemoryStore
+import TaskModel
+import TaskScheduler
 
 extension TestHost {
   /// Submits a request, runs it now, and lets time pass until that run has ended.
@@ -12,7 +15,8 @@ extension TestHost {
   /// - Throws: ``TestHostError/stuck(_:)`` when the handler keeps the clock from moving for too long in real time; `EncodingError`.
   @discardableResult
   public func run(
-    _ identifier: String? = nil, payload: some Encodable = [UInt8](), conditions: Conditions = [], interruptions: [Interruption] = []
+    _ identifier: String? = nil, payload: some Encodable = [UInt8](), conditions: TaskHostSDK.Conditions = [],
+    interruptions: [Interruption] = []
   ) async throws -> RunReport {
     try await launch(identifier, payload: payload, conditions: conditions, interruptions: interruptions).ended()
   }
@@ -22,16 +26,17 @@ extension TestHost {
   /// - Parameters: As ``run(_:payload:conditions:interruptions:)``.
   /// - Throws: ``TestHostError``, `EncodingError`.
   public func launch(
-    _ identifier: String? = nil, payload: some Encodable = [UInt8](), conditions: Conditions = [], interruptions: [Interruption] = []
+    _ identifier: String? = nil, payload: some Encodable = [UInt8](), conditions: TaskHostSDK.Conditions = [],
+    interruptions: [Interruption] = []
   ) throws -> TestRun {
-    TestRun(try core.start(try submit(identifier, payload: payload, conditions: conditions).id, interruptions))
+    try launch(requestID: try submit(identifier, payload: payload, conditions: conditions).id, interruptions: interruptions)
   }
 
   /// Starts a run of a pending request now, before its time if that has not come.
   ///
   /// - Throws: ``TestHostError/notPossible(_:)`` when it is not pending.
   public func launch(requestID: String, interruptions: [Interruption] = []) throws -> TestRun {
-    TestRun(try core.start(requestID, interruptions))
+    TestRun(try core.start(try record(requestID).id, interruptions))
   }
 
   /// Submits a request as an application would, without running it.
@@ -47,26 +52,56 @@ extension TestHost {
   /// - Throws: ``TestHostError``, `EncodingError`.
   @discardableResult
   public func submit(
-    _ identifier: String? = nil, payload: some Encodable = [UInt8](), after delay: Duration = .zero, conditions: Conditions = [],
-    uniqueKey: String? = nil, onConflict: ConflictPolicy = .none
+    _ identifier: String? = nil, payload: some Encodable = [UInt8](), after delay: Duration = .zero,
+    conditions: TaskHostSDK.Conditions = [],
+    uniqueKey: String? = nil, onConflict: TaskHostSDK.ConflictPolicy = .none
   ) throws -> HostedRequest {
-    let identifier = try self.identifier(identifier)
-    let bytes = try TestJSON.bytes(of: payload)
-    guard bytes.count <= Borrowed.payloadLimit else {
-      throw TestHostError.notPossible("the payload has \(bytes.count) bytes, more than \(Borrowed.payloadLimit)")
-    }
-    return try core.monitor.locked {
-      let begin = delay > .zero ? core.wallMilliseconds + delay.wholeMilliseconds : nil
-      let request = SubmittedRequest(
-        identifier: identifier, payload: bytes, earliestBeginUnixMilliseconds: begin, uniqueKey: uniqueKey, onConflict: onConflict,
-        conditions: conditions)
-      do throws(CallFailure) {
-        let id = try core.accept(request).id
-        guard let record = core.requests[id] else { throw CallFailure.stale }
-        return core.snapshot(record)
-      } catch {
-        throw TestHostError.notPossible(error.message)
-      }
+    var request = try TestRequest(identifier, payload: payload)
+    request.delay = delay
+    request.conditions = conditions
+    request.uniqueKey = uniqueKey
+    request.onConflict = onConflict
+    return try submit(request)
+  }
+
+  /// Submits a request with all that an application or an operator can ask for, without running it: repetitions, windows, events,
+  /// predecessors.
+  ///
+  /// - Returns: The request; the holder of its key, where it was kept or updated.
+  /// - Throws: ``TestHostError/notPossible(_:)`` with the host's own sentence where the host would refuse it.
+  @discardableResult
+  public func submit(_ request: TestRequest) throws -> HostedRequest {
+    let submitted = try request.taskRequest(for: try identifier(request.identifier), now: core.clock.wallTime)
+    let submission = try change { try $0.submit([submitted])[0] }
+    return try self.request(submission.id.description)
+  }
+
+  /// An event comes: requests that wait for it fall due, each after its debounce.
+  ///
+  /// - Parameter payload: What the runs it wakes are given instead of what was submitted; `nil`: what was submitted.
+  /// - Returns: How many requests wait for the event.
+  /// - Throws: ``TestHostError/notPossible(_:)``.
+  @discardableResult
+  public func post(_ event: String, payload: [UInt8]? = nil) throws -> Int {
+    try change { try $0.notify(event, payload: payload).waiting }
+  }
+
+  /// Cancels a request: one that waits ends, one that runs is asked to stop.
+  ///
+  /// - Throws: ``TestHostError``.
+  public func cancel(requestID: String) throws {
+    let id = try record(requestID).id
+    try change { try $0.cancel(id) }
+  }
+
+  /// A change of the scheduler's, and what follows from it.
+  func change<Value>(_ body: (SteppedScheduler) throws -> Value) throws -> Value {
+    try core.monitor.locked {
+      do {
+        let value = try body(core.scheduler)
+        core.carryOut()
+        return value
+      } catch let refusal as RequestRefusal { throw TestHostError(refusal) }
     }
   }
 
@@ -75,12 +110,9 @@ extension TestHost {
   /// - Throws: ``TestHostError/notPossible(_:)`` when the request is not pending; as ``run(_:payload:conditions:interruptions:)``.
   @discardableResult
   public func rerun(_ requestID: String, interruptions: [Interruption] = []) async throws -> RunReport {
-    let due = try core.monitor.locked { () throws(TestHostError) in
-      guard let record = core.requests[requestID] else { throw TestHostError.nothingThere("there is no request \(requestID)") }
-      return core.moment(record.due)
-    }
-    try await core.wait(for: .moment(due), "the request is due")
-    return try await TestRun(core.start(requestID, interruptions)).ended()
+    let record = try record(requestID)
+    try await core.wait(for: .moment(core.clock.elapsed(at: record.due)), "the request is due")
+    return try await TestRun(core.start(record.id, interruptions)).ended()
   }
 
   /// The next attempt of the request that a run served: see ``rerun(_:interruptions:)-(String,_)``.
@@ -89,15 +121,43 @@ extension TestHost {
     try await rerun(run.requestID, interruptions: interruptions)
   }
 
-  /// Runs the pending request that is due first, of any identifier of this host, and lets time pass until then and until it has ended.
-  /// Requests whose conditions do not hold are passed over.
+  /// Runs the request that the host would run next, of any identifier of this host, and lets time pass until then and until it has ended.
+  /// What holds a request in a host holds it here: its time, conditions, its window, rates, quotas, resources, predecessors, events.
   ///
-  /// - Returns: What it did; `nil` when nothing is pending.
+  /// - Returns: What it did; `nil` when nothing waits for time alone.
   /// - Throws: As ``run(_:payload:conditions:interruptions:)``.
   @discardableResult
   public func runNext(interruptions: [Interruption] = []) async throws -> RunReport? {
-    guard let next = core.monitor.locked({ core.next()?.id }) else { return nil }
-    return try await rerun(next, interruptions: interruptions)
+    while true {
+      let (run, retry) = try core.startNext(interruptions)
+      if let run { return try await TestRun(run).ended() }
+      let (isIdle, ended) = core.monitor.locked { (core.runs.isEmpty, core.endedRuns) }
+      if isIdle, retry == nil { return nil }
+      try await core.wait(for: .runEnd(ended, by: retry), "the next request is due")
+    }
+  }
+
+  /// Lets that much time pass, and begins every run that falls due meanwhile, at its moment and as many at once as the host would: a day of
+  /// a periodic task in one line. Runs that are live at the end stay so.
+  ///
+  /// - Returns: The runs it began, as they are at the end, in the order of their beginning.
+  /// - Throws: As ``run(_:payload:conditions:interruptions:)``.
+  @discardableResult
+  public func runDue(for duration: Duration) async throws -> [RunReport] {
+    let end = core.clock.elapsed + max(.zero, duration)
+    var begun: [RunState] = []
+    while true {
+      let (run, retry) = try core.startNext([])
+      if let run {
+        begun.append(run)
+        continue
+      }
+      if core.clock.elapsed >= end { break }
+      let ended = core.monitor.locked { core.endedRuns }
+      try await core.wait(for: .runEnd(ended, by: min(end, retry ?? end)), "runDue(for: \(duration))")
+    }
+    try await core.wait(for: .moment(end), "runDue(for: \(duration))")
+    return core.monitor.locked { begun.map(\.report) }
   }
 
   /// Submits a request and runs it until it has ended, each attempt at the virtual moment at which the host would: after the delay the
@@ -108,7 +168,7 @@ extension TestHost {
   /// - Throws: As ``run(_:payload:conditions:interruptions:)``.
   @discardableResult
   public func runUntilDone(
-    _ identifier: String? = nil, payload: some Encodable = [UInt8](), conditions: Conditions = [], maxAttempts: Int = 100
+    _ identifier: String? = nil, payload: some Encodable = [UInt8](), conditions: TaskHostSDK.Conditions = [], maxAttempts: Int = 100
   ) async throws -> HostedRequest {
     try await runUntilDone(try submit(identifier, payload: payload, conditions: conditions).id, maxAttempts: maxAttempts)
   }
@@ -132,18 +192,28 @@ extension TestHost {
   /// A request as it is now.
   ///
   /// - Throws: ``TestHostError/nothingThere(_:)``.
-  public func request(_ id: String) throws -> HostedRequest {
-    try core.monitor.locked {
-      guard let record = core.requests[id] else { throw TestHostError.nothingThere("there is no request \(id)") }
-      return core.snapshot(record)
-    }
-  }
+  public func request(_ id: String) throws -> HostedRequest { snapshot(try record(id)) }
 
   /// All requests of this host, in the order of their submission.
   public var requests: [HostedRequest] {
-    core.monitor.locked { core.requestOrder.compactMap { core.requests[$0] }.map(core.snapshot) }
+    core.requests().compactMap { try? core.store.request($0.id) }.map(snapshot)
   }
 
   /// The requests that wait for their run or for another request, in the order of their submission.
   public var pendingRequests: [HostedRequest] { requests.filter { $0.state == .pending || $0.state == .blocked } }
+
+  /// A request as the store has it.
+  func record(_ id: String) throws -> RequestRecord {
+    guard let known = RequestID(id), let record = try core.store.request(known) else {
+      throw TestHostError.nothingThere("there is no request \(id)")
+    }
+    return record
+  }
+
+  private func snapshot(_ record: RequestRecord) -> HostedRequest {
+    HostedRequest(
+      id: record.id.description, submitted: SubmittedRequest(record.request), state: HostedRequest.State(record.state),
+      attempt: record.attempt, due: core.clock.elapsed(at: record.due), checkpoint: (try? core.store.checkpoint(of: record.id)) ?? nil,
+      runs: core.monitor.locked { core.reports[record.id] ?? [] })
+  }
 }

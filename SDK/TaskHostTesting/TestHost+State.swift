@@ -1,3 +1,7 @@
+import MemoryStore
+import TaskModel
+import TaskScheduler
+
 extension TestHost {
   /// The durable values of an identifier.
   ///
@@ -5,7 +9,7 @@ extension TestHost {
   /// - Throws: ``TestHostError`` when this host has no plugin.
   public func state(of identifier: String? = nil) throws -> [String: [UInt8]] {
     let identifier = try self.identifier(identifier)
-    return core.monitor.locked { core.memory[identifier]?.values ?? [:] }
+    return try core.store.state(of: try TaskIdentifier(identifier))
   }
 
   /// A durable value of an identifier, decoded from JSON.
@@ -31,11 +35,7 @@ extension TestHost {
   public func setState(_ value: some Encodable, for key: String, of identifier: String? = nil) throws {
     let identifier = try self.identifier(identifier)
     let bytes = try TestJSON.bytes(of: value)
-    try core.monitor.locked {
-      do throws(CallFailure) { try core.memory[identifier, default: StoredState()].set(key, bytes) } catch {
-        throw TestHostError.notPossible(error.message)
-      }
-    }
+    try change { try $0.setState(key, to: bytes, of: try TaskIdentifier(identifier)) }
   }
 
   /// Gives a pending request a checkpoint, as an earlier run of it would have left it: a value that is encoded as JSON, `.json(…)`, or
@@ -44,9 +44,7 @@ extension TestHost {
   /// - Throws: `EncodingError`, ``TestHostError`` when there is no such request.
   public func setCheckpoint(_ value: some Encodable, of requestID: String) throws {
     let bytes = try TestJSON.bytes(of: value)
-    try core.monitor.locked {
-      guard core.requests[requestID] != nil else { throw TestHostError.nothingThere("there is no request \(requestID)") }
-      core.requests[requestID]?.checkpoint = bytes
-    }
+    let id = try record(requestID).id
+    try change { try $0.setCheckpoint(bytes, of: id) }
   }
 }

@@ -1,20 +1,23 @@
+import TaskScheduler
 public import FoundationEssentials
+import TaskModel
 
 extension TestHost {
   /// The virtual time since this host began.
-  public var elapsed: Duration { core.monitor.locked { core.now } }
+  public var elapsed: Duration { core.clock.elapsed }
 
   /// The host's wall clock, as handlers see it.
-  public var now: Date { Date(timeIntervalSince1970: Double(core.monitor.locked { core.wallMilliseconds }) / 1000) }
+  public var now: Date { Date(timeIntervalSince1970: Double(core.clock.wallTime.unixMilliseconds) / 1000) }
 
   /// Lets that much time pass: sleeps end, budgets are spent, runs are stopped by force, each at its moment. Returns when the handlers that
-  /// this woke are asleep again or have returned. Requests that fall due are not run: see ``runNext(interruptions:)``.
+  /// this woke are asleep again or have returned. Requests that fall due are not run: see ``runNext(interruptions:)`` and
+  /// ``runDue(for:)``.
   ///
   /// - Parameter waitingForHandlers: `false`: time passes regardless of what the handlers do, for one that waits for something that is not
   ///   on the clock. A handler that has expired then gets no time to react before it is forced, if that lies within the duration.
   /// - Throws: ``TestHostError/stuck(_:)`` when a handler keeps the clock from moving for too long in real time; `CancellationError`.
   public func advance(by duration: Duration, waitingForHandlers: Bool = true) async throws {
-    let target = core.monitor.locked { core.now + max(.zero, duration) }
+    let target = core.clock.elapsed + max(.zero, duration)
     try await core.wait(for: .moment(target), "advance(by: \(duration))", ignoringHandlers: !waitingForHandlers)
   }
 
@@ -28,7 +31,11 @@ extension TestHost {
   /// The wall clock is set forward, or back with a negative duration, as an operator or NTP would. Budgets, sleeps and delays go on as they
   /// were; times that somebody named, as an earliest begin, follow it.
   public func jumpWallClock(by duration: Duration) {
-    core.monitor.locked { core.wallStart += duration.wholeMilliseconds }
+    core.monitor.locked {
+      core.clock.setCalendar(by: duration)
+      try? core.scheduler.clockChanged(core.clock.reference)
+      core.carryOut()
+    }
   }
 
   /// Keeps time from passing while `body` runs: for a handler that exchanges something with your test in real time, as with a local server,

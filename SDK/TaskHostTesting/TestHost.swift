@@ -1,4 +1,6 @@
+import TaskModel
 public import CTaskHost
+import HostThreads
 public import TaskHostSDK
 
 /// A host for unit tests: runs the handlers of plugins in this process, with no daemon, on a clock of its own.
@@ -50,8 +52,8 @@ public final class TestHost: Sendable {
     ownsDirectory = options.dataDirectory == nil
     let core = try HostCore(plugins: plugins, options: options, dataDirectory: try options.dataDirectory ?? DataDirectory.make())
     self.core = core
-    try PluginThread.start("test clock") { core.runClock() }
-    for plugin in core.plugins { try core.launch(plugin) }
+    do { try HostThread.start("test clock") { core.runClock() } } catch { throw TestHostError.system(error.description) }
+    try core.launchAll()
   }
 
   deinit {
@@ -60,7 +62,7 @@ public final class TestHost: Sendable {
   }
 
   /// The identifiers that its plugins have registered, in order.
-  public var identifiers: [String] { core.monitor.locked { core.plugins.flatMap { $0.handlers.map(\.identifier) } } }
+  public var identifiers: [String] { core.monitor.locked { core.plugins.flatMap { $0.identifiers.map(\.rawValue) } } }
 
   /// What the plugins logged while launching.
   public var launchLog: [LogLine] { core.monitor.locked { core.launchLog } }

@@ -15,7 +15,7 @@ public struct TestRun: Sendable, CustomStringConvertible {
   public var requestID: String { report.requestID }
 
   /// Whether it has neither returned nor been given up.
-  public var isLive: Bool { run.core.monitor.locked { run.phase == .live } }
+  public var isLive: Bool { run.core.monitor.locked { !run.isOver } }
 
   /// Lets time pass until the run has ended: by returning, by force, or because it was killed.
   ///
@@ -23,7 +23,7 @@ public struct TestRun: Sendable, CustomStringConvertible {
   /// - Throws: ``TestHostError/stuck(_:)`` when the handler keeps the clock from moving for too long in real time; `CancellationError`.
   @discardableResult
   public func ended() async throws -> RunReport {
-    try await run.core.wait(for: .end(run), "the end of \(run.handler.identifier)")
+    try await run.core.wait(for: .end(run), "the end of \(run.report.identifier)")
     return report
   }
 
@@ -53,7 +53,9 @@ public struct TestRun: Sendable, CustomStringConvertible {
   public func expire(_ reason: StopReason = .budget, at moment: Moment) { add(.expire(reason, at: moment)) }
 
   /// Its request is cancelled: the run expires with `.cancelled`, and whatever it returns, the request ends cancelled.
-  public func cancel() { expire(.cancelled) }
+  public func cancel() {
+    run.core.monitor.locked { run.core.cancel(run) }
+  }
 
   /// Its grace is over now, also if it has not expired: it is stopped by force, its handle is stale, its thread left behind.
   public func force() {
@@ -74,7 +76,7 @@ public struct TestRun: Sendable, CustomStringConvertible {
 
   private func add(_ interruption: Interruption) {
     run.core.monitor.locked {
-      guard run.phase == .live else { return }
+      guard !run.isOver else { return }
       run.interruptions.append(interruption)
       run.core.monitor.wakeClock()
     }

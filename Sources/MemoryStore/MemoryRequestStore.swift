@@ -175,6 +175,14 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
     try access { $0.owners[identifier]?.state[ExactText(key)] }
   }
 
+  /// Every value of the identifier's state.
+  package func state(of identifier: TaskIdentifier) throws(StoreError) -> [String: [UInt8]] {
+    try access { tables in
+      let values = (tables.owners[identifier]?.state ?? [:]).map { ($0.key.text, $0.value) }
+      return Dictionary(values) { first, _ in first }
+    }
+  }
+
   /// Looks it up by its request.
   public func checkpoint(of request: RequestID) throws(StoreError) -> [UInt8]? {
     try access { $0.checkpoints[request.sequence] }

@@ -1,4 +1,5 @@
 import CTaskHost
+import TaskModel
 
 /// The calls that fail, and those that take time.
 struct Faults {
@@ -22,7 +23,7 @@ struct Faults {
       failing[index].seen += 1
       let fault = failing[index]
       guard found == nil, fault.numbers.contains(fault.seen), fault.times.contains(now) else { continue }
-      found = CallFailure(Int(fault.status), fault.message)
+      found = CallFailure(CallFailure.Status(rawValue: fault.status) ?? .internal, fault.message)
     }
     return found
   }

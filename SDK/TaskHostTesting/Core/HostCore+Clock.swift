@@ -1,3 +1,7 @@
+import TaskModel
+import Glibc
+import HostThreads
+import PluginRuntime
 import TaskHostSDK
 
 /// How time passes: only while a test waits, and only when every handler is asleep on the clock or has returned.
@@ -5,27 +9,31 @@ extension HostCore {
   /// The clock's thread: moves time on, calls wake-ups, resumes tests. Ends when the test host is stopped.
   func runClock() {
     monitor.lock()
+    clockThread = pthread_self()
     while !isStopped || !actions.isEmpty {
       if step() { continue }
       let deadline = waiters.isEmpty ? nil : watchdogDeadline
       monitor.waitAsClock(until: deadline)
-      if !waiters.isEmpty, Monitor.realNanoseconds >= watchdogDeadline, !isReady { giveUp() }
+      if !waiters.isEmpty, TestMonitor.realNanoseconds >= watchdogDeadline, !isReady { giveUp() }
     }
     monitor.unlock()
   }
 
+  var isClockThread: Bool { clockThread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
+
   /// With the lock held: does the next thing there is to do; false when there is none.
   private func step() -> Bool {
     if perform() { return true }
+    if limitRuns() { return true }
     if resumeSatisfied() { return true }
     guard !waiters.isEmpty, isReady else { return false }
+    if wakeDue() { return true }
     let limit = self.limit
     if let next = nextEvent, limit.map({ next <= $0 }) ?? true {
       move(to: next)
-      fire()
       return true
     }
-    guard let limit, now < limit else { return false }
+    guard let limit, clock.elapsed < limit else { return false }
     move(to: limit)
     return true
   }
@@ -44,93 +52,136 @@ extension HostCore {
   }
 
   private func move(to moment: Duration) {
-    guard moment > now else { return }
-    now = moment
-    lastMovement = Monitor.realNanoseconds
+    guard moment > clock.elapsed else { return }
+    clock.move(to: moment)
+    lastMovement = TestMonitor.realNanoseconds
   }
 
-  private var isReady: Bool { actionsInProgress == 0 && holds == 0 && (isSettled || waiters.contains(where: \.ignoresHandlers)) }
+  private var isReady: Bool {
+    actionsInProgress == 0 && holds == 0 && !runs.contains(where: \.isUndecided)
+      && (isSettled || waiters.contains(where: \.ignoresHandlers))
+  }
 
   /// Every handler is asleep or done, and, if there is any, something will wake one.
   var isSettled: Bool {
     guard !runs.contains(where: \.holdsClock) else { return false }
-    return runs.isEmpty || !wakes.isEmpty || runs.contains(where: \.ignoresExpiration)
+    return runs.isEmpty || wakes.contains { $0.wake.at != nil } || runs.contains(where: \.ignoresExpiration)
   }
 
   /// How far time may go for those who wait; `nil`: any distance.
   private var limit: Duration? {
     var limit = Duration.zero
     for waiter in waiters {
-      guard case .moment(let moment) = waiter.target else { return nil }
-      limit = max(limit, moment)
+      switch waiter.target {
+      case .moment(let moment), .runEnd(_, by: let moment?): limit = max(limit, moment)
+      case .end, .report, .runEnd(_, by: nil): return nil
+      }
     }
     return limit
   }
 
   /// The next moment at which something happens.
   private var nextEvent: Duration? {
-    var moments = wakes.map(\.wake.at)
+    var moments = wakes.compactMap(\.wake.at)
     for run in runs {
-      if let moment = run.forceAt ?? run.deadline { moments.append(moment) }
+      if let armed = run.armed, armed.time != .distantFuture { moments.append(.nanoseconds(armed.time.nanoseconds)) }
       moments += run.interruptions.compactMap { run.moment(of: $0) }
     }
-    return moments.min().map { max($0, now) }
+    return moments.min().map { max($0, clock.elapsed) }
   }
 
   /// Whether something is to happen by now that has not been done.
-  var hasDueEvent: Bool { nextEvent.map { $0 <= now } ?? false }
+  var hasDueEvent: Bool { nextEvent.map { $0 <= clock.elapsed } ?? false }
 
-  /// Does what is due now: what limits the runs first, then what wakes them.
-  private func fire() {
-    for run in runs {
-      for interruption in run.takeInterruptions(until: now) { interrupt(run, interruption.kind) }
-      if run.phase == .live, run.forceAt == nil, let deadline = run.deadline, deadline <= now {
-        expire(run, run.stallEnd == deadline ? .stalled : .budget)
+  /// Does what limits runs and is due now, whatever their handlers do; false when there was nothing.
+  private func limitRuns() -> Bool {
+    var hasActed = false
+    for run in runs where run.isHandedOut {
+      for interruption in run.takeInterruptions(until: clock.elapsed) {
+        hasActed = true
+        if !run.isOver { interrupt(run, interruption.kind) }
       }
-      if run.phase == .live, let forceAt = run.forceAt, forceAt <= now { force(run) }
+      guard !run.isOver, let armed = run.armed, armed.time <= clock.monotonicTime else { continue }
+      hasActed = true
+      check(run, armed.check)
     }
-    let due = wakes.filter { $0.wake.at <= now }.sorted { ($0.wake.at, $0.id) < ($1.wake.at, $1.id) }
-    wakes.removeAll { $0.wake.at <= now }
-    for (_, wake) in due { end(wake, as: .woken) }
+    return hasActed
+  }
+
+  /// Checks a run on a thread of its own: it may stay in the expiration handler.
+  private func check(_ run: RunState, _ check: @escaping @Sendable () -> Void) {
+    run.armed = nil
+    run.checks += 1
+    run.isUndecided = true
+    let work: @Sendable () -> Void = { [self] in
+      let thread = pthread_self()
+      monitor.locked { run.checkingThreads.append(thread) }
+      check()
+      monitor.locked {
+        run.checkingThreads.removeAll { pthread_equal($0, thread) != 0 }
+        run.checks -= 1
+        run.isUndecided = false
+        endWaits(of: run)
+        monitor.wakePlugins()
+        monitor.wakeClock()
+      }
+    }
+    do { try HostThread.start("expiration", work) } catch { actions.append(work) }
+  }
+
+  /// Wakes who sleeps until now; false when nobody does.
+  private func wakeDue() -> Bool {
+    let now = clock.elapsed
+    let due = wakes.filter { $0.wake.at.map { $0 <= now } ?? false }.sorted { ($0.wake.at ?? .zero, $0.id) < ($1.wake.at ?? .zero, $1.id) }
+    wakes.removeAll { entry in due.contains { $0.id == entry.id } }
+    for (_, wake) in due { end(wake) }
+    return !due.isEmpty
   }
 
   // MARK: Sleeping
 
-  /// With the lock held.
-  func addWake(_ run: RunState, at moment: Duration, _ action: Wake.Action) {
-    wakes.append((newNumber(), Wake(run: run, at: moment, action: action)))
-    monitor.wakeClock()
-  }
-
-  /// With the lock held: takes a wake-up of the SDK's back; false when it is not there any more.
-  func removeWake(_ run: RunState, _ context: UnsafeMutableRawPointer?) -> Bool {
-    let index = wakes.firstIndex { entry in
-      if case .call(_, context) = entry.wake.action, entry.wake.run === run { true } else { false }
-    }
-    guard let index else { return false }
-    wakes.remove(at: index)
-    return true
-  }
-
-  /// With the lock held, which it gives back meanwhile: sleeps on the calling thread.
-  func sleep(_ run: RunState, for duration: Duration, untilExpired: Bool) throws(CallFailure) {
-    guard duration > .zero else { return }
-    let sleeper = Sleeper(run.role, wakesAtExpiration: untilExpired)
+  /// With the lock held, which it gives back meanwhile: sleeps on the calling thread; nil: until a check of the run has ended.
+  func sleep(_ run: RunState, until end: Duration?, wakesAtExpiration: Bool) {
+    if let end, end <= clock.elapsed { return }
+    if wakesAtExpiration, end != nil, run.isOver || run.report.isExpired { return }
+    if end == nil, run.checks == 0 { return }
+    let sleeper = Sleeper(run.role, wakesAtExpiration: wakesAtExpiration && end != nil)
     count(sleeper, in: run, isAsleep: true)
-    addWake(run, at: now + duration, .thread(sleeper))
-    while sleeper.state == .asleep { monitor.waitAsPlugin() }
-    switch sleeper.state {
-    case .asleep, .woken: return
-    case .expired: throw .expired
-    case .over: throw .stale
+    wakes.append((newNumber(), Wake(run: run, at: end, action: .thread(sleeper))))
+    monitor.wakeClock()
+    while sleeper.isAsleep { monitor.waitAsPlugin() }
+  }
+
+  /// A Swift task of the run's sleeps.
+  func addCall(
+    _ run: RunState, in duration: Duration, _ wakeUp: @escaping VirtualTimeFunctions.WakeUp, _ context: UnsafeMutableRawPointer?
+  ) throws(CallFailure) {
+    let isLive = monitor.locked {
+      guard !run.isOver else { return false }
+      wakes.append((newNumber(), Wake(run: run, at: clock.elapsed + duration, action: .call(wakeUp, context))))
+      monitor.wakeClock()
+      return true
+    }
+    guard isLive else { throw .stale }
+  }
+
+  /// Takes a wake-up of the SDK's back; false when it is not there any more.
+  func withdrawCall(_ run: RunState, _ context: UnsafeMutableRawPointer?) -> Bool {
+    monitor.locked {
+      let index = wakes.firstIndex { entry in
+        if case .call(_, context) = entry.wake.action, entry.wake.run === run { true } else { false }
+      }
+      guard let index else { return false }
+      wakes.remove(at: index)
+      return true
     }
   }
 
   /// With the lock held: ends a sleep. It counts as awake from here on, though its thread may not have noticed.
-  func end(_ wake: Wake, as state: Sleeper.State) {
+  private func end(_ wake: Wake) {
     switch wake.action {
     case .thread(let sleeper):
-      sleeper.state = state
+      sleeper.isAsleep = false
       count(sleeper, in: wake.run, isAsleep: false)
       monitor.wakePlugins()
     case .call(let wakeUp, let context):
@@ -141,10 +192,31 @@ extension HostCore {
     }
   }
 
+  /// With the lock held: ends sleeps of a run; those of Swift tasks only when it is over, and not if it was killed.
+  func endSleeps(of run: RunState, where isMeant: (Sleeper) -> Bool) {
+    endSleeps { wake in
+      guard wake.run === run else { return false }
+      if case .thread(let sleeper) = wake.action { return isMeant(sleeper) }
+      return run.isOver
+    }
+  }
+
+  /// With the lock held: ends the waits for a check of the run.
+  private func endWaits(of run: RunState) { endSleeps { $0.run === run && $0.at == nil } }
+
+  private func endSleeps(where isMeant: (Wake) -> Bool) {
+    let ended = wakes.filter { isMeant($0.wake) }
+    wakes.removeAll { entry in ended.contains { $0.id == entry.id } }
+    for (_, wake) in ended {
+      if case .call = wake.action, wake.run.isKilled { continue }
+      end(wake)
+    }
+  }
+
   private func count(_ sleeper: Sleeper, in run: RunState, isAsleep: Bool) {
     switch sleeper.role {
     case .handler: run.isWorking = !isAsleep
-    case .expirationHandler: run.isCallbackAsleep = isAsleep
+    case .check: run.sleepingChecks += isAsleep ? 1 : -1
     case .other: run.otherSleepers += isAsleep ? 1 : -1
     }
   }

@@ -1,130 +1,124 @@
+import MemoryStore
+import TaskScheduler
 import CTaskHost
-import TaskHostSDK
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import HostThreads
+import PluginRuntime
+import TaskModel
+import TypedCalls
 
 /// Launching plugins: at the test host's beginning, and again where a process would have been started again.
 extension HostCore {
-  /// Launches a plugin on a thread of the host's and waits for it, for as long, in real time, as the watchdog allows.
+  /// Launches all plugins and opens the scheduler's books.
   ///
   /// - Throws: ``TestHostError/launchRefused(status:reason:)``.
-  func launch(_ plugin: HostedPlugin) throws(TestHostError) {
-    let isFirst = monitor.locked { plugin.handlers.isEmpty }
-    let result = try launchKnowing(plugin)
-    try monitor.locked { () throws(TestHostError) in
-      if !isFirst {
-        let isSame =
-          result.handlers.count == plugin.handlers.count && zip(result.handlers, plugin.handlers).allSatisfy { $0.isSame(as: $1) }
-        guard isSame else { throw refused(TASKHOST_EINVAL, "launched again, it registered something else than before") }
-      }
-      plugin.handlers = result.handlers
-      plugin.mustRelaunch = false
-      // Held until now, and carried out once: a worker that is started again does not submit again.
-      guard isFirst else { return }
-      do throws(CallFailure) {
-        for change in result.changes {
-          switch change {
-          case .submit(let request): _ = try accept(request)
-          case .cancel(let identifier):
-            waiting(of: identifier.map { [$0] } ?? plugin.handlers.map(\.identifier)).forEach(cancelRequest)
-          }
-        }
-      } catch {
-        throw refused(Int(error.status), "what it submitted while launching was refused: \(error.message)")
-      }
+  func launchAll() throws(TestHostError) {
+    var changes: [LaunchChange] = []
+    for plugin in plugins { changes += try launch(plugin) }
+    let contracts = plugins.flatMap { $0.handlers.map(contract) }
+    payloads = TypedPayloads(contracts)
+    let refused: [(TaskRequest, RequestRefusal)]
+    do {
+      refused = try scheduler.open(
+        contracts, changes: changes, clocks: clock.reference, rejection: { [payloads] in payloads.rejection(to: $0, for: $1) })
+    } catch { throw TestHostError.system(error.description) }
+    if let (_, refusal) = refused.first {
+      let failure = CallFailure(refusal)
+      throw .launchRefused(status: failure.status.rawValue, reason: "what it submitted while launching was refused: \(failure.message)")
     }
   }
 
-  /// Calls the launch function; once more, if it asked for its settings before the host knew whose they are.
-  private func launchKnowing(_ plugin: HostedPlugin) throws(TestHostError) -> LaunchSession.Result {
-    let entry: @Sendable (UnsafePointer<taskhost_api>?, taskhost_launch) -> taskhost_status
-    let limit: Int
+  /// Launches a plugin on a thread of the host's and waits for it, for as long, in real time, as the watchdog allows.
+  ///
+  /// - Returns: What it asked for meanwhile: a process that is started again asks for nothing.
+  @discardableResult func launch(_ plugin: HostedPlugin) throws(TestHostError) -> [LaunchChange] {
+    let known = monitor.locked { plugin.handlers }
+    let policy = TestLaunchPolicy(core: self, plugin: plugin)
+    var order: LaunchOrder
     switch plugin.plugin.source {
-    case .function(let function, let handlerLimit):
-      entry = function
-      limit = handlerLimit
+    case .function(let function, let limit):
+      order = LaunchOrder(function: function, identifier: known.first?.identifier, handlerLimit: limit, policy: policy)
     case .file(let path):
       let number = monitor.locked { newNumber() }
       let file = try PluginFile.load(path, copiedTo: dataDirectory, number: number)
-      monitor.locked { plugin.shutdown = file.shutdown }
-      let launch = file.launch
-      entry = { launch($0, $1) }
-      limit = file.handlerLimit
+      order = LaunchOrder(path: file.path, identifier: known.first?.identifier, handlerLimit: file.handlerLimit, policy: policy)
     }
-    let known = monitor.locked { plugin.handlers.first?.identifier }
-    let (status, first, sentence) = try call(entry, plugin, identifier: known, limit)
-    guard first.askedTooEarly, first.surplus == nil, let identifier = first.handlers.first?.identifier else {
-      return try checked(status, first, sentence)
+    order.table = table
+    let launched: LaunchedPlugin
+    do { launched = try PluginImage.launch(order, budget: options.watchdog) } catch { throw TestHostError(error) }
+    let handlers = launched.handlers.map(\.registered)
+    guard known.isEmpty || handlers == known else {
+      throw .launchRefused(status: CallFailure.Status.invalid.rawValue, reason: "launched again, it registered something else than before")
     }
-    let (secondStatus, second, secondSentence) = try call(entry, plugin, identifier: identifier, limit)
-    return try checked(secondStatus, second, secondSentence)
+    let launcher: ThreadLauncher
+    do {
+      launcher = try ThreadLauncher(
+        services: self, stallLimit: { [options] in $0 == .continued ? options.stallLimit : nil }, clock: self,
+        sink: { [weak self] in self?.receive($0) })
+    } catch { throw TestHostError.system(error.description) }
+    launcher.add(launched, contracts: handlers.map(contract))
+    monitor.locked {
+      plugin.handlers = handlers
+      plugin.launcher = launcher
+    }
+    return known.isEmpty ? launched.changes : []
   }
 
-  private func call(
-    _ entry: @escaping @Sendable (UnsafePointer<taskhost_api>?, taskhost_launch) -> taskhost_status, _ plugin: HostedPlugin,
-    identifier: String?, _ handlerLimit: Int
-  ) throws(TestHostError) -> (taskhost_status, LaunchSession.Result, String) {
-    let session = LaunchSession(core: self, plugin: plugin, identifier: identifier, handlerLimit: handlerLimit)
-    let handle = Registry.open(session)
-    defer { Registry.close(handle) }
-    let call = LaunchCall()
-    // reason: read-only memory
-    nonisolated(unsafe) let table = table
-    try PluginThread.start("launch") {
-      LastError.set("")
-      let status = entry(table, handle)
-      call.finish(status, String(cString: LastError.get()))
-    }
-    guard let (status, sentence) = call.wait(watchdog: options.watchdog) else {
-      _ = session.close()
-      throw refused(TASKHOST_EUNAVAILABLE, "taskhost_plugin_launch has not returned for \(options.watchdog) of real time")
-    }
-    return (status, session.close(), sentence)
+  /// What a handler registered with the limits of the options.
+  private func contract(_ handler: HandlerRegistration) -> HandlerContract {
+    HandlerContract(
+      identifier: handler.identifier, kind: handler.kind,
+      budget: options.budget ?? [handler.kind.defaultBudget, handler.budget].compactMap(\.self).min(),
+      grace: options.grace ?? handler.kind.defaultGrace, maxConcurrentRuns: handler.maxConcurrentRuns, displayName: handler.displayName,
+      version: handler.version, typed: handler.typed)
   }
 
-  private func checked(
-    _ status: taskhost_status, _ result: LaunchSession.Result, _ sentence: String
-  ) throws(TestHostError) -> LaunchSession.Result {
-    if let surplus = result.surplus { throw refused(TASKHOST_EEXISTS, "it registered twice: \(surplus.message)") }
-    if let flaw = result.flaw, result.handlers.isEmpty {
-      throw refused(Int(flaw.status), "its registration was refused: \(flaw.message)")
-    }
-    guard status == taskhost_status(TASKHOST_OK) else {
-      let reason = sentence.isEmpty ? result.lastErrorLine ?? "" : sentence
-      throw refused(Int(status), "taskhost_plugin_launch returned \(status)" + (reason.isEmpty ? "" : ": \(reason)"))
-    }
-    guard !result.handlers.isEmpty else { throw refused(TASKHOST_EINVAL, "it registered no handler") }
-    return result
-  }
-
-  private func refused(_ status: Int, _ reason: String) -> TestHostError {
-    .launchRefused(status: taskhost_status(status), reason: reason)
+  /// A table for one test host. All are alike, but the SDK tells the instances of a plugin apart by the table they were launched with. The
+  /// contract says that a table is never freed, so a test host costs the process a page.
+  static func makeTable() throws(TestHostError) -> UnsafePointer<taskhost_api> {
+    guard let shared = ContractTable.shared else { throw TestHostError.system("no memory is left for the host's table") }
+    var table = shared.pointee
+    table.extension = { VirtualTimeTable.extension($0) }
+    guard let page = ContractTable.readOnly(table) else { throw TestHostError.system("no memory is left for the host's table") }
+    return page
   }
 }
 
-/// The answer of a launch function, for the thread that waits for it.
-private final class LaunchCall: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
-  private let monitor = Monitor()
-  private var answer: (taskhost_status, String)?
+/// What a test host decides while a plugin launches.
+private struct TestLaunchPolicy: LaunchPolicy {
+  let core: HostCore
+  let plugin: HostedPlugin
 
-  func finish(_ status: taskhost_status, _ sentence: String) {
-    monitor.locked {
-      answer = (status, sentence)
-      monitor.wakeClock()
+  func admit(_ identifier: TaskIdentifier) throws(CallFailure) {
+    if let permitted = core.options.permittedIdentifiers,
+      !permitted.contains(where: { (try? IdentifierPattern($0))?.matches(identifier) ?? false })
+    {
+      throw CallFailure(.notPermitted, "\(identifier) is not in permitted_identifiers")
+    }
+    let isTaken = core.monitor.locked { core.plugins.contains { $0 !== plugin && $0.identifiers.contains(identifier) } }
+    if isTaken { throw CallFailure(.exists, "\(identifier) is another plugin's") }
+  }
+
+  func settings(for identifier: TaskIdentifier) -> String { String(decoding: plugin.plugin.settings, as: UTF8.self) }
+
+  func dataDirectory(for identifier: TaskIdentifier) throws(CallFailure) -> String {
+    do throws(TestHostError) { return try DataDirectory.folder(of: identifier.rawValue, in: core.dataDirectory) } catch {
+      throw CallFailure(.unavailable, error.description)
     }
   }
 
-  /// `nil` when there is none in time.
-  func wait(watchdog: Duration) -> (taskhost_status, String)? {
-    let (seconds, attoseconds) = watchdog.components
-    let deadline = Monitor.realNanoseconds + UInt64(clamping: seconds) * 1_000_000_000 + UInt64(clamping: attoseconds / 1_000_000_000)
-    return monitor.locked {
-      while answer == nil, Monitor.realNanoseconds < deadline { monitor.waitAsClock(until: deadline) }
-      return answer
+  func admit(_ request: TaskRequest, from identifier: TaskIdentifier) throws(CallFailure) {
+    try core.monitor.locked { () throws(CallFailure) in try core.checkMaySubmit(plugin, identifier, to: request.identifier) }
+  }
+
+  func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(CallFailure) -> PendingPage {
+    do { return try core.store.pendingRequests(of: identifiers, after: request) } catch {
+      throw CallFailure(.unavailable, error.description)
     }
+  }
+
+  func entitlement(to path: String) -> PathEntitlement { [] }
+
+  func log(_ line: TaskModel.LogLine) {
+    core.monitor.locked { core.launchLog.append(LogLine(line, at: core.clock.elapsed)) }
   }
 }

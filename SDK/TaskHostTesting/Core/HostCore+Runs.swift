@@ -1,95 +1,235 @@
-import CTaskHost
 import TaskHostSDK
+import TaskScheduler
+import Glibc
+import PluginRuntime
+import TaskModel
+import TypedCalls
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// Starting runs, and the end of the test host.
+/// Runs from their start to their end.
 extension HostCore {
-  /// Starts a run of a pending request on a thread of its own, now.
+  /// Starts a run of a pending request now.
   ///
   /// - Throws: ``TestHostError``.
-  func start(_ id: String, _ interruptions: [Interruption]) throws(TestHostError) -> RunState {
-    let plugin = try monitor.locked { () throws(TestHostError) in try startable(id).0 }
-    if monitor.locked({ plugin.mustRelaunch }) { try launch(plugin) }
-    let run = try monitor.locked { () throws(TestHostError) in
-      let (plugin, handler, record) = try startable(id)
-      let run = try RunState(core: self, plugin: plugin, handler: handler, request: record, interruptions: interruptions)
-      requests[id]?.state = .running
+  func start(_ request: RequestID, _ interruptions: [Interruption]) throws(TestHostError) -> RunState {
+    try relaunch()
+    return try started(interruptions) { () throws(RequestRefusal) in try scheduler.start(request) }.get()
+  }
+
+  /// Starts the request that is due first of those that nothing holds.
+  ///
+  /// - Returns: The run; or when to try again, nil if only an event can change that.
+  func startNext(_ interruptions: [Interruption]) throws(TestHostError) -> (run: RunState?, retry: Duration?) {
+    try relaunch()
+    var retry: WallTime?
+    let run = try started(interruptions) { () throws(RequestRefusal) in retry = try scheduler.startNext() }
+    if case .success(let run) = run { return (run, nil) }
+    return (nil, retry.map(clock.elapsed(at:)))
+  }
+
+  /// The run that `start` made.
+  private func started(
+    _ interruptions: [Interruption], _ start: () throws(RequestRefusal) -> Void
+  ) throws(TestHostError) -> Result<RunState, TestHostError> {
+    let run = try monitor.locked { () throws(TestHostError) -> RunState? in
+      guard !isStopped else { throw TestHostError.notPossible("the test host was stopped") }
+      do throws(RequestRefusal) { try start() } catch { throw TestHostError(error) }
+      let effects = scheduler.takeEffects()
+      for record in effects.ended { note(record) }
+      guard var order = effects.orders.first, let plugin = plugins.first(where: { $0.identifiers.contains(order.contract.identifier) }),
+        let launcher = plugin.launcher
+      else { return nil }
+      do { order = try payloads.complete(order) } catch {
+        throw TestHostError.notPossible("the payload does not fit the handler: \(error)")
+      }
+      let run = RunState(core: self, plugin: plugin, launcher: launcher, order: order, interruptions: interruptions)
       runs.append(run)
-      lastMovement = Monitor.realNanoseconds
-      Registry.enter(run)
+      states[order.run] = run
+      lastMovement = TestMonitor.realNanoseconds
       return run
     }
-    let name = String(run.handler.identifier.split(separator: ".").last ?? "task")
-    do throws(TestHostError) {
-      try PluginThread.start(name) { [self] in serve(run) }
-    } catch {
-      monitor.locked { kill(run) }
-      Registry.leave(run)
-      throw error
+    guard let run else { return .failure(TestHostError.notPossible("nothing is due")) }
+    // The launcher tells of every begin: so the run's thread is known.
+    var order = run.order
+    order.tellsBegin = true
+    run.launcher.start([order])
+    monitor.locked {
+      run.isHandedOut = true
+      monitor.wakeClock()
     }
-    return run
+    return .success(run)
   }
 
-  /// The body of a run's thread.
-  private func serve(_ run: RunState) {
-    monitor.locked { run.thread = pthread_self() }
-    let result = run.handler.function(run.handle, run.handler.context)
-    let isKilled = monitor.locked {
-      returned(run, result)
-      run.thread = nil
-      return run.phase == .killed
-    }
-    if !isKilled { Registry.leave(run) }
+  /// Launches the plugins again whose process would have ended.
+  private func relaunch() throws(TestHostError) {
+    for plugin in plugins where monitor.locked({ plugin.launcher == nil }) { try launch(plugin) }
   }
 
-  /// With the lock held: whose run it would be.
-  private func startable(_ id: String) throws(TestHostError) -> (HostedPlugin, RegisteredHandler, RequestRecord) {
-    guard !isStopped else { throw TestHostError.notPossible("the test host was stopped") }
-    guard let record = requests[id] else { throw TestHostError.nothingThere("there is no request \(id)") }
-    guard record.state == .pending else {
-      throw TestHostError.notPossible("the request \(id) is \(record.state.rawValue), not pending:\n\(snapshot(record))")
+  // MARK: What the launcher tells
+
+  /// On a thread of the run, or one that checks it.
+  func receive(_ event: LauncherEvent) {
+    monitor.lock()
+    switch event {
+    case .began(let id): live(id).map(began)
+    case .expired(let reference, let reason): live(reference.run).map { expired($0, reason) }
+    case .progress(let reference, let progress):
+      guard let run = live(reference.run) else { break }
+      let time = clock.elapsed - run.report.started
+      run.report.progress.append(RunProgress(time: time, completed: progress.completed, total: progress.total))
+      happened(run) { if case .progress(let wanted) = $0 { progress.completed >= wanted } else { false } }
+    case .log(let reference, let line):
+      guard let run = live(reference.run) else { break }
+      run.report.log.append(LogLine(line, at: clock.elapsed))
+      run.looks = 0
+      changed(run)
+    case .ended(let id, let ending, let report):
+      if let run = live(id) { finish(run, ending, report) }
+    case .withdrawn(let id):
+      var report = TaskModel.RunReport()
+      report.message = "its thread could not be made"
+      if let run = live(id) { finish(run, .returned(.retry, stop: nil), report) }
+    case .shortage, .relieved, .stuck, .output, .misbehaved, .suspended, .resumed: break
     }
-    let identifier = record.submitted.identifier
-    guard let plugin = plugins.first(where: { $0.registers(identifier) }),
-      let handler = plugin.handlers.first(where: { $0.identifier == identifier })
-    else { throw TestHostError.nothingThere("no plugin of this test host has registered \(identifier)") }
-    guard !isDraining else { throw TestHostError.notPossible("the test host is draining") }
-    let live = runs.count { $0.handler.identifier == identifier }
-    guard live < handler.maxConcurrentRuns else {
-      throw TestHostError.notPossible("\(live) of \(handler.maxConcurrentRuns) runs of \(identifier) are live, the most it registered for")
-    }
-    return (plugin, handler, record)
+    let isKilled = killed(by: event)
+    monitor.unlock()
+    if isKilled { Frozen.forever() }
   }
 
-  /// With the lock held.
-  func snapshot(_ record: RequestRecord) -> HostedRequest {
-    HostedRequest(
-      id: record.id, submitted: record.submitted, state: record.state, attempt: record.attempt, due: moment(record.due),
-      checkpoint: record.checkpoint, runs: record.runs)
+  /// Whether the call that brought an event is one of a run that was killed by it.
+  private func killed(by event: LauncherEvent) -> Bool {
+    switch event {
+    case .progress(let reference, _), .log(let reference, _): states[reference.run]?.isKilled ?? false
+    default: false
+    }
   }
 
-  /// With the lock held: the pending request that is due first, of those whose handler is here and whose conditions hold.
-  func next() -> RequestRecord? {
-    requestOrder.compactMap { requests[$0] }
-      .filter { record in
-        record.state == .pending && conditions.isSuperset(of: record.submitted.conditions)
-          && plugins.contains { $0.registers(record.submitted.identifier) }
-      }
-      .min { moment($0.due) < moment($1.due) }
+  private func live(_ id: RunID) -> RunState? { states[id].flatMap { $0.isOver ? nil : $0 } }
+
+  private func began(_ run: RunState) {
+    run.thread = pthread_self()
+    guard run.order.tellsBegin else { return }
+    try? scheduler.began(run.order.run)
+    carryOut()
   }
+
+  private func expired(_ run: RunState, _ reason: TaskModel.StopReason) {
+    run.report.stopReason = reason.shown
+    run.report.expiredAfter = clock.elapsed - run.report.started
+    run.isUndecided = false
+    endSleeps(of: run) { $0.wakesAtExpiration }
+    changed(run)
+    monitor.wakePlugins()
+    monitor.wakeClock()
+  }
+
+  // MARK: Stopping runs. All with the lock held
+
+  func interrupt(_ run: RunState, _ kind: Interruption.Kind) {
+    switch kind {
+    case .expire(let reason): expire(run, reason)
+    case .kill: kill(run)
+    }
+  }
+
+  /// Asks a run to stop, and waits until it knows; gives the lock back meanwhile. As in a host, a run is cancelled with its request.
+  func expire(_ run: RunState, _ reason: TaskHostSDK.StopReason) {
+    guard !run.isOver, !run.report.isExpired, let reason = TaskModel.StopReason(reason) else { return }
+    guard reason == .cancelled else { return tell(run, reason) }
+    cancel(run)
+  }
+
+  /// Cancels the run's request.
+  func cancel(_ run: RunState) {
+    try? scheduler.cancel(run.order.request)
+    carryOut()
+  }
+
+  private func tell(_ run: RunState, _ reason: TaskModel.StopReason) {
+    monitor.unlock()
+    run.launcher.expire(run.order.run, reason: reason)
+    monitor.lock()
+    guard !isClockThread else { return }
+    while !run.isOver, !run.report.isExpired, !isStopped { monitor.waitAsPlugin() }
+  }
+
+  /// Gives a run up: its handle is stale from now on, its thread is left behind.
+  func force(_ run: RunState) {
+    guard !run.isOver else { return }
+    monitor.unlock()
+    run.launcher.force(run.order.run, reason: .budget)
+    monitor.lock()
+  }
+
+  /// Ends the run as if its process had died: nothing of it goes on.
+  func kill(_ run: RunState) {
+    guard !run.isOver else { return }
+    run.isKilled = true
+    finish(run, .crashed, TaskModel.RunReport())
+  }
+
+  /// Something happened that interruptions may be bound to.
+  func happened(_ run: RunState, _ isMeant: (Moment.Kind) -> Bool) {
+    run.looks = 0
+    for interruption in run.takeInterruptions(at: isMeant) { interrupt(run, interruption.kind) }
+    changed(run)
+  }
+
+  /// Does what the scheduler's turns led to.
+  func carryOut() {
+    let effects = scheduler.takeEffects()
+    for record in effects.ended { note(record) }
+    for (id, reason) in effects.expirations { if let run = live(id), !run.report.isExpired { tell(run, reason) } }
+  }
+
+  /// The run has ended.
+  private func finish(_ run: RunState, _ ending: TaskModel.RunEnding, _ report: TaskModel.RunReport) {
+    run.isOver = true
+    run.report.ended = clock.elapsed
+    run.report.take(report)
+    if case .forced(let reason) = ending, !run.report.isExpired {
+      run.report.stopReason = reason.shown
+      run.report.expiredAfter = clock.elapsed - run.report.started
+    }
+    run.report.ending = RunEnding(ending, after: report.retryAfter)
+    run.report.missedInterruptions = run.interruptions
+    run.interruptions = []
+    run.armed = nil
+    run.isUndecided = false
+    if run.isKilled || report.forced { run.plugin.launcher = nil }
+    var recorded = report
+    recorded.handlerTime = clock.elapsed - run.report.started
+    if recorded.stopReason == nil { recorded.stopReason = TaskModel.StopReason(run.report.stopReason) }
+    runs.removeAll { $0 === run }
+    endedRuns += 1
+    lastMovement = TestMonitor.realNanoseconds
+    try? scheduler.ended(run.order.run, ending, recorded)
+    carryOut()
+    reports[run.order.request, default: []].append(run.report)
+    endSleeps(of: run) { _ in true }
+    changed(run)
+    monitor.wakePlugins()
+    monitor.wakeClock()
+  }
+
+  /// What the host records of a run that has ended.
+  private func note(_ record: RunRecord) {
+    states[record.id]?.report.outcome = record.outcome.map(RunOutcome.init)
+  }
+
+  // MARK: The end of the test host
 
   /// Gives up all runs and ends the clock's thread.
   func stop() {
-    monitor.locked {
+    let (runs, launchers) = monitor.locked {
       isStopped = true
-      for run in runs { force(run) }
-      abandonWaiters()
-      monitor.wakeClock()
+      defer {
+        abandonWaiters()
+        monitor.wakePlugins()
+        monitor.wakeClock()
+      }
+      return (self.runs, plugins.compactMap(\.launcher))
     }
+    for run in runs { run.launcher.force(run.order.run, reason: .draining) }
+    for launcher in launchers { launcher.forgetPlugins() }
   }
 }

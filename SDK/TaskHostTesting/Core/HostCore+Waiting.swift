@@ -30,7 +30,7 @@ extension HostCore {
     guard !cancelledWaits.contains(waiter.id) else { return resume(waiter, throwing: CancellationError()) }
     if case .report(let run, let holds) = waiter.target { waiter.isSatisfied = holds(run.report) }
     waiters.append(waiter)
-    lastMovement = Monitor.realNanoseconds
+    lastMovement = TestMonitor.realNanoseconds
     monitor.wakeClock()
   }
 
@@ -40,13 +40,13 @@ extension HostCore {
     for waiter in waiters {
       switch waiter.target {
       case .moment(let moment):
-        guard now >= moment, isReadyAtMoment(waiter) else {
+        guard clock.elapsed >= moment, isReadyAtMoment(waiter) else {
           stillWaiting.append(waiter)
           continue
         }
         resume(waiter)
       case .end(let run):
-        guard run.phase != .live else {
+        guard run.isOver else {
           stillWaiting.append(waiter)
           continue
         }
@@ -54,8 +54,14 @@ extension HostCore {
       case .report(let run, _):
         if waiter.isSatisfied {
           resume(waiter)
-        } else if run.phase != .live {
+        } else if run.isOver {
           resume(waiter, throwing: TestHostError.neverHappened("the run ended before \(waiter.what):\n\(run.report)"))
+        } else {
+          stillWaiting.append(waiter)
+        }
+      case .runEnd(let number, by: let moment):
+        if endedRuns > number || moment.map({ clock.elapsed >= $0 && isReadyAtMoment(waiter) }) ?? runs.isEmpty {
+          resume(waiter)
         } else {
           stillWaiting.append(waiter)
         }
@@ -67,7 +73,7 @@ extension HostCore {
 
   /// What is due at the moment has been done, and its handlers have settled.
   private func isReadyAtMoment(_ waiter: Waiter) -> Bool {
-    guard actions.isEmpty, actionsInProgress == 0, !hasDueEvent else { return false }
+    guard actions.isEmpty, actionsInProgress == 0, !hasDueEvent, !runs.contains(where: \.isUndecided) else { return false }
     return waiter.ignoresHandlers || isSettled
   }
 
@@ -90,13 +96,13 @@ extension HostCore {
 
   /// With the lock held: tells all who wait why time does not pass.
   func giveUp() {
-    let reasons = runs.filter { $0.holdsClock || wakes.isEmpty }.map(\.whyItHoldsTheClock)
+    let reasons = runs.filter { run in run.holdsClock || !wakes.contains { $0.wake.at != nil } }.map(\.whyItHoldsTheClock)
     for waiter in waiters {
       resume(
         waiter,
         throwing: TestHostError.stuck(
           """
-          \(waiter.what): no virtual time has passed for \(options.watchdog) of real time, at \(now) of the test host's clock. \
+          \(waiter.what): no virtual time has passed for \(options.watchdog) of real time, at \(clock.elapsed) of the test host's clock. \
           \(holds > 0 ? "The test holds the clock. " : "")\(reasons.joined(separator: " "))
           """))
     }
@@ -107,22 +113,5 @@ extension HostCore {
   func abandonWaiters() {
     for waiter in waiters { resume(waiter, throwing: TestHostError.notPossible("\(waiter.what): the test host was stopped")) }
     waiters = []
-  }
-}
-
-extension RunState {
-  /// A sentence for the watchdog.
-  fileprivate var whyItHoldsTheClock: String {
-    let who = "\(report.identifier) (attempt \(report.attempt))"
-    if callback == .calling, !isCallbackAsleep {
-      return "\(who): its expiration handler has not returned."
-    }
-    if isWorking {
-      return "\(who): its thread computes, or waits for something that is not on the clock: a lock, a socket, poll(), a thread of its own, "
-        + "a sleep other than the host's. Let it use the host's sleep; or expire it with run.expire(), end it with run.force(), or let "
-        + "time pass regardless with host.advance(by:waitingForHandlers: false)."
-    }
-    return "\(who): all its Swift tasks are suspended and none of them sleeps on the clock. Task.sleep is the machine's: use "
-      + "task.sleep(for:). If it waits for its expiration, use run.expire(); if for something that never comes, run.force()."
   }
 }

@@ -1,23 +1,32 @@
-import CTaskHost
-import FoundationEssentials
 import TaskHostSDK
+import CTaskHost
+import Glibc
+import HostThreads
+import MemoryStore
+import PluginRuntime
+import TaskModel
+import TaskScheduler
+import TypedCalls
 
-/// What a test host is made of: one lock over the clock, the runs, the requests and the store.
+/// What a test host is made of: the host's own scheduler, store and plugin runtime, on a virtual clock, with one lock around what the test
+/// sees of them.
 ///
 /// Outlives the ``TestHost`` while threads that were left behind still use it.
 final class HostCore: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
-  let monitor = Monitor()
+  let monitor = TestMonitor()
   let options: TestHostOptions
+  let clock: VirtualClock
+  let store = MemoryRequestStore(origin: 1)
+  let scheduler: SteppedScheduler
   /// The table plugins get.
   let table: UnsafePointer<taskhost_api>
   let dataDirectory: String
   let plugins: [HostedPlugin]
+  /// What plugins may submit to besides their own identifiers.
+  let others: [IdentifierPattern]
+  var payloads = TypedPayloads([])
 
   // The clock.
-  /// Time since the test host began.
-  var now = Duration.zero
-  /// What the wall clock was at the beginning, jumps included.
-  var wallStart: Int64
   var wakes: [(id: UInt64, wake: Wake)] = []
   var waiters: [Waiter] = []
   /// Waits that were cancelled before they began.
@@ -30,25 +39,33 @@ final class HostCore: @unchecked Sendable {  // reason: everything that changes 
   /// When, in real time, time passed or a run began or ended last.
   var lastMovement: UInt64 = 0
   var isStopped = false
+  var clockThread: pthread_t?
   private var lastNumber: UInt64 = 0
 
-  // What the host keeps.
+  // What the test sees.
+  /// The live runs, in the order of their beginning.
   var runs: [RunState] = []
-  var requests: [String: RequestRecord] = [:]
-  var requestOrder: [String] = []
-  var memory: [String: StoredState] = [:]
+  /// All runs there were.
+  var states: [RunID: RunState] = [:]
+  var reports: [RequestID: [RunReport]] = [:]
+  /// How many runs have ended.
+  var endedRuns = 0
   var faults = Faults()
   var launchLog: [LogLine] = []
-  var conditions: Conditions
-  var isDraining = false
+  var conditions: TaskModel.Conditions
 
   init(plugins: [TestPlugin], options: TestHostOptions, dataDirectory: String) throws(TestHostError) {
     self.options = options
     self.dataDirectory = dataDirectory
     self.plugins = plugins.map(HostedPlugin.init)
-    table = try HostTable.make()
-    conditions = options.conditions
-    wallStart = Int64((options.start.timeIntervalSince1970 * 1000).rounded())
+    others = options.maySubmit.compactMap { try? IdentifierPattern($0) }
+    table = try Self.makeTable()
+    conditions = TaskModel.Conditions(rawValue: options.conditions.rawValue)
+    clock = VirtualClock(start: options.startTime)
+    do { scheduler = try SteppedScheduler(policy: try options.policy(), store: store, clock: clock) } catch let error as TestHostError {
+      throw error
+    } catch { throw TestHostError.system("\(error)") }
+    scheduler.receive(conditionReport)
   }
 
   /// With the lock held: a number that no other thing of this host has.
@@ -57,9 +74,6 @@ final class HostCore: @unchecked Sendable {  // reason: everything that changes 
     return lastNumber
   }
 
-  /// With the lock held: the wall clock, milliseconds since 1970.
-  var wallMilliseconds: Int64 { wallStart + now.wholeMilliseconds }
-
   /// With the lock held: something about a run has changed; whoever waits for that is told.
   func changed(_ run: RunState) {
     for index in waiters.indices {
@@ -67,5 +81,19 @@ final class HostCore: @unchecked Sendable {  // reason: everything that changes 
       if holds(run.report) { waiters[index].isSatisfied = true }
     }
     if !waiters.isEmpty { monitor.wakeClock() }
+  }
+
+  /// With the lock held: the conditions as the scheduler knows them.
+  var conditionReport: ConditionReport {
+    ConditionReport(
+      states: TaskModel.Conditions.named.map { name, condition in
+        ConditionState(
+          condition: condition, holds: conditions.contains(condition), since: clock.wallTime, observed: "\(name) as the test wishes")
+      })
+  }
+
+  /// With the lock held: throws unless a plugin may submit to the identifier.
+  func checkMaySubmit(_ plugin: HostedPlugin, _ own: TaskIdentifier, to identifier: TaskIdentifier) throws(CallFailure) {
+    try SubmissionRules(others: [own: others]).check(identifier, from: own, own: plugin.identifiers)
   }
 }

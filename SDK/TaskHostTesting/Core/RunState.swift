@@ -1,138 +1,54 @@
-import CTaskHost
-import TaskHostSDK
+import Glibc
+import PluginRuntime
+import TaskModel
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
-/// One run in a test host, from its start until its thread has ended.
+/// One run in a test host, as its clock and its tests see it. The run itself is the runtime's.
 final class RunState: @unchecked Sendable {  // reason: everything that changes is touched with the lock of `core` held
-  enum Phase {
-    case live
-    case returned
-    /// Over, while its thread may still be at work.
-    case forced
-    /// Over, and its threads stay where they call the host.
-    case killed
-  }
-
-  /// The one call of the expiration handler.
-  enum Callback: Equatable {
-    case none
-    case calling
-    case returned
-  }
-
   let core: HostCore
   let plugin: HostedPlugin
-  let handler: RegisteredHandler
-  let handle: taskhost_task
-  // The texts and the payload live as long as this object, which the thread of the run holds: longer than the handler.
-  let identifierText: UnsafeMutablePointer<CChar>
-  let requestIDText: UnsafeMutablePointer<CChar>
-  let payloadMemory: UnsafeMutablePointer<UInt8>
-  let budget: Duration?
-  let grace: Duration
-  /// How long it may go without progress; `nil`: forever.
-  let stallLimit: Duration?
-
+  let launcher: ThreadLauncher
+  let order: RunOrder
   var report: RunReport
-  var phase = Phase.live
+  var isOver = false
+  /// Whether the launcher has it: nothing stops it before.
+  var isHandedOut = false
+  /// Its process has died: its threads stay where they call the host.
+  var isKilled = false
   var interruptions: [Interruption]
 
   // What its threads do, for the clock.
   var thread: pthread_t?
   /// Whether the handler's thread is neither asleep on the clock nor, in Swift, without work.
   var isWorking = true
-  /// Threads of it in the host's sleep that are neither the handler's nor the expiration handler's.
+  /// Threads in the host's sleep that are neither the handler's nor one that checks the run.
   var otherSleepers = 0
-  /// How often it asked for the time or its expiration since it has expired, and did nothing else.
-  private var looks = 0
+  /// When the runtime wants to check it, and how.
+  var armed: (time: MonotonicTime, check: @Sendable () -> Void)?
+  /// Checks in progress: one that calls the expiration handler lasts as long as that.
+  var checks = 0
+  var checkingThreads: [pthread_t] = []
+  var sleepingChecks = 0
+  /// Whether a check has begun and has not yet told what came of it.
+  var isUndecided = false
+  /// How often it called since it has expired, and changed nothing.
+  var looks = 0
 
-  // Expiration.
-  var expirationHandler: taskhost_expiration_handler?
-  var expirationContext: UnsafeMutableRawPointer?
-  var callback = Callback.none
-  var callbackThread: pthread_t?
-  var isCallbackAsleep = false
-  /// The moment by which it must have reported more; `nil`: none.
-  var stallEnd: Duration?
-  /// When it is stopped by force; `nil` while it has not expired.
-  var forceAt: Duration?
-  var highestCompleted: UInt64 = 0
-  /// The two ends of a pipe, the first of which is readable once the run has expired; empty until it is asked for.
-  private var descriptors: [Int32] = []
-
-  init(
-    core: HostCore, plugin: HostedPlugin, handler: RegisteredHandler, request: RequestRecord, interruptions: [Interruption]
-  ) throws(TestHostError) {
+  init(core: HostCore, plugin: HostedPlugin, launcher: ThreadLauncher, order: RunOrder, interruptions: [Interruption]) {
     self.core = core
     self.plugin = plugin
-    self.handler = handler
+    self.launcher = launcher
+    self.order = order
     self.interruptions = interruptions
-    handle = try Registry.newHandle()
-    identifierText = Self.text(handler.identifier)
-    requestIDText = Self.text(request.id)
-    let payload = request.submitted.payload
-    payloadMemory = .allocate(capacity: payload.count + 1)
-    payloadMemory.initialize(repeating: 0, count: payload.count + 1)
-    payloadMemory.update(from: payload, count: payload.count)
-    budget = core.options.budget ?? [handler.kind.budget, handler.budget].compactMap(\.self).min()
-    grace = core.options.grace ?? handler.kind.grace
-    stallLimit = handler.kind == .continued ? core.options.stallLimit : nil
     report = RunReport(
-      identifier: handler.identifier, requestID: request.id, attempt: request.attempt, payload: payload, started: core.now)
-    stallEnd = stallLimit.map { core.now + $0 }
+      identifier: order.contract.identifier.rawValue, requestID: order.request.description, attempt: order.attempt, payload: order.payload,
+      started: core.clock.elapsed)
   }
 
-  deinit {
-    identifierText.deallocate()
-    requestIDText.deallocate()
-    payloadMemory.deallocate()
-    descriptors.forEach { close($0) }
-  }
-
-  private static func text(_ text: String) -> UnsafeMutablePointer<CChar> {
-    let bytes = text.utf8CString
-    let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)
-    _ = UnsafeMutableBufferPointer(start: copy, count: bytes.count).initialize(from: bytes)
-    return copy
-  }
-
-  /// When it expires by itself; `nil`: never.
-  var deadline: Duration? { [budget.map { report.started + $0 }, stallEnd].compactMap(\.self).min() }
-
-  /// Whole milliseconds until expiration: positive until the run has expired, not positive since.
-  func remaining(at now: Duration) -> Int64 {
-    if let expired = report.expiredAfter { return min(0, (report.started + expired - now).wholeMilliseconds) }
-    return deadline.map { max(1, ($0 - now).wholeMilliseconds) } ?? .max
-  }
-
-  /// The descriptor that is readable once the run has expired; closed with this object.
-  func expirationDescriptor() throws(CallFailure) -> Int32 {
-    if let known = descriptors.first { return known }
-    var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else {
-      throw CallFailure(TASKHOST_EUNAVAILABLE, "no descriptor is left: \(String(cString: strerror(errno)))")
-    }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    descriptors = ends
-    if report.isExpired { signalDescriptor() }
-    return ends[0]
-  }
-
-  /// Makes the descriptor readable, for good. Called once.
-  func signalDescriptor() {
-    guard let end = descriptors.last else { return }
-    var byte: UInt8 = 1
-    _ = write(end, &byte, 1)
-  }
-
-  /// Counts a call: one that only looks at the time or the expiration, or any other.
-  func note(look: Bool) {
-    looks = look && report.isExpired ? looks + 1 : 0
+  /// Which of its threads calls.
+  var role: Sleeper.Role {
+    if let thread, pthread_equal(thread, pthread_self()) != 0 { return .handler }
+    if checkingThreads.contains(where: { pthread_equal($0, pthread_self()) != 0 }) { return .check }
+    return .other
   }
 
   /// Whether it has expired and turns in a circle of looking and sleeping, in which no virtual time would ever pass: the clock does not
@@ -141,8 +57,41 @@ final class RunState: @unchecked Sendable {  // reason: everything that changes 
 
   /// Whether the clock must wait for it.
   var holdsClock: Bool {
-    if callback == .calling, !isCallbackAsleep { return true }
+    if checks > sleepingChecks { return true }
     guard isWorking, !ignoresExpiration else { return false }
     return !(core.options.handlersWaitForTheirThreads && otherSleepers > 0)
+  }
+
+  /// When an interruption at a time on the clock is due; nil: it is not bound to one.
+  func moment(of interruption: Interruption) -> Duration? {
+    guard case .time(let time) = interruption.moment.kind else { return nil }
+    return report.started + time
+  }
+
+  /// The interruptions that are due by then, taken from those to come.
+  func takeInterruptions(until now: Duration) -> [Interruption] {
+    let due = interruptions.filter { moment(of: $0).map { $0 <= now } ?? false }
+    if !due.isEmpty { interruptions.removeAll { moment(of: $0).map { $0 <= now } ?? false } }
+    return due.sorted { (moment(of: $0) ?? .zero) < (moment(of: $1) ?? .zero) }
+  }
+
+  /// The interruptions at that moment, taken from those to come.
+  func takeInterruptions(at isMeant: (Moment.Kind) -> Bool) -> [Interruption] {
+    let due = interruptions.filter { isMeant($0.moment.kind) }
+    if !due.isEmpty { interruptions.removeAll { isMeant($0.moment.kind) } }
+    return due
+  }
+
+  /// A sentence for the watchdog.
+  var whyItHoldsTheClock: String {
+    let who = "\(report.identifier) (attempt \(report.attempt))"
+    if checks > sleepingChecks { return "\(who): its expiration handler has not returned." }
+    if isWorking {
+      return "\(who): its thread computes, or waits for something that is not on the clock: a lock, a socket, poll(), a thread of its own, "
+        + "a sleep other than the host's. Let it use the host's sleep; or expire it with run.expire(), end it with run.force(), or let "
+        + "time pass regardless with host.advance(by:waitingForHandlers: false)."
+    }
+    return "\(who): all its Swift tasks are suspended and none of them sleeps on the clock. Task.sleep is the machine's: use "
+      + "task.sleep(for:). If it waits for its expiration, use run.expire(); if for something that never comes, run.force()."
   }
 }

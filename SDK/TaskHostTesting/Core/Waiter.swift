@@ -7,6 +7,8 @@ struct Waiter {
     case moment(Duration)
     /// Until the run has ended.
     case end(RunState)
+    /// Until more runs than that have ended, or the clock has come to that moment; nil: no run is live.
+    case runEnd(Int, by: Duration?)
     /// Until the run's report is as wanted, while it is live.
     case report(RunState, (RunReport) -> Bool)
   }

@@ -10,29 +10,24 @@ struct Wake {
   }
 
   let run: RunState
-  let at: Duration
+  /// `nil`: it waits for the end of a check, not for a time.
+  let at: Duration?
   let action: Action
 }
 
 /// A thread that sleeps on the clock.
 final class Sleeper {
-  enum State {
-    case asleep
-    case woken
-    case expired
-    case over
-  }
-
   /// Which thread it is, as the clock counts it.
   enum Role {
     case handler
-    case expirationHandler
+    /// It checks the run: it may be in the expiration handler.
+    case check
     case other
   }
 
   let role: Role
   let wakesAtExpiration: Bool
-  var state = State.asleep
+  var isAsleep = true
 
   init(_ role: Role, wakesAtExpiration: Bool) {
     self.role = role

@@ -20,19 +20,4 @@ public enum RunOutcome: String, Sendable, CaseIterable {
   case stopped
   /// Its process died.
   case crashed
-
-  init(_ ending: RunEnding, stop: StopReason) {
-    switch (ending, stop) {
-    case (.killed, _): self = .crashed
-    case (_, .cancelled), (_, .replaced): self = .cancelled
-    case (.forced, .conditions), (.forced, .draining): self = .stopped
-    case (.forced, _): self = .expired
-    case (.returned(.success), _): self = .succeeded
-    case (.returned(.noop), _): self = .noop
-    case (.returned(.failure), _): self = .failed
-    case (.returned, .conditions), (.returned, .draining): self = .stopped
-    case (.returned(.snooze), _): self = .snoozed
-    case (.returned(.retry), _): self = .retried
-    }
-  }
 }

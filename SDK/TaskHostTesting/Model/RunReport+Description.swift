@@ -1,4 +1,5 @@
 import TaskHostSDK
+import TaskModel
 
 extension RunReport: CustomStringConvertible {
   /// What happened, a line for each thing: what a failed assertion should print.

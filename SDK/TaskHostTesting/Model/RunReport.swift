@@ -38,8 +38,6 @@ public struct RunReport: Sendable {
   public internal(set) var cancellations: [String] = []
   /// The interruptions that were planned for it and had not come when it ended: a test that means one to come should expect none here.
   public internal(set) var missedInterruptions: [Interruption] = []
-  /// The delay it asked for, for its result to carry.
-  var retryAfter: Duration?
 
   /// What the handler returned, with the delay it asked for; `nil` if it did not return, or not yet.
   public var result: TaskResult? {
@@ -48,7 +46,7 @@ public struct RunReport: Sendable {
   }
 
   /// The outcome that the host records; `nil` while the run is live.
-  public var outcome: RunOutcome? { ending.map { RunOutcome($0, stop: stopReason) } }
+  public internal(set) var outcome: RunOutcome?
 
   /// Whether it was asked to stop before it ended.
   public var isExpired: Bool { stopReason != .none }

@@ -31,6 +31,17 @@ public struct TestHostOptions: Sendable {
   /// that starts threads and joins them. Default: false.
   public var handlersWaitForTheirThreads = false
 
+  /// How many runs there may be at once. Default: 16.
+  public var maxConcurrentRuns = 16
+  /// The shortest interval at which a request may repeat; shorter ones are raised to it. Default: 15 min, as in a host.
+  public var minimumInterval = Duration.seconds(900)
+  /// Maintenance windows by name. Default: none.
+  public var windows: [String: TestWindow] = [:]
+  /// How many tokens the host has of each named resource. Default: none.
+  public var resources: [String: Int] = [:]
+  /// What is limited for single identifiers. Default: nothing.
+  public var limits: [String: TestLimits] = [:]
+
   /// The defaults.
   public init() {}
 }

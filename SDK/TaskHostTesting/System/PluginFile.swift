@@ -8,11 +8,9 @@ import CTaskHost
 
 /// A built plugin that was loaded into this process. It is never unloaded.
 struct PluginFile: Sendable {
-  typealias Launch = @convention(c) (UnsafePointer<taskhost_api>?, taskhost_launch) -> taskhost_status
-
-  let launch: Launch
+  /// The private copy.
+  let path: String
   let handlerLimit: Int
-  let shutdown: (@convention(c) () -> Void)?
 
   /// Loads a private copy of a file, made in `directory`: another image each time, with global variables of its own.
   ///
@@ -29,11 +27,8 @@ struct PluginFile: Sendable {
     guard spoken == TASKHOST_ABI_VERSION else {
       throw refused(path, "it was built for ABI \(spoken), this host speaks \(TASKHOST_ABI_VERSION)")
     }
-    guard let launch = dlsym(image, "taskhost_plugin_launch") else { throw refused(path, "it has no taskhost_plugin_launch") }
     let limit = dlsym(image, "taskhost_plugin_handler_limit").map { $0.load(as: UInt32.self) } ?? 1
-    return PluginFile(
-      launch: unsafeBitCast(launch, to: Launch.self), handlerLimit: Int(min(limit, 64)),
-      shutdown: dlsym(image, "taskhost_plugin_shutdown").map { unsafeBitCast($0, to: (@convention(c) () -> Void).self) })
+    return PluginFile(path: copy, handlerLimit: Int(min(limit, 64)))
   }
 
   private static func refused(_ path: String, _ reason: String) -> TestHostError {

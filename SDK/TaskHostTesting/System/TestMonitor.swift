@@ -5,7 +5,7 @@
 #endif
 
 /// A lock with two conditions: one for the clock's thread, which alone waits for it, one for all threads of plugins that wait.
-final class Monitor: @unchecked Sendable {  // reason: pthread's objects are made to be shared; their memory never moves
+final class TestMonitor: @unchecked Sendable {  // reason: pthread's objects are made to be shared; their memory never moves
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let clockWork = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private let plugins = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)

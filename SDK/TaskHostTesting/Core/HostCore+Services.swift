@@ -1,0 +1,131 @@
+import MemoryStore
+import TaskScheduler
+import TaskModel
+
+/// What runs ask of the host: as in a host, but calls can be made slow, fail, and be interrupted.
+extension HostCore: RunServices {
+  var wallTime: WallTime { clock.wallTime }
+
+  func state(_ key: String, for run: RunReference) throws(CallFailure) -> [UInt8]? {
+    try serve(.stateGet, run) { (_) throws(CallFailure) in
+      try reading { () throws(StoreError) in try store.stateValue(key, of: run.identifier) }
+    }
+  }
+
+  func setState(_ key: String, to value: [UInt8]?, for run: RunReference) throws(CallFailure) {
+    try serve(.stateSet, run) { (state) throws(CallFailure) in
+      try changing { () throws(RequestRefusal) in try scheduler.setState(key, to: value, of: run.identifier, from: run) }
+      state.report.stateWrites += 1
+      happened(state) { $0 == .stateWrite(state.report.stateWrites) }
+    }
+  }
+
+  func checkpoint(for run: RunReference) throws(CallFailure) -> [UInt8]? {
+    try serve(.checkpointGet, run) { (_) throws(CallFailure) in
+      try reading { () throws(StoreError) in try store.checkpoint(of: run.request) }
+    }
+  }
+
+  func setCheckpoint(_ value: [UInt8]?, for run: RunReference) throws(CallFailure) {
+    let before = { (state: RunState) in
+      if value != nil { self.happened(state) { $0 == .beforeCheckpoint(state.report.checkpoints.count + 1) } }
+    }
+    try serve(.checkpointSet, run, before: before) { (state) throws(CallFailure) in
+      try changing { () throws(RequestRefusal) in try scheduler.setCheckpoint(value, of: run.request, from: run) }
+      guard let value else { return }
+      state.report.checkpoints.append(value)
+      happened(state) { $0 == .checkpoint(state.report.checkpoints.count) }
+    }
+  }
+
+  func submit(_ request: TaskRequest, for run: RunReference) throws(CallFailure) -> Submission {
+    try serve(.submit, run) { (state) throws(CallFailure) in
+      try checkMaySubmit(state.plugin, run.identifier, to: request.identifier)
+      let submission = try changing { () throws(RequestRefusal) in try scheduler.submit(request, from: run) }
+      state.report.submissions.append(SubmittedRequest(request))
+      happened(state) { $0 == .submission(state.report.submissions.count) }
+      return submission
+    }
+  }
+
+  func cancel(_ request: RequestID, for run: RunReference) throws(CallFailure) {
+    try serve(.cancel, run) { (state) throws(CallFailure) in
+      let record = try reading { () throws(StoreError) in try store.request(request) }
+      guard let record, !record.state.isFinal else { throw CallFailure(.notFound, "there is no live request \(request)") }
+      try checkMaySubmit(state.plugin, run.identifier, to: record.request.identifier)
+      try changing { () throws(RequestRefusal) in try scheduler.cancel(request) }
+      state.report.cancellations.append(request.description)
+    }
+  }
+
+  func pendingRequests(after request: RequestID?, for run: RunReference) throws(CallFailure) -> PendingPage {
+    try serve(.list, run) { (state) throws(CallFailure) in
+      try reading { () throws(StoreError) in try store.pendingRequests(of: state.plugin.identifiers, after: request) }
+    }
+  }
+
+  func cancelPending(of identifier: TaskIdentifier?, for run: RunReference) throws(CallFailure) -> Int {
+    try serve(.cancel, run) { (state) throws(CallFailure) in
+      let own = state.plugin.identifiers
+      if let identifier, !own.contains(identifier) {
+        throw CallFailure(.notPermitted, "\(identifier) is not an identifier of the plugin that registered \(run.identifier)")
+      }
+      let waiting = requests([.pending, .blocked])
+      let count = try changing { () throws(RequestRefusal) in
+        try scheduler.cancelPending(of: identifier.map { [$0] } ?? own, from: run)
+      }
+      state.report.cancellations += waiting.map(\.id).filter { (try? store.request($0)?.state) == .cancelled }.map(\.description)
+      return count
+    }
+  }
+
+  func openFiles(_ files: [FileQuestion], in directory: String, for run: RunReference) throws(CallFailure) -> [FileUse] {
+    throw CallFailure(.unsupported, "a test host does not look for open files")
+  }
+
+  /// Requests in some states, in the order of their submission.
+  func requests(_ states: [RequestState] = []) -> [RequestRecord] {
+    var query = RequestQuery()
+    query.states = states
+    query.limit = .max
+    return ((try? store.requests(query)) ?? []).reversed()
+  }
+
+  private func reading<Value>(_ body: () throws(StoreError) -> Value) throws(CallFailure) -> Value {
+    do { return try body() } catch { throw CallFailure(.unavailable, error.description) }
+  }
+
+  /// With the lock held: a change by the scheduler, and what follows from it.
+  private func changing<Value>(_ body: () throws(RequestRefusal) -> Value) throws(CallFailure) -> Value {
+    do {
+      let value = try body()
+      carryOut()
+      return value
+    } catch { throw CallFailure(error) }
+  }
+
+  /// Serves a call of a run: it takes the time it is to take, and fails if it is to fail. What is left of a killed run never returns.
+  private func serve<Value>(
+    _ call: HostCall, _ reference: RunReference, before: (RunState) -> Void = { _ in },
+    _ body: (RunState) throws(CallFailure) -> Value
+  ) throws(CallFailure) -> Value {
+    monitor.lock()
+    guard let run = states[reference.run] else {
+      monitor.unlock()
+      throw .stale
+    }
+    let result = Result { () throws(CallFailure) -> Value in
+      run.looks = 0
+      before(run)
+      sleep(run, until: clock.elapsed + faults.delay(of: call), wakesAtExpiration: false)
+      guard !run.isKilled else { throw .stale }
+      if let failure = faults.failure(of: call, at: clock.elapsed) { throw failure }
+      return try body(run)
+    }
+    changed(run)
+    let isKilled = run.isKilled
+    monitor.unlock()
+    if isKilled { Frozen.forever() }
+    return try result.get()
+  }
+}
