@@ -1,6 +1,6 @@
 # make run     builds what is missing and runs the host with the built-in and sample plugins on ./state
 # make test    builds and runs all tests
-# make sanitize runs the concurrent parts' tests under ThreadSanitizer and fuzzes the decoders under AddressSanitizer
+# make sanitize runs the concurrent parts' tests under ThreadSanitizer and fuzzes the decoders under AddressSanitizer; make races runs a few
 # make proofs   throws all random sequences at the scheduler; make cycles kills the host at every failpoint, and 500 times at random moments
 # make soak     runs a host for half an hour under load and through trouble, as root; every request must end once and right
 # make docs     writes the reference of the SDK and the header into .build/documentation
@@ -11,12 +11,14 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps build samples apple-code stage run test sanitize proofs cycles soak states docs lint format bench clean clean-state
+.PHONY: help deps build samples apple-code stage run test sanitize races proofs cycles soak states docs lint format bench clean clean-state
 
-# What the build needs beyond git, make and the Swift toolchain.
-PACKAGES := dbus-daemon gcc g++ iproute2 libc6-dev libcurl4-openssl-dev libffi-dev libseccomp-dev libsqlite3-dev libssl-dev pkg-config procps python3-croniter tzdata util-linux zlib1g-dev
+# What the build and the tests need beyond git, make and the Swift toolchain. gdb shows where a test hangs.
+PACKAGES := dbus-daemon gcc g++ gdb iproute2 libc6-dev libcurl4-openssl-dev libffi-dev libseccomp-dev libsqlite3-dev libssl-dev pkg-config procps python3-croniter tzdata util-linux zlib1g-dev
 STATE := state
 BUILD := .build/release
+# The programs as they are installed: without debug information, which stays in $(BUILD).
+STAGE := .build/stage
 SAMPLE_SCRATCH := .build-samples
 
 help:
@@ -56,24 +58,22 @@ apple-code: deps
 
 # Everything the host loads must be writable by its owner alone, so the folders are made with that mode whatever the umask is.
 stage: build samples
-	install -d -m 0755 $(STATE) $(STATE)/plugins $(STATE)-demo
-	install -m 0755 $(BUILD)/libTokenRefresh.so $(BUILD)/libCleanup.so $(SAMPLE_SCRATCH)/hello-c.so \
+	install -d -m 0755 $(STATE) $(STATE)/plugins $(STATE)-demo $(STAGE)
+	install -s -m 0755 $(BUILD)/taskhost $(BUILD)/taskhost-worker $(STAGE)/
+	install -s -m 0755 $(BUILD)/libTokenRefresh.so $(BUILD)/libCleanup.so $(SAMPLE_SCRATCH)/hello-c.so \
 	  $(SAMPLE_SCRATCH)/hello-cpp.so $(SAMPLE_SCRATCH)/hello-rust.so $(SAMPLE_SCRATCH)/hello-swift/release/libHelloSwift.so \
 	  $(SAMPLE_SCRATCH)/notes-sync/release/libNotesSync.so $(STATE)/plugins/
 	[ -e $(STATE)/taskhost.toml ] || sed "s|@DEMO@|$(CURDIR)/$(STATE)-demo|" Packaging/demo/taskhost.toml > $(STATE)/taskhost.toml
 	for number in $$(seq 1 30); do head -c 4096 /dev/zero > $(STATE)-demo/old-$$number.log; touch -d '2 days ago' $(STATE)-demo/old-$$number.log; done
 
 run: stage
-	exec $(BUILD)/taskhost run --config $(STATE)/taskhost.toml
+	exec $(STAGE)/taskhost run --config $(STATE)/taskhost.toml
 
 # A few tests at a time: with all of a thousand begun at once, each is as slow as all together, and their time limits mean nothing.
 WIDTH := --experimental-maximum-parallelization-width 8
-# A test that hangs is a failure of that test run, not a question of somebody's patience: each takes about five minutes. What it leaves would
-# hold the output open for whoever reads that.
-PATIENCE := 25m
+# A test that hangs fails the run: after three minutes without a line of output, Tests/watch names it and ends the run.
 define run_tests
-TASKHOST_STRICT=1 TASKHOST_SAMPLES=$(CURDIR)/$(SAMPLE_SCRATCH) timeout --kill-after=30s $(PATIENCE) swift test --skip-build $(WIDTH) $(1) \
-  || { pkill -KILL -f '^$(CURDIR)/.*PackageTests.xctest'; echo "make: tests failed, or had not ended after $(PATIENCE)"; exit 1; }
+TASKHOST_STRICT=1 TASKHOST_SAMPLES=$(CURDIR)/$(SAMPLE_SCRATCH) Tests/watch swift test --skip-build $(WIDTH) $(1)
 endef
 # Long computations, which would keep the few threads of Swift's concurrency from tests that look at the clock.
 COMPUTATIONS := SchedulerProofTests|StoresAgreeTests|CroniterTests|ExtremeValueTests|TaskSchedulerTests.RandomTests
@@ -114,16 +114,25 @@ TSAN_SCRATCH := .build-tsan
 TSAN_OPTIONS := halt_on_error=1:exitcode=66:second_deadlock_stack=1
 TSAN_TESTS := TaskSchedulerTests|TaskStoreTests|HostThreadsTests|PluginRuntimeTests|WorkerProcessesTests
 TSAN_WORKER := $(CURDIR)/$(TSAN_SCRATCH)/with-options/taskhost-worker
+define run_under_tsan
+mkdir -p $(dir $(TSAN_WORKER))
+printf '#!/bin/sh\nTSAN_OPTIONS=%s:atexit_sleep_ms=0 exec "%s" "$$@"\n' '$(TSAN_OPTIONS)' \
+  '$(CURDIR)/$(TSAN_SCRATCH)/debug/taskhost-worker' > $(TSAN_WORKER)
+chmod +x $(TSAN_WORKER)
+TSAN_OPTIONS=$(TSAN_OPTIONS) TASKHOST_WORKER=$(TSAN_WORKER) Tests/watch --silence 900 --limit 3600 \
+  swift test --skip-build --sanitize=thread --scratch-path $(TSAN_SCRATCH) --experimental-maximum-parallelization-width 2 --filter '$(1)'
+endef
 sanitize: deps
 	swift build --build-tests --sanitize=thread --scratch-path $(TSAN_SCRATCH)
-	mkdir -p $(dir $(TSAN_WORKER))
-	printf '#!/bin/sh\nTSAN_OPTIONS=%s:atexit_sleep_ms=0 exec "%s" "$$@"\n' '$(TSAN_OPTIONS)' \
-	  '$(CURDIR)/$(TSAN_SCRATCH)/debug/taskhost-worker' > $(TSAN_WORKER)
-	chmod +x $(TSAN_WORKER)
-	TSAN_OPTIONS=$(TSAN_OPTIONS) TASKHOST_WORKER=$(TSAN_WORKER) \
-	  swift test --skip-build --sanitize=thread --scratch-path $(TSAN_SCRATCH) \
-	  --experimental-maximum-parallelization-width 2 --filter '$(TSAN_TESTS)'
+	$(call run_under_tsan,$(TSAN_TESTS))
 	Tests/Fuzz/run
+
+# The tests of what has the most threads, for CI: only what they need is built, without worker processes.
+RACE_TESTS := HostThreadsTests|PluginRuntimeTests|TaskSchedulerTests\.(AheadThread|Drain|PluginHealthThread|RequestThread|Scheduler|StoreFailure)Tests
+races: export TASKHOST_TESTS := HostThreadsTests,PluginRuntimeTests,TaskSchedulerTests
+races: deps
+	swift build --product taskhostPackageTests --sanitize=thread --scratch-path $(TSAN_SCRATCH)
+	$(call run_under_tsan,$(RACE_TESTS))
 
 lint:
 	swift format lint --strict --recursive Package.swift Sources SDK Plugins Tests

@@ -62,7 +62,11 @@ let package = Package(
         "CPluginTemplates", "CalendarTime", "Failpoints", "HostControl", "HostThreads", "PluginCheck", "PluginTrust", "StrictText",
         "TaskHost", "TaskModel", argumentParser, logging, nioCore, nioPosix, serviceLifecycle, unixSignals,
       ],
-      swiftSettings: settings),
+      swiftSettings: settings,
+      // Packed relocations make the host 1.3 MB smaller, and this linker, which packs them, takes a third of the other's time.
+      linkerSettings: [
+        .unsafeFlags(["-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"], .when(configuration: .release))
+      ]),
     // What `plugins new` writes.
     .target(name: "CPluginTemplates"),
 
@@ -323,3 +327,8 @@ let package = Package(
       swiftSettings: settings),
   ]
 )
+
+// `make races` names the test targets that it needs: a build of all of them under a sanitizer takes too long for CI.
+if let names = Context.environment["TASKHOST_TESTS"]?.split(separator: ",") {
+  package.targets.removeAll { $0.type == .test && !names.contains(Substring($0.name)) }
+}

@@ -1,72 +1,35 @@
-/// Stands in for swift-crypto in the fuzzers: the same names, and sums that a fuzzer can hit.
-///
-/// With SHA-256 no changed key file would ever get past its id. What is fuzzed is what the host itself reads.
-public struct SHA256 {
+// Stands in for Sources/PluginTrust/Crypto in the fuzzers: the same names, and sums that a fuzzer can hit. With SHA-256 no changed key file
+// would ever get past its id. What is fuzzed is what the host itself reads.
+
+/// 32 times the sum of the bytes.
+public struct SHA256: ~Copyable {
   private var sum: UInt8 = 0
 
-  /// Nothing hashed yet.
-  public init() {}
+  init() {}
 
-  /// Takes `bufferPointer` in.
-  public mutating func update(bufferPointer: UnsafeRawBufferPointer) { for byte in bufferPointer { sum ^= byte } }
+  mutating func update(_ bytes: UnsafeRawBufferPointer) { for byte in bytes { sum ^= byte } }
 
-  /// 32 times the sum.
-  public func finalize() -> [UInt8] { Array(repeating: sum, count: 32) }
+  consuming func finish() -> [UInt8] { Array(repeating: sum, count: 32) }
 
-  /// The sum of `data`.
-  public static func hash(data: [UInt8]) -> [UInt8] {
+  /// The sum of `bytes`.
+  public static func digest(of bytes: [UInt8]) -> [UInt8] {
     var hasher = SHA256()
-    data.withUnsafeBytes { hasher.update(bufferPointer: $0) }
-    return hasher.finalize()
+    bytes.withUnsafeBytes { hasher.update($0) }
+    return hasher.finish()
   }
 }
 
-/// Ed25519's place.
-public enum Curve25519 {
-  /// Signatures.
-  public enum Signing {
-    /// Something that is not what it should be.
-    public struct Flaw: Error {}
+/// Any 32 bytes are a key, whose public half is the same. A signature begins with the sum of what it signs.
+enum Ed25519 {
+  static func newPrivateKey() -> [UInt8]? { Array(repeating: 0, count: 32) }
 
-    /// 32 bytes.
-    public struct PublicKey: Sendable {
-      /// The bytes.
-      public let rawRepresentation: [UInt8]
+  static func publicKey(of privateKey: [UInt8]) -> [UInt8]? { privateKey.count == 32 ? privateKey : nil }
 
-      /// Any 32 bytes are a key.
-      public init(rawRepresentation: [UInt8]) throws {
-        guard rawRepresentation.count == 32 else { throw Flaw() }
-        self.rawRepresentation = rawRepresentation
-      }
+  static func signature(of message: [UInt8], with privateKey: [UInt8]) -> [UInt8]? {
+    SHA256.digest(of: message) + Array(repeating: 0, count: 32)
+  }
 
-      fileprivate init(unchecked bytes: [UInt8]) { rawRepresentation = bytes }
-
-      /// Whether the first bytes are those of `data`'s sum.
-      public func isValidSignature(_ signature: [UInt8], for data: [UInt8]) -> Bool { signature.starts(with: SHA256.hash(data: data)) }
-    }
-
-    /// 32 bytes.
-    public struct PrivateKey: Sendable {
-      /// The bytes.
-      public let rawRepresentation: [UInt8]
-      /// Its public half, which is the same.
-      public let publicKey: PublicKey
-
-      /// A key of zeros.
-      public init() {
-        rawRepresentation = Array(repeating: 0, count: 32)
-        publicKey = PublicKey(unchecked: rawRepresentation)
-      }
-
-      /// Any 32 bytes are a key.
-      public init(rawRepresentation: [UInt8]) throws {
-        guard rawRepresentation.count == 32 else { throw Flaw() }
-        publicKey = PublicKey(unchecked: rawRepresentation)
-        self.rawRepresentation = rawRepresentation
-      }
-
-      /// 64 bytes that begin with `data`'s sum.
-      public func signature(for data: [UInt8]) throws -> [UInt8] { SHA256.hash(data: data) + Array(repeating: 0, count: 32) }
-    }
+  static func verifies(_ signature: [UInt8], of message: [UInt8], by publicKey: [UInt8]) -> Bool {
+    signature.starts(with: SHA256.digest(of: message))
   }
 }
