@@ -57,6 +57,13 @@ import Testing
     #expect(server.requests.count == 1)
   }
 
+  @Test("no proxy of the environment is used", .enabled(if: getenv("http_proxy") != nil, "make test sets it, and nobody listens there"))
+  func proxy() throws {
+    let server = try RawServer(Self.hello)
+    #expect(try Transfer(TransferRequest(url: server.address)).answer(mostBytes: 5).head.status == 200)
+    #expect(try #require(server.requests.first).hasPrefix("GET / HTTP/1.1\r\n"))
+  }
+
   @Test("a head or a body beyond its bound is refused")
   func bounds() throws {
     let server = try RawServer("HTTP/1.1 200 OK\r\nX: \(String(repeating: "x", count: 3000))\r\nContent-Length: 5\r\n\r\nhello")
