@@ -19,7 +19,7 @@ public protocol ControlledHost: Sendable {
   ///
   /// - Returns: How many were cancelled or asked to stop.
   func cancelAll(tag: String?, identifier: TaskIdentifier?) async throws(RequestRefusal) -> Int
-  /// Puts a request off that waits; one that is due later than `time` stays.
+  /// Postpones a pending request to `time`; one that is due later keeps its time.
   func snooze(_ id: RequestID, until time: WallTime) async throws(RequestRefusal) -> SnoozedRequest
   /// Makes a dead letter pending again.
   func retry(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord
@@ -47,9 +47,9 @@ public protocol ControlledHost: Sendable {
   func run(_ id: RunID) async throws(RequestRefusal) -> RunRecord
   /// Every plugin file that was found, in file-name order.
   func plugins() async -> [PluginStatus]
-  /// Lets a plugin run again that is held back or quarantined; refused with `notFound` when there is none and nothing is held against it.
+  /// Releases a held or quarantined plugin; refused with `notFound` if there is no such plugin and nothing was recorded against it.
   ///
-  /// - Returns: What was held against it.
+  /// - Returns: What was recorded against it.
   func release(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> PluginHealth
   /// Makes the identifier's first pending request due at once, or submits one, and starts it ahead of its turn.
   func simulateLaunch(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> RequestRecord
@@ -59,13 +59,13 @@ public protocol ControlledHost: Sendable {
   func simulateExpiration(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> [RunID]
   /// What is known of every condition of the machine.
   func conditions() async throws(RequestRefusal) -> ConditionReport
-  /// Decides whether conditions hold, whatever the machine says, until that is cleared, also after a restart.
+  /// Overrides conditions until the override is cleared; a restart keeps it.
   ///
-  /// - Returns: What is known of every condition then.
+  /// - Returns: What is known of every condition afterwards.
   func overrideConditions(_ overrides: [(condition: Conditions, holds: Bool)]) async throws(RequestRefusal) -> ConditionReport
-  /// Lets the machine say again whether these conditions hold.
+  /// Ends the override of these conditions.
   ///
-  /// - Returns: What is known of every condition then.
+  /// - Returns: What is known of every condition afterwards.
   func clearConditions(_ conditions: Conditions) async throws(RequestRefusal) -> ConditionReport
   /// Wakes the requests that wait for an event.
   ///
@@ -79,7 +79,7 @@ public protocol ControlledHost: Sendable {
   func shutdown() async
   /// Whether it takes and runs requests. Answers at once, whatever the store is doing.
   func health() async -> HostHealth
-  /// Tells `observer` everything that happens from now on, and nobody else; nil: nobody any more. Returns at once.
+  /// From now on tells `observer`, and nobody else, everything that happens; nil: tells nobody. Returns at once.
   func observe(_ observer: HostObserver?)
   /// Returns when ``observe(_:)`` is in force: the observer is told everything that becomes durable afterwards.
   func settle() async

@@ -1,13 +1,13 @@
 import Synchronization
 import TaskModel
 
-/// The runs that have begun of those that were handed out ahead, in memory that outlives the host: their requests are recorded as claimed
-/// until a commit says otherwise, and the next host could not tell them from those that never began.
+/// Which of the runs that were handed out ahead have begun, in memory that outlives the host. Until the next commit their requests are
+/// recorded as claimed; without this memory the next host process could not tell them from runs that never began.
 ///
-/// A ring in a ``MappedFile``. Where a loss of power takes it along, what had begun is pending again without a loss, as if it had not. A
-/// worker's run is in it when its host has learnt of its begin, by the end of the run before it.
+/// A ring in a ``MappedFile``. If the machine loses power, it may be lost: then a run that had begun is pending again without a recorded
+/// loss. A worker's run is noted when the host learns of its begin, at the latest by the end of the run before it.
 final class BegunRuns: Sendable {
-  /// Those of the host before, by their sequences.
+  /// Those of the previous host process, by their sequences.
   let previous: Set<Int64>
   // reason: shared memory, an aligned word of which is written by whoever has drawn its place; never unmapped
   private nonisolated(unsafe) let entries: UnsafeMutablePointer<Int64>
@@ -22,7 +22,7 @@ final class BegunRuns: Sendable {
     previous = Set(UnsafeBufferPointer(start: entries, count: Self.capacity).lazy.filter { $0 != 0 })
   }
 
-  /// What the host before left is settled, durably.
+  /// What the previous host process left is settled, durably.
   func clear() { entries.update(repeating: 0, count: Self.capacity) }
 
   /// A run has begun. On any thread.

@@ -33,10 +33,10 @@ final class ConditionOverrides: Sendable {
   /// Those in force, in the order of ``TaskModel/Conditions/named``.
   var all: [ConditionOverride] { overrides.withLock { $0 } }
 
-  /// Keeps decisions; when it returns, they survive a power cut. Blocks.
+  /// Saves decisions; when it returns, they survive a power cut. Blocks.
   ///
-  /// - Parameter apply: Carries out what is in force then, once it is kept and before another change begins.
-  /// - Throws: Why they could not be kept; nothing has changed then.
+  /// - Parameter apply: Applies the overrides in force, after they are saved and before another change begins.
+  /// - Throws: Why they could not be saved; then nothing has changed.
   func set(
     _ decisions: [(condition: Conditions, holds: Bool)], at now: WallTime, then apply: ([ConditionOverride]) -> Void = { _ in }
   ) throws(TextProblem) {
@@ -54,8 +54,8 @@ final class ConditionOverrides: Sendable {
 
   /// Forgets the overrides of `conditions`. Blocks.
   ///
-  /// - Parameter apply: Carries it out, as with ``set(_:at:then:)``.
-  /// - Throws: Why that could not be kept; nothing has changed then. To forget the last one needs no space on the disk.
+  /// - Parameter apply: As with ``set(_:at:then:)``.
+  /// - Throws: Why that could not be saved; then nothing has changed. Forgetting the last one needs no space on the disk.
   func clear(_ conditions: Conditions, then apply: ([ConditionOverride]) -> Void = { _ in }) throws(TextProblem) {
     try change(then: apply) { overrides in overrides.removeAll { conditions.contains($0.condition) } }
   }
@@ -122,7 +122,7 @@ final class ConditionOverrides: Sendable {
         }
       } else {
         let new = path + ".new"
-        // What a host left that was killed in here.
+        // Left by a host that was killed here.
         unlink(new)
         try WholeFile.replace(Array(text(of: overrides).utf8), at: path, by: new, mode: 0o600)
       }

@@ -2,10 +2,10 @@ import StrictText
 import TaskModel
 import WorkerProcesses
 
-/// Which runs took the host before along.
+/// Finds the runs that crashed the previous host process.
 enum CrashBlame {
-  /// The run that the crash memory names; where it names none, those of the plugin whose code the stack shows first: a thread of the
-  /// plugin's own serves no run.
+  /// The run that the crash memory names. If it names none, because a thread of the plugin's own crashed: the runs of the plugin whose code
+  /// comes first in the stack.
   ///
   /// - Parameter begun: The runs that had begun of those that were handed out ahead.
   /// - Returns: What happened, for each of them.
@@ -22,7 +22,7 @@ enum CrashBlame {
     return Dictionary(blamed.map { ($0, report.text) }) { first, _ in first }
   }
 
-  /// The digest that names the first copy of a plugin in a stack; nil: there is none.
+  /// The digest in the name of the first plugin copy in a stack; nil if there is none.
   static func digest(in stack: String) -> [UInt8]? {
     for line in stack.split(separator: "\n") {
       for word in line.split(separator: " ") where word.hasSuffix(".so") {

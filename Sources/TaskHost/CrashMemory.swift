@@ -3,11 +3,11 @@ import Glibc
 import TaskModel
 import WorkerProcesses
 
-/// What a host that dies leaves to the next: which run it served, the signal or exit, the stack.
+/// What a dying host tells the next one: which run it served, the signal or exit, the stack.
 ///
-/// A ``MappedFile``, which the dying process writes. A host that is killed, or whose machine loses power, leaves nothing.
+/// The dying process writes it to a ``MappedFile``. A host that is killed, or whose machine loses power, leaves nothing.
 final class CrashMemory: Sendable {
-  /// What the host before left; nil: nothing.
+  /// What the previous host process left; nil if nothing.
   let previous: CrashReport?
   // reason: shared memory that is made to be written by a dying process; never unmapped
   private nonisolated(unsafe) let cell: UnsafeMutablePointer<taskhost_crash_cell>

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A file of the state directory that is mapped: what is written to its memory is the kernel's to keep when the process dies, without a sync.
-/// A loss of power may take it along.
+/// A memory-mapped file of the state directory: the kernel keeps what is written to it when the process dies, without a sync. A loss of
+/// power may lose it.
 struct MappedFile {
   /// Where it is; never unmapped. A new file is all zero.
   let memory: UnsafeMutableRawPointer

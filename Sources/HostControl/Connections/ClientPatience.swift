@@ -9,7 +9,7 @@ struct ClientPatience: Sendable {
   var idle = TimeAmount.seconds(30)
   /// Until a request's body has arrived: to begin with, and at most. Between the two, what has arrived gives more time.
   var body = (first: TimeAmount.seconds(10), most: TimeAmount.seconds(60))
-  /// What gives a body one more second.
+  /// How many bytes give a body one more second.
   var bodyBytesPerSecond = 65_536
   /// Without reading anything of an answer or an event stream that is full.
   var unread = TimeAmount.seconds(30)

@@ -1,8 +1,8 @@
 import NIOCore
 import Synchronization
 
-/// The open connections: so many and no more. For a new one, the connection that has kept the host waiting longest is closed. Some are kept
-/// for the user that the host runs as, and root.
+/// The open connections, up to a limit. At the limit, a new connection replaces the one that has kept the host waiting longest. Some places
+/// are reserved for root and the host's own user.
 final class ConnectionTable: Sendable {
   private struct Entry {
     let number: Int
@@ -32,7 +32,7 @@ final class ConnectionTable: Sendable {
   /// How many are open.
   var count: Int { state.withLock { $0.entries.count } }
 
-  /// Takes a new connection, at the expense of the one that the host has waited for longest if need be.
+  /// Admits a new connection; at the limit, the one that has kept the host waiting longest is closed.
   ///
   /// - Parameters:
   ///   - isOwn: Whether it is the host's own user's, or root's.
@@ -69,7 +69,7 @@ final class ConnectionTable: Sendable {
     }
   }
 
-  /// Other users' connections make room for each other only; the host's own user's takes whichever has been waited for longest.
+  /// A connection of another user can replace only those of other users; one of the host's own user can replace any.
   private static func longestWaiting(_ entries: [Entry], isOwn: Bool) -> Int? {
     entries.indices.filter { entries[$0].waitingSince != nil && (isOwn || !entries[$0].isOwn) }
       .min { (entries[$0].waitingSince ?? .distantFuture) < (entries[$1].waitingSince ?? .distantFuture) }

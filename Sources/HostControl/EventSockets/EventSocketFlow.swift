@@ -2,8 +2,8 @@ import Synchronization
 
 /// The events of one socket on their way to the scheduler: in their order, a few at a time.
 ///
-/// What the scheduler has not taken yet waits in an ``EventQueue``: a flood costs the oldest of its own datagrams, and neither memory nor
-/// the other sockets' turns. Every call may be made on any thread.
+/// Datagrams wait in an ``EventQueue`` until the scheduler takes them: a flood costs its own oldest datagrams, but no memory, and the other
+/// sockets keep their turns. Every call may be made on any thread.
 final class EventSocketFlow: Sendable {
   private struct State {
     var queue = EventQueue()

@@ -1,11 +1,10 @@
 import Synchronization
 import TaskModel
 
-/// Holds a host's newest events for the readers of its stream, however slow they are: a bounded number of bytes for all of them together,
-/// and a bounded list for each. Whoever falls behind loses the oldest and is told how many.
+/// Holds a host's newest events for the readers of its stream, however slow they are. Memory is bounded: a number of bytes for all readers
+/// together, and a list for each. A reader that falls behind loses the oldest events and is told how many.
 ///
-/// The host is only asked to tell while there are readers, and for a while afterwards, so that one whose connection broke can go on where
-/// it was.
+/// The host makes events only while there are readers, and for a while afterwards, so that a reader whose connection broke can resume.
 final class EventBacklog: Sendable {
   /// Bytes of events that one reader may be behind.
   static let unsentBytes = 1 << 20

@@ -1,7 +1,7 @@
-/// Names an event to who reads the stream again later: which sequence of events it is in, and its place there.
+/// Names an event, so that a client can resume the stream after it: the sequence the event is in, and its place there.
 ///
-/// A sequence begins with the host, and again where the host told nobody for a while; its number is drawn at random, so an id of an
-/// earlier host is never taken for one of this.
+/// A new sequence begins with the host, and after a time without readers. Its number is random, so an id from an earlier host never
+/// matches.
 struct EventID: Sendable, Hashable, CustomStringConvertible {
   let incarnation: UInt64
   let sequence: UInt64

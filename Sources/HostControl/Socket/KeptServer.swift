@@ -2,24 +2,24 @@ import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// The server that clients find at a socket's path.
+/// Keeps a server at a socket's path.
 ///
-/// A socket whose file is removed is put back. When the path's directory goes with all that is in it, nothing is left to put back: then another
-/// server takes the place of this one, as soon as there is a directory again. Whoever is connected to the one before gets an answer.
+/// A socket file that is removed comes back. If its directory is removed, the socket is lost with it: a new server takes over as soon as the
+/// directory exists again. Clients of the old server still get their answers.
 final class KeptServer: Sendable {
-  /// Makes a server that listens at `path`, and calls `listening` once it does; where that returns false it ends.
+  /// Makes a server that listens at `path` and then calls `listening`; if that returns false, the server ends.
   typealias Make = @Sendable (_ path: String, _ listening: @escaping @Sendable () -> Bool) throws -> any Service
 
   private let socket: ControlSocket
   private let first: OfferedServer
   private let present: Mutex<OfferedServer>
   private let renewal: SocketRenewal
-  /// Whether another server is on its way to the path.
+  /// Whether a new server is about to take over.
   private let isReplacing = Mutex(false)
   private let make: Make
   private let watch: ControlServer.Watch
   private let logger: Logger
-  /// Something comes when the socket may be lost; it ends with the server.
+  /// Yields when the socket may be lost; ends with the server.
   private let losses: AsyncStream<Void>
   private let lost: AsyncStream<Void>.Continuation
 
@@ -61,7 +61,7 @@ final class KeptServer: Sendable {
   }
 
   private func serve(_ server: OfferedServer) async throws {
-    // One that another has taken the place of may end.
+    // A server that was replaced may end.
     defer { if current === server { lost.finish() } }
     try await server.run(try make(server.bindPath) { self.publish(server) }, logger)
   }
@@ -76,7 +76,7 @@ final class KeptServer: Sendable {
     isReplacing.withLock { $0 = false }
     if before === server {
       watch(socket.path) { self.look() }
-      // What was removed before it was watched is missed otherwise.
+      // The file may have been removed before it was watched.
       look()
     } else {
       before.retire()
@@ -88,7 +88,7 @@ final class KeptServer: Sendable {
 
   /// The file at the path, or its directory, may have changed.
   private func look() {
-    // What is at the path now may be the other one already; it is looked at when that has its place.
+    // The new server may be at the path already: its socket is looked at once it has taken over.
     guard !isReplacing.withLock({ $0 }) else { return }
     if renewal.look(at: current.offer) { lost.yield() }
   }

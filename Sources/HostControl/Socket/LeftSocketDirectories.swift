@@ -1,20 +1,19 @@
 import Glibc
 import HostThreads
 
-/// What hosts that were killed have left beside a socket: directories as those of ``PrivateSocketDirectory``.
+/// The ``PrivateSocketDirectory`` directories that killed hosts have left beside a socket.
 ///
-/// One is removed only if it is certain whose it was and that nobody uses it: it has the name and the mode of such a directory, it is this
-/// user's, nobody has it locked, nothing but sockets of those names is in it, and nobody answers on them. An empty one is left: it may be
-/// another host's that launches now.
+/// One is removed only if it is certainly abandoned: it has the name and the mode of such a directory, belongs to this user, is not locked,
+/// and contains only sockets with the known names, on which nobody answers. An empty directory stays: another host may be launching with it.
 enum LeftSocketDirectories {
-  /// Directories that are looked at, at most; the next launch has its own.
+  /// Directories that one launch examines at most.
   private static let most = 256
   private static let prefix = ".taskhost-"
   private static let suffixCount = 6
 
-  /// Removes those in `parent`. Whatever fails is left as it is.
+  /// Removes those in `parent`. Failures are ignored.
   ///
-  /// - Parameter names: What sockets in such a directory are called, the one that is always there first.
+  /// - Parameter names: The names of sockets in such a directory; the first is always there.
   static func remove(in parent: String, names: [String]) {
     let found = (try? DirectoryNames.list(at: parent)) ?? []
     for name in found.filter(isPrivate).prefix(most) { remove(parent + "/" + name, names) }

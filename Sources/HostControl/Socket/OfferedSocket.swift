@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// A socket that is offered at its path until it is withdrawn, also when somebody removes its file meanwhile.
+/// A socket that stays at its path until it is withdrawn, even if somebody removes its file.
 final class OfferedSocket: Sendable {
   private struct State {
     var published: PublishedSocket?
@@ -15,7 +15,7 @@ final class OfferedSocket: Sendable {
   /// What is bound in `directory` is not offered yet.
   init(_ directory: PrivateSocketDirectory) { self.directory = directory }
 
-  /// Why it could not be offered, or not be brought back; nil: it could.
+  /// Why it could not be offered or brought back; nil if it could.
   var problem: ControlSocketError? { state.withLock { $0.problem } }
 
   /// Whether its file is gone and cannot be brought back, with nothing else in its place.

@@ -3,9 +3,9 @@ import HostThreads
 
 /// A directory beside the control socket, mode 0700, in which the socket is made: nobody can connect before its mode is set.
 ///
-/// NIO binds and listens in one go, and the process's umask is no tool in a process with threads. So the socket is bound in here,
-/// given its mode and owner, and then moved to its path, which also replaces a stale one in one step. A second link to it stays here as long
-/// as this does, so that a socket that somebody removed from its path can come back.
+/// NIO binds and listens in one step, and a process with threads cannot use its umask for this. So the socket is bound in here, gets its
+/// mode and owner, and is then moved to its path, which also replaces a stale socket atomically. A second link stays in the directory, so
+/// that a socket that somebody removes from its path can come back.
 final class PrivateSocketDirectory: Sendable {
   private let socket: ControlSocket
   private let path: String
@@ -13,7 +13,7 @@ final class PrivateSocketDirectory: Sendable {
   /// Its names in here: the one that stays, and the one that is moved to the path.
   private static let (kept, moved) = ("s", "p")
 
-  /// Makes the directory beside `socket`'s path, and removes those that hosts have left there that were killed.
+  /// Makes the directory beside `socket`'s path, and removes those that killed hosts have left there.
   init(for socket: ControlSocket) throws(ControlSocketError) {
     self.socket = socket
     let parent = socket.path.lastIndex(of: "/").map { String(socket.path[...$0]) } ?? "./"
@@ -29,7 +29,7 @@ final class PrivateSocketDirectory: Sendable {
       rmdir(path)
       throw error
     }
-    // Tells it from one that a host has left that was killed.
+    // The lock tells it from one that a killed host has left.
     _ = flock(descriptor, LOCK_EX | LOCK_NB)
   }
 
@@ -38,7 +38,7 @@ final class PrivateSocketDirectory: Sendable {
     close(descriptor)
   }
 
-  /// Removes it and what is in it: the socket cannot come back any more.
+  /// Removes it with its content: the socket cannot come back.
   func remove() {
     for name in [Self.kept, Self.moved] { unlinkat(descriptor, name, 0) }
     rmdir(path)
@@ -70,7 +70,7 @@ final class PrivateSocketDirectory: Sendable {
     return PublishedSocket(path: socket.path, device: UInt64(info.st_dev), inode: UInt64(info.st_ino))
   }
 
-  /// Puts the socket back to its path, where nothing is by now. Somebody else's file that is there stays.
+  /// Puts the socket back at its path. A file that somebody else has put there stays.
   func restore() throws(ControlSocketError) {
     if linkat(descriptor, Self.kept, AT_FDCWD, socket.path, 0) == 0 { return }
     throw errno == EEXIST ? ControlSocketError(path: socket.path, problem: .replaced) : Self.failure(socket, "restore")

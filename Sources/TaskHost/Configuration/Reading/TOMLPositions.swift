@@ -1,8 +1,8 @@
 /// Where each key of a TOML text stands.
 ///
 /// The parser gives the place of a syntax error but not of a key, so the text is also scanned here, by a scanner that only tells strings,
-/// comments, keys, tables and lists apart. It is right about text that is well-formed, up to the first error in text that is not, and it
-/// ends on every text, before its own stack or the parser's does: what is nested deeper than ``maximumDepth`` is an error.
+/// comments, keys, tables and lists apart. It is right about well-formed text, and about other text up to its first error. It ends on every
+/// text without exhausting its own stack or the parser's: nesting deeper than ``maximumDepth`` is an error.
 struct TOMLPositions {
   struct Position: Equatable {
     /// From 1.
@@ -28,8 +28,8 @@ struct TOMLPositions {
     let statementLine: Int
   }
 
-  /// The first error of a kind that the parser may not report but end the process for: toml++ has assertions about table headers without a
-  /// name, about elements of lists and about malformed dates, and the package builds them in. The scan ends there.
+  /// The first error on which the parser may end the process instead of reporting it: toml++ asserts on table headers without a name, on
+  /// elements of lists and on malformed dates, and the package builds those assertions in. The scan ends there.
   private(set) var fatal: Fatal?
 
   private var statementLine = 1
