@@ -42,8 +42,11 @@ final class BoundSocket: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Its file; nil if it has none.
-  var offer: OfferedSocket? { file.withLock { $0 } }
+  /// Removes its file, so that nobody begins to send any more.
+  func unpublish() { file.withLock { $0 }?.withdraw() }
+
+  /// Brings its file back if it is gone; returns whether another socket must take its place. Waits while ``renew()`` replaces it.
+  func look(_ renewal: SocketRenewal) -> Bool { file.withLock { $0.map(renewal.look) ?? false } }
 
   /// Binds another one in its place if it is lost. What it had that was not read is lost with it.
   ///

@@ -48,7 +48,7 @@ public final class EventSockets: Sendable {
       }
       self.reader = reader
     } catch {
-      for socket in opened { socket.socket.offer?.withdraw() }
+      for socket in opened { socket.socket.unpublish() }
       throw error
     }
     self.opened = opened
@@ -76,7 +76,7 @@ public final class EventSockets: Sendable {
   }
 
   private func look(after socket: Opened, _ renewal: SocketRenewal) {
-    if let offer = socket.socket.offer, renewal.look(at: offer) { renew(socket, renewal) }
+    if socket.socket.look(renewal) { renew(socket, renewal) }
   }
 
   private func renew(_ socket: Opened, _ renewal: SocketRenewal) {
@@ -129,7 +129,7 @@ public final class EventSockets: Sendable {
 
   /// Removes the sockets' files, reads what has come, and waits a few seconds at most until that is recorded. May be called more than once.
   public func close() async {
-    for socket in opened { socket.socket.offer?.withdraw() }
+    for socket in opened { socket.socket.unpublish() }
     await reader.stop()
     let late = Task { [opened] in
       try await Task.sleep(for: Self.patience)

@@ -11,6 +11,7 @@ final class SocketRenewal: Sendable {
   /// the one before.
   private static let (mostFailures, firstPause) = (8, 250)
 
+  private let path: String
   private let directory: String?
   private let name: String
   private let log: Logger
@@ -23,6 +24,7 @@ final class SocketRenewal: Sendable {
   ///   - name: The socket in a sentence: "the control socket".
   init(of path: String, name: String, watch: @escaping ControlServer.Watch, log: Logger) {
     directory = path.lastIndex(of: "/").flatMap { $0 == path.startIndex ? nil : String(path[..<$0]) }
+    self.path = path
     self.name = name
     self.watch = watch
     self.log = log
@@ -33,7 +35,7 @@ final class SocketRenewal: Sendable {
   /// - Returns: Whether it is gone for good, so that another socket must take its place.
   func look(at offer: OfferedSocket) -> Bool {
     do throws(ControlSocketError) {
-      if try offer.look() { log.warning("\(name)'s file was removed; it is there again") }
+      if try offer.look() { log.warning("\(name)'s file was removed; it is there again", metadata: ["path": "\(path)"]) }
     } catch {
       // Another socket takes the place of one that cannot be brought back.
       if error.problem == .replaced { log.error("\(name)'s file was removed: \(error)") }
@@ -47,7 +49,9 @@ final class SocketRenewal: Sendable {
   func begin() { failures.withLock { $0 = 0 } }
 
   /// Another socket has taken the place of the lost one.
-  func succeed() { log.warning("\(name) was removed with its directory; it is there again") }
+  func succeed() {
+    log.warning("\(name) was removed with its directory; it is there again", metadata: ["path": "\(path)"])
+  }
 
   /// No other socket could be made.
   ///
