@@ -6,12 +6,9 @@ struct CleanupPayload: Decodable, Sendable, Equatable {
   var rule: String?
   /// True makes every rule a dry run. False changes nothing: a rule that the settings make a dry run stays one.
   var dryRun = false
+}
 
-  init(rule: String? = nil, dryRun: Bool = false) {
-    self.rule = rule
-    self.dryRun = dryRun
-  }
-
+extension CleanupPayload {
   init(from decoder: any Decoder) throws {
     try self.init(try JSONValue(from: decoder))
   }

@@ -21,7 +21,7 @@ enum TokenAnswer {
     let members = answer.body.flatMap(object)
     // Also an answer that refuses may bring tokens.
     if let members { redactor.learn(SecretMembers.find(in: members)) }
-    let error = members.flatMap { OAuthError($0, redactor) }
+    let error = members.flatMap { OAuthError.find(in: $0, redactor) }
     switch answer.status {
     case 200...299:
       if let grant = members.flatMap(TokenGrant.init) { return grant }
@@ -65,17 +65,11 @@ enum TokenAnswer {
     let code: String
     let text: String
 
-    init(code: String, text: String) {
-      self.code = code
-      self.text = text
-    }
-
-    /// nil when the answer has no `error`.
-    init?(_ members: [String: JSONValue], _ redactor: Redactor) {
+    /// nil if the answer has no `error`.
+    static func find(in members: [String: JSONValue], _ redactor: Redactor) -> OAuthError? {
       guard let named = members["error"]?.text else { return nil }
-      let code = Self.isCode(named) ? redactor.redact(named) : redactor.quote(named)
-      self.code = code
-      text = members["error_description"]?.text.map { "\(code): \(redactor.quote($0))" } ?? code
+      let code = isCode(named) ? redactor.redact(named) : redactor.quote(named)
+      return OAuthError(code: code, text: members["error_description"]?.text.map { "\(code): \(redactor.quote($0))" } ?? code)
     }
 
     /// What the errors of OAuth and OpenID Connect look like.

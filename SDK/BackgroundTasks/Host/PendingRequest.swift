@@ -5,27 +5,11 @@ import Foundation
 struct PendingRequest: Sendable {
   let hostIdentifier: String
   /// Empty if the launch in progress submitted it.
-  let requestID: String
+  var requestID = ""
   let record: RequestRecord?
   let conditions: UInt32
   /// Milliseconds since 1970; 0 means at once.
   let earliestBegin: Int64
-
-  init(hostIdentifier: String, requestID: String = "", record: RequestRecord?, conditions: UInt32, earliestBegin: Int64) {
-    self.hostIdentifier = hostIdentifier
-    self.requestID = requestID
-    self.record = record
-    self.conditions = conditions
-    self.earliestBegin = earliestBegin
-  }
-
-  init(_ request: taskhost_pending_request) {
-    hostIdentifier = request.identifier.map { String(cString: $0) } ?? ""
-    requestID = request.request_id.map { String(cString: $0) } ?? ""
-    record = RequestRecord(payload: [UInt8](UnsafeRawBufferPointer(start: request.payload, count: Int(request.payload_length))))
-    conditions = request.conditions
-    earliestBegin = request.earliest_begin_unix_ms
-  }
 
   /// The identifier as it was submitted.
   var identifier: String { record?.identifier ?? hostIdentifier }
@@ -75,5 +59,15 @@ struct PendingRequest: Sendable {
       }
       return collector.all
     }
+  }
+}
+
+extension PendingRequest {
+  init(_ request: taskhost_pending_request) {
+    hostIdentifier = request.identifier.map { String(cString: $0) } ?? ""
+    requestID = request.request_id.map { String(cString: $0) } ?? ""
+    record = RequestRecord(payload: [UInt8](UnsafeRawBufferPointer(start: request.payload, count: Int(request.payload_length))))
+    conditions = request.conditions
+    earliestBegin = request.earliest_begin_unix_ms
   }
 }

@@ -14,18 +14,14 @@ struct RequestRecord: Codable, Equatable, Sendable {
   /// `TASKHOST_REQUIRES_` bits that the author asked for and the host does not offer.
   var ignoredConditions: UInt32?
 
-  init(
-    type: BackgroundTasksPlugin.Kind, identifier: String? = nil, title: String? = nil, subtitle: String? = nil, strategy: Int? = nil,
-    protection: String? = nil
-  ) {
-    self.type = type
-    self.identifier = identifier
-    self.title = title
-    self.subtitle = subtitle
-    self.strategy = strategy
-    self.protection = protection
+  private enum CodingKeys: String, CodingKey {
+    case type = "background_task"
+    case identifier, title, subtitle, strategy, protection
+    case ignoredConditions = "ignored_conditions"
   }
+}
 
+extension RequestRecord {
   /// What `payload` says, if it comes from this module.
   init?(payload: [UInt8]) {
     guard let record = try? JSON.decode(RequestRecord.self, from: payload) else { return nil }
@@ -36,10 +32,4 @@ struct RequestRecord: Codable, Equatable, Sendable {
   ///
   /// - Throws: `EncodingError`.
   func payload() throws -> [UInt8] { try JSON.encode(self) }
-
-  private enum CodingKeys: String, CodingKey {
-    case type = "background_task"
-    case identifier, title, subtitle, strategy, protection
-    case ignoredConditions = "ignored_conditions"
-  }
 }
