@@ -51,7 +51,7 @@ struct SettingsParser {
     if let name, name.isEmpty || name.utf8.count > 128 || name.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 }) {
       fields.report("name", "must be 1 to 128 bytes without control characters")
     }
-    let glob = glob(&fields)
+    let glob = fields.requiredText("glob").flatMap { Self.readGlob($0, "glob", &fields) }
     let mustRecurse = glob.map { $0.hasSlash } ?? false
     let recursive = fields.flag("recursive")
     if mustRecurse, recursive == false {
@@ -61,7 +61,7 @@ struct SettingsParser {
     if removeEmpty, !(recursive ?? mustRecurse) {
       fields.report("remove_empty_directories", "needs a recursive rule; add recursive = true or use a glob such as \"**/*\"")
     }
-    let exclude = exclude(&fields)
+    let exclude = fields.strings("exclude").enumerated().compactMap { Self.readGlob($1, "exclude[\($0)]", &fields) }
     let limits = limits(&fields)
     let ageBy = ageBy(&fields)
     let removesUnsure = removesUnsure(&fields)
@@ -97,12 +97,11 @@ struct SettingsParser {
     }
   }
 
-  private func glob(_ fields: inout SettingsTable) -> Glob? {
-    guard let written = fields.requiredText("glob") else { return nil }
+  private static func readGlob(_ text: String, _ key: String, _ fields: inout SettingsTable) -> Glob? {
     do {
-      return try Glob(written)
+      return try Glob(text)
     } catch {
-      fields.report("glob", error.description)
+      fields.report(key, error.description)
       return nil
     }
   }
@@ -129,18 +128,6 @@ struct SettingsParser {
       fields.report("if_unsure", "is \"\(other)\", must be \"keep\" or \"remove\"")
       return false
     }
-  }
-
-  private func exclude(_ fields: inout SettingsTable) -> [Glob] {
-    var globs: [Glob] = []
-    for (index, written) in fields.strings("exclude").enumerated() {
-      do {
-        globs.append(try Glob(written))
-      } catch {
-        fields.report("exclude[\(index)]", error.description)
-      }
-    }
-    return globs
   }
 }
 
