@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Logging
 
-/// Looks at one account without asking anybody: is it due, and may it be tried?
+/// Checks one account without asking its server: is it due, and may it be tried?
 struct AccountCheck<Host: RefreshHost>: Sendable {
   let payload: RefreshPayload
   let secrets: ClientSecretReader
@@ -40,7 +40,7 @@ struct AccountCheck<Host: RefreshHost>: Sendable {
           mark(refusal, account, store)
           return .settled(report.signedOut(refusal))
         }
-        // Somebody signed in again: what was refused is no more.
+        // Somebody signed in again, so the refusal no longer applies.
         if !isDue {
           storeRecord(AccountRecord(), account)
           store.removeSignedOutMark()
@@ -59,23 +59,23 @@ struct AccountCheck<Host: RefreshHost>: Sendable {
     }
   }
 
-  /// Tells whoever reads the token file that it is of no use any more.
+  /// Tells readers of the token file that its tokens are no longer valid.
   func mark(_ refusal: AccountRecord.Refusal, _ account: Account, _ store: TokenFileStore) {
     let refusal = refusal.redacted(by: redactor)
     do {
       try store.markSignedOut(SignedOutMark(account: account.name, error: refusal.code, detail: refusal.reason, since: refusal.since))
     } catch {
-      host.log(.warning, "\(account.name): that it is signed out cannot be noted beside its token file: \(error)")
+      host.log(.warning, "\(account.name): the mark that it is signed out cannot be written: \(error)")
     }
   }
 
-  /// Writes what the next run has to know; a record that says nothing is removed.
+  /// Stores what the next run must know; removes an empty record.
   func storeRecord(_ record: AccountRecord, _ account: Account) {
     do {
       let value = record == AccountRecord() ? nil : Array(try JSONEncoder().encode(record.redacted(by: redactor)))
       try host.setState(AccountRecord.key(account), value)
     } catch {
-      host.log(.warning, "\(account.name): what came of it cannot be kept for the next run: \(error)")
+      host.log(.warning, "\(account.name): the result cannot be kept for the next run: \(error)")
     }
   }
 
@@ -84,7 +84,7 @@ struct AccountCheck<Host: RefreshHost>: Sendable {
       guard let bytes = try host.state(AccountRecord.key(account)) else { return AccountRecord() }
       return try JSONDecoder().decode(AccountRecord.self, from: Data(bytes))
     } catch {
-      host.log(.warning, "\(account.name): what the last run left cannot be read, going on without: \(error)")
+      host.log(.warning, "\(account.name): the record of the last run cannot be read and is ignored: \(error)")
       return AccountRecord()
     }
   }
@@ -98,7 +98,7 @@ struct AccountCheck<Host: RefreshHost>: Sendable {
     return secret
   }
 
-  /// How long the server still wants to be left alone. A time further away than any that is believed says that the clock was set back.
+  /// How long the server still wants to be left alone. A longer time than any accepted one means that the clock was set back.
   private func waitAskedFor(_ record: AccountRecord, _ now: Date) -> Duration? {
     guard let notBefore = record.notBefore else { return nil }
     let wait = Duration.seconds(notBefore.timeIntervalSince(now))

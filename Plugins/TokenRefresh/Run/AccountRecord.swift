@@ -1,12 +1,12 @@
 import FoundationEssentials
 
-/// What one run leaves for the next about an account, in the host's durable state. It holds no secret.
+/// What one run stores about an account for the next, in the host's durable state. It holds no secret.
 struct AccountRecord: Codable, Sendable, Equatable {
-  /// The server's final refusal, for as long as what it refused stays the same.
+  /// The server's final refusal, until what it refused changes.
   var refusal: Refusal?
-  /// The server asked not to be asked before this.
+  /// The server does not want to be asked before this time.
   var notBefore: Date?
-  /// Whether the last try ended in trouble that may pass. Such accounts come last in a run, so that a hanging server starves nobody.
+  /// Whether the last attempt ended in temporary trouble. Such accounts come last in a run, so that a hanging server delays nobody.
   var isTroubled = false
 
   static func key(_ account: Account) -> String { "account/" + account.name }

@@ -2,10 +2,10 @@ import FoundationEssentials
 
 /// Refreshes accounts that are due, one after the other.
 struct AccountRefresh<Host: RefreshHost> {
-  /// Of the grace of a run that has to end, what is kept back from a request in flight, to store its answer: 1 s.
+  /// The part of the grace that a request in flight may not use, so that its answer can be stored: 1 s.
   private let reserve = Duration.seconds(1)
 
-  /// Least time for an exchange when other accounts wait for their turn: 10 s.
+  /// The minimum time for an exchange while other accounts wait: 10 s.
   private let leastShare = Duration.seconds(10)
 
   let server: TokenServer
@@ -20,9 +20,9 @@ struct AccountRefresh<Host: RefreshHost> {
     self.redactor = redactor
   }
 
-  /// Takes the account's lock, looks at the file again, asks the server and stores the answer, in this order.
+  /// Takes the account's lock, reads the file again, asks the server and stores the answer, in this order.
   ///
-  /// Never throws: whatever happens to one account is its report, and the next one's turn comes.
+  /// Never throws: every failure becomes the account's report, and the next account follows.
   ///
   /// - Parameter waiting: How many accounts come after this one.
   mutating func refresh(_ due: DueAccount, waiting: Int) async -> AccountReport {
@@ -35,7 +35,7 @@ struct AccountRefresh<Host: RefreshHost> {
     }
   }
 
-  /// The time an account may take that sets no `timeout`: the last one all that is left, grace included, another its share of the budget.
+  /// The time for an account without a `timeout`: the last one gets all that is left, grace included, any other its share of the budget.
   func share(waiting: Int) -> Duration {
     waiting == 0 ? max(leastShare, host.remaining + host.grace) : max(leastShare, host.remaining / (waiting + 1))
   }
@@ -93,7 +93,7 @@ struct AccountRefresh<Host: RefreshHost> {
     switch answer {
     case .success(let grant):
       redactor.learn(grant.secrets)
-      // Nothing may come between the answer and the disk: the old refresh token may be void already.
+      // The answer goes to the disk first: the old refresh token may already be void.
       let updated = try store(grant, issued: issued, in: current.file, with: replacement)
       if due.record != AccountRecord() { check.storeRecord(AccountRecord(), due.account) }
       due.store.removeSignedOutMark()
@@ -138,7 +138,7 @@ struct AccountRefresh<Host: RefreshHost> {
     }
   }
 
-  /// Keeps what the next run has to know of a failure, and reports it.
+  /// Stores what the next run must know about a failure, and reports it.
   private func settle(_ failure: ExchangeFailure, _ due: DueAccount, _ current: TokenFileStore.Snapshot, _ report: AccountReport)
     -> AccountReport
   {

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// What came of one account in a run, as it stands in the run's output. It holds no secret.
+/// The result of one account in a run, as the run's output has it. It holds no secret.
 struct AccountReport: Sendable, Equatable {
   let name: String
   var result: Result
@@ -10,22 +10,22 @@ struct AccountReport: Sendable, Equatable {
   var error: String?
   /// A sentence: why, and what to do.
   var detail: String?
-  /// For ``Result/retry``: the server asked for this.
+  /// For ``Result/retry``: the delay that the server asked for.
   var retryAfter: Duration?
 
   enum Result: String, Sendable, Encodable {
     case refreshed
-    /// The access token is good for longer than the margin.
+    /// The access token is valid for longer than the margin.
     case notDue = "not_due"
     /// Another process is refreshing it.
     case inProgress = "in_progress"
-    /// There is no token file, or the server has refused it for good.
+    /// There is no token file, or the server has refused its tokens permanently.
     case signedOut = "signed_out"
-    /// Trouble that may pass.
+    /// Temporary trouble.
     case retry
-    /// An operator has to act: the file, the settings or the disk.
+    /// An operator must act on the file, the settings or the disk.
     case failed
-    /// The run had to end before this account's turn.
+    /// The run had to end before it reached this account.
     case skipped
   }
 }
@@ -75,7 +75,7 @@ extension AccountReport {
     return report
   }
 
-  /// The report of an account whose tokens or client the server has refused for good.
+  /// The report of an account whose tokens or client the server has refused permanently.
   func signedOut(_ refusal: AccountRecord.Refusal) -> AccountReport {
     var report = with(
       .signedOut, refusal.reason + " (sign in again, or correct the client's settings; not tried again before one of them changes)")

@@ -1,16 +1,16 @@
 import Glibc
 
-/// Reads a client secret, or a private key, from where the settings say it is kept.
+/// Reads a client secret or a private key from the place in the settings.
 struct ClientSecretReader: Sendable {
-  /// Largest secret that is read: 64 KiB, enough for any.
+  /// The largest secret: 64 KiB, enough for any.
   static let largest = 65_536
 
   /// A variable of the process's environment, which the host has cut down to what the plugin's configuration names.
   var environment: @Sendable (String) -> String? = { name in getenv(name).map { String(cString: $0) } }
 
-  /// - Parameter kind: What it is called in a sentence: `client secret` or `private key`.
-  /// - Returns: The secret, and a warning when others may read its file. One newline at the end does not belong to it.
-  /// - Throws: A sentence saying what is wrong and what to do.
+  /// - Parameter kind: Its name in sentences: `client secret` or `private key`.
+  /// - Returns: The secret without one final newline, and a warning if others may read its file.
+  /// - Throws: A sentence: what is wrong, and what to do.
   func read(_ source: Account.SecretSource, kind: String) throws(Problem) -> (secret: Secret, warning: String?) {
     switch source {
     case .environment(let name):
@@ -25,7 +25,7 @@ struct ClientSecretReader: Sendable {
 
   private func readFile(_ path: String, _ kind: String) throws(Problem) -> (Secret, String?) {
     do {
-      // Symlinks are followed: credentials are handed to services that way.
+      // Follows symlinks, because services get credentials that way.
       let file = try OpenFile.reading(path)
       let status = try file.status()
       guard status.st_mode & S_IFMT == S_IFREG else { throw Problem(reason: "\(kind) \(path): not a regular file") }

@@ -1,10 +1,10 @@
 /// Bounds for asynchronous work, on the monotonic clock.
 enum Deadline {
-  /// Does work that cancelling the caller must not cut off at once: it may go on for a while, and is cancelled then.
+  /// Does work that continues for a while after the caller is cancelled, and is cancelled then.
   ///
   /// Always waits for the work to end.
   ///
-  /// - Parameter rest: How long the work may go on, asked at the moment the caller is cancelled.
+  /// - Parameter rest: How long the work may continue; called when the caller is cancelled.
   static func finish<Success: Sendable>(
     within rest: @escaping @Sendable () -> Duration, _ work: @escaping @Sendable () async -> Success
   ) async -> Success {

@@ -22,10 +22,10 @@ protocol RefreshHost: Sendable {
   func setState(_ key: String, _ value: [UInt8]?) throws
 }
 
-/// The host as the run uses it: whatever is logged passes the redactor, so that no secret can leave the plugin on a way that somebody forgot.
+/// The host as the run uses it: every log line passes the redactor, so that no forgotten path lets a secret leave the plugin.
 ///
-/// State goes through as it is. It is encoded, and a redactor that replaced a part of it would make it unreadable: what is put into it is
-/// redacted before, as ``AccountRecord/redacted(by:)`` does.
+/// State passes unchanged, because a redactor could make encoded state unreadable. Redact values before you encode them, as
+/// ``AccountRecord/redacted(by:)`` does.
 struct RedactingHost<Host: RefreshHost>: RefreshHost {
   let host: Host
   let redactor: Redactor

@@ -1,10 +1,10 @@
 import StrictText
 
-/// What a request may carry. Without any, all accounts that are due are refreshed.
+/// A request's payload. Without one, all due accounts are refreshed.
 struct RefreshPayload: Sendable, Equatable {
-  /// The one account to look at; nil: all.
+  /// The only account to check; nil means all.
   var account: String?
-  /// Refresh also what is not due. Together with ``account``, also what was signed out: somebody wants to see it tried.
+  /// Whether to refresh tokens that are not due; together with ``account``, also those of an account that is signed out.
   var force = false
 }
 

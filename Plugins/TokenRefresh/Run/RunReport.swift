@@ -1,22 +1,22 @@
 import FoundationEssentials
 import TaskHostSDK
 
-/// What came of a run: the accounts, how it ends, and a sentence for the operator.
+/// The result of a run: its accounts, how it ends, and a sentence for the operator.
 struct RunReport: Sendable, Equatable {
-  /// How long to leave a process alone that is refreshing the same account: longer than an exchange takes by default.
+  /// How long to wait for another process that is refreshing the same account: longer than an exchange takes by default.
   static let waitForOthers = Duration.seconds(15)
 
   /// In the order of the settings.
   let accounts: [AccountReport]
 
-  /// Decided by what calls for the most urgent reaction:
+  /// The most urgent of these decides:
   ///
-  /// 1. an account had trouble that may pass: retry, when the first of their servers wants to be asked, else after the host's backoff;
-  /// 2. accounts were left over, or another process is at one: snooze;
+  /// 1. an account had temporary trouble: retry, when the first of their servers wants to be asked, else after the host's backoff;
+  /// 2. accounts were left over, or another process is refreshing one: snooze;
   /// 3. an account needs an operator, or all are signed out: failure;
   /// 4. something was refreshed: success; else noop.
   ///
-  /// A signed-out account beside healthy ones does not fail the run: it stands in the message and the output of each.
+  /// A signed-out account beside healthy ones does not fail the run: the message and the output of every run mention it.
   var outcome: TaskResult {
     let troubled = accounts.filter { $0.result == .retry }
     if !troubled.isEmpty {
@@ -29,7 +29,7 @@ struct RunReport: Sendable, Equatable {
     return has(.refreshed) ? .success : .noop
   }
 
-  /// A sentence: how many accounts were refreshed, and each that was not though it should have been, with the reason.
+  /// A sentence: how many accounts were refreshed, and each due account that was not, with the reason.
   var message: String {
     if accounts.isEmpty { return "no accounts are configured" }
     let refreshed = accounts.count { $0.result == .refreshed }

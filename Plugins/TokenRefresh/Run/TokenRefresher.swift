@@ -1,13 +1,13 @@
 import Logging
 
-/// One run over the accounts. Knows nothing of the SDK: what it needs of the host is ``RefreshHost``.
+/// One run over the accounts. It reaches the host through ``RefreshHost`` only.
 struct TokenRefresher: Sendable {
   let settings: TokenRefreshSettings
   var secrets = ClientSecretReader()
 
-  /// Looks at every account, refreshes those that are due, and reports on all.
+  /// Checks every account, refreshes the due ones, and reports on all.
   ///
-  /// Once its task is cancelled, no further account is begun; a request in flight is given the grace that is left, and its answer is stored.
+  /// Once its task is cancelled, it begins no further account; a request in flight may use the remaining grace, and its answer is stored.
   func run(_ payload: RefreshPayload, host: some RefreshHost) async -> RunReport {
     let redactor = Redactor()
     let report = await run(payload, RedactingHost(host: host, redactor: redactor), redactor)
@@ -44,7 +44,7 @@ struct TokenRefresher: Sendable {
     return RunReport(accounts: chosen.compactMap { reports[$0.name] })
   }
 
-  /// Logs what came of an account, as loudly as it calls for somebody.
+  /// Logs an account's result, with a level that matches its urgency.
   private func note(_ report: AccountReport, _ host: some RefreshHost) -> AccountReport {
     let detail = report.detail.map { ": \($0)" } ?? ""
     switch report.result {

@@ -3,16 +3,16 @@ import HTTPTransfer
 
 /// Speaks HTTP with authorization servers: no redirects, no proxies, small answers, TLS checked against the system's roots.
 ///
-/// Each exchange has a connection and a thread of its own, which end with it.
+/// Each exchange has its own connection and thread, which end with it.
 struct TokenServer: Sendable {
   private static let longestConnect = Duration.seconds(4)
 
   /// Some servers refuse a request without one.
   private static let userAgent = "taskhost-token-refresh/1"
 
-  /// Asks an issuer for its metadata (RFC 8414). Nothing changes at the server, so a cancelled task just stops it.
+  /// Asks an issuer for its metadata (RFC 8414). Nothing changes at the server, so a cancelled task stops at once.
   ///
-  /// A page that is no JSON, such as a web application gives for any address, is no metadata: the next address is tried.
+  /// A page that is not JSON, such as a web application returns for any address, is no metadata: the next address is tried.
   func metadata(of issuer: EndpointURL, allowInsecureHTTP: Bool, trust: TrustedAuthorities, timeout: Duration, now: Date)
     async throws(ExchangeFailure) -> ServerMetadata
   {
@@ -43,7 +43,7 @@ struct TokenServer: Sendable {
   /// - Parameters:
   ///   - redactor: Knows every secret of the request and the file.
   ///   - now: The time here, for a `Retry-After` date.
-  ///   - received: Called with the body of a 2xx answer the moment its text is complete, before the connection ends or anybody acts on it.
+  ///   - received: Called with the body of a 2xx answer as soon as its text is complete, before the connection ends or anything acts on it.
   func refresh(
     _ request: TokenRequest, at endpoint: EndpointURL, trust: TrustedAuthorities, timeout: Duration, redactor: Redactor, now: Date,
     received: @escaping @Sendable ([UInt8]) -> Void
@@ -69,8 +69,8 @@ struct TokenServer: Sendable {
     return request
   }
 
-  /// - Parameter received: Called with the body of a 2xx answer: a whole JSON object as soon as its last byte is there, else what there is at its
-  ///   end.
+  /// - Parameter received: Called with the body of a 2xx answer: a whole JSON object as soon as its last byte arrives, otherwise whatever has
+  ///   arrived at its end.
   private func exchange(
     _ request: TransferRequest, to place: String, trust: TrustedAuthorities, redactor: Redactor,
     received: @escaping @Sendable ([UInt8]) -> Void = { _ in }
@@ -78,7 +78,7 @@ struct TokenServer: Sendable {
     do throws(TransferFailure) {
       return try await Transfer(request).onThread { transfer throws(TransferFailure) in
         var body: AnswerBody?
-        // A text that is whole counts, whatever the connection still has to say: it is not waited for.
+        // A complete text counts: the rest of the connection does not matter.
         var whole: [UInt8]?
         let head = try transfer.run { head, part in
           var taken = body ?? AnswerBody(codings: Self.codings(head))

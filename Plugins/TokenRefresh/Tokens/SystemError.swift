@@ -27,7 +27,7 @@ struct Problem: Error, CustomStringConvertible {
   var description: String { reason }
 }
 
-/// Why a token file cannot be used: what was seen, and what to do.
+/// Why a token file cannot be used: the observation and the remedy.
 enum TokenFileProblem: Error, Equatable, CustomStringConvertible {
   /// There is no such file: nobody has signed in.
   case missing(path: String)

@@ -1,8 +1,8 @@
 import FoundationEssentials
 import Glibc
 
-/// A new content for a token file on its way: two temporary files beside it, with room reserved. One keeps the server's answer the moment it
-/// comes; ``commit(_:)`` fills the other and puts it in place.
+/// The replacement of a token file in progress: two temporary files beside it, with room reserved. One keeps the server's answer as soon as it
+/// arrives; ``commit(_:)`` fills the other and puts it in place.
 ///
 /// One use: either ``commit(_:)`` or ``discard()``.
 struct TokenFileReplacement: Sendable {
@@ -36,7 +36,7 @@ struct TokenFileReplacement: Sendable {
     }
   }
 
-  /// Keeps a server's answer as it came, before anything looks at it: once this returns, a process that is killed loses no token.
+  /// Keeps a server's answer unchanged, before anything reads it: once this returns, killing the process loses no token.
   ///
   /// - Parameter asked: When the answer was asked for.
   func keep(answer bytes: [UInt8], asked: Date) {
@@ -121,7 +121,7 @@ extension OpenFile {
   }
 }
 
-/// New tokens came, and could not be stored for good: the worst that can happen here, so it says where they are.
+/// New tokens arrived and could not be stored: the worst failure here, so it says where they are.
 struct StorageFailure: Error, CustomStringConvertible {
   let description: String
 
