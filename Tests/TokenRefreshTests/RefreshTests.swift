@@ -181,6 +181,6 @@ import Testing
       let report = try await fixture.run([fixture.account(endpoint: server.address)])
       #expect(report.outcome == .success)
     }
-    #expect(fixture.host.log.contains { $0.hasPrefix("warning: mail: what the last run left") })
+    #expect(fixture.host.log.contains { $0.hasPrefix("warning: mail: the record of the last run cannot be read") })
   }
 }
