@@ -20,8 +20,7 @@ public final class ConditionMonitor: Sendable {
   /// Creates a monitor without interest in any condition.
   ///
   /// - Parameters:
-  ///   - clock: Its monotonic clock is used for hysteresis, its calendar for reports. If it is not the machine's clock, call `clockMoved`
-  ///     when it moves.
+  ///   - clock: Its monotonic clock is used for hysteresis, its calendar for reports.
   ///   - changed: Called on the monitor's thread after each change of the report other than its sentences, one call at a time. It may call
   ///     everything here except ``stop()`` and ``look(within:)``.
   public init(
@@ -73,9 +72,6 @@ public final class ConditionMonitor: Sendable {
   /// The current state, from memory. It does not cover conditions without interest: see ``look(within:)``.
   public var report: ConditionReport { shared.core { $0.report } }
 
-  /// The conditions that hold now, from memory.
-  public func satisfied() -> Conditions { shared.core { $0.report.held } }
-
   /// The current state including a fresh reading of conditions without interest, for people who ask.
   ///
   /// Waits at most `patience` for the monitor's thread; after that it returns ``report``.
@@ -90,9 +86,6 @@ public final class ConditionMonitor: Sendable {
     shared.stop()
     if !isOnThread { shared.end.wait() }
   }
-
-  /// Makes the thread read its clock again, if that is not the machine's.
-  package func clockMoved() { shared.wake() }
 
   /// What the thread did so far.
   package var counters: ConditionCounters { shared.counters }

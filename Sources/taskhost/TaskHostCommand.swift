@@ -20,8 +20,7 @@ struct TaskHostCommand: AsyncParsableCommand {
     version: Version.text,
     subcommands: [
       RunCommand.self, SubmitCommand.self, TasksCommand.self, RunsCommand.self, PluginsCommand.self, SimulateCommand.self,
-      ConditionsCommand.self, NotifyCommand.self, ForecastCommand.self, StatusCommand.self, ShutdownCommand.self, LaterCommands.Top.self,
-      LaterCommands.Reload.self,
+      ConditionsCommand.self, NotifyCommand.self, ForecastCommand.self, StatusCommand.self, ShutdownCommand.self, LaterCommand.self,
     ])
 
   /// Runs the command that `arguments` name and reports what went wrong.

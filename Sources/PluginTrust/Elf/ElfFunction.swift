@@ -12,9 +12,8 @@ struct ElfFunction: Sendable, Equatable {
     let dynamic = try ElfDynamic(reading: image)
     guard let found = try ElfSymbolTable(image: image, dynamic: dynamic).definition(of: symbol) else { throw .noSymbol(symbol) }
     // An indirect function selects an implementation for this processor at load time, as strlen of the C library does.
-    guard [ElfConstants.symbolFunction, ElfConstants.symbolIndirectFunction].contains(found.type), found.isAddress,
-      let segment = image.segment(at: found.value, count: 1), segment.isExecutable, found.value - segment.address < segment.fileSize
-    else { throw .symbolNotCode(symbol) }
+    let types = [ElfConstants.symbolFunction, ElfConstants.symbolIndirectFunction]
+    guard types.contains(found.type), image.isCode(found) else { throw .symbolNotCode(symbol) }
     try dynamic.checkLibraries(policy)
     libraries = dynamic.libraries
   }

@@ -51,6 +51,12 @@ struct ElfImage: Sendable {
     return loads.first { $0.address <= address && end <= $0.address + $0.memorySize }
   }
 
+  /// Whether the symbol is an address in an executable segment's part of the file.
+  func isCode(_ symbol: ElfSymbol) -> Bool {
+    guard symbol.isAddress, let segment = segment(at: symbol.value, count: 1) else { return false }
+    return segment.isExecutable && symbol.value - segment.address < segment.fileSize
+  }
+
   /// The bytes that will be at `address` when the file is mapped, before relocation; bytes beyond the segment's part in the file are zero.
   func read(_ what: String, address: UInt64, count: Int) throws(Rejection) -> FileBytes {
     guard let segment = segment(at: address, count: UInt64(count)) else {

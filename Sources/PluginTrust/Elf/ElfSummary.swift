@@ -45,9 +45,7 @@ public struct ElfSummary: Sendable, Equatable {
     _ name: String, _ symbols: ElfSymbolTable, _ image: ElfImage, _ code: PluginRefusal.Code
   ) throws(Rejection) -> Bool {
     guard let symbol = try symbols.definition(of: name) else { return false }
-    guard symbol.type == ElfConstants.symbolFunction, symbol.isAddress, let segment = image.segment(at: symbol.value, count: 1),
-      segment.isExecutable, symbol.value - segment.address < segment.fileSize
-    else { throw .notCode(code, name) }
+    guard symbol.type == ElfConstants.symbolFunction, image.isCode(symbol) else { throw .notCode(code, name) }
     return true
   }
 

@@ -44,7 +44,8 @@ struct AnswerReader {
         line += takePrefix(of: &rest, (rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex - 1) - rest.startIndex + 1)
         guard line.count <= Self.longestLine else { throw Flaw(description: "a line of its head is too long") }
         guard line.last == UInt8(ascii: "\n") else { break }
-        let text = String(decoding: line, as: UTF8.self).trimmingSuffix { $0.isNewline }
+        // A line ends in LF or CRLF, each of which is one character.
+        let text = String(decoding: line, as: UTF8.self).dropLast()
         line = []
         try read(text)
       }
@@ -108,11 +109,5 @@ struct AnswerReader {
     case (_, let length?): length > 0 ? .body(left: length) : .ended
     case (_, nil): .bodyToTheEnd
     }
-  }
-}
-
-extension String {
-  fileprivate func trimmingSuffix(while drops: (Character) -> Bool) -> Substring {
-    self[..<(lastIndex { !drops($0) }.map { index(after: $0) } ?? startIndex)]
   }
 }

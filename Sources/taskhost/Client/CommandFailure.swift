@@ -15,11 +15,6 @@ struct CommandFailure: Error, Sendable, CustomStringConvertible {
   }
 
   var description: String { "taskhost: " + (what.map { "\($0): " } ?? "") + why + (remedy.map { " (\($0))" } ?? "") }
-
-  /// A command that a later version will have.
-  static func later(_ what: String) -> CommandFailure {
-    CommandFailure(.refused, what, "comes with a later version of taskhost", remedy: "see taskhost --help for what this one offers")
-  }
 }
 
 /// The exit codes of commands; part of the command line's contract.

@@ -6,7 +6,7 @@ import TaskModel
 
 /// The argument of `--payload`.
 enum PayloadArgument {
-  /// Bytes that are read of a file; how many a payload may have is the host's to say.
+  /// The most bytes that are read of a file; the host decides how large a payload may be.
   private static let limit = 1_048_576
 
   /// Writes the member `payload` or `payload_base64` that `argument` stands for.
@@ -21,7 +21,7 @@ enum PayloadArgument {
       writer.name(RequestField.payload.rawValue)
       return writer.raw(bytes)
     }
-    let bytes = try contents(of: String(argument.dropFirst()))
+    let bytes = try contents(of: String(argument.dropFirst()), "--payload @")
     if JSONReader.isValid(bytes, depth: 120) {
       writer.name(RequestField.payload.rawValue)
       writer.raw(bytes)
@@ -30,16 +30,14 @@ enum PayloadArgument {
     }
   }
 
-  private static func contents(of path: String) throws -> [UInt8] {
+  /// The bytes of the file that an option names; `-` is standard input.
+  static func contents(of path: String, _ option: String) throws(CommandFailure) -> [UInt8] {
     let bytes: [UInt8]
     do throws(ErrorNumber) {
       bytes = path == "-" ? try WholeTransfer.read(from: STDIN_FILENO, atMost: limit + 1) : try WholeTransfer.read(path, atMost: limit + 1)
-    } catch {
-      throw CommandFailure(.usage, "--payload @\(path)", error.description, remedy: "name a file that can be read")
-    }
+    } catch { throw CommandFailure(.usage, "\(option)\(path)", error.description, remedy: "name a file that can be read") }
     guard bytes.count <= limit else {
-      throw CommandFailure(
-        .usage, "--payload @\(path)", "has more than 65,536 bytes", remedy: "pass the file's path in the payload instead")
+      throw CommandFailure(.usage, "\(option)\(path)", "has more than 1 MiB", remedy: "name a smaller file")
     }
     return bytes
   }

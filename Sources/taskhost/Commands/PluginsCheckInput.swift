@@ -1,12 +1,11 @@
-import ArgumentParser
-import HostThreads
 import StrictText
 
 /// The payload and settings for `plugins check`.
 enum PluginsCheckInput {
   /// The bytes of `--payload`: the text itself, or a file's behind `@`.
   static func payload(_ argument: String) throws -> [UInt8] {
-    let bytes = argument.hasPrefix("@") ? try contents(of: String(argument.dropFirst()), "--payload") : Array(argument.utf8)
+    let bytes =
+      argument.hasPrefix("@") ? try PayloadArgument.contents(of: String(argument.dropFirst()), "--payload @") : Array(argument.utf8)
     guard bytes.count <= 65_536 else {
       throw CommandFailure(.usage, "--payload", "has \(bytes.count) bytes", remedy: "a payload has at most 65,536")
     }
@@ -15,7 +14,7 @@ enum PluginsCheckInput {
 
   /// The text of `--settings`, a JSON object.
   static func settings(_ path: String) throws -> String {
-    let bytes = try contents(of: path, "--settings")
+    let bytes = try PayloadArgument.contents(of: path, "--settings ")
     let node: JSONNode
     do throws(JSONSyntaxError) { node = try JSONReader.read(bytes, limits: JSONLimits(depth: 120)) } catch {
       throw CommandFailure(.usage, "--settings \(path)", "is not JSON: \(error)")
@@ -24,15 +23,5 @@ enum PluginsCheckInput {
       throw CommandFailure(.usage, "--settings \(path)", "is not a JSON object", remedy: "write it as configuration() gives it")
     }
     return String(decoding: bytes, as: UTF8.self)
-  }
-
-  private static func contents(of path: String, _ option: String) throws -> [UInt8] {
-    func failure(_ why: String) -> CommandFailure {
-      CommandFailure(.usage, "\(option) \(path)", why, remedy: "name a file that can be read")
-    }
-    let bytes: [UInt8]
-    do throws(ErrorNumber) { bytes = try WholeTransfer.read(path, atMost: 1_048_577) } catch { throw failure(error.description) }
-    guard bytes.count <= 1_048_576 else { throw failure("has more than 1 MiB") }
-    return bytes
   }
 }

@@ -53,15 +53,15 @@ struct HostLog: LogHandler {
     let fields = metadata.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
     let name = level.rawValue + String(repeating: " ", count: max(0, 8 - level.rawValue.count))
     guard colours else { return "\(time()) \(name) \(message)\(fields)" }
-    let colour =
+    let colour: Colour =
       switch level {
-      case .critical, .error: "31"
-      case .warning: "33"
-      case .notice: "36"
-      case .info: "32"
-      case .debug, .trace: "90"
+      case .critical, .error: .red
+      case .warning: .yellow
+      case .notice: .cyan
+      case .info: .green
+      case .debug, .trace: .grey
       }
-    return "\u{1B}[90m\(time())\u{1B}[0m \u{1B}[\(colour)m\(name)\u{1B}[0m \(message)\u{1B}[90m\(fields)\u{1B}[0m"
+    return "\(Colour.grey.paint(time())) \(colour.paint(name)) \(message)\(Colour.grey.paint(fields))"
   }
 
   private static func json(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata) -> String {

@@ -17,11 +17,6 @@ enum MomentText {
     case none
   }
 
-  /// The moment that ``read(_:)`` finds; nil if there is none.
-  static func parse(_ text: String) -> WallTime? {
-    if case .moment(let time) = read(text) { time } else { nil }
-  }
-
   /// Reads RFC 3339, or `2026-11-21 08:00` (optionally with seconds, or `T` instead of the blank) in this machine's time zone.
   static func read(_ text: String) -> Reading { RFC3339.parse(text).map { .moment($0) } ?? readLocal(text) }
 

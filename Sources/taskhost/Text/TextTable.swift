@@ -42,6 +42,7 @@ enum Colour: Int {
   case green = 32
   case yellow = 33
   case blue = 34
+  case cyan = 36
   case grey = 90
 
   /// The colour of a state, an outcome or a plugin's health; nil for none.

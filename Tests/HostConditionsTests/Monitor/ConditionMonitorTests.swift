@@ -13,7 +13,7 @@ import Testing
     scene.clock.advance(.seconds(86_400))
     scene.monitor.setInterest([])
     #expect(scene.monitor.counters == before)
-    #expect(scene.monitor.satisfied() == [])
+    #expect(scene.monitor.report.held == [])
   }
 
   @Test("what becomes of interest is read at once, and told of") func interest() async throws {
@@ -23,7 +23,7 @@ import Testing
     let report = try await scene.report { $0.held.isSuperset(of: [.power, .batteryNotLow]) }
     #expect(report[.power]?.observed == "AC is online")
     #expect(report[.batteryNotLow]?.observed == "battery at 80 %")
-    #expect(scene.monitor.satisfied().isSuperset(of: [.power, .batteryNotLow]))
+    #expect(scene.monitor.report.held.isSuperset(of: [.power, .batteryNotLow]))
   }
 
   @Test("power supplies are read again each thirty seconds, and no sooner") func power() async throws {
@@ -102,7 +102,7 @@ import Testing
     scene.monitor.setInterest(.power)
     try await scene.report { $0.held == .power }
     scene.monitor.override(.power, holds: false)
-    #expect(scene.monitor.satisfied() == [])
+    #expect(scene.monitor.report.held == [])
     let report = try await scene.report { $0[.power]?.isOverridden == true }
     #expect(report[.power]?.observed == "overridden to not hold; AC is online")
     #expect(try await scene.pass(.seconds(300)).held == [])
@@ -114,7 +114,7 @@ import Testing
     let scene = try Scene()
     scene.monitor.override([.idle, .network], holds: true)
     try await scene.report { $0.held == [.idle, .network] }
-    #expect(scene.monitor.satisfied() == [.idle, .network])
+    #expect(scene.monitor.report.held == [.idle, .network])
   }
 
   @Test("a look shows everything as it is and begins no interest") func look() async throws {
@@ -154,7 +154,7 @@ import Testing
       monitor.setInterest(.power)
       monitor.override(.idle, holds: true)
       changed.yield(monitor.look())
-      _ = monitor.satisfied()
+      _ = monitor.report.held
     }
     box.monitor = monitor
     monitor.override(.network, holds: true)
