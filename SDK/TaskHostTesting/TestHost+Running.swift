@@ -211,9 +211,11 @@ extension TestHost {
   }
 
   private func snapshot(_ record: RequestRecord) -> HostedRequest {
-    HostedRequest(
+    let runs = core.monitor.locked { core.reports[record.id] ?? [] }
+    return HostedRequest(
       id: record.id.description, submitted: SubmittedRequest(record.request), state: HostedRequest.State(record.state),
-      attempt: record.attempt, due: core.clock.elapsed(at: record.due), checkpoint: (try? core.store.checkpoint(of: record.id)) ?? nil,
-      runs: core.monitor.locked { core.reports[record.id] ?? [] })
+      attempt: record.state.isFinal ? runs.last?.attempt ?? record.attempt : record.attempt, due: core.clock.elapsed(at: record.due),
+      checkpoint: (try? core.store.checkpoint(of: record.id)) ?? nil,
+      runs: runs)
   }
 }

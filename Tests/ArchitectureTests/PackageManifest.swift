@@ -10,12 +10,14 @@ struct PackageManifest {
     let path: String
     /// Names of targets and modules of products.
     let dependencies: Set<String>
-    /// From the nearest `// Floor N:` above the entry; nil outside `Sources`.
+    /// From the nearest `// Floor N:` above the entry; nil outside the host.
     let floor: Int?
 
     var isTest: Bool { path.hasPrefix("Tests/") }
-    var isHost: Bool { path.hasPrefix("Sources/") }
-    var isSDK: Bool { path.hasPrefix("SDK/") }
+    /// A host for authors' unit tests: on a floor of the house, and the only part of it that knows the SDK.
+    var isTestKit: Bool { name == "TaskHostTesting" }
+    var isHost: Bool { path.hasPrefix("Sources/") || isTestKit }
+    var isSDK: Bool { path.hasPrefix("SDK/") && !isTestKit }
     var isPlugin: Bool { path.hasPrefix("Plugins/") }
   }
 
@@ -56,7 +58,9 @@ struct PackageManifest {
       if let quoted = match.1 { dependencies.insert(String(quoted)) }
       if let constant = match.2 { dependencies.insert(products[String(constant)] ?? String(constant)) }
     }
-    return Target(name: String(name), path: path, dependencies: dependencies, floor: path.hasPrefix("Sources/") ? floor : nil)
+    return Target(
+      name: String(name), path: path, dependencies: dependencies,
+      floor: path.hasPrefix("Sources/") || name == "TaskHostTesting" ? floor : nil)
   }
 
   /// The target whose folder holds the file; nil if no target does.

@@ -73,14 +73,18 @@ struct RequestTests {
     #expect(try await host.runNext() == nil)
   }
 
-  @Test("a time that somebody named follows the wall clock, a delay does not")
+  @Test("a time that somebody named follows the wall clock, a delay does not; a run that snoozes follows the clock of its request")
   func wallClock() async throws {
-    let host = try TestHost.with { _ in .snooze(after: .seconds(100)) }
-    let named = try host.submit(after: .seconds(3600))
+    let host = try TestHost.with { _ in .snooze(after: .seconds(1000)) }
+    var request = try TestRequest()
+    request.earliestBegin = host.now.addingTimeInterval(3600)
+    let named = try host.submit(request)
+    let delayed = try host.submit(after: .seconds(3600))
     let snoozed = try await host.run()
     host.jumpWallClock(by: .seconds(600))
     #expect(try host.request(named.id).due == .seconds(3000))
-    #expect(try host.request(snoozed.requestID).due == .seconds(100))
+    #expect(try host.request(delayed.id).due == .seconds(3600))
+    #expect(try host.request(snoozed.requestID).due == .seconds(400))
   }
 
   @Test(

@@ -30,7 +30,7 @@ struct TableTests {
     #expect(hosts[0].api.pointee.log(0, 2, "nobody") == taskhost_status(TASKHOST_ESTALE))
     #expect(hosts[0].api.pointee.launch_log(0, 2, "nobody") == taskhost_status(TASKHOST_ELAUNCHED))
     let sentence = try #require(hosts[1].api.pointee.last_error())
-    #expect(String(cString: sentence) == "launch is over: registration is closed")
+    #expect(String(cString: sentence) == "launch is over: register during taskhost_plugin_launch")
   }
 
   @Test("a launch handle that was kept is answered ELAUNCHED from a run")

@@ -58,7 +58,7 @@ extension HostCore {
   }
 
   private var isReady: Bool {
-    actionsInProgress == 0 && holds == 0 && !runs.contains(where: \.isUndecided)
+    actionsInProgress == 0 && holds == 0 && !runs.contains { $0.isUndecided || !$0.hasBegun }
       && (isSettled || waiters.contains(where: \.ignoresHandlers))
   }
 

@@ -55,6 +55,10 @@ private final class VirtualDeadlines: RunDeadlines {
   func arm(_ live: LiveRun, at time: MonotonicTime) {
     let isStopped = core.monitor.locked {
       guard let run = core.states[live.context.run], !run.isOver else { return false }
+      if run.thread != nil, !run.hasBegun {
+        run.hasBegun = true
+        core.monitor.wakeClock()
+      }
       if let armed = run.armed, armed.time <= time { return false }
       run.armed = (time, { [work] in work(live) })
       core.monitor.wakeClock()

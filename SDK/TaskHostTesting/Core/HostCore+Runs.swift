@@ -185,8 +185,9 @@ extension HostCore {
   private func finish(_ run: RunState, _ ending: TaskModel.RunEnding, _ report: TaskModel.RunReport) {
     run.isOver = true
     run.report.ended = clock.elapsed
-    run.report.take(report)
-    if case .forced(let reason) = ending, !run.report.isExpired {
+    if !run.isKilled { run.report.take(report) }
+    // A run that returns at that moment may end before it is told that it expired.
+    if let reason = report.stopReason, !run.report.isExpired {
       run.report.stopReason = reason.shown
       run.report.expiredAfter = clock.elapsed - run.report.started
     }
@@ -200,6 +201,7 @@ extension HostCore {
     recorded.handlerTime = clock.elapsed - run.report.started
     if recorded.stopReason == nil { recorded.stopReason = TaskModel.StopReason(run.report.stopReason) }
     runs.removeAll { $0 === run }
+    if isStopped, !run.isKilled { states[run.order.run] = nil }
     endedRuns += 1
     lastMovement = TestMonitor.realNanoseconds
     try? scheduler.ended(run.order.run, ending, recorded)
@@ -222,12 +224,14 @@ extension HostCore {
   func stop() {
     let (runs, launchers) = monitor.locked {
       isStopped = true
-      defer {
-        abandonWaiters()
-        monitor.wakePlugins()
-        monitor.wakeClock()
-      }
-      return (self.runs, plugins.compactMap(\.launcher))
+      let launchers = plugins.compactMap(\.launcher)
+      for plugin in plugins { plugin.launcher = nil }
+      // What is left holds the test host: live runs until they have ended, killed ones for good.
+      states = states.filter { !$0.value.isOver || $0.value.isKilled }
+      abandonWaiters()
+      monitor.wakePlugins()
+      monitor.wakeClock()
+      return (self.runs, launchers)
     }
     for run in runs { run.launcher.force(run.order.run, reason: .draining) }
     for launcher in launchers { launcher.forgetPlugins() }

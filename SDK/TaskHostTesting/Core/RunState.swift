@@ -22,6 +22,8 @@ final class RunState: @unchecked Sendable {  // reason: everything that changes 
   var isWorking = true
   /// Threads in the host's sleep that are neither the handler's nor one that checks the run.
   var otherSleepers = 0
+  /// Whether its budget has begun: before, no time passes.
+  var hasBegun = false
   /// When the runtime wants to check it, and how.
   var armed: (time: MonotonicTime, check: @Sendable () -> Void)?
   /// Checks in progress: one that calls the expiration handler lasts as long as that.

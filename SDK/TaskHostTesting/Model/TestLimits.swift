@@ -41,14 +41,20 @@ public struct TestWindow: Sendable {
   }
 }
 
+extension WallTime {
+  /// The nearest millisecond.
+  init(_ date: Date) { self.init(unixMilliseconds: Int64((date.timeIntervalSince1970 * 1000).rounded())) }
+}
+
 extension TestHostOptions {
-  var startTime: WallTime { WallTime(unixMilliseconds: Int64((start.timeIntervalSince1970 * 1000).rounded())) }
+  var startTime: WallTime { WallTime(start) }
 
   /// The operator's rules for the scheduler.
   func policy() throws(TestHostError) -> SchedulingPolicy {
     var policy = SchedulingPolicy(
       maxConcurrentRuns: maxConcurrentRuns, minimumInterval: minimumInterval,
       retry: RetryPolicy(attempts: attempts, initial: initialBackoff))
+    policy.parksUnregistered = true
     policy.resources = resources
     do {
       for (name, window) in windows {

@@ -1,3 +1,4 @@
+public import FoundationEssentials
 public import TaskHostSDK
 import TaskModel
 
@@ -37,8 +38,10 @@ public struct TestRequest: Sendable {
   public var identifier: String?
   /// What the handler is given.
   public var payload: [UInt8]
-  /// Not before that much virtual time has passed. Default: none.
+  /// Not before that much virtual time has passed, also if the wall clock is set meanwhile. Default: none.
   public var delay = Duration.zero
+  /// Not before the wall clock shows that time; with a ``delay``, that counts instead. Default `nil`: at once.
+  public var earliestBegin: Date?
   /// What must hold for it to run.
   public var conditions: TaskHostSDK.Conditions = []
   /// Its name within its identifier.
@@ -92,7 +95,12 @@ public struct TestRequest: Sendable {
     case .event: request.repetition = RepeatRule(.event)
     case nil: break
     }
-    request.clock = request.repetition?.clock ?? .wall
+    if delay > .zero {
+      request.clock = .boot
+    } else {
+      request.earliestBegin = earliestBegin.map { WallTime($0) }
+      request.clock = request.repetition?.clock ?? .wall
+    }
     request.event = event.map { EventTrigger($0, debounce: debounce) }
     request.after = try after.map { predecessor in
       guard let id = RequestID(predecessor.requestID) else {

@@ -35,7 +35,10 @@ extension SchedulerCore {
   }
 
   private func checkParking(of request: TaskRequest, by submitter: Submitter, notes: inout [String]) throws(RequestRefusal) {
-    guard submitter == .operatorsConfiguration || policy.permitted?.contains(where: { $0.exact == request.identifier }) == true else {
+    let isParked =
+      submitter == .operatorsConfiguration || policy.parksUnregistered
+      || policy.permitted?.contains { $0.exact == request.identifier } == true
+    guard isParked else {
       throw RequestRefusal(
         .unknownIdentifier,
         "no plugin registered \(request.identifier): see taskhost plugins list, or permit it by its full name to park requests for it",

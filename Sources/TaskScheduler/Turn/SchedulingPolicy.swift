@@ -20,6 +20,8 @@ public struct SchedulingPolicy: Sendable {
   public var claimAhead = Duration.zero
   /// Who may register.
   public var permitted: [IdentifierPattern]?
+  /// Whether every request waits whose identifier nobody has registered; otherwise only one that ``permitted`` names in full.
+  public var parksUnregistered = false
   /// How long ended runs are kept.
   public var historyAge: Duration
   /// How many ended runs are kept.
