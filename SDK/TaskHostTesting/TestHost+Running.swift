@@ -72,8 +72,8 @@ extension TestHost {
   @discardableResult
   public func submit(_ request: TestRequest) throws -> HostedRequest {
     let submitted = try request.taskRequest(for: try identifier(request.identifier), now: core.clock.wallTime)
-    let submission = try change { try $0.submit([submitted])[0] }
-    return try self.request(submission.id.description)
+    // As it is before a run that it replaces has heard of it.
+    return snapshot(try change { scheduler in try record(try scheduler.submit([submitted])[0].id.description) })
   }
 
   /// An event comes: requests that wait for it fall due, each after its debounce.

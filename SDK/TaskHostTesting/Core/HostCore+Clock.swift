@@ -112,7 +112,8 @@ extension HostCore {
   private func check(_ run: RunState, _ check: @escaping @Sendable () -> Void) {
     run.armed = nil
     run.checks += 1
-    run.isUndecided = true
+    let number = newNumber()
+    run.undecided.insert(number)
     let work: @Sendable () -> Void = { [self] in
       let thread = pthread_self()
       monitor.locked { run.checkingThreads.append(thread) }
@@ -120,7 +121,7 @@ extension HostCore {
       monitor.locked {
         run.checkingThreads.removeAll { pthread_equal($0, thread) != 0 }
         run.checks -= 1
-        run.isUndecided = false
+        run.undecided.remove(number)
         endWaits(of: run)
         monitor.wakePlugins()
         monitor.wakeClock()

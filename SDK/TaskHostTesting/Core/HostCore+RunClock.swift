@@ -23,6 +23,8 @@ extension HostCore: RunClock {
   func enters(_ live: LiveRun) {
     let isKilled = monitor.locked {
       guard let run = states[live.context.run] else { return false }
+      // What is due comes first: a call at the end of the grace finds the run stopped.
+      while run.isUndecided, !run.isOver, run.role != .check { monitor.waitAsPlugin() }
       if run.report.isExpired {
         run.looks += 1
         if run.ignoresExpiration { monitor.wakeClock() }

@@ -115,7 +115,7 @@ extension HostCore {
   private func expired(_ run: RunState, _ reason: TaskModel.StopReason) {
     run.report.stopReason = reason.shown
     run.report.expiredAfter = clock.elapsed - run.report.started
-    run.isUndecided = false
+    run.undecided = []
     endSleeps(of: run) { $0.wakesAtExpiration }
     changed(run)
     monitor.wakePlugins()
@@ -195,7 +195,7 @@ extension HostCore {
     run.report.missedInterruptions = run.interruptions
     run.interruptions = []
     run.armed = nil
-    run.isUndecided = false
+    run.undecided = []
     if run.isKilled || report.forced { run.plugin.launcher = nil }
     var recorded = report
     recorded.handlerTime = clock.elapsed - run.report.started

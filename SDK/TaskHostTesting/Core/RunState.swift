@@ -30,8 +30,9 @@ final class RunState: @unchecked Sendable {  // reason: everything that changes 
   var checks = 0
   var checkingThreads: [pthread_t] = []
   var sleepingChecks = 0
-  /// Whether a check has begun and has not yet told what came of it.
-  var isUndecided = false
+  /// Checks that have begun and have not yet told what came of them.
+  var undecided: Set<UInt64> = []
+  var isUndecided: Bool { !undecided.isEmpty }
   /// How often it called since it has expired, and changed nothing.
   var looks = 0
 
