@@ -10,7 +10,6 @@ final class WatchThread: Sendable {
     var thread: pthread_t?
   }
 
-  private let monitor: Monitor
   private let state: Guarded<State>
 
   /// Starts it.
@@ -26,22 +25,18 @@ final class WatchThread: Sendable {
   ) throws(WatchFailure) {
     let stopper = taskhost_system_event_create()
     guard stopper >= 0 else { throw WatchFailure(subject: subject, step: "eventfd", code: errno) }
-    let monitor = Monitor()
     let state = Guarded(State(stopper: stopper, thread: nil))
-    self.monitor = monitor
     self.state = state
     do throws(HostThread.Failure) {
       try HostThread.start(name) {
         state.withLock { $0.thread = pthread_self() }
         let problem = Self.run(descriptor, stopper, ready)
         ended(problem)
-        monitor.locked {
-          state.withLock {
-            close($0.stopper)
-            $0.stopper = -1
-          }
-          monitor.broadcast()
+        state.withLock {
+          close($0.stopper)
+          $0.stopper = -1
         }
+        state.broadcast()
       }
     } catch {
       close(stopper)
@@ -59,7 +54,7 @@ final class WatchThread: Sendable {
     end()
     let isOwn = state.withLock { state in state.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
     guard !isOwn else { return }
-    monitor.locked { while state.withLock({ $0.stopper >= 0 }) { monitor.wait() } }
+    _ = state.wait { (state) -> Bool? in state.stopper < 0 ? true : nil }
   }
 
   private static func run(_ descriptor: Int32, _ stopper: Int32, _ ready: () -> String?) -> String? {

@@ -6,7 +6,7 @@ public import TaskModel
 ///
 /// A look through all processes costs the host time however few files are asked about, so it is bounded: after each the thread rests as
 /// long as it took, there is one such thread, and few questions wait.
-public final class OpenFileDesk: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
+public final class OpenFileDesk: Sendable {
   private struct Question {
     let asker: TaskIdentifier
     let files: [FileQuestion]
@@ -14,9 +14,12 @@ public final class OpenFileDesk: @unchecked Sendable {  // reason: everything th
     let completion: @Sendable (Result<[FileUse], CallFailure>) -> Void
   }
 
-  private let monitor = Monitor()
-  private var waiting = Deque<Question>()
-  private var isServing = false
+  private struct State {
+    var waiting = Deque<Question>()
+    var isServing = false
+  }
+
+  private let state = Guarded(State())
   /// Of all plugins together: each may be some megabytes.
   private static let mostWaiting = 16
   private static let mostWaitingOfOne = 4
@@ -34,12 +37,12 @@ public final class OpenFileDesk: @unchecked Sendable {  // reason: everything th
     completion: @escaping @Sendable (Result<[FileUse], CallFailure>) -> Void
   ) {
     let question = Question(asker: asker, files: files, directory: directory, completion: completion)
-    let (isTaken, starts) = monitor.locked { () -> (Bool, Bool) in
-      let own = waiting.count { $0.asker == asker }
-      guard waiting.count < Self.mostWaiting, own < Self.mostWaitingOfOne else { return (false, false) }
-      waiting.append(question)
-      defer { isServing = true }
-      return (true, !isServing)
+    let (isTaken, starts) = state.withLock { state in
+      let own = state.waiting.count { $0.asker == asker }
+      guard state.waiting.count < Self.mostWaiting, own < Self.mostWaitingOfOne else { return (false, false) }
+      state.waiting.append(question)
+      defer { state.isServing = true }
+      return (true, !state.isServing)
     }
     guard isTaken else {
       return completion(.failure(CallFailure(.limit, "too many questions about open files wait for an answer: ask again later")))
@@ -47,10 +50,9 @@ public final class OpenFileDesk: @unchecked Sendable {  // reason: everything th
     guard starts else { return }
     do throws(HostThread.Failure) { try HostThread.start("open-files") { [self] in serve() } } catch {
       let failure = CallFailure(.unavailable, error.description)
-      let left = monitor.locked { () -> [Question] in
-        isServing = false
-        defer { waiting.removeAll() }
-        return Array(waiting)
+      let left = state.withLock { state in
+        defer { state = State() }
+        return Array(state.waiting)
       }
       for question in left { question.completion(.failure(failure)) }
     }
@@ -68,16 +70,12 @@ public final class OpenFileDesk: @unchecked Sendable {  // reason: everything th
   }
 
   private func next() -> Question? {
-    monitor.locked {
-      let question = waiting.popFirst()
-      isServing = question != nil
+    state.withLock { state in
+      let question = state.waiting.popFirst()
+      state.isServing = question != nil
       return question
     }
   }
 
-  /// Nothing signals it: it only waits for a deadline.
-  private func rest(for time: Duration) {
-    let end = SystemClock.now + time
-    monitor.locked { while monitor.wait(until: end) && SystemClock.now < end {} }
-  }
+  private func rest(for time: Duration) { _ = Guarded(()).wait(until: SystemClock.now + time) { _ -> Void? in nil } }
 }

@@ -44,8 +44,6 @@ public final class PluginWorker: Sendable {
   let surroundings: Surroundings
   let policy: any LaunchPolicy
   let state: Guarded<State>
-  /// For the outcome of a launch and the end of a process. Taken before the lock of `state`, never with that held.
-  private let waiting = Monitor()
 
   /// - Parameter policy: What the host decides while it launches.
   init(_ spec: WorkerSpec, policy: any LaunchPolicy, surroundings: Surroundings) {
@@ -60,12 +58,9 @@ public final class PluginWorker: Sendable {
   /// Starts a process and waits until the plugin has launched in it, or has not. On any thread but the loop's.
   public func launch() throws(LaunchFailure) -> Launch {
     handle(.launch)
-    waiting.lock()
-    defer { waiting.unlock() }
-    while true {
-      if let outcome = state.withLock({ $0.machine.launchOutcome }) { return try outcome.get() }
-      waiting.wait()
-    }
+    return try state.wait { (state) -> Guarded<State>.Look<Result<Launch, LaunchFailure>> in
+      state.machine.launchOutcome.map { .done($0) } ?? .again()
+    }.get()
   }
 
   /// What its processes have to register, where that is known without a launch, and the contracts that its runs are held to.
@@ -95,14 +90,7 @@ public final class PluginWorker: Sendable {
 
   /// Waits for the end of the process; false: it has not come.
   func hasEnded(by deadline: MonotonicTime) -> Bool {
-    waiting.locked {
-      var isInTime = true
-      while true {
-        if state.withLock({ $0.machine.phase == .none }) { return true }
-        guard isInTime else { return false }
-        isInTime = waiting.wait(until: deadline)
-      }
-    }
+    state.wait(until: deadline) { (state) -> Bool? in state.machine.phase == .none ? true : nil } ?? false
   }
 
   // MARK: What happens, and what is done for it
@@ -119,7 +107,7 @@ public final class PluginWorker: Sendable {
       case .tell(let event): surroundings.sink(event)
       case .log(let line): policy.log(line)
       case .answer(let call, let number, let answering): if let present { answer(call, number, answering, in: present) }
-      case .rouse: waiting.locked { waiting.broadcast() }
+      case .rouse: state.broadcast()
       case .spawn, .boot, .send, .kill, .wake: break
       }
     }

@@ -12,8 +12,6 @@ public final class WorkerSpawner: Sendable {
   }
 
   private let state = Guarded(State())
-  /// For a job, or the end. Taken before the lock of `state`.
-  private let waiting = Monitor()
 
   /// Starts the thread.
   public init() throws(HostThread.Failure) { try HostThread.start("spawner") { [self] in serve() } }
@@ -21,13 +19,13 @@ public final class WorkerSpawner: Sendable {
   /// Does `job` on the thread, after those given before.
   func perform(_ job: @escaping @Sendable () -> Void) {
     state.withLock { if !$0.hasEnded { $0.jobs.append(job) } }
-    waiting.locked { waiting.signal() }
+    state.signal()
   }
 
   /// Ends the thread, and with it every worker that is left.
   public func end() {
     state.withLock { $0.hasEnded = true }
-    waiting.locked { waiting.signal() }
+    state.signal()
   }
 
   private func serve() {
@@ -35,12 +33,10 @@ public final class WorkerSpawner: Sendable {
   }
 
   private func next() -> (@Sendable () -> Void)? {
-    waiting.locked {
-      while true {
-        let (job, hasEnded) = state.withLock { ($0.hasEnded ? nil : $0.jobs.popFirst(), $0.hasEnded) }
-        if job != nil || hasEnded { return job }
-        waiting.wait()
-      }
+    state.wait { (state) -> Guarded<State>.Look<(@Sendable () -> Void)?> in
+      if state.hasEnded { return .done(nil) }
+      guard let job = state.jobs.popFirst() else { return .again() }
+      return .done(job)
     }
   }
 }

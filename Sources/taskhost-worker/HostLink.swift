@@ -7,7 +7,7 @@ import WorkerLink
 ///
 /// Whoever finds nobody sending sends, and goes on with what others leave behind meanwhile: a lone message needs no hand-over, and many
 /// need few messages.
-final class HostLink: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
+final class HostLink: Sendable {
   private enum Item {
     case ending(WireEnding)
     case message(WorkerMessage)
@@ -15,13 +15,49 @@ final class HostLink: @unchecked Sendable {  // reason: everything that changes 
   }
 
   private let socket: LinkSocket
-  private let monitor = Monitor()
-  private var queue = Deque<Item>()
-  /// The latest of each run whose progress waits in the queue.
-  private var progress: [RunID: RunProgress] = [:]
-  private var linesWaiting = 0
-  private var droppedLines: UInt64 = 0
-  private var isSending = false
+  private let state = Guarded(State())
+
+  private struct State {
+    var queue = Deque<Item>()
+    /// The latest of each run whose progress waits in the queue.
+    var progress: [RunID: RunProgress] = [:]
+    var linesWaiting = 0
+    var droppedLines: UInt64 = 0
+    var isSending = false
+
+    /// All that waits, as messages.
+    mutating func take() -> [WorkerMessage] {
+      var messages: [WorkerMessage] = []
+      var endings: [WireEnding] = []
+      func endBatch() {
+        messages += WorkerMessage.batches(of: endings).map { .ended($0) }
+        endings.removeAll(keepingCapacity: true)
+      }
+      for item in queue {
+        switch item {
+        case .ending(let ending):
+          // Its last progress goes with it.
+          progress.removeValue(forKey: ending.run)
+          endings.append(ending)
+        case .progress(let run):
+          guard let latest = progress.removeValue(forKey: run) else { continue }
+          endBatch()
+          messages.append(.progress(run, latest))
+        case .message(let message):
+          endBatch()
+          messages.append(message)
+        }
+      }
+      endBatch()
+      queue.removeAll(keepingCapacity: true)
+      linesWaiting = 0
+      if droppedLines > 0 {
+        messages.append(.dropped(lines: droppedLines))
+        droppedLines = 0
+      }
+      return messages
+    }
+  }
 
   init(_ socket: LinkSocket) { self.socket = socket }
 
@@ -42,73 +78,39 @@ final class HostLink: @unchecked Sendable {  // reason: everything that changes 
 
   /// Progress that has not been sent yet is overtaken by newer.
   func send(_ progress: RunProgress, of run: RunID) {
-    monitor.lock()
-    let waits = self.progress.updateValue(progress, forKey: run) != nil
-    guard !waits else { return monitor.unlock() }
-    monitor.unlock()
-    add(.progress(run))
+    let waits = state.withLock { $0.progress.updateValue(progress, forKey: run) != nil }
+    if !waits { add(.progress(run)) }
   }
 
   /// Lines may be dropped, and are counted.
   func send(_ line: LogLine, of run: RunID?) {
-    let isTaken = monitor.locked { () -> Bool in
+    let isTaken = state.withLock { state in
       // The host is slower than the plugin talks.
-      guard linesWaiting < LinkFormat.waitingLines else {
-        droppedLines += 1
+      guard state.linesWaiting < LinkFormat.waitingLines else {
+        state.droppedLines += 1
         return false
       }
-      linesWaiting += 1
+      state.linesWaiting += 1
       return true
     }
     if isTaken { add(.message(.log(run, line))) }
   }
 
   private func add(_ item: Item) {
-    monitor.lock()
-    queue.append(item)
-    guard !isSending else { return monitor.unlock() }
-    isSending = true
-    while !queue.isEmpty {
-      let items = take()
-      monitor.unlock()
-      transmit(items)
-      monitor.lock()
+    let isSender = state.withLock { state in
+      state.queue.append(item)
+      defer { state.isSending = true }
+      return !state.isSending
     }
-    isSending = false
-    monitor.unlock()
-  }
-
-  /// With the lock held.
-  private func take() -> [WorkerMessage] {
-    var messages: [WorkerMessage] = []
-    var endings: [WireEnding] = []
-    func endBatch() {
-      messages += WorkerMessage.batches(of: endings).map { .ended($0) }
-      endings.removeAll(keepingCapacity: true)
-    }
-    for item in queue {
-      switch item {
-      case .ending(let ending):
-        // Its last progress goes with it.
-        progress.removeValue(forKey: ending.run)
-        endings.append(ending)
-      case .progress(let run):
-        guard let latest = progress.removeValue(forKey: run) else { continue }
-        endBatch()
-        messages.append(.progress(run, latest))
-      case .message(let message):
-        endBatch()
-        messages.append(message)
+    guard isSender else { return }
+    while true {
+      let messages = state.withLock { state -> [WorkerMessage]? in
+        state.isSending = !state.queue.isEmpty
+        return state.isSending ? state.take() : nil
       }
+      guard let messages else { return }
+      transmit(messages)
     }
-    endBatch()
-    queue.removeAll(keepingCapacity: true)
-    linesWaiting = 0
-    if droppedLines > 0 {
-      messages.append(.dropped(lines: droppedLines))
-      droppedLines = 0
-    }
-    return messages
   }
 
   private func transmit(_ messages: [WorkerMessage]) {

@@ -8,13 +8,13 @@ import WorkerLink
 import WorkerSandbox
 
 /// The life of a worker after it is confined: launch, runs, shutdown.
-final class WorkerSession: @unchecked Sendable {  // reason: what changes after `launch` belongs to the link's thread
+final class WorkerSession: Sendable {
   private let boot: WorkerBoot
   private let link: HostLink
   private let calls: HostCalls
   private let launcher: ThreadLauncher
-  private var plugin: LaunchedPlugin?
-  private var contracts: [TaskIdentifier: HandlerContract] = [:]
+  /// nil until it has launched.
+  private let plugin = Guarded<LaunchedPlugin?>(nil)
 
   init(_ boot: WorkerBoot, _ link: HostLink) {
     self.boot = boot
@@ -37,7 +37,7 @@ final class WorkerSession: @unchecked Sendable {  // reason: what changes after 
           handlerLimit: boot.handlerLimit,
           policy: HostPolicy(calls: calls, link: link, paths: boot.identifier.map { _ in EntitledPaths(boot.confinement) })),
         budget: boot.launchBudget, late: { [link] in link.send(.refused($0)) })
-      self.plugin = plugin
+      self.plugin.withLock { $0 = plugin }
       // What it has printed by now is read before its launch is told.
       taskhost_system_flush_output()
       link.send(
@@ -55,18 +55,22 @@ final class WorkerSession: @unchecked Sendable {  // reason: what changes after 
 
   /// Never returns. Runs never use this thread.
   func serveMainThread() -> Never {
-    plugin?.mainQueue?.serve()
+    plugin.withLock { $0 }?.mainQueue?.serve()
     while true { pause() }
   }
 
   // MARK: The link's thread
 
   private func serveLink() {
+    var contracts: [TaskIdentifier: HandlerContract] = [:]
     while true {
       switch link.receive() {
       case .boot: Worker.give(up: "the host sent a second boot message")
-      case .contracts(let contracts): adopt(contracts)
-      case .start(let orders): start(orders)
+      case .contracts(let new):
+        let isFirst = contracts.isEmpty
+        contracts = Dictionary(new.map { ($0.identifier, $0) }) { first, _ in first }
+        if isFirst { adopt(new) }
+      case .start(let orders): start(orders, contracts)
       case .expire(let run, let reason): launcher.expire(run, reason: reason)
       case .withdraw(let runs): launcher.withdraw(runs)
       case .answer(let number, let answer): calls.answered(number, answer)
@@ -77,13 +81,11 @@ final class WorkerSession: @unchecked Sendable {  // reason: what changes after 
 
   private func adopt(_ contracts: [HandlerContract]) {
     // Sent after `launched`, so the plugin is there.
-    guard let plugin else { Worker.give(up: "the host sent contracts before the launch") }
-    let isFirst = self.contracts.isEmpty
-    self.contracts = Dictionary(contracts.map { ($0.identifier, $0) }) { first, _ in first }
-    if isFirst { launcher.add(plugin, contracts: contracts) }
+    guard let plugin = plugin.withLock({ $0 }) else { Worker.give(up: "the host sent contracts before the launch") }
+    launcher.add(plugin, contracts: contracts)
   }
 
-  private func start(_ orders: [WireOrder]) {
+  private func start(_ orders: [WireOrder], _ contracts: [TaskIdentifier: HandlerContract]) {
     launcher.start(
       orders.map { order in
         guard let contract = contracts[order.identifier] else { Worker.give(up: "the host ordered a run of an unknown identifier") }
