@@ -9,18 +9,17 @@ extension HostTable {
       answer { () throws(CallFailure) in
         let run = try RunTable.shared.live(task)
         guard let bytes, let length else { throw CallFailure(.invalid, "bytes or length is NULL") }
-        let (base, count) = try run.payloadBytes()
-        bytes.pointee = base
-        length.pointee = count
+        bytes.pointee = try run.payloadBytes().start
+        length.pointee = run.order.payload.count
       }
     }
     table.identifier = { task in
       HostTable.pointer(orElse: StaticText.empty) { () throws(CallFailure) in
-        StaticText.of(try RunTable.shared.live(task).order.contract.identifier)
+        try StaticText.of(try RunTable.shared.live(task).order.contract.identifier)
       }
     }
     table.request_id = { task in
-      HostTable.pointer(orElse: StaticText.empty) { () throws(CallFailure) in try RunTable.shared.find(task).requestIDText() }
+      HostTable.pointer(orElse: StaticText.empty) { () throws(CallFailure) in try RunTable.shared.find(task).requestIDText().text }
     }
     table.attempt = { task in
       HostTable.value(orElse: 0) { () throws(CallFailure) in UInt32(clamping: try RunTable.shared.live(task).order.attempt) }
@@ -33,14 +32,12 @@ extension HostTable {
     }
     table.is_expired = { task in
       HostTable.value(orElse: 1) { () throws(CallFailure) in
-        let run = try RunTable.shared.find(task)
-        return try run.whileLive { run.stop == nil ? 0 : 1 }
+        try RunTable.shared.find(task).whileLive { $0.machine.report.stopReason == nil ? 0 : 1 }
       }
     }
     table.stop_reason = { task in
       HostTable.value(orElse: taskhost_stop_reason(TASKHOST_STOP_NONE)) { () throws(CallFailure) in
-        let run = try RunTable.shared.find(task)
-        return try run.whileLive { run.stop?.code ?? taskhost_stop_reason(TASKHOST_STOP_NONE) }
+        try RunTable.shared.find(task).whileLive { $0.machine.report.stopReason?.code ?? taskhost_stop_reason(TASKHOST_STOP_NONE) }
       }
     }
     table.expiration_fd = { task in
@@ -53,17 +50,14 @@ extension HostTable {
     }
     table.progress = { task, completed, total in
       answer { () throws(CallFailure) in
-        let run = try RunTable.shared.find(task)
-        guard let progress = try run.setProgress(completed: completed, total: total) else { return }
-        run.sink(.progress(run.context, progress))
+        try RunTable.shared.find(task).advance(RunProgress(completed: completed, total: total))
       }
     }
     table.log = { task, level, message in
       answer { () throws(CallFailure) in
         let run = try RunTable.shared.live(task)
         let text = try Borrowed.message(message, named: "message")
-        let line = LogLine(time: run.services.wallTime, level: try LogLine.Level(level), message: text)
-        for line in try run.log(line) { run.sink(.log(run.context, line)) }
+        try run.log(LogLine(time: run.services.wallTime, level: try LogLine.Level(level), message: text))
       }
     }
     table.set_output = { task, bytes, length in

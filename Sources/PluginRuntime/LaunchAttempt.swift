@@ -5,23 +5,26 @@ import TaskModel
 import TypedCalls
 
 /// One launch, on the thread that calls ``perform()``; another thread may abandon it.
-final class LaunchAttempt: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
+final class LaunchAttempt: Sendable {
   private typealias Function = @convention(c) (UnsafePointer<taskhost_api>?, taskhost_launch) -> taskhost_status
 
   private let order: LaunchOrder
-  private let monitor = Monitor()
-  private var stage = "loading"
-  /// Whether the budget is spent: the thread's further work has no effect, and its session is closed.
-  private var isOver = false
-  private var open: (handle: taskhost_launch, session: LaunchSession)?
+  private let state = Guarded(State())
+
+  private struct State {
+    var stage = "loading"
+    /// Whether the budget is spent: the thread's further work has no effect, and its session is closed.
+    var isOver = false
+    var open: (handle: taskhost_launch, session: LaunchSession)?
+  }
 
   init(_ order: LaunchOrder) { self.order = order }
 
   /// Closes the launch permanently because its budget is spent.
   func abandon(_ budget: Duration) -> LaunchFailure {
-    let (open, stage) = monitor.locked {
-      isOver = true
-      return (self.open, self.stage)
+    let (open, stage) = state.withLock { state in
+      state.isOver = true
+      return (state.open, state.stage)
     }
     if let open {
       LaunchTable.close(open.handle)
@@ -114,19 +117,21 @@ final class LaunchAttempt: @unchecked Sendable {  // reason: everything that cha
   private func call(
     _ launch: LaunchOrder.Entry, identifier: TaskIdentifier?
   ) throws(LaunchFailure) -> (taskhost_status, LaunchSession.Result, String) {
-    guard let table = order.table ?? HostTable.shared else { throw LaunchFailure(step: .load, observed: "no memory is left for the host's table") }
+    guard let table = order.table ?? HostTable.shared else {
+      throw LaunchFailure(step: .load, observed: "no memory is left for the host's table")
+    }
     let session = LaunchSession(policy: order.policy, identifier: identifier, handlerLimit: order.handlerLimit)
     let handle = LaunchTable.open(session)
     defer { LaunchTable.close(handle) }
-    let mayCall = monitor.locked {
-      stage = "taskhost_plugin_launch"
-      open = (handle, session)
-      return !isOver
+    let mayCall = state.withLock { state in
+      state.stage = "taskhost_plugin_launch"
+      state.open = (handle, session)
+      return !state.isOver
     }
     guard mayCall else { throw LaunchFailure(step: .timeout, observed: "the launch budget was spent before taskhost_plugin_launch") }
     LastError.set("")
     let status = launch(table, handle)
-    monitor.locked { open = nil }
+    state.withLock { $0.open = nil }
     return (status, session.close(), String(cString: LastError.get()))
   }
 

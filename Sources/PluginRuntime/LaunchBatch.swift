@@ -4,61 +4,72 @@ import TaskModel
 /// Launches plugins in sequence on a thread that waits for nobody in between.
 ///
 /// One that outlives its launch budget keeps that thread forever; the others go on on another one.
-final class LaunchBatch: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
+final class LaunchBatch: Sendable {
+  private struct State {
+    var results: [Result<LaunchedPlugin, LaunchFailure>] = []
+    /// When the launch that is on began.
+    var begun = SystemClock.now
+    /// The thread that serves now; one that was left behind finds another number here.
+    var generation = 0
+  }
+
   private let attempts: [LaunchAttempt]
   private let budget: Duration
-  private let monitor = Monitor()
-  private var results: [Result<LaunchedPlugin, LaunchFailure>] = []
-  /// When the launch that is on began.
-  private var begun = SystemClock.now
-  /// The thread that serves now; one that was left behind finds another number here.
-  private var generation = 0
+  private let state = Guarded(State())
 
   init(_ attempts: [LaunchAttempt], budget: Duration) {
     self.attempts = attempts
     self.budget = budget
-    results.reserveCapacity(attempts.count)
   }
 
   /// What became of each attempt, in their order; waits until all are over.
   func outcomes() -> [Result<LaunchedPlugin, LaunchFailure>] {
-    monitor.locked {
-      while results.count < attempts.count {
-        begun = SystemClock.now
-        let generation = self.generation
-        do {
-          try HostThread.start("launch") { [self] in serve(generation) }
-        } catch {
-          results.append(.failure(LaunchFailure(step: .load, observed: "\(error)")))
-          continue
-        }
-        while results.count < attempts.count, !isOverdue { monitor.wait(until: begun + budget) }
-        guard results.count < attempts.count else { break }
-        results.append(.failure(attempts[results.count].abandon(budget)))
-        self.generation += 1
+    while let generation = beginThread() {
+      do {
+        try HostThread.start("launch") { [self] in serve(generation) }
+        awaitThread()
+      } catch {
+        state.withLock { $0.results.append(.failure(LaunchFailure(step: .load, observed: "\(error)"))) }
       }
-      return results
+    }
+    return state.withLock { $0.results }
+  }
+
+  /// The number of the next thread; nil if all launches are over.
+  private func beginThread() -> Int? {
+    state.withLock { state in
+      state.begun = SystemClock.now
+      return state.results.count < attempts.count ? state.generation : nil
     }
   }
 
-  private var isOverdue: Bool { SystemClock.now >= begun + budget }
+  /// Waits until all launches are over, or one has outlived its budget and is abandoned with its thread.
+  private func awaitThread() {
+    state.wait { (state) -> Guarded<State>.Look<Void> in
+      if state.results.count == attempts.count { return .done(()) }
+      guard SystemClock.now >= state.begun + budget else { return .again(by: state.begun + budget) }
+      state.results.append(.failure(attempts[state.results.count].abandon(budget)))
+      state.generation += 1
+      return .done(())
+    }
+  }
 
   private func serve(_ generation: Int) {
     while let attempt = next(generation) {
       let result = attempt.perform()
-      monitor.locked {
-        guard generation == self.generation else { return }
-        results.append(result)
-        if results.count == attempts.count { monitor.signal() }
+      state.withLock { state in
+        guard generation == state.generation else { return }
+        state.results.append(result)
+        if state.results.count == attempts.count { self.state.signal() }
       }
     }
   }
 
   private func next(_ generation: Int) -> LaunchAttempt? {
-    monitor.locked {
-      guard generation == self.generation, results.count < attempts.count else { return nil }
-      begun = SystemClock.now
-      return attempts[results.count]
+    state.withLock { state in
+      guard generation == state.generation, state.results.count < attempts.count else { return nil }
+      state.begun = SystemClock.now
+      return attempts[state.results.count]
     }
   }
 }

@@ -2,16 +2,21 @@ import CTaskHost
 import CTaskHostSystem
 import Glibc
 import HostThreads
+import Synchronization
 package import TaskModel
 
-/// A run from its order until its handler has returned. The functions of the host's table operate on it.
+/// A run from its order until its handler has returned. It keeps a ``RunMachine`` inside a lock, and the memory that the plugin is lent.
 ///
-/// Life: `waiting` for its thread → `live` → `closed`, by the handler's return or by force. A closed run refuses all calls.
-/// After force the handler may still be running: the payload and the descriptor live on until it returns, because its thread holds the run.
-package final class LiveRun: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
-  enum Phase { case waiting, live, closed }
-  /// The progress of the single call of the expiration handler.
-  enum Callback { case none, calling(pthread_t), returned }
+/// The functions of the host's table operate on it. A run that is over refuses all calls. After force the handler may still be running:
+/// the payload and the descriptor live on until it returns, because its thread holds the run.
+package final class LiveRun: Sendable {
+  struct State {
+    var machine: RunMachine
+    /// Readable once the run has expired; below 0: not asked for yet.
+    var descriptor: Int32 = -1
+    var payload: LentBytes?
+    var requestID: LentBytes?
+  }
 
   let order: RunOrder
   /// The kinds of all handlers of its plugin.
@@ -19,43 +24,8 @@ package final class LiveRun: @unchecked Sendable {  // reason: everything that c
   package let services: any RunServices
   package let clock: any RunClock
   let sink: @Sendable (LauncherEvent) -> Void
-  /// It expires this long after its `completed` last increased; nil for no stall limit.
-  let stallLimit: Duration?
-  let monitor = Monitor()
-  /// Its handle for plugins; set once, before any other code sees the run.
-  var handle: taskhost_task = 0
-
-  // The following properties are accessed with `monitor` held.
-  var phase = Phase.waiting
-  /// When its budget is spent.
-  var budgetEnd = MonotonicTime.distantFuture
-  /// When it counts as stalled; moves on with progress.
-  var stallEnd = MonotonicTime.distantFuture
-  /// Why it expired; nil if it has not.
-  var stop: StopReason?
-  var expiredAt = MonotonicTime.distantFuture
-  var forceAt = MonotonicTime.distantFuture
-  /// Requested by the host, and not yet performed by a deadline thread.
-  var requestedStop: StopReason?
-  var requestedForce: StopReason?
-  /// It expired, and the `expired` event is still to be sent by the code that takes it from here.
-  var unannounced: StopReason?
-  /// It was closed by force while its handler ran, and the resulting events are not sent yet.
-  var isBeingAbandoned = false
-  var expirationHandler: taskhost_expiration_handler?
-  var expirationContext: UnsafeMutableRawPointer?
-  var callback = Callback.none
-  var eventDescriptor: Int32 = -1
-  var payload: UnsafeMutableRawPointer?
-  var requestID: UnsafePointer<CChar>?
-  var highestCompleted: UInt64 = 0
-  /// The number of its handler's thread, once the handler runs.
-  private var thread: Int32?
-  var report = RunReport()
-  /// Limits log lines: a run that logs endlessly must not fill the host's log or occupy its thread.
-  var lines = RateAllowance(burst: Limits.logBurst, perSecond: Limits.logRate)
-  /// Limits progress reports; the last progress comes with its end.
-  var progressReports = RateAllowance(burst: Limits.progressBurst, perSecond: Limits.progressRate)
+  private let state: Guarded<State>
+  private let assignedHandle = Atomic<taskhost_task>(0)
 
   init(
     order: RunOrder, kinds: [TaskIdentifier: TaskKind] = [:], stallLimit: Duration?, services: any RunServices,
@@ -63,149 +33,141 @@ package final class LiveRun: @unchecked Sendable {  // reason: everything that c
   ) {
     self.order = order
     self.kinds = kinds
-    self.stallLimit = stallLimit
     self.services = services
     self.clock = clock
     self.sink = sink
+    state = Guarded(State(machine: RunMachine(order, stallLimit: stallLimit, limitsReports: clock.limitsReports)))
   }
 
-  deinit {
-    if eventDescriptor >= 0 { Glibc.close(eventDescriptor) }
-    free(payload)
-    free(UnsafeMutablePointer(mutating: requestID))
+  deinit { state.withLock { if $0.descriptor >= 0 { Glibc.close($0.descriptor) } } }
+
+  /// Its handle for plugins; set once, before any other code sees the run.
+  var handle: taskhost_task {
+    get { assignedHandle.load(ordering: .relaxed) }
+    set { assignedHandle.store(newValue, ordering: .relaxed) }
   }
 
   package var context: RunReference { RunReference(run: order.run, request: order.request, identifier: order.contract.identifier) }
 
-  /// How a run ended, for the sink.
-  struct End {
-    let ending: RunEnding
-    let report: RunReport
-    /// A line of the host at the end of its log, to be reported.
-    let lastLine: LogLine?
-    /// Its `expired` event, if not sent yet.
-    let unannounced: StopReason?
-    /// Whether it was closed by force while its handler still runs.
-    let isAbandoned: Bool
-  }
-
-  /// Starts the clock before the handler is called.
-  ///
-  /// - Returns: When it expires by itself. Nil if it was stopped or taken back while it waited, and is not to be called.
-  /// - Parameter thread: The number of the calling thread, which will call it.
-  func begin(on thread: Int32) -> MonotonicTime? {
-    monitor.locked {
-      guard phase == .waiting else { return nil }
-      phase = .live
-      self.thread = thread
-      let now = clock.now
-      if let budget = order.contract.budget { budgetEnd = now + budget }
-      if let stallLimit { stallEnd = now + stallLimit }
-      return deadline
+  /// Takes note of what happens; the caller carries the effects out.
+  func handle(_ event: RunMachine.Event) -> [RunMachine.Effect] {
+    let now = clock.now
+    return state.withLock { state in
+      let effects = state.machine.handle(event, at: now)
+      guard case .rouse? = effects.first else { return effects }
+      if state.descriptor >= 0, state.machine.report.stopReason != nil { _ = taskhost_system_event_set(state.descriptor) }
+      self.state.broadcast()
+      return effects
     }
   }
 
-  /// The current thread of its handler; nil if it was not called yet, or the run has ended.
-  var threadOfLiveHandler: Int32? { monitor.locked { phase == .live ? thread : nil } }
-
-  /// The resources that the handler's call used.
-  struct Usage {
-    var began: WallTime
-    var handlerTime: Duration
-    var cpuTime: Duration
-    /// Bytes; nil means not measured.
-    var peakMemory: Int?
+  /// What its machine answers.
+  func ask<Value: Sendable, Failure: Error>(_ question: (RunMachine) throws(Failure) -> Value) throws(Failure) -> Value {
+    try state.withLock { (state) throws(Failure) in try question(state.machine) }
   }
 
-  /// Ends the run after its handler returned. Nil if it was already closed by force.
-  func end(result: taskhost_result, usage: Usage) -> End? {
-    monitor.locked {
-      guard phase != .closed else { return nil }
-      note(usage)
-      let decoded = TaskResult(result)
-      if case .outOfRange(let value) = decoded {
-        let flaw = "the handler returned \(value), which is not a taskhost_result"
-        report.message = report.message.map { "\($0) (\(flaw))" } ?? flaw
+  // MARK: The plugin's calls, on any thread
+
+  /// Runs `body` with the lock held if the run is live; throws `stale` otherwise.
+  func whileLive<Value: Sendable>(_ body: (inout State) throws(CallFailure) -> Value) throws(CallFailure) -> Value {
+    try state.withLock { (state) throws(CallFailure) in
+      guard state.machine.isLive else { throw .stale }
+      return try body(&state)
+    }
+  }
+
+  /// The payload followed by a 0 byte; the run owns the memory.
+  func payloadBytes() throws(CallFailure) -> LentBytes {
+    try whileLive { (state) throws(CallFailure) in
+      if let lent = state.payload { return lent }
+      let lent = try LentBytes(order.payload)
+      state.payload = lent
+      return lent
+    }
+  }
+
+  /// The request's id; the run owns the memory.
+  func requestIDText() throws(CallFailure) -> LentBytes {
+    try whileLive { (state) throws(CallFailure) in
+      if let lent = state.requestID { return lent }
+      let lent = try LentBytes(Array(order.request.description.utf8))
+      state.requestID = lent
+      return lent
+    }
+  }
+
+  /// Whole milliseconds until expiration: positive before the run has expired, 0 or negative afterwards.
+  func remainingMilliseconds() throws(CallFailure) -> Int64 {
+    try ask { (run) throws(CallFailure) in try run.remainingMilliseconds(at: clock.now) }
+  }
+
+  /// Whole milliseconds until the forced stop; before expiration, the whole grace.
+  func graceMilliseconds() throws(CallFailure) -> Int64 {
+    try ask { (run) throws(CallFailure) in try run.graceMilliseconds(at: clock.now) }
+  }
+
+  /// The descriptor that is readable once the run has expired; the run closes it.
+  func descriptor() throws(CallFailure) -> Int32 {
+    try whileLive { (state) throws(CallFailure) in
+      if state.descriptor < 0 {
+        state.descriptor = taskhost_system_event_create()
+        guard state.descriptor >= 0 else { throw CallFailure(.unavailable, "no descriptor is left: \(String(cString: strerror(errno)))") }
+        if state.machine.report.stopReason != nil { _ = taskhost_system_event_set(state.descriptor) }
       }
-      return closed(.returned(decoded, stop: stop))
+      return state.descriptor
     }
   }
 
-  /// Ends the run after its handler ended its thread instead of returning. Nil if it was already closed by force.
-  func vanish(usage: Usage) -> End? {
-    monitor.locked {
-      guard phase != .closed else { return nil }
-      note(usage)
-      report.message = "the handler ended its thread (pthread_exit) instead of returning"
-      return closed(.returned(.retry, stop: stop))
+  /// Sleeps without holding the lock. Throws `expired` as soon as the run expires, `stale` as soon as it is over.
+  func sleep(_ duration: Duration) throws(CallFailure) {
+    let end = clock.now + duration
+    try wait { (state) throws(CallFailure) in
+      guard state.machine.isLive else { throw .stale }
+      guard state.machine.report.stopReason == nil else { throw CallFailure(.expired, "the run has expired") }
+      return clock.now < end ? .again(by: end) : .done(())
     }
   }
 
-  /// With the lock held.
-  private func note(_ usage: Usage) {
-    report.began = usage.began
-    report.handlerTime = usage.handlerTime
-    report.cpuTime = usage.cpuTime
-    report.peakMemory = usage.peakMemory
+  /// Records progress, and reports it unless the rate limit is reached.
+  func advance(_ progress: RunProgress) throws(CallFailure) {
+    tell(try whileLive { (state) throws(CallFailure) in try state.machine.advance(progress, at: clock.now) })
   }
 
-  /// Ends a run that cannot begin as a RETRY with the reason. Nil if it had already ended.
-  func abandonStart(_ reason: String) -> End? {
-    monitor.locked {
-      guard phase != .closed else { return nil }
-      report.message = reason
-      return closed(.returned(.retry, stop: stop))
+  /// Keeps and reports a log line, unless the rate limit is reached.
+  func log(_ line: LogLine) throws(CallFailure) {
+    tell(try whileLive { (state) throws(CallFailure) in try state.machine.log(line, at: clock.now) })
+  }
+
+  private func tell(_ effects: [RunMachine.Effect]) { for case .tell(let event) in effects { sink(event) } }
+
+  /// Changes the report of the run.
+  func change(_ body: (inout RunReport) -> Void) throws(CallFailure) {
+    let report = try whileLive { state in
+      body(&state.machine.report)
+      return state.machine.report
     }
+    clock.changed(report, of: self)
   }
 
-  /// Takes the run back: its handler is not called. Returns false if it has begun or ended.
-  func withdraw() -> Bool {
-    monitor.locked {
-      guard phase == .waiting else { return false }
-      phase = .closed
-      return true
-    }
-  }
-
-  /// Closes the run although its handler has not returned. Nil if it had already ended.
+  /// The header's set_expiration_handler: sets, or clears with NULL.
   ///
-  /// If the handler still runs, ``abandonmentIsTold()`` follows.
-  ///
-  /// - Parameter trouble: Where its handler hangs.
-  func close(byForce reason: StopReason, trouble: String?) -> End? {
-    monitor.locked {
-      guard phase != .closed else { return nil }
-      isBeingAbandoned = phase == .live
-      if stop == nil { stop = reason }
-      report.forced = true
-      report.trouble = trouble
-      if eventDescriptor >= 0 { _ = taskhost_system_event_set(eventDescriptor) }
-      return closed(.forced(reason), isAbandoned: isBeingAbandoned)
+  /// Clearing waits for a call on another thread, also after force, since the call's context may be on the run's stack.
+  func setExpirationHandler(_ handler: taskhost_expiration_handler?, context: UnsafeMutableRawPointer?) throws(CallFailure) {
+    let call = handler.map { ExpirationCall(handler: $0, context: context) }
+    try wait { (state) throws(CallFailure) in
+      if let call { return .done(try state.machine.set(call)) }
+      if state.machine.isExpirationHandlerRunning(apartFrom: pthread_self()) { return .again() }
+      return .done(try state.machine.clearExpirationHandler())
     }
   }
 
-  /// With the lock held: sleepers learn that the run is over.
-  private func closed(_ ending: RunEnding, isAbandoned: Bool = false) -> End {
-    phase = .closed
-    let dropped = droppedLines()
-    if let dropped { keep(dropped) }
-    report.stopReason = stop
-    if stop != nil { report.stopStage = isAbandoned ? .abandoned : .asked }
-    defer { unannounced = nil }
-    monitor.broadcast()
-    return End(ending: ending, report: report, lastLine: dropped, unannounced: unannounced, isAbandoned: isAbandoned)
+  private func wait(_ look: (inout State) throws(CallFailure) -> Guarded<State>.Look<Void>) throws(CallFailure) {
+    try state.wait(pausing: { clock.wait($0, until: $1, for: self) }) { (state) throws(CallFailure) in try look(&state) }
   }
 
-  /// Called when the events of the run's abandonment have been sent.
-  func abandonmentIsTold() {
-    monitor.locked {
-      isBeingAbandoned = false
-      monitor.broadcast()
-    }
-  }
-
-  /// Waits for ``abandonmentIsTold()``: the events of the handler's late return must not overtake it.
-  func awaitAbandonmentTold() {
-    monitor.locked { while isBeingAbandoned { monitor.wait() } }
+  /// Calls the expiration handler; may never return.
+  func perform(_ call: ExpirationCall, reason: StopReason) -> [RunMachine.Effect] {
+    ThreadExit.whileServing(order.run) { call.handler(handle, reason.code, call.context) }
+    return handle(.expirationHandlerReturned)
   }
 }

@@ -8,7 +8,7 @@ public import TaskModel
 /// cannot end one of its threads.
 public enum PluginImage {
   /// Plugins launch one at a time. A launch waits for its turn before its budget begins.
-  private static let turn = Monitor()
+  private static let turn = Guarded(())
 
   /// Loads the file and calls its launch function; calls it again if it asked for settings before the host knew its identifier.
   ///
@@ -21,7 +21,7 @@ public enum PluginImage {
   ///
   /// - Returns: An outcome for each, in their order.
   public static func launch(_ orders: [LaunchOrder], budget: Duration) -> [Result<LaunchedPlugin, LaunchFailure>] {
-    turn.locked { LaunchBatch(orders.map(LaunchAttempt.init), budget: budget).outcomes() }
+    turn.withLock { _ in LaunchBatch(orders.map(LaunchAttempt.init), budget: budget).outcomes() }
   }
 
   /// Loads the file and calls its launch function on the calling thread, which is the process's first. Libdispatch and Foundation take the
@@ -53,27 +53,16 @@ public enum PluginImage {
 
   /// As the public one, with another limit.
   static func shutDown(_ hooks: [ShutdownHook], limit: Duration) -> Int {
-    let monitor = Monitor()
-    let left = Counter(hooks.count)
+    let left = Guarded(hooks.count)
     for hook in hooks {
       let call: @Sendable () -> Void = {
         hook.function()
-        monitor.locked {
-          left.value -= 1
-          monitor.broadcast()
-        }
+        left.withLock { $0 -= 1 }
+        left.signal()
       }
-      do { try HostThread.start("shutdown", call) } catch { monitor.locked { left.value -= 1 } }
+      do { try HostThread.start("shutdown", call) } catch { left.withLock { $0 -= 1 } }
     }
-    let deadline = SystemClock.now + limit
-    return monitor.locked {
-      while left.value > 0, monitor.wait(until: deadline) {}
-      return left.value
-    }
-  }
-
-  private final class Counter: @unchecked Sendable {  // reason: touched with the monitor of `shutDown` held
-    var value: Int
-    init(_ value: Int) { self.value = value }
+    _ = left.wait(until: SystemClock.now + limit) { (left) -> Int? in left == 0 ? 0 : nil }
+    return left.withLock { $0 }
   }
 }

@@ -27,8 +27,8 @@ struct RunMeter {
   }
 
   /// The resources used so far.
-  func read() -> LiveRun.Usage {
-    var usage = LiveRun.Usage(began: began, handlerTime: SystemClock.now - start, cpuTime: Self.cpuTime(scope) - cpu)
+  func read() -> RunUsage {
+    var usage = RunUsage(began: began, handlerTime: SystemClock.now - start, cpuTime: Self.cpuTime(scope) - cpu)
     if isMeasuringMemory { usage.peakMemory = PeakMemory.shared.read(after: usage.handlerTime) }
     return usage
   }
@@ -41,23 +41,29 @@ struct RunMeter {
   }
 }
 
+/// The resources that a handler's call used.
+struct RunUsage: Sendable {
+  var began: WallTime
+  var handlerTime: Duration
+  var cpuTime: Duration
+  /// Bytes; nil means not measured.
+  var peakMemory: Int?
+}
+
 /// The peak resident memory of this process. Reading it takes longer than a short run, so short runs share a reading.
-private final class PeakMemory: @unchecked Sendable {  // reason: what changes is touched with `monitor` held
+private final class PeakMemory: Sendable {
   static let shared = PeakMemory()
-  private let monitor = Monitor()
-  private var known: Int?
-  private var knownAt = MonotonicTime(nanoseconds: 0)
+  private let known = Guarded((peak: Int?.none, at: MonotonicTime(nanoseconds: 0)))
   private static let validity = Duration.milliseconds(50)
 
   /// Bytes; nil if the kernel does not say.
   func read(after handlerTime: Duration) -> Int? {
-    monitor.locked {
+    known.withLock { known in
       let now = SystemClock.now
-      if handlerTime < Self.validity, known != nil, now - knownAt < Self.validity { return known }
+      if handlerTime < Self.validity, known.peak != nil, now - known.at < Self.validity { return known.peak }
       let peak = taskhost_process_peak_resident(0)
-      known = peak == 0 ? nil : Int(clamping: peak)
-      knownAt = now
-      return known
+      known = (peak == 0 ? nil : Int(clamping: peak), now)
+      return known.peak
     }
   }
 }

@@ -46,7 +46,7 @@ final class RunTable: Sendable {
   /// The run that `handle` names, if it is live this moment.
   func live(_ handle: taskhost_task) throws(CallFailure) -> LiveRun {
     let run = try find(handle)
-    try run.whileLive {}
+    try run.whileLive { _ in }
     return run
   }
 
@@ -91,8 +91,8 @@ final class RunTable: Sendable {
     guard let run else { throw .stale }
     run.clock.enters(run)
     // A run that is just leaving the table is asked for its grace itself.
-    guard let end = end ?? run.endOfGrace else {
-      try run.whileLive {}
+    guard let end = end ?? run.ask(\.endOfGrace) else {
+      try run.whileLive { _ in }
       return run
     }
     guard run.clock.now < end else { throw .stale }
@@ -102,7 +102,7 @@ final class RunTable: Sendable {
   /// Makes the run's handle stale, except for the requests of one that has expired. `stillRunning`: it was closed by force; ``forget(_:)``
   /// follows when its handler returns.
   func leave(_ run: LiveRun, stillRunning: Bool) {
-    let end = stillRunning ? nil : run.endOfGrace
+    let end = stillRunning ? nil : run.ask(\.endOfGrace)
     entries.withLock { entries in
       let slot = Int(run.handle >> 48)
       guard slot < entries.runs.count, entries.runs[slot] === run else { return }

@@ -7,26 +7,24 @@ import TaskModel
 ///
 /// An idle thread is kept for a while, because waking it costs a tenth of creating one. The thread that was busy last is woken first, so
 /// that unneeded threads end. A thread whose run was stopped by force is never used again: it ends when the handler returns.
-final class RunThreads: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
+final class RunThreads: Sendable {
   /// Where an idle thread waits for its run.
-  private final class Seat {
-    let monitor = Monitor()
-    var run: LiveRun?
+  private typealias Seat = Guarded<LiveRun?>
 
-    func give(_ run: LiveRun) {
-      monitor.locked {
-        self.run = run
-        monitor.signal()
-      }
-    }
+  private struct State {
+    /// Runs that wait for a thread; none while one is idle.
+    var queue = Deque<LiveRun>()
+    var idle: [Seat] = []
+    /// The number of busy, idle and starting threads, without those whose run was stopped by force.
+    var threads = 0
+    var starting = 0
 
-    /// Nil if `deadline` came.
-    func take(by deadline: MonotonicTime) -> LiveRun? {
-      monitor.locked {
-        while run == nil, monitor.wait(until: deadline) {}
-        defer { run = nil }
-        return run
-      }
+    /// The number of threads to create for waiting runs; they count as existing.
+    mutating func claimThreads(limit: Int) -> Int {
+      let missing = max(0, min(queue.count - starting, limit - threads))
+      threads += missing
+      starting += missing
+      return missing
     }
   }
 
@@ -35,13 +33,7 @@ final class RunThreads: @unchecked Sendable {  // reason: everything that change
   private let idleness: IdleAllowance
   private let execute: @Sendable (LiveRun) -> Bool
   private let refuse: @Sendable ([LiveRun], String) -> Void
-  private let monitor = Monitor()
-  /// Runs that wait for a thread; none while one is idle.
-  private var queue = Deque<LiveRun>()
-  private var idle: [Seat] = []
-  /// The number of busy, idle and starting threads, without those whose run was stopped by force.
-  private var threads = 0
-  private var starting = 0
+  private let state = Guarded(State())
 
   /// - Parameters:
   ///   - limit: The maximum number of threads. Further runs wait for a thread to become free.
@@ -61,30 +53,27 @@ final class RunThreads: @unchecked Sendable {  // reason: everything that change
 
   /// Gives each run a thread, an idle one first.
   func start(_ runs: [LiveRun]) {
-    monitor.lock()
-    for run in runs {
-      if let seat = idle.popLast() { seat.give(run) } else { queue.append(run) }
+    let missing = state.withLock { state in
+      for run in runs {
+        if let seat = state.idle.popLast() {
+          seat.withLock { $0 = run }
+          seat.signal()
+        } else {
+          state.queue.append(run)
+        }
+      }
+      return state.claimThreads(limit: limit)
     }
-    let missing = claimThreads()
-    monitor.unlock()
     makeThreads(missing)
   }
 
   /// Replaces a thread whose run was stopped by force, if runs wait.
   func abandonThread() {
-    let missing = monitor.locked {
-      threads -= 1
-      return claimThreads()
+    let missing = state.withLock { state in
+      state.threads -= 1
+      return state.claimThreads(limit: limit)
     }
     makeThreads(missing)
-  }
-
-  /// With the lock held: the number of threads to create for waiting runs; they count as existing.
-  private func claimThreads() -> Int {
-    let missing = max(0, min(queue.count - starting, limit - threads))
-    threads += missing
-    starting += missing
-    return missing
   }
 
   private func makeThreads(_ count: Int) {
@@ -95,22 +84,22 @@ final class RunThreads: @unchecked Sendable {  // reason: everything that change
 
   /// If no thread is left, the waiting runs end immediately; otherwise they wait for the existing threads.
   private func threadNotMade(_ reason: String) {
-    let stranded = monitor.locked { () -> [LiveRun] in
-      threads -= 1
-      starting -= 1
-      guard threads == 0 else { return [] }
-      defer { queue.removeAll() }
-      return Array(queue)
+    let stranded = state.withLock { state -> [LiveRun] in
+      state.threads -= 1
+      state.starting -= 1
+      guard state.threads == 0 else { return [] }
+      defer { state.queue.removeAll() }
+      return Array(state.queue)
     }
     if !stranded.isEmpty { refuse(stranded, reason) }
   }
 
   /// Removes waiting runs that must not begin.
-  func forget(_ runs: Set<ObjectIdentifier>) { monitor.locked { queue.removeAll { runs.contains(ObjectIdentifier($0)) } } }
+  func forget(_ runs: Set<ObjectIdentifier>) { state.withLock { $0.queue.removeAll { runs.contains(ObjectIdentifier($0)) } } }
 
   private func serve() {
-    let seat = Seat()
-    monitor.locked { starting -= 1 }
+    let seat = Seat(nil)
+    state.withLock { $0.starting -= 1 }
     while let run = next(seat) {
       // An abandoned thread no longer counts.
       guard execute(run) else { return }
@@ -119,23 +108,22 @@ final class RunThreads: @unchecked Sendable {  // reason: everything that change
 
   /// The next run; nil if none came in time. Then the thread no longer counts.
   private func next(_ seat: Seat) -> LiveRun? {
-    monitor.lock()
-    if let run = queue.popFirst() {
-      monitor.unlock()
-      return run
+    let queued = state.withLock { state -> LiveRun? in
+      if let run = state.queue.popFirst() { return run }
+      state.idle.append(seat)
+      return nil
     }
-    idle.append(seat)
-    monitor.unlock()
+    if let queued { return queued }
     let time = idleness.enter()
     defer { idleness.leave() }
-    if let run = seat.take(by: SystemClock.now + time) { return run }
-    let isFree = monitor.locked { () -> Bool in
-      guard let position = idle.firstIndex(where: { $0 === seat }) else { return false }
-      idle.remove(at: position)
-      threads -= 1
+    if let run = seat.wait(until: SystemClock.now + time, for: { $0.take() }) { return run }
+    let isFree = state.withLock { state in
+      guard let position = state.idle.firstIndex(where: { $0 === seat }) else { return false }
+      state.idle.remove(at: position)
+      state.threads -= 1
       return true
     }
     // If the seat was taken at the last moment, its run is already there.
-    return isFree ? nil : seat.take(by: .distantFuture)
+    return isFree ? nil : seat.withLock { $0.take() }
   }
 }

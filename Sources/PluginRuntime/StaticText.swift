@@ -4,28 +4,18 @@ import TaskModel
 
 /// Texts that live as long as the process, for answers that are never NULL.
 enum StaticText {
-  // reason: written once before any other code can see it, never freed, never written again
-  nonisolated(unsafe) static let empty: UnsafePointer<CChar> = make("")
+  private static let emptyText: StaticString = ""
+  static var empty: UnsafePointer<CChar> { UnsafeRawPointer(emptyText.utf8Start).assumingMemoryBound(to: CChar.self) }
 
-  private static let monitor = Monitor()
-  // reason: touched with `monitor` held
-  nonisolated(unsafe) private static var identifiers: [TaskIdentifier: UnsafePointer<CChar>] = [:]
+  private static let identifiers = Guarded<[TaskIdentifier: LentBytes]>([:])
 
   /// An identifier that runs. Each is kept forever: plugins are few and stay.
-  static func of(_ identifier: TaskIdentifier) -> UnsafePointer<CChar> {
-    monitor.locked {
+  static func of(_ identifier: TaskIdentifier) throws(CallFailure) -> UnsafePointer<CChar> {
+    try identifiers.withLock { (identifiers) throws(CallFailure) in
       if let text = identifiers[identifier] { return text }
-      let text = make(identifier.rawValue)
+      let text = try LentBytes(Array(identifier.rawValue.utf8))
       identifiers[identifier] = text
       return text
-    }
-  }
-
-  /// A copy of `text` that is never freed.
-  private static func make(_ text: String) -> UnsafePointer<CChar> {
-    let bytes = Array(text.utf8CString)
-    let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)
-    copy.initialize(from: bytes, count: bytes.count)
-    return UnsafePointer(copy)
+    }.text
   }
 }

@@ -32,7 +32,7 @@ public final class ThreadLauncher: Launcher {
   private let role: Role
   private let state = Guarded(State())
   /// Held while suspension or its end is told, so that the sink learns of them in the order they came about.
-  private let telling = Monitor()
+  private let telling = Guarded(())
   private let clock: any RunClock
   private let deadlines: any RunDeadlines
   private let idleness = IdleAllowance()
@@ -64,10 +64,12 @@ public final class ThreadLauncher: Launcher {
     self.role = role
     self.stallLimit = stallLimit
     self.sink = sink
-    let relay = Relay()
+    let relay = Guarded(Relay())
     self.clock = clock ?? MachineClock()
-    deadlines = try self.clock.deadlines { run in relay.launcher?.carryOut(run) }
-    relay.launcher = self
+    deadlines = try self.clock.deadlines { run in
+      relay.withLock { $0.launcher }?.carryOut(run.handle(.look(on: pthread_self())), of: run)
+    }
+    relay.withLock { $0.launcher = self }
   }
 
   /// Adds the handlers of a plugin that has launched. `contracts` are what it registered with the operator's limits applied.
@@ -80,7 +82,7 @@ public final class ThreadLauncher: Launcher {
         execute: { [self] run in execute(run, with: handler) },
         refuse: { [self] runs, reason in
           sink(.shortage(contract.identifier, reason, .resources))
-          for run in runs where run.withdraw() { giveBack(run) }
+          for run in runs { carryOut(run.handle(.withdraw), of: run) }
         })
       state.withLock { $0.plugins[contract.identifier] = Plugin(handler: handler, kinds: kinds, threads: threads) }
     }
@@ -120,7 +122,7 @@ public final class ThreadLauncher: Launcher {
       }
     }
     for batch in batches { batch.threads.start(batch.runs) }
-    for (run, reason) in refused { if let end = run.abandonStart(reason) { tell(end, of: run) } }
+    for (run, reason) in refused { carryOut(run.handle(.refuse(reason)), of: run) }
     for order in withoutHandle {
       sink(.shortage(order.contract.identifier, "no handle is left for a run: 65,536 are live", .resources))
       sink(.withdrawn(order.run))
@@ -136,34 +138,26 @@ public final class ThreadLauncher: Launcher {
     var waiting: [TaskIdentifier: Set<ObjectIdentifier>] = [:]
     for id in runs {
       guard let run = state.withLock({ $0.live[id] }) else { continue }
-      guard run.withdraw() else {
+      let effects = run.handle(.withdraw)
+      guard !effects.isEmpty else {
         sink(.began(id))
         continue
       }
       waiting[run.order.contract.identifier, default: []].insert(ObjectIdentifier(run))
-      giveBack(run)
+      carryOut(effects, of: run)
     }
     for (identifier, runs) in waiting { state.withLock { $0.plugins[identifier]?.threads }?.forget(runs) }
   }
 
-  /// A run that is withdrawn.
-  private func giveBack(_ run: LiveRun) {
-    deadlines.disarm(run)
-    RunTable.shared.leave(run, stillRunning: false)
-    state.withLock { _ = $0.live.removeValue(forKey: run.order.run) }
-    sink(.withdrawn(run.order.run))
-  }
-
   /// Asks a run to stop, on a deadline thread.
-  public func expire(_ run: RunID, reason: StopReason) { stop(run, reason: reason, force: false) }
+  public func expire(_ run: RunID, reason: StopReason) { ask(run, .expire(reason)) }
 
   /// Ends a run on a deadline thread, and abandons its thread if that is in the handler.
-  public func force(_ run: RunID, reason: StopReason) { stop(run, reason: reason, force: true) }
+  public func force(_ run: RunID, reason: StopReason) { ask(run, .force(reason)) }
 
-  private func stop(_ run: RunID, reason: StopReason, force: Bool) {
+  private func ask(_ run: RunID, _ event: RunMachine.Event) {
     guard let live = state.withLock({ $0.live[run] }) else { return }
-    live.request(stop: reason, force: force)
-    deadlines.arm(live, at: clock.now)
+    carryOut(live.handle(event), of: live)
   }
 
   /// Calls the hooks of the plugins that have no abandoned run: a hook is promised that no run is live.
@@ -187,104 +181,77 @@ public final class ThreadLauncher: Launcher {
 
   /// Returns whether the thread may serve another run.
   private func execute(_ run: LiveRun, with handler: PluginHandler) -> Bool {
-    guard let deadline = run.begin(on: taskhost_crash_thread_number()) else { return true }
     // Before it is told: what is told is never too early for what its record says.
     let began = services.wallTime
-    if run.order.isAhead || run.order.tellsBegin { sink(.began(run.order.run)) }
-    deadlines.arm(run, at: deadline)
+    let effects = run.handle(.begin(thread: taskhost_crash_thread_number()))
+    if effects.isEmpty { return true }
+    carryOut(effects, of: run)
     let isAlone = role == .worker && run.order.contract.maxConcurrentRuns == 1
     let meter = RunMeter(of: isAlone ? .process : .thread, measuringMemory: role == .worker, began: began)
-    let watch = ThreadExit.begin(run) { [self] run in threadVanished(run, meter) }
+    let watch = ThreadExit.begin(run) { [self] run in carryOut(run.handle(.vanished(meter.read())), of: run) }
     let result = handler.call(run)
     ThreadExit.end(watch)
-    guard let end = run.end(result: result, usage: meter.read()) else {
-      threadCameBack(run)
-      return false
-    }
-    finish(run, end)
-    return true
+    carryOut(run.handle(.returned(TaskResult(result), meter.read())), of: run)
+    return !run.ask(\.report.forced)
   }
 
-  /// The handler ended its thread instead of returning: on that thread, as the last it does.
-  private func threadVanished(_ run: LiveRun, _ meter: RunMeter) {
-    let threads = state.withLock { $0.plugins[run.order.contract.identifier]?.threads }
-    if let end = run.vanish(usage: meter.read()) {
-      threads?.abandonThread()
-      finish(run, end)
-    } else {
-      threadCameBack(run)
+  /// Does what the run's machine wants done.
+  private func carryOut(_ effects: [RunMachine.Effect], of run: LiveRun) {
+    for effect in effects {
+      switch effect {
+      case .rouse: break
+      case .arm(let time): deadlines.arm(run, at: time)
+      case .tell(let event): sink(event)
+      case .callExpirationHandler(let call, let reason): carryOut(run.perform(call, reason: reason), of: run)
+      case .force(let reason): force(run, reason)
+      case .leave: leave(run)
+      case .suspend: suspend(run)
+      case .replaceThread: state.withLock { $0.plugins[run.order.contract.identifier]?.threads }?.abandonThread()
+      case .confirmTold: carryOut(run.handle(.abandonmentTold), of: run)
+      case .resume: resume(run)
+      }
     }
   }
 
-  private func finish(_ run: LiveRun, _ end: LiveRun.End) {
+  /// A run that is over.
+  private func leave(_ run: LiveRun) {
     deadlines.disarm(run)
     RunTable.shared.leave(run, stillRunning: false)
     state.withLock { _ = $0.live.removeValue(forKey: run.order.run) }
-    tell(end, of: run)
   }
 
-  private func tell(_ end: LiveRun.End, of run: LiveRun) {
-    if let reason = end.unannounced { sink(.expired(run.context, reason)) }
-    if let line = end.lastLine { sink(.log(run.context, line)) }
-    sink(.ended(run.order.run, end.ending, end.report))
-  }
-
-  // MARK: Expiration and force, on a deadline thread
-
-  private func carryOut(_ run: LiveRun) {
-    switch run.due(at: clock.now) {
-    case .nothing(let next): deadlines.arm(run, at: next)
-    case .announce(let reason, let next):
-      deadlines.arm(run, at: next)
-      sink(.expired(run.context, reason))
-    case .expired(let reason, nil, let next):
-      deadlines.arm(run, at: next)
-      sink(.expired(run.context, reason))
-    case .expired(let reason, let call?, _):
-      // The handler does not wait for the sink and need not return: another deadline thread sends the event and arms the forced stop.
-      deadlines.arm(run, at: clock.now)
-      run.perform(call, reason: reason)
-    case .force(let reason): force(run, reason)
-    }
-  }
-
+  /// Closes a run, on a deadline thread.
   private func force(_ run: LiveRun, _ reason: StopReason) {
     var trouble: String?
-    if let number = run.threadOfLiveHandler {
+    if let number = run.ask(\.threadOfLiveHandler) {
       let (name, stack) = StuckThread.look(at: number)
       sink(.stuck(run.context, thread: name, stack: stack))
       // The host ends this process now.
       guard role == .host else { return }
       trouble = "stuck in thread \(name)" + (stack.isEmpty ? ", whose stack could not be read" : "\n\(stack)")
     }
-    guard let end = run.close(byForce: reason, trouble: trouble) else { return }
-    if end.isAbandoned { abandon(run, end) } else { finish(run, end) }
+    carryOut(run.handle(.close(reason, trouble: trouble)), of: run)
   }
 
-  private func abandon(_ run: LiveRun, _ end: LiveRun.End) {
+  /// A run that was closed by force, and its handler still runs.
+  private func suspend(_ run: LiveRun) {
     let identifier = run.order.contract.identifier
     deadlines.disarm(run)
     RunTable.shared.leave(run, stillRunning: true)
-    let threads = telling.locked {
-      let threads = state.withLock { state in
+    telling.withLock { _ in
+      state.withLock { state in
         state.plugins[identifier]?.abandoned += 1
-        state.live.removeValue(forKey: run.order.run)
-        return state.plugins[identifier]?.threads
+        state.live[run.order.run] = nil
       }
       sink(.suspended(identifier, "run \(run.order.run) ignored its expiration; its thread has not returned"))
-      return threads
     }
-    threads?.abandonThread()
-    tell(end, of: run)
-    run.abandonmentIsTold()
   }
 
-  /// Called when the handler of an abandoned run returns late.
-  private func threadCameBack(_ run: LiveRun) {
-    run.awaitAbandonmentTold()
+  /// The handler of an abandoned run has returned late.
+  private func resume(_ run: LiveRun) {
     RunTable.shared.forget(run)
     let identifier = run.order.contract.identifier
-    telling.locked {
+    telling.withLock { _ in
       let left = state.withLock { state in
         state.plugins[identifier]?.abandoned -= 1
         return state.plugins[identifier]?.abandoned ?? 0
@@ -294,7 +261,7 @@ public final class ThreadLauncher: Launcher {
   }
 
   /// Connects the deadline threads, which are created first, with the launcher.
-  private final class Relay: @unchecked Sendable {  // reason: set once, before any run is armed
+  private struct Relay {
     weak var launcher: ThreadLauncher?
   }
 }

@@ -32,12 +32,12 @@ import Testing
       let contract = HandlerContract(identifier: try TaskIdentifier("slots"), kind: .refresh, budget: budget, grace: grace)
       let run = LiveRun(order: bench.order(contract), stallLimit: nil, services: bench.services) { _ in }
       #expect(table.enter(run))
-      _ = run.begin(on: 0)
-      _ = run.due(at: SystemClock.now)
+      _ = run.handle(.begin(thread: 0))
+      _ = run.handle(.look(on: 0))
       return run
     }
     func end(_ run: LiveRun) {
-      _ = run.end(result: taskhost_result(TASKHOST_RETRY), usage: .init(began: SystemClock().wallTime, handlerTime: .zero, cpuTime: .zero))
+      _ = run.handle(.returned(.retry, RunUsage(began: SystemClock().wallTime, handlerTime: .zero, cpuTime: .zero)))
     }
     let expired = try made(budget: .zero, grace: .seconds(600))
     #expect(try table.forRequests(expired.handle) === expired, "it is live")
@@ -57,7 +57,7 @@ import Testing
       #expect(throws: CallFailure.stale) { try table.forRequests(run.handle) }
     }
     let forced = try made(budget: .zero, grace: .seconds(600))
-    _ = forced.close(byForce: .budget, trouble: nil)
+    _ = forced.handle(.close(.budget, trouble: nil))
     table.leave(forced, stillRunning: true)
     #expect(throws: CallFailure.stale) { try table.forRequests(forced.handle) }
     table.forget(forced)
