@@ -1,19 +1,16 @@
 public import TaskModel
 
 /// A value that one thread sets, once, and that others wait for.
-public final class Awaited<Value: Sendable>: @unchecked Sendable {  // reason: `value` is touched with `monitor` held
-  private let monitor = Monitor()
-  private var value: Value?
+public final class Awaited<Value: Sendable>: Sendable {
+  private let value = Guarded<Value?>(nil)
 
   /// Creates one without a value.
   public init() {}
 
   /// Sets the value and wakes all waiting threads.
   public func set(_ value: Value) {
-    monitor.locked {
-      self.value = value
-      monitor.broadcast()
-    }
+    self.value.withLock { $0 = value }
+    self.value.broadcast()
   }
 
   /// Waits for the value.
@@ -22,10 +19,5 @@ public final class Awaited<Value: Sendable>: @unchecked Sendable {  // reason: `
   }
 
   /// Waits for the value, but not past `deadline` of the system's clock; nil if that came first.
-  public func wait(until deadline: MonotonicTime) -> Value? {
-    monitor.locked {
-      while value == nil, monitor.wait(until: deadline) {}
-      return value
-    }
-  }
+  public func wait(until deadline: MonotonicTime) -> Value? { value.wait(until: deadline) { $0 } }
 }

@@ -53,7 +53,7 @@ final class LaunchAttempt: Sendable {
     }
     let launch = unsafeBitCast(entry, to: Function.self)
     let shutdown = dlsym(image, "taskhost_plugin_shutdown").map {
-      ShutdownHook(function: unsafeBitCast($0, to: (@convention(c) () -> Void).self))
+      ShutdownHook(function: unsafeBitCast($0, to: (@convention(c) @Sendable () -> Void).self))
     }
     return launched(try launchKnowing { launch($0, $1) }, shutdown: shutdown, mainQueue: MainQueueServer(of: image))
   }

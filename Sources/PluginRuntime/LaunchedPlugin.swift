@@ -19,8 +19,8 @@ public struct LaunchedPlugin: Sendable {
 
 /// Serves the main queue and the main run loop of the libdispatch and Foundation that a plugin brought along. Without it, `@MainActor` code
 /// of the plugin would hang.
-public struct MainQueueServer: @unchecked Sendable {  // reason: functions' addresses, called once, on the main thread
-  private typealias Function = @convention(c) () -> Void
+public struct MainQueueServer: Sendable {
+  private typealias Function = @convention(c) @Sendable () -> Void
 
   /// The plugin's own function comes first: if Foundation is linked into the plugin, its functions are not visible outside. The main run
   /// loop serves the main queue too.
@@ -42,6 +42,6 @@ public struct MainQueueServer: @unchecked Sendable {  // reason: functions' addr
 }
 
 /// `taskhost_plugin_shutdown` of a plugin.
-public struct ShutdownHook: @unchecked Sendable {  // reason: a function's address, callable from any thread
-  let function: @convention(c) () -> Void
+public struct ShutdownHook: Sendable {
+  let function: @convention(c) @Sendable () -> Void
 }

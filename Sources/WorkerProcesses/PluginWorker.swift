@@ -1,25 +1,26 @@
 import Glibc
 import HostThreads
+import Synchronization
 public import TaskModel
 import WorkerLink
 
-/// One plugin's worker process over time: none, starting, serving, stopping, none again, as its runs need it.
+/// One plugin's worker process over time. It starts when runs need it and ends when they no longer do.
 ///
-/// Time is the host's: it counts each run's budget and grace itself and kills the process group when they are spent, whatever the worker
-/// says or does not say. What is to be done when is ``WorkerMachine``'s; this does it.
+/// The host measures each run's budget and grace itself and kills the process group when they are spent, whatever the worker reports.
+/// ``WorkerMachine`` decides what to do; this class does it.
 public final class PluginWorker: Sendable {
   /// What the workers of one host share.
   struct Surroundings: Sendable {
     let loop: WorkerEventLoop
     let spawner: WorkerSpawner
     let services: any WorkerServices
-    /// nil: there are none.
+    /// Nil if the host has none.
     let cgroups: WorkerCgroups?
     /// Told what happens, on the loop's thread or a caller's; returns promptly.
     let sink: @Sendable (LauncherEvent) -> Void
   }
 
-  /// What came of a launch.
+  /// A plugin that has launched.
   public struct Launch: Sendable {
     /// What it registered.
     public let registrations: [HandlerRegistration]
@@ -29,13 +30,13 @@ public final class PluginWorker: Sendable {
     public let askedForSettings: Bool
     /// Whether it asked which of its requests are pending.
     public let askedForRequests: Bool
-    /// What the kernel could not do to confine it.
+    /// Restrictions that the kernel could not apply, a sentence each.
     public let missing: [String]
   }
 
   struct State: Sendable {
     var machine: WorkerMachine
-    /// nil: there is none.
+    /// Nil if no process exists.
     var process: WorkerProcess?
   }
 
@@ -45,7 +46,7 @@ public final class PluginWorker: Sendable {
   let policy: any LaunchPolicy
   let state: Guarded<State>
 
-  /// - Parameter policy: What the host decides while it launches.
+  /// - Parameter policy: Decides what the plugin may have while it launches.
   init(_ spec: WorkerSpec, policy: any LaunchPolicy, surroundings: Surroundings) {
     self.spec = spec
     self.policy = policy
@@ -55,7 +56,7 @@ public final class PluginWorker: Sendable {
 
   // MARK: Commands, on any thread
 
-  /// Starts a process and waits until the plugin has launched in it, or has not. On any thread but the loop's.
+  /// Starts a process and waits until the plugin has launched in it or failed to. Call it on any thread except the loop's.
   public func launch() throws(LaunchFailure) -> Launch {
     handle(.launch)
     return try state.wait { (state) -> Guarded<State>.Look<Result<Launch, LaunchFailure>> in
@@ -63,13 +64,13 @@ public final class PluginWorker: Sendable {
     }.get()
   }
 
-  /// What its processes have to register, where that is known without a launch, and the contracts that its runs are held to.
+  /// Sets what its processes must register, if known before a launch, and the contracts of its runs.
   public func adopt(_ registrations: [HandlerRegistration], contracts: [HandlerContract]) { handle(.adopt(registrations, contracts)) }
 
-  /// Lets the process go that has nothing to do: its shutdown hook is called, then it ends. The next run starts another.
+  /// Ends a process without runs, after its shutdown hook. The next run starts another one.
   public func retire() { handle(.retire) }
 
-  /// Asks the process to end, for ever; whoever launched it last calls this when it is not to be used.
+  /// Ends the process for good. Whoever launched it last calls this when it is no longer needed.
   public func close() { handle(.close) }
 
   func start(_ orders: [RunOrder]) { handle(.start(orders)) }
@@ -79,23 +80,23 @@ public final class PluginWorker: Sendable {
 
   // MARK: Questions, on any thread
 
-  /// What of its limits and entitlements nothing enforces here, a sentence each, as its last process found; none before there was one.
+  /// Limits and entitlements that nothing enforces here, a sentence each, as its last process reported; empty before the first process.
   public var unenforced: [String] { state.withLock { $0.machine.missing } }
 
-  /// Who the plugin says it is, also where its launch failed after it had said so.
+  /// The identifier that the plugin registered or tried to register, even if its launch failed afterwards.
   public var claimedIdentifier: TaskIdentifier? { state.withLock { $0.machine.asked } }
 
-  /// The process it has now; nil: none.
+  /// Its process; nil if it has none.
   public var processID: Int32? { state.withLock { $0.process?.processID } }
 
-  /// Waits for the end of the process; false: it has not come.
+  /// Waits for the end of the process. Returns false if `deadline` came first.
   func hasEnded(by deadline: MonotonicTime) -> Bool {
     state.wait(until: deadline) { (state) -> Bool? in state.machine.phase == .none ? true : nil } ?? false
   }
 
   // MARK: What happens, and what is done for it
 
-  /// - Parameter process: Whose event it is; that of a process that is gone is nobody's. nil: it is not a process's.
+  /// - Parameter process: The process that the event comes from, if any. Events of an earlier process are ignored.
   private func handle(_ event: WorkerMachine.Event, from process: WorkerProcess? = nil) {
     let (effects, present) = state.withLock { state -> ([WorkerMachine.Effect], WorkerProcess?) in
       if let process, process !== state.process { return ([], nil) }
@@ -113,8 +114,8 @@ public final class PluginWorker: Sendable {
     }
   }
 
-  /// Has the machine handle an event, and does to the process what comes of it before another thread's event can come: what is sent is sent
-  /// in the order it was decided.
+  /// Has the machine handle an event, and carries out the effects on the process before another thread's event can come. So messages are
+  /// sent in the order in which they were decided.
   private func apply(_ event: WorkerMachine.Event, to state: inout State) -> [WorkerMachine.Effect] {
     let now = Moment.now(in: state.process)
     switch event {
@@ -144,8 +145,11 @@ public final class PluginWorker: Sendable {
     return effects
   }
 
+  /// Numbers the processes of this host, to tell what one incident ended from what another did.
+  private static let incidents = Atomic<UInt64>(0)
+
   private func spawn() {
-    let incident = IncidentNumbers.next()
+    let incident = Self.incidents.add(1, ordering: .relaxed).newValue
     surroundings.spawner.perform { [self] in
       do throws(WorkerSpawn.Failure) {
         let process = try WorkerProcess(spec, number: incident, loop: surroundings.loop, cgroups: surroundings.cgroups, owner: self)
@@ -204,10 +208,9 @@ extension PluginWorker: WorkerProcess.Owner, WorkerEventLoop.Sleeper {
     var message = message
     switch message {
     case .confined(let missing): message = .confined(missing: process.unenforced(missing))
-    // What it printed while it launched is no run's, an unfinished line neither: it has flushed it.
+    // Output of the launch, including an unfinished line, belongs to no run. The worker has flushed it.
     case .launched: process.readOutput()
-    // What it has written by the end of its only run is that run's, an unfinished line too: it has flushed it, and the run is gone from here
-    // afterwards.
+    // Output until the end of its only run, including an unfinished line, belongs to that run, which is unknown here afterwards.
     case .ended(let endings): if state.withLock({ $0.machine.isLast(endings) }) { process.readOutput() }
     case .call(_, let call):
       guard process.beginCall(call) else {
@@ -231,17 +234,5 @@ extension PluginWorker: WorkerProcess.Owner, WorkerEventLoop.Sleeper {
   func due(at now: MonotonicTime) -> MonotonicTime {
     handle(.woken(blockedSince: state.withLock { $0.process }?.isBlockedSince))
     return state.withLock { $0.machine.deadlines.map(\.end).min() ?? .distantFuture }
-  }
-}
-
-/// Numbers the processes of this host, so that what one mishap ended is told from what another did.
-enum IncidentNumbers {
-  private static let last = Guarded<UInt64>(0)
-
-  static func next() -> UInt64 {
-    last.withLock {
-      $0 += 1
-      return $0
-    }
   }
 }

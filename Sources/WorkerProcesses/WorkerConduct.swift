@@ -2,13 +2,12 @@ import HostThreads
 import TaskModel
 import WorkerLink
 
-/// What one worker process has said so far, and what it may say next.
+/// Judges the messages of one worker process by what it has sent before.
 ///
-/// A plugin shares its process with taskhost-worker, so it can send whatever that can: every limit that the worker keeps is kept here again.
-/// What no honest worker ever does is a violation, which ends the process; the limits leave room for what one may have sent, but what has
-/// not arrived yet.
+/// A plugin shares its process with taskhost-worker, so it can send whatever the worker can: the host enforces each of the worker's limits
+/// again. What no honest worker does is a violation and ends the process. The limits leave room for messages that arrive late.
 struct WorkerConduct {
-  /// What a process did that none of ours does: a clause whose subject is the worker.
+  /// What no honest worker does: a clause whose subject is the worker.
   struct Violation: Error, Hashable { let what: String }
 
   private enum Stage { case unconfined, launching, launched }
@@ -17,17 +16,17 @@ struct WorkerConduct {
   private var stage = Stage.unconfined
   private var launchLines = 0
   private var strayLines = 0
-  /// Words about runs that it does not have: of one that has just ended some may be under way.
+  /// Limits messages about unknown runs: a few may be under way when a run ends.
   private var strayWords = RateAllowance(burst: 1000, perSecond: 100)
-  /// What all its runs may add to the host's log.
+  /// Limits the lines of all its runs in the host's log.
   private var lines = RateAllowance(burst: 5000, perSecond: 1000)
   private var droppedLines: UInt64 = 0
-  /// When it was last told how many lines were dropped.
+  /// When dropped lines were last reported.
   private var droppedToldAt: MonotonicTime?
-  /// Lines that it sent since it last said how many it dropped, and how many it said so of in all.
+  /// Lines that it sent since it last reported dropped lines, and the total that it reported.
   private var linesSinceDrop = 0
   private var linesSaidDropped: UInt64 = 0
-  /// Runs that it was sent, and how often it said that it lacked something to begin one.
+  /// Runs that it was sent, and shortages that it reported.
   private var runsSent = 0
   private var shortages = 0
 
@@ -37,13 +36,11 @@ struct WorkerConduct {
   /// Whether it has said that its plugin has launched.
   var hasLaunched: Bool { stage == .launched }
 
-  /// It is sent that many runs.
   mutating func noteSent(_ runs: Int) { runsSent = runsSent.adding(saturating: runs) }
 
-  /// What it launched was found to be right.
   mutating func noteLaunched() { stage = .launched }
 
-  /// Takes note of a message, or says what is wrong with its coming now. What it says of a run is judged by the run.
+  /// Records a message; throws if it must not come now. ``WorkerRun`` judges what it says about a run.
   ///
   /// - Parameter isLeaving: Whether it was asked to end.
   mutating func judge(_ message: WorkerMessage, isLeaving: Bool, at now: MonotonicTime) throws(Violation) {
@@ -78,12 +75,12 @@ struct WorkerConduct {
     }
   }
 
-  /// It spoke of a run that it does not have, or of what lacks.
+  /// Counts a message about an unknown run.
   mutating func noteStrayWord(at now: MonotonicTime) throws(Violation) {
     guard strayWords.pass(at: now) else { throw Violation(what: "it says again and again what means nothing") }
   }
 
-  /// It dropped lines, it says. It does so only while as many wait as may, which it has then sent; and no more than its runs may write.
+  /// The worker reports dropped lines. An honest one drops only when its queue is full, and no more than its runs may write.
   private mutating func noteDropped(_ lines: UInt64, at now: MonotonicTime) throws(Violation) {
     guard lines > 0 else { throw Violation(what: "it reported that no lines were dropped") }
     guard linesSinceDrop >= LinkFormat.waitingLines else { throw Violation(what: "it reported dropped lines that it had room for") }
@@ -98,7 +95,7 @@ struct WorkerConduct {
     droppedLines = droppedLines.adding(saturating: lines)
   }
 
-  /// Runs of an identifier could not begin, it says: each was sent to it, and is given back once.
+  /// The worker reports that a run could not begin: at most once for each run that it was sent.
   mutating func noteShortage() throws(Violation) {
     shortages = shortages.adding(saturating: 1)
     guard shortages <= runsSent else { throw Violation(what: "it lacked something for more runs than it was sent") }
@@ -111,12 +108,11 @@ struct WorkerConduct {
     return false
   }
 
-  /// How many lines were dropped, by the worker or here, since this last gave a number; 0 as well while there is no room for a line about it,
-  /// and for a while after the last.
+  /// Lines dropped by the worker or here since the last report; 0 while there is no room for a report or the last one is too recent.
   mutating func takeDropped(at now: MonotonicTime) -> UInt64 {
     guard droppedLines > 0, droppedToldAt.map({ now - $0 >= Self.dropInterval }) ?? true else { return 0 }
     guard lines.pass(at: now) else {
-      // The line about the dropped ones is none of them.
+      // The report itself does not count as dropped.
       _ = lines.takeRefused()
       return 0
     }
@@ -124,20 +120,19 @@ struct WorkerConduct {
     return takeAllDropped()
   }
 
-  /// The same when the process is gone.
+  /// As ``takeDropped(at:)``, when the process is gone.
   mutating func takeAllDropped() -> UInt64 {
     defer { droppedLines = 0 }
     return droppedLines
   }
 
-  /// More than a worker lets through that may do so much at once, and so much a second: four times that. What it sent arrives late, but
-  /// never early, so this is counted from the start and not within a window.
+  /// Four times what a worker with these limits lets through. Messages arrive late but never early, so the count runs from the start.
   static func most(_ burst: Int, _ perSecond: Int, in time: Duration) -> Int {
     let seconds = Int(clamping: max(.zero, time).wholeMilliseconds / 1000).adding(saturating: 1)
     return perSecond.multiplied(saturatingBy: seconds).adding(saturating: burst).multiplied(saturatingBy: 4)
   }
 
-  /// Denials of the sandbox, which a worker tells 64 of.
+  /// For denials of the sandbox; a worker reports 64.
   private static let strayLineLimit = 1024
   /// Runs that the handlers of one plugin may have at once.
   private static let runsAtOnce = LinkFormat.registrations * Limits.concurrentRuns

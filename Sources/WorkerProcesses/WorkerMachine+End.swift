@@ -1,11 +1,11 @@
 import TaskModel
 
-/// What becomes of runs and of the launch when the process has ended, or there is none.
+/// Runs and the launch after the process has ended or could not start.
 extension WorkerMachine {
-  /// The process has ended: what becomes of the runs that it had. Those that had not begun are given back.
+  /// Ends the runs of a process that has ended. Runs that had not begun are given back.
   mutating func settle(_ last: Present, _ end: WorkerEnd, _ mayHaveBegun: (RunID, UInt64) -> Bool, at now: Moment) {
     if case .launching = phase { return failLaunch(last, end, at: now) }
-    // It crashed in a run: that had begun, whatever its host knows.
+    // The run that it crashed in had begun, whatever the host knows.
     if let named = end.crash?.run { begin(named, at: now) }
     let sent = order.filter { runs[$0]?.isSent ?? false }
     let begun = runsThatBegan(sent, mayHaveBegun)
@@ -16,8 +16,8 @@ extension WorkerMachine {
     untold.removeAll()
   }
 
-  /// Those that have begun, of what counts as running: a place that is free is not yet a handler that is called, and the process may have died
-  /// in between. Where it says that none has begun, all count: its end is somebody's doing.
+  /// The runs that have begun, among those that count as running: the process may have died between a free slot and the handler's call. If
+  /// it reports that none had begun, all count, because some run caused its end.
   private func runsThatBegan(_ sent: [RunID], _ mayHaveBegun: (RunID, UInt64) -> Bool) -> [RunID] {
     let counted = sent.filter { runs[$0]?.began != nil }
     var forced: Set<RunID> = []
@@ -62,7 +62,7 @@ extension WorkerMachine {
     }
   }
 
-  /// The run that the crash cell names has crashed and the others are lost; where it names none, all that had begun have crashed.
+  /// The run that the crash cell names has crashed, and the others are lost. If it names none, all runs that had begun have crashed.
   private mutating func crash(_ begun: [RunID], _ last: Present, _ end: WorkerEnd, at now: Moment) {
     let named = end.crash?.run.flatMap { begun.contains($0) ? $0 : nil }
     endRuns(begun, last, end, at: now) { run, report in
@@ -79,7 +79,7 @@ extension WorkerMachine {
   private mutating func endRuns(
     _ begun: [RunID], _ last: Present, _ end: WorkerEnd, at now: Moment, _ judge: (RunID, inout RunReport) -> RunEnding
   ) {
-    // All are judged by what was so when the process ended.
+    // Judge all runs before removing any.
     for id in begun {
       guard let entry = runs[id] else { continue }
       var report = entry.report(end, isAlone: begun.count == 1, at: now.time)
@@ -102,8 +102,7 @@ extension WorkerMachine {
     fail(LaunchFailure(step: .crashed, observed: observed), last, at: now)
   }
 
-  /// The host could not start a process: who waits for the launch is told, and the runs that waited for it are given back. It is not held
-  /// against the plugin.
+  /// The host could not start a process: fails the launch and gives the waiting runs back. This does not count against the plugin.
   mutating func fail(_ failure: LaunchFailure, lacking cause: ShortageCause, at now: Moment) {
     finishLaunch(.failure(failure))
     isShort = true
@@ -111,7 +110,7 @@ extension WorkerMachine {
     for run in order where remove(run, at: now) != nil { tell(.withdrawn(run)) }
   }
 
-  /// No process could be brought up: who waits for the launch is told, and the runs that waited for it have crashed.
+  /// The plugin failed to launch: fails the launch, and the waiting runs as crashed.
   mutating func fail(_ failure: LaunchFailure, _ last: Present, at now: Moment) {
     finishLaunch(.failure(failure))
     for run in order {

@@ -1,16 +1,16 @@
 import TaskModel
 import WorkerLink
 
-/// What the process says.
+/// Messages of the process.
 extension WorkerMachine {
   typealias Violation = WorkerConduct.Violation
 
-  /// More runs than that are not kept for their submissions.
+  /// The maximum number of runs kept for their submissions.
   static let gracedLimit = 1024
-  /// What a worker lacks for several runs at once is one shortage. Shorter than any wait before it is sent runs again.
+  /// Shortages of several runs within this time count as one. It is shorter than any wait before a worker gets runs again.
   static let shortageInterval = Duration.milliseconds(500)
 
-  /// A process that is killed for a violation is not listened to any more; what another one sent before it died counts.
+  /// Ignores a process that was killed for a violation. What another one sent before it died counts.
   mutating func receive(_ message: WorkerMessage, at now: Moment) {
     if case .killed(.violation) = phase { return }
     let isLeaving =
@@ -39,7 +39,7 @@ extension WorkerMachine {
     case .expired(let run, _), .progress(let run, _), .log(.some(let run), _), .stuck(let run, _, _):
       try hear(message, of: run, at: now)
     case .log(nil, var line):
-      // In a worker that only finds out who the plugin is, it is denied what its own settings may give it.
+      // A worker that only identifies the plugin denies what the plugin's own settings may permit.
       if spec.identifier == nil { line.level = .debug }
       if passesLine(at: now) { output(line) }
     case .call(let number, let call): hear(call, number, at: now)
@@ -51,7 +51,7 @@ extension WorkerMachine {
 
   private mutating func passesLine(at now: Moment) -> Bool { present?.conduct.passLine(at: now.time) ?? false }
 
-  /// It said what need not mean anything any more: some of that is the timing's, much is not.
+  /// Counts a message about a run that is gone: a few are a matter of timing, many are a violation.
   private mutating func noteStray(at now: Moment) throws(Violation) { try present?.conduct.noteStrayWord(at: now.time) }
 
   // MARK: Its launch
@@ -89,7 +89,7 @@ extension WorkerMachine {
   private mutating func hear(_ endings: [WireEnding], at now: Moment) throws(Violation) {
     for ending in endings {
       guard let entry = runs[ending.run], entry.isSent else {
-        // A run that is being forced may have ended in the same moment.
+        // A run may end at the moment it is forced.
         if case .killed = phase { continue }
         throw Violation(what: "it ended a run that it does not have")
       }
@@ -97,7 +97,7 @@ extension WorkerMachine {
       let report = try entry.report(of: ending, at: now)
       _ = remove(ending.run, at: now)
       keepForRequests(entry, expired: entry.stop != nil || report.stopReason != nil, at: now)
-      // Its word of the expiration and its word of the end are sent by two threads, in either order.
+      // Two threads send the expiration and the end, in either order.
       if let reason = report.stopReason, !entry.isExpirationTold { tell(.expired(entry.reference, reason)) }
       tell(.ended(ending.run, ending.ending, report))
     }
@@ -105,7 +105,7 @@ extension WorkerMachine {
     if !endings.isEmpty { relieve() }
   }
 
-  /// A run has ended; if it had expired, its submissions are taken for a while.
+  /// Keeps a run that expired and has ended, so that its submissions are accepted for a while.
   private mutating func keepForRequests(_ entry: WorkerRun, expired: Bool, at now: Moment) {
     if !graced.isEmpty { graced = graced.filter { $0.value.end > now.time } }
     guard expired, graced.count < Self.gracedLimit else { return }
@@ -113,9 +113,9 @@ extension WorkerMachine {
     graced[entry.order.run] = (entry.reference, min(entry.force?.end ?? end, end))
   }
 
-  /// A run that the worker was asked for, or could not begin.
+  /// The worker gives back a run that it was asked for or could not begin.
   private mutating func hearReturn(of run: RunID, at now: Moment) throws(Violation) {
-    // One that ended with its process in this moment is there no more.
+    // It may have ended with its process at this moment.
     guard let entry = runs[run], entry.isSent else { return try noteStray(at: now) }
     guard entry.askedBack != nil || isShort else { throw Violation(what: "it gave back a run that it was not asked for") }
     guard entry.awaitsBegin == entry.order.tellsBegin else { throw Violation(what: "it gave back a run that it had begun") }
@@ -132,7 +132,7 @@ extension WorkerMachine {
     if entry.order.tellsBegin { tell(.began(run)) }
   }
 
-  /// Runs could not begin in the worker; they are given back.
+  /// Runs could not begin in the worker; it gives them back.
   private mutating func hearShortage(of identifier: TaskIdentifier, _ sentence: String, at now: Moment) throws(Violation) {
     guard contracts[identifier] != nil else { throw Violation(what: "it spoke of an identifier that it does not have") }
     try present?.conduct.noteShortage()
@@ -142,7 +142,7 @@ extension WorkerMachine {
     tell(.shortage(identifier, "a run in its worker could not begin: \(sentence)", .resources))
   }
 
-  /// What it says of one run. A run that it does not have may have ended just now: that is not told.
+  /// A message about one run. An unknown run may just have ended; its message is dropped.
   private mutating func hear(_ message: WorkerMessage, of run: RunID, at now: Moment) throws(Violation) {
     guard var entry = runs[run], entry.isSent else { return try noteStray(at: now) }
     switch message {

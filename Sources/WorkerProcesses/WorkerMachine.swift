@@ -1,9 +1,9 @@
 import TaskModel
 import WorkerLink
 
-/// One plugin's worker process over time, as a value: what happens goes in as an event, what is to be done comes out as effects.
+/// One plugin's worker process over time, as a value: events go in, effects come out.
 ///
-/// It reads no clock and reaches nothing outside of itself. ``PluginWorker`` keeps it inside a lock and carries its effects out.
+/// It reads no clock and touches nothing outside itself. ``PluginWorker`` keeps it inside a lock and carries its effects out.
 struct WorkerMachine: Sendable {
   /// Where the process is in its life.
   enum Phase: Hashable {
@@ -11,7 +11,7 @@ struct WorkerMachine: Sendable {
     case none
     /// The spawner was asked for one.
     case spawning
-    /// It loads and launches the plugin.
+    /// It is loading and launching the plugin.
     case launching(until: MonotonicTime)
     /// It has runs.
     case serving
@@ -19,23 +19,23 @@ struct WorkerMachine: Sendable {
     case idle(until: MonotonicTime)
     /// It was asked to end.
     case stopping(until: MonotonicTime)
-    /// It was killed and is not reaped yet.
+    /// It was killed and has not been reaped.
     case killed(Killing)
   }
 
   /// Why the host killed a process.
   enum Killing: Hashable {
-    /// It did not say in time whether its plugin has launched.
+    /// It did not report its launch in time.
     case launchOverdue
-    /// The host ends while it launches.
+    /// The host ended during the launch.
     case hostEnds
-    /// Its launch failed, which has been told.
+    /// Its launch failed, which was already reported.
     case launchFailed
     /// Runs did not stop in their grace.
     case force([RunID: StopReason])
-    /// It did what no worker does: a clause whose subject is the worker.
+    /// It broke the protocol: a clause whose subject is the worker.
     case violation(String)
-    /// It did not end in time when it was asked to.
+    /// It was asked to end and did not in time.
     case shutdownOverdue
   }
 
@@ -45,27 +45,27 @@ struct WorkerMachine: Sendable {
 
     /// Somebody waits for a launch.
     case launch
-    /// What every process has to register, and the contracts that its runs are held to.
+    /// What every process must register, and the contracts of its runs.
     case adopt([HandlerRegistration], [HandlerContract])
     case start([RunOrder])
     case withdraw([RunID])
     case expire(RunID, StopReason)
     case force(RunID, StopReason)
-    /// A process that has no run is to end.
+    /// A process without runs must end.
     case retire
-    /// The process is to end, and no other is started for runs that are left.
+    /// The process must end; no other is started for remaining runs.
     case close
 
-    // What comes of effects.
+    // The results of effects.
 
     /// A process was started; `WorkerConduct` is that of a process that has said nothing.
     case spawned(incident: UInt64, WorkerConduct)
     case spawnFailed(observed: String, ShortageCause)
-    /// A message was not taken: far too much waits for the process, or the system would not send it.
+    /// A message was not sent: too much waits for the process, or the system refused it.
     case sendFailed(HostMessage)
     /// Messages wait because the process has not read since then.
     case blocked(since: MonotonicTime)
-    /// The host's policy lets the plugin have the identifier.
+    /// The host's policy permits the identifier.
     case admitted(TaskIdentifier)
     /// A deadline may have come. `blockedSince` is nil if no message waits.
     case woken(blockedSince: MonotonicTime?)
@@ -75,32 +75,32 @@ struct WorkerMachine: Sendable {
     case received(WorkerMessage)
     /// It wrote a line to its standard output or error.
     case wrote(LogLine)
-    /// It did what no worker does, as was seen outside of its messages.
+    /// It broke the protocol outside its messages.
     case violated(String)
-    /// It has ended and is reaped. `mayHaveBegun` says whether a run may have begun that was sent when so many had begun in it.
+    /// It has ended and was reaped. `mayHaveBegun` says whether a run may have begun that was sent when `since` runs had begun.
     case ended(WorkerEnd, mayHaveBegun: @Sendable (RunID, _ since: UInt64) -> Bool)
   }
 
-  /// What is to be done, in this order. The first five are done before the next event; the order of what is sent depends on it.
+  /// What to do, in this order. The first five happen before the next event, so that messages keep their order.
   enum Effect: Sendable {
-    /// Have a process started: ``Event/spawned(incident:_:)`` or ``Event/spawnFailed(observed:_:)`` follows.
+    /// Start a process: ``Event/spawned(incident:_:)`` or ``Event/spawnFailed(observed:_:)`` follows.
     case spawn
-    /// Tell the new process what it is to load.
+    /// Tell the new process what to load.
     case boot
     case send(HostMessage)
     /// Kill the process group: ``Event/ended(_:mayHaveBegun:)`` follows.
     case kill
-    /// Say ``Event/woken(blockedSince:)`` at that time at the latest.
+    /// Send ``Event/woken(blockedSince:)`` at that time at the latest.
     case wake(at: MonotonicTime)
     case tell(LauncherEvent)
-    /// A line that no launched plugin is known for yet.
+    /// A line of a plugin that has not launched.
     case log(LogLine)
     case answer(WorkerCall, number: UInt64, Answering)
-    /// The outcome of a launch, or the end of the process, is there for whoever waits for it.
+    /// Wake threads that wait for the outcome of a launch or the end of the process.
     case rouse
   }
 
-  /// How a call of the process is answered.
+  /// Who answers a call of the process.
   enum Answering: Sendable {
     case refuse(CallFailure)
     /// By the policy of the launch.
@@ -109,76 +109,76 @@ struct WorkerMachine: Sendable {
     case serve(RunReference)
   }
 
-  /// What is waited for, no longer than until its deadline.
+  /// What a deadline limits.
   enum Timeout: Hashable {
-    /// The word that the plugin has launched.
+    /// The report of the launch.
     case launch
     /// A run for an idle process.
     case idle
-    /// The end of a process that was asked for it.
+    /// The end of a process that was asked to end.
     case shutdown
-    /// That the process reads what it is sent.
+    /// The process reads its messages.
     case reading
-    /// The word whether a run that was asked back has begun.
+    /// The answer whether a run that was asked back has begun.
     case answer(RunID)
-    /// The end of a run: its budget, its grace and some patience.
+    /// The end of a run, after its budget, its grace and some patience.
     case run(RunID)
   }
 
-  /// What is known of the process there is.
+  /// What is known of the current process.
   struct Present: Sendable {
     /// The number of what happens to it.
     let incident: UInt64
     var conduct: WorkerConduct
-    /// The identifiers that it asked for and may have.
+    /// The identifiers that it requested and that were permitted.
     var admitted: Set<TaskIdentifier> = []
-    /// Since when it has not read what waits for it; nil: nothing waits.
+    /// Since when it has not read waiting messages; nil if none wait.
     var blockedSince: MonotonicTime?
   }
 
   let spec: WorkerSpec
   private(set) var phase = Phase.none
-  /// nil: none.
+  /// Nil if no process exists.
   var present: Present?
   var contracts: [TaskIdentifier: HandlerContract] = [:]
-  /// What every process has to register; nil: the first has not launched yet.
+  /// What every process must register; nil until the first has launched.
   var expected: [HandlerRegistration]?
   var runs: [RunID: WorkerRun] = [:]
-  /// The runs in the order they were given.
+  /// The runs in the order of their arrival.
   var order: [RunID] = []
   /// How many runs of each identifier count as running.
   var begun: [TaskIdentifier: Int] = [:]
-  /// Runs that were handed out ahead and have begun, which is to be told. Those whose begin counts are not among them: their worker tells.
+  /// Runs that were handed out ahead and whose begin is still to be reported. The worker itself reports a begin that counts for a rate.
   var untold: [RunID] = []
-  /// Runs that expired and have ended: their submissions are taken until their grace is over.
+  /// Runs that expired and have ended: their submissions are accepted until their grace is over.
   var graced: [RunID: (reference: RunReference, end: MonotonicTime)] = [:]
-  /// The host lacks something; it is told when it has it again.
+  /// Whether the host was told of a shortage that is not over.
   var isShort = false
-  /// When the word of a process that it lacks something for runs of an identifier was last passed on.
+  /// When a shortage of an identifier's runs was last reported.
   var shortageToldAt: [TaskIdentifier: MonotonicTime] = [:]
   var launchOutcome: Result<PluginWorker.Launch, LaunchFailure>?
-  /// What nothing enforces on its last process, a sentence each.
+  /// Restrictions that nothing enforces on its last process, a sentence each.
   var missing: [String] = []
   var askedForSettings = false
   var askedForRequests = false
   /// The first identifier that it registered, or tried to.
   var asked: TaskIdentifier?
   private(set) var isClosing = false
-  /// What is to be done for the event that is being handled.
+  /// The effects of the event that is being handled.
   var effects: [Effect] = []
 
-  /// How long the end of a process may take beyond what it was given.
+  /// How long a process may take to end.
   static let shutdownLimit = Duration.seconds(5)
-  /// How long the host waits for word of a launch beyond its budget, which the worker keeps itself: only a worker that is stopped is late.
+  /// How long the host waits for a launch beyond its budget. The worker enforces the budget itself, so only a stopped worker is late.
   static let launchPatience = Duration.seconds(1)
-  /// How long a worker may leave what it is sent unread.
+  /// How long a worker may leave messages unread.
   static let readLimit = Duration.seconds(10)
-  /// How long a worker may take to say whether runs that it is asked for have begun.
+  /// How long a worker may take to answer whether runs that were asked back have begun.
   static let answerLimit = Duration.seconds(10)
 
   init(_ spec: WorkerSpec) { self.spec = spec }
 
-  /// Takes note of what happens, and says what is to be done. What cannot happen in a phase is left alone.
+  /// Handles an event and returns what to do. An event that cannot happen in a phase is ignored.
   mutating func handle(_ event: Event, at now: Moment) -> [Effect] {
     switch event {
     case .launch:
@@ -198,7 +198,7 @@ struct WorkerMachine: Sendable {
       fail(LaunchFailure(step: .load, observed: observed), lacking: cause, at: now)
       effects.append(.rouse)
     case .sendFailed(.start), .sendFailed(.withdraw), .sendFailed(.answer): violate("what it is sent does not reach it")
-    // Its runs and its end have deadlines.
+    // Deadlines cover its runs and its end.
     case .sendFailed: break
     case .blocked(let since):
       guard phase == .serving else { break }
@@ -213,7 +213,7 @@ struct WorkerMachine: Sendable {
     case .violated(let what): violate(what)
     case .ended(let end, let mayHaveBegun): ended(end, mayHaveBegun, at: now)
     }
-    // Which runs of a killed process had begun, its end says.
+    // The end of a killed process decides which of its runs had begun.
     if case .killed = phase {} else { tellBegins() }
     defer { effects = [] }
     return effects
@@ -243,7 +243,7 @@ struct WorkerMachine: Sendable {
     rest(at: now)
   }
 
-  /// A process without runs is kept for a while.
+  /// Keeps a process without runs for a while.
   mutating func rest(at now: Moment) {
     guard phase == .serving, runs.isEmpty else { return }
     let end = now.time + spec.idleTime
@@ -251,9 +251,9 @@ struct WorkerMachine: Sendable {
     effects.append(.wake(at: end))
   }
 
-  /// There are runs for it again, if it has launched.
+  /// Prepares a process for runs, and starts one if none exists.
   ///
-  /// - Returns: Whether it takes them.
+  /// - Returns: Whether the process takes runs now.
   mutating func engage() -> Bool {
     switch phase {
     case .none:
@@ -282,7 +282,7 @@ struct WorkerMachine: Sendable {
     }
   }
 
-  /// Kills the process; what it is killed for first counts.
+  /// Kills the process; the first reason counts.
   mutating func kill(_ reason: Killing) {
     switch phase {
     case .launching, .serving, .idle, .stopping:
@@ -295,7 +295,7 @@ struct WorkerMachine: Sendable {
   /// Kills the process because of what it did.
   mutating func violate(_ what: String) { kill(.violation(what)) }
 
-  /// Kills the process because a run of it did not stop.
+  /// Kills the process because one of its runs did not stop.
   mutating func kill(forcing run: RunID, reason: StopReason) {
     switch phase {
     case .serving: kill(.force([run: reason]))
@@ -314,14 +314,14 @@ struct WorkerMachine: Sendable {
     settle(last, end, mayHaveBegun, at: now)
     present = nil
     phase = .none
-    // Without an outcome, somebody has asked for a launch meanwhile.
+    // No outcome: a launch was requested meanwhile.
     if isClosing { finishLaunch(.failure(Self.hostEnded)) } else if !runs.isEmpty || launchOutcome == nil { spawn() }
     effects.append(.rouse)
   }
 
   // MARK: Deadlines
 
-  /// What is waited for, and until when.
+  /// All current deadlines.
   var deadlines: [(Timeout, end: MonotonicTime)] {
     switch phase {
     case .none, .spawning, .killed: return []
@@ -340,7 +340,7 @@ struct WorkerMachine: Sendable {
     }
   }
 
-  /// What was waited for has not come in time.
+  /// A deadline has passed.
   private mutating func runOut(_ timeout: Timeout, at now: Moment) {
     switch timeout {
     case .launch: kill(.launchOverdue)

@@ -3,9 +3,9 @@ import Glibc
 import HostThreads
 import TaskModel
 
-/// Reads a worker's standard output or error and makes log lines of it, so many and no more.
+/// Turns a worker's standard output or error into log lines, within a rate limit.
 ///
-/// On the loop's thread only.
+/// Used on the loop's thread only.
 final class WorkerOutput {
   let descriptor: Int32
   private let stream: LogLine.Stream
@@ -20,7 +20,7 @@ final class WorkerOutput {
     self.emit = emit
   }
 
-  /// Reads what is there, a bounded share of it. Returns whether the other side is still open.
+  /// Reads a bounded part of the waiting bytes. Returns whether the other side is still open.
   func read() -> Bool {
     var bytes = [UInt8](repeating: 0, count: 65_536)
     for _ in 0..<4 {
@@ -34,7 +34,7 @@ final class WorkerOutput {
     return true
   }
 
-  /// What is left is a line too: the other side is closed, or the run that wrote it is over.
+  /// Ends an unfinished line: the other side is closed, or the run that wrote it is over.
   func finish() {
     if !line.isEmpty { endLine() }
     tellDropped()
@@ -50,7 +50,7 @@ final class WorkerOutput {
   }
 
   private func append(_ part: ArraySlice<UInt8>) {
-    // A byte past the limit, so that what is cut is marked.
+    // One byte more than the limit, so that the cut is marked.
     line.append(contentsOf: part.prefix(max(0, Limits.logMessageBytes + 1 - line.count)))
   }
 

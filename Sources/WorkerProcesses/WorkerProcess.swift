@@ -8,8 +8,7 @@ import WorkerLink
 /// One worker process: its link, its outputs, its end.
 ///
 /// It never waits for the process: what the link does not take at once is kept for it, so much and no more.
-final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {
-  // reason: its outputs and `isBroken` are the loop thread's own; its crash cell is memory that it shares with the process
+final class WorkerProcess: WorkerEventLoop.Watcher, @unchecked Sendable {  // reason: its outputs belong to the loop's thread
 
   /// What it tells, on the loop's thread.
   protocol Owner: AnyObject, Sendable {
