@@ -108,15 +108,8 @@ public final class Transfer: Sendable {
     }
   }
 
-<<<<<<< HEAD
-  /// libcurl's multi handle for one exchange: unlike an easy handle, it can be woken.
-  ///
-  /// Sendable, since another thread only calls `wake()`, which libcurl allows at any time before `close()`.
-  private struct Waiter: @unchecked Sendable {
-=======
   /// libcurl's multi handle for one exchange. Unlike an easy handle, it can be woken.
   private struct Waiter: @unchecked Sendable {  // reason: other threads only call `wake()`, which libcurl allows before `close()`
->>>>>>> 99e658b (Plain English in the comments of worker processes)
     private let multi: UnsafeMutableRawPointer
 
     /// The longest wait, in milliseconds, if the exchange has no time limit: an hour.
