@@ -1,15 +1,15 @@
-/// What is mounted where, as this process sees it: what is at a path, whatever the path is called.
+/// The mounts that this process sees. They tell whether two paths lead to the same place.
 public struct MountTable: Sendable {
   /// A line of `/proc/PID/mountinfo`.
   struct Mount {
     let number: Int
-    /// The mount that its point is on.
+    /// The mount that contains its mount point.
     let parent: Int
     /// The file system.
     let device: String
-    /// What of the file system is shown: a path in it.
+    /// The part of the file system that is mounted: a path in it.
     let root: String
-    /// Where it is shown.
+    /// The mount point.
     let point: String
     let type: String
 
@@ -27,7 +27,7 @@ public struct MountTable: Sendable {
       type = String(fields[separator + 1])
     }
 
-    /// `\040` and the like are one byte.
+    /// Decodes octal escapes such as `\040`.
     private static func unescaped(_ text: Substring) -> String {
       var bytes: [UInt8] = []
       var rest = Array(text.utf8)[...]
@@ -44,7 +44,7 @@ public struct MountTable: Sendable {
     }
   }
 
-  /// A place in a file system. All paths that lead to it, by whatever mount, have the same.
+  /// A place in a file system. It is the same for all paths that lead to it, through any mount.
   public struct Spot: Sendable, Hashable {
     let device: String
     let path: String
@@ -55,13 +55,13 @@ public struct MountTable: Sendable {
 
   let mounts: [Mount]
 
-  /// - Parameter text: What `/proc/PID/mountinfo` says. Lines that are none are left out.
+  /// - Parameter text: The content of `/proc/PID/mountinfo`. Malformed lines are skipped.
   public init(_ text: String) { mounts = text.split(separator: "\n").compactMap { Mount($0) } }
 
-  /// As it is now; empty where the system does not say.
+  /// The current mounts; empty if the system does not list them.
   public static func current() -> MountTable { MountTable((try? CgroupFile.read("/proc/self/mountinfo", atMost: 16 << 20)) ?? "") }
 
-  /// What is at the absolute path, which has no links in it and need not exist; nil: that is not known.
+  /// The place at an absolute path without links, which need not exist; nil if it is unknown.
   public func spot(of path: String) -> Spot? {
     let numbers = Set(mounts.map(\.number))
     guard var mount = mounts.first(where: { $0.point == "/" && !numbers.contains($0.parent) }) else { return nil }
@@ -75,13 +75,13 @@ public struct MountTable: Sendable {
     return Spot(device: mount.device, path: mount.root == "/" ? (rest.isEmpty ? "/" : String(rest)) : mount.root + rest)
   }
 
-  /// What is at the path, first, then what is mounted below it.
+  /// The place at the path first, then the mounts below it.
   public func spots(under path: String) -> [Spot] {
     (spot(of: path).map { [$0] } ?? [])
       + mounts.filter { PathOrder.isBelow($0.point, path) }.map { Spot(device: $0.device, path: $0.root) }
   }
 
-  /// What is mounted there over `mount`, and over that again.
+  /// The topmost mount at a point, above `mount`.
   private func uppermost(on mount: Mount, at point: String) -> Mount {
     var mount = mount
     for _ in mounts {

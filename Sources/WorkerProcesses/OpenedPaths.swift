@@ -2,18 +2,18 @@ import Glibc
 import HostProcesses
 import TaskModel
 
-/// What a worker's entitlements name, opened for it.
+/// The entitled paths of a worker, opened for it.
 struct OpenedPaths {
-  /// The worker's, with the numbers that the descriptors have there.
+  /// The worker's confinement, with the descriptors' numbers in the worker.
   private(set) var confinement: Confinement
-  /// What has no effect, since nothing is there; a sentence each.
+  /// Entitlements without effect because nothing exists there, a sentence each.
   private(set) var ignored: [String] = []
   /// The descriptors, and their numbers in the worker.
   private(set) var transfers: [(from: Int32, to: Int32)] = []
 
   /// - Parameters:
   ///   - number: The worker's first free descriptor.
-  ///   - descriptors: Own what is opened.
+  ///   - descriptors: Own the opened descriptors.
   init(_ spec: WorkerSpec, from number: Int32, _ descriptors: ChildDescriptors) throws(WorkerSpawn.Failure) {
     confinement = spec.confinement
     var absent: Set<String> = []
@@ -43,7 +43,7 @@ struct OpenedPaths {
         }
       }
     }
-    // The plugin is entitled to them all the same, and may be told so.
+    // The plugin is still entitled to absent paths, and may be told so.
     confinement.absentRead = confinement.read.filter(absent.contains)
     confinement.absentWrite = confinement.write.filter(absent.contains)
     confinement.read.removeAll(where: absent.contains)

@@ -1,33 +1,33 @@
 import Glibc
 import HostThreads
 
-/// The control groups of this host's workers: limits for memory and processes that hold for all that a worker starts.
+/// The control groups of this host's workers. They limit memory and processes, including all processes that a worker starts.
 ///
-/// There are some where the host's own group was delegated to it (`Delegate=yes` in a unit of systemd). The host moves into a group `host`
-/// below it, since the kernel divides only among groups without processes of their own, and each worker into one of its own beside that.
-/// Whatever fails costs a limit, never a worker.
+/// They exist only if the host's group was delegated to it (`Delegate=yes` in a unit of systemd). The host moves into a subgroup `host`,
+/// because the kernel divides only groups without processes of their own, and puts each worker into a subgroup beside that. A failure
+/// costs a limit, never a worker.
 public final class WorkerCgroups: Sendable {
-  /// What is limited by groups, where the machine has it.
+  /// What groups limit, if the machine supports it.
   enum Controller: String, CaseIterable { case memory, pids }
 
-  /// What came of looking for a group.
+  /// The result of ``prepare()``.
   public struct Preparation: Sendable {
-    /// nil: there is no group to divide.
+    /// Nil if no group can be divided.
     public let groups: WorkerCgroups?
     /// What the groups cannot limit, a sentence each.
     public let missing: [String]
   }
 
-  /// Beyond `limits.memory`, for what that does not count: pages of files, page tables, sockets.
+  /// Added to `limits.memory` for memory that it does not count: pages of files, page tables, sockets.
   static let memoryMargin = 32 << 20
-  /// Beyond `limits.processes`: the worker's own threads.
+  /// Added to `limits.processes` for the worker's own threads.
   static let ownThreads = 8
   private static let prefix = "worker-"
 
   private let folder: String
   private let host: pid_t
   private let controllers: Set<Controller>
-  /// Groups that somebody was still in when they were to be removed.
+  /// Groups that still had processes when they were to be removed.
   private let leftovers = Guarded<[WorkerCgroup]>([])
 
   private init(_ folder: String, host: pid_t, controllers: Set<Controller>) {
@@ -36,7 +36,7 @@ public final class WorkerCgroups: Sendable {
     self.controllers = controllers
   }
 
-  /// Looks for this process's own group and divides it. Once, before the first worker is started.
+  /// Finds this process's own group and divides it. Call it once, before the first worker starts.
   public static func prepare() -> Preparation {
     guard let cgroups = try? CgroupFile.read("/proc/self/cgroup"), let mounts = try? CgroupFile.read("/proc/self/mountinfo"),
       let own = CgroupPlace.folder(cgroups: cgroups, mounts: mounts)
@@ -50,7 +50,7 @@ public final class WorkerCgroups: Sendable {
     return none("the control group \(own) is not delegated to this host (Delegate=yes in its unit)")
   }
 
-  /// Divides the group at `folder`, in which `process` is the only one.
+  /// Divides the group at `folder`, whose only process is `process`.
   static func prepare(at folder: String, process: pid_t) -> Preparation {
     let leaf = folder + "/host"
     do throws(CgroupFile.Failure) {

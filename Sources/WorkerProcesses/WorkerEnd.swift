@@ -3,19 +3,19 @@ import CTaskHostSystem
 import Glibc
 public import TaskModel
 
-/// How a worker process ended, and what it says of it itself.
+/// How a worker process ended, and what its crash cell reports.
 struct WorkerEnd: Sendable {
   /// The exit status, or the negative number of the signal.
   let status: Int32
   let cpuTime: Duration
-  /// Bytes; nil: not known.
+  /// Bytes; nil if unknown.
   let peakMemory: Int?
-  /// Its control group had no memory left for it.
+  /// Whether its control group ran out of memory.
   var isOutOfMemory = false
-  /// What its crash cell says; nil: nothing.
+  /// The content of its crash cell; nil if it is empty.
   let crash: CrashReport?
 
-  /// Whether it says that it could not begin, through no fault of its plugin: EX_SOFTWARE.
+  /// Whether it could not begin, through no fault of its plugin: EX_SOFTWARE.
   var isGivenUp: Bool { crash == nil && status == 70 }
 
   /// A sentence without its subject: "crashed: SIGSEGV at address 0x0".
@@ -29,18 +29,18 @@ struct WorkerEnd: Sendable {
   }
 }
 
-/// What a crash cell says.
+/// The content of a crash cell.
 public struct CrashReport: Sendable, Hashable {
-  /// The run that its thread served; nil: none.
+  /// The run that the crashed thread served, if any.
   public let run: RunID?
   /// A sentence without its subject.
   public let observed: String
-  /// The stack, a line a frame; may be empty.
+  /// The stack, one line for each frame; may be empty.
   public let stack: String
 }
 
 extension CrashReport {
-  /// What the cell says; nil: nothing happened. The cell's memory may be written by a hostile process meanwhile.
+  /// Reads a cell; nil if nothing happened. A hostile process may write the cell's memory meanwhile.
   public init?(_ cell: UnsafePointer<taskhost_crash_cell>) {
     guard taskhost_crash_state(cell) != UInt32(TASKHOST_CRASH_NOTHING) else { return nil }
     let (sequence, origin) = (cell.pointee.run_sequence, cell.pointee.run_origin)
@@ -63,7 +63,7 @@ extension CrashReport {
   /// The sentence and the stack below it.
   public var text: String { stack.isEmpty ? observed : observed + "\n" + stack }
 
-  /// `SIGSEGV` and its kin; the number for others.
+  /// A name such as `SIGSEGV`; the number for unusual signals.
   static func name(of signal: Int32) -> String {
     switch signal {
     case SIGHUP: "SIGHUP"

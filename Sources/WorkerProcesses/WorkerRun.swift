@@ -48,16 +48,15 @@ struct WorkerRun {
 
   var wireOrder: WireOrder { WireOrder(order) }
 
-  /// Whether a worker has been sent it.
+  /// Whether it was sent to a worker.
   var isSent: Bool { sentAt != nil }
 
-  /// A worker is sent it.
   mutating func send(at now: Moment) {
     sentAt = (now.time, now.calendar)
     begunBefore = now.begunCount
   }
 
-  /// It is one of the runs that its worker has begun by now.
+  /// It counts as running from now.
   mutating func begin(at now: Moment) {
     began = now.time
     beganAt = now.calendar
@@ -65,14 +64,14 @@ struct WorkerRun {
     arm()
   }
 
-  /// It was asked to stop: its grace runs from now.
+  /// It was asked to stop: its grace begins now.
   mutating func expire(_ reason: StopReason, at now: MonotonicTime) {
     guard stop == nil else { return }
     stop = reason
     force = (min(force?.end ?? .distantFuture, now + order.contract.grace + Self.patience), reason)
   }
 
-  /// It got further. A run that its kind lets stall may go on from here.
+  /// Records progress, which postpones a stall.
   mutating func advance(_ progress: RunProgress, at now: MonotonicTime) {
     self.progress = progress
     guard progress.completed > highestCompleted else { return }
@@ -87,9 +86,9 @@ struct WorkerRun {
     log.append(line)
   }
 
-  // MARK: What its worker says of it
+  // MARK: Messages of its worker
 
-  /// Its handler is called, the worker says.
+  /// The worker reports that its handler was called.
   mutating func hearBegin() { awaitsBegin = false }
 
   /// A line that the handler logged.
@@ -101,7 +100,7 @@ struct WorkerRun {
     note(line)
   }
 
-  /// How far the handler says it has come.
+  /// The handler reports progress.
   mutating func hear(_ progress: RunProgress, at now: MonotonicTime) throws(WorkerConduct.Violation) {
     progressReports += 1
     guard progressReports <= WorkerConduct.most(Limits.progressBurst, Limits.progressRate, in: age(at: now)) else {
@@ -110,9 +109,9 @@ struct WorkerRun {
     advance(progress, at: now)
   }
 
-  /// It has been asked to stop, the worker says.
+  /// The worker reports that it was asked to stop.
   ///
-  /// - Returns: Whether that is news: it is told once.
+  /// - Returns: Whether this is the first report.
   mutating func hearExpiration(_ reason: StopReason, at now: MonotonicTime) throws(WorkerConduct.Violation) -> Bool {
     try check(reason, at: now)
     expire(reason, at: now)
@@ -120,14 +119,14 @@ struct WorkerRun {
     return !isExpirationTold
   }
 
-  /// Its grace is over, the worker says. Where that is short, it may not have said before that its time was up.
+  /// The worker reports that its grace is over. If the grace is short, the report of the expiration may still be missing.
   func checkStuck(at now: MonotonicTime) throws(WorkerConduct.Violation) {
     guard stop != nil || isSpent(.budget, at: now) || isSpent(.stalled, at: now) else {
       throw WorkerConduct.Violation(what: "it gave up a run that was not asked to stop")
     }
   }
 
-  /// The report of its end, with times that can be true: the rest of it is the plugin's own.
+  /// The report of its end, with times limited to what is possible. The rest is the plugin's own.
   func report(of ending: WireEnding, at now: Moment) throws(WorkerConduct.Violation) -> RunReport {
     var report = ending.report
     let reason: StopReason? =
@@ -146,14 +145,14 @@ struct WorkerRun {
     report.handlerTime = handlerTime(said: report.handlerTime, at: now.time)
     let earliest = sentAt?.wall ?? WallTime.calendar.lowerBound
     report.began = report.began.map { max(earliest, min($0, now.calendar)) }
-    // One whose begin counts has begun if its handler has returned, whatever its worker says.
+    // A run whose begin counts has begun if its handler has returned, whatever its worker reports.
     if awaitsBegin, report.began == nil { report.began = now.calendar }
     return report
   }
 
-  /// What counts as the time of the handler's call, for its record and its quota: what the worker says, within what the host has seen.
+  /// The duration of the handler's call, for its record and its quota: the worker's number, within the limits that the host has measured.
   ///
-  /// - Parameter said: The worker's word; nil: that it never called the handler.
+  /// - Parameter said: The worker's number; nil if it never called the handler.
   private func handlerTime(said: Duration?, at now: MonotonicTime) -> Duration? {
     let said = said.map { min($0, age(at: now)) }
     guard let began else { return said }
@@ -168,7 +167,7 @@ struct WorkerRun {
     }
   }
 
-  /// Whether the time that a reason is about may be over: a worker begins a run after it was sent it.
+  /// Whether the time limit behind a reason may be over. A worker begins a run after the host sent it.
   private func isSpent(_ reason: StopReason, at now: MonotonicTime) -> Bool {
     switch reason {
     case .budget: order.contract.budget.map { age(at: now) >= $0 } ?? false
@@ -177,13 +176,13 @@ struct WorkerRun {
     }
   }
 
-  /// For how long a worker has had it.
+  /// How long a worker has had it.
   private func age(at now: MonotonicTime) -> Duration { sentAt.map { now - $0.monotonic } ?? .zero }
 
-  /// Why it is stopped by force when it is, whether its own time or its worker says so.
+  /// The reason if it is stopped by force.
   var reasonForForce: StopReason { stop ?? force?.reason ?? .budget }
 
-  /// What is known of it when its worker says no more.
+  /// The report of a run whose worker is gone.
   func report(_ end: WorkerEnd?, isAlone: Bool, at now: MonotonicTime) -> RunReport {
     var report = RunReport()
     report.progress = progress
@@ -196,7 +195,7 @@ struct WorkerRun {
     return report
   }
 
-  /// When the worker is killed by the clock alone: the budget or the stall limit, the grace, and some patience.
+  /// Sets when the worker is killed without an expiration: after the budget or the stall limit, the grace, and some patience.
   private mutating func arm() {
     guard stop == nil, let began else { return }
     let ends = [(order.contract.budget.map { began + $0 }, StopReason.budget), (stallEnd, .stalled)]
