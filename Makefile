@@ -84,7 +84,7 @@ test: deps samples apple-code
 	$(call run_tests,--skip 'EndToEndTests|$(COMPUTATIONS)')
 	$(call run_tests,--filter '$(COMPUTATIONS)')
 	$(call run_tests,--filter EndToEndTests)
-	swift test --package-path Plugins/Samples/notes-sync --scratch-path $(SAMPLE_SCRATCH)/notes-sync
+	Tests/watch swift test --package-path Plugins/Samples/notes-sync --scratch-path $(SAMPLE_SCRATCH)/notes-sync
 
 # What `make test` does in small.
 # Exclusivity checks are off, as a release build has removed them from what is not public: -enable-testing makes everything public.
