@@ -52,7 +52,7 @@ import Testing
     Line(.running, .ended(.stopped), RequestTransition(state: .pending, due: .now, losses: .reset)),
     Line(.running, .ended(.cancelled), RequestTransition(state: .cancelled, losses: .reset)),
     Line(.running, .ended(.lost), when: { $0.lossesLeft }, RequestTransition(state: .pending, due: .now, losses: .add)),
-    Line(.running, .ended(.lost), when: { !$0.lossesLeft && !$0.repeating }, RequestTransition(state: .failed)),
+    Line(.running, .ended(.lost), when: { !$0.lossesLeft && !$0.repeating }, RequestTransition(state: .failed, losses: .reset)),
     Line(.running, .ended(.lost), when: { !$0.lossesLeft && $0.repeating }, nextOccurrence),
   ]
 
