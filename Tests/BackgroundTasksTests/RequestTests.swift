@@ -63,13 +63,13 @@ struct RequestTests {
     let research = BGHealthResearchTaskRequest(identifier: "c")
     research.protectionTypeOfRequiredData = .completeUnlessOpen
     for record in [refresh.record, continued.record, research.record] {
-      #expect(RequestRecord(payload: try record.payload()) == record)
+      #expect(RequestDetails(payload: try record.payload()) == record)
     }
   }
 
   @Test("a payload of someone else's is no record", arguments: ["", "{}", "7", #"{"background_task":"dance"}"#, "\u{0}"])
   func foreign(_ payload: String) {
-    #expect(RequestRecord(payload: Array(payload.utf8)) == nil)
+    #expect(RequestDetails(payload: Array(payload.utf8)) == nil)
   }
 
   @Test(

@@ -319,8 +319,8 @@ struct SubmissionTests {
     let pending = try #require(host.pending.first)
     #expect(pending.identifier == "w")
     #expect(pending.earliestBegin == 0)
-    let record = RequestRecord(payload: pending.payload)
-    #expect(record == RequestRecord(type: .continued, identifier: "w.1", title: "Export", subtitle: "", strategy: 1))
+    let record = RequestDetails(payload: pending.payload)
+    #expect(record == RequestDetails(type: .continued, identifier: "w.1", title: "Export", subtitle: "", strategy: 1))
   }
 
   @Test("that must begin at once is refused where a run is live or a request waits, and taken where not")

@@ -83,14 +83,14 @@ final class Fixture: Sendable {
 
   /// One run; then no secret is found in anything but the token files.
   @discardableResult
-  func run(_ accounts: [[String: JSONValue]], _ payload: RefreshPayload = RefreshPayload()) async throws -> RunReport {
+  func run(_ accounts: [[String: JSONValue]], _ payload: RefreshPayload = RefreshPayload()) async throws -> RefreshReport {
     let refresher = try refresher(accounts)
     let report = await refresher.run(payload, host: host)
     try expectNoSecrets(report, refresher)
     return report
   }
 
-  func expectNoSecrets(_ report: RunReport, _ refresher: TokenRefresher) throws {
+  func expectNoSecrets(_ report: RefreshReport, _ refresher: TokenRefresher) throws {
     let state = host.state.values.map { String(decoding: $0, as: UTF8.self) }
     var dumped = ""
     dump(refresher, to: &dumped)
@@ -109,7 +109,7 @@ extension JSONValue: ExpressibleByStringLiteral {
   public init(stringLiteral value: String) { self = .string(value) }
 }
 
-extension RunReport {
+extension RefreshReport {
   /// The result of the only account.
   var only: AccountReport? { accounts.count == 1 ? accounts.first : nil }
 }

@@ -21,7 +21,7 @@ import Testing
       await asked.wait()
       let other = try await fixture.run(accounts)
       #expect(other.only?.result == .inProgress)
-      #expect(other.outcome == .snooze(after: RunReport.waitForOthers))
+      #expect(other.outcome == .snooze(after: RefreshReport.waitForOthers))
       release.send()
       #expect(try await one.outcome == .success)
       #expect(try await fixture.run(accounts).outcome == .noop)

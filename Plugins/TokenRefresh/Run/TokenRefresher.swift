@@ -8,18 +8,18 @@ struct TokenRefresher: Sendable {
   /// Checks every account, refreshes the due ones, and reports on all.
   ///
   /// Once its task is cancelled, it begins no further account; a request in flight may use the remaining grace, and its answer is stored.
-  func run(_ payload: RefreshPayload, host: some RefreshHost) async -> RunReport {
+  func run(_ payload: RefreshPayload, host: some RefreshHost) async -> RefreshReport {
     let redactor = Redactor()
     let report = await run(payload, RedactingHost(host: host, redactor: redactor), redactor)
-    return RunReport(accounts: report.accounts.map { $0.redacted(by: redactor) })
+    return RefreshReport(accounts: report.accounts.map { $0.redacted(by: redactor) })
   }
 
-  private func run(_ payload: RefreshPayload, _ host: some RefreshHost, _ redactor: Redactor) async -> RunReport {
+  private func run(_ payload: RefreshPayload, _ host: some RefreshHost, _ redactor: Redactor) async -> RefreshReport {
     let chosen = settings.accounts.filter { payload.account == nil || payload.account == $0.name }
     if let name = payload.account, chosen.isEmpty {
       let known = settings.accounts.map(\.name).joined(separator: ", ")
       let report = AccountReport(name: redactor.clean(name), result: .failed, detail: "there is no such account (there are: \(known))")
-      return RunReport(accounts: [note(report, host)])
+      return RefreshReport(accounts: [note(report, host)])
     }
 
     let check = AccountCheck(payload: payload, secrets: secrets, host: host, redactor: redactor)
@@ -41,7 +41,7 @@ struct TokenRefresher: Sendable {
         host.progress(reports.values.count { $0.result != .skipped }, of: chosen.count)
       }
     }
-    return RunReport(accounts: chosen.compactMap { reports[$0.name] })
+    return RefreshReport(accounts: chosen.compactMap { reports[$0.name] })
   }
 
   /// Logs an account's result, with a level that matches its urgency.

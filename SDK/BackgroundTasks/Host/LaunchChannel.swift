@@ -11,17 +11,17 @@ final class LaunchChannel: RequestChannel, Sendable {
   private struct Held {
     var all = false
     var identifiers: Set<String> = []
-    var submitted: [PendingRequest] = []
+    var submitted: [ListedRequest] = []
   }
 
-  let host: HostTable
+  let host: HostFunctions
   let launch: taskhost_launch
   private let held = Mutex(Held())
   private let gate = CallGate()
   /// Signalled at each submission and cancellation.
   private let changed = DispatchSemaphore(value: 0)
 
-  init(_ host: HostTable, _ launch: taskhost_launch) {
+  init(_ host: HostFunctions, _ launch: taskhost_launch) {
     self.host = host
     self.launch = launch
   }
@@ -42,9 +42,9 @@ final class LaunchChannel: RequestChannel, Sendable {
     return result
   }
 
-  func pending() throws -> [PendingRequest] {
+  func pending() throws -> [ListedRequest] {
     let table = try host.requests()
-    let before = try PendingRequest.Collector.collect { visit, context in
+    let before = try ListedRequest.Collector.collect { visit, context in
       try request { try host.check(table.pointee.launch_list(launch, visit, context)) }
     }
     return held.withLock { held in

@@ -5,7 +5,7 @@ import TaskHostSDK
 struct Order: Sendable {
   /// The identifier whose handler the host runs.
   let hostIdentifier: String
-  let record: RequestRecord
+  let record: RequestDetails
   let conditions: UInt32
   /// Milliseconds since 1970; 0 means at once, ``paced`` means at the host's pace.
   let earliestBegin: Int64
@@ -23,8 +23,8 @@ struct Order: Sendable {
   /// The same request for a host without a pace: at once.
   var withoutPace: Order { Order(hostIdentifier: hostIdentifier, record: record, conditions: conditions, earliestBegin: 0) }
 
-  var pending: PendingRequest {
-    PendingRequest(hostIdentifier: hostIdentifier, record: record, conditions: conditions, earliestBegin: earliestBegin)
+  var pending: ListedRequest {
+    ListedRequest(hostIdentifier: hostIdentifier, record: record, conditions: conditions, earliestBegin: earliestBegin)
   }
 
   /// Calls `body` with the request as C sees it, valid during the call.

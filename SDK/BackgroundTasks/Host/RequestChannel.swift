@@ -1,6 +1,6 @@
 /// Passes requests to the host: a launch in progress, or a live run. Usable from any thread.
 protocol RequestChannel {
-  func pending() throws -> [PendingRequest]
+  func pending() throws -> [ListedRequest]
 
   /// Cancels the pending requests of the host's identifier; if that is a wildcard's, only those submitted as `identifier`.
   func cancel(hostIdentifier: String, identifier: String) throws

@@ -1,7 +1,7 @@
 import CTaskHost
 import TaskHostSDK
 
-extension HostTable {
+extension HostFunctions {
   /// The functions of the host's extension for pending requests.
   ///
   /// - Throws: `TASKHOST_EUNSUPPORTED` for a host older than the extension, under which tasks run but nothing can be submitted.

@@ -7,7 +7,7 @@ struct RunChannel: RequestChannel, Sendable {
   /// For calls on the run's own thread; from others it is valid only within ``call(_:)``.
   let run: RunHandle
   private let gate = CallGate()
-  private var host: HostTable { run.table }
+  private var host: HostFunctions { run.table }
   private var task: taskhost_task { run.task }
 
   init(_ run: RunHandle) { self.run = run }
@@ -25,7 +25,7 @@ struct RunChannel: RequestChannel, Sendable {
     return result
   }
 
-  func pending() throws -> [PendingRequest] { try request { try list() } }
+  func pending() throws -> [ListedRequest] { try request { try list() } }
 
   func cancel(hostIdentifier: String, identifier: String) throws {
     try request { try cancelPending(hostIdentifier, identifier) }
@@ -47,9 +47,9 @@ struct RunChannel: RequestChannel, Sendable {
 
   // MARK: With the gate open
 
-  private func list() throws -> [PendingRequest] {
+  private func list() throws -> [ListedRequest] {
     let table = try host.requests()
-    return try PendingRequest.Collector.collect { visit, context in
+    return try ListedRequest.Collector.collect { visit, context in
       try host.check(table.pointee.list(task, visit, context))
     }
   }

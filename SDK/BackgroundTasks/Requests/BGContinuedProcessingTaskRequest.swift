@@ -57,7 +57,7 @@ open class BGContinuedProcessingTaskRequest: BGTaskRequest, @unchecked Sendable 
 
   override var type: BackgroundTasksPlugin.Kind { .continued }
 
-  override var record: RequestRecord { RequestRecord(type: type, title: title, subtitle: subtitle, strategy: strategy.rawValue) }
+  override var record: RequestDetails { RequestDetails(type: type, title: title, subtitle: subtitle, strategy: strategy.rawValue) }
 }
 
 extension BGContinuedProcessingTaskRequest {

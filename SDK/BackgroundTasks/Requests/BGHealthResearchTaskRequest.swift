@@ -20,5 +20,5 @@ open class BGHealthResearchTaskRequest: BGProcessingTaskRequest, @unchecked Send
 
   override var type: BackgroundTasksPlugin.Kind { .healthResearch }
 
-  override var record: RequestRecord { RequestRecord(type: type, protection: protectionTypeOfRequiredData?.rawValue) }
+  override var record: RequestDetails { RequestDetails(type: type, protection: protectionTypeOfRequiredData?.rawValue) }
 }

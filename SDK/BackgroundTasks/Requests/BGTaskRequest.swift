@@ -37,5 +37,5 @@ open class BGTaskRequest: NSObject, NSCopying, @unchecked Sendable {
   var conditions: UInt32 { 0 }
 
   /// The payload, from which the run knows which task to create.
-  var record: RequestRecord { RequestRecord(type: type) }
+  var record: RequestDetails { RequestDetails(type: type) }
 }

@@ -31,7 +31,7 @@ final class TaskRun: Sendable {
   ///   - record: What the request's payload says.
   ///   - budget: A budget shorter than the host's, which this module enforces; `nil`: only the host's.
   /// - Returns: What the C handler returns.
-  func serve(_ handler: LaunchHandler, _ record: RequestRecord?, budget: Duration?) -> taskhost_result {
+  func serve(_ handler: LaunchHandler, _ record: RequestDetails?, budget: Duration?) -> taskhost_result {
     let notBegun =
       handler.needsMainQueue
       ? "Its launch handler had not begun: it waits for the main queue, which only process isolation is sure to serve."
@@ -68,7 +68,7 @@ final class TaskRun: Sendable {
     core.submitting.withLock {}  // one that is under way is finished
   }
 
-  private func task(_ record: RequestRecord?) -> BGTask {
+  private func task(_ record: RequestDetails?) -> BGTask {
     switch type {
     case .refresh: BGAppRefreshTask(self)
     case .processing: BGProcessingTask(self)

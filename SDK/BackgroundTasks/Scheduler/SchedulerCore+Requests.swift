@@ -62,7 +62,7 @@ extension SchedulerCore {
 
   /// The pending requests, one for each identifier: a run that is tried again may wait beside the request that its handler submitted.
   func pendingRequests() -> [BGTaskRequest] {
-    let pending: [PendingRequest]
+    let pending: [ListedRequest]
     do {
       pending = try withChannel { try $0.pending() }
     } catch is BGTaskScheduler.Error {
@@ -136,7 +136,7 @@ extension SchedulerCore {
     return names.filter { conditions & UInt32($0.0) != 0 }.map(\.1).joined(separator: ", ")
   }
 
-  private func checkLimit(_ order: Order, _ pending: [PendingRequest], _ target: Target) throws {
+  private func checkLimit(_ order: Order, _ pending: [ListedRequest], _ target: Target) throws {
     guard let limit = order.record.type.pendingLimit else { return }
     let same = pending.filter {
       $0.identifier != order.identifier && ($0.record?.type ?? .processing).hostKind == order.record.type.hostKind
@@ -148,7 +148,7 @@ extension SchedulerCore {
       "\(limit) of the kind may be pending, and these are: \(identifiers.sorted().joined(separator: ", "))")
   }
 
-  private func checkFree(_ order: Order, _ pending: [PendingRequest], _ target: Target) throws {
+  private func checkFree(_ order: Order, _ pending: [ListedRequest], _ target: Target) throws {
     let live = runs.all.filter { $0.hostIdentifier == order.hostIdentifier }.count
     let waiting = pending.filter { $0.hostIdentifier == order.hostIdentifier && $0.identifier != order.identifier }.count
     guard live + waiting >= Int(target.maxConcurrentRuns) else { return }

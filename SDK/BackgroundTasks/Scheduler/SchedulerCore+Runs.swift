@@ -10,7 +10,7 @@ extension SchedulerCore {
     guard let host = state.withLock({ $0.host }) else { return taskhost_result(TASKHOST_FAILURE) }
     let handle = RunHandle(table: host, task: task)
     guard let payload = try? handle.payload() else { return taskhost_result(TASKHOST_RETRY) }  // the run is over: nobody reads this
-    let record = RequestRecord(payload: payload)
+    let record = RequestDetails(payload: payload)
     let identifier = record?.identifier ?? hostIdentifier
     let registry = state.withLock { $0.registry }
     guard let target = registry.targets[hostIdentifier], let handler = registry.handler(for: identifier) ?? wildcardHandler(hostIdentifier)
@@ -30,7 +30,7 @@ extension SchedulerCore {
   }
 
   /// The kind of the run: what its request says, else the author's hint, the last submission, the last run, or processing.
-  private func type(of identifier: String, _ record: RequestRecord?, _ target: Target, _ run: RunHandle) -> BackgroundTasksPlugin.Kind {
+  private func type(of identifier: String, _ record: RequestDetails?, _ target: Target, _ run: RunHandle) -> BackgroundTasksPlugin.Kind {
     if let hint = target.hint { return record?.type ?? hint }
     guard let record else { return state.withLock { $0.lastTypes[identifier] } ?? run.rememberedType ?? .processing }
     if state.withLock({ $0.rememberedTypes.updateValue(record.type, forKey: identifier) }) != record.type { run.remember(record.type) }

@@ -7,7 +7,7 @@ import TaskHostSDK
 /// The implementation of ``BGTaskScheduler``: the launch in progress, its registrations, and the live runs.
 final class SchedulerCore: Sendable {
   struct State {
-    var host: HostTable?
+    var host: HostFunctions?
     var launch: LaunchChannel?
     var registry = Registry()
     var entries: [String: PluginEntry] = [:]
@@ -45,8 +45,8 @@ final class SchedulerCore: Sendable {
   func launch(
     _ api: UnsafePointer<taskhost_api>?, _ launch: taskhost_launch, hints: [String: BackgroundTasksPlugin.Kind], _ body: () -> Void
   ) -> taskhost_status {
-    let host: HostTable
-    do { host = try HostTable(api) } catch { return error.status }
+    let host: HostFunctions
+    do { host = try HostFunctions(api) } catch { return error.status }
     let channel = LaunchChannel(host, launch)
     state.withLock { state in
       state.host = host

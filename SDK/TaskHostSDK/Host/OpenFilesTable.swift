@@ -4,14 +4,14 @@ import CTaskHost
 ///
 /// `@unchecked Sendable`: the contract has an extension's table in read-only memory that lives as long as the process.
 struct OpenFilesTable: @unchecked Sendable {
-  private let table: HostTable
+  private let table: HostFunctions
   private let functions: UnsafePointer<taskhost_open_files>
 
   /// The maximum numbers of files in a question and of bytes of their paths.
   private static let (mostFiles, mostPathBytes) = (Int(TASKHOST_OPEN_FILES_MAXIMUM), Int(TASKHOST_OPEN_FILES_PATH_BYTES))
 
   /// - Throws: `unsupported` if the host does not offer it.
-  init(_ table: HostTable) throws(TaskHostError) {
+  init(_ table: HostFunctions) throws(TaskHostError) {
     guard let found = table.api.pointee.extension(TASKHOST_EXTENSION_OPEN_FILES)?.assumingMemoryBound(to: taskhost_open_files.self),
       found.pointee.struct_size >= UInt32(MemoryLayout<taskhost_open_files>.size)
     else {

@@ -9,7 +9,7 @@ public struct LaunchContext<Settings>: Sendable where Settings: Sendable {
   /// The plugin's own writable folder, an absolute path.
   public let dataDirectory: String
 
-  let table: HostTable
+  let table: HostFunctions
   let launch: taskhost_launch
 
   /// Writes a line to the host's log. At most 8 KiB; the host cuts and marks longer lines. Does nothing once the launch is over.

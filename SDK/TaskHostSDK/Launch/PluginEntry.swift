@@ -39,7 +39,7 @@ package final class PluginEntry: Sendable {
   }
 
   /// The entry of a plugin type under a host's table. The first launch creates it.
-  static func of<Plugin: BackgroundTask>(_ plugin: Plugin.Type, _ table: HostTable) -> PluginEntry {
+  static func of<Plugin: BackgroundTask>(_ plugin: Plugin.Type, _ table: HostFunctions) -> PluginEntry {
     let key = Key(plugin: ObjectIdentifier(plugin), table: UInt(bitPattern: table.api))
     return entries.withLock { entries in
       if let entry = entries[key] { return entry }

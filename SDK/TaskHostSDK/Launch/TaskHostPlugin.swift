@@ -23,8 +23,8 @@ public enum TaskHostPlugin {
   public static func launch<T: BackgroundTask>(_ type: T.Type, _ api: UnsafePointer<taskhost_api>?, _ launch: taskhost_launch)
     -> taskhost_status
   {
-    let table: HostTable
-    do { table = try HostTable(api) } catch { return error.status }
+    let table: HostFunctions
+    do { table = try HostFunctions(api) } catch { return error.status }
     let entry = PluginEntry.of(type, table)
 
     // Registration comes first: the host knows the settings only once it knows the identifier. No run starts before the launch is over.
@@ -48,7 +48,7 @@ public enum TaskHostPlugin {
 
   /// Checks what the host cannot check, and registers.
   private static func register<T: BackgroundTask>(
-    _ type: T.Type, _ table: HostTable, _ entry: PluginEntry, _ launch: taskhost_launch
+    _ type: T.Type, _ table: HostFunctions, _ entry: PluginEntry, _ launch: taskhost_launch
   ) throws(Refusal) -> taskhost_status {
     if let budget = type.budget, budget <= .zero {
       throw Refusal(reason: "its budget is \(budget); give one above zero, or nil for the kind's")
@@ -63,7 +63,8 @@ public enum TaskHostPlugin {
       budget: type.budget, in: launch)
   }
 
-  private static func makePlugin<T: BackgroundTask>(_ type: T.Type, _ table: HostTable, _ launch: taskhost_launch) throws(Refusal) -> T {
+  private static func makePlugin<T: BackgroundTask>(_ type: T.Type, _ table: HostFunctions, _ launch: taskhost_launch) throws(Refusal) -> T
+  {
     let settings: T.Settings
     do {
       if let none = NoSettings() as? T.Settings {

@@ -3,12 +3,12 @@ import FoundationEssentials
 
 /// A run's handle for the host's functions. Usable from any thread; a call after the run is over returns `TASKHOST_ESTALE`.
 package struct RunHandle: Sendable {
-  package let table: HostTable
+  package let table: HostFunctions
   package let task: taskhost_task
   /// The clock of a test host; `nil` in a real one.
   let virtualTime: VirtualTime?
 
-  package init(table: HostTable, task: taskhost_task) {
+  package init(table: HostFunctions, task: taskhost_task) {
     self.table = table
     self.task = task
     virtualTime = VirtualTime(table, task)

@@ -8,7 +8,7 @@ struct VirtualTime: @unchecked Sendable {
   private let task: taskhost_task
 
   /// `nil` where the host has no virtual time: every real one.
-  init?(_ table: HostTable, _ task: taskhost_task) {
+  init?(_ table: HostFunctions, _ task: taskhost_task) {
     guard let found = table.api.pointee.extension(VirtualTimeFunctions.identifier) else { return nil }
     functions = found.assumingMemoryBound(to: VirtualTimeFunctions.self)
     guard functions.pointee.structSize >= UInt32(MemoryLayout<VirtualTimeFunctions>.size) else { return nil }

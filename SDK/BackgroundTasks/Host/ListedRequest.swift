@@ -2,11 +2,11 @@ import CTaskHost
 import Foundation
 
 /// A pending request, copied from the host's memory.
-struct PendingRequest: Sendable {
+struct ListedRequest: Sendable {
   let hostIdentifier: String
   /// Empty if the launch in progress submitted it.
   var requestID = ""
-  let record: RequestRecord?
+  let record: RequestDetails?
   let conditions: UInt32
   /// Milliseconds since 1970; 0 means at once.
   let earliestBegin: Int64
@@ -45,16 +45,16 @@ struct PendingRequest: Sendable {
 
   /// Collects what a list function visits.
   final class Collector {
-    private(set) var all: [PendingRequest] = []
+    private(set) var all: [ListedRequest] = []
 
     /// Calls `list` with a visitor that collects here.
-    static func collect(_ list: (taskhost_request_visitor, UnsafeMutableRawPointer) throws -> Void) rethrows -> [PendingRequest] {
+    static func collect(_ list: (taskhost_request_visitor, UnsafeMutableRawPointer) throws -> Void) rethrows -> [ListedRequest] {
       let collector = Collector()
       try withExtendedLifetime(collector) {
         try list(
           { request, context in
             guard let request, let context else { return }
-            Unmanaged<Collector>.fromOpaque(context).takeUnretainedValue().all.append(PendingRequest(request.pointee))
+            Unmanaged<Collector>.fromOpaque(context).takeUnretainedValue().all.append(ListedRequest(request.pointee))
           }, Unmanaged.passUnretained(collector).toOpaque())
       }
       return collector.all
@@ -62,11 +62,11 @@ struct PendingRequest: Sendable {
   }
 }
 
-extension PendingRequest {
+extension ListedRequest {
   init(_ request: taskhost_pending_request) {
     hostIdentifier = request.identifier.map { String(cString: $0) } ?? ""
     requestID = request.request_id.map { String(cString: $0) } ?? ""
-    record = RequestRecord(payload: [UInt8](UnsafeRawBufferPointer(start: request.payload, count: Int(request.payload_length))))
+    record = RequestDetails(payload: [UInt8](UnsafeRawBufferPointer(start: request.payload, count: Int(request.payload_length))))
     conditions = request.conditions
     earliestBegin = request.earliest_begin_unix_ms
   }

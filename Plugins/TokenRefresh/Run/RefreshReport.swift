@@ -2,7 +2,7 @@ import FoundationEssentials
 import TaskHostSDK
 
 /// The result of a run: its accounts, how it ends, and a sentence for the operator.
-struct RunReport: Sendable, Equatable {
+struct RefreshReport: Sendable, Equatable {
   /// How long to wait for another process that is refreshing the same account: longer than an exchange takes by default.
   static let waitForOthers = Duration.seconds(15)
 

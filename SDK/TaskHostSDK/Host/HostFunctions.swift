@@ -3,7 +3,7 @@ package import CTaskHost
 /// The host's functions.
 ///
 /// `@unchecked Sendable`: the contract has the table in read-only memory that lives as long as the process.
-package struct HostTable: @unchecked Sendable {
+package struct HostFunctions: @unchecked Sendable {
   package let api: UnsafePointer<taskhost_api>
 
   /// Checks that this SDK can use the table.

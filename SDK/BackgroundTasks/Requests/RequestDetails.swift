@@ -3,7 +3,7 @@ import TaskHostSDK
 /// The payload of a request, as JSON: `{"background_task":"refresh"}`. Time and conditions are fields of the request itself.
 ///
 /// Any other payload was not submitted through this module (an operator's `taskhost submit`, a schedule), and reads as `nil`.
-struct RequestRecord: Codable, Equatable, Sendable {
+struct RequestDetails: Codable, Equatable, Sendable {
   let type: BackgroundTasksPlugin.Kind
   /// The submitted identifier, if the host knows only the wildcard's.
   var identifier: String?
@@ -21,10 +21,10 @@ struct RequestRecord: Codable, Equatable, Sendable {
   }
 }
 
-extension RequestRecord {
+extension RequestDetails {
   /// What `payload` says, if it comes from this module.
   init?(payload: [UInt8]) {
-    guard let record = try? JSON.decode(RequestRecord.self, from: payload) else { return nil }
+    guard let record = try? JSON.decode(RequestDetails.self, from: payload) else { return nil }
     self = record
   }
 
