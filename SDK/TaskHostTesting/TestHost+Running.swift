@@ -1,3 +1,4 @@
+import HostThreads
 public import TaskHostSDK
 import MemoryStore
 import TaskModel

@@ -1,3 +1,4 @@
+import HostThreads
 import TaskScheduler
 public import FoundationEssentials
 import TaskModel
@@ -45,7 +46,7 @@ extension TestHost {
     defer {
       core.monitor.locked {
         core.holds -= 1
-        core.monitor.wakeClock()
+        core.monitor.broadcast()
       }
     }
     return try await body()

@@ -1,3 +1,4 @@
+import HostThreads
 public import TaskHostSDK
 
 /// A run that was started, to control it and to see what it does. Usable from any thread, also when it has ended.
@@ -78,7 +79,7 @@ public struct TestRun: Sendable, CustomStringConvertible {
     run.core.monitor.locked {
       guard !run.isOver else { return }
       run.interruptions.append(interruption)
-      run.core.monitor.wakeClock()
+      run.core.monitor.broadcast()
     }
   }
 

@@ -12,9 +12,8 @@ extension HostCore {
     clockThread = pthread_self()
     while !isStopped || !actions.isEmpty {
       if step() { continue }
-      let deadline = waiters.isEmpty ? nil : watchdogDeadline
-      monitor.waitAsClock(until: deadline)
-      if !waiters.isEmpty, TestMonitor.realNanoseconds >= watchdogDeadline, !isReady { giveUp() }
+      monitor.wait(until: waiters.isEmpty ? .distantFuture : watchdogDeadline)
+      if !waiters.isEmpty, SystemClock.now >= watchdogDeadline, !isReady { giveUp() }
     }
     monitor.unlock()
   }
@@ -54,7 +53,7 @@ extension HostCore {
   private func move(to moment: Duration) {
     guard moment > clock.elapsed else { return }
     clock.move(to: moment)
-    lastMovement = TestMonitor.realNanoseconds
+    lastMovement = SystemClock.now
   }
 
   private var isReady: Bool {
@@ -123,8 +122,7 @@ extension HostCore {
         run.checks -= 1
         run.undecided.remove(number)
         endWaits(of: run)
-        monitor.wakePlugins()
-        monitor.wakeClock()
+        monitor.broadcast()
       }
     }
     do { try HostThread.start("expiration", work) } catch { actions.append(work) }
@@ -149,8 +147,8 @@ extension HostCore {
     let sleeper = Sleeper(run.role, wakesAtExpiration: wakesAtExpiration && end != nil)
     count(sleeper, in: run, isAsleep: true)
     wakes.append((newNumber(), Wake(run: run, at: end, action: .thread(sleeper))))
-    monitor.wakeClock()
-    while sleeper.isAsleep { monitor.waitAsPlugin() }
+    monitor.broadcast()
+    while sleeper.isAsleep { monitor.wait() }
   }
 
   /// A Swift task of the run's sleeps.
@@ -160,7 +158,7 @@ extension HostCore {
     let isLive = monitor.locked {
       guard !run.isOver else { return false }
       wakes.append((newNumber(), Wake(run: run, at: clock.elapsed + duration, action: .call(wakeUp, context))))
-      monitor.wakeClock()
+      monitor.broadcast()
       return true
     }
     guard isLive else { throw .stale }
@@ -184,12 +182,12 @@ extension HostCore {
     case .thread(let sleeper):
       sleeper.isAsleep = false
       count(sleeper, in: wake.run, isAsleep: false)
-      monitor.wakePlugins()
+      monitor.broadcast()
     case .call(let wakeUp, let context):
       // reason: the SDK's reference to its sleep, which only this call takes
       nonisolated(unsafe) let context = context
       actions.append { wakeUp(context) }
-      monitor.wakeClock()
+      monitor.broadcast()
     }
   }
 

@@ -107,7 +107,8 @@ private struct TestLaunchPolicy: LaunchPolicy {
   }
 
   func admit(_ request: TaskRequest, from identifier: TaskIdentifier) throws(CallFailure) {
-    try core.monitor.locked { () throws(CallFailure) in try core.checkMaySubmit(plugin, identifier, to: request.identifier) }
+    let own = core.monitor.locked { plugin.identifiers }
+    try core.checkMaySubmit(own, identifier, to: request.identifier)
   }
 
   func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(CallFailure) -> PendingPage {

@@ -24,10 +24,10 @@ extension HostCore: RunClock {
     let isKilled = monitor.locked {
       guard let run = states[live.context.run] else { return false }
       // What is due comes first: a call at the end of the grace finds the run stopped.
-      while run.isUndecided, !run.isOver, run.role != .check { monitor.waitAsPlugin() }
+      while run.isUndecided, !run.isOver, run.role != .check { monitor.wait() }
       if run.report.isExpired {
         run.looks += 1
-        if run.ignoresExpiration { monitor.wakeClock() }
+        if run.ignoresExpiration { monitor.broadcast() }
       }
       return run.isKilled
     }
@@ -59,11 +59,11 @@ private final class VirtualDeadlines: RunDeadlines {
       guard let run = core.states[live.context.run], !run.isOver else { return false }
       if run.thread != nil, !run.hasBegun {
         run.hasBegun = true
-        core.monitor.wakeClock()
+        core.monitor.broadcast()
       }
       if let armed = run.armed, armed.time <= time { return false }
       run.armed = (time, { [work] in work(live) })
-      core.monitor.wakeClock()
+      core.monitor.broadcast()
       return core.isStopped
     }
     if isStopped, time <= core.clock.monotonicTime { try? HostThread.start("expiration") { [work] in work(live) } }

@@ -1,3 +1,4 @@
+import HostThreads
 import TaskHostSDK
 import TaskScheduler
 import Glibc
@@ -30,31 +31,33 @@ extension HostCore {
   private func started(
     _ interruptions: [Interruption], _ start: () throws(RequestRefusal) -> Void
   ) throws(TestHostError) -> Result<RunState, TestHostError> {
-    let run = try monitor.locked { () throws(TestHostError) -> RunState? in
-      guard !isStopped else { throw TestHostError.notPossible("the test host was stopped") }
-      do throws(RequestRefusal) { try start() } catch { throw TestHostError(error) }
-      let effects = scheduler.takeEffects()
-      for record in effects.ended { note(record) }
-      guard var order = effects.orders.first, let plugin = plugins.first(where: { $0.identifiers.contains(order.contract.identifier) }),
-        let launcher = plugin.launcher
-      else { return nil }
-      do { order = try payloads.complete(order) } catch {
-        throw TestHostError.notPossible("the payload does not fit the handler: \(error)")
+    let result = monitor.locked {
+      Result { () throws(TestHostError) -> RunState? in
+        guard !isStopped else { throw TestHostError.notPossible("the test host was stopped") }
+        do throws(RequestRefusal) { try start() } catch { throw TestHostError(error) }
+        let effects = scheduler.takeEffects()
+        for record in effects.ended { note(record) }
+        guard var order = effects.orders.first, let plugin = plugins.first(where: { $0.identifiers.contains(order.contract.identifier) }),
+          let launcher = plugin.launcher
+        else { return nil }
+        do { order = try payloads.complete(order) } catch {
+          throw TestHostError.notPossible("the payload does not fit the handler: \(error)")
+        }
+        let run = RunState(core: self, plugin: plugin, launcher: launcher, order: order, interruptions: interruptions)
+        runs.append(run)
+        states[order.run] = run
+        lastMovement = SystemClock.now
+        return run
       }
-      let run = RunState(core: self, plugin: plugin, launcher: launcher, order: order, interruptions: interruptions)
-      runs.append(run)
-      states[order.run] = run
-      lastMovement = TestMonitor.realNanoseconds
-      return run
     }
-    guard let run else { return .failure(TestHostError.notPossible("nothing is due")) }
+    guard let run = try result.get() else { return .failure(TestHostError.notPossible("nothing is due")) }
     // The launcher tells of every begin: so the run's thread is known.
     var order = run.order
     order.tellsBegin = true
     run.launcher.start([order])
     monitor.locked {
       run.isHandedOut = true
-      monitor.wakeClock()
+      monitor.broadcast()
     }
     return .success(run)
   }
@@ -118,8 +121,7 @@ extension HostCore {
     run.undecided = []
     endSleeps(of: run) { $0.wakesAtExpiration }
     changed(run)
-    monitor.wakePlugins()
-    monitor.wakeClock()
+    monitor.broadcast()
   }
 
   // MARK: Stopping runs. All with the lock held
@@ -149,7 +151,7 @@ extension HostCore {
     run.launcher.expire(run.order.run, reason: reason)
     monitor.lock()
     guard !isClockThread else { return }
-    while !run.isOver, !run.report.isExpired, !isStopped { monitor.waitAsPlugin() }
+    while !run.isOver, !run.report.isExpired, !isStopped { monitor.wait() }
   }
 
   /// Gives a run up: its handle is stale from now on, its thread is left behind.
@@ -203,14 +205,13 @@ extension HostCore {
     runs.removeAll { $0 === run }
     if isStopped, !run.isKilled { states[run.order.run] = nil }
     endedRuns += 1
-    lastMovement = TestMonitor.realNanoseconds
+    lastMovement = SystemClock.now
     try? scheduler.ended(run.order.run, ending, recorded)
     carryOut()
     reports[run.order.request, default: []].append(run.report)
     endSleeps(of: run) { _ in true }
     changed(run)
-    monitor.wakePlugins()
-    monitor.wakeClock()
+    monitor.broadcast()
   }
 
   /// What the host records of a run that has ended.
@@ -229,8 +230,7 @@ extension HostCore {
       // What is left holds the test host: live runs until they have ended, killed ones for good.
       states = states.filter { !$0.value.isOver || $0.value.isKilled }
       abandonWaiters()
-      monitor.wakePlugins()
-      monitor.wakeClock()
+      monitor.broadcast()
       return (self.runs, launchers)
     }
     for run in runs { run.launcher.force(run.order.run, reason: .draining) }

@@ -1,3 +1,4 @@
+import HostThreads
 import MemoryStore
 import TaskScheduler
 import TaskModel
@@ -40,7 +41,7 @@ extension HostCore: RunServices {
 
   func submit(_ request: TaskRequest, for run: RunReference) throws(CallFailure) -> Submission {
     try serve(.submit, run) { (state) throws(CallFailure) in
-      try checkMaySubmit(state.plugin, run.identifier, to: request.identifier)
+      try checkMaySubmit(state.plugin.identifiers, run.identifier, to: request.identifier)
       let submission = try changing { () throws(RequestRefusal) in try scheduler.submit(request, from: run) }
       state.report.submissions.append(SubmittedRequest(request))
       happened(state) { $0 == .submission(state.report.submissions.count) }
@@ -52,7 +53,7 @@ extension HostCore: RunServices {
     try serve(.cancel, run) { (state) throws(CallFailure) in
       let record = try reading { () throws(StoreError) in try store.request(request) }
       guard let record, !record.state.isFinal else { throw CallFailure(.notFound, "there is no live request \(request)") }
-      try checkMaySubmit(state.plugin, run.identifier, to: record.request.identifier)
+      try checkMaySubmit(state.plugin.identifiers, run.identifier, to: record.request.identifier)
       try changing { () throws(RequestRefusal) in try scheduler.cancel(request) }
       state.report.cancellations.append(request.description)
     }

@@ -1,3 +1,5 @@
+import HostThreads
+import TaskModel
 import TaskHostSDK
 
 /// Tests that wait.
@@ -30,8 +32,8 @@ extension HostCore {
     guard !cancelledWaits.contains(waiter.id) else { return resume(waiter, throwing: CancellationError()) }
     if case .report(let run, let holds) = waiter.target { waiter.isSatisfied = holds(run.report) }
     waiters.append(waiter)
-    lastMovement = TestMonitor.realNanoseconds
-    monitor.wakeClock()
+    lastMovement = SystemClock.now
+    monitor.broadcast()
   }
 
   /// With the lock held, on the clock's thread: resumes the tests whose target is reached; false when there is none.
@@ -81,18 +83,13 @@ extension HostCore {
 
   private func resume(_ waiter: Waiter, throwing error: any Error) {
     actions.append { waiter.continuation.resume(throwing: error) }
-    monitor.wakeClock()
+    monitor.broadcast()
   }
 
   // MARK: The watchdog
 
   /// When, in real time, whoever waits is told that nothing moves.
-  var watchdogDeadline: UInt64 {
-    let (seconds, attoseconds) = options.watchdog.components
-    let limit = UInt64(clamping: seconds).multipliedReportingOverflow(by: 1_000_000_000)
-    guard !limit.overflow else { return .max }
-    return lastMovement.addingReportingOverflow(limit.partialValue + UInt64(clamping: attoseconds / 1_000_000_000)).partialValue
-  }
+  var watchdogDeadline: MonotonicTime { lastMovement + options.watchdog }
 
   /// With the lock held: tells all who wait why time does not pass.
   func giveUp() {

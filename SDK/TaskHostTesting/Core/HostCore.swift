@@ -13,7 +13,7 @@ import TypedCalls
 ///
 /// Outlives the ``TestHost`` while threads that were left behind still use it.
 final class HostCore: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
-  let monitor = TestMonitor()
+  let monitor = Monitor()
   let options: TestHostOptions
   let clock: VirtualClock
   let store = MemoryRequestStore(origin: 1)
@@ -37,7 +37,7 @@ final class HostCore: @unchecked Sendable {  // reason: everything that changes 
   /// How often the test holds the clock.
   var holds = 0
   /// When, in real time, time passed or a run began or ended last.
-  var lastMovement: UInt64 = 0
+  var lastMovement = SystemClock.now
   var isStopped = false
   var clockThread: pthread_t?
   private var lastNumber: UInt64 = 0
@@ -80,7 +80,7 @@ final class HostCore: @unchecked Sendable {  // reason: everything that changes 
       guard case .report(let awaited, let holds) = waiters[index].target, awaited === run else { continue }
       if holds(run.report) { waiters[index].isSatisfied = true }
     }
-    if !waiters.isEmpty { monitor.wakeClock() }
+    if !waiters.isEmpty { monitor.broadcast() }
   }
 
   /// With the lock held: the conditions as the scheduler knows them.
@@ -92,8 +92,8 @@ final class HostCore: @unchecked Sendable {  // reason: everything that changes 
       })
   }
 
-  /// With the lock held: throws unless a plugin may submit to the identifier.
-  func checkMaySubmit(_ plugin: HostedPlugin, _ own: TaskIdentifier, to identifier: TaskIdentifier) throws(CallFailure) {
-    try SubmissionRules(others: [own: others]).check(identifier, from: own, own: plugin.identifiers)
+  /// Throws unless a plugin with these identifiers, of which one asks, may submit to the identifier.
+  func checkMaySubmit(_ own: [TaskIdentifier], _ asking: TaskIdentifier, to identifier: TaskIdentifier) throws(CallFailure) {
+    try SubmissionRules(others: [asking: others]).check(identifier, from: asking, own: own)
   }
 }

@@ -1,3 +1,4 @@
+import HostThreads
 import TaskModel
 import CTaskHost
 import Glibc
@@ -44,7 +45,7 @@ enum VirtualTimeTable {
     core.monitor.locked {
       guard !run.isOver else { return }
       run.isWorking = isWorking
-      if !isWorking { core.monitor.wakeClock() }
+      if !isWorking { core.monitor.broadcast() }
     }
   }
 }
