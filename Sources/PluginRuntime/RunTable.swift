@@ -21,6 +21,8 @@ final class RunTable: Sendable {
   }
 
   private let entries = Guarded(Entries())
+  /// A handle that is off by one names no run, also none that is kept for its submissions.
+  private static let step: UInt64 = 3
   /// The maximum number of runs kept for their submissions.
   private static let gracedLimit = 1024
 
@@ -35,7 +37,7 @@ final class RunTable: Sendable {
         slot = entries.runs.count
         entries.runs.append(nil)
       }
-      entries.counter = (entries.counter + 1) & 0xFFFF_FFFF_FFFF
+      entries.counter = (entries.counter + Self.step) & 0xFFFF_FFFF_FFFF
       if entries.counter == 0 { entries.counter = 1 }
       run.handle = UInt64(slot) << 48 | entries.counter
       entries.runs[slot] = run
@@ -115,7 +117,9 @@ final class RunTable: Sendable {
   }
 
   /// Makes the handles of runs stale that are kept only for their requests.
-  func forgetGraced() { entries.withLock { $0.graced = [:] } }
+  func forgetGraced(where isMeant: (LiveRun) -> Bool = { _ in true }) {
+    entries.withLock { $0.graced = $0.graced.filter { !isMeant($0.value.run) } }
+  }
 
   /// Called when the handler of a run that was closed by force has returned.
   func forget(_ run: LiveRun) {

@@ -174,8 +174,11 @@ public final class ThreadLauncher: Launcher {
     return abandoned + PluginImage.shutDown(hooks)
   }
 
-  /// Forgets the handlers: no run begins any more, and the launcher can be freed.
-  package func forgetPlugins() { state.withLock { $0.plugins = [:] } }
+  /// Forgets the handlers and the runs that have returned: no run begins any more, and the launcher can be freed.
+  package func forgetPlugins() {
+    state.withLock { $0.plugins = [:] }
+    RunTable.shared.forgetGraced { ($0.services as AnyObject) === (services as AnyObject) }
+  }
 
   // MARK: One run, on its thread
 

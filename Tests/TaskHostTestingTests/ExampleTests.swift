@@ -98,6 +98,15 @@ struct ExampleTests {
     #expect(request.runs.map(\.started) == [.zero, .seconds(601)])
   }
 
+  @Test("a week of a nightly request") func nightly() async throws {
+    let host = try TestHost(Uploader.self, settings: settings)
+    var nightly = try TestRequest(payload: ["files": ["a.jpg"]])
+    nightly.repetition = .cron("0 3 * * *", timeZone: "Europe/Berlin")
+    try host.submit(nightly)
+    let runs = try await host.runDue(for: .seconds(7 * 86_400))
+    #expect(runs.count == 7)
+  }
+
   @Test("a lost network") func lostNetwork() async throws {
     let server = try FaultyServer(.refusing)
     let host = try TestHost(Uploader.self, settings: ["server": server.url])

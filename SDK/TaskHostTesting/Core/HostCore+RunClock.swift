@@ -70,7 +70,11 @@ private final class VirtualDeadlines: RunDeadlines {
   }
 
   func disarm(_ live: LiveRun) {
-    core.monitor.locked { core.states[live.context.run]?.armed = nil }
+    core.monitor.locked {
+      guard let run = core.states[live.context.run], !run.isOver else { return }
+      run.armed = nil
+      run.isEnding = true
+    }
   }
 
   func end() {}

@@ -32,7 +32,10 @@ final class RunState: @unchecked Sendable {  // reason: everything that changes 
   var sleepingChecks = 0
   /// Checks that have begun and have not yet told what came of them.
   var undecided: Set<UInt64> = []
-  var isUndecided: Bool { !undecided.isEmpty }
+  /// Whether it has ended and has not yet told so.
+  var isEnding = false
+  /// Whether something about it is about to be told: no time passes until then.
+  var isUndecided: Bool { isEnding || !undecided.isEmpty }
   /// How often it called since it has expired, and changed nothing.
   var looks = 0
 
