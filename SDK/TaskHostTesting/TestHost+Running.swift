@@ -130,9 +130,11 @@ extension TestHost {
   @discardableResult
   public func runNext(interruptions: [Interruption] = []) async throws -> RunReport? {
     while true {
+      // Counted first: the end of a run while the scheduler looks is seen by the wait.
+      let ended = core.monitor.locked { core.endedRuns }
       let (run, retry) = try core.startNext(interruptions)
       if let run { return try await TestRun(run).ended() }
-      let (isIdle, ended) = core.monitor.locked { (core.runs.isEmpty, core.endedRuns) }
+      let isIdle = core.monitor.locked { core.runs.isEmpty && core.endedRuns == ended }
       if isIdle, retry == nil { return nil }
       try await core.wait(for: .runEnd(ended, by: retry), "the next request is due")
     }
@@ -148,13 +150,13 @@ extension TestHost {
     let end = core.clock.elapsed + max(.zero, duration)
     var begun: [RunState] = []
     while true {
+      let ended = core.monitor.locked { core.endedRuns }
       let (run, retry) = try core.startNext([])
       if let run {
         begun.append(run)
         continue
       }
       if core.clock.elapsed >= end { break }
-      let ended = core.monitor.locked { core.endedRuns }
       try await core.wait(for: .runEnd(ended, by: min(end, retry ?? end)), "runDue(for: \(duration))")
     }
     try await core.wait(for: .moment(end), "runDue(for: \(duration))")
