@@ -98,12 +98,10 @@ static void __attribute__((unused)) forges(void) {
   end = put(bytes, end, &nothing, 4); /* payload */
   end = put(bytes, end, &yes, 1);     /* earliest begin */
   end = put(bytes, end, &first_moment, 8);
-  end = put(bytes, end, &no, 1); /* paced */
-  end = put(bytes, end, &nothing, 4);                                     /* conditions */
-  for (int count = 0; count < 2; count++) end = put(bytes, end, &no, 1); /* priority, unique key */
-  end = put(bytes, end, &none, 1);                                        /* on conflict */
-  for (int count = 0; count < 2; count++) end = put(bytes, end, &no, 1); /* retry, repetition */
-  end = put(bytes, end, &nothing, 4);                                     /* tags */
+  end = put(bytes, end, &no, 1);                                         /* paced */
+  end = put(bytes, end, &nothing, 4);                                    /* conditions */
+  end = put(bytes, end, &no, 1);                                         /* unique key */
+  end = put(bytes, end, &none, 1);                                       /* on conflict */
   for (int count = 0; count < 2; count++) end = put(bytes, end, &no, 1); /* shutdown hook, asked too early */
   for (int descriptor = 3; descriptor < 64; descriptor++) {
     int type = 0;
