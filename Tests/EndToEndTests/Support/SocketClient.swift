@@ -29,11 +29,8 @@ final class SocketClient {
     let connected = withUnsafePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
     }
-    guard connected == 0 else {
-      let number = errno
-      close(descriptor)
-      throw TestFailure("connect \(path): errno \(number)")
-    }
+    // deinit closes the descriptor: every property is set.
+    guard connected == 0 else { throw TestFailure("connect \(path): errno \(errno)") }
   }
 
   deinit { close(descriptor) }
