@@ -318,7 +318,8 @@ let package = Package(
     .testTarget(
       name: "ExtremeValueTests",
       dependencies: [
-        "CTaskHost", "HostControl", "HostThreads", "PluginRuntime", "StoreTestSupport", "StrictText", "TaskHost", "TaskHostSDK", "TaskModel",
+        "CTaskHost", "HostControl", "HostThreads", "PluginRuntime", "StoreTestSupport", "StrictText", "TaskHost", "TaskHostSDK",
+        "TaskModel",
         "TaskScheduler", "TaskStore", "WorkerLink",
       ],
       swiftSettings: settings),
