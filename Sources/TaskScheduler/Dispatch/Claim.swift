@@ -1,19 +1,18 @@
 import TaskModel
 
-/// A request that is handed out ahead of its run's begin: it is pending to everybody, and is taken back by whatever concerns it.
+/// A request handed out before its run begins. Others see it as pending, and any change to it takes it back.
 struct Claim {
-  /// The run it is to become.
   let entry: LiveRunEntry
-  /// Its place among what is due, see ``DueRequest/rank``.
+  /// Its place among due requests, see ``DueRequest/rank``.
   let rank: Int64
-  /// Whether the scheduler has it until its time comes; no: it is in its launcher's queue, behind runs that are short.
+  /// True: the scheduler holds it until its time. False: it is in its launcher's queue, behind short runs.
   let isHeld: Bool
-  /// Whether the launcher has been asked for it and has not answered.
+  /// Whether the launcher was asked to return it and has not answered.
   var isAskedBack = false
 }
 
-/// A change is about requests that are handed out ahead: they are taken back first, and then it is made.
+/// A change needs requests that are handed out ahead: they are taken back first, then the change is made.
 struct ClaimedAhead: Error {
-  /// Of these; nil: of all.
+  /// Whose requests; nil means all.
   let identifier: TaskIdentifier?
 }

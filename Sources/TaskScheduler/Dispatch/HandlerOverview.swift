@@ -1,24 +1,24 @@
 public import TaskModel
 
-/// How one handler stands.
+/// The state of one handler.
 public struct HandlerOverview: Sendable, Hashable {
-  /// Its runs that have begun.
+  /// The number of runs that have begun.
   public var running: Int
-  /// Why it takes no runs at this moment, in its launcher's words; nil: the launcher takes them.
+  /// Why it takes no runs now, in its launcher's words; nil if the launcher takes them.
   public var suspension: String?
-  /// What counts against it.
+  /// The failures that count against it.
   public var health: PluginHealth
-  /// What the host lacks to run it; nil: nothing.
+  /// What the host lacks to run it; nil if nothing.
   public var shortage: HostShortage?
 
-  /// How much of its rate limit is left, for people; nil: it has none.
+  /// What is left of its rate limit, for people; nil if it has none.
   public var rate: String?
-  /// How much of its run time quota is used, and why it is as it is, for people; nil: it has none.
+  /// What it has used of its run time quota, and why the quota is what it is, for people; nil if it has none.
   public var quota: String?
-  /// When its next request is due that waits for a time; nil: none does.
+  /// When its next timed request is due; nil if there is none.
   public var nextDue: WallTime?
 
-  /// An overview as given.
+  /// Creates an overview.
   public init(running: Int, suspension: String? = nil, health: PluginHealth = PluginHealth()) {
     self.running = running
     self.suspension = suspension

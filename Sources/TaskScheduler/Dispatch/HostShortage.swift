@@ -1,16 +1,16 @@
 public import TaskModel
 
-/// What the host lacks to run a plugin. It is not held against the plugin.
+/// What the host lacks to run a plugin. It does not count against the plugin.
 public struct HostShortage: Sendable, Hashable {
-  /// What was seen, a sentence.
+  /// What was observed, a sentence.
   public private(set) var sentence: String
-  /// Of what sort it is.
+  /// The kind of shortage.
   public private(set) var cause: ShortageCause
-  /// Since when.
+  /// When it began.
   public let since: WallTime
-  /// When it is tried again.
+  /// When the host tries again.
   public private(set) var until: WallTime
-  /// How often it failed.
+  /// How often the host has failed.
   public private(set) var failures = 1
 
   private static let firstWait = Duration.seconds(1)
@@ -23,7 +23,7 @@ public struct HostShortage: Sendable, Hashable {
     until = now + Self.firstWait
   }
 
-  /// It has failed again. What fails together counts once.
+  /// Counts another failure. Failures at the same time count once.
   mutating func failed(_ sentence: String, _ cause: ShortageCause, now: WallTime) {
     guard now >= until else { return }
     self.sentence = sentence
@@ -32,6 +32,6 @@ public struct HostShortage: Sendable, Hashable {
     until = now + min(Self.firstWait * (1 << min(failures - 1, 6)), Self.longestWait)
   }
 
-  /// The calendar was set by that much.
+  /// Moves the times after the wall clock was set by `distance`.
   mutating func shift(by distance: Duration) { until = until + distance }
 }

@@ -1,15 +1,15 @@
 import TaskModel
 
-/// When the next pending request of a lane is due, as far as it is known.
+/// When the next pending request of a lane is due, as far as the scheduler knows.
 enum NextDue {
   /// The store must be asked.
   case unknown
   /// None is pending, or all wait for an event.
   case never
-  /// Then; or earlier, never later.
+  /// At this time or earlier, never later.
   case at(WallTime)
 
-  /// Not before then; nil: none is pending.
+  /// The earliest possible time; nil if none is pending.
   var earliest: WallTime? {
     switch self {
     case .unknown: WallTime(unixMilliseconds: 0)
@@ -18,7 +18,6 @@ enum NextDue {
     }
   }
 
-  /// Whether something may be due by `now`.
   func isDue(by now: WallTime) -> Bool {
     switch self {
     case .unknown: true
@@ -27,7 +26,7 @@ enum NextDue {
     }
   }
 
-  /// Something is pending, due at `time`.
+  /// Takes in a request that is due at `time`.
   mutating func note(_ time: WallTime) {
     switch self {
     case .unknown: break
@@ -37,7 +36,7 @@ enum NextDue {
   }
 }
 
-/// What the scheduler keeps about the pending requests that share their gates. All of it can be rebuilt from the store.
+/// What the scheduler remembers about pending requests that share their gates. The store can rebuild all of it.
 final class LaneState {
   let gates: RunConstraints
   var nextDue = NextDue.unknown
@@ -46,14 +45,13 @@ final class LaneState {
 
   init(gates: RunConstraints) {
     self.gates = gates
-    // A damaged store may say less than nothing: what wakes before it is due would be looked at without end.
+    // A damaged store may hold a negative flex: the lane would wake before it is due, again and again.
     hasFlex = gates.flex > .zero
   }
 
-  /// When a wake-up is due for it: a request that may begin later shares another's wake-up until then. Nil: none is pending.
+  /// When the lane needs a wake-up; nil if none is pending. A request with flex shares another's wake-up until its flex is over.
   var wakeTime: WallTime? { hasFlex ? nextDue.earliest.map { $0 + gates.flex } : nextDue.earliest }
 
-  /// A request became pending, due at `time`.
   func becamePending(due time: WallTime) {
     if time < .distantFuture { nextDue.note(time) }
   }

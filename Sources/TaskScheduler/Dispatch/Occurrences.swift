@@ -1,14 +1,14 @@
 import CalendarTime
 import TaskModel
 
-/// Finds the times of repeating requests. Remembers what it has read of cron expressions and time zones.
+/// Computes the times of repeating requests. Caches parsed cron expressions and time zones.
 final class Occurrences {
   private let zones: @Sendable (String) throws(ZoneDirectory.Failure) -> TimeZoneRules
   private var schedules: [CronRule: Result<CronSchedule, RequestRefusal>] = [:]
 
   init(zones: @escaping @Sendable (String) throws(ZoneDirectory.Failure) -> TimeZoneRules) { self.zones = zones }
 
-  /// Throws when the expression or the zone of a rule says nothing.
+  /// Throws if the expression or the zone of a rule is invalid.
   func check(_ rule: RepeatRule) throws(RequestRefusal) {
     guard case .cron(let cron) = rule.schedule else { return }
     if try schedule(of: cron).get().next(after: 0) == nil {
@@ -16,8 +16,8 @@ final class Occurrences {
     }
   }
 
-  /// The first occurrence after `now` of a schedule that `occurrence` is one of; that one if it is still to come. Never: it waits for an
-  /// event, or its time zone cannot be read.
+  /// The first occurrence of the schedule after `now`; `occurrence` itself if it is still to come; `distantFuture` if the rule waits for an
+  /// event or its time zone cannot be read.
   func next(_ rule: RepeatRule, after occurrence: WallTime, now: WallTime) -> WallTime {
     switch rule.schedule {
     case .every(let interval): RepeatRule.next(every: interval, after: occurrence, now: now)
@@ -26,7 +26,7 @@ final class Occurrences {
     }
   }
 
-  /// The occurrence that comes right after `occurrence`, itself one of the schedule's, or a moment for a schedule of the calendar.
+  /// The next occurrence after `occurrence`, which is one of the schedule's or, for a calendar schedule, any moment.
   func following(_ rule: RepeatRule, _ occurrence: WallTime) -> WallTime {
     switch rule.schedule {
     case .every(let interval): return occurrence + max(.milliseconds(1), interval)
@@ -39,18 +39,18 @@ final class Occurrences {
     }
   }
 
-  /// How far apart missed occurrences run: as `spread` says, but at most half of what lies between two of them. Otherwise new ones would fall
-  /// due faster than those that were missed are run.
+  /// The distance between missed occurrences when they run: `spread`, but at most half the interval between two of them. Otherwise new ones
+  /// would fall due faster than the missed ones run.
   func step(_ rule: RepeatRule, after occurrence: WallTime, spread: Duration) -> Duration {
     min(spread, .milliseconds((following(rule, occurrence) - occurrence).wholeMilliseconds / 2))
   }
 
-  /// The latest occurrence by `now`, from `occurrence` on, which has passed.
+  /// The latest occurrence by `now`, starting from `occurrence`, which has passed.
   func latest(_ rule: RepeatRule, from occurrence: WallTime, by now: WallTime) -> WallTime {
     latest(rule, from: occurrence, by: now, count: 1)[0]
   }
 
-  /// The latest `count` occurrences by `now`, from `occurrence` on, which has passed; at least one, the earliest first.
+  /// The latest `count` occurrences by `now`, at least one, earliest first, starting from `occurrence`, which has passed.
   func latest(_ rule: RepeatRule, from occurrence: WallTime, by now: WallTime, count: Int) -> [WallTime] {
     switch rule.schedule {
     case .event: return [occurrence]
@@ -62,7 +62,7 @@ final class Occurrences {
       let first = max(0, steps.subtracting(saturating: Int64(count) - 1))
       return (first...steps).map { occurrence + .milliseconds(step) * $0 }
     case .cron:
-      // Looks back further and further until there are enough.
+      // Look back in growing steps until there are enough.
       var window = Duration.seconds(3600)
       while true {
         let begin = max(occurrence, now + (.zero - window))
@@ -93,7 +93,7 @@ final class Occurrences {
         throw RequestRefusal(.invalid, "\(error)", field: .timeZone)
       }
     }
-    // A zone that could not be read may be there another time.
+    // A zone that could not be read may be available later.
     if schedules.count > 1000 { schedules.removeAll() }
     if case .success = made { schedules[cron] = made }
     return made

@@ -1,25 +1,24 @@
 import Failpoints
 import TaskModel
 
-// Requests that are handed out ahead of their runs' begin: to begin on time, or to a handler whose runs are shorter than a commit. Until its
-// run begins, such a request is pending: it takes no slot and no limit, spends nothing, and is taken back by whatever concerns it. Only what
-// has no limits of its own waits in a launcher's queue, since nobody looks at them when a run begins there.
+// Requests are handed out before their runs begin so that they begin on time, or for handlers whose runs are shorter than a commit. Until
+// its run begins, such a request is pending: it takes no slot, uses no limit, and any change to it takes it back. Only requests without
+// limits of their own wait in a launcher's queue, because nothing checks limits when a run begins there.
 
 extension SchedulerCore {
-  /// Whether requests of the lane may wait in their launcher's queue.
+  /// Whether requests of the lane may wait in the launcher's queue.
   func mayQueue(_ lane: LaneState, of handler: HandlerState) -> Bool {
     lane.gates.window == nil && !limits.concerns(lane, of: handler.contract.identifier)
   }
 
-  /// How many more runs of the lane its handler may be given beyond its slots.
+  /// How many more runs of the lane the handler may get beyond its slots.
   func slotsAhead(_ lane: LaneState, _ handler: HandlerState) -> Int { mayQueue(lane, of: handler) ? handler.slotsAhead : 0 }
 
-  /// Whether the handler may be given something that is due soon.
+  /// Whether the handler may get requests that are due soon.
   func takesSoon(_ handler: HandlerState) -> Bool {
     !handler.keepsHere && handler.freeSlots > handler.held && freeHostSlots > heldClaims
   }
 
-  /// Hands a request out ahead.
   func claim(_ claim: Claim, _ transaction: any StoreTransaction, now: WallTime) throws {
     try transaction.apply(.claimed(by: claim.entry.run), to: claim.entry.request)
     keep(claim, now: now)
@@ -28,11 +27,10 @@ extension SchedulerCore {
 
   // MARK: It begins
 
-  /// A launcher has begun a run that it had in its queue, or one whose begin counts for a rate. One that has ended, or was taken back, is
-  /// left alone.
+  /// A launcher began a run from its queue, or one whose begin counts for a rate. Ignores runs that have ended or were taken back.
   ///
-  /// - Parameter latest: It had begun by then: from there the rates count it; nil: `time`.
-  /// - Returns: Whether it was recorded as running, and its rates have learnt of its begin.
+  /// - Parameter latest: The latest time at which it can have begun: rates count it from there; nil means `time`.
+  /// - Returns: Whether it was recorded as running and the rates counted its begin.
   @discardableResult func begin(_ run: RunID, at time: WallTime, by latest: WallTime? = nil, now: WallTime) -> Bool {
     guard let claim = forget(run, now: now) else {
       guard let entry = live[run] else { return false }
@@ -45,35 +43,33 @@ extension SchedulerCore {
     return false
   }
 
-  /// A launcher tells of a begin, a moment after it.
+  /// The launcher reports a begin shortly after it happened.
   func hearBegin(_ run: RunID, at time: WallTime, _ transaction: any StoreTransaction) throws {
     guard begin(run, at: time, by: time + Self.tick, now: time), let entry = live[run], !unrecorded.contains(run),
       time >= entry.started + LimitTracker.unnoted
     else { return }
-    // A host that is killed leaves no other word of when it began.
+    // If the host is killed, nothing else says when the run began.
     guard var record = try transaction.request(entry.request), record.run == run else { return }
     record.started = time
     try transaction.update(record)
   }
 
-  /// What a run's end says of its begin.
+  /// Records what the end of a run says about its begin.
   func begin(_ run: RunID, endedAs ending: RunEnding, _ report: RunReport, now: WallTime) {
     let began = min(report.began ?? now, now)
     switch ending {
     // Its handler was never called.
     case .returned where report.began == nil && claims[run] == nil: limits.letGo(run)
     case .returned: begin(run, at: began, by: began + Self.tick, now: now)
-    // If its begin was not told, it may have been at any time until now.
+    // If its begin was not reported, it may have been at any time until now.
     case .crashed, .forced, .lost: begin(run, at: began, by: now + Self.tick, now: now)
     }
   }
 
-  /// The clock shows whole milliseconds: what has begun has begun by the next one.
+  /// The clock shows whole milliseconds, so the run has begun by the next one.
   private static let tick = Duration.milliseconds(1)
 
-  /// The time of a held run has come.
-  ///
-  /// - Returns: Whether it begins; no: something holds it by now, and it is to be taken back.
+  /// The time of a held run has come. Returns false if something holds it now: it must be taken back.
   func beginHeld(_ run: RunID, now: WallTime) -> Bool {
     guard let claim = claims[run], let handler = handlers[claim.entry.identifier], !isDraining, storeTrouble == nil,
       handler.freeSlots > 0, freeHostSlots > 0, isOpen(handler.lane(claim.entry.gates), of: handler, now: now)
@@ -93,7 +89,7 @@ extension SchedulerCore {
     return entry
   }
 
-  /// Records the begins that are not: all, or those that are not over soon.
+  /// Records begins that are not recorded yet: all, or those of runs that will not end soon.
   func recordBegins(_ transaction: any StoreTransaction, before time: WallTime = .distantFuture) throws {
     guard !unrecorded.isEmpty else { return }
     for run in unrecorded.sorted() {
@@ -112,14 +108,13 @@ extension SchedulerCore {
 
   // MARK: It is taken back
 
-  /// What a change is about must not be handed out ahead.
+  /// Throws if the record is handed out ahead.
   func requireHere(_ record: RequestRecord) throws(ClaimedAhead) {
     if record.state == .claimed { throw ClaimedAhead(identifier: record.request.identifier) }
   }
 
-  /// Takes back what is handed out ahead of the identifier, or with nil of all, and hands out no more ahead until
-  /// ``changesAreMade()``: a change that concerns several identifiers would else find the first ones handed out again, without end.
-  /// What the launcher has is asked for.
+  /// Takes back what is handed out ahead of the identifier (nil: of all), and hands out nothing more ahead until ``changesAreMade()``.
+  /// Otherwise a change to several identifiers would find the first ones handed out again, without end. Asks the launcher for its runs.
   func takeBack(of identifier: TaskIdentifier?, forChange: Bool = false, _ transaction: any StoreTransaction, now: WallTime) throws {
     if forChange {
       for handler in handlers.values where identifier == nil || handler.contract.identifier == identifier { handler.keepsHere = true }
@@ -127,23 +122,23 @@ extension SchedulerCore {
     try takeBack(transaction, now: now) { claim in identifier.map { claim.entry.identifier == $0 } ?? true }
   }
 
-  /// No change waits any more: what is due may be handed out ahead again.
+  /// No change waits any more: due requests may be handed out ahead again.
   func changesAreMade() { for handler in handlers.values { handler.keepsHere = false } }
 
-  /// Whether the launcher has been asked for runs of the identifier, or with nil of any, and has not answered.
+  /// Whether the launcher still has to return runs of the identifier (nil: of any).
   func awaits(_ identifier: TaskIdentifier?) -> Bool {
     guard let identifier else { return handlers.values.contains { $0.askedBack > 0 } }
     return handlers[identifier].map { $0.askedBack > 0 } ?? false
   }
 
-  /// A run does not begin: its request is pending again, as it was.
+  /// A run does not begin: its request is pending again, unchanged.
   func release(_ run: RunID, _ transaction: any StoreTransaction, now: WallTime) throws {
     let entry: LiveRunEntry
     if let claim = forget(run, now: now) {
       turn.released.append(claim)
       entry = claim.entry
     } else if let known = live.removeValue(forKey: run) {
-      // Recorded as running, and its launcher could not begin it.
+      // It was recorded as running, but its launcher could not begin it.
       unrecorded.remove(run)
       turn.neverBegun.append(known)
       slotFreed(known, took: nil, now: now)
@@ -164,8 +159,8 @@ extension SchedulerCore {
     note(record)
   }
 
-  /// Takes back what must not stay handed out: the host drains, the plugin takes nothing now, a condition was lost, a run in front has
-  /// turned long.
+  /// Takes back what must not stay handed out: the host drains, the plugin takes no runs, a condition was lost, or a long run blocks the
+  /// queue.
   func takeBackWhereDue(_ transaction: any StoreTransaction, now: WallTime) throws {
     guard !claims.isEmpty else { return }
     for handler in handlers.values where mustGiveBack(handler, now: now) {
@@ -188,7 +183,7 @@ extension SchedulerCore {
     return !conditions.held.isSuperset(of: gates.conditions)
   }
 
-  /// Better ones are due than some that wait in the launcher's queue: those come back, to be handed out in their turn.
+  /// Requests with a better rank than some in the launcher's queue are due: takes those back, to be handed out in their turn.
   func giveWay(to rank: Int64, _ handler: HandlerState, _ transaction: any StoreTransaction, now: WallTime) throws {
     let identifier = handler.contract.identifier
     let count = turn.withdrawals.count
@@ -209,14 +204,14 @@ extension SchedulerCore {
     }
   }
 
-  /// Marks all that launchers have ahead as asked back, outside of a turn; returns it.
+  /// Marks all runs that launchers have ahead as asked back, outside of a turn, and returns them.
   func askAllBack() -> [RunID] {
     let runs = claims.values.filter { !$0.isHeld && !$0.isAskedBack }.map(\.entry.run).sorted()
     for run in runs { setAsked(run, true) }
     return runs
   }
 
-  /// Whether the launcher has been asked for a run that it has ahead has changed.
+  /// Sets whether the launcher was asked to return a run.
   func setAsked(_ run: RunID, _ isAskedBack: Bool) {
     claims[run]?.isAskedBack = isAskedBack
     if let identifier = claims[run]?.entry.identifier { handlers[identifier]?.isAsked(by: isAskedBack ? 1 : -1) }
@@ -224,7 +219,7 @@ extension SchedulerCore {
 
   // MARK: Deadlines
 
-  /// When something has to be done about what is handed out ahead or has begun since; nil: nothing has.
+  /// When handed-out or newly begun runs need attention; nil if never.
   func nextDuty() -> WallTime? {
     var next = unrecorded.lazy.compactMap { self.live[$0]?.started }.min().map { $0 + HandlerState.patience }
     guard !claims.isEmpty else { return next }
@@ -234,7 +229,7 @@ extension SchedulerCore {
     return next
   }
 
-  /// Whether a turn has something to do at `now` besides what is due.
+  /// Whether a turn has work at `now` besides due requests.
   func hasDuty(now: WallTime) -> Bool {
     guard storeTrouble == nil else { return false }
     if let next = nextDuty(), next <= now { return true }
@@ -244,7 +239,7 @@ extension SchedulerCore {
 
   // MARK: What the host lacks
 
-  /// The launcher could not begin runs of the handler, for want of something of the host's.
+  /// The launcher could not begin runs of the handler because the host lacks something.
   func isShort(_ identifier: TaskIdentifier, _ sentence: String, _ cause: ShortageCause, now: WallTime) {
     guard let handler = handlers[identifier] else { return }
     if handler.shortage == nil {

@@ -2,38 +2,38 @@ import Failpoints
 import SchedulingLimits
 import TaskModel
 
-/// What became of events.
+/// Counts of what became of events.
 public struct EventCounts: Sendable, Hashable {
-  /// Events that were told to the host.
+  /// Events that the host received.
   public var received: UInt64 = 0
-  /// Requests they made due.
+  /// Requests that events made due.
   public var woken: UInt64 = 0
-  /// Requests whose wait they were merged into: one run stands for several events.
+  /// Waits that events were merged into: one run stands for several events.
   public var merged: UInt64 = 0
   /// Events that no request waited for.
   public var dropped: UInt64 = 0
 
-  /// None yet.
+  /// All counts zero.
   public init() {}
 }
 
 extension SchedulerCore {
-  /// An event has come: the requests that wait for it are due, after their time of quiet and within the quota of wake-ups.
+  /// An event arrived: requests that wait for it become due after their debounce time and within the quota of wake-ups.
   ///
-  /// - Parameter payload: What their runs are given instead of what was submitted; nil: what was submitted.
+  /// - Parameter payload: Replaces the submitted payload for the runs it wakes; nil keeps the submitted one.
   func notify(_ event: String, payload: [UInt8]?, _ transaction: any StoreTransaction, now: WallTime) throws -> EventReceipt {
     var receipt = EventReceipt(event: event)
     for var record in try transaction.waiting(forEvent: event) {
       guard let trigger = record.request.event else { continue }
       try requireHere(record)
       receipt.waiting += 1
-      // A request that comes only once is not woken again by what happens while it runs.
+      // An event does not wake a one-time request again while it runs.
       if record.state == .running, record.request.repetition == nil { continue }
       if let payload { try transaction.setEventPayload(payload, of: record.id) }
       let known = record.state == .running ? record.eventDue : (record.due < .distantFuture ? record.due : nil)
       if let known {
         receipt.merged += 1
-        // Within the time of quiet each event puts the run off, but not for ever.
+        // Within the debounce time each event postpones the run, but only up to a limit.
         guard trigger.debounce > .zero, known > now, let since = record.eventSince,
           let quiet = Debounce(quiet: trigger.debounce, first: since, last: now, count: 2).firesAt
         else { continue }
@@ -60,7 +60,7 @@ extension SchedulerCore {
     return receipt
   }
 
-  /// Which files requests wait for, if that may have changed in this turn.
+  /// Lists the files that requests wait for, if the list may have changed in this turn.
   func findWatches(_ transaction: any StoreTransaction) throws {
     guard turn.changedWatches else { return }
     let paths = Set(try transaction.awaitedEvents().compactMap { EventTrigger($0).path })
@@ -79,7 +79,7 @@ extension SchedulerCore {
 
   private func due(of record: RequestRecord) -> WallTime { record.state == .running ? record.eventDue ?? .distantFuture : record.due }
 
-  /// What the operator's configuration says about requests that do not say it themselves; throws for what it does not know.
+  /// Applies the operator's defaults to whatever the request leaves out; throws for names that the configuration does not have.
   func applyOperatorsGates(to request: inout TaskRequest) throws(RequestRefusal) {
     let limits = policy.limits[request.identifier]
     if request.gates.window == nil { request.gates.window = limits?.window }
