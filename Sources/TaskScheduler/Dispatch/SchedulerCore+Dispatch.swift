@@ -1,19 +1,19 @@
 import TaskModel
 
 extension SchedulerCore {
-  /// Starts what is due and has a free slot: each becomes a run that is recorded as started and an order for the launcher.
+  /// Starts due requests that have a free slot: each becomes a run recorded as started, and an order for the launcher.
   ///
-  /// What falls due within `claimAhead` is claimed now, so that it can begin at its time without waiting for a commit; its order is
-  /// held until then. And a handler whose runs are shorter than a commit is given some ahead, see ``HandlerState/slotsAhead``.
+  /// Requests that fall due within `claimAhead` are claimed now, so that they begin on time without waiting for a commit; their orders are
+  /// held until then. A handler whose runs are shorter than a commit gets some ahead, see ``HandlerState/slotsAhead``.
   func dispatch(_ transaction: any StoreTransaction, now: WallTime) throws {
     guard mayStart else { return }
     try relaxPastDeadlines(transaction, now: now)
-    // What was due and is put off has taken the place of another: that is looked for.
+    // A postponed request may have displaced another one: look for it.
     while try startDue(transaction, now: now) {}
     for handler in handlers.values { for lane in handler.lanes.values { try learnNextDue(lane, of: handler, transaction) } }
   }
 
-  /// - Returns: Whether something that was due was put off instead of started.
+  /// - Returns: Whether a due request was postponed instead of started.
   private func startDue(_ transaction: any StoreTransaction, now: WallTime) throws -> Bool {
     var hasPutOff = false
     var offers: [(handler: HandlerState, lane: LaneState, offer: DueRequest)] = []
@@ -25,7 +25,7 @@ extension SchedulerCore {
         let limit = handler.freeSlots > freeHostSlots ? freeHostSlots : handler.freeSlots + handler.slotsAhead
         noteQuestion()
         let due = try transaction.due(in: Lane(handler.contract.identifier, lane.gates), by: horizon, limit: limit)
-        // All that is due is on offer: what comes next is due later. Otherwise more is due now.
+        // Everything due is on offer, so the next request is due later. Otherwise more is due now.
         if due.count < limit || due.isEmpty { lane.nextDue = .unknown }
         offers += due.map { (handler, lane, $0) }
       }
@@ -43,11 +43,11 @@ extension SchedulerCore {
     return hasPutOff
   }
 
-  /// Whether a slot is left for what is on offer, and nothing that began before it closed its lane.
+  /// Whether a slot is left for the offer, and no run that began before it closed its lane.
   private func mayTake(_ offer: DueRequest, _ handler: HandlerState, _ lane: LaneState, now: WallTime) -> Bool {
     let hasRoom = handler.freeSlots > 0 ? freeHostSlots > 0 : slotsAhead(lane, handler) > 0
     guard hasRoom, permits != 0, offer.due <= now || takesSoon(handler) else {
-      // It is still there, and due.
+      // It is still in the store, and due.
       lane.nextDue = .unknown
       return false
     }
@@ -58,7 +58,7 @@ extension SchedulerCore {
     return true
   }
 
-  /// Whether ``dispatch(_:now:)`` might find something that does not wait for another's wake-up.
+  /// Whether ``dispatch(_:now:)`` might find a request that does not share another's wake-up.
   func mayDispatch(now: WallTime) -> Bool {
     guard mayStart else { return false }
     if nextDeadline.isDue(by: now) { return true }
@@ -71,13 +71,13 @@ extension SchedulerCore {
     }
   }
 
-  /// When ``dispatch(_:now:)`` has something to do next; nil: only an event can change that.
+  /// When ``dispatch(_:now:)`` next has work; nil if only an event can change that.
   func nextTurn(now: WallTime) -> WallTime? {
     let duty = storeTrouble == nil ? nextDuty() : nil
     return [mayStart ? nextDeadline.earliest : nil, nextStart(now: now), duty].compactMap { $0 }.min()
   }
 
-  /// When the next request may start; nil: only an event can change that.
+  /// When the next request may start; nil if only an event can change that.
   func nextStart(now: WallTime) -> WallTime? {
     var next: WallTime?
     guard mayStart else { return nil }
@@ -85,11 +85,11 @@ extension SchedulerCore {
       let ahead = takesSoon(handler) ? policy.claimAhead : .zero
       for lane in handler.lanes.values {
         guard handler.freeSlots > 0 || slotsAhead(lane, handler) > 0 else { continue }
-        // Of a lane that is held it may not be known yet: then it is looked at when that is over.
+        // For a held lane it may be unknown: the lane is checked again when it opens.
         guard let wakeTime = lane.wakeTime else { continue }
         let time = wakeTime + (.zero - ahead)
         if let next, time >= next { continue }
-        // What is held now and due only later may be let through by then without an event.
+        // A request that is held now and due later may be let through by then without an event.
         guard let opening = opening(of: lane, handler, now: max(now, time)) else { continue }
         next = min(next ?? .distantFuture, max(time, opening))
       }
@@ -99,10 +99,10 @@ extension SchedulerCore {
 
   private var mayStart: Bool { !isDraining && storeTrouble == nil && permits != 0 }
 
-  /// None also when runs that an operator launched take more than there are.
+  /// 0 also when runs that an operator launched exceed the limit.
   var freeHostSlots: Int { max(0, policy.maxConcurrentRuns - occupiedSlots) }
 
-  /// Until when a request may be due to be handed out now: only a free slot is waited for ahead of time.
+  /// Requests due by this time may be handed out now; claiming ahead needs a free slot.
   private func horizon(of handler: HandlerState, now: WallTime) -> WallTime { takesSoon(handler) ? now + policy.claimAhead : now }
 
   private func learnNextDue(_ lane: LaneState, of handler: HandlerState, _ transaction: any StoreTransaction) throws {
@@ -111,8 +111,8 @@ extension SchedulerCore {
     lane.nextDue = try transaction.nextDue(in: Lane(handler.contract.identifier, lane.gates)).map { .at($0) } ?? .never
   }
 
-  /// - Parameter isSimulated: Whether it starts because an operator wishes so, past closed gates.
-  /// - Returns: Whether it was started; no: its occurrence was missed, and is skipped.
+  /// - Parameter isSimulated: Whether an operator starts it past closed gates.
+  /// - Returns: False if it was not started because its occurrence was missed and is skipped.
   func start(
     _ offer: DueRequest, _ handler: HandlerState, _ lane: LaneState, isSimulated: Bool = false, _ transaction: any StoreTransaction,
     now: WallTime

@@ -2,10 +2,9 @@ import Failpoints
 import TaskModel
 
 extension SchedulerCore {
-  /// An occurrence that has fallen due supersedes a pending retry of the one before; of those that were missed, the request's policy says
-  /// which run.
+  /// A due occurrence supersedes a pending retry of the previous one; the request's policy decides which missed occurrences run.
   ///
-  /// - Returns: The attempts spent on the occurrence that starts; nil: none starts now.
+  /// - Returns: The attempts spent on the occurrence that starts; nil if none starts now.
   func settleOccurrence(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws -> Int? {
     guard var record = try transaction.request(id), let rule = record.request.repetition, let occurrence = record.occurrence,
       rule.schedule != .event
@@ -22,7 +21,7 @@ extension SchedulerCore {
         return nil
       case .skip: break
       case .all(let limit, _):
-        // The missed ones run from the earliest that is within the limit. Some of them may be from a downtime before this one.
+        // Missed occurrences run from the earliest one within the limit. Some may date from an earlier downtime.
         let missed = occurrences.latest(rule, from: occurrence, by: now, count: max(1, limit))
         record.missedLeft = missed.count - 1
         record.occurrence = missed.first ?? occurrence
@@ -33,7 +32,7 @@ extension SchedulerCore {
     guard record.missedLeft == 0 else { return record.attemptsSpent }
     let latest = occurrence <= now ? occurrences.latest(rule, from: occurrence, by: now) : occurrence
     let isSuperseding = latest > occurrence
-    // A run that was launched early spent attempts before its occurrence had begun.
+    // A run that was launched early spent attempts before its occurrence was due.
     let wasEarly = record.attemptsSpent > 0 && occurrence <= now && record.started.map { $0 < occurrence } ?? false
     guard isSuperseding || wasEarly else { return record.attemptsSpent }
     if isSuperseding { record.occurrence = latest }
@@ -56,7 +55,7 @@ extension SchedulerCore {
       if record.missedLeft > 0, case .all(let limit, let spread) = rule.missed {
         let next = occurrences.following(rule, occurrence)
         let due = max(next, now + occurrences.step(rule, after: occurrence, spread: spread))
-        // What falls due while the missed ones run is caught up with as they are.
+        // Occurrences that fall due while missed ones run are caught up with in the same way.
         let behind = occurrences.latest(rule, from: next, by: due, count: max(1, limit))
         record.missedLeft = behind.count - 1
         record.occurrence = behind.first ?? next
@@ -71,7 +70,7 @@ extension SchedulerCore {
 
   // MARK: Deadlines
 
-  /// Requests whose deadline has passed wait for network and power only.
+  /// Requests past their deadline wait only for network and power.
   func relaxPastDeadlines(_ transaction: any StoreTransaction, now: WallTime) throws {
     guard nextDeadline.isDue(by: now) else { return }
     while true {
@@ -89,22 +88,21 @@ extension SchedulerCore {
 
   // MARK: Clocks
 
-  /// By how much the wall clock may differ without having been set.
+  /// A difference of the wall clock that does not count as setting it.
   private static let clockTolerance = Duration.milliseconds(50)
 
-  /// The wall clock was set, or the machine slept: what follows the boot clock keeps its distance, what follows the calendar is planned
-  /// anew.
+  /// The wall clock was set, or the machine slept: times on the boot clock keep their distance, times on the calendar are computed again.
   func clockChanged(_ reference: ClockReference, _ transaction: any StoreTransaction, now: WallTime) throws {
     Failpoint.clockChanged.hit()
-    // What was planned by another time is planned anew.
+    // Requests handed out ahead were planned by the old time.
     if !claims.isEmpty { throw ClaimedAhead(identifier: nil) }
     let known = try transaction.clockReference()
     turn.changes += 1
     awakeSince = now
     defer { forgetAll() }
-    // After a boot the boot clock says nothing about times of another boot: the calendar decides.
+    // After a boot, the boot clock says nothing about times from the previous boot: the calendar decides.
     guard let known, known.boot == reference.boot else { return try transaction.setClockReference(reference) }
-    // What is less than that is of the measuring, or of a clock that is slewed; it adds up in the reference that is kept.
+    // A smaller difference comes from measuring or from a slewed clock; it adds up in the stored reference.
     let distance = Duration.milliseconds(reference.offset) - .milliseconds(known.offset)
     guard distance >= Self.clockTolerance || distance <= .zero - Self.clockTolerance else { return }
     try transaction.setClockReference(reference)
@@ -117,7 +115,7 @@ extension SchedulerCore {
       try change(identifier, to: health, incident: incidents[identifier], transaction)
     }
     guard distance < .zero else { return }
-    // Set back: a time of day that lies between now and the next occurrence comes once more.
+    // Set back: a time of day between now and the next occurrence comes once more.
     for var record in try transaction.pendingByCalendar() where record.attemptsSpent == 0 {
       guard let rule = record.request.repetition else { continue }
       let next = occurrences.next(rule, after: now, now: now)

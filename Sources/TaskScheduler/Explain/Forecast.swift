@@ -1,12 +1,12 @@
 public import TaskModel
 
 extension ForecastBasis {
-  /// What would run until `to`: the scheduler itself, at work on a copy of the queue with a clock that does not wait.
+  /// The runs until `to`, found by the scheduler itself on a copy of the queue with a clock that does not wait.
   ///
-  /// Runs take their usual time and succeed; the conditions stay as they are, and one that is not observed counts as held. Blocks for up to
-  /// about a second: not for a thread that others wait for.
+  /// Assumes that runs take their usual time and succeed and that conditions stay as they are; conditions that are not observed count as
+  /// held. Blocks for up to about a second: do not call on a thread that others wait for.
   ///
-  /// - Parameter limit: The most runs it tells of; then it ends with the time it has reached.
+  /// - Parameter limit: The maximum number of runs; the forecast ends at the time it has reached by then.
   public func forecast(of queue: ForecastQueue, to: WallTime, limit: Int = 20_000) -> Forecast {
     let to = max(from, to)
     do {
@@ -14,7 +14,7 @@ extension ForecastBasis {
       try run.go()
       return try run.result()
     } catch {
-      // The store in memory refuses only what the real one would not hold either.
+      // The memory store refuses only records that the real store could not hold either.
       return Forecast(from: from, to: to, notes: ["nothing can be foreseen: \(error)"], isTruncated: true)
     }
   }

@@ -1,27 +1,26 @@
 public import TaskModel
 
-/// How the host stands at one moment, as far as what runs next depends on it: where a forecast begins.
+/// The state of the host from which a forecast begins.
 public struct ForecastBasis: Sendable {
   /// The operator's rules.
   public let policy: SchedulingPolicy
-  /// The handlers there are.
+  /// The registered handlers.
   public var contracts: [HandlerContract]
-  /// What counts against plugins.
+  /// The health of plugins.
   public var pluginHealth: [TaskIdentifier: PluginHealth]
-  /// Why handlers take no runs, those that do.
+  /// Why handlers take no runs, for those that take none.
   public var suspensions: [TaskIdentifier: String] = [:]
-  /// What is known of the machine; nil: nothing is, and every condition counts as held.
+  /// The machine's conditions; nil if unknown: then every condition counts as held.
   public var conditions: ConditionReport?
   /// Whether the host begins no more runs.
   public var isDraining = false
-  /// The moment.
+  /// When the forecast begins.
   public var from: WallTime
-  /// What is taken of the operator's limits.
   var limits: LimitTracker
-  /// What was due before then was missed.
+  /// Requests due before this time were missed.
   var awakeSince: WallTime
 
-  /// A host that has just begun, with nothing taken of its limits.
+  /// A host that has just started, with unused limits.
   public init(
     policy: SchedulingPolicy, contracts: [HandlerContract], pluginHealth: [TaskIdentifier: PluginHealth] = [:],
     conditions: ConditionReport? = nil,
@@ -36,7 +35,6 @@ public struct ForecastBasis: Sendable {
     awakeSince = from
   }
 
-  /// A running host.
   init(_ core: SchedulerCore, now: WallTime) {
     self.init(
       policy: core.policy, contracts: core.handlers.values.map(\.contract), pluginHealth: core.pluginHealth, conditions: core.conditions,
@@ -51,7 +49,7 @@ public struct ForecastBasis: Sendable {
 }
 
 extension Scheduler {
-  /// How the host stands now, for a forecast that is made on another thread.
+  /// The present state of the host, for a forecast on another thread.
   public func forecastBasis(completion: @escaping @Sendable (ForecastBasis) -> Void) {
     inspect { core, now in completion(ForecastBasis(core, now: now)) }
   }

@@ -1,10 +1,10 @@
 import TaskModel
 
-/// The runs of a forecast by the time they end: a heap.
+/// The runs of a forecast by their ends: a heap.
 struct ForecastEnds {
   private var heap: [(at: WallTime, run: RunID)] = []
 
-  /// When the next run ends; nil: none goes on.
+  /// When the next run ends; nil if none is live.
   var first: WallTime? { heap.first?.at }
 
   mutating func insert(_ run: RunID, at time: WallTime) {
@@ -16,7 +16,7 @@ struct ForecastEnds {
     }
   }
 
-  /// Takes out the runs that have ended by `now`.
+  /// Removes and returns the runs that have ended by `now`.
   mutating func remove(by now: WallTime) -> [RunID] {
     var ended: [RunID] = []
     while let first = heap.first, first.at <= now {

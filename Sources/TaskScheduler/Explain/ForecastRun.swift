@@ -1,39 +1,39 @@
 import MemoryStore
 import TaskModel
 
-/// A forecast in the making.
+/// A forecast in progress.
 final class ForecastRun {
   private let basis: ForecastBasis
   private let queue: ForecastQueue
   private var to: WallTime
   private let limit: Int
-  /// It ends when that has begun; nil: it goes on to its end.
+  /// The forecast ends when this request has begun; nil: at its end time.
   private let target: RequestID?
   private let store: MemoryRequestStore
   private let engine: SchedulingEngine
   private var core: SchedulerCore { engine.core }
-  /// How far it has come.
+  /// The time it has reached.
   private(set) var now: WallTime
   private var ends = ForecastEnds()
   private var entries: [Forecast.Entry] = []
-  /// The requests that ran, or were running when it began.
+  /// The requests that have run, or were running when it began.
   private var served: Set<RequestID> = []
-  /// Their runs rest on an assumption.
+  /// Requests whose runs rest on an assumption.
   private var assumed: Set<RequestID> = []
   private(set) var isTruncated = false
-  /// When the runs end that have taken longer than usual already.
+  /// The assumed ends of runs that have already taken longer than usual.
   private var lateEnds: [WallTime] = []
   private var notes: [String] = []
-  /// Steps that may still be taken: lanes looked at, 50 for each that the store is asked about, and a hundred for each turn. A queue of very
-  /// many lanes would take minutes, and so would one that repeats each millisecond and never starts.
+  /// The remaining steps: one for each lane, 50 for each question to the store, 100 for each turn. Without a limit, a queue with very many
+  /// lanes would take minutes, and so would a request that repeats every millisecond and never starts.
   private(set) var steps: Int
-  /// What a question to the store costs.
+  /// The steps of one question to the store.
   private static let question = 50
   private var turns = 0
-  /// How many lanes there are, about.
+  /// The approximate number of lanes.
   private var lanes = 1
 
-  /// - Parameter steps: How much it may take; ten million are about a second.
+  /// - Parameter steps: The limit of work; ten million take about a second.
   init(
     _ basis: ForecastBasis, _ queue: ForecastQueue, to: WallTime, limit: Int = 20_000, target: RequestID? = nil, steps: Int = 20_000_000
   ) throws {
@@ -54,7 +54,7 @@ final class ForecastRun {
     try fill()
   }
 
-  /// A condition that nobody observes says nothing: it counts as held.
+  /// A condition that is not observed counts as held.
   private func assume(_ report: ConditionReport) -> ConditionReport {
     var report = report
     for index in report.states.indices where !report.states[index].isWatched && !report.states[index].isOverridden {
@@ -70,7 +70,7 @@ final class ForecastRun {
       for record in queue.requests where !record.state.isFinal {
         var record = record
         if record.state == .claimed { try record.apply(.released) }
-        // Listings are read while the scheduler goes on: what contradicts itself is left out.
+        // Listings are read while the scheduler works: leave out records that contradict each other.
         guard (try? transaction.savepoint { try transaction.insert(record) }) != nil else { continue }
         switch record.state {
         case .running: begin(record)
@@ -85,7 +85,7 @@ final class ForecastRun {
     }
   }
 
-  /// What a blocked request waits for.
+  /// The edges of a blocked request.
   private func edges(of record: RequestRecord, _ there: Set<RequestID>) -> [DependencyRecord] {
     if let edges = queue.edges[record.id] { return edges }
     var edges: [DependencyRecord] = record.request.after.compactMap { dependency in
@@ -98,7 +98,7 @@ final class ForecastRun {
     return edges
   }
 
-  /// A run that goes on when the forecast begins.
+  /// Takes in a run that is live when the forecast begins.
   private func begin(_ record: RequestRecord) {
     guard let run = record.run else { return }
     let identifier = record.request.identifier
@@ -116,10 +116,10 @@ final class ForecastRun {
 
   // MARK: The time that passes
 
-  /// Lets it go on for longer; ``go()`` goes on from where it ended.
+  /// Moves the end time; ``go()`` continues from where it stopped.
   func extend(to time: WallTime) { to = max(to, time) }
 
-  /// Work that it was spared counts too.
+  /// Counts work done outside of the forecast.
   func spend(_ count: Int) { steps -= count }
 
   func go() throws {
@@ -131,13 +131,13 @@ final class ForecastRun {
         isTruncated = true
         return
       }
-      // Never twice the same moment: each turn starts all that it can.
+      // Never the same moment twice: each turn starts all it can.
       let moment = max(now + .milliseconds(1), next)
       guard moment < to else { break }
       now = moment
       try turn(ends.remove(by: now))
     }
-    // Up to a target, it may be let go on.
+    // With a target, the forecast may be extended.
     if target == nil { now = max(now, to) }
   }
 
@@ -166,7 +166,7 @@ final class ForecastRun {
   private func note(_ entry: LiveRunEntry) throws {
     core.limits.began(entry.run, at: entry.started)
     let record = entry.isRepeating ? try store.request(entry.request) : nil
-    // What comes by an event came once; nobody knows when the next one comes.
+    // An event woke it once; nobody knows when the next event arrives.
     entries.append(
       Forecast.Entry(
         at: entry.started, identifier: entry.identifier, request: entry.request, occurrence: record?.occurrence,
@@ -177,7 +177,7 @@ final class ForecastRun {
 
   // MARK: What came of it
 
-  /// What is assumed about the runs that have taken longer than usual and end by then; nil: there are none.
+  /// The assumption about runs that have taken longer than usual and end by then; nil if there are none.
   func assumptionOfLateRuns(by time: WallTime) -> String? {
     let count = lateEnds.count { $0 <= time }
     guard count > 0 else { return nil }
@@ -186,7 +186,7 @@ final class ForecastRun {
       : "\(count) runs that have taken longer than usual go on for as long again, within their budgets"
   }
 
-  /// When the target begins, and what begins before it; nil: it does not.
+  /// When the target begins, and the runs that begin before it; nil if it does not begin.
   var start: (at: WallTime, before: ArraySlice<Forecast.Entry>)? {
     guard let index = entries.firstIndex(where: { $0.request == target }) else { return nil }
     return (entries[index].at, entries[..<index])
@@ -207,7 +207,7 @@ final class ForecastRun {
     for old in queue.requests where !served.contains(old.id) {
       guard let record = try transaction.request(old.id), !record.state.isFinal, record.state != .running else { continue }
       let gates = core.explanation(of: record, edges: try transaction.edges(of: record.id), now: now).gates
-      // What is only due later is not held.
+      // A request that is due later is not held.
       let kinds = Set(gates.map(\.kind))
       guard !kinds.isEmpty, !(record.due > now && record.due < .distantFuture && kinds.isSubset(of: ["time", "backoff"])) else { continue }
       let reasons = gates.filter { $0.kind != "time" && $0.kind != "backoff" }.map(\.sentence)

@@ -1,14 +1,14 @@
 import TaskModel
 
 extension SchedulerCore {
-  /// Every gate that holds a request now, a sentence each; none: it starts as soon as the scheduler turns.
+  /// A sentence for each gate that holds a request now; none if it starts at the next turn.
   func gates(of record: RequestRecord, now: WallTime) -> [String] { explanation(of: record, now: now).gates.map(\.sentence) }
 
-  /// Why a request is not running now, who holds it, since when, until when, and what would change it.
+  /// Why a request is not running now, what holds it, since when, until when, and what would change it.
   ///
-  /// What a gate says of its end is for whoever is first in line; ``ForecastBasis/complete(_:of:queue:)`` says it for this request.
+  /// The end of a gate applies to the first in line; ``ForecastBasis/complete(_:of:queue:)`` computes it for this request.
   ///
-  /// - Parameter lastEnded: When its last run ended; nil: it has not run, or that is not known.
+  /// - Parameter lastEnded: When its last run ended; nil if it has not run, or if not known.
   func explanation(
     of record: RequestRecord, edges: [DependencyRecord] = [], lastEnded: WallTime? = nil, now: WallTime
   ) -> RequestExplanation {
@@ -57,7 +57,7 @@ extension SchedulerCore {
       ]
     }
     let lane = handler.lanes[record.gates] ?? LaneState(gates: record.gates)
-    // The slots and the conditions of a moment to come are not known: what holds it now is said, with when that ends.
+    // Future slots and conditions are unknown: name what holds it now and when that ends.
     for hold in closedGates(on: lane, of: handler, now: now) { gates.append(gate(hold, lane, handler, record, now: now)) }
     if isDraining {
       gates.append(Gate(kind: "draining", sentence: "the host is draining", since: drainingSince, remedy: "the host is started again"))
@@ -69,7 +69,7 @@ extension SchedulerCore {
     return gates
   }
 
-  /// The closed gates of a lane, each kind once: several rates may hold it.
+  /// The closed gates of a lane, each kind once, since several rates may hold it.
   private func closedGates(on lane: LaneState, of handler: HandlerState, now: WallTime) -> [Hold] {
     holds(on: lane, of: handler, now: now).reduce(into: []) { merged, hold in
       guard let index = merged.firstIndex(where: { $0.gate == hold.gate }) else { return merged.append(hold) }
@@ -88,7 +88,7 @@ extension SchedulerCore {
       let remedy = record.request.event.map { $0.path == nil ? "taskhost notify \($0.name)" : "the file is changed" }
       return Gate(kind: "event", sentence: sentence ?? "its schedule names no time that can be found", since: since, remedy: remedy)
     }
-    // One that is due may share a wake-up until its flex is over.
+    // A due request may share a wake-up until its flex is over.
     guard record.due > now else { return nil }
     let wait = Self.text(record.due - now)
     let isBackoff = record.lastOutcome == .retried || record.lastOutcome == .expired || record.lastOutcome == .crashed
@@ -150,13 +150,13 @@ extension SchedulerCore {
     return gate
   }
 
-  /// When the mishap was that a plugin is held back for.
+  /// The time of the failure that a plugin is held for.
   private func struckAt(_ health: PluginHealth) -> WallTime? {
     health.quarantinedSince
       ?? health.heldUntil.map { $0 + (.zero - PluginHealth.delay(afterStrike: health.failures, retry: policy.retry)) }
   }
 
-  /// From its deadline on, a gate does not hold a request any more.
+  /// After its deadline, the gate no longer holds the request.
   private func lift(_ gate: inout Gate, at deadline: WallTime?, now: WallTime) {
     guard let deadline, deadline < gate.until ?? .distantFuture else { return }
     gate.until = max(deadline, now)
@@ -166,13 +166,13 @@ extension SchedulerCore {
   private func describe(_ gate: inout Gate, _ lane: LaneState, _ record: RequestRecord, now: WallTime) {
     let unmet = conditions.map { lane.gates.conditions.subtracting($0.held) } ?? []
     var sentences: [String] = []
-    // When the last of them may hold, and when the last of those does that a deadline does not lift.
+    // When the last gate may hold, and when the last one does that a deadline does not lift.
     var (until, lasting) = (now, now)
     for name in unmet.names {
       guard let condition = Conditions(name: name), let state = conditions?[condition] else { continue }
       sentences.append("\(name) does not hold: \(state.observed)")
       gate.since = max(gate.since ?? state.since, state.since)
-      // What is not observed is from when it is due on; it may well hold.
+      // A condition that is not observed is observed once the request is due; it may hold then.
       let opens = state.settlesAt ?? (!state.isWatched && record.due > now ? record.due : .distantFuture)
       until = max(until, opens)
       if RunConstraints.lasting.contains(condition) { lasting = max(lasting, opens) }
@@ -184,7 +184,6 @@ extension SchedulerCore {
     lift(&gate, at: max(deadline, lasting), now: now)
   }
 
-  /// The runs that hold a limit.
   private func holders(of gate: GateKind, _ lane: LaneState, _ identifier: TaskIdentifier) -> [LiveRunEntry] {
     let wanted = limits.tokens(lane.gates, identifier)
     return live.values.filter { entry in
@@ -208,6 +207,6 @@ extension SchedulerCore {
 }
 
 extension RequestRecord {
-  /// Its deadline, while that still lies ahead of what it waits for.
+  /// Its deadline, if still to come.
   fileprivate var deadlineToCome: WallTime? { isRelaxed ? nil : request.deadline }
 }

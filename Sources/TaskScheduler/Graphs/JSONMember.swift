@@ -2,14 +2,14 @@ import StrictText
 
 /// A member of a JSON object, as text.
 struct JSONMember {
-  /// Its name, escapes resolved.
+  /// Its name, with escapes resolved.
   let name: [UInt8]
-  /// Name, colon and value as they stand.
+  /// Name, colon and value, unchanged.
   let text: ArraySlice<UInt8>
 
-  /// The members of an object, in their order; one name may come several times.
+  /// The members of an object, in their order; a name may occur several times.
   ///
-  /// - Throws: Where the text is no JSON, or its value no object.
+  /// - Throws: If the text is not JSON, or its value not an object.
   static func members(of bytes: [UInt8]) throws(JSONSyntaxError) -> [JSONMember] {
     var scanner = JSONScanner(bytes)
     var members: [JSONMember] = []
@@ -44,7 +44,7 @@ extension JSONScanner {
     return name
   }
 
-  /// Skips a value and all that is in it; a list of what is open takes the place of a stack.
+  /// Skips a value with everything in it; a list of open brackets replaces recursion.
   fileprivate mutating func skipValue() throws(JSONSyntaxError) {
     var open: [Unicode.Scalar] = []
     while true {
@@ -65,7 +65,7 @@ extension JSONScanner {
       case UInt8(ascii: "-"), .some(UInt8(ascii: "0")...UInt8(ascii: "9")): _ = try number()
       default: throw noValue()
       }
-      // The value has ended, and perhaps what it is in.
+      // The value has ended, and perhaps the values around it.
       while let end = open.last {
         skipBlanks()
         if take(",") {

@@ -1,23 +1,23 @@
 import StrictText
 import TaskModel
 
-/// What a request is given whose predecessors gave something out.
+/// The payload of a request whose predecessors have outputs.
 ///
-/// - Source: androidx.work: the outputs of what ran before are the input of what runs next, merged by `OverwritingInputMerger`, where the
-///   later one of two values with the same key wins.
+/// - Source: androidx.work: outputs of predecessors are the input of the next work, merged by `OverwritingInputMerger`: of two values with
+///   the same key, the later one wins.
 enum MergedPayload {
   /// Why there is no merged payload.
   struct Failure: Error {
     let message: String
-    /// Whether it would be too big; otherwise something is no JSON object.
+    /// True: it would be too big. False: a part is not a JSON object.
     var isTooBig = false
   }
 
   /// The payload of a request with these edges.
   ///
-  /// Outputs of predecessors that did not succeed, and empty ones, do not count. With nothing to merge it is one output, or what was
-  /// submitted, byte for byte. Otherwise all are JSON objects, and their members go into one, in the order of the edges; what was submitted
-  /// comes last and wins. The text of each value stays as it is.
+  /// Ignores empty outputs and those of predecessors that did not succeed. With nothing to merge, the result is the one output, or the
+  /// submitted payload, byte for byte. Otherwise all parts are JSON objects whose members are merged in the order of the edges; the
+  /// submitted payload comes last and wins. The text of each value stays unchanged.
   static func of(_ submitted: [UInt8], _ edges: [DependencyRecord]) throws(Failure) -> [UInt8] {
     let outputs = edges.filter { $0.ended == .succeeded && !$0.output.isEmpty }
     guard !outputs.isEmpty else { return submitted }

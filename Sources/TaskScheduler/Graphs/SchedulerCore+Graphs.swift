@@ -1,14 +1,14 @@
 import Failpoints
 import TaskModel
 
-// Requests that wait for others. An edge always leads from a request to one that was there before it: `after` names requests that exist, or
-// earlier positions of the same submission; what replaces or is appended comes after the holder of its key; an update keeps the edges of
-// the holder. So ids fall along every path, and there are no cycles.
+// Requests that wait for others. An edge always leads from a request to an older one: `after` names existing requests or earlier positions
+// of the same submission; a request that replaces or is appended comes after the holder of its key; an update keeps the edges of the
+// holder. So ids fall along every path, and cycles cannot occur.
 
 extension SchedulerCore {
-  /// What the predecessors are that a request names, and how those ended that have. `request.after` then names them by their ids.
+  /// The predecessors that a request names, and how the ended ones ended. Rewrites `request.after` to their ids.
   ///
-  /// - Parameter earlier: What stands for the requests before it in the same submission.
+  /// - Parameter earlier: The requests that stand for the earlier positions of the same submission.
   func predecessors(
     of request: inout TaskRequest, earlier: [RequestID], notes: inout [String], _ transaction: any StoreTransaction
   ) throws -> [DependencyRecord] {
@@ -24,7 +24,7 @@ extension SchedulerCore {
         }
         id = earlier[position]
       }
-      // Two positions may stand for one request, whose key was held.
+      // Two positions may stand for one request if it held their key.
       if let known = edges.firstIndex(where: { $0.predecessor == id }) {
         if dependency.onFailure == .fail { edges[known].onFailure = .fail }
         continue
@@ -55,21 +55,21 @@ extension SchedulerCore {
     return edges
   }
 
-  /// A live request that waits for `predecessor`; nil: none does.
+  /// A live request that waits for `predecessor`; nil if there is none.
   func liveDependant(of predecessor: RequestID, _ transaction: any StoreTransaction) throws -> RequestID? {
     try transaction.dependants(of: predecessor).first { try transaction.request($0)?.state == .blocked }
   }
 
   // MARK: Outputs
 
-  /// The payload of a request with the outputs of its predecessors; throws a refusal where there is none, or where it does not fit the
+  /// The payload of a request merged with the outputs of its predecessors; throws a refusal if they cannot be merged or do not fit the
   /// handler.
   func fittingPayload(of request: TaskRequest, _ edges: [DependencyRecord]) throws(RequestRefusal) -> [UInt8] {
     let payload: [UInt8]
     do { payload = try MergedPayload.of(request.payload, edges) } catch {
       throw RequestRefusal(error.isTooBig ? .tooBig : .invalid, error.message, field: .payload)
     }
-    // What an event brings may take its place.
+    // The payload of an event may replace it.
     if payload.isEmpty, request.event != nil { return payload }
     if let rejection = rejection(payload, request.identifier) {
       throw RequestRefusal(.invalid, "the payload does not fit the handler of \(request.identifier): \(rejection)", field: .payload)
@@ -79,11 +79,11 @@ extension SchedulerCore {
 
   // MARK: Ends
 
-  /// A request has ended for good: those that wait for it may go on, or end as their edges say, and so on.
+  /// A request has ended for good: its dependants may continue, or end as their edges say, and so on.
   func settleDependants(
     of predecessor: RequestID, ended: RequestState, output: [UInt8], _ transaction: any StoreTransaction, now: WallTime
   ) throws {
-    // A list, since a chain may be longer than a stack is deep.
+    // A list instead of recursion: a chain may be longer than a stack is deep.
     var ends = [(id: predecessor, state: ended, output: output)]
     while let end = ends.popLast() {
       if awaited == nil { awaited = try transaction.awaitedPredecessors() }
@@ -97,9 +97,7 @@ extension SchedulerCore {
     }
   }
 
-  /// One of the predecessors of a request has ended.
-  ///
-  /// - Returns: How the request itself has ended by that; nil: it has not.
+  /// A predecessor of the request has ended. Returns how the request itself ended because of that; nil if it did not.
   private func settle(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws -> RequestState? {
     guard var record = try transaction.request(id), record.state == .blocked else { return nil }
     let edges = try transaction.edges(of: id)

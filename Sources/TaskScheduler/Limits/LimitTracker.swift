@@ -1,7 +1,7 @@
 import SchedulingLimits
 import TaskModel
 
-/// What is taken of the operator's limits now. All of it can be rebuilt from the live runs and the history.
+/// Current use of the operator's limits. The live runs and the history can rebuild all of it.
 struct LimitTracker {
   private let limits: [TaskIdentifier: PluginLimits]
   private(set) var resources: ResourcePool
@@ -9,7 +9,7 @@ struct LimitTracker {
   private var rates: [TaskIdentifier: RateLimiter] = [:]
   private var keyRates: [TaskIdentifier: [String: RateLimiter]] = [:]
   private var keyRuns: [TaskIdentifier: [String: Int]] = [:]
-  /// The runs that were handed out and of whose begin nothing is known yet: they hold their places in the rates.
+  /// Runs that were handed out and whose begin is not known yet: they hold their places in the rates.
   private var unbegun: [RunID: LiveRunEntry] = [:]
   private(set) var quotas: [TaskIdentifier: RunQuotaMeter] = [:]
   /// How often events woke the requests of an identifier.
@@ -32,16 +32,15 @@ struct LimitTracker {
     hostRate != nil || !lane.gates.resources.isEmpty || lane.gates.concurrencyKey != nil || limits[identifier]?.holdsRuns == true
   }
 
-  /// What a run of the lane takes of the host's resources.
+  /// The host resources that a run of the lane takes.
   func tokens(_ gates: RunConstraints, _ identifier: TaskIdentifier) -> [String: Int] {
     guard let more = limits[identifier]?.resources, !more.isEmpty else { return gates.resources }
     return gates.resources.merging(more, uniquingKeysWith: max)
   }
 
-  /// How many runs of one key the identifier may have at once.
   func runsPerKey(_ identifier: TaskIdentifier) -> Int { limits[identifier]?.runsPerKey ?? 1 }
 
-  /// Calls `body` with every limit that holds the lane until it returns false; returns false when it did.
+  /// Calls `body` with each limit that holds the lane until it returns false; then returns false.
   func visitHolds(on lane: LaneState, of identifier: TaskIdentifier, live: [WallTime], now: WallTime, _ body: (Hold) -> Bool) -> Bool {
     if let key = lane.gates.concurrencyKey {
       if keyRuns[identifier]?[key] ?? 0 >= runsPerKey(identifier), !body(Hold(gate: .key)) { return false }
@@ -58,13 +57,13 @@ struct LimitTracker {
     return true
   }
 
-  /// A run begins, or one that had ended is taken back.
+  /// A run begins, or its end is undone.
   mutating func take(_ entry: LiveRunEntry) {
     resources.overdraw(tokens(entry.gates, entry.identifier))
     if let key = entry.gates.concurrencyKey { keyRuns[entry.identifier, default: [:]][key, default: 0] += 1 }
   }
 
-  /// A run has ended, or one that had begun is taken back.
+  /// A run has ended, or its begin is undone.
   mutating func give(_ entry: LiveRunEntry) {
     resources.give(tokens(entry.gates, entry.identifier))
     guard let key = entry.gates.concurrencyKey, let count = keyRuns[entry.identifier]?[key] else { return }
@@ -73,31 +72,31 @@ struct LimitTracker {
 
   // MARK: Begins, which the rates count
 
-  /// Whether the begins of the lane's runs count: then their launcher is to tell of them.
+  /// Whether begins in the lane count: then the launcher must report them.
   func countsBegins(_ gates: RunConstraints, of identifier: TaskIdentifier) -> Bool {
     hostRate != nil || rates[identifier] != nil || (gates.concurrencyKey != nil && limits[identifier]?.ratePerKey != nil)
   }
 
-  /// Whether the begin of any run that was handed out is to be told still.
+  /// Whether the begin of any handed-out run is still unknown.
   var awaitsBegins: Bool { !unbegun.isEmpty }
 
-  /// A run is handed to its launcher. A worker may have to be launched for it: its place counts until its begin is known, however long that
-  /// takes, and for a whole period from then.
+  /// A run is handed to its launcher, which may have to launch a worker first: its place counts until its begin is known, however long that
+  /// takes, and for a whole period afterwards.
   mutating func handedOut(_ entry: LiveRunEntry, now: WallTime) {
     guard countsBegins(entry.gates, of: entry.identifier), unbegun.updateValue(entry, forKey: entry.run) == nil else { return }
     hostRate?.hold(at: now)
     rates[entry.identifier]?.hold(at: now)
     guard let key = entry.gates.concurrencyKey, let rate = limits[entry.identifier]?.ratePerKey else { return }
-    // Keys come and go: those whose starts are long ago are forgotten.
+    // Keys come and go: forget those without recent starts.
     if keyRates[entry.identifier]?.count ?? 0 >= 4096 {
       keyRates[entry.identifier] = keyRates[entry.identifier]?.filter { $0.value.available(at: now) < rate.count }
     }
     keyRates[entry.identifier, default: [:]][key, default: RateLimiter(rate)].hold(at: now)
   }
 
-  /// A run that was handed out has begun, at `time` or before.
+  /// A handed-out run has begun, at `time` or earlier.
   ///
-  /// - Returns: Whether that is news, and counts.
+  /// - Returns: Whether the begin was unknown, and counts.
   @discardableResult mutating func began(_ run: RunID, at time: WallTime) -> Bool {
     guard let entry = unbegun.removeValue(forKey: run) else { return false }
     hostRate?.begin(at: time)
@@ -106,7 +105,7 @@ struct LimitTracker {
     return true
   }
 
-  /// A run that was handed out has not begun, and will not. One whose begin is known stays counted.
+  /// A handed-out run will not begin. A run whose begin is known stays counted.
   mutating func letGo(_ run: RunID) {
     guard let entry = unbegun.removeValue(forKey: run) else { return }
     hostRate?.letGo()
@@ -114,25 +113,24 @@ struct LimitTracker {
     if let key = entry.gates.concurrencyKey { keyRates[entry.identifier]?[key]?.letGo() }
   }
 
-  /// Takes all that were handed out for begun at `now`: nobody knows better.
+  /// Counts all handed-out runs as begun at `now`, because nothing better is known.
   mutating func assumeBegun(at now: WallTime) { for run in unbegun.keys.sorted() { began(run, at: now) } }
 
   // MARK: What was
 
-  /// A run's end is durable.
   mutating func note(_ run: RunRecord) {
     guard quotas[run.identifier] != nil, let outcome = run.outcome, let duration = run.duration else { return }
     quotas[run.identifier]?.record(start: run.started, duration: duration, outcome: outcome)
   }
 
-  /// The runs that began before this host: what they used counts.
+  /// Counts runs that began before this host process.
   ///
-  /// - Parameter key: The concurrency key of a run; asked only where it counts.
+  /// - Parameter key: The concurrency key of a run; called only where it counts.
   mutating func restore(_ runs: [RunRecord], now: WallTime, key: (RunRecord) -> String?) {
-    // One that ended later than now is of a calendar that was set back since: what it used is not known any more.
+    // A run that ended in the future belongs to a calendar that was set back since: its use is not known.
     let oldestFirst = runs.filter { ($0.ended ?? $0.started) <= now }.sorted { $0.started < $1.started }
     for run in oldestFirst {
-      // Of a run that was lost, it is recorded when it was handed out, unless it began late.
+      // For a lost run, the record holds the time it was handed out, unless it began late.
       let start = run.outcome == .lost ? min(run.started + Self.unnoted, run.ended ?? run.started) : run.started
       hostRate?.record(start)
       rates[run.identifier]?.record(start)
@@ -143,13 +141,13 @@ struct LimitTracker {
     }
   }
 
-  /// A run that begins later than this after it was handed out is recorded as begun anew.
+  /// If a run begins later than this after it was handed out, its begin is recorded again.
   static let unnoted = Duration.milliseconds(100)
 
-  /// Whether anything of the history counts.
+  /// Whether any limit needs the history.
   var needsHistory: Bool { hostRate != nil || !rates.isEmpty || !quotas.isEmpty || limits.values.contains { $0.ratePerKey != nil } }
 
-  /// The calendar was set by that much.
+  /// Moves all times after the wall clock was set by `distance`.
   mutating func shift(by distance: Duration) {
     hostRate = hostRate?.shifted(by: distance)
     rates = rates.mapValues { $0.shifted(by: distance) }
@@ -158,11 +156,11 @@ struct LimitTracker {
     wakes = wakes.mapValues { $0.shifted(by: distance) }
   }
 
-  /// When an event may wake a request of the identifier; counts it.
+  /// When an event may wake a request of the identifier; counts the wake-up.
   mutating func wake(_ identifier: TaskIdentifier, now: WallTime) -> WallTime {
     guard let wakeRate else { return now }
     var limiter = wakes[identifier] ?? RateLimiter(wakeRate)
-    // Wake-ups to come are counted already: the next one queues behind them.
+    // Future wake-ups already count: the next one queues behind them.
     let time = limiter.nextPermit(after: max(now, limiter.newestStart ?? now))
     limiter.record(time)
     wakes[identifier] = limiter
@@ -171,7 +169,7 @@ struct LimitTracker {
 
   // MARK: For people
 
-  /// The sentence of a limit that holds a lane.
+  /// The sentence for a limit that holds a lane.
   func sentence(_ gate: GateKind, lane: LaneState, _ identifier: TaskIdentifier, live: [WallTime], now: WallTime) -> String? {
     switch gate {
     case .key:
@@ -183,17 +181,17 @@ struct LimitTracker {
     }
   }
 
-  /// Since when a rate or the quota holds a lane; nil: it does not, or that is not known.
+  /// When a rate or the quota began to hold a lane; nil if it does not, or if not known.
   func closedSince(_ gate: GateKind, lane: LaneState, _ identifier: TaskIdentifier, live: [WallTime], now: WallTime) -> WallTime? {
     switch gate {
-    // A rate was used up by the last start that it counts.
+    // The last start that a rate counts used it up.
     case .rate: closedRates(lane, identifier, now).compactMap(\.limiter.newestStart).map { min($0, now) }.min()
     case .quota: quotas[identifier]?.usedUpSince(now, live: live)
     default: nil
     }
   }
 
-  /// The rates that hold a lane, with whose they are.
+  /// The rates that hold a lane, and whose they are.
   private func closedRates(_ lane: LaneState, _ identifier: TaskIdentifier, _ now: WallTime) -> [(name: String, limiter: RateLimiter)] {
     var rates: [(name: String, limiter: RateLimiter)] = []
     if let hostRate { rates.append(("the host's rate limit of \(hostRate.rate)", hostRate)) }
@@ -208,7 +206,7 @@ struct LimitTracker {
     closedRates(lane, identifier, now).map(\.name).joined(separator: " and ") + " is used up"
   }
 
-  /// How an identifier stands to its rate and its quota, for people; nil: it has none.
+  /// Use of the rate and the quota of an identifier, for people; nil if it has none.
   func description(of identifier: TaskIdentifier, live: [WallTime], now: WallTime) -> (rate: String?, quota: String?) {
     (
       rates[identifier].map { "\($0.available(at: now)) of \($0.rate) left" },
@@ -216,7 +214,7 @@ struct LimitTracker {
     )
   }
 
-  /// Nil: the rate has a start left.
+  /// nil if the rate has a start left.
   private static func closed(_ limiter: RateLimiter, _ now: WallTime) -> Hold? {
     let permit = limiter.nextPermit(after: now)
     return permit > now ? Hold(gate: .rate, until: permit < .distantFuture ? permit : nil) : nil

@@ -1,31 +1,31 @@
 public import SchedulingLimits
 public import TaskModel
 
-/// What the operator decides about the runs of one plugin's identifier, besides their number at once.
+/// The operator's limits for one plugin identifier, apart from the number of concurrent runs.
 public struct PluginLimits: Sendable, Hashable {
-  /// How often runs may begin; nil: as often as they are due.
+  /// How often runs may begin; nil: no limit.
   public var rate: Rate?
   /// How often runs of one concurrency key may begin.
   public var ratePerKey: Rate?
-  /// How many runs of one concurrency key may go on at once.
+  /// The maximum number of concurrent runs of one concurrency key.
   public var runsPerKey = 1
-  /// What each run takes of the host's resources, besides what its request names.
+  /// The host resources that each run takes, in addition to those its request names.
   public var resources: [String: Int] = [:]
-  /// The maintenance window that requests wait for that name none.
+  /// The maintenance window for requests that name none.
   public var window: String?
-  /// How much run time it has in a period; nil: no quota.
+  /// Its run time per period; nil: no quota.
   public var quota: RunQuota?
 
-  /// The shortest interval at which a submitted request may repeat; nil: the host's.
+  /// The shortest interval of a submitted repeating request; nil: the host's.
   public var minimumInterval: Duration?
-  /// What its runs do when a condition is lost and their request does not say; nil: they stop.
+  /// What its runs do when a condition is lost, unless their request says otherwise; nil: they stop.
   public var onLostCondition: LostConditionPolicy?
-  /// For its requests that say nothing about retries; nil: the host's.
+  /// For requests without a retry policy; nil: the host's.
   public var retry: RetryPolicy?
 
-  /// Whether any of it may hold a run that names no key and no window.
+  /// Whether any limit may hold a run without key and window.
   var holdsRuns: Bool { rate != nil || quota != nil || !resources.isEmpty }
 
-  /// No limits but one run a key.
+  /// No limits except one run per key.
   public init() {}
 }

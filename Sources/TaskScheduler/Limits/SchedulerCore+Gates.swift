@@ -1,20 +1,19 @@
 import TaskModel
 
-/// What may hold a lane besides the times of its requests.
+/// What may hold a lane, apart from the times of its requests.
 enum GateKind: String, Sendable, CaseIterable {
   case health = "standing", suspended, shortage, plugin = "plugin_busy", conditions, window, key = "key_busy", resource, rate, quota, host =
     "host_busy"
 }
 
-/// One gate that is closed.
 struct Hold {
   let gate: GateKind
-  /// When it opens by itself; nil: when something happens.
+  /// When it opens by itself; nil if only an event opens it.
   var until: WallTime?
 }
 
 extension SchedulerCore {
-  /// Whether requests of the lane may begin at `now` if they are due. What ``holds(on:of:now:)`` says, fast.
+  /// Whether due requests of the lane may begin at `now`: the fast form of ``holds(on:of:now:)``.
   func isOpen(_ lane: LaneState, of handler: HandlerState, now: WallTime) -> Bool {
     var isOpen = true
     visitHolds(on: lane, of: handler, now: now) { _ in
@@ -24,7 +23,7 @@ extension SchedulerCore {
     return isOpen
   }
 
-  /// When the lane opens by itself as far as is known at `now`: the latest of its closed gates; nil: something must happen first.
+  /// When the lane opens by itself as far as known at `now`: the latest of its closed gates; nil if an event must happen first.
   func opening(of lane: LaneState, _ handler: HandlerState, now: WallTime) -> WallTime? {
     var opening: WallTime? = now
     visitHolds(on: lane, of: handler, now: now) { hold in
@@ -39,7 +38,6 @@ extension SchedulerCore {
     return opening
   }
 
-  /// Every gate that is closed for the lane.
   func holds(on lane: LaneState, of handler: HandlerState, now: WallTime) -> [Hold] {
     var holds: [Hold] = []
     visitHolds(on: lane, of: handler, now: now) {
@@ -49,8 +47,7 @@ extension SchedulerCore {
     return holds
   }
 
-  /// Calls `body` with each gate that is closed until it returns false. The one place that knows what holds a lane: dispatch and "why" ask
-  /// here, so they agree.
+  /// Calls `body` with each closed gate until it returns false. Dispatch and "why" both ask here, so they agree.
   private func visitHolds(on lane: LaneState, of handler: HandlerState, now: WallTime, _ body: (Hold) -> Bool) {
     if let until = handler.heldUntil, now < until {
       guard body(Hold(gate: .health, until: until < .distantFuture ? until : nil)) else { return }
@@ -74,13 +71,13 @@ extension SchedulerCore {
     }
   }
 
-  /// When the runs of an identifier began whose time its quota does not count yet: those that go on, and those that end in this turn.
+  /// The begins of runs whose time the quota does not count yet: live runs, and runs that end in this turn.
   func liveStarts(of identifier: TaskIdentifier) -> [WallTime] {
     live.values.filter { $0.identifier == identifier }.map(\.started)
       + turn.unmeasured.filter { $0.identifier == identifier }.map(\.started)
   }
 
-  /// The conditions that somebody waits for, or runs by.
+  /// The conditions that requests wait for or runs depend on.
   func awaitedConditions(now: WallTime) -> Conditions {
     var awaited: Conditions = []
     for handler in handlers.values {
@@ -92,7 +89,7 @@ extension SchedulerCore {
     return awaited
   }
 
-  /// The runs that must stop because a condition they require does not hold any more.
+  /// The runs that must stop because a condition they require no longer holds.
   func runsThatLost(_ report: ConditionReport) -> [RunID] {
     let held = report.held
     return live.values.filter { entry in

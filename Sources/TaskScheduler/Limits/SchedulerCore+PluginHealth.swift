@@ -1,17 +1,17 @@
 import TaskModel
 
 extension SchedulerCore {
-  /// Takes over what the store knows of the plugins' health.
+  /// Loads the plugins' health from the store.
   func load(_ known: [TaskIdentifier: PluginHealth], now: WallTime) {
     let longest = PluginHealth.delay(afterStrike: PluginHealth.failuresToQuarantine, retry: policy.retry)
     for (identifier, var health) in known {
-      // A calendar that was set back since would hold it for longer than ever meant.
+      // If the calendar was set back since, the stored time would hold the plugin for longer than intended.
       if let until = health.heldUntil { health.heldUntil = min(until, now + longest) }
       keep(health, of: identifier)
     }
   }
 
-  /// What a run's end means to its plugin: crashes and forced stops count against it, a good run clears it.
+  /// Counts crashes and forced stops against the plugin; a good run clears them.
   func judge(_ entry: LiveRunEntry, _ ending: RunEnding, _ report: RunReport, _ transaction: any StoreTransaction, now: WallTime) throws {
     let identifier = entry.identifier
     switch ending {
@@ -24,7 +24,7 @@ extension SchedulerCore {
     }
   }
 
-  /// A good run. One that was handed out before the plugin's last mishap says nothing of what the plugin is like since.
+  /// A good run. A run that was handed out before the plugin's last failure does not clear it.
   func resetHealth(_ entry: LiveRunEntry, _ transaction: any StoreTransaction) throws {
     let identifier = entry.identifier
     guard var health = pluginHealth[identifier], !health.isQuarantined, health.failures > 0 || health.heldUntil != nil else { return }
@@ -33,11 +33,11 @@ extension SchedulerCore {
     try change(identifier, to: health, incident: incidents[identifier], transaction)
   }
 
-  /// A plugin has misbehaved: `trouble` is a sentence.
+  /// A plugin failed: `trouble` is a sentence.
   func recordFailure(
     _ identifier: TaskIdentifier, _ trouble: String, _ incident: UInt64?, _ transaction: any StoreTransaction, now: WallTime
   ) throws {
-    // Runs that one mishap ended are one failure.
+    // Runs that one incident ended count as one failure.
     if let incident, incidents[identifier] == incident { return }
     var health = pluginHealth[identifier] ?? PluginHealth()
     health.recordFailure(trouble, retry: policy.retry, now: now)
@@ -45,7 +45,7 @@ extension SchedulerCore {
     newestAtFailure[identifier] = [live.keys.max(), claims.keys.max()].compactMap { $0 }.max() ?? newestAtFailure[identifier]
   }
 
-  /// Lets a plugin run again, with nothing held against it. Returns what was.
+  /// Lets a plugin run again, with nothing counted against it. Returns the previous health.
   func release(_ identifier: TaskIdentifier, _ transaction: any StoreTransaction) throws -> PluginHealth {
     guard let health = pluginHealth[identifier] else {
       guard handlers[identifier] != nil else {
@@ -58,7 +58,7 @@ extension SchedulerCore {
     return health
   }
 
-  /// Runs of a host that is gone because of them: each plugin is struck once. Returns the health that follows from `known`.
+  /// Counts the runs that crashed the previous host process, once for each plugin. Returns the health that follows from `known`.
   static func pluginHealth(
     _ known: [TaskIdentifier: PluginHealth], afterHostDiedOf crashed: [RunID: String], among running: [RequestRecord], retry: RetryPolicy,
     now: WallTime
@@ -74,7 +74,7 @@ extension SchedulerCore {
     return pluginHealth
   }
 
-  /// Writes a health, and remembers what was in case the turn is undone.
+  /// Writes a health, and remembers the previous one in case the turn is undone.
   func change(_ identifier: TaskIdentifier, to health: PluginHealth?, incident: UInt64?, _ transaction: any StoreTransaction) throws {
     let health = health == PluginHealth() ? nil : health
     try transaction.setHealth(health, of: identifier)
@@ -86,7 +86,7 @@ extension SchedulerCore {
     keep(health, of: identifier)
   }
 
-  /// Takes changes back, the last one first.
+  /// Undoes changes, the last one first.
   func takeBack(_ changes: some BidirectionalCollection<EngineTurn.HealthChange>) {
     for change in changes.reversed() {
       incidents[change.identifier] = change.incidentBefore
@@ -100,7 +100,7 @@ extension SchedulerCore {
     handlers[identifier]?.heldUntil = health.flatMap { $0.isQuarantined ? .distantFuture : $0.heldUntil }
   }
 
-  /// How a handler stands; a time that has passed holds it back no more.
+  /// The state of a handler; a hold that has passed is left out.
   func overview(of handler: HandlerState, now: WallTime) -> HandlerOverview {
     var health = pluginHealth[handler.contract.identifier] ?? PluginHealth()
     if !health.isHeld(at: now) { health.heldUntil = nil }
@@ -114,7 +114,7 @@ extension SchedulerCore {
     return overview
   }
 
-  /// Why a plugin's health keeps its requests from being run, a sentence; nil: it does not.
+  /// Why a plugin's health holds its requests, a sentence; nil if it does not.
   func gate(of identifier: TaskIdentifier, now: WallTime) -> String? {
     guard let health = pluginHealth[identifier] else { return nil }
     let last = health.lastTrouble.map { "; last: \($0)" } ?? ""
