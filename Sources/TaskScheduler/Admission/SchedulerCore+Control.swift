@@ -1,7 +1,7 @@
 import TaskModel
 
 extension SchedulerCore {
-  /// Cancels a request. One that runs is asked to stop and is cancelled when its run has ended.
+  /// Cancels a request. A running one is asked to stop, and is cancelled when its run has ended.
   func cancel(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws -> RequestRecord {
     var record = try find(id, transaction)
     try requireHere(record)
@@ -15,16 +15,16 @@ extension SchedulerCore {
     return record
   }
 
-  /// Cancels the requests of these identifiers that wait for their run, but not those of a `schedule`, which are the operator's.
+  /// Cancels the waiting requests of these identifiers, except those of a `schedule`, which belong to the operator.
   ///
-  /// - Returns: How many.
+  /// - Returns: The number of cancelled requests.
   func cancelPending(of identifiers: [TaskIdentifier], _ transaction: any StoreTransaction, now: WallTime) throws -> Int {
     var count = 0
     for identifier in identifiers {
       for var record in try transaction.waiting(of: identifier) where !record.request.isSchedule {
         try requireHere(record)
         count += 1
-        // One that waited for another of these may have ended with it.
+        // A request that waited for another of these may have ended with it.
         if record.state == .blocked {
           guard let present = try transaction.request(record.id), !present.state.isFinal else { continue }
           record = present
@@ -35,10 +35,10 @@ extension SchedulerCore {
     return count
   }
 
-  /// Cancels the live requests with a tag, of one identifier or with nil of all; those that run are asked to stop. Those of a `schedule`
-  /// stay, which are the operator's.
+  /// Cancels the live requests with a tag, of one identifier or (nil) of all; running ones are asked to stop. Those of a `schedule` stay:
+  /// they belong to the operator.
   ///
-  /// - Returns: How many.
+  /// - Returns: The number of cancelled requests.
   func cancelAll(
     tag: String, identifier: TaskIdentifier? = nil, _ transaction: any StoreTransaction, now: WallTime
   ) throws -> Int {
@@ -49,7 +49,7 @@ extension SchedulerCore {
       if slice.count < Self.sliceSize { break }
     }
     var count = 0
-    // The newest first: what waits for others is cancelled by its tag, and not because one of those was.
+    // Newest first: dependants are cancelled by their tag, not because a predecessor was.
     for id in ids.reversed() {
       guard var record = try transaction.request(id), !record.request.isSchedule else { continue }
       try requireHere(record)
@@ -66,14 +66,14 @@ extension SchedulerCore {
     return count
   }
 
-  /// How many requests are looked at together.
+  /// The number of requests handled together.
   static let sliceSize = 500
 
-  /// Starts the identifier's first pending request, or one that is submitted for it, whatever gates hold it: its time or event, a backoff,
-  /// conditions, a window, limits, the host's slots, the plugin's health.
+  /// Starts the identifier's first pending request, or a new one, past all gates: its time or event, a backoff, conditions, a window,
+  /// limits, the host's slots, the plugin's health.
   ///
-  /// Refused, with nothing changed, where no handler could be called: nobody registered it, the plugin is suspended, all its runs go on, or
-  /// the host drains.
+  /// Refused, with nothing changed, if no handler could be called: the identifier is not registered, the plugin is suspended, it has no
+  /// free slot, or the host drains.
   func simulateLaunch(_ identifier: TaskIdentifier, _ transaction: any StoreTransaction, now: WallTime) throws -> RequestRecord {
     guard let handler = handlers[identifier] else {
       throw RequestRefusal(.unknownIdentifier, "no plugin registered \(identifier): see taskhost plugins list", field: "identifier")
@@ -102,7 +102,7 @@ extension SchedulerCore {
     return try find(id, transaction)
   }
 
-  /// Starts a pending request, as ``simulateLaunch(_:_:now:)`` does the identifier's first. What holds it then does not stop its run.
+  /// Starts a pending request, as ``simulateLaunch(_:_:now:)`` does the identifier's first. Closed gates do not stop its run later.
   func launch(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws {
     let record = try find(id, transaction)
     guard record.state == .pending else { throw RequestRefusal(.conflict, "the request \(id) is \(record.state.rawValue), not pending") }
@@ -123,7 +123,7 @@ extension SchedulerCore {
     _ id: RequestID, _ handler: HandlerState, isSimulated: (LaneState) -> Bool, _ transaction: any StoreTransaction, now: WallTime
   ) throws {
     turn.changes += 1
-    // An occurrence that was missed and is skipped makes place for the next one.
+    // A missed occurrence that is skipped makes room for the next one.
     while var record = try transaction.request(id), record.state == .pending {
       handler.forgetDue(of: record)
       record.due = min(record.due, now)
@@ -140,7 +140,7 @@ extension SchedulerCore {
     return record
   }
 
-  /// Cancels a request that does not run, and ends what depends on it.
+  /// Cancels a request that does not run, and settles its dependants.
   func cancelWaiting(_ record: inout RequestRecord, message: String, _ transaction: any StoreTransaction, now: WallTime) throws {
     let wasBlocked = record.state == .blocked
     try endWaiting(&record, as: .cancelled, message: message, transaction, now: now)
@@ -148,9 +148,9 @@ extension SchedulerCore {
     try settleDependants(of: record.id, ended: record.state, output: [], transaction, now: now)
   }
 
-  /// Ends a request that does not run; what depends on it is the caller's.
+  /// Ends a request that does not run; the caller settles its dependants.
   ///
-  /// - Parameter ended: `cancelled`; or `failed`, when it ends because another has.
+  /// - Parameter ended: `cancelled`, or `failed` if it ends because another request has.
   func endWaiting(
     _ record: inout RequestRecord, as ended: RequestState, message: String, _ transaction: any StoreTransaction, now: WallTime
   ) throws {
@@ -164,7 +164,7 @@ extension SchedulerCore {
     note(record)
   }
 
-  /// The tail of a chain is cancelled: the one it was appended to holds the key again, so that the next one comes after that.
+  /// Cancels the tail of a chain: its predecessor holds the key again, so that the next append follows that one.
   private func handBack(_ key: String, from tail: RequestRecord, _ transaction: any StoreTransaction) throws {
     for edge in try chainEdges(of: tail, transaction) where edge.onFailure == .fail {
       guard var holder = try transaction.request(edge.predecessor), !holder.state.isFinal, holder.request.uniqueKey == nil else { continue }
@@ -174,7 +174,7 @@ extension SchedulerCore {
     }
   }
 
-  /// Asks a request's run to stop, durably: whatever becomes of the run, the request is cancelled.
+  /// Asks a request's run to stop, durably: however the run ends, the request is cancelled.
   func requestStop(_ record: inout RequestRecord, _ reason: StopReason, _ transaction: any StoreTransaction) throws {
     record.stopRequested = record.stopRequested ?? reason
     try transaction.update(record)

@@ -1,7 +1,7 @@
 import TaskModel
 
 extension SchedulerCore {
-  /// Discards a dead letter: nobody will retry it. It is cancelled, and goes with the history.
+  /// Discards a dead letter: it is cancelled, no longer retried, and removed with the history.
   func discard(_ id: RequestID, _ transaction: any StoreTransaction) throws -> RequestRecord {
     var record = try find(id, transaction)
     guard record.state == .failed else {
@@ -18,10 +18,10 @@ extension SchedulerCore {
   /// Discards the dead letters that match.
   ///
   /// - Parameters:
-  ///   - identifier: Only those of it; nil: all.
-  ///   - tag: Only those with it; nil: all.
-  ///   - after: Only those after it in the order of ids.
-  ///   - limit: At most so many of the identifier's are looked at.
+  ///   - identifier: Only dead letters of this identifier; nil: all.
+  ///   - tag: Only those with this tag; nil: all.
+  ///   - after: Only those with a later id.
+  ///   - limit: The maximum number of the identifier's dead letters to examine.
   func discardAll(
     identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int, _ transaction: any StoreTransaction
   ) throws -> DiscardedRequests {

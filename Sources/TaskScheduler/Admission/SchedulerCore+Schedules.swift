@@ -1,13 +1,13 @@
 public import TaskModel
 
-/// A request that the operator's configuration asks for.
+/// A request from the operator's configuration.
 public struct ScheduledRequest: Sendable, Hashable {
-  /// When it comes again.
+  /// When it repeats.
   public var repetition: RepeatRule
   /// What it needs besides its time.
   public var gates: RunConstraints
 
-  /// A request as given.
+  /// Creates a scheduled request.
   public init(_ repetition: RepeatRule, gates: RunConstraints = .none) {
     self.repetition = repetition
     self.gates = gates
@@ -18,7 +18,7 @@ public struct ScheduledRequest: Sendable, Hashable {
 }
 
 extension SchedulerCore {
-  /// Brings the requests that the configuration's `schedule` lines stand for in line with it.
+  /// Brings the requests of the configuration's `schedule` lines in line with it.
   func reconcile(_ schedules: [TaskIdentifier: ScheduledRequest], _ transaction: any StoreTransaction, now: WallTime) throws {
     var missing = schedules
     for var record in try transaction.holders(ofKeysBeginningWith: TaskRequest.scheduleKeyPrefix) {
@@ -34,7 +34,7 @@ extension SchedulerCore {
       }
       try bring(&record, inLineWith: schedule, transaction, now: now)
     }
-    // A plugin that is not there now finds its schedule as it was when it is back.
+    // A plugin that is missing now finds its schedule unchanged when it returns.
     for (identifier, schedule) in missing where handlers[identifier] != nil {
       var request = TaskRequest(
         identifier: identifier, uniqueKey: TaskRequest.scheduleKeyPrefix + identifier.rawValue, onConflict: .keep,

@@ -1,7 +1,7 @@
 import TaskModel
 
 extension SchedulerCore {
-  /// Puts a request that waits off until `time`; never to before its own time, nor beyond its next occurrence.
+  /// Postpones a waiting request until `time`, but not to before its own time nor beyond its next occurrence.
   func snooze(_ id: RequestID, until time: WallTime, _ transaction: any StoreTransaction, now: WallTime) throws -> SnoozedRequest {
     var record = try find(id, transaction)
     try requireHere(record)
@@ -42,7 +42,7 @@ extension SchedulerCore {
     return SnoozedRequest(record: record, notes: notes)
   }
 
-  /// Before when a request is not to run, whatever an operator wishes: its schedule's time, or the end of its backoff.
+  /// The earliest time of a request that no operator can override: its schedule's time, or the end of its backoff.
   private func ownTime(of record: RequestRecord) -> WallTime? {
     switch record.lastOutcome {
     case .retried, .expired, .crashed: return record.due
@@ -50,7 +50,7 @@ extension SchedulerCore {
     }
     if let occurrence = record.occurrence { return occurrence }
     guard let begin = record.request.earliestBegin else { return nil }
-    // What was submitted as a delay moves when the calendar is set, unlike the time that it was then.
+    // A delay moves when the wall clock is set, unlike the time it led to at submission.
     return record.request.clock == .boot ? record.due : begin
   }
 }

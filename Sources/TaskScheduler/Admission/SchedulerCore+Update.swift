@@ -1,9 +1,9 @@
 import TaskModel
 
 extension SchedulerCore {
-  /// The holder of a unique key takes the fields of a submission and keeps its id, and its place among those that wait for each other.
+  /// The holder of a unique key takes the fields of a submission and keeps its id and its dependencies.
   ///
-  /// - Source: androidx.work `WorkManager.updateWork`: a run in progress goes on with what it began with.
+  /// - Source: androidx.work `WorkManager.updateWork`: a live run continues with the fields it began with.
   func update(
     _ holder: RequestRecord, with arrival: Arrival, _ transaction: any StoreTransaction, now: WallTime
   ) throws -> Submission {
@@ -73,18 +73,18 @@ extension SchedulerCore {
   /// When an updated request is due.
   private func retime(_ record: inout RequestRecord, after old: TaskRequest, notes: inout [String], now: WallTime) {
     let request = record.request
-    // What waits for the same event, or repeats as before, stays where it is in its course.
+    // A wait for the same event, or an unchanged repetition, keeps its present times.
     if let event = request.event, event.name == old.event?.name, request.repetition?.schedule == old.repetition?.schedule { return }
     let isSameRule = request.repetition != nil && request.repetition?.schedule == old.repetition?.schedule && request.event == nil
     if isSameRule, request.earliestBegin == old.earliestBegin || request.earliestBegin == nil { return }
     record.missedLeft = 0
     var due = firstDue(of: request, now: now)
     if let interval = request.repetition?.interval, old.repetition != nil, request.earliestBegin == nil {
-      // The next one comes after the new interval at the latest, not at once.
+      // The next run comes after the new interval at the latest, not at once.
       due = min(record.due > now ? record.due : .distantFuture, now + interval)
     }
     if record.state == .running {
-      // Its present run was for an occurrence; the next one comes by the new rule.
+      // The live run belongs to an occurrence; the next one follows the new rule.
       record.occurrence = request.repetition == nil ? nil : (request.event == nil ? due : record.due)
       if request.repetition == nil, request.event == nil { record.due = max(record.due, due) }
       return
@@ -97,7 +97,7 @@ extension SchedulerCore {
     record.due = due
   }
 
-  /// The names of the members that differ, as JSON has them.
+  /// The names of the members that differ, as in JSON.
   private static func changes(from old: TaskRequest, to new: TaskRequest) -> [String] {
     var names: [String] = []
     func compare<Value: Equatable>(_ field: RequestField, _ value: KeyPath<TaskRequest, Value>) {
@@ -128,7 +128,7 @@ extension SchedulerCore {
 }
 
 extension LiveRunEntry {
-  /// The same run, now of a request that has occurrences to come.
+  /// The same run, of a request that now repeats.
   fileprivate var ofRepeating: LiveRunEntry {
     LiveRunEntry(
       run: run, request: request, identifier: identifier, attempt: attempt, started: started, isRepeating: true, gates: gates,

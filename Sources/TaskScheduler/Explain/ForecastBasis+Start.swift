@@ -1,15 +1,14 @@
 public import TaskModel
 
 extension ForecastBasis {
-  /// Completes the explanation of a request that waits: when it starts if nothing changes, its place in line, and until when the gates hold
-  /// it that hold others too. For that the scheduler itself works through the queue, see ``forecast(of:to:limit:)``, up to this request.
+  /// Completes the explanation of a waiting request: when it starts if nothing changes, its place in line, and when shared gates open for
+  /// it. The scheduler itself works through the queue up to this request, see ``forecast(of:to:limit:)``.
   ///
-  /// Where something must happen first of which nobody knows when, or very many runs come before it, nobody knows when it starts; if it waits
-  /// for nothing but times, the latest of them is said then. Blocks for up to about a quarter of a second: not for a thread that others wait
-  /// for.
+  /// If it waits for an event, or behind very many runs, its start is unknown; if it waits only for times, the latest of them is the
+  /// answer. Blocks for up to about a quarter of a second: do not call on a thread that others wait for.
   ///
   /// - Parameters:
-  ///   - explanation: What the scheduler said at the moment of this basis.
+  ///   - explanation: The scheduler's answer at the moment of this basis.
   ///   - record: The request it is about.
   ///   - queue: The live requests that are due by a time.
   public func complete(
@@ -33,7 +32,7 @@ extension ForecastBasis {
         fill(&explanation, start.at, place: line + 1, record, run.assumptionOfLateRuns(by: start.at))
         break
       }
-      // A queue that is read again and again costs as well.
+      // Reading a queue again and again also costs time.
       run.spend(waiting.requests.count * Self.costOfRequest)
       guard !run.isTruncated, run.steps > 0 else {
         giveUp(&explanation, run.isTruncated && run.now <= floor ? floor : nil)
@@ -43,7 +42,7 @@ extension ForecastBasis {
     return explanation
   }
 
-  /// A run of the scheduler up to `to`: the last one goes on where nothing more is due in the time that is added.
+  /// A forecast up to `to`; continues the last one if nothing more falls due in the added time.
   private func look(
     ahead to: WallTime, _ waiting: ForecastQueue, for target: RequestID, after last: (run: ForecastRun, queue: ForecastQueue)?
   ) throws -> ForecastRun {
@@ -54,17 +53,17 @@ extension ForecastBasis {
     return try ForecastRun(self, waiting, to: to, target: target, steps: last?.run.steps ?? Self.steps)
   }
 
-  /// How far is looked ahead, at first not far: most start soon.
+  /// How far to look ahead, nearest first: most requests start soon.
   private static let reaches: [Duration] = [.seconds(3600), .seconds(86_400), .seconds(32 * 86_400), .seconds(400 * 86_400)]
 
-  /// How much it may take, all reaches together.
+  /// The steps for all reaches together.
   private static let steps = 2_500_000
-  /// What a request costs that is read and put into the forecast's store, in steps.
+  /// The steps for reading a request and adding it to the forecast's store.
   private static let costOfRequest = 100
 
-  /// More comes before the request than can be worked through in the time there is.
+  /// Too much comes before the request to work through in the available time.
   ///
-  /// - Parameter floor: When it starts if nothing but times holds it; nil: it is known to start later.
+  /// - Parameter floor: When it starts if only times hold it; nil if it is known to start later.
   private func giveUp(_ explanation: inout RequestExplanation, _ floor: WallTime?) {
     guard let floor, explanation.gates.allSatisfy({ $0.until != nil && $0.isTime }) else {
       explanation.assumptions.append("too much comes before it to say when it starts")
@@ -88,11 +87,11 @@ extension ForecastBasis {
 }
 
 extension RequestExplanation {
-  /// Whether a request was due and waited for the same as `record`.
+  /// Whether a request was due and waits for the same gates as `record`.
   fileprivate func isInLine(_ other: RequestRecord, with record: RequestRecord, at now: WallTime) -> Bool {
     guard other.due <= now else { return false }
     let kinds = Set(gates.filter(\.holdsALine).map(\.kind))
-    // Slots, rates of the host and resources are everybody's.
+    // Slots, rates of the host and resources are shared by all.
     if !kinds.isDisjoint(with: [GateKind.host.rawValue, GateKind.resource.rawValue]) { return true }
     guard other.request.identifier == record.request.identifier else { return kinds.contains(GateKind.rate.rawValue) && sharesRate }
     return kinds != [GateKind.key.rawValue] || other.gates.concurrencyKey == record.gates.concurrencyKey
@@ -103,7 +102,7 @@ extension RequestExplanation {
 }
 
 extension Gate {
-  /// Whether it holds all that come after some number of runs: each waits for those before it.
+  /// Whether it holds everything beyond some number of runs, so that each waits for those before it.
   fileprivate var holdsALine: Bool {
     switch GateKind(rawValue: kind) {
     case .plugin, .host, .key, .resource, .rate, .quota: true
@@ -111,9 +110,9 @@ extension Gate {
     }
   }
 
-  /// Whether it is the request's own time: nobody stands in line for that.
+  /// Whether it is the request's own time, which has no line.
   fileprivate var isTime: Bool { kind == "time" || kind == "backoff" }
 
-  /// Whether it opens as runs go on and end.
+  /// Whether it opens as runs begin and end.
   fileprivate var waitsForRuns: Bool { holdsALine || kind == "predecessor" }
 }

@@ -1,22 +1,22 @@
 public import TaskModel
 
-/// The requests that a forecast is about, and what is known of their runs.
+/// The requests of a forecast, and what is known about their runs.
 public struct ForecastQueue: Sendable {
-  /// The live requests; those left out are not foreseen.
+  /// The live requests; requests that are missing here are not forecast.
   public var requests: [RequestRecord]
-  /// What blocked ones wait for; those of a request that is not in it are taken from its record.
+  /// The edges of blocked requests; for a request without an entry, its record says them.
   public var edges: [RequestID: [DependencyRecord]]
   /// How long a run of each identifier takes.
   public var durations: [TaskIdentifier: Duration]
 
-  /// Requests as given.
+  /// Creates a queue.
   public init(_ requests: [RequestRecord], edges: [RequestID: [DependencyRecord]] = [:], durations: [TaskIdentifier: Duration] = [:]) {
     self.requests = requests
     self.edges = edges
     self.durations = durations
   }
 
-  /// How long a run is taken to last of which nothing is known.
+  /// The assumed duration of a run when nothing is known.
   public static let unknownDuration = Duration.seconds(1)
 
   /// How long a run of the identifier takes.
@@ -24,10 +24,10 @@ public struct ForecastQueue: Sendable {
     max(.milliseconds(1), durations[identifier] ?? Self.unknownDuration)
   }
 
-  /// When a run ends that goes on at `now`: when it has taken its usual time. One that has taken longer is taken to go on for as long again as
-  /// it has gone on, since the longer something lasts the longer it is likely to; but not beyond its budget.
+  /// When a live run ends: after its usual time. A run that has taken longer is assumed to continue for as long again, since the longer
+  /// something lasts, the longer it is likely to; but not beyond its budget.
   ///
-  /// - Parameter budget: How long it may take; nil: as long as it likes.
+  /// - Parameter budget: How long it may take; nil: no limit.
   /// - Returns: The time, after `now`, and whether the run has taken longer than usual.
   func end(of identifier: TaskIdentifier, started: WallTime, budget: Duration?, now: WallTime) -> (at: WallTime, isLate: Bool) {
     let usual = started + duration(identifier)

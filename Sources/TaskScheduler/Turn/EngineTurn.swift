@@ -1,6 +1,6 @@
 import TaskModel
 
-/// What one turn of the engine leads to once its commit is durable, and what undoes it in memory if the commit fails.
+/// The effects of one engine turn, for when its commit is durable, and what undoes it in memory if the commit fails.
 struct EngineTurn {
   /// Runs to begin.
   var orders: [RunOrder] = []
@@ -8,13 +8,13 @@ struct EngineTurn {
   var held: [(order: RunOrder, due: WallTime)] = []
   /// Runs to ask to stop.
   var expirations: [(RunID, StopReason)] = []
-  /// Answers to who waits.
+  /// Answers to callers.
   var answers: [() -> Void] = []
-  /// What observers are told, if there are any.
+  /// Events for observers, if there are any.
   var events: [HostEvent] = []
   /// Runs that ended.
   var history: [RunRecord] = []
-  /// The identifiers that were paced for the first time, and how long the pace is.
+  /// The identifiers that were paced for the first time, and their intervals.
   var paced: [(identifier: TaskIdentifier, interval: Duration)] = []
   /// Whether a request that waits for a file has changed.
   var changedWatches = false
@@ -24,7 +24,7 @@ struct EngineTurn {
   var withdrawals: [RunID] = []
   /// Held runs that were taken back.
   var unheld: [RunID] = []
-  /// For undoing what was changed in memory if the commit fails.
+  /// To undo changes in memory if the commit fails.
   var claimed: [RunID] = []
   var begun: [Claim] = []
   var recorded: [RunID] = []
@@ -33,23 +33,22 @@ struct EngineTurn {
   var started: [LiveRunEntry] = []
   var ended: [LiveRunEntry] = []
   var stopped: [RunID] = []
-  /// Runs that ended, of identifiers with a quota of run time, until the quota counts them: when that is durable.
+  /// Ended runs of identifiers with a run time quota, until their ends are durable and count.
   var unmeasured: [LiveRunEntry] = []
-  /// What changed of plugins' health, in order.
+  /// Changes of plugins' health, in order.
   var pluginHealth: [HealthChange] = []
-  /// How the numbers of live requests changed, in order.
+  /// Changes of the numbers of live requests, in order.
   var liveSteps: [(identifier: TaskIdentifier, step: Int)] = []
-  /// How often a change moved what handlers remember: when something is due, how many requests are live.
+  /// The number of changes to what handlers remember: due times and live counts.
   var changes = 0
 
-  /// One change of a plugin's health.
   struct HealthChange {
     let identifier: TaskIdentifier
     let health, before: PluginHealth?
     let incidentBefore: UInt64?
     let newestBefore: RunID?
 
-    /// What observers are told of it.
+    /// The notice for observers.
     var notice: Scheduler.Notice { .health(identifier, health ?? PluginHealth()) }
   }
 
@@ -59,16 +58,16 @@ struct EngineTurn {
     let stopped: [RunID]
     let pluginHealth: [HealthChange]
     let liveSteps: [(identifier: TaskIdentifier, step: Int)]
-    /// Whether what handlers remember was changed.
+    /// Whether remembered handler data was changed.
     let changedHandlers: Bool
   }
 
-  /// How far a turn had come.
+  /// A position in a turn.
   struct Mark {
     fileprivate let expirations, events, stopped, pluginHealth, liveSteps, changes: Int
   }
 
-  /// How far the turn has come; what a change appends after it can be dropped.
+  /// The present position; later effects can be dropped.
   var mark: Mark {
     Mark(
       expirations: expirations.count, events: events.count, stopped: stopped.count, pluginHealth: pluginHealth.count,
@@ -76,7 +75,7 @@ struct EngineTurn {
       changes: changes)
   }
 
-  /// A request of an identifier more is live, or one less.
+  /// Counts a request that became live (1) or ended (−1).
   mutating func countLive(_ identifier: TaskIdentifier, by step: Int) { liveSteps.append((identifier, step)) }
 
   /// Drops what was appended since `mark`.

@@ -1,23 +1,23 @@
 public import TaskModel
 
 extension Scheduler {
-  /// What the scheduler tells its host, on its thread; the host returns promptly.
+  /// Messages of the scheduler to its host, on the scheduler's thread; the host returns promptly.
   public enum Notice: Sendable {
-    /// Something is durable by now. Sent only while ``observeEvents(_:)`` is on.
+    /// An event is durable. Sent only while ``observeEvents(_:)`` is on.
     case event(HostEvent)
-    /// The store cannot be written: no new runs, submissions are refused, outcomes are kept and tried again.
+    /// The store cannot be written: no new runs begin, submissions are refused, outcomes are kept and tried again.
     case storeFailed(StoreError)
-    /// It can again.
+    /// The store can be written again.
     case storeRecovered
     /// A run ended.
     case ended(RunRecord)
     /// A plugin's health has changed.
     case health(TaskIdentifier, PluginHealth)
-    /// A submission that names no time was made to wait for `minimum_interval`; said once of an identifier.
+    /// A submission without a time was made to wait for `minimum_interval`; sent once for each identifier.
     case paced(TaskIdentifier, interval: Duration)
-    /// These conditions of the machine are waited for or run by now.
+    /// Requests now wait for these conditions, or runs depend on them.
     case conditionsAwaited(Conditions)
-    /// Requests wait for changes of the files at these absolute paths now.
+    /// Requests now wait for changes of the files at these absolute paths.
     case filesAwaited(Set<String>)
   }
 }

@@ -1,9 +1,9 @@
 public import TaskModel
 
-/// How plugins stand. Answers come on the scheduler's thread.
+/// Health of plugins. Answers come on the scheduler's thread.
 extension Scheduler {
-  /// The plugins' health as ``start(_:contracts:schedules:changes:rejection:crashed:begun:clocks:observe:)`` will find it, before any plugin is launched: whoever took
-  /// the host along is counted already. Writes nothing.
+  /// The plugins' health as ``start(_:contracts:schedules:changes:rejection:crashed:begun:clocks:observe:)`` will find it, before any plugin is launched: whoever
+  /// took the host along is counted already. Writes nothing.
   ///
   /// - Parameters:
   ///   - crashed: As for ``start(_:contracts:schedules:changes:rejection:crashed:begun:clocks:observe:)``.
@@ -18,15 +18,15 @@ extension Scheduler {
     }
   }
 
-  /// Lets a plugin run again that is held back or quarantined, with nothing held against it. Refused with `notFound` when nobody
-  /// registered the identifier and it has no health.
+  /// Lets a held or quarantined plugin run again, with nothing counted against it. Refused with `notFound` if the identifier is not
+  /// registered and has no health.
   ///
-  /// - Parameter completion: Gets the health it had.
+  /// - Parameter completion: Gets the previous health.
   public func release(_ identifier: TaskIdentifier, completion: @escaping @Sendable (Result<PluginHealth, RequestRefusal>) -> Void) {
     write(completion) { core, transaction, _ in try core.release(identifier, transaction) }
   }
 
-  /// When the next request is due that could be started then, and how each handler stands.
+  /// When the next startable request is due, and the state of each handler.
   public func health(
     completion: @escaping @Sendable (_ nextStart: WallTime?, _ handlers: [TaskIdentifier: HandlerOverview]) -> Void
   ) {

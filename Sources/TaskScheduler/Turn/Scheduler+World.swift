@@ -1,19 +1,19 @@
 public import TaskModel
 
-// What the machine and its operator tell, and what people ask.
+// Reports from the machine and the operator, and questions about requests.
 
 extension Scheduler {
-  /// The machine's conditions are these now.
+  /// Takes in the machine's present conditions.
   public func receive(_ report: ConditionReport) { send(.conditions(report)) }
 
-  /// The wall clock was set, or the machine slept; `reference` is what the clocks are to each other now.
+  /// The wall clock was set, or the machine slept; `reference` is the new relation of the clocks.
   public func clockChanged(_ reference: ClockReference, completion: @escaping @Sendable (Result<Void, RequestRefusal>) -> Void = { _ in }) {
     write(completion) { core, transaction, now in try core.clockChanged(reference, transaction, now: now) }
   }
 
-  /// An event has come; see ``EventReceipt``.
+  /// An event arrived; see ``EventReceipt``.
   ///
-  /// - Parameter payload: What the runs it wakes are given instead of what was submitted; nil: what was submitted.
+  /// - Parameter payload: Replaces the submitted payload for the runs it wakes; nil keeps the submitted one.
   public func notify(_ event: String, payload: [UInt8]?, completion: @escaping @Sendable (Result<EventReceipt, RequestRefusal>) -> Void) {
     write(completion) { core, transaction, now in try core.notify(event, payload: payload, transaction, now: now) }
   }
@@ -21,10 +21,10 @@ extension Scheduler {
   /// Why a request is not running now.
   ///
   /// - Parameters:
-  ///   - edges: What it waits for, as the store knows it.
-  ///   - lastEnded: When its last run ended; nil: it has not run, or that is not known.
-  ///   - completion: Gets the gates, and how the host stands at that moment: ``ForecastBasis/complete(_:of:queue:)`` finds from it, on another
-  ///     thread, when the request starts.
+  ///   - edges: What the request waits for, from the store.
+  ///   - lastEnded: When its last run ended; nil if it has not run, or if not known.
+  ///   - completion: Gets the gates and the state of the host: from it, ``ForecastBasis/complete(_:of:queue:)`` computes the start of the
+  ///     request on another thread.
   public func explanation(
     of record: RequestRecord, edges: [DependencyRecord], lastEnded: WallTime?,
     completion: @escaping @Sendable (RequestExplanation, ForecastBasis) -> Void
@@ -34,12 +34,12 @@ extension Scheduler {
     }
   }
 
-  /// What became of events so far.
+  /// Counts of events so far.
   public func eventCounts(completion: @escaping @Sendable (EventCounts) -> Void) { inspect { core, _ in completion(core.eventCounts) } }
 
-  /// Cancels the live requests of an identifier but that of its `schedule`, in one commit; those that run are asked to stop.
+  /// Cancels the live requests of an identifier except that of its `schedule`, in one commit; running ones are asked to stop.
   ///
-  /// - Parameter completion: Gets how many.
+  /// - Parameter completion: Gets the number of cancelled requests.
   public func cancelAll(of identifier: TaskIdentifier, completion: @escaping @Sendable (Result<Int, RequestRefusal>) -> Void) {
     write(completion) { core, transaction, now in
       var count = 0

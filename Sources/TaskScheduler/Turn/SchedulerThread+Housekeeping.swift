@@ -19,14 +19,14 @@ extension SchedulerThread {
     drainDeadline = nil
   }
 
-  /// Whether nothing but the store is waited for. A host that leaves then finds those runs lost when it is back.
+  /// Whether only the store is waited for. If the host leaves now, its next process finds those runs lost.
   private var everyLiveRunHasEnded: Bool {
     let ended = engine.unrecorded.compactMap { if case .ended(let run, _, _) = $0 { run } else { nil } }
     return Set(core.live.keys).isSubset(of: ended)
   }
 
-  /// Whether the store's files are not those any more that it has open, and nothing runs whose end could be waited for: a longer wait records
-  /// nothing. A store that is full or locked may work again.
+  /// Whether the open store files have been replaced and no live run can be waited for: waiting longer would record nothing. A store that
+  /// is full or locked may work again.
   private var nothingCanBeRecorded: Bool {
     switch core.storeTrouble {
     case .replaced?, .cut?: break
@@ -41,7 +41,7 @@ extension SchedulerThread {
     return Set(core.live.keys).union(core.claims.keys).isSubset(of: over)
   }
 
-  /// Old runs are removed a few at a time, while nobody waits: after many have ended, and when some ended a while ago.
+  /// Removes old runs a few at a time while nobody waits: after many have ended, and a while after some have.
   func pruneIfIdle() {
     if endedSincePruning >= 5000 || (endedSincePruning > 0 && clock.monotonicTime - prunedAt > .seconds(600)) { isPruning = true }
     guard isPruning, retryAt == nil, scheduler.isIdle, !core.mayDispatch(now: clock.wallTime) else { return }
@@ -58,10 +58,10 @@ extension SchedulerThread {
     }
   }
 
-  /// Changes of a turn from which on it leaves memory behind that is worth giving back.
+  /// The number of changes above which a turn leaves memory worth giving back.
   private static let largeTurn = 1000
 
-  /// A large submission, its answer and what the store kept to undo it are garbage soon; so are requests that ended without a run.
+  /// A large submission, its answer and its undo data soon become garbage; so do requests that ended without a run.
   func noteSize(of turn: EngineTurn) {
     let gone = turn.liveSteps.count { $0.step < 0 }
     endedSincePruning += max(0, gone - turn.ended.count)
@@ -69,7 +69,7 @@ extension SchedulerThread {
     restAt = clock.monotonicTime + scheduler.rest
   }
 
-  /// The allocator keeps what was freed; an idle host should not.
+  /// The allocator keeps freed memory; an idle host should not.
   func trimIfDue() {
     let now = clock.monotonicTime
     if let due = restAt, now >= due {

@@ -1,10 +1,10 @@
 import Failpoints
 import TaskModel
 
-/// What the scheduler's thread does.
+/// The work of the scheduler's thread.
 ///
-/// Submissions, outcomes, claims and what plugins keep that wait at the same moment share one commit and its sync; answers, runs and
-/// events follow when that is durable. The thread sleeps until the next request is due or something is sent to it.
+/// Submissions, outcomes, claims and plugin state that wait at the same moment share one commit and its sync; answers, runs and events
+/// follow when it is durable. The thread sleeps until the next request is due or a command arrives.
 final class SchedulerThread {
   let scheduler: Scheduler
   let launcher: any Launcher
@@ -18,16 +18,16 @@ final class SchedulerThread {
   private var retryDelay = firstRetry
   private static let firstRetry = Duration.seconds(1)
   var drainDeadline: MonotonicTime?
-  /// Claimed, to begin at their time; the last first.
+  /// Claimed runs that begin at their time, the last one first.
   private var held: [(begin: MonotonicTime, order: RunOrder)] = []
   var drained: [@Sendable () -> Void] = []
   var endedSincePruning = 0
   var prunedAt: MonotonicTime
   var isPruning = true
   private var awaitedConditions: Conditions = []
-  /// When memory that large turns have left unused is given back; nil: there is none.
+  /// When to give back memory that large turns left unused; nil if there is none.
   var trimAt: MonotonicTime?
-  /// When the host has been idle for so long that the store gives its memory back; nil: it has.
+  /// When an idle host makes the store give its memory back; nil if it has.
   var restAt: MonotonicTime?
 
   init(_ scheduler: Scheduler, _ launcher: any Launcher, _ observe: @escaping @Sendable (Scheduler.Notice) -> Void) {
@@ -41,7 +41,7 @@ final class SchedulerThread {
     prunedAt = scheduler.clock.monotonicTime
   }
 
-  /// Returns when the scheduler is stopped.
+  /// Returns when the scheduler stops.
   func serve() {
     while let batch = scheduler.nextBatch(by: nextWake(), awaitsBegins: core.awaits(nil) || core.limits.awaitsBegins) {
       settle(inputs(of: batch))
@@ -62,7 +62,7 @@ final class SchedulerThread {
     return [turn, retryAt, trimAt, restAt, drainDeadline, held.last?.begin].compactMap(\.self).min() ?? .distantFuture
   }
 
-  /// Carries out what needs no turn of its own; returns what the turn takes in.
+  /// Carries out commands that need no turn; returns the inputs of the turn.
   private func inputs(of batch: [Scheduler.Command]) -> [EngineInput] {
     var inputs = beginHeld()
     inputs.reserveCapacity(inputs.count + batch.count)
@@ -81,7 +81,7 @@ final class SchedulerThread {
         Failpoint.drainingBegun.hit()
         drainDeadline = min(drainDeadline ?? deadline, deadline)
         drained.append(completion)
-        // A store that works again is not waited for.
+        // The store works again: do not wait.
         if retryAt != nil { retryAt = clock.monotonicTime }
       case .force:
         drainDeadline = nil
@@ -122,7 +122,7 @@ final class SchedulerThread {
     if !turn.withdrawals.isEmpty { launcher.withdraw(turn.withdrawals) }
     if !turn.expirations.isEmpty { Failpoint.stopRecorded.hit() }
     for (run, reason) in turn.expirations { launcher.expire(run, reason: reason) }
-    // What began in spite of that was asked back too late.
+    // Runs that began in spite of draining were asked back too late.
     if core.isDraining, drainDeadline == nil { for claim in turn.begun { launcher.expire(claim.entry.run, reason: .draining) } }
     for answer in turn.answers {
       Failpoint.beforeAnswer.hit()
@@ -137,8 +137,7 @@ final class SchedulerThread {
     endedSincePruning += turn.ended.count
   }
 
-  /// Has runs begun. Those of a plugin whose crash or forced stop waits to be recorded are given back instead: from that turn on it is held
-  /// back.
+  /// Begins runs. Runs of a plugin whose crash or forced stop is not recorded yet are given back instead: that record holds the plugin.
   private func begin(_ orders: [RunOrder]) {
     let struck = Set(scheduler.failuresToCome.compactMap { core.live[$0]?.identifier ?? core.claims[$0]?.entry.identifier })
     guard !struck.isEmpty else { return launcher.start(orders) }
@@ -156,7 +155,7 @@ final class SchedulerThread {
     observe(.conditionsAwaited(awaited))
   }
 
-  /// The machine has changed: runs that require what does not hold any more are asked to stop. What may begin now begins in this turn.
+  /// Conditions changed: runs that require a lost one are asked to stop. This turn starts those that may begin now.
   private func take(_ report: ConditionReport) {
     core.conditions = report
     let lost = core.runsThatLost(report)
@@ -166,9 +165,7 @@ final class SchedulerThread {
 
   // MARK: Runs that are handed out ahead of their time
 
-  /// Begins the runs whose time has come.
-  ///
-  /// - Returns: Those that something holds by now come back.
+  /// Begins the runs whose time has come. Those that something holds now come back as inputs.
   private func beginHeld() -> [EngineInput] {
     let (now, wallTime) = (clock.monotonicTime, clock.wallTime)
     var orders: [RunOrder] = []

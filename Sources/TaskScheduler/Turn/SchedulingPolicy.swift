@@ -4,21 +4,21 @@ public import TaskModel
 
 /// The operator's rules for scheduling.
 public struct SchedulingPolicy: Sendable {
-  /// How many runs the host allows at once.
+  /// The maximum number of concurrent runs of the host.
   public var maxConcurrentRuns: Int
-  /// How many live requests an identifier may have.
+  /// The maximum number of live requests of an identifier.
   public var maxPending: Int
-  /// The shortest interval at which a submitted request may repeat, where ``limits`` say nothing else; shorter ones are raised to it. Also
-  /// how long a paced request waits after its identifier's last run began.
+  /// The shortest interval of a submitted repeating request, unless ``limits`` say otherwise; shorter intervals are raised to it. Also how
+  /// long a paced request waits after the last run of its identifier began.
   public var minimumInterval: Duration
-  /// For requests that say nothing about retries.
+  /// For requests without a retry policy.
   public var retry: RetryPolicy
-  /// When a run that snoozed and named no time comes again.
+  /// When a run that snoozed without a time runs again.
   public var snooze = Duration.seconds(1)
-  /// How long before its time a request may be recorded as started, so that its handler begins on time instead of after a commit. Zero: it
-  /// is recorded when it is due.
+  /// How long before its time a request may be recorded as started, so that its handler does not wait for a commit. Zero: it is recorded
+  /// when it is due.
   public var claimAhead = Duration.zero
-  /// Who may register.
+  /// The identifiers that may register.
   public var permitted: [IdentifierPattern]?
   /// Whether every request waits whose identifier nobody has registered; otherwise only one that ``permitted`` names in full.
   public var parksUnregistered = false
@@ -26,25 +26,25 @@ public struct SchedulingPolicy: Sendable {
   public var historyAge: Duration
   /// How many ended runs are kept.
   public var historyCount: Int
-  /// How many tokens the host has of each named resource.
+  /// The number of tokens of each named resource.
   public var resources: [String: Int] = [:]
-  /// How often runs of the whole host may begin; nil: as often as they are due.
+  /// How often runs of the whole host may begin; nil: no limit.
   public var rate: Rate?
-  /// How often events may wake the requests of one identifier; what comes too often is merged into the next permitted wake-up.
+  /// How often events may wake the requests of one identifier; excess events are merged into the next permitted wake-up.
   public var eventQuota: Rate?
-  /// When requests may run that wait for a maintenance window, by name.
+  /// The maintenance windows, by name.
   public var windows: [String: MaintenanceWindow] = [:]
   /// The limits of single identifiers.
   public var limits: [TaskIdentifier: PluginLimits] = [:]
-  /// Where the rules of a time zone come from; called on the scheduler's thread.
+  /// Loads the rules of a time zone; called on the scheduler's thread.
   public var timeZones: @Sendable (String) throws(ZoneDirectory.Failure) -> TimeZoneRules = { name throws(ZoneDirectory.Failure) in
     try ZoneDirectory().rules(of: name)
   }
 
-  /// For the requests of an identifier that say nothing about retries.
+  /// The retry policy for requests of an identifier that have none.
   public func retry(of identifier: TaskIdentifier) -> RetryPolicy { limits[identifier]?.retry ?? retry }
 
-  /// The rules as given; the defaults are those of the configuration file.
+  /// Creates a policy; the defaults are those of the configuration file.
   public init(
     maxConcurrentRuns: Int = 16, maxPending: Int = 10_000, minimumInterval: Duration = .seconds(900), retry: RetryPolicy = RetryPolicy(),
     permitted: [IdentifierPattern]? = nil, historyAge: Duration = .seconds(7 * 86_400), historyCount: Int = 100_000

@@ -1,10 +1,10 @@
 package import TaskModel
 
-/// The scheduling engine for a host that makes time pass itself: each call is one turn, on the calling thread.
+/// The scheduling engine for a host that controls time: each call is one turn, on the calling thread.
 ///
 /// It has no thread, so its owner serializes the calls. Runs begin only one at a time, when the owner says so.
 package final class SteppedScheduler {
-  /// What turns led to, for the owner to carry out: their commits are done.
+  /// Effects of turns for the owner to carry out: their commits are durable.
   package struct Effects {
     /// Runs to begin.
     package var orders: [RunOrder] = []
@@ -32,7 +32,7 @@ package final class SteppedScheduler {
 
   /// Seals the registry and carries out what plugins asked for while they launched.
   ///
-  /// - Parameter rejection: Why a submission's payload is refused, or nil.
+  /// - Parameter rejection: Why a submission's payload is refused; nil accepts it.
   /// - Returns: The launch submissions that were refused.
   package func open(
     _ contracts: [HandlerContract], changes: [LaunchChange], clocks: ClockReference,
@@ -44,7 +44,7 @@ package final class SteppedScheduler {
     return opening.refused
   }
 
-  /// What is to be carried out since this was called last.
+  /// The effects since the last call.
   package func takeEffects() -> Effects {
     defer { effects = Effects() }
     return effects
@@ -77,7 +77,7 @@ package final class SteppedScheduler {
     try change { core, transaction, now in try core.submit(requests, transaction, now: now) }
   }
 
-  /// Submits on behalf of a run, if that may submit still.
+  /// Submits on behalf of a run, if the run may still submit.
   package func submit(_ request: TaskRequest, from run: RunReference) throws(RequestRefusal) -> Submission {
     try change { core, transaction, now in
       try core.checkMaySubmit(run.run, of: run.request, transaction)
@@ -90,9 +90,9 @@ package final class SteppedScheduler {
     _ = try change { core, transaction, now in try core.cancel(id, transaction, now: now) }
   }
 
-  /// Cancels the pending requests of these identifiers on behalf of a run, if that may still.
+  /// Cancels the pending requests of these identifiers on behalf of a run, if the run may still do so.
   ///
-  /// - Returns: How many.
+  /// - Returns: The number of cancelled requests.
   package func cancelPending(of identifiers: [TaskIdentifier], from run: RunReference) throws(RequestRefusal) -> Int {
     try change { core, transaction, now in
       try core.checkMaySubmit(run.run, of: run.request, transaction)
@@ -100,12 +100,12 @@ package final class SteppedScheduler {
     }
   }
 
-  /// An event has come.
+  /// An event arrived.
   package func notify(_ event: String, payload: [UInt8]?) throws(RequestRefusal) -> EventReceipt {
     try change { core, transaction, now in try core.notify(event, payload: payload, transaction, now: now) }
   }
 
-  /// Writes a value of a plugin's state, on behalf of a run if there is one and it is still its request's present one.
+  /// Writes a value of a plugin's state. On behalf of a run: only if it is still its request's present one.
   package func setState(
     _ key: String, to value: [UInt8]?, of identifier: TaskIdentifier, from run: RunReference? = nil
   ) throws(RequestRefusal) {
@@ -115,7 +115,7 @@ package final class SteppedScheduler {
     }
   }
 
-  /// Writes the checkpoint of a request, on behalf of a run if there is one and it is still its request's present one.
+  /// Writes the checkpoint of a request. On behalf of a run: only if it is still its request's present one.
   package func setCheckpoint(_ value: [UInt8]?, of request: RequestID, from run: RunReference? = nil) throws(RequestRefusal) {
     try change { _, transaction, _ in
       if let run { _ = try transaction.requestRunning(as: run.run, of: run.request) }
@@ -125,12 +125,12 @@ package final class SteppedScheduler {
 
   // MARK: Runs
 
-  /// Starts a pending request now, before its time if that has not come, whatever gates hold it. Refused where no handler could be called.
+  /// Starts a pending request now, before its time and past all gates. Refused if no handler could be called.
   package func start(_ id: RequestID) throws(RequestRefusal) {
     try change { core, transaction, now in try core.launch(id, transaction, now: now) }
   }
 
-  /// Starts one request that is due and that nothing holds, if there is one.
+  /// Starts one due request that nothing holds, if there is one.
   ///
   /// - Returns: When to try again if none was started; nil if only an event can change that.
   package func startNext() throws(RequestRefusal) -> WallTime? {
@@ -140,7 +140,7 @@ package final class SteppedScheduler {
     return core.nextTurn(now: clock.wallTime)
   }
 
-  /// A run that was told to report its begin has begun.
+  /// A run that had to report its begin has begun.
   package func began(_ run: RunID) throws(RequestRefusal) { try turn([.began(run, clock.wallTime)]) }
 
   /// A run has ended.
@@ -150,18 +150,18 @@ package final class SteppedScheduler {
 
   // MARK: The world
 
-  /// The calendar was set.
+  /// The wall clock was set.
   package func clockChanged(_ reference: ClockReference) throws(RequestRefusal) {
     try change { core, transaction, now in try core.clockChanged(reference, transaction, now: now) }
   }
 
-  /// The machine's conditions are these now. Runs that lost one are asked to stop.
+  /// Takes in the machine's present conditions. Runs that lost one are asked to stop.
   package func receive(_ report: ConditionReport) {
     core.conditions = report
     effects.expirations += core.runsThatLost(report).map { (run: $0, reason: .conditions) }
   }
 
-  /// Begins and takes nothing any more.
+  /// Stops beginning runs and taking submissions.
   package func drain() {
     core.isDraining = true
     core.drainingSince = core.drainingSince ?? clock.wallTime
