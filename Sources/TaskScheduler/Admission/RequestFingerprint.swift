@@ -1,15 +1,15 @@
 import TaskModel
 
-/// A number for the content of a submission: the same for the same content, on every machine and in every version.
+/// A number for the content of a submission: equal for equal content, on every machine and in every version.
 ///
-/// - Source: FNV-1a of 64 bits (RFC 9923). Each field is written with its number and its length, so that no two contents write the same
-///   bytes. It tells mistakes apart, not malice.
+/// - Source: FNV-1a, 64 bits (RFC 9923). Each field is written with its number and length, so different contents never write the same
+///   bytes. It detects mistakes, not malice.
 struct RequestFingerprint {
   /// The number.
   private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
-  /// Of all that was submitted but the idempotency key. A delay counts from the moment of its submission, so that the time it leads to
-  /// is another with each: such a time is left out.
+  /// Covers everything submitted except the idempotency key. A delay counts from its submission, so it leads to another time in each: such
+  /// a time is left out.
   init(of request: TaskRequest) {
     add(1, request.identifier.rawValue)
     add(2, request.payload)

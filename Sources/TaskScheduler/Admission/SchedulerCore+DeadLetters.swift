@@ -1,34 +1,34 @@
 import TaskModel
 
 extension SchedulerCore {
-  /// Makes a dead letter pending again, with all its attempts. What failed because of it, and because of that, waits again.
+  /// Makes a dead letter pending again, with all its attempts. Requests that failed because of it wait again.
   ///
-  /// Nothing runs out of order: a dead letter that waits for a live request is blocked by it again, and one whose predecessor has failed or
-  /// was cancelled is refused, since it would wait for ever.
+  /// Nothing runs out of order: a dead letter whose predecessor is live is blocked by it again, and one whose predecessor failed or was
+  /// cancelled is refused, since it would wait for ever.
   func retry(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws -> RequestRecord {
     _ = try redrive(id, transaction, now: now)
     return try find(id, transaction)
   }
 
-  /// Makes dead letters pending again, but not those whose unique key another holds by now.
+  /// Makes dead letters pending again, except those whose unique key another request holds now.
   ///
   /// - Parameters:
-  ///   - identifier: Only those of it, and what failed because of them; nil: all.
-  ///   - tag: Only those with it, and what failed because of them; nil: all.
-  ///   - after: Only those after it in the order of ids.
-  ///   - limit: At most so many of the identifier's are looked at.
+  ///   - identifier: Only dead letters of this identifier, and requests that failed because of them; nil: all.
+  ///   - tag: Only those with this tag, and requests that failed because of them; nil: all.
+  ///   - after: Only those with a later id.
+  ///   - limit: The maximum number of the identifier's dead letters to examine.
   func retryAll(
     identifier: TaskIdentifier?, tag: String? = nil, after: RequestID? = nil, limit: Int = .max, _ transaction: any StoreTransaction,
     now: WallTime
   ) throws -> RetriedRequests {
     var retried: Set<RequestID> = []
     var result = RetriedRequests()
-    // The oldest first: a predecessor comes before what failed because of it.
+    // Oldest first: a predecessor comes before the requests that failed because of it.
     let ids = try transaction.failed(of: identifier).filter { id in after.map { $0 < id } ?? true }
     for id in ids.prefix(limit) where !retried.contains(id) {
       if let tag, try transaction.request(id)?.request.tags.contains(where: { $0.utf8.elementsEqual(tag.utf8) }) != true { continue }
       do { retried.formUnion(try redrive(id, transaction, now: now)) } catch let refusal as RequestRefusal where refusal.code == .conflict {
-        // It was refused before anything was changed.
+        // The refusal came before any change.
         result.refused.append(RetriedRequests.Refused(id: id, message: refusal.message))
       }
     }
@@ -39,9 +39,9 @@ extension SchedulerCore {
 
   // MARK: Graphs
 
-  /// Revives a dead letter and what failed because of it. Refuses before anything is changed.
+  /// Revives a dead letter and the requests that failed because of it. Refuses before any change.
   ///
-  /// - Returns: Which requests are live again, that one first.
+  /// - Returns: The requests that are live again, that one first.
   private func redrive(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws -> [RequestID] {
     var record = try find(id, transaction)
     guard record.state == .failed else {
@@ -66,17 +66,17 @@ extension SchedulerCore {
     return [id] + dependants
   }
 
-  /// How many of those that stay failed are named.
+  /// The number of requests named among those that stay failed.
   private static let namedLeft = 3
 
-  /// What failed because of a request that was just retried is blocked by it again, and so on. What cannot be, since another predecessor is
-  /// a dead letter still or its unique key is held, stays one, and its record says why.
+  /// Requests that failed because of a retried request are blocked by it again, and so on. A request stays a dead letter if another
+  /// predecessor is a dead letter or its unique key is held; its record says why.
   ///
-  /// - Returns: Those that are live again; and of those that stay dead letters, why, a clause each.
+  /// - Returns: The requests that are live again; and for those that stay dead letters, why, a clause each.
   private func redriveDependants(
     of id: RequestID, _ transaction: any StoreTransaction, now: WallTime
   ) throws -> (redriven: [RequestID], left: [String]) {
-    // A list, since a chain may be longer than a stack is deep.
+    // A list instead of recursion: a chain may be longer than a stack is deep.
     var redriven: [RequestID] = []
     var left: [String] = []
     var next: RequestID? = id
@@ -89,7 +89,7 @@ extension SchedulerCore {
         case .failed where record.lastOutcome == nil:
           if let reason = try obstacle(to: record, edges, transaction) {
             left.append("\(dependant) stays failed: \(reason)")
-            // What it failed because of may have succeeded by now.
+            // The predecessor that made it fail may have succeeded since.
             record.lastMessage = reason
             try transaction.update(record)
             note(record)
@@ -100,7 +100,7 @@ extension SchedulerCore {
           note(record)
           redriven.append(dependant)
         case .blocked:
-          // It runs whatever becomes of its predecessor, but after it.
+          // It runs however its predecessor ends, but after it.
           try transaction.insert(edges, of: dependant)
           awaited?.insert(predecessor)
           turn.changes += 1
@@ -113,7 +113,7 @@ extension SchedulerCore {
     return (redriven, left)
   }
 
-  /// Why a request that failed because of another cannot wait for it again; nil: it can.
+  /// Why a request that failed because of another cannot wait for it again; nil if it can.
   private func obstacle(
     to record: RequestRecord, _ edges: [DependencyRecord], _ transaction: any StoreTransaction
   ) throws -> String? {
@@ -124,14 +124,14 @@ extension SchedulerCore {
     return "another request holds the unique key \"\(record.request.uniqueKey ?? "")\" by now: cancel it first"
   }
 
-  /// What a dead letter, or a request that waits, is to wait for, with what has become of each by now: a predecessor may have been retried.
-  /// Empty for one that ran: it had all that it waited for.
+  /// The edges that a dead letter or a waiting request is to have, with the present state of each predecessor, which may have been retried.
+  /// Empty for one that has run: nothing was missing.
   private func presentEdges(of record: RequestRecord, _ transaction: any StoreTransaction) throws -> [DependencyRecord] {
     guard record.lastOutcome == nil else { return [] }
     var edges = try transaction.edges(of: record.id)
     for index in edges.indices {
       let predecessor = edges[index].predecessor
-      // Of one that is no longer on record, it is known how it ended.
+      // The edge remembers the end of a predecessor that is no longer on record.
       let state = try transaction.request(predecessor)?.state ?? edges[index].ended ?? .cancelled
       guard edges[index].ended != state else { continue }
       edges[index].ended = state.isFinal ? state : nil
@@ -153,10 +153,10 @@ extension SchedulerCore {
     return RequestRefusal(.conflict, "request \(id) runs only after \(predecessor), which \(ending): \(remedy)")
   }
 
-  /// A dead letter is live again, with all its attempts: blocked while one of `edges` is open, else pending with the outputs of its
+  /// Makes a dead letter live again, with all its attempts: blocked while one of `edges` is open, else pending with the outputs of its
   /// predecessors.
   ///
-  /// - Returns: What is missing from its payload.
+  /// - Returns: What its payload lacks.
   private func bringBack(
     _ record: inout RequestRecord, _ edges: [DependencyRecord], _ transaction: any StoreTransaction, now: WallTime
   ) throws -> [String] {
@@ -179,9 +179,9 @@ extension SchedulerCore {
     return notes
   }
 
-  /// Writes a request that waits for nothing any more, with the outputs of its predecessors.
+  /// Writes a request that waits for nothing more, with the outputs of its predecessors.
   ///
-  /// - Returns: What its payload lacks; nil: nothing.
+  /// - Returns: What its payload lacks; nil if nothing.
   private func takeOutputs(
     of record: inout RequestRecord, _ edges: [DependencyRecord], _ transaction: any StoreTransaction
   ) throws -> String? {
@@ -199,6 +199,6 @@ extension SchedulerCore {
 }
 
 extension DependencyRecord {
-  /// Whether the dependant cannot run any more: what must succeed first has ended otherwise.
+  /// Whether the dependant can no longer run: a required predecessor did not succeed.
   fileprivate var isBroken: Bool { onFailure == .fail && ended != nil && ended != .succeeded }
 }

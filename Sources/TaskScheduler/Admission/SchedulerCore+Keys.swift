@@ -3,9 +3,9 @@ import TaskModel
 extension SchedulerCore {
   // MARK: Idempotency
 
-  /// The answer that an earlier submission with the same idempotency key was given; nil: there was none, as far as records are kept.
+  /// The answer to an earlier submission with the same idempotency key; nil if none is on record.
   ///
-  /// - Throws: A refusal if that submission was another one.
+  /// - Throws: A refusal if that submission had other content.
   func answer(to submitted: TaskRequest, again key: String, _ transaction: any StoreTransaction) throws -> Submission? {
     try RequestField.idempotencyKey.check(key: key)
     guard let known = try transaction.submission(withKey: key) else { return nil }
@@ -30,7 +30,7 @@ extension SchedulerCore {
 
   // MARK: Unique keys
 
-  /// Adds a request, or does what its conflict policy says where its unique key is held.
+  /// Adds a request, or applies its conflict policy if its unique key is held.
   func place(_ arrival: Arrival, _ transaction: any StoreTransaction, now: WallTime) throws -> Submission {
     let request = arrival.request
     guard let key = request.uniqueKey else { return try add(arrival, transaction, now: now) }
@@ -85,10 +85,10 @@ extension SchedulerCore {
     return try add(arrival, transaction, now: now)
   }
 
-  /// Adds a request behind the holder of its key, and passes the key on to it: who appends next comes after it.
+  /// Adds a request behind the holder of its key, and passes the key on to it: the next append follows it.
   ///
-  /// - Source: androidx.work `ExistingWorkPolicy.APPEND`: what is appended to work that fails or is cancelled ends as that does, and is
-  ///   given its output.
+  /// - Source: androidx.work `ExistingWorkPolicy.APPEND`: work appended to work that fails or is cancelled ends the same way, and receives
+  ///   its output.
   private func append(
     _ arrival: Arrival, to holder: RequestRecord, _ transaction: any StoreTransaction, now: WallTime
   ) throws -> Submission {
@@ -112,16 +112,16 @@ extension SchedulerCore {
     return try add(arrival, transaction, now: now)
   }
 
-  /// Takes the key from its holder and ends it, and the chain of requests that it was appended to.
+  /// Takes the key from its holder, and ends the holder and the chain it was appended to.
   ///
-  /// - Returns: The requests whose runs the successor has to wait for, and how many were cancelled.
+  /// - Returns: The requests whose runs the successor must wait for, and the number of cancelled requests.
   private func makeWay(
     _ holder: RequestRecord, _ transaction: any StoreTransaction, now: WallTime
   ) throws -> (waits: [RequestID], cancelled: Int) {
     var chain = [holder]
     var waits: [RequestID] = []
     var cancelled = 0
-    // From the tail on, so that each is cancelled by this and not because the one before it was.
+    // From the tail, so that this cancels each request, not the end of its predecessor.
     while var record = chain.popLast() {
       try requireHere(record)
       record.request.uniqueKey = nil
@@ -141,7 +141,7 @@ extension SchedulerCore {
     return (waits, cancelled)
   }
 
-  /// What a request is to wait for may have been cancelled to make way for it.
+  /// Updates edges to requests that were cancelled to make way.
   private func lookAgain(at edges: inout [DependencyRecord], waits: [RequestID], _ transaction: any StoreTransaction) throws {
     for index in edges.indices where edges[index].ended == nil {
       let id = edges[index].predecessor
@@ -153,17 +153,17 @@ extension SchedulerCore {
         "it is to wait for \(id), which it would cancel by taking the unique key: leave that out of after, or use on_conflict append",
         field: .after)
     }
-    // What its run is waited for by the key is waited for once.
+    // A run that the key already waits for needs no second edge.
     edges.removeAll { waits.contains($0.predecessor) }
   }
 
-  /// The open edges that a request has by its key: to the one it was appended to, or to one whose run it waits for.
+  /// The open edges that a request has through its key: to the request it was appended to, or whose run it waits for.
   func chainEdges(of record: RequestRecord, _ transaction: any StoreTransaction) throws -> [DependencyRecord] {
     let named = Set(record.request.after.map(\.predecessor))
     return try transaction.edges(of: record.id).filter { $0.ended == nil && !named.contains(.request($0.predecessor)) }
   }
 
-  /// The window of a holder that hands its key on ends, unless the successor's takes its place.
+  /// Ends the window of a holder that hands its key on, unless the successor's window replaces it.
   private func endWindow(
     of holder: RequestRecord, unlessFor request: TaskRequest, _ transaction: any StoreTransaction, now: WallTime
   ) throws {

@@ -2,17 +2,17 @@ import Failpoints
 import TaskModel
 
 extension SchedulerCore {
-  /// Who submits: decides which rules apply.
+  /// The origin of a submission, which decides the rules that apply.
   enum Submitter {
     /// An application, or a plugin.
     case user
-    /// The operator's configuration: its intervals are taken as they are, no cap refuses it, and it waits for a plugin that is missing.
+    /// The operator's configuration: its intervals stay unchanged, no cap refuses it, and it waits for a missing plugin.
     case operatorsConfiguration
   }
 
   /// Submits requests in their order. A later one may wait for an earlier one by its position.
   ///
-  /// - Throws: A refusal that names the one it is about as `[INDEX]` when there are several. The caller's savepoint undoes the others.
+  /// - Throws: A refusal that names its request as `[INDEX]` if there are several. The caller's savepoint undoes the others.
   func submit(_ requests: [TaskRequest], _ transaction: any StoreTransaction, now: WallTime) throws -> [Submission] {
     var submissions: [Submission] = []
     var ids: [RequestID] = []
@@ -31,15 +31,15 @@ extension SchedulerCore {
     return submissions
   }
 
-  /// Adds a request, or does what its keys say.
+  /// Adds a request, or applies its conflict policy.
   ///
-  /// - Parameter earlier: What stands for the requests before it in the same submission.
+  /// - Parameter earlier: The requests that stand for the earlier positions of the same submission.
   func submit(
     _ submitted: TaskRequest, by submitter: Submitter = .user, earlier: [RequestID] = [], _ transaction: any StoreTransaction, now: WallTime
   ) throws -> Submission {
     if let key = submitted.idempotencyKey, let answer = try answer(to: submitted, again: key, transaction) { return answer }
     var notes: [String] = []
-    // A request is large: it is copied here, and from then on passed along.
+    // A request is large: it is copied once here, then passed along.
     var request = submitted
     try check(&request, by: submitter, notes: &notes, now: now)
     let edges = request.after.isEmpty ? [] : try predecessors(of: &request, earlier: earlier, notes: &notes, transaction)
@@ -55,19 +55,18 @@ extension SchedulerCore {
     return submission
   }
 
-  /// A request that is on its way in, as it was found to be right.
+  /// A validated request on its way in.
   struct Arrival {
     var request: TaskRequest
-    /// What it names as its predecessors; of those that have ended, how.
+    /// Its predecessors, and how the ended ones ended.
     var edges: [DependencyRecord]
-    /// Requests whose runs must end first, whatever comes of them: nothing of theirs is passed on.
+    /// Requests whose runs must end first, however they end: their outputs are not passed on.
     var waits: [RequestID] = []
     var disposition = Disposition.created
     let submitter: Submitter
     var notes: [String]
   }
 
-  /// Adds a request that is new.
   func add(_ arrival: consuming Arrival, _ transaction: any StoreTransaction, now: WallTime) throws -> Submission {
     let identifier = arrival.request.identifier
     let count = try liveCount(of: identifier, transaction)
@@ -75,7 +74,7 @@ extension SchedulerCore {
       throw RequestRefusal(
         .limit, "\(identifier) has \(count) live requests, the most there may be (max_pending): cancel some, or raise it")
     }
-    // What is not complete yet is looked at when it is.
+    // A payload that is incomplete now is checked once it is complete.
     if arrival.edges.allSatisfy({ $0.ended != nil }) {
       arrival.request.payload = try fittingPayload(of: arrival.request, arrival.edges)
     }
@@ -104,10 +103,10 @@ extension SchedulerCore {
     return answer(record, disposition, notes)
   }
 
-  /// What the submitter of a request learns of it.
+  /// The answer for the submitter.
   func answer(_ record: RequestRecord, _ disposition: Disposition, _ notes: [String]) -> Submission {
     var effective = EffectiveSchedule(record)
-    // Nobody knows when its predecessor ends; one that has ended never starts.
+    // The end of its predecessor is unknown; an ended request never starts.
     if record.state == .blocked || record.state.isFinal {
       effective.nextStart = .distantFuture
       effective.latestStart = .distantFuture
@@ -115,12 +114,12 @@ extension SchedulerCore {
     return Submission(id: record.id, disposition: disposition, nextStart: effective.nextStart, notes: notes, effective: effective)
   }
 
-  /// When a request that is submitted now is due.
+  /// When a newly submitted request is due.
   func firstDue(of request: TaskRequest, now: WallTime) -> WallTime {
     let earliest = max(request.earliestBegin ?? now, now)
     if request.event != nil { return .distantFuture }
     guard let rule = request.repetition, case .cron = rule.schedule else { return earliest }
-    // The times of a calendar are those after the moment, and the moment itself.
+    // The schedule's times after this moment, and the moment itself.
     return occurrences.following(rule, earliest + .milliseconds(-1))
   }
 }

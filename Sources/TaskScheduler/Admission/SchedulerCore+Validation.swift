@@ -1,10 +1,10 @@
 import TaskModel
 
 extension SchedulerCore {
-  /// Lanes of an identifier in which requests wait: each is looked at by itself.
+  /// The maximum number of lanes with waiting requests of an identifier: each lane is checked separately.
   private static let laneLimit = 4096
 
-  /// What is wrong with a request is said before anything is written. Notes say what is taken otherwise than it was sent.
+  /// Checks a request before anything is written. Notes name what was changed.
   func check(_ request: inout TaskRequest, by submitter: Submitter, notes: inout [String], now: WallTime) throws(RequestRefusal) {
     guard !isDraining else { throw RequestRefusal(.unavailable, "the host is draining: submit again when it is back") }
     let handler = handlers[request.identifier]
@@ -14,7 +14,7 @@ extension SchedulerCore {
     }
     try request.check()
     try settleKey(&request, by: submitter, notes: &notes)
-    // As it is stored, so that a lane is the same lane after a restart.
+    // As stored, so that a lane is the same lane after a restart.
     request.gates.flex = .milliseconds(request.gates.flex.wholeMilliseconds)
     try settleRepetition(&request, by: submitter, notes: &notes)
     pace(&request, notes: &notes, now: now)
@@ -28,7 +28,7 @@ extension SchedulerCore {
     if let handler { try checkLane(of: request, handler) }
   }
 
-  /// Whether the operator's configuration may have a say in what it names, or for its handler.
+  /// Whether the operator's configuration may limit the request.
   private func isLimited(_ request: TaskRequest) -> Bool {
     request.gates.window != nil || request.gates.concurrencyKey != nil || !request.gates.resources.isEmpty
       || policy.limits[request.identifier] != nil
@@ -53,7 +53,7 @@ extension SchedulerCore {
       throw RequestField.uniqueKey.refusal(
         "\"\(key)\" is the key of the schedule in the configuration: change it there, or take another key", code: .conflict)
     }
-    // Without a policy every submission is its own request, so it holds no key.
+    // Without a policy every submission is a separate request and holds no key.
     if request.onConflict == .none {
       request.uniqueKey = nil
       notes.append("without on_conflict every submission is its own request: its unique key is not held")
@@ -112,7 +112,7 @@ extension SchedulerCore {
 
   private func noteTimes(of request: TaskRequest, _ notes: inout [String], now: WallTime) {
     if let deadline = request.deadline, deadline <= now { notes.append("the deadline has passed already: only network and power count") }
-    // What took a moment to get here was not meant to lie in the past.
+    // Delivery takes a moment: a time that has just passed was meant as now.
     if let begin = request.earliestBegin, begin + .seconds(1) < now {
       notes.append("earliest_begin lies \(Self.text(now - begin)) in the past: it counts as now")
     }
