@@ -33,9 +33,9 @@ public final class SQLiteRequestStore: RequestStore {
   /// Opens the store in `path`, or creates it.
   ///
   /// - Parameters:
-  ///   - marks: Files outside of the store that remember what is in it; they are made if they are not there.
-  ///   - traces: Files that nobody makes before there is a store and its mark: where they are without both, the store was lost.
-  ///   - acceptsLoss: Go on with what is there, or with a new store, where a mark says that records are missing.
+  ///   - marks: Files outside of the store that record its content; created if missing.
+  ///   - traces: Files that exist only after the store and its mark were created: if they exist without both, the store was lost.
+  ///   - acceptsLoss: Continue with the existing store, or a new one, when a mark says that records are missing.
   ///   - checkpoints: Called on a thread of the store's with the error when checkpoints begin to fail, and with nil when one succeeds again.
   ///     Until then the log grows; nothing that was committed is lost.
   /// - Throws: `locked`, `full`, `readOnly`, `corrupt`, `futureSchema`, `lost`: nothing was changed.
@@ -168,7 +168,7 @@ public final class SQLiteRequestStore: RequestStore {
     pool.writeWithoutTransaction { $0.releaseMemory() }
   }
 
-  /// Moves what is left of the write-ahead log into the file and closes the connections.
+  /// Moves the rest of the write-ahead log into the file and closes the connections.
   public func close() {
     isClosed.withLock { $0 = true }
     check.withLock { $0?.stop() }

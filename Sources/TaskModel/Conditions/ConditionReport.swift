@@ -1,4 +1,4 @@
-/// What is known of one condition of the machine.
+/// The state of one condition of the machine.
 public struct ConditionState: Sendable, Hashable {
   /// The condition.
   public var condition: Conditions

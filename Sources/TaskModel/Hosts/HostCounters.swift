@@ -8,7 +8,7 @@ public struct HostCounters: Sendable, Hashable {
   public var eventsMerged: UInt64
   /// Events that nothing waited for, and datagrams of event sockets that were not recorded: too many at once, or too long.
   public var eventsDropped: UInt64
-  /// Lines of the log that nobody read in time, or that could not be written.
+  /// Log lines that were dropped because the reader was too slow or they could not be written.
   public var logLinesDropped: UInt64
 
   /// Counters as given.

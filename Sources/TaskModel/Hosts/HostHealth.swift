@@ -2,7 +2,7 @@
 public struct HostHealth: Sendable, Hashable {
   /// Where it is in its life.
   public var phase: HostPhase
-  /// Why its store cannot be used, a sentence; nil: it can.
+  /// Why its store cannot be used, a sentence; nil if it can.
   public var storeProblem: String?
 
   /// A health as given.
@@ -14,7 +14,7 @@ public struct HostHealth: Sendable, Hashable {
   /// Whether it does.
   public var isWell: Bool { problem == nil }
 
-  /// Why it does not, a sentence; nil: it does.
+  /// Why it does not, a sentence; nil if it does.
   public var problem: String? {
     guard phase == .launched else { return "the host is \(phase.rawValue)" }
     return storeProblem.map { "the store: \($0)" }

@@ -1,4 +1,4 @@
-/// Whoever is told what happens in a host. Both functions are called on any thread and return at once.
+/// Observes the events of a host. Both functions are called on any thread and must return at once.
 public struct HostObserver: Sendable {
   /// Something happened.
   public let receive: @Sendable (HostEvent) -> Void

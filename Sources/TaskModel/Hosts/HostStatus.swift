@@ -20,7 +20,7 @@ public struct HostStatus: Sendable, Hashable {
   public var pluginsRegistered: Int
   /// How many plugin files were refused.
   public var pluginsRefused: Int
-  /// When the next pending request is due; nil: none is.
+  /// When the next pending request is due; nil if none is pending.
   public var nextDue: WallTime?
   /// What the operator should know or do something about, what needs a person first.
   public var problems: [Problem]

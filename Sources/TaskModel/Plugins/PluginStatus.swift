@@ -20,7 +20,7 @@ public struct PluginStatus: Sendable, Hashable {
   public var health: PluginHealth
   /// What it registered; nil when refused.
   public var contract: HandlerContract?
-  /// "thread" or "process"; nil: it is not loaded.
+  /// "thread" or "process"; nil if it is not loaded.
   public var isolation: String?
   /// Its runs now.
   public var running: Int
@@ -31,27 +31,27 @@ public struct PluginStatus: Sendable, Hashable {
   /// The sentence of `reason`.
   public var reasonMessage: String?
 
-  /// Its worker process; nil: none runs.
+  /// Its worker process; nil if none runs.
   public var workerProcessID: Int32?
-  /// What its worker does: "starting", "idle", "busy", …; nil: none runs.
+  /// What its worker does: "starting", "idle", "busy", …; nil if none runs.
   public var workerState: String?
   /// Crashes and forced stops since its last good run.
   public var failures: Int
-  /// It takes no runs before then; nil: now.
+  /// It gets no runs before then; nil if it is not held.
   public var heldUntil: WallTime?
   /// It takes no runs until it is released.
   public var isQuarantined: Bool
   /// What counted against it last: a sentence.
   public var lastTrouble: String?
-  /// Whose signature its file carries; nil: none, or none was asked for.
+  /// Who signed its file; nil if nobody did, or if signatures are not checked.
   public var signature: String?
   /// SHA-256 of its file's content, in hexadecimal.
   public var digest: String?
   /// What of its sandbox the machine does not give, and what it was denied.
   public var sandbox: [String]
-  /// How much of its run time is left, a sentence; nil: it has no quota.
+  /// What is left of its run time, a sentence; nil if it has no quota.
   public var quota: String?
-  /// How often it may start, a sentence; nil: as often as it likes.
+  /// How often it may start, a sentence; nil if there is no limit.
   public var rate: String?
 
   /// A status as given. One that is `registered` becomes `held` or `quarantined` where it is, one that is `suspended` only `quarantined`.

@@ -38,7 +38,7 @@ public struct Problem: Sendable, Hashable {
     case override
     /// An event socket lost datagrams, or the host no longer reads it.
     case eventSocket = "event_socket"
-    /// Log lines are lost: nobody reads the log, or it cannot be written.
+    /// Log lines are lost: the reader is too slow, or the log cannot be written.
     case log
     /// A system limit that stops the host's work once it is reached.
     case limit

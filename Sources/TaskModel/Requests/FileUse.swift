@@ -1,4 +1,4 @@
-/// What is known of a file or directory, with the numbers of `taskhost.h`.
+/// The state of a file or directory, with the numbers of `taskhost.h`.
 public enum FileUse: UInt8, Sendable, CaseIterable {
   /// The host cannot tell.
   case unknown = 0

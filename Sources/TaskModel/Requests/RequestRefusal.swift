@@ -1,12 +1,12 @@
 /// Why the host did not do what it was asked. Nothing was changed.
 ///
-/// The one error from the store to the HTTP status and a plugin's status code: who meets it on the way passes it on as it is.
+/// The one error from the store to the HTTP status and a plugin's status code; every layer passes it on unchanged.
 public struct RequestRefusal: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What sort of refusal; decides the HTTP status, the CLI's exit code and what a plugin is told. The text is the one in JSON.
+  /// The kind of refusal; decides the HTTP status, the CLI's exit code and the plugin's status code. The raw value is the text in JSON.
   public enum Code: String, Sendable, CaseIterable {
     /// The input is malformed.
     case invalid
-    /// Nobody registered the identifier.
+    /// The identifier is not registered.
     case unknownIdentifier = "refused"
     /// No such request, run or plugin.
     case notFound = "not_found"
@@ -28,7 +28,7 @@ public struct RequestRefusal: Error, Sendable, Hashable, CustomStringConvertible
   public var code: Code
   /// What was seen and what to do.
   public var message: String
-  /// The field it is about: "requests[3].priority"; nil: none in particular.
+  /// The field it is about, such as "requests[3].priority"; nil if none in particular.
   public var field: String?
 
   /// A refusal as given.
@@ -48,7 +48,7 @@ public struct RequestRefusal: Error, Sendable, Hashable, CustomStringConvertible
       code, "[\(index)]\(namesField ? "." : ": ")\(message)", field: "[\(index)]" + (field.map { ".\($0)" } ?? ""))
   }
 
-  /// What a failed commit means to who waits for it.
+  /// The refusal for callers whose change could not be committed.
   public init(_ error: StoreError) {
     switch error {
     case .fenced: self.init(.conflict, error.description)

@@ -123,7 +123,7 @@ extension EventTrigger {
     try RequestField.debounce.check(debounce)
   }
 
-  /// What is wrong with a name that an event comes under; nil if nothing is.
+  /// What is wrong with the name of an event; nil if nothing is.
   public static func flaw(of name: String) -> String? {
     if !(1...Limits.keyBytes).contains(name.utf8.count) {
       return "an event's name has 1 to \(Limits.keyBytes) bytes, this has \(name.utf8.count)"

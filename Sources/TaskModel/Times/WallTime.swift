@@ -8,7 +8,7 @@ public struct WallTime: Sendable, Hashable, Comparable {
   /// The moment that many milliseconds after 1970 began.
   public init(unixMilliseconds: Int64) { self.unixMilliseconds = unixMilliseconds }
 
-  /// Later than every time: "never", or "nobody knows when".
+  /// Later than every time: "never", or "unknown".
   public static let distantFuture = WallTime(unixMilliseconds: .max)
 
   /// The moment that many seconds after 1970 began, saturating at the ends of the range.

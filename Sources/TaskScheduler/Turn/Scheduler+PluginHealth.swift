@@ -2,8 +2,8 @@ public import TaskModel
 
 /// Health of plugins. Answers come on the scheduler's thread.
 extension Scheduler {
-  /// The plugins' health as ``start(_:contracts:schedules:changes:rejection:crashed:begun:clocks:observe:)`` will find it, before any plugin is launched: whoever
-  /// took the host along is counted already. Writes nothing.
+  /// The plugins' health before any plugin is launched, with the crashes of the previous host process already counted, as
+  /// ``start(_:contracts:schedules:changes:rejection:crashed:begun:clocks:observe:)`` will find it. Writes nothing.
   ///
   /// - Parameters:
   ///   - crashed: As for ``start(_:contracts:schedules:changes:rejection:crashed:begun:clocks:observe:)``.
