@@ -122,7 +122,7 @@ final class ConditionOverrides: Sendable {
         }
       } else {
         let new = path + ".new"
-        // Left by a host that was killed here.
+        // A host that was killed here left it.
         unlink(new)
         try WholeFile.replace(Array(text(of: overrides).utf8), at: path, by: new, mode: 0o600)
       }

@@ -149,7 +149,7 @@ extension Host {
     query.dueBy = to
     query.limit = forecastRequests
     var requests = try store.requests(query)
-    // Those that wait for an event are told of: that nobody knows when they run.
+    // Requests that wait for an event are listed without a time.
     query.dueBy = nil
     query.waitsForEvent = true
     requests += try store.requests(query).filter { $0.due > to }

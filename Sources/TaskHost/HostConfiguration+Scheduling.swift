@@ -89,7 +89,7 @@ extension HostConfiguration {
     return SignaturePolicy(isRequired: requireSignatures, keys: keys)
   }
 
-  /// What is configured and has no effect.
+  /// Settings that have no effect.
   func problems(with contracts: [HandlerContract]) -> [Problem] {
     var problems: [Problem] = []
     let identifiers = Set(contracts.map(\.identifier.rawValue))

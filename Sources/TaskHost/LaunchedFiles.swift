@@ -14,7 +14,7 @@ final class LaunchedFiles: Sendable {
   private let board: ProblemBoard
   private let log: Logger
   private let watches = Guarded<FileWatches?>(nil)
-  /// Damaged pages that the log has been told of.
+  /// Damaged pages that are already logged.
   private let damagedPages = Guarded(0)
 
   /// Begins to watch. What cannot be watched is a problem on the board.
@@ -39,7 +39,7 @@ final class LaunchedFiles: Sendable {
   /// The path of the store's database.
   var storePath: String { store.path }
 
-  /// Ends watching; nothing is told afterwards.
+  /// Stops watching; reports nothing afterwards.
   func stop() {
     let watches = watches.withLock { watches in
       defer { watches = nil }

@@ -10,15 +10,14 @@ final class BoundSocket: Sendable {
   /// Its number stays, also when another socket takes its place.
   let descriptor: Int32
   private let description: EventSocket
-  /// nil if the socket has no file.
   private let file: Mutex<OfferedSocket?>
 
-  /// Bytes that the kernel is asked to keep for a socket; it gives at most `net.core.rmem_max`.
+  /// Requested receive buffer in bytes; the kernel grants at most `net.core.rmem_max`.
   private static let kernelBytes: Int32 = 1 << 20
   /// `SO_MEMINFO` of asm-generic/socket.h and linux/sock_diag.h: nine numbers, the last how many datagrams there was no room for.
   private static let memoryOption: Int32 = 55
 
-  /// Binds it; a Unix socket that nobody has any more is replaced.
+  /// Binds the socket; replaces a stale Unix socket.
   init(_ socket: EventSocket) throws(EventSocketError) {
     description = socket
     do throws(EventSocketError.Problem) {
@@ -42,7 +41,7 @@ final class BoundSocket: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Removes its file, so that nobody begins to send any more.
+  /// Removes its file, so that no new senders connect.
   func unpublish() { file.withLock { $0 }?.withdraw() }
 
   /// Brings its file back if it is gone; returns whether another socket must take its place. Waits while ``renew()`` replaces it.
@@ -120,7 +119,7 @@ final class BoundSocket: Sendable {
     }
   }
 
-  /// A socket with that address; nil, and `errno`, if there is none.
+  /// A socket bound to that address; nil if it cannot be bound, with the reason in `errno`.
   private static func bound<Address>(_ family: Int32, _ address: Address) -> Int32? {
     let descriptor = socket(family, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
     guard descriptor >= 0 else { return nil }

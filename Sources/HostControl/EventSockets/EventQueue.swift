@@ -10,7 +10,6 @@ struct EventQueue {
   private var waiting = CircularBuffer<[UInt8]>()
   private var bytes = 0
 
-  /// Whether nothing waits.
   var isEmpty: Bool { waiting.isEmpty }
 
   /// Adds a datagram of at most ``maximumBytes``; returns how many older ones had to go.
@@ -22,7 +21,7 @@ struct EventQueue {
     return dropped
   }
 
-  /// Takes the oldest; nil: nothing waits.
+  /// Removes and returns the oldest; nil if the queue is empty.
   mutating func next() -> [UInt8]? {
     guard let datagram = waiting.popFirst() else { return nil }
     bytes -= datagram.count

@@ -2,15 +2,15 @@
 public struct EventSocketError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong.
   public enum Problem: Error, Sendable, Hashable {
-    /// The directory that the socket is to be in is not there.
+    /// The socket's directory does not exist.
     case noDirectory(String)
-    /// The path of a Unix socket cannot be had.
+    /// The path of a Unix socket cannot be used.
     case path(ControlSocketError.Problem)
     /// Another process has the port.
     case portInUse
-    /// The address is none of this machine's.
+    /// The address does not belong to this machine.
     case notLocal
-    /// Ports below 1024 need a right that the process does not have.
+    /// The process lacks the privilege to bind a port below 1024.
     case notPermitted
     /// Something else, in the system's words.
     case system(String)

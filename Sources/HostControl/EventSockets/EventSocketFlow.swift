@@ -25,7 +25,7 @@ final class EventSocketFlow: Sendable {
   private let event: String
   private let state = Mutex(State())
 
-  /// Events of a socket that the scheduler has at once: they share a commit.
+  /// The most events of a socket handed over at once; they share a commit.
   private static let handedOverAtOnce = 32
 
   init(event: String, tally: EventSocketTally) {

@@ -21,16 +21,16 @@ final class EventSocketReader: Sendable {
   private let bell: (inner: Int32, outer: Int32)
   private let failed = Mutex<[String: Failure]>([:])
 
-  /// Why a socket is not read any more.
+  /// Why a socket is no longer read.
   struct Failure: Sendable {
     let reason: String
     let since: WallTime
   }
 
-  /// The sockets that are not read any more, by the names of their events.
+  /// The sockets that are no longer read, by the names of their events.
   var failures: [String: Failure] { failed.withLock { $0 } }
 
-  /// Datagrams that are read of a socket before the others have their turn.
+  /// The most datagrams read from a socket before the others get their turn.
   private static let atOnce = 64
   /// Datagrams that are read of each at the end: more than the kernel keeps for a Unix socket.
   private static let atLast = 1024
@@ -57,7 +57,7 @@ final class EventSocketReader: Sendable {
     }
   }
 
-  /// Looks at the sockets anew: another has taken the place of one.
+  /// Rereads the list of sockets after one was replaced.
   func wake() {
     var byte: UInt8 = 0
     _ = send(bell.outer, &byte, 1, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
@@ -92,7 +92,7 @@ final class EventSocketReader: Sendable {
       }
       for (index, source) in sources.enumerated() where entries[index + 1].revents != 0 {
         guard let code = receive(from: source, &buffer) else { continue }
-        // It is passed over from now on: one that fails again and again would keep the thread awake.
+        // Skip it from now on: a socket that keeps failing would keep the thread awake.
         entries[index + 1].fd = -1
         let reason = "\(ErrorNumber(code))"
         fail(source, reason)
@@ -112,7 +112,7 @@ final class EventSocketReader: Sendable {
       let count = buffer.withUnsafeMutableBytes { bytes in
         recv(source.socket.descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT | MSG_TRUNC))
       }
-      // With MSG_TRUNC the kernel tells how long it was, not how much of it was read.
+      // With MSG_TRUNC the kernel returns the datagram's length, not the bytes read.
       if count > buffer.count {
         source.flow.tally.add(to: \.tooLong)
       } else if count >= 0 {
@@ -120,7 +120,7 @@ final class EventSocketReader: Sendable {
       } else {
         switch errno {
         case EAGAIN: return nil
-        // What an earlier datagram of this address has met; reading has cleared it.
+        // The error of an earlier datagram from this address; reading cleared it.
         case EINTR, ECONNREFUSED, EHOSTUNREACH, ENETUNREACH: continue
         case let code: return code
         }

@@ -6,11 +6,11 @@ import TaskModel
 ///
 /// The host makes events only while there are readers, and for a while afterwards, so that a reader whose connection broke can resume.
 final class EventBacklog: Sendable {
-  /// Bytes of events that one reader may be behind.
+  /// The most unsent bytes of one reader.
   static let unsentBytes = 1 << 20
   /// Bytes of events that are held for all readers together.
   static let heldBytes = 8 << 20
-  /// Readers at once; other connections stay free for short requests.
+  /// The most concurrent readers; other connections stay free for short requests.
   static let maximumReaders = 256
   /// Bytes that a reader takes at once.
   static let portion = 65_536
@@ -105,7 +105,7 @@ final class EventBacklog: Sendable {
     }
   }
 
-  /// The reader `number` is gone.
+  /// Removes the reader `number`.
   func leave(_ number: Int) {
     state.withLock { state in
       state.members.removeAll { $0.number == number }

@@ -5,7 +5,7 @@ public struct ControlSocket: Sendable, Hashable {
 
   /// Its path.
   public var path: String
-  /// Its permissions.
+  /// Its permission bits.
   public var mode: UInt32
   /// The group that owns it; nil or empty: the process's.
   public var group: String?

@@ -6,7 +6,7 @@ public struct ControlSocketError: Error, Sendable, Hashable, CustomStringConvert
     case pathTooLong(Int)
     /// Another process answers there.
     case inUse
-    /// Something that is no socket is there.
+    /// The path holds a file that is not a socket.
     case notASocket
     /// The host's socket was removed, and something else is in its place.
     case replaced

@@ -6,7 +6,7 @@ import HostThreads
 /// One is removed only if it is certainly abandoned: it has the name and the mode of such a directory, belongs to this user, is not locked,
 /// and contains only sockets with the known names, on which nobody answers. An empty directory stays: another host may be launching with it.
 enum LeftSocketDirectories {
-  /// Directories that one launch examines at most.
+  /// The most directories that one launch examines.
   private static let most = 256
   private static let prefix = ".taskhost-"
   private static let suffixCount = 6
@@ -34,7 +34,7 @@ enum LeftSocketDirectories {
     let place = "/proc/self/fd/\(descriptor)"
     let found = ((try? DirectoryNames.list(in: descriptor)) ?? []).map { String(decoding: $0, as: UTF8.self) }
     guard let first = names.first, found.contains(first), found.allSatisfy(names.contains) else { return }
-    // Versions before this one lock nothing.
+    // Earlier versions do not lock the directory.
     guard found.allSatisfy({ SocketFile.state(of: "\(place)/\($0)") == .stale }) else { return }
     for name in found { unlinkat(descriptor, name, 0) }
     rmdir(path)

@@ -10,7 +10,7 @@ final class OfferedServer: Sendable {
   }
 
   let offer: OfferedSocket
-  /// Where it is to listen.
+  /// Where it will listen.
   let bindPath: String
   private let state = Mutex(State())
 

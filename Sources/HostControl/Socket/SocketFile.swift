@@ -7,13 +7,13 @@ public enum SocketFile {
   public enum State: Sendable, Hashable {
     /// Nothing.
     case absent
-    /// A socket that nobody answers on: its process is gone.
+    /// A stale socket: no process answers.
     case stale
-    /// A socket that somebody answers on, of whatever kind.
+    /// A live socket of any type.
     case live
     /// No socket.
     case other
-    /// It cannot be told; the system's words.
+    /// Unknown; the system's error text.
     case unknown(String)
   }
 

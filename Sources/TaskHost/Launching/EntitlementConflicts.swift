@@ -18,7 +18,7 @@ struct EntitlementConflicts {
     }
   }
 
-  /// Whoever may write a folder may put a link in the place of whatever is below.
+  /// A plugin that may write a folder can replace anything below it with a link.
   private func nested(_ claim: ResolvedEntitlements.Claim, _ location: PathLocation) -> [String] {
     var sentences: [String] = []
     for (other, folder) in claims where other.isWritable {
@@ -35,7 +35,7 @@ struct EntitlementConflicts {
 }
 
 extension ResolvedEntitlements.Claim {
-  /// What it has to do with a place that is not for plugins; nil: nothing.
+  /// How it conflicts with a place that plugins may not have; nil if it does not.
   fileprivate func conflict(_ own: PathLocation, with place: HostPlace, _ location: PathLocation) -> String? {
     guard let position = own.position(seenFrom: location), place.protection.refusals.refuse(position, isWritable: isWritable) else {
       return nil

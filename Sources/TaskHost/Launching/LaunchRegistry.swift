@@ -3,7 +3,7 @@ import Logging
 import PluginTrust
 import TaskModel
 
-/// Who has which identifier so far, and what launching plugins may know and do.
+/// The owners of identifiers so far, and the rights of plugins while they launch.
 final class LaunchRegistry: @unchecked Sendable {  // reason: `taken` is touched with `monitor` held
   let configuration: HostConfiguration
   let stateDirectory: String

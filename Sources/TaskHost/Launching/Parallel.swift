@@ -1,7 +1,7 @@
 import Glibc
 import HostThreads
 
-/// Work on a list that is done side by side, as many at once as there are processors, two at least.
+/// Processes a list in parallel, on as many threads as there are processors, at least two.
 enum Parallel {
   private final class Work<Element: Sendable, Value: Sendable>: @unchecked Sendable {  // reason: touched with `monitor` held
     let monitor = Monitor()
@@ -16,7 +16,7 @@ enum Parallel {
     _ elements: [Element], _ transform: @escaping @Sendable (Element) -> Value
   ) -> [Value] {
     let work = Work<Element, Value>(elements.count)
-    // A few at a time, so that short work is not spent on taking turns.
+    // Take a few at a time to keep contention low for short work.
     let share = max(1, min(16, elements.count / 16))
     let take: @Sendable () -> Range<Int>? = {
       work.monitor.locked {

@@ -46,7 +46,7 @@ struct PathLocation {
     return isBelow(other) ? .below : nil
   }
 
-  /// Whether the names alone say that one of them is in the other.
+  /// Whether one path contains the other by name alone.
   func isNamedTogether(with other: PathLocation) -> Bool {
     PathOrder.isBelow(path, other.path) || other.steps.contains { $0 == path || PathOrder.isBelow($0, path) }
   }

@@ -1,7 +1,6 @@
 import PluginRuntime
 import WorkerProcesses
 
-/// Where a plugin's code runs.
 enum Placement: Sendable {
   /// On threads of the host.
   case thread(LaunchedPlugin)

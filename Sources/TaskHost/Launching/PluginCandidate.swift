@@ -28,7 +28,6 @@ struct PluginCandidate: Sendable {
   var name: String { path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path }
 }
 
-/// A plugin that launched.
 struct RegisteredPlugin: Sendable {
   let candidate: PluginCandidate
   let registrations: [HandlerRegistration]

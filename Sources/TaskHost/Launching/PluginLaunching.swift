@@ -9,7 +9,7 @@ import WorkerProcesses
 
 /// The launch phases `discovering` and `registering`: every file that is found becomes a registered plugin or a refusal with its reason.
 ///
-/// Nothing of a plugin runs in the host before it was checked, copied and launched in a worker: what a worker survives, the host may load.
+/// The host loads a plugin only after it was checked, copied and launched in a worker that survived it.
 struct PluginLaunching {
   let registry: LaunchRegistry
   let specs: WorkerSpecs
@@ -77,7 +77,7 @@ struct PluginLaunching {
       throw HostFailure(.configuration, "plugin directory \(error)")
     }
     var result = Result(refused: scan.refused.map { RefusedPlugin(refusal: $0, identifier: nil) })
-    // Copies and probes take their time and need nothing of one another; who comes first decides only afterwards.
+    // Copies and probes are slow and independent; precedence is decided afterwards.
     let prospects = Parallel.map(scan.entries) { entry in prospect(entry) }
     var loaded = loadAhead(prospects)
     for (index, (candidate, prospect)) in prospects.enumerated() {
@@ -158,7 +158,7 @@ struct PluginLaunching {
         return .registers(launch.registrations, launch, worker)
       }
       worker.close()
-      // Its own settings may differ from those it was launched with.
+      // Its own settings may differ from those of the first launch.
       if launch.askedForSettings || configuration.plugins[found.rawValue] != nil {
         return probe(candidate, found, isProvisional: isProvisional)
       }

@@ -14,7 +14,7 @@ public struct PluginTrial: Sendable {
   /// - Parameters:
   ///   - settings: What the plugin's `configuration` gives: a JSON object.
   ///   - directory: Takes the place of the state directory; the plugin's own folder is made in it. An absolute path.
-  /// - Throws: When the program of the workers is not where it is expected.
+  /// - Throws: If the worker program is missing.
   public init(settings: String, directory: String) throws(HostFailure) {
     specs = try WorkerSpecs(HostConfiguration(directory: directory), stateDirectory: directory)
     policy = Policy(settings: settings, directory: directory)
@@ -29,7 +29,7 @@ public struct PluginTrial: Sendable {
   ///   - adoption: The function that is the handler of a library that a manifest adopts; nil: the file is a plugin.
   ///   - handlerLimit: How many handlers it may register.
   /// - Returns: What it registered, or why the host would refuse it.
-  /// - Throws: When no worker could be started at all.
+  /// - Throws: If no worker could be started.
   public func launch(
     _ file: String, path: String, identifier: TaskIdentifier?, adoption: LibraryAdoption?, handlerLimit: Int
   ) throws(HostFailure) -> Result<[HandlerRegistration], LaunchFailure> {

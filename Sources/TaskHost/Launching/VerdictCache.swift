@@ -24,7 +24,7 @@ final class VerdictCache: @unchecked Sendable {  // reason: everything that chan
   private var newFiles: [KnownPluginFile] = []
   private var newVerdicts: [PluginVerdict] = []
 
-  /// A memory that cannot be read is an empty one.
+  /// An unreadable cache counts as empty.
   init(_ memory: any PluginMemory, specs: WorkerSpecs) {
     self.memory = memory
     self.specs = specs
@@ -50,7 +50,7 @@ final class VerdictCache: @unchecked Sendable {  // reason: everything that chan
     verdicts[Key(digest: digest, circumstances: hash(identifier))].flatMap { LaunchRecord.decode($0) }
   }
 
-  /// A launch succeeded, or did so before: the next one may rely on it.
+  /// Records a launch that succeeded, now or earlier, for the next one.
   func note(_ candidate: PluginCandidate, _ registrations: [HandlerRegistration], as identifier: TaskIdentifier) {
     let hash = hash(identifier)
     monitor.locked {

@@ -113,7 +113,7 @@ struct WorkerSpecs: Sendable {
     }
   }
 
-  /// Tells one build of the worker from another.
+  /// Identifies the build of the worker.
   private static func build(_ executable: String) -> String {
     var info = stat()
     guard stat(executable, &info) == 0 else { return "" }
