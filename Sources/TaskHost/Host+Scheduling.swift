@@ -43,7 +43,7 @@ extension Host {
     return try await self.conditions()
   }
 
-  /// Lets the machine decide again. Refused when that cannot be kept.
+  /// Clears overrides. Refused if the change cannot be saved.
   public func clearConditions(_ conditions: Conditions) async throws(RequestRefusal) -> ConditionReport {
     try await keeping { surroundings throws(TextProblem) in try surroundings.clearOverrides(conditions) }
     log.notice("condition \(conditions.names.joined(separator: ", ")) is the machine's again")

@@ -17,7 +17,7 @@ final class LaunchedFiles: Sendable {
   /// Damaged pages that are already logged.
   private let damagedPages = Guarded(0)
 
-  /// Begins to watch. What cannot be watched is a problem on the board.
+  /// Starts watching. A file that cannot be watched becomes a problem on the board.
   ///
   /// - Parameter plugins: The identifiers that each file registered, by its path.
   init(plugins: [String: [TaskIdentifier]], directory: StateDirectory, store: StoreFiles, board: ProblemBoard, log: Logger) {
@@ -48,7 +48,7 @@ final class LaunchedFiles: Sendable {
     watches?.stop()
   }
 
-  /// On the watches' thread: something became of a file.
+  /// Handles a change of a file, on the watches' thread.
   private func look(_ path: String) {
     if let identifiers = plugins[path] {
       look(path, identifiers)
@@ -59,7 +59,7 @@ final class LaunchedFiles: Sendable {
     }
   }
 
-  /// Whether the lock of the state directory is there; makes it again. From any thread.
+  /// Whether the state directory's lock exists; recreates it. Any thread.
   func lookAtLock() {
     switch directory.keepLock() {
     case .kept: break
@@ -133,7 +133,7 @@ final class LaunchedFiles: Sendable {
     }
   }
 
-  /// The checksums of the store's pages were lost.
+  /// Handles the loss of the store's page checksums.
   func lostChecksums(_ loss: String) {
     let problem = problem(
       .storeUnchecked, of: store.path + ".sums",

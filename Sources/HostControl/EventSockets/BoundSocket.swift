@@ -44,12 +44,12 @@ final class BoundSocket: Sendable {
   /// Removes its file, so that no new senders connect.
   func unpublish() { file.withLock { $0 }?.withdraw() }
 
-  /// Brings its file back if it is gone; returns whether another socket must take its place. Waits while ``renew()`` replaces it.
+  /// Restores its file if missing; returns whether the socket must be replaced. Waits while ``renew()`` replaces it.
   func look(_ renewal: SocketRenewal) -> Bool { file.withLock { $0.map(renewal.look) ?? false } }
 
-  /// Binds another one in its place if it is lost. What it had that was not read is lost with it.
+  /// Replaces the socket if it is lost. Its unread datagrams are lost too.
   ///
-  /// - Returns: Whether that was so.
+  /// - Returns: Whether it was lost.
   func renew() throws(EventSocketError) -> Bool {
     guard case .unix(let path) = description.address else { return false }
     do throws(EventSocketError.Problem) {

@@ -57,7 +57,7 @@ final class EventSocketReader: Sendable {
     }
   }
 
-  /// Rereads the list of sockets after one was replaced.
+  /// Wakes the thread after a socket was replaced.
   func wake() {
     var byte: UInt8 = 0
     _ = send(bell.outer, &byte, 1, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))

@@ -26,10 +26,10 @@ final class EventBacklog: Sendable {
     var incarnation = UInt64.random(in: .min ... .max)
     var members: [Member] = []
     var nextNumber = 0
-    /// Whether the host tells.
+    /// Whether the host reports events.
     var isTold = false
     var isOver = false
-    /// Ends the telling when it is over; nil while there are readers.
+    /// Stops the events when the linger time is over; nil while there are readers.
     var lingering: Task<Void, Never>?
   }
 
@@ -48,7 +48,7 @@ final class EventBacklog: Sendable {
     self.interest = interest
   }
 
-  /// Something happened. Returns at once; any thread.
+  /// Adds an event. Returns immediately; any thread.
   func receive(_ event: HostEvent) {
     let held = HeldEvent(event)
     state.withLock { state in
@@ -89,7 +89,7 @@ final class EventBacklog: Sendable {
       }
       state.nextNumber += 1
       state.members.append(Member(number: state.nextNumber, queue: queue, wakes: continuation))
-      // There may be something for it at once.
+      // Events may be waiting already.
       continuation.yield()
       if state.isOver { continuation.finish() }
       return state.nextNumber

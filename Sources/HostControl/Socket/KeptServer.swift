@@ -42,7 +42,7 @@ final class KeptServer: Sendable {
 
   private var current: OfferedServer { present.withLock { $0 } }
 
-  /// Whether clients could connect at all.
+  /// Whether clients were ever able to connect.
   var wasOffered: Bool { first.isOffered }
   /// Why they could not; nil if the socket is not the reason.
   var problem: ControlSocketError? { first.offer.problem }

@@ -34,7 +34,7 @@ final class OfferedSocket: Sendable {
     }
   }
 
-  /// Brings it back if its file is gone.
+  /// Restores its file if it is gone.
   ///
   /// - Returns: Whether it had to be brought back, and was.
   /// - Throws: If it is gone and cannot be brought back; the same is not thrown twice in a row.
@@ -57,7 +57,7 @@ final class OfferedSocket: Sendable {
     }
   }
 
-  /// Removes its file, for good.
+  /// Removes its file permanently.
   func withdraw() {
     state.withLock { state in
       state.isWithdrawn = true

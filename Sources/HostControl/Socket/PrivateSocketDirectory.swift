@@ -38,7 +38,7 @@ final class PrivateSocketDirectory: Sendable {
     close(descriptor)
   }
 
-  /// Removes it with its content: the socket cannot come back.
+  /// Removes the directory with its content: the socket can no longer be restored.
   func remove() {
     for name in [Self.kept, Self.moved] { unlinkat(descriptor, name, 0) }
     rmdir(path)
@@ -70,7 +70,7 @@ final class PrivateSocketDirectory: Sendable {
     return PublishedSocket(path: socket.path, device: UInt64(info.st_dev), inode: UInt64(info.st_ino))
   }
 
-  /// Puts the socket back at its path. A file that somebody else has put there stays.
+  /// Restores the socket at its path. Never replaces another file there.
   func restore() throws(ControlSocketError) {
     if linkat(descriptor, Self.kept, AT_FDCWD, socket.path, 0) == 0 { return }
     throw errno == EEXIST ? ControlSocketError(path: socket.path, problem: .replaced) : Self.failure(socket, "restore")

@@ -45,15 +45,15 @@ final class SocketRenewal: Sendable {
     return true
   }
 
-  /// Something has happened: as many tries as before are worth it.
+  /// Resets the number of tries after a change.
   func begin() { failures.withLock { $0 = 0 } }
 
-  /// Another socket has taken the place of the lost one.
+  /// Records that a new socket replaced the lost one.
   func succeed() {
     log.warning("\(name) was removed with its directory; it is there again", metadata: ["path": "\(path)"])
   }
 
-  /// No other socket could be made.
+  /// Records that no replacement socket could be made.
   ///
   /// - Parameters:
   ///   - changed: Called when the directory may have changed.

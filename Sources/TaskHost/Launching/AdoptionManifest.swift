@@ -96,7 +96,7 @@ extension TOMLConverter<String> {
 }
 
 extension TOMLConverter<TypedSignature> {
-  /// A bad one is reported with its place in the signature behind the key's place in the file.
+  /// An error gives its place in the signature after the key's place in the file.
   fileprivate static var signature: Self {
     .text("a signature such as \"i32(str account)\"") { text, _ throws(TextProblem) in
       do { return try TypedSignature(text) } catch { throw TextProblem("\(error)") }

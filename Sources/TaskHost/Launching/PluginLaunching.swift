@@ -52,7 +52,7 @@ struct PluginLaunching {
     } catch { throw HostFailure(.configuration, "store: \(error)") }
   }
 
-  /// Remembers for the next launch what this one found out, and removes copies that nothing uses.
+  /// Saves the findings for the next launch and removes unused copies.
   func conclude(_ result: Result, _ log: Logger) {
     for plugin in result.registered {
       if case .unsigned(let note?) = plugin.candidate.signature { log.warning("\(plugin.candidate.name): \(note)") }
@@ -68,7 +68,7 @@ struct PluginLaunching {
     copies.removeAllBut(Set(result.registered.map { $0.candidate.copyDigest ?? $0.candidate.digest }))
   }
 
-  /// Looks through the plugin directories and launches what is there.
+  /// Scans the plugin directories and launches their plugins.
   func launch() throws(HostFailure) -> Result {
     let scan: PluginDirectoryScan
     do {
