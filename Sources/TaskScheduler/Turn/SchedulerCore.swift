@@ -279,7 +279,6 @@ final class SchedulerCore {
     for record in running {
       guard let run = record.run else { throw StoreError.corrupt("request \(record.id) is running without a run") }
       var report = RunReport()
-      report.stopReason = record.stopRequested
       if let trouble = crashed[run] {
         report.message = "it took the host along: \(Self.firstLine(trouble))"
         report.trouble = trouble
