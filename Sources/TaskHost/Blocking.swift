@@ -1,13 +1,11 @@
 import HostThreads
 
-/// Lets a plugin's thread wait for an answer that comes on another thread.
-///
-/// Only threads that serve one run wait here, never those of the host or of Swift's cooperative pool.
+/// Lets a plugin's thread wait for an answer from another thread. Never used on threads of the host or of Swift's cooperative pool.
 final class Blocking<Value: Sendable>: @unchecked Sendable {  // reason: touched with `monitor` held
   private let monitor = Monitor()
   private var value: Value?
 
-  /// Gives the answer. Once.
+  /// Call it once.
   func resume(_ value: Value) {
     monitor.locked {
       self.value = value
@@ -15,7 +13,6 @@ final class Blocking<Value: Sendable>: @unchecked Sendable {  // reason: touched
     }
   }
 
-  /// Waits for the answer.
   func wait() -> Value {
     monitor.lock()
     defer { monitor.unlock() }

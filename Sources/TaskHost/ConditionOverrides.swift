@@ -2,23 +2,21 @@ import Glibc
 import HostThreads
 import TaskModel
 
-/// The overrides of conditions that are in force, kept in a file of the state directory until they are cleared.
+/// The active overrides of conditions, kept in a file of the state directory until they are cleared.
 ///
-/// The file has mode 0600 and is replaced as a whole, so that a crash leaves the one before or the one after. Its text: a line that names
-/// the format, then a line for each override with the condition's name, `held` or `none`, and the milliseconds since 1970 of the decision.
+/// The file has mode 0600 and is replaced atomically. Its first line names the format. Each further line is one override: the condition's
+/// name, `held` or `none`, and the time of the decision in milliseconds since 1970.
 final class ConditionOverrides: Sendable {
   private let path: String
   private let overrides: Guarded<[ConditionOverride]>
 
   private static let format = "taskhost condition overrides 1"
-  /// Bytes; six overrides have less than 300.
+  /// Bytes; six overrides need less than 300.
   private static let limit = 4096
 
-  /// Reads the file; none is there before the first override.
+  /// Reads the file, which does not exist before the first override.
   ///
-  /// - Parameters:
-  ///   - path: The file's, in the state directory.
-  ///   - damaged: Called with what was seen when the file cannot be read or is not what was written; nothing is overridden then.
+  /// - Parameter damaged: Called with a message if the file cannot be read or is damaged; nothing is overridden then.
   init(path: String, damaged: (String) -> Void) {
     self.path = path
     var found: [ConditionOverride] = []
@@ -30,13 +28,13 @@ final class ConditionOverrides: Sendable {
     overrides = Guarded(found)
   }
 
-  /// Those in force, in the order of ``TaskModel/Conditions/named``.
+  /// In the order of ``TaskModel/Conditions/named``.
   var all: [ConditionOverride] { overrides.withLock { $0 } }
 
-  /// Saves decisions; when it returns, they survive a power cut. Blocks.
+  /// Saves decisions. Blocks until they would survive a power cut.
   ///
-  /// - Parameter apply: Applies the overrides in force, after they are saved and before another change begins.
-  /// - Throws: Why they could not be saved; then nothing has changed.
+  /// - Parameter apply: Called with all active overrides after they are saved and before another change begins.
+  /// - Throws: If they could not be saved; nothing has changed then.
   func set(
     _ decisions: [(condition: Conditions, holds: Bool)], at now: WallTime, then apply: ([ConditionOverride]) -> Void = { _ in }
   ) throws(TextProblem) {
@@ -52,10 +50,7 @@ final class ConditionOverrides: Sendable {
     }
   }
 
-  /// Forgets the overrides of `conditions`. Blocks.
-  ///
-  /// - Parameter apply: As with ``set(_:at:then:)``.
-  /// - Throws: Why that could not be saved; then nothing has changed. Forgetting the last one needs no space on the disk.
+  /// Like ``set(_:at:then:)``, but removes overrides. Removing the last one needs no disk space.
   func clear(_ conditions: Conditions, then apply: ([ConditionOverride]) -> Void = { _ in }) throws(TextProblem) {
     try change(then: apply) { overrides in overrides.removeAll { conditions.contains($0.condition) } }
   }
@@ -64,7 +59,7 @@ final class ConditionOverrides: Sendable {
     then apply: ([ConditionOverride]) -> Void, _ body: (inout [ConditionOverride]) -> Void
   ) throws(TextProblem) {
     let path = path
-    // With the lock held: two changes at once would lose one of them in the file.
+    // Holds the lock while writing: of two concurrent changes, the file would lose one.
     try overrides.withLock { (overrides: inout [ConditionOverride]) throws(TextProblem) in
       var changed = overrides
       body(&changed)
@@ -89,11 +84,10 @@ final class ConditionOverrides: Sendable {
     return try parse(text)
   }
 
-  /// The overrides in the text of a file.
   static func parse(_ text: String) throws(TextProblem) -> [ConditionOverride] {
     var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     guard lines.first.map(String.init) == format else { throw TextProblem("is damaged: its first line is not \"\(format)\"") }
-    // The line end after the last line: without it the rest of the line may be missing too.
+    // If the final line end is missing, the end of the last line may be missing too.
     guard lines.popLast() == "" else { throw TextProblem("is damaged: its last line is not complete") }
     var overrides: [ConditionOverride] = []
     for (number, line) in lines.enumerated().dropFirst() {
@@ -122,7 +116,7 @@ final class ConditionOverrides: Sendable {
         }
       } else {
         let new = path + ".new"
-        // A host that was killed here left it.
+        // A host that was killed at this point may have left it.
         unlink(new)
         try WholeFile.replace(Array(text(of: overrides).utf8), at: path, by: new, mode: 0o600)
       }
@@ -133,16 +127,15 @@ final class ConditionOverrides: Sendable {
   }
 }
 
-/// What an operator decided about one condition, whatever the machine says.
+/// An operator's decision about one condition, which takes precedence over the machine.
 struct ConditionOverride: Sendable, Hashable {
-  /// The one condition.
+  /// Exactly one condition.
   let condition: Conditions
-  /// Whether it holds.
   let holds: Bool
-  /// When that was decided first; deciding the same again changes nothing.
+  /// The time of the first such decision; repeating it changes nothing.
   let since: WallTime
 
-  /// For the log and the status: what is in force, and how it ends. An operator wished it, so nobody needs to act.
+  /// For the log and the status. It needs no action, because an operator wanted it.
   var problem: Problem {
     let name = condition.names.joined(separator: ", ")
     return Problem(

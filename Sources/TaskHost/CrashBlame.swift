@@ -4,11 +4,11 @@ import WorkerProcesses
 
 /// Finds the runs that crashed the previous host process.
 enum CrashBlame {
-  /// The run that the crash memory names. If it names none, because a thread of the plugin's own crashed: the runs of the plugin whose code
-  /// comes first in the stack.
+  /// Returns the run that the crash memory names. If it names none, because the plugin's own thread crashed, returns the runs of the plugin
+  /// whose code comes first in the stack.
   ///
-  /// - Parameter begun: The runs that had begun of those that were handed out ahead.
-  /// - Returns: What happened, for each of them.
+  /// - Parameter begun: The runs handed out ahead that had begun.
+  /// - Returns: A description of the crash for each run.
   static func runs(_ report: CrashReport, begun: Set<RunID> = [], in store: some RequestStore & PluginMemory) -> [RunID: String] {
     if let run = report.run { return [run: report.text] }
     guard let digest = digest(in: report.stack), let verdicts = try? store.verdicts(),
@@ -22,7 +22,7 @@ enum CrashBlame {
     return Dictionary(blamed.map { ($0, report.text) }) { first, _ in first }
   }
 
-  /// The digest in the name of the first plugin copy in a stack; nil if there is none.
+  /// The digest in the file name of the first plugin copy in a stack.
   static func digest(in stack: String) -> [UInt8]? {
     for line in stack.split(separator: "\n") {
       for word in line.split(separator: " ") where word.hasSuffix(".so") {

@@ -3,16 +3,15 @@ import Glibc
 import TaskModel
 import WorkerProcesses
 
-/// What a dying host tells the next one: which run it served, the signal or exit, the stack.
+/// A crash report from a dying host process for the next one: the run it served, the signal or exit status, and the stack.
 ///
-/// The dying process writes it to a ``MappedFile``. A host that is killed, or whose machine loses power, leaves nothing.
+/// The dying process writes the report to a ``MappedFile``. It leaves no report after SIGKILL or a power cut.
 final class CrashMemory: Sendable {
-  /// What the previous host process left; nil if nothing.
   let previous: CrashReport?
-  // reason: shared memory that is made to be written by a dying process; never unmapped
+  // reason: shared memory for a dying process to write; never unmapped
   private nonisolated(unsafe) let cell: UnsafeMutablePointer<taskhost_crash_cell>
 
-  /// Opens the file, takes what is in it, and empties it.
+  /// Reads and clears the file.
   init(_ path: String) throws(HostFailure) {
     let size = MemoryLayout<taskhost_crash_cell>.size
     let memory = try MappedFile(path, bytes: size).memory
@@ -21,9 +20,9 @@ final class CrashMemory: Sendable {
     memset(memory, 0, size)
   }
 
-  /// From now on the death of this process is noted.
+  /// Starts recording crashes of this process.
   func watch() { taskhost_crash_watch(cell) }
 
-  /// This process ends because it wants to.
+  /// Call it before this process exits voluntarily.
   static func leave() { taskhost_crash_leaving() }
 }

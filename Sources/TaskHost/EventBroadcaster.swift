@@ -5,9 +5,9 @@ import Synchronization
 import TaskModel
 import TaskScheduler
 
-/// What launcher and scheduler tell: it is logged, kept for whoever looks, and told to the observer.
+/// Logs the events of launcher and scheduler, keeps them for status queries, and forwards them to the observer.
 ///
-/// Made before the plugins launch: whatever they write then is logged.
+/// Created before the plugins launch, so that their output during launch is logged.
 final class EventBroadcaster: Sendable {
   let lastRuns = LastRuns()
   let live = LiveView()
@@ -23,10 +23,10 @@ final class EventBroadcaster: Sendable {
     self.log = log
   }
 
-  /// Why the store does not work, and since when; nil: it does.
+  /// Nil while the store works.
   var storeTrouble: (error: StoreError, since: WallTime)? { trouble.withLock { $0 } }
 
-  /// Tells `new` what happens from now on, and nobody else. The scheduler makes events only while there is somebody to tell.
+  /// Replaces the observer; nil removes it. The scheduler creates events only while there is an observer.
   func observe(_ new: HostObserver?) {
     observer.withLock { observer in
       if (observer == nil) != (new == nil) { scheduler.observeEvents(new != nil) }
@@ -34,7 +34,7 @@ final class EventBroadcaster: Sendable {
     }
   }
 
-  /// Tells the observer that nothing happens any more.
+  /// Tells the observer that no more events follow.
   func finish() {
     let last = observer.withLock { observer in
       defer { observer = nil }

@@ -2,14 +2,10 @@ import HostThreads
 public import TaskModel
 import TaskScheduler
 
-// What the operator should know of, or must do something about.
+// The problems that the operator should know about or must solve.
 
 extension Host {
-  /// All problems of the host, in no order.
-  ///
-  /// - Parameters:
-  ///   - handlers: Of a moment ago.
-  ///   - activity: Likewise.
+  /// All problems of the host, in no particular order.
   func problems(_ handlers: [TaskIdentifier: HandlerOverview], _ activity: [TaskActivity]) async -> [Problem] {
     let now = SystemClock().wallTime
     launchedFiles.lookAtStore()
@@ -29,7 +25,7 @@ extension Host {
     return problems
   }
 
-  /// The requests that need a person: dead letters, schedules that fail, and what has been due longest of overdue work.
+  /// The requests that need attention: dead letters, failing schedules, and the oldest overdue requests.
   public func requestsWithProblems(_ query: RequestQuery) throws(RequestRefusal) -> [RequestRecord] {
     var failed = query
     failed.states = [.failed]
@@ -43,12 +39,12 @@ extension Host {
     return Array(found.filter { query.matches($0) && seen.insert($0.id).inserted }.sorted { $0.id > $1.id }.prefix(query.limit))
   }
 
-  /// Identifiers of which is said why their work is overdue.
+  /// The maximum number of identifiers whose overdue work is explained.
   private static let explained = 50
-  /// Gates of a request's own wishes: it may well wait for them.
+  /// Gates that the request itself asked for: waiting for them is normal.
   private static let ownGates: Set<String> = ["conditions", "window", "event", "time", "backoff", "predecessor"]
 
-  /// What the store itself knows of that may need a person. Whoever asks whether it can be read reads the same.
+  /// The store's reports of requests that may need attention. The health check reads them too, to test whether the store is readable.
   func storeReports() throws(StoreError) -> (letters: [DeadLetters], overdue: [RequestRecord]) {
     (try store.deadLetters(), try store.overdue(by: SystemClock().wallTime + (.zero - configuration.overdueAfter)))
   }
@@ -63,7 +59,7 @@ extension Host {
       let gates = await withCheckedContinuation { continuation in
         scheduler.explanation(of: record, edges: [], lastEnded: nil) { explanation, _ in continuation.resume(returning: explanation.gates) }
       }
-      // One without a gate begins in this moment.
+      // A request without gates is about to begin.
       guard !gates.isEmpty else { continue }
       problems.append(
         Problem(
@@ -109,7 +105,7 @@ extension Host {
 }
 
 extension StoreError {
-  /// Whether its files are not what they were: a problem of its own.
+  /// Whether its files were replaced or cut short, which is reported as a separate problem.
   fileprivate var isReplaced: Bool {
     switch self {
     case .replaced, .cut: true
@@ -119,7 +115,6 @@ extension StoreError {
 }
 
 extension ScheduleRecord {
-  /// What of it needs a person; nil: nothing.
   fileprivate var problem: Problem? {
     guard isFailing else { return nil }
     let last = lastRun?.report.message.map { ": \($0)" } ?? ""
@@ -128,19 +123,19 @@ extension ScheduleRecord {
       .failing, of: request?.request.isSchedule == true ? identifier.rawValue : name,
       failures == 1
         ? "the last run of \(name) failed (\(outcome))\(last)" : "the last \(failures) runs of \(name) failed (\(outcome))\(last)",
-      remedy: lastRun.map { "taskhost runs logs \($0.id), and taskhost runs list --identifier \(identifier)" } ?? "mend its handler",
+      remedy: lastRun.map { "taskhost runs logs \($0.id), and taskhost runs list --identifier \(identifier)" } ?? "fix its handler",
       since: failingSince)
   }
 }
 
 extension HandlerOverview {
-  /// Why it gets no runs; nil: it does.
+  /// Nil if the plugin gets runs.
   fileprivate func problem(of identifier: String, now: WallTime) -> Problem? {
     let last = health.lastTrouble.map { ": \($0)" } ?? ""
     if let since = health.quarantinedSince {
       return Problem(
         .quarantined, of: identifier, "the plugin \(identifier) is quarantined\(last)",
-        remedy: "mend the plugin, then taskhost plugins release \(identifier)", since: since)
+        remedy: "fix the plugin, then taskhost plugins release \(identifier)", since: since)
     }
     if let suspension {
       return Problem(

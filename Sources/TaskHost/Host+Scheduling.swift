@@ -4,10 +4,10 @@ import Logging
 public import TaskModel
 import TaskScheduler
 
-// When what runs, and why not: what operators ask and decide.
+// The operator's questions and decisions about when requests run.
 
 extension Host {
-  /// Why a request is not running now, its place in line, and when it starts if nothing changes.
+  /// Explains why a request is not running, its place in the queue, and when it starts if nothing changes.
   public func explanation(of id: RequestID) async throws(RequestRefusal) -> RequestExplanation {
     let record = try request(id)
     let edges: [DependencyRecord]
@@ -28,12 +28,12 @@ extension Host {
     }
   }
 
-  /// The conditions of the machine, those included that nobody waits for: they are read for it.
+  /// All conditions of the machine. Reads those that no request waits for.
   public func conditions() async throws(RequestRefusal) -> ConditionReport {
     try await onThread { [surroundings] in .success(surroundings.conditions.look()) }
   }
 
-  /// Decides what counts as held, whatever the machine says, until it is cleared, also after a restart. Refused when it cannot be kept.
+  /// Overrides conditions until they are cleared, also across restarts. Refused if the overrides cannot be saved.
   public func overrideConditions(_ conditions: [(condition: Conditions, holds: Bool)]) async throws(RequestRefusal) -> ConditionReport {
     let now = SystemClock().wallTime
     try await keeping { surroundings throws(TextProblem) in try surroundings.override(conditions, at: now) }
@@ -43,10 +43,10 @@ extension Host {
     return try await self.conditions()
   }
 
-  /// Clears overrides. Refused if the change cannot be saved.
+  /// Clears overrides, so that the machine decides again. Refused if that cannot be saved.
   public func clearConditions(_ conditions: Conditions) async throws(RequestRefusal) -> ConditionReport {
     try await keeping { surroundings throws(TextProblem) in try surroundings.clearOverrides(conditions) }
-    log.notice("condition \(conditions.names.joined(separator: ", ")) is the machine's again")
+    log.notice("condition \(conditions.names.joined(separator: ", ")) is no longer overridden: an operator cleared it")
     return try await self.conditions()
   }
 
@@ -62,28 +62,28 @@ extension Host {
     }
   }
 
-  /// An event has come, whose name and payload the caller has checked: the requests that wait for it are due.
+  /// Makes the requests due that wait for an event. The caller has checked its name and payload.
   ///
-  /// - Parameter payload: What their runs are given instead of what was submitted; nil: what was submitted.
+  /// - Parameter payload: Replaces the submitted payload in their runs; nil keeps it.
   public func notify(_ event: String, payload: [UInt8]?) async throws(RequestRefusal) -> EventReceipt {
     try await ask { self.scheduler.notify(event, payload: payload, completion: $0) }
   }
 
-  /// An event has come by a socket of the configuration, which has checked its name and the payload's size. Returns at once.
+  /// Like ``notify(_:payload:)``, for a configured socket, which has checked the name and the payload's size. Returns immediately.
   ///
-  /// - Parameter recorded: Called on the scheduler's thread once what it did is durable; false: it could not be recorded.
+  /// - Parameter recorded: Called on the scheduler's thread once the effect is durable, or with false if it could not be recorded.
   public func notify(_ event: String, payload: [UInt8]?, recorded: @escaping @Sendable (Bool) -> Void) {
     scheduler.notify(event, payload: payload) { result in
       if case .success = result { recorded(true) } else { recorded(false) }
     }
   }
 
-  /// Makes a pending request due at `time`, or later if it is due later.
+  /// Postpones a pending request to `time`, unless it is due later anyway.
   public func snooze(_ id: RequestID, until time: WallTime) async throws(RequestRefusal) -> SnoozedRequest {
     try await ask { self.scheduler.snooze(id, until: time, completion: $0) }
   }
 
-  /// Cancels the live requests with a tag, of an identifier, or both; those of a `schedule` stay. Returns how many.
+  /// Cancels the live requests with a tag, of an identifier, or both, except those of a `schedule`. Returns their number.
   public func cancelAll(tag: String?, identifier: TaskIdentifier?) async throws(RequestRefusal) -> Int {
     switch (tag, identifier) {
     case (let tag?, _): return try await ask { self.scheduler.cancelAll(tag: tag, identifier: identifier, completion: $0) }
@@ -92,11 +92,11 @@ extension Host {
     }
   }
 
-  /// Makes the dead letters that match both pending again, the oldest first; nil matches all.
+  /// Makes dead letters that match both filters pending again, oldest first; nil matches all.
   ///
   /// - Parameters:
-  ///   - after: Only those after it in the order of ids.
-  ///   - limit: At most so many of the identifier's are looked at.
+  ///   - after: Skips ids up to this one.
+  ///   - limit: The maximum number of the identifier's dead letters to examine.
   public func retryAll(
     identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
   ) async throws(RequestRefusal) -> RetriedRequests {
@@ -108,22 +108,18 @@ extension Host {
     try await ask { self.scheduler.discard(id, completion: $0) }
   }
 
-  /// Discards the dead letters that match both, the oldest first; nil matches all.
-  ///
-  /// - Parameters:
-  ///   - after: Only those after it in the order of ids.
-  ///   - limit: At most so many of the identifier's are looked at.
+  /// Discards dead letters, selected like those of ``retryAll(identifier:tag:after:limit:)``.
   public func discardAll(
     identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
   ) async throws(RequestRefusal) -> DiscardedRequests {
     try await ask { self.scheduler.discardAll(identifier: identifier, tag: tag, after: after, limit: limit, completion: $0) }
   }
 
-  /// What would run in the hours to come, if everything stayed as it is.
+  /// Predicts the runs of the coming hours, assuming that nothing changes.
   ///
   /// - Parameters:
   ///   - hours: 1 to 24 × 366.
-  ///   - limit: At most so many runs.
+  ///   - limit: The maximum number of runs.
   public func forecast(hours: Int, limit: Int) async throws(RequestRefusal) -> Forecast {
     let basis = await withCheckedContinuation { continuation in scheduler.forecastBasis { continuation.resume(returning: $0) } }
     let to = basis.from + .seconds(hours * 3600)
@@ -132,7 +128,7 @@ extension Host {
         let queue = try Self.queue(dueBy: to, store, lastRuns)
         var forecast = basis.forecast(of: queue, to: to, limit: limit)
         if queue.requests.count >= Self.forecastRequests {
-          forecast.notes.append("more than \(queue.requests.count) requests are due in that time: the newest are foreseen")
+          forecast.notes.append("more than \(queue.requests.count) requests are due in that time: the forecast covers only the newest")
           forecast.isTruncated = true
         }
         return .success(forecast)
@@ -142,14 +138,14 @@ extension Host {
 
   private static let forecastRequests = 20_000
 
-  /// What is foreseen: the live requests that are due by then, and those that wait for an event.
+  /// The live requests that are due by then, and those that wait for an event.
   private static func queue(dueBy to: WallTime, _ store: any RequestStore, _ lastRuns: LastRuns) throws -> ForecastQueue {
     var query = RequestQuery()
     query.states = [.blocked, .pending, .claimed, .running]
     query.dueBy = to
     query.limit = forecastRequests
     var requests = try store.requests(query)
-    // Requests that wait for an event are listed without a time.
+    // The forecast lists requests that wait for an event, without a time.
     query.dueBy = nil
     query.waitsForEvent = true
     requests += try store.requests(query).filter { $0.due > to }
@@ -159,7 +155,7 @@ extension Host {
     return ForecastQueue(requests, edges: edges, durations: durations)
   }
 
-  /// Calls `body`, which blocks for a while, on a thread of its own.
+  /// Calls `body`, which may block, on a new thread.
   private func onThread<Value: Sendable>(
     _ body: @escaping @Sendable () -> Result<Value, RequestRefusal>
   ) async throws(RequestRefusal) -> Value {

@@ -6,10 +6,8 @@ import TaskScheduler
 import WorkerProcesses
 import WorkerSandbox
 
-// What operators look at.
-
 extension Host {
-  /// One look at the host.
+  /// The current status of the host.
   public func status() async -> HostStatus {
     let (nextDue, handlers) = await handlers()
     let events = await withCheckedContinuation { continuation in scheduler.eventCounts { continuation.resume(returning: $0) } }
@@ -21,13 +19,13 @@ extension Host {
       maxConcurrentRuns: configuration.maxConcurrentRuns, pluginsRegistered: registry.registered.reduce(0) { $0 + $1.contracts.count },
       pluginsRefused: registry.refused.count, nextDue: nextDue, problems: await problems(handlers, tasks) + process.problems,
       sandbox: WorkerSandbox.support(landlockLimit: WorkerSpecs.landlockLimit).missing, tasks: tasks,
-      // What was dropped before the scheduler saw it counts as received and dropped too.
+      // Events dropped before they reached the scheduler count as received and as dropped.
       counters: HostCounters(
         eventsReceived: events.received + process.eventsDropped, eventsWoken: events.woken, eventsMerged: events.merged,
         eventsDropped: events.dropped + process.eventsDropped, logLinesDropped: process.logLinesDropped))
   }
 
-  /// Every plugin file that was found, in file-name order.
+  /// All plugin files found, ordered by file name.
   public func plugins() async -> [PluginStatus] {
     let (_, handlers) = await handlers()
     let registered = registry.registered.flatMap { plugin in plugin.contracts.map { plugin.status(of: $0, handlers[$0.identifier]) } }
@@ -39,12 +37,12 @@ extension Host {
     return (registered + refused).sorted { $0.file < $1.file }
   }
 
-  /// When the next pending request is due that could be started then, and how each handler stands.
+  /// The due time of the next pending request that could start then, and the state of each handler.
   private func handlers() async -> (nextDue: WallTime?, [TaskIdentifier: HandlerOverview]) {
     await withCheckedContinuation { continuation in scheduler.health { continuation.resume(returning: ($0, $1)) } }
   }
 
-  /// What each schedule did last, in the order of identifiers; of the identifiers with a handler that have none, themselves.
+  /// The last activity of each schedule, ordered by identifier. Identifiers with a handler but no schedule get their own entry.
   private func activity(_ handlers: [TaskIdentifier: HandlerOverview]) throws(StoreError) -> [TaskActivity] {
     var schedules = try store.schedules(limit: Self.shownSchedules)
     let known = Dictionary(grouping: schedules, by: \.identifier)
@@ -56,12 +54,11 @@ extension Host {
     }
   }
 
-  /// Schedules that a status shows; those that fail first.
+  /// The maximum number of schedules in a status; failing ones come first.
   static let shownSchedules = 1000
 }
 
 extension RegisteredPlugin {
-  /// One of its handlers.
   fileprivate func status(of contract: HandlerContract, _ handler: HandlerOverview?) -> PluginStatus {
     let worker: PluginWorker? = if case .process(let worker) = placement { worker } else { nil }
     let signature: String? = if case .signed(let key) = candidate.signature { "\(key.name) (\(key.key.id))" } else { nil }
@@ -78,7 +75,7 @@ extension RegisteredPlugin {
 }
 
 extension PluginLaunching.Result {
-  /// Throws when an identifier that is permitted by its full name has no handler: its work would wait for ever.
+  /// Throws if an identifier that is permitted by its full name has no handler: its requests would wait forever.
   func checkPermitted(_ configuration: HostConfiguration) throws(HostFailure) {
     let offered = Set(registered.flatMap(\.contracts).map(\.identifier))
     var problems: [String] = []

@@ -13,19 +13,19 @@ import TypedCalls
 import WorkerProcesses
 import WorkerSandbox
 
-/// A host: its plugins, its requests, its runs. Made by ``launch(_:allowMissing:acceptsStoreLoss:in:log:process:)``, ended by ``drain()`` and ``close()``.
+/// A host with its plugins, requests and runs. To end it, call ``drain()``, then ``close()``.
 ///
-/// Every call may be made from any task. Answers to changes come after they are durable.
+/// Every method may be called from any task. Results of changes are delivered once the changes are durable.
 public final class Host: Sendable {
-  /// What it was started with.
+  /// The configuration at launch.
   public let configuration: HostConfiguration
-  /// Its state directory, an absolute path.
+  /// The absolute path of the state directory.
   public let stateDirectory: String
-  /// When it was launched.
+  /// The time of the launch.
   public let started: WallTime
 
   let log: Logger
-  /// Holds the lock of the state directory as long as the host is there.
+  /// Holds the lock of the state directory while the host exists.
   private let directory: StateDirectory
   let store: any RequestStore
   let launchedFiles: LaunchedFiles
@@ -36,25 +36,22 @@ public final class Host: Sendable {
   private let crashMemory: CrashMemory
   let registry: PluginLaunching.Result
   let events: EventBroadcaster
-  /// What the process around the host adds to its status.
   let process: @Sendable () -> ProcessStatus
-  /// Ends when somebody has asked the host to shut down. For one reader, who then drains and closes it.
+  /// Finishes when a shutdown is requested. Its single reader must then drain and close the host.
   public let shutdownRequest: AsyncStream<Never>
   private let requestShutdown: AsyncStream<Never>.Continuation
   private let currentPhase = Mutex(HostPhase.launched)
-  /// What parts of the host have reported.
   let board = ProblemBoard()
 
-  /// Goes through the launch phases: opens the store, looks for plugins, lets them register, seals the registry,
-  /// and begins to run what is due.
+  /// Opens the store, finds plugins, lets them register, seals the registry, and starts due runs.
   ///
   /// - Parameters:
-  ///   - allowMissing: Launch even if an identifier that is permitted by its full name has no handler.
-  ///   - acceptsStoreLoss: Launch even if the store lacks records that it once had.
+  ///   - allowMissing: Whether to launch even if an identifier that is permitted by its full name has no handler.
+  ///   - acceptsStoreLoss: Whether to launch even if the store lacks records that it once had.
   ///   - directory: The state directory of this configuration.
-  ///   - log: Where the host and its runs write.
-  ///   - process: What the process around the host adds to its status, at the moment of the call.
-  /// - Throws: A ``HostFailure`` with the exit code of the process.
+  ///   - log: The log of the host and its runs.
+  ///   - process: Returns the process's current additions to the host's status.
+  /// - Throws: A ``HostFailure`` with the exit code for the process.
   public static func launch(
     _ configuration: HostConfiguration, allowMissing: Bool, acceptsStoreLoss: Bool = false, in directory: StateDirectory, log: Logger,
     process: @escaping @Sendable () -> ProcessStatus
@@ -147,7 +144,7 @@ public final class Host: Sendable {
           events.receive(notice)
         })
       parts.begunRuns.clear()
-      if lost > 0 { log.notice("\(lost) runs were lost with the host before: their requests are pending again") }
+      if lost > 0 { log.notice("\(lost) runs were lost with the previous host process: their requests are pending again") }
       for (request, refusal) in refused { log.warning("a launch submission for \(request.identifier) was refused: \(refusal)") }
     } catch { throw HostFailure(.configuration, "store: \(error)") }
     for plugin in registry.registered {
@@ -166,12 +163,12 @@ public final class Host: Sendable {
 
   // MARK: Requests
 
-  /// Submits requests, all or none.
+  /// Submits all requests, or none if one is refused.
   public func submit(_ requests: [TaskRequest]) async throws(RequestRefusal) -> [Submission] {
     try await ask { self.scheduler.submit(requests, completion: $0) }
   }
 
-  /// The requests that match, newest first, without payload.
+  /// The matching requests, newest first, without payloads.
   public func requests(_ query: RequestQuery) throws(RequestRefusal) -> [RequestRecord] {
     try read { () throws(StoreError) in try store.requests(query) }
   }
@@ -182,7 +179,7 @@ public final class Host: Sendable {
     throw RequestRefusal(.notFound, "there is no request \(id)")
   }
 
-  /// Cancels a request; while it runs, its run is asked to stop and the request ends with it.
+  /// Cancels a request. If it is running, asks the run to stop; the request ends with the run.
   public func cancel(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
     try await ask { self.scheduler.cancel(id, completion: $0) }
   }
@@ -192,12 +189,12 @@ public final class Host: Sendable {
     try await ask { self.scheduler.retry(id, completion: $0) }
   }
 
-  /// Clears what counts against a plugin, so that it is given runs at once.
+  /// Releases a held or quarantined plugin, so that it gets runs immediately.
   public func release(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> PluginHealth {
     try await ask { self.scheduler.release(identifier, completion: $0) }
   }
 
-  /// Starts the identifier's first pending request, or a new one, whatever gates hold it. Refused where no handler could be called.
+  /// Starts the identifier's first pending request, or a new one, regardless of gates. Refused if no handler can be called.
   public func simulateLaunch(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> RequestRecord {
     try await ask { self.scheduler.simulateLaunch(identifier, completion: $0) }
   }
@@ -220,11 +217,10 @@ public final class Host: Sendable {
 
   // MARK: Runs
 
-  /// The runs that match: the live ones first, then those that have ended, newest first.
+  /// The matching runs: live ones first, then ended ones, newest first. With a cursor, all are in one order, newest first.
   public func runs(_ query: RunQuery) async throws(RequestRefusal) -> [RunRecord] {
     let running = await liveRuns().filter(query.matches)
     let ended = try read { () throws(StoreError) in try store.runs(query) }.filter { ended in !running.contains { $0.id == ended.id } }
-    // Behind a cursor, each has its place among all.
     let all = query.after == nil ? running + ended : (running + ended).sorted { $0.id > $1.id }
     return Array(all.prefix(query.limit))
   }
@@ -241,18 +237,17 @@ public final class Host: Sendable {
     return entries.map { events.live.complete($0.record) }
   }
 
-  /// Tells `observer` what happens from now on, and nobody else. Nil: nobody is told any more.
+  /// Replaces the observer of events; nil removes it.
   public func observe(_ observer: HostObserver?) { events.observe(observer) }
 
-  /// Returns when an observer that was set before is told everything that becomes durable from then on.
+  /// Returns once an observer set before this call receives every change that becomes durable from then on.
   public func settle() async { await withCheckedContinuation { continuation in scheduler.afterTurn { continuation.resume() } } }
 
   // MARK: The host
 
-  /// Where it is in its life.
   var phase: HostPhase { currentPhase.withLock { $0 } }
 
-  /// Calls `changed` once the file at `path` is watched, and whenever it may have changed, on a thread that may wait for nothing long.
+  /// Calls `changed` once the file is watched, and whenever it may have changed, on a thread that must not block for long.
   public func watchFile(_ path: String, changed: @escaping @Sendable () -> Void) {
     guard !path.hasPrefix("/") else { return surroundings.watch(path, changed: changed) }
     guard let directory = getcwd(nil, 0) else { return log.warning("\(path) is not watched: the working directory is gone") }
@@ -260,11 +255,11 @@ public final class Host: Sendable {
     surroundings.watch("\(String(cString: directory))/\(path)", changed: changed)
   }
 
-  /// Whether it takes and runs requests. Reads in the store.
+  /// Whether the host accepts and runs requests. Reads from the store.
   public func health() -> HostHealth { HostHealth(phase: phase, storeProblem: storeProblem) }
 
   private var storeProblem: String? {
-    // One that ends closes it.
+    // A host that is ending closes the store.
     guard phase == .launched else { return nil }
     if let error = launchedFiles.lookAtStore() ?? events.storeTrouble?.error { return "\(error)" }
     do throws(StoreError) {
@@ -273,10 +268,10 @@ public final class Host: Sendable {
     } catch { return "\(error)" }
   }
 
-  /// Asks whoever runs the host to end it. Returns at once.
+  /// Finishes ``shutdownRequest``. Returns immediately.
   public func shutdown() { requestShutdown.finish() }
 
-  /// Begins no more runs and waits until the live ones have ended: they get `drain_timeout`, then expire with `draining`, then their grace.
+  /// Starts no more runs and waits for the live ones. After `drain_timeout` they expire with `draining`, and their grace begins.
   public func drain() async {
     currentPhase.withLock { $0 = max($0, .draining) }
     log.notice("draining: no new runs; live ones get \(configuration.drainTimeout.wholeMilliseconds / 1000) s")
@@ -285,15 +280,15 @@ public final class Host: Sendable {
     }
   }
 
-  /// While draining: stops the live runs by force.
+  /// Stops the live runs by force while the host drains.
   public func forceDrain() {
     log.warning("stopping the live runs by force")
     scheduler.force()
   }
 
-  /// Ends the host after it has drained: calls the plugins' shutdown hooks, closes the store last.
+  /// Ends the drained host: calls the plugins' shutdown hooks, and closes the store last.
   ///
-  /// - Returns: Whether threads are left that could not be ended; the process must then leave by `_exit`.
+  /// - Returns: Whether some threads could not be ended; the process must then exit by `_exit`.
   public func close() -> Bool {
     Failpoint.beforeClose.hit()
     CrashMemory.leave()

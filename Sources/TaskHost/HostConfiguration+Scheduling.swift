@@ -5,7 +5,6 @@ import TaskScheduler
 import WorkerSandbox
 
 extension HostConfiguration {
-  /// The rules for scheduling.
   func schedulingPolicy() -> SchedulingPolicy {
     var policy = SchedulingPolicy(
       maxConcurrentRuns: maxConcurrentRuns, maxPending: maxPending, minimumInterval: minimumInterval,
@@ -16,7 +15,7 @@ extension HostConfiguration {
     policy.rate = rateLimit
     policy.eventQuota = eventQuota
     for (name, window) in windows {
-      // Checked when the configuration was read; a zone that is gone since leaves the window shut, and "why" says so.
+      // Reading the configuration checked it. If its time zone is missing now, the window stays shut, and "why" says so.
       policy.windows[name] = try? window.made()
     }
     for (identifier, plugin) in identifiedPlugins {
@@ -24,7 +23,7 @@ extension HostConfiguration {
       if plugin.retry != PluginConfiguration.Retry() { limits.retry = retry.changed(by: plugin.retry) }
       if limits != PluginLimits() { policy.limits[identifier] = limits }
     }
-    // Longer than nearly every commit takes, and too short for a person to see.
+    // Longer than almost any commit, but too short to notice.
     policy.claimAhead = .milliseconds(5)
     return policy
   }
@@ -33,19 +32,18 @@ extension HostConfiguration {
     plugins.compactMap { name, plugin in (try? TaskIdentifier(name)).map { ($0, plugin) } }
   }
 
-  /// How the conditions of the machine are observed.
   var observedConditions: ConditionSettings {
     var settings = conditions
     settings.meteredInterfaces = Set(meteredInterfaces)
     return settings
   }
 
-  /// Which identifiers each plugin may submit to besides its own.
+  /// The identifiers that each plugin may submit to besides its own.
   func maySubmit() -> [TaskIdentifier: [IdentifierPattern]] {
     Dictionary(uniqueKeysWithValues: identifiedPlugins.map { ($0, $1.maySubmit) })
   }
 
-  /// The requests that `schedule` lines stand for.
+  /// The requests of `schedule` lines.
   func schedules() throws(HostFailure) -> [TaskIdentifier: ScheduledRequest] {
     var requests: [TaskIdentifier: ScheduledRequest] = [:]
     for (identifier, plugin) in identifiedPlugins {
@@ -58,7 +56,7 @@ extension HostConfiguration {
     return requests
   }
 
-  /// What the operator demands and this version cannot give is no warning: a host that ran anyway would be less safe than it was told to be.
+  /// Throws if this version cannot meet a demand of the operator: a host that ran anyway would be less safe than configured.
   func checkDemands() throws(HostFailure) {
     var demands: [String] = []
     if requireSandbox {
@@ -76,7 +74,7 @@ extension HostConfiguration {
     throw HostFailure(.configuration, demands.joined(separator: "\n"))
   }
 
-  /// Whose signatures count; reads the key files.
+  /// The trusted keys. Reads their files.
   func signaturePolicy() throws(HostFailure) -> SignaturePolicy {
     var keys: [PluginTrust.TrustedKey] = []
     var problems: [String] = []
@@ -89,7 +87,7 @@ extension HostConfiguration {
     return SignaturePolicy(isRequired: requireSignatures, keys: keys)
   }
 
-  /// Settings that have no effect.
+  /// Settings without effect.
   func problems(with contracts: [HandlerContract]) -> [Problem] {
     var problems: [Problem] = []
     let identifiers = Set(contracts.map(\.identifier.rawValue))
@@ -111,7 +109,7 @@ extension HostConfiguration {
 }
 
 extension RetryPolicy {
-  /// With what a plugin's table says otherwise.
+  /// The policy with the overrides of a plugin's table.
   func changed(by plugin: PluginConfiguration.Retry) -> Self {
     var retry = self
     retry.attempts = plugin.attempts ?? attempts

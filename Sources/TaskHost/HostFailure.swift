@@ -1,19 +1,19 @@
-/// Why a host cannot start.
+/// The reason why a host cannot start.
 public struct HostFailure: Error, Sendable, CustomStringConvertible {
-  /// What the process exits with, as sysexits.h has it.
+  /// Exit codes of sysexits.h.
   public enum ExitCode: Int32, Sendable {
-    /// A permitted plugin crashed or timed out at launch; another try may help (`EX_TEMPFAIL`).
+    /// A permitted plugin crashed or timed out at launch; a retry may help (`EX_TEMPFAIL`).
     case temporary = 75
-    /// The configuration, the state directory or the plugins make the launch impossible (`EX_CONFIG`).
+    /// The configuration, the state directory or a plugin prevents the launch (`EX_CONFIG`).
     case configuration = 78
   }
 
-  /// What the process exits with.
+  /// The exit code for the process.
   public var exitCode: ExitCode
-  /// What was seen and what to do, a line each.
+  /// One line for each problem: the observation and the remedy.
   public var message: String
 
-  /// A failure as given.
+  /// Creates a failure.
   public init(_ exitCode: ExitCode, _ message: String) {
     self.exitCode = exitCode
     self.message = message

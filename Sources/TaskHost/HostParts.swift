@@ -9,7 +9,7 @@ import TaskStore
 import TypedCalls
 import WorkerProcesses
 
-/// What a host is put together from before its plugins are there.
+/// The parts of a host that exist before its plugins launch.
 struct HostParts: Sendable {
   let configuration: HostConfiguration
   let directory: StateDirectory
@@ -21,13 +21,13 @@ struct HostParts: Sendable {
   let rules: SubmissionRules
   let services: PluginServices
   let events: EventBroadcaster
-  /// Told what launchers tell. The scheduler records a begin after `events` has noted it in memory that outlives the host.
+  /// Receives launcher events. `events` notes a begin in memory that outlives the host before the scheduler records it.
   private let sink: @Sendable (LauncherEvent) -> Void
   let processes: ProcessLauncher
   let copies: PluginCopies
-  /// The runs that took the host before along, with what happened to them.
+  /// The runs that crashed the previous host process, each with a description.
   let crashed: [RunID: String]
-  /// Those that had begun of the runs that it had handed out ahead.
+  /// The runs that the previous host process handed out ahead and that had begun.
   let begun: Set<RunID>
 
   init(
@@ -61,23 +61,22 @@ struct HostParts: Sendable {
     }
     do { copies = try PluginCopies(directory: directory.copies) } catch { throw HostFailure(.configuration, "plugin copies: \(error)") }
     if let previous = crashMemory.previous {
-      log.error("the host before \(previous.observed)", metadata: previous.stack.isEmpty ? [:] : ["stack": "\(previous.stack)"])
+      log.error("the previous host process \(previous.observed)", metadata: previous.stack.isEmpty ? [:] : ["stack": "\(previous.stack)"])
     }
     let begun = Set(begunRuns.previous.map { RunID(sequence: $0, origin: store.origin) })
     self.begun = begun
     crashed = crashMemory.previous.map { CrashBlame.runs($0, begun: begun, in: store) } ?? [:]
   }
 
-  /// The scheduler, which has not started; the log tells of the runs that it cannot record.
+  /// A scheduler that has not started. Logs runs that it cannot record.
   static func scheduler(
     _ policy: SchedulingPolicy, _ store: any RequestStore, _ clock: any HostClock, _ log: Logger
   ) throws(StoreError) -> Scheduler {
     try Scheduler(policy: policy, store: store, clock: clock) { run in
-      log.error("the run ended with nobody to record it; the next host counts it as lost", metadata: ["run": "\(run)"])
+      log.error("the run ended too late to be recorded; the next host process counts it as lost", metadata: ["run": "\(run)"])
     }
   }
 
-  /// Where each plugin's runs go.
   func launcher(for plugins: [RegisteredPlugin], payloads: TypedPayloads) throws(HostFailure) -> PluginLauncher {
     let threads: ThreadLauncher
     do { threads = try ThreadLauncher(services: services, sink: sink) } catch {

@@ -1,7 +1,7 @@
 import Synchronization
 import TaskModel
 
-/// The last run of each identifier: read from the history once, kept up to date since.
+/// The last run of each identifier, read from the history once and then kept up to date.
 final class LastRuns: Sendable {
   private struct Known {
     var runs: [TaskIdentifier: RunRecord] = [:]
@@ -17,7 +17,7 @@ final class LastRuns: Sendable {
     known.withLock { $0.runs[run.identifier] = run }
   }
 
-  /// All of them; blocks while the history is read the first time.
+  /// Blocks while it reads the history for the first time.
   func current(_ store: any RequestStore) throws(StoreError) -> [TaskIdentifier: RunRecord] {
     if let runs = known.withLock({ $0.isComplete ? $0.runs : nil }) { return runs }
     let history = try store.lastRuns()

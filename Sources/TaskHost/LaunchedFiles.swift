@@ -5,8 +5,7 @@ import Logging
 import TaskModel
 import TaskStore
 
-/// Watches the files that a host has launched from: plugins whose file is gone, a store whose files were deleted, replaced or cut short, and
-/// the lock of its state directory.
+/// Watches the host's files for deleted plugins, for a store that was deleted, replaced or cut short, and for the loss of the lock file.
 final class LaunchedFiles: Sendable {
   private let plugins: [String: [TaskIdentifier]]
   private let directory: StateDirectory
@@ -14,12 +13,10 @@ final class LaunchedFiles: Sendable {
   private let board: ProblemBoard
   private let log: Logger
   private let watches = Guarded<FileWatches?>(nil)
-  /// Damaged pages that are already logged.
+  /// The number of damaged pages that were logged.
   private let damagedPages = Guarded(0)
 
-  /// Starts watching. A file that cannot be watched becomes a problem on the board.
-  ///
-  /// - Parameter plugins: The identifiers that each file registered, by its path.
+  /// - Parameter plugins: The registered identifiers, by file path.
   init(plugins: [String: [TaskIdentifier]], directory: StateDirectory, store: StoreFiles, board: ProblemBoard, log: Logger) {
     self.plugins = plugins
     self.directory = directory
@@ -36,10 +33,9 @@ final class LaunchedFiles: Sendable {
     } catch { fail("\(error)") }
   }
 
-  /// The path of the store's database.
   var storePath: String { store.path }
 
-  /// Stops watching; reports nothing afterwards.
+  /// Ends the watch; nothing is reported afterwards.
   func stop() {
     let watches = watches.withLock { watches in
       defer { watches = nil }
@@ -48,7 +44,7 @@ final class LaunchedFiles: Sendable {
     watches?.stop()
   }
 
-  /// Handles a change of a file, on the watches' thread.
+  /// Called on the watches' thread when a file may have changed.
   private func look(_ path: String) {
     if let identifiers = plugins[path] {
       look(path, identifiers)
@@ -59,7 +55,7 @@ final class LaunchedFiles: Sendable {
     }
   }
 
-  /// Whether the state directory's lock exists; recreates it. Any thread.
+  /// Recreates a missing lock file of the state directory. Any thread.
   func lookAtLock() {
     switch directory.keepLock() {
     case .kept: break
@@ -77,9 +73,9 @@ final class LaunchedFiles: Sendable {
     }
   }
 
-  /// Whether the store's files are those that the host has open, and as long as they were. From any thread.
+  /// Checks that the store's files are those that the host has open, and not cut short. Any thread.
   ///
-  /// - Returns: Why they are not; nil: they are.
+  /// - Returns: Nil if they are.
   @discardableResult
   func lookAtStore() -> StoreError? {
     let error = store.check()
@@ -89,7 +85,7 @@ final class LaunchedFiles: Sendable {
         remedy: error.remedy ?? "restart the host")
       board.raise(problem, to: log, .critical)
     } else if board.clear(.storeReplaced, of: store.path) {
-      log.notice("the store's files are those again that the host has open")
+      log.notice("the store's files are again those that the host has open")
     }
     return error
   }
@@ -107,7 +103,6 @@ final class LaunchedFiles: Sendable {
     board.raise(problem, to: log)
   }
 
-  /// The check of the store has a result.
   func checked(_ result: StoreCheck.Result) {
     switch result {
     case .checking: break
@@ -133,7 +128,6 @@ final class LaunchedFiles: Sendable {
     }
   }
 
-  /// Handles the loss of the store's page checksums.
   func lostChecksums(_ loss: String) {
     let problem = problem(
       .storeUnchecked, of: store.path + ".sums",
@@ -144,7 +138,7 @@ final class LaunchedFiles: Sendable {
 
   private func fail(_ sentence: String, of path: String? = nil) {
     let problem = problem(
-      .unwatched, of: path, "a plugin file that goes, or a store that is replaced, is noticed late: \(sentence)",
+      .unwatched, of: path, "a deleted plugin file or a replaced store is noticed late: \(sentence)",
       remedy: "restart the host", needsAction: false)
     board.raise(problem, to: log)
   }

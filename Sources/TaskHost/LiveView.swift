@@ -1,7 +1,7 @@
 import Synchronization
 import TaskModel
 
-/// What live runs have reported so far, for who looks at them meanwhile.
+/// The reports of live runs so far, for status queries.
 final class LiveView: Sendable {
   private struct Report {
     var progress: RunProgress?
@@ -21,7 +21,7 @@ final class LiveView: Sendable {
 
   func forget(_ run: RunID) { reports.withLock { reports in if !reports.isEmpty { reports.removeValue(forKey: run) } } }
 
-  /// `record` with what its run has reported.
+  /// Adds the run's progress and log to `record`.
   func complete(_ record: RunRecord) -> RunRecord {
     guard let report = reports.withLock({ $0[record.id] }) else { return record }
     var record = record

@@ -5,17 +5,16 @@ import Logging
 import TaskModel
 import TaskScheduler
 
-/// What the host learns of the machine by itself: its conditions, its clocks, the files that requests wait for.
+/// Monitors the machine: its conditions, its clocks, and the files that requests wait for.
 final class MachineMonitor: Sendable {
   let conditions: ConditionMonitor
-  /// What operators decided about the conditions; to be changed by the functions here alone.
+  /// The operators' decisions about conditions. Only this class may change them.
   let overrides: ConditionOverrides
   private struct Watched {
-    /// What requests wait for.
     var requested: Set<String> = []
-    /// What the host itself does when a file changes.
+    /// The host's own callbacks for changed files.
     var own: [String: [@Sendable () -> Void]] = [:]
-    /// Of these, what is to be done once the file is watched: it may have changed before.
+    /// Callbacks to call once the file is watched, since it may have changed before.
     var fresh: [(path: String, changed: @Sendable () -> Void)] = []
   }
 
@@ -25,16 +24,14 @@ final class MachineMonitor: Sendable {
   private let watched: Guarded<Watched>
   private let worker: WatchQueue
 
-  /// Begins to watch the machine, and to tell the scheduler when conditions change, the calendar is set, the machine wakes up, or a watched
-  /// file changes.
-  ///
-  /// - Parameter directory: Its file of overrides is read; those in it are in force at once, and the log says so.
+  /// Starts to notify the scheduler when conditions or watched files change, the clock is set, or the machine wakes up. Applies and logs
+  /// the overrides saved in `directory`.
   init(
     _ configuration: HostConfiguration, _ directory: StateDirectory, _ scheduler: Scheduler, clock: any HostClock, log: Logger
   ) throws(HostFailure) {
     self.log = log
     var sources = ConditionSources(storage: configuration.stateDirectory)
-    // What runs take does not count against `idle`.
+    // The load of runs does not count against `idle`.
     sources.ownLoad = { Double(scheduler.liveRunCount) }
     let settings = configuration.observedConditions
     do {
@@ -53,19 +50,19 @@ final class MachineMonitor: Sendable {
     scheduler.receive(conditions.report)
   }
 
-  /// Decides what counts as held until it is cleared, also by a later host. Blocks until it is kept.
+  /// Overrides conditions until they are cleared, also across restarts. Blocks until that is saved.
   func override(_ decisions: [(condition: Conditions, holds: Bool)], at now: WallTime) throws(TextProblem) {
     try overrides.set(decisions, at: now) { inForce in
       for override in inForce { conditions.override(override.condition, holds: override.holds, since: override.since) }
     }
   }
 
-  /// Lets the machine decide again. Blocks until it is kept.
+  /// Lets the machine decide again. Blocks until that is saved.
   func clearOverrides(_ cleared: Conditions) throws(TextProblem) {
     try overrides.clear(cleared) { _ in conditions.clearOverride(cleared) }
   }
 
-  /// What the clocks are to each other now.
+  /// The current relation between the clocks.
   static var clockReference: ClockReference {
     let offset = ClockOffset.now()
     return ClockReference(boot: offset.bootID, offset: offset.wallLessBoot.wholeMilliseconds)
@@ -77,9 +74,9 @@ final class MachineMonitor: Sendable {
         changed: {
           log.notice("the clock was set, or the machine slept: planning anew")
           scheduler.clockChanged(clockReference)
-        }, failed: { log.error("a clock that is set goes unnoticed from now on: \($0)") })
+        }, failed: { log.error("changes of the clock are no longer noticed: \($0)") })
     } catch {
-      log.error("a clock that is set goes unnoticed: \(error)")
+      log.error("changes of the clock are not noticed: \(error)")
       return nil
     }
   }
@@ -99,7 +96,7 @@ final class MachineMonitor: Sendable {
     }
   }
 
-  /// What the scheduler waits for. Returns at once.
+  /// Returns immediately.
   func receive(_ notice: Scheduler.Notice) {
     switch notice {
     case .conditionsAwaited(let awaited): conditions.setInterest(awaited)
@@ -108,7 +105,7 @@ final class MachineMonitor: Sendable {
     }
   }
 
-  /// Calls `changed` once the file at an absolute path is watched, and whenever it may have changed, on a thread of the watches. Returns at once.
+  /// Calls `changed` on a thread of the watches, once the file at an absolute path is watched and whenever it may have changed.
   func watch(_ path: String, changed: @escaping @Sendable () -> Void) {
     watch {
       $0.own[path, default: []].append(changed)
@@ -134,7 +131,7 @@ final class MachineMonitor: Sendable {
     }
   }
 
-  /// Ends all watching; nothing is told afterwards.
+  /// Ends all watches; nothing is reported afterwards.
   func stop() {
     worker.stop()
     clocks?.stop()
@@ -143,7 +140,7 @@ final class MachineMonitor: Sendable {
   }
 }
 
-/// Carries out the latest wish of which files to watch on a thread of its own: looking for them may block.
+/// Applies the latest set of files to watch on its own thread, because looking for files may block.
 private final class WatchQueue: @unchecked Sendable {  // reason: everything is touched with `monitor` held
   private let monitor = Monitor()
   private var wanted: (paths: Set<String>, body: @Sendable (Set<String>) -> Void)?

@@ -1,22 +1,22 @@
 public import PluginTrust
 public import TaskModel
 
-/// Looks at a plugin file as the host does before it loads it. None of the file's code runs.
+/// Inspects a plugin file as the host does before loading it. None of the file's code runs.
 public enum PluginInspector {
   private static var policy: PluginTrustPolicy { PluginTrustPolicy(trustedLibraryDirectories: SwiftRuntime.directories) }
 
-  /// What the file says of itself.
+  /// Reads the plugin's own declarations.
   ///
   /// - Parameter path: Absolute or relative to the working directory.
-  /// - Throws: Why the host would refuse it.
+  /// - Throws: The reason why the host would refuse it.
   public static func inspect(_ path: String) throws(PluginRefusal) -> PluginFile {
     try PluginFile(inspecting: path, policy: policy)
   }
 
-  /// What a manifest `NAME.task.toml` says, and what of its library can be seen without loading it.
+  /// Reads a manifest `NAME.task.toml`, and inspects its library without loading it.
   ///
   /// - Parameter path: Absolute or relative to the working directory.
-  /// - Throws: Why the host would refuse it.
+  /// - Throws: The reason why the host would refuse it.
   public static func inspectManifest(_ path: String) throws(PluginRefusal) -> ManifestInspection {
     let file = try ManifestFile(inspecting: path, policy: policy)
     let manifest = try AdoptionManifest(file)
@@ -27,12 +27,12 @@ public enum PluginInspector {
   }
 }
 
-/// A manifest that the host would take.
+/// A manifest that the host would accept.
 public struct ManifestInspection: Sendable, Equatable {
-  /// The manifest, an absolute path.
+  /// The absolute path of the manifest.
   public let path: String
-  /// Its contract: identifier, kind, symbol, signature in its normal form, success rule.
+  /// The contract: identifier, kind, symbol, normalized signature, success rule.
   public let adoption: LibraryAdoption
-  /// Its library: where it is, whether it is the system's, what it needs.
+  /// The library: its path, whether it belongs to the system, its dependencies.
   public let library: AdoptedLibrary
 }

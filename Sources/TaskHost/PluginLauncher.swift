@@ -3,15 +3,13 @@ import TaskModel
 import TypedCalls
 import WorkerProcesses
 
-/// Runs each handler where its plugin is: in threads of the host, or in a worker process.
+/// Runs each handler where its plugin is loaded: in threads of the host, or in a worker process.
 struct PluginLauncher: Launcher {
   let threads: ThreadLauncher
   let processes: ProcessLauncher
-  /// The identifiers whose plugins are in the host.
   let inThreads: Set<TaskIdentifier>
-  /// What typed handlers are called with.
   let payloads: TypedPayloads
-  /// Told of runs that cannot begin.
+  /// Receives the end of runs that cannot begin.
   let sink: @Sendable (LauncherEvent) -> Void
 
   func start(_ orders: [RunOrder]) {
@@ -22,7 +20,7 @@ struct PluginLauncher: Launcher {
     processes.start(here.isEmpty ? orders : orders.filter { !inThreads.contains($0.contract.identifier) })
   }
 
-  /// The order with the arguments of a typed handler; nil: its payload does not fit, and the run has ended.
+  /// Adds the arguments of a typed handler. Returns nil if the payload does not fit; the run has then ended.
   private func complete(_ order: RunOrder) -> RunOrder? {
     do throws(TypedPayloadError) { return try payloads.complete(order) } catch {
       var report = RunReport()
@@ -32,7 +30,7 @@ struct PluginLauncher: Launcher {
     }
   }
 
-  // A run that one of them does not have, it leaves alone.
+  // Each launcher ignores runs that it does not have.
 
   func withdraw(_ runs: [RunID]) {
     guard !runs.isEmpty else { return }

@@ -6,9 +6,9 @@ import TaskScheduler
 import WorkerLink
 import WorkerProcesses
 
-/// What runs may ask of the host: their state, their checkpoints, submissions to identifiers they may submit to, their plugin's own requests.
+/// Serves the calls of runs: state, checkpoints, submissions to permitted identifiers, and the plugin's own requests.
 ///
-/// Asked from worker processes by messages and from threads of the host by calls that block: one way in for both.
+/// One entry for both kinds of callers: worker processes, which send messages, and threads of the host, which block.
 final class PluginServices: WorkerServices {
   private let store: any RequestStore
   private let clock: any HostClock
@@ -17,12 +17,12 @@ final class PluginServices: WorkerServices {
   private let mayBeEntitled: @Sendable (String) -> Bool
   private let desk = OpenFileDesk()
   private let scheduler: Scheduler
-  /// All identifiers of the plugin that has this one.
+  /// For each identifier, all identifiers of its plugin.
   private let siblings = Mutex<[TaskIdentifier: [TaskIdentifier]]>([:])
 
   /// - Parameters:
-  ///   - entitledPaths: What the plugin that has the identifier reaches.
-  ///   - mayBeEntitled: Whether a launch takes an entitlement to read an absolute path.
+  ///   - entitledPaths: The paths that the identifier's plugin may use.
+  ///   - mayBeEntitled: Whether a launch would accept an entitlement to read an absolute path.
   init(
     _ scheduler: Scheduler, store: any RequestStore, clock: any HostClock, submissionRules: SubmissionRules,
     entitledPaths: @escaping @Sendable (TaskIdentifier) -> EntitledPaths, mayBeEntitled: @escaping @Sendable (String) -> Bool
@@ -35,14 +35,14 @@ final class PluginServices: WorkerServices {
     self.submissionRules = submissionRules
   }
 
-  /// These plugins have launched; each is the identifiers that it registered.
+  /// Adds launched plugins, each as the identifiers it registered.
   func add(_ plugins: [[TaskIdentifier]]) {
     siblings.withLock { siblings in for plugin in plugins { for identifier in plugin { siblings[identifier] = plugin } } }
   }
 
   var wallTime: WallTime { clock.wallTime }
 
-  /// Serves a call; the answer comes when it is durable, on any thread. Returns at once but for a look into the store.
+  /// Serves a call. The answer comes on any thread once its effect is durable. Blocks only to read from the store.
   func serve(_ call: WorkerCall, for run: RunReference, completion: @escaping @Sendable (CallAnswer) -> Void) {
     do throws(CallFailure) { try begin(call, run, completion) } catch { completion(.failure(error)) }
   }
@@ -99,7 +99,7 @@ final class PluginServices: WorkerServices {
   }
 }
 
-/// For runs in threads of the host: each call blocks the plugin's thread until its answer is there.
+/// For runs in threads of the host: each call blocks the plugin's thread until it is answered.
 extension PluginServices: CallingServices {
   func ask(_ call: WorkerCall, for run: RunReference) throws(CallFailure) -> CallAnswer {
     let blocking = Blocking<CallAnswer>()
@@ -111,7 +111,6 @@ extension PluginServices: CallingServices {
 }
 
 extension CallAnswer {
-  /// What the scheduler's answer is to a plugin.
   fileprivate init(_ result: Result<CallAnswer, RequestRefusal>) {
     switch result {
     case .success(let answer): self = answer

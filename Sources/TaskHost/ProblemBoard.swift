@@ -2,7 +2,7 @@ import Logging
 import Synchronization
 import TaskModel
 
-/// The problems that parts of the host have reported and not taken back. One for each kind and subject; bounded by those.
+/// The unresolved problems that parts of the host have reported, at most one for each kind and subject.
 final class ProblemBoard: Sendable {
   private struct Place: Hashable {
     let kind: Problem.Kind
@@ -11,9 +11,7 @@ final class ProblemBoard: Sendable {
 
   private let problems = Mutex<[Place: Problem]>([:])
 
-  /// Reports a problem. One of the same kind and subject is replaced, and goes on since it began.
-  ///
-  /// - Returns: Whether it is new.
+  /// Reports a problem. It replaces one of the same kind and subject, and keeps its `since`. Returns whether it is new.
   @discardableResult
   func raise(_ problem: Problem) -> Bool {
     problems.withLock { problems in
@@ -31,14 +29,11 @@ final class ProblemBoard: Sendable {
     if raise(problem) { log.log(level: level, "\(problem.text)") }
   }
 
-  /// Takes a problem back.
-  ///
-  /// - Returns: Whether it was there.
+  /// Returns whether there was such a problem.
   @discardableResult
   func clear(_ kind: Problem.Kind, of subject: String? = nil) -> Bool {
     problems.withLock { $0.removeValue(forKey: Place(kind: kind, subject: subject)) != nil }
   }
 
-  /// All that were reported and not taken back.
   var all: [Problem] { problems.withLock { Array($0.values) } }
 }

@@ -3,16 +3,16 @@ import HostThreads
 import TaskModel
 import TaskStore
 
-/// What the system lets this process have (getrlimit(2)): too little is said before the host launches, not found out by its parts.
+/// The system's limits on this process (getrlimit(2)), checked before the host launches rather than discovered by its parts.
 public enum ProcessLimits {
-  /// Descriptors that a host without plugins uses, and some for clients and workers.
+  /// The descriptors of a host without plugins, and some for clients and workers.
   static let leastDescriptors = 96
-  /// Bytes of addresses that the threads of a host reserve: stacks, and 64 MiB for the allocator of each.
+  /// Bytes of address space that the threads of a host reserve: their stacks, and 64 MiB each for the allocator.
   static let leastAddresses = 1 << 30
-  /// Threads of a host without plugins.
+  /// The threads of a host without plugins.
   static let leastThreads = 24
 
-  /// Why a host cannot launch in this process, a sentence that says what to do; nil: as far as limits go it can.
+  /// A sentence about the limit that prevents a launch, with its remedy; nil if there is none.
   public static var obstacle: String? {
     if let descriptors = limit(RLIMIT_NOFILE), descriptors < leastDescriptors {
       return "\(descriptors) descriptors are allowed, a host needs \(leastDescriptors): raise the limit (ulimit -n, LimitNOFILE=)"
@@ -26,7 +26,7 @@ public enum ProcessLimits {
       ? nil : "a host needs \(leastThreads) threads, and the system does not give as many: raise the limit (ulimit -u, TasksMax=)"
   }
 
-  /// What an operator should know of limits that do not keep the host from launching.
+  /// Limits that the operator should know about although the host can launch.
   static var problems: [Problem] {
     guard let bytes = FileSizeLimit.bytes else { return [] }
     return [
@@ -36,7 +36,7 @@ public enum ProcessLimits {
     ]
   }
 
-  /// The limit that is in force; nil: there is none.
+  /// Nil if there is no limit.
   private static func limit(_ resource: __rlimit_resource) -> UInt64? {
     var limits = rlimit()
     guard getrlimit(__rlimit_resource_t(resource.rawValue), &limits) == 0, limits.rlim_cur != rlim_t.max else { return nil }
@@ -50,7 +50,7 @@ public enum ProcessLimits {
     return true
   }
 
-  /// Starts as many at once, and lets them end.
+  /// Starts `count` threads that live at the same time, then ends them.
   private static func canStartThreads(_ count: Int) -> Bool {
     let gate = Monitor()
     let state = Guarded((isOpen: false, live: 0))

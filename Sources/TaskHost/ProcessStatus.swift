@@ -1,17 +1,17 @@
 public import TaskModel
 
-/// What the process around a host adds to its status.
+/// The additions of the host's process to the host's status.
 public struct ProcessStatus: Sendable {
-  /// taskhost's version.
+  /// The version of taskhost.
   public var version: String
-  /// What of the process needs a person.
+  /// Problems of the process.
   public var problems: [Problem]
-  /// Events that were dropped before the host was told of them.
+  /// The number of events dropped before they reached the host.
   public var eventsDropped: UInt64
-  /// Lines of the log that nobody read in time, or that could not be written.
+  /// The number of log lines that were not read in time, or could not be written.
   public var logLinesDropped: UInt64
 
-  /// A status as given.
+  /// Creates a status.
   public init(version: String, problems: [Problem], eventsDropped: UInt64, logLinesDropped: UInt64) {
     self.version = version
     self.problems = problems

@@ -3,25 +3,24 @@ import HostThreads
 import TaskModel
 import TaskStore
 
-/// The folder in which a host keeps its database and its plugins' data. One host at a time has it, as long as this object lives.
+/// The folder with the host's database and its plugins' data. This object holds its lock: one host at a time uses it.
 public final class StateDirectory: Sendable {
-  /// An absolute path.
+  /// Absolute, without links.
   let path: String
-  /// The directory itself, which is locked: somebody may remove a file in it.
+  /// The locked directory itself, since a file in it may be removed.
   private let folder: Int32
-  /// The file `lock` in it, which is locked too: earlier versions lock it alone.
+  /// The file `lock` in it, locked too, because earlier versions lock only this file.
   private let lock: Guarded<Int32>
   private static let lockName = "lock"
 
-  /// Makes the folder of a configuration if need be and takes its lock.
+  /// Creates the configured folder if necessary, and locks it.
   ///
-  /// - Throws: A ``HostFailure`` when another host has it, it cannot be written, or the machine does not offer what the configuration demands.
+  /// - Throws: A ``HostFailure`` if another host uses it, it is not writable, or the machine does not meet a demand of the configuration.
   public convenience init(_ configuration: HostConfiguration) throws(HostFailure) {
     try configuration.checkDemands()
     try self.init(configuration.stateDirectory)
   }
 
-  /// Makes the folder if need be, takes its lock, and finds out whether it can be written.
   init(_ path: String) throws(HostFailure) {
     try Self.make(path)
     guard let resolved = realpath(path, nil) else { throw Self.failure("state directory \(path)", errno) }
@@ -50,7 +49,7 @@ public final class StateDirectory: Sendable {
       close(folder)
       throw failure
     }
-    // A file system that cannot lock directories has the file's lock alone.
+    // If the file system cannot lock directories, the file's lock must suffice.
     guard flock(folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK, flock(lock, LOCK_EX | LOCK_NB) == 0 else {
       let holder = Self.holder(of: lock)
       close(lock)
@@ -63,19 +62,17 @@ public final class StateDirectory: Sendable {
 
   private static func openLock(in folder: Int32) -> Int32 { openat(folder, lockName, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600) }
 
-  /// The path of the lock's file.
   var lockFile: String { path + "/" + Self.lockName }
 
-  /// What became of the lock's file.
   enum LockFate {
     case kept
-    /// It was gone, or another file, and is there again; what was seen.
+    /// It was deleted or replaced, and has been recreated; the observation.
     case madeAgain(String)
-    /// It is gone, or another file, and cannot be made again; what was seen.
+    /// It was deleted or replaced, and cannot be recreated; the observation.
     case lost(String)
   }
 
-  /// Makes the lock's file again where somebody removed or replaced it. From any thread.
+  /// Recreates the lock file if it was removed or replaced. Any thread.
   func keepLock() -> LockFate {
     lock.withLock { lock in
       var (own, found) = (stat(), stat())
@@ -97,17 +94,16 @@ public final class StateDirectory: Sendable {
     }
   }
 
-  /// The store's file.
   var database: String { path + "/taskhost.sqlite" }
 
-  /// What is remembered of the store outside of it.
+  /// The record about the store that is kept outside of it.
   var storeMark: String { path + "/store.mark" }
 
-  /// What a host makes once it has its store: where this is, there was one.
+  /// Files that a host creates only once it has a store: if one exists, there was a store.
   var storeTraces: [String] { [begunRuns, copies] }
 
-  /// Throws unless the file at `mark` may be a second mark of the store: a mark, or nothing, in a directory that is there and outside of this
-  /// one. What else is at that path is somebody's, and is not to be replaced.
+  /// Throws unless `mark` can be a second mark of the store: its directory must exist outside of this one, and the path must be free or hold
+  /// a mark. Any other file is not the host's to replace.
   func check(mark: String) throws(HostFailure) {
     func failure(_ sentence: String) -> HostFailure { HostFailure(.configuration, "store_mark \(mark): \(sentence)") }
     let slash = mark.lastIndex(of: "/") ?? mark.startIndex
@@ -125,18 +121,16 @@ public final class StateDirectory: Sendable {
     }
   }
 
-  /// Where the private copies of plugins are.
+  /// The folder of the private copies of plugins.
   var copies: String { path + "/copies" }
 
-  /// The crash memory's file.
   var crashMemory: String { path + "/crash" }
-  /// Which of the runs that were handed out ahead have begun.
+  /// See ``BegunRuns``.
   var begunRuns: String { path + "/begun" }
 
-  /// The file with the overrides of conditions.
   var conditionOverrides: String { path + "/condition-overrides" }
 
-  /// A plugin's own folder, made if need be; an absolute path.
+  /// The absolute path of a plugin's own folder. Creates it if necessary.
   static func dataDirectory(in path: String, for identifier: TaskIdentifier) throws(HostFailure) -> String {
     let folder = path + "/data/" + identifier.rawValue
     try make(path + "/data")
@@ -147,7 +141,6 @@ public final class StateDirectory: Sendable {
   private static func make(_ path: String) throws(HostFailure) {
     guard mkdir(path, 0o700) != 0, errno != EEXIST else { return }
     let code = errno
-    // Parents that are missing are made too.
     if code == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex {
       try make(String(path[..<slash]))
       if mkdir(path, 0o700) == 0 { return }
@@ -155,7 +148,7 @@ public final class StateDirectory: Sendable {
     throw failure("directory \(path) cannot be made", errno)
   }
 
-  /// A full disk or a read-only mount is said now, not at the first submission.
+  /// Detects a full disk or a read-only mount now rather than at the first submission.
   private static func probe(_ path: String) throws(HostFailure) {
     let name = path + "/probe"
     let descriptor = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -174,7 +167,7 @@ public final class StateDirectory: Sendable {
     }
   }
 
-  /// Payloads and plugins' state are nobody else's to read, whatever the mode of the folder is. SQLite gives its other files this mode too.
+  /// Keeps payloads and plugin state private, whatever the folder's mode. SQLite gives its other files the same mode.
   private static func makePrivate(_ path: String) throws(HostFailure) {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw failure("store \(path) cannot be opened", errno) }

@@ -1,9 +1,9 @@
 import CTaskHostSystem
 import Glibc
 
-/// Where this process has Swift's libraries from: plugins in Swift may name the same place.
+/// The location of this process's Swift libraries, which Swift plugins may name too.
 enum SwiftRuntime {
-  /// The folder of `libswiftCore.so`, if that is a shared object here.
+  /// The folder of `libswiftCore.so`; empty if Swift is linked statically.
   static let directories: [String] = {
     guard let symbol = dlsym(nil, "swift_retain"), let name = taskhost_system_object_of(symbol), let path = realpath(name, nil)
     else { return [] }

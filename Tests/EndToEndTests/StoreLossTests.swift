@@ -167,7 +167,7 @@ struct StoreLossTests {
       #expect(host.isRunning)
       // The same file again: nothing was lost.
       #expect(rename(away, file) == 0)
-      try await host.current.line(with: "files are those again")
+      try await host.current.line(with: "files are again those")
       #expect(try await host.json("tasks", "show", kept)["state"]?.string == "pending")
     }
   }
