@@ -96,8 +96,8 @@ final class LaunchAttempt: Sendable {
     return LaunchFailure(step: step, observed: "its registration was refused: \(flaw.message)")
   }
 
-  /// Launches so that the plugin gets its settings: where it asked for them first, its registration only told who it is, and it is called
-  /// again with that known. What it submitted and cancelled in the first call is dropped.
+  /// Calls the launch function again if the plugin asked for its settings before the host knew its identifier. The first call then only
+  /// reveals the identifier: its submissions and cancellations are dropped.
   private func launchKnowing(_ launch: LaunchOrder.Entry) throws(LaunchFailure) -> LaunchSession.Result {
     let (status, first, sentence) = try call(launch, identifier: order.identifier)
     guard first.askedTooEarly, first.surplus == nil, let known = first.handlers.first?.registered.identifier else {

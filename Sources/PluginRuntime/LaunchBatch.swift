@@ -1,15 +1,15 @@
 import HostThreads
 import TaskModel
 
-/// Launches plugins in sequence on a thread that waits for nobody in between.
+/// Launches plugins in sequence on one thread, without waiting between them.
 ///
-/// One that outlives its launch budget keeps that thread forever; the others go on on another one.
+/// A plugin that exceeds its launch budget keeps that thread forever; the others continue on a new one.
 final class LaunchBatch: Sendable {
   private struct State {
     var results: [Result<LaunchedPlugin, LaunchFailure>] = []
-    /// When the launch that is on began.
+    /// The beginning of the current launch.
     var begun = SystemClock.now
-    /// The thread that serves now; one that was left behind finds another number here.
+    /// The number of the current thread; an abandoned thread finds another number here.
     var generation = 0
   }
 
@@ -22,7 +22,7 @@ final class LaunchBatch: Sendable {
     self.budget = budget
   }
 
-  /// What became of each attempt, in their order; waits until all are over.
+  /// The outcomes in the order of the attempts. Waits until all are over.
   func outcomes() -> [Result<LaunchedPlugin, LaunchFailure>] {
     while let generation = beginThread() {
       do {
@@ -43,7 +43,7 @@ final class LaunchBatch: Sendable {
     }
   }
 
-  /// Waits until all launches are over, or one has outlived its budget and is abandoned with its thread.
+  /// Waits until all launches are over, or one has exceeded its budget and is abandoned with its thread.
   private func awaitThread() {
     state.wait { (state) -> Guarded<State>.Look<Void> in
       if state.results.count == attempts.count { return .done(()) }

@@ -1,7 +1,7 @@
 import Glibc
 public import TaskModel
 
-/// What the host keeps of a launched plugin.
+/// The host's record of a launched plugin.
 public struct LaunchedPlugin: Sendable {
   /// Its handlers; one, unless it declared a higher limit.
   public let handlers: [PluginHandler]

@@ -49,7 +49,7 @@ package final class LiveRun: Sendable {
 
   package var context: RunReference { RunReference(run: order.run, request: order.request, identifier: order.contract.identifier) }
 
-  /// Takes note of what happens; the caller carries the effects out.
+  /// Applies an event; the caller performs the effects.
   func handle(_ event: RunMachine.Event) -> [RunMachine.Effect] {
     let now = clock.now
     return state.withLock { state in
@@ -61,7 +61,6 @@ package final class LiveRun: Sendable {
     }
   }
 
-  /// What its machine answers.
   func ask<Value: Sendable, Failure: Error>(_ question: (RunMachine) throws(Failure) -> Value) throws(Failure) -> Value {
     try state.withLock { (state) throws(Failure) in try question(state.machine) }
   }

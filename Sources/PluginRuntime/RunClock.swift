@@ -1,23 +1,23 @@
 package import HostThreads
 package import TaskModel
 
-/// The clock that runs live by: the machine's, or the virtual one of a host for tests, which also sees what runs do.
+/// The clock of runs: the machine's, or a test host's virtual clock, which also observes runs.
 package protocol RunClock: Sendable {
-  /// The moment, on the clock of budgets and waits. Asked with locks held: waits for nothing.
+  /// The time on the clock of budgets and waits. Called with locks held, so it must not block.
   var now: MonotonicTime { get }
-  /// Whether log lines and reports of progress are dropped when they come too fast.
+  /// Whether excessive log lines and progress reports are dropped.
   var limitsReports: Bool { get }
   /// Waits on the run's monitor, which the calling thread holds, until someone broadcasts or `end` comes. May return earlier.
   func wait(_ monitor: Monitor, until end: MonotonicTime, for run: LiveRun)
-  /// What calls `work` when the time of a run has come.
+  /// Calls `work` when the time of a run has come.
   func deadlines(_ work: @escaping @Sendable (LiveRun) -> Void) throws(HostThread.Failure) -> any RunDeadlines
-  /// A thread of the run calls the host; may keep the thread forever.
+  /// Called when a thread of the run calls the host; may never return.
   func enters(_ run: LiveRun)
-  /// The run has changed what it will report.
+  /// Called when the run's report has changed.
   func changed(_ report: RunReport, of run: LiveRun)
 }
 
-/// Who checks runs when their time has come.
+/// Checks runs when their time has come.
 package protocol RunDeadlines: Sendable {
   /// Ensures that `run` is checked at `time` at the latest. An earlier armed time stays; a run that is over is ignored.
   ///
@@ -25,7 +25,7 @@ package protocol RunDeadlines: Sendable {
   func arm(_ run: LiveRun, at time: MonotonicTime)
   /// Forgets a run that is over: nothing arms it again.
   func disarm(_ run: LiveRun)
-  /// No more checks begin.
+  /// Begins no more checks.
   func end()
 }
 

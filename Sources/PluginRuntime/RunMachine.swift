@@ -2,21 +2,20 @@ import CTaskHost
 import HostThreads
 import TaskModel
 
-/// One run over time, as a value: what happens goes in as an event, what is to be done comes out as effects.
+/// The state machine of one run, as a value: it takes events and returns effects.
 ///
-/// It reads no clock and reaches nothing outside of itself. ``LiveRun`` keeps it inside a lock; ``ThreadLauncher`` carries its effects out.
+/// It reads no clock and has no side effects. ``LiveRun`` keeps it inside a lock; ``ThreadLauncher`` performs its effects.
 struct RunMachine: Sendable {
-  /// Where the run is in its life.
   enum Phase: Hashable {
     /// It waits for a thread.
     case waiting
-    /// It expired while it waited for a thread. Its handler is called all the same.
+    /// It expired while it waited for a thread. Its handler is called anyway.
     case waitingExpired(Expiration)
     /// Its handler runs and has time left.
     case live(budgetEnd: MonotonicTime, stallEnd: MonotonicTime)
     /// Its handler runs and has been asked to return.
     case expired(Expiration)
-    /// It was closed by force, and its handler ran on.
+    /// It was closed by force, and its handler still ran.
     case abandoned(Abandonment)
     /// It is over. If it expired and returned, its submissions are accepted until `graceEnd`.
     case ended(graceEnd: MonotonicTime?)
@@ -34,7 +33,7 @@ struct RunMachine: Sendable {
     /// The events of its end are not sent yet.
     case untold
     case told
-    /// Its handler has returned, and the events of its end are not sent yet: those of the return must not overtake them.
+    /// Its handler has returned, but the events of its end are not sent yet: the events of the return must not overtake them.
     case returnedUntold
   }
 
@@ -46,19 +45,18 @@ struct RunMachine: Sendable {
     case returned
   }
 
-  /// What happens.
   enum Event: Sendable {
-    /// A thread is there for the handler. No effects: the handler is not to be called.
+    /// A thread is ready for the handler. If there are no effects, the handler must not be called.
     case begin(thread: Int32)
-    /// It is to be taken back. No effects: its handler was called already, or it is over.
+    /// The host withdraws it. If there are no effects, its handler was called already, or it is over.
     case withdraw
     /// It cannot begin.
     case refuse(String)
-    /// The host wants it to expire when a deadline thread looks next.
+    /// The host wants it to expire at the next check of a deadline thread.
     case expire(StopReason)
-    /// The host wants it closed by force when a deadline thread looks next.
+    /// The host wants it closed by force at the next check of a deadline thread.
     case force(StopReason)
-    /// A deadline thread looks, because a deadline may have come.
+    /// A deadline thread checks it, because a deadline may have come.
     case look(on: UInt)
     /// The expiration handler returned.
     case expirationHandlerReturned
@@ -72,11 +70,11 @@ struct RunMachine: Sendable {
     case vanished(RunUsage)
   }
 
-  /// What is to be done, in this order.
+  /// The effects, to be performed in order.
   enum Effect: Sendable {
     /// Wake the threads that sleep, poll or wait in a call of the run. Done before the lock is released.
     case rouse
-    /// Have a deadline thread look at that time at the latest.
+    /// Have a deadline thread check it at that time at the latest.
     case arm(at: MonotonicTime)
     case tell(LauncherEvent)
     /// ``Event/expirationHandlerReturned`` follows, if it returns.
@@ -89,7 +87,7 @@ struct RunMachine: Sendable {
     case suspend
     /// Its thread serves no other run: let a new one take its place.
     case replaceThread
-    /// Say ``Event/abandonmentTold``.
+    /// Send ``Event/abandonmentTold``.
     case confirmTold
     /// The handler of an abandoned run returned: resume its plugin if it was the last.
     case resume
@@ -98,10 +96,10 @@ struct RunMachine: Sendable {
   let order: RunOrder
   /// It expires this long after its `completed` last increased; nil for no stall limit.
   let stallLimit: Duration?
-  /// Whether log lines and reports of progress are dropped when they come too fast.
+  /// Whether excessive log lines and progress reports are dropped.
   let limitsReports: Bool
   private(set) var phase = Phase.waiting
-  /// What the host asked for that no deadline thread has acted on.
+  /// The host's request that no deadline thread has acted on.
   private var askedToExpire: StopReason?
   private var askedToClose: StopReason?
   var expirationHandler = ExpirationHandler.none
@@ -121,7 +119,7 @@ struct RunMachine: Sendable {
     self.limitsReports = limitsReports
   }
 
-  /// Takes note of what happens, and says what is to be done. What cannot happen in a phase is ignored.
+  /// Applies an event and returns the effects. Ignores events that cannot happen in the phase.
   mutating func handle(_ event: Event, at now: MonotonicTime) -> [Effect] {
     switch event {
     case .begin(let thread): return begin(on: thread, at: now)
@@ -263,7 +261,7 @@ struct RunMachine: Sendable {
     return told + [.tell(.ended(order.run, ending, report))]
   }
 
-  // MARK: What it is asked
+  // MARK: Queries
 
   var reference: RunReference { RunReference(run: order.run, request: order.request, identifier: order.contract.identifier) }
 

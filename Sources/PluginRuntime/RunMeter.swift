@@ -56,7 +56,7 @@ private final class PeakMemory: Sendable {
   private let known = Guarded((peak: Int?.none, at: MonotonicTime(nanoseconds: 0)))
   private static let validity = Duration.milliseconds(50)
 
-  /// Bytes; nil if the kernel does not say.
+  /// Bytes; nil if the kernel does not report it.
   func read(after handlerTime: Duration) -> Int? {
     known.withLock { known in
       let now = SystemClock.now

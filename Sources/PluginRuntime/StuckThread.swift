@@ -1,9 +1,9 @@
 import CCrashCell
 import Glibc
 
-/// Looks at a thread of this process that does not come back.
+/// Inspects a hanging thread of this process.
 enum StuckThread {
-  /// Its name, and its stack, a line a frame; the stack is empty where the thread does not answer within 50 ms.
+  /// Its name, and its stack with one line for each frame; the stack is empty if the thread does not answer within 50 ms.
   static func look(at number: Int32) -> (name: String, stack: String) {
     let capacity = Int(TASKHOST_CRASH_TEXT)
     let stack = String(unsafeUninitializedCapacity: capacity) { buffer in

@@ -1,9 +1,8 @@
 import CCrashCell
 import TaskModel
 
-/// Tells the crash memory which run the calling thread serves, and finds out when a handler ends its thread instead of returning.
+/// Records in the crash memory which run the calling thread serves, and detects a handler that ends its thread instead of returning.
 enum ThreadExit {
-  /// What is done then.
   final class Watch {
     private let run: LiveRun
     private let onThreadExit: (LiveRun) -> Void
@@ -16,9 +15,9 @@ enum ThreadExit {
     fileprivate func act() { onThreadExit(run) }
   }
 
-  /// The calling thread serves `run` from now on.
+  /// The calling thread starts to serve `run`.
   ///
-  /// - Parameter onThreadExit: Called on this thread, as the last it does, if it ends before ``end(_:)``.
+  /// - Parameter onThreadExit: Called on this thread, as its last action, if it ends before ``end(_:)``.
   static func begin(_ run: LiveRun, onThreadExit: @escaping (LiveRun) -> Void) -> Unmanaged<Watch> {
     let watch = Unmanaged.passRetained(Watch(run, onThreadExit))
     taskhost_crash_prepare_thread()
@@ -36,7 +35,7 @@ enum ThreadExit {
     watch.release()
   }
 
-  /// Calls something of the run's on another thread than its handler's.
+  /// Calls a function of the run on another thread than its handler's.
   static func whileServing(_ run: RunID, _ body: () -> Void) {
     taskhost_crash_prepare_thread()
     taskhost_crash_serve(UInt64(bitPattern: run.sequence), run.origin)

@@ -31,31 +31,31 @@ public final class ThreadLauncher: Launcher {
   private let stallLimit: @Sendable (TaskKind) -> Duration?
   private let role: Role
   private let state = Guarded(State())
-  /// Held while suspension or its end is told, so that the sink learns of them in the order they came about.
+  /// Held while the sink is told of a suspension or its end, so that it learns of them in order.
   private let telling = Guarded(())
   private let clock: any RunClock
   private let deadlines: any RunDeadlines
   private let idleness = IdleAllowance()
 
-  /// What the process is that the threads are in.
+  /// The kind of process that the threads are in.
   public enum Role: Sendable {
-    /// The host: a run whose grace is over is closed although its thread goes on.
+    /// The host: a run whose grace is over is closed although its thread continues.
     case host
-    /// A worker: its host, which knows the time too, kills it when a grace is over; here that is only told (`stuck`). What a run uses is
-    /// measured for the whole process where no other run can have a share in it.
+    /// A worker: when a grace is over, the worker only reports `stuck`, and its host, which also keeps the time, kills it. The resources of
+    /// a run are measured for the whole process if no other run can have a share in them.
     case worker
   }
 
   /// - Parameters:
-  ///   - services: What runs ask for beyond their own thread.
-  ///   - sink: Told what happens, on the launcher's threads; returns promptly.
+  ///   - services: Serve the calls of runs that go beyond their own thread.
+  ///   - sink: Receives events on the launcher's threads; must return promptly.
   public convenience init(
     services: any RunServices, role: Role = .host, sink: @escaping @Sendable (LauncherEvent) -> Void
   ) throws(HostThread.Failure) {
     try self.init(services: services, role: role, stallLimit: { $0.stallLimit }, sink: sink)
   }
 
-  /// As the public one, with other limits than the kinds' on the time without progress, or on another clock.
+  /// As the public one, with another stall limit than the kinds', or another clock.
   package init(
     services: any RunServices, role: Role = .host, stallLimit: @escaping @Sendable (TaskKind) -> Duration?,
     clock: (any RunClock)? = nil, sink: @escaping @Sendable (LauncherEvent) -> Void
@@ -72,7 +72,7 @@ public final class ThreadLauncher: Launcher {
     relay.withLock { $0.launcher = self }
   }
 
-  /// Adds the handlers of a plugin that has launched. `contracts` are what it registered with the operator's limits applied.
+  /// Adds the handlers of a launched plugin. `contracts` include the operator's limits.
   public func add(_ plugin: LaunchedPlugin, contracts: [HandlerContract]) {
     let kinds = Dictionary(plugin.handlers.map { ($0.registered.identifier, $0.registered.kind) }) { first, _ in first }
     for handler in plugin.handlers {
@@ -90,8 +90,8 @@ public final class ThreadLauncher: Launcher {
     state.withLock { $0.hooks.append((hook, plugin.handlers.map(\.registered.identifier))) }
   }
 
-  /// Begins runs, each on a thread of its plugin. One without a handler ends at once as a retry that says so; one without a handle, or
-  /// without a thread, is given back.
+  /// Begins runs, each on a thread of its plugin. A run without a handler ends immediately as a retry with a message; a run without
+  /// a handle or a thread is given back.
   public func start(_ orders: [RunOrder]) {
     var batches: [(threads: RunThreads, runs: [LiveRun])] = []
     var positions: [TaskIdentifier: Int] = [:]
@@ -129,11 +129,11 @@ public final class ThreadLauncher: Launcher {
     }
   }
 
-  /// Lets go of the runs of this process that have expired and returned: their requests are not taken any more, whatever is left of their
-  /// grace. Call it where the process is to hold no more than what its plugins keep.
+  /// Forgets the runs of this process that have expired and returned: their requests are no longer accepted, even within their grace. Call
+  /// it to leave only the memory that plugins keep themselves.
   public static func forgetReturnedRuns() { RunTable.shared.forgetGraced() }
 
-  /// Takes back those that wait for a thread.
+  /// Withdraws those that wait for a thread.
   public func withdraw(_ runs: [RunID]) {
     var waiting: [TaskIdentifier: Set<ObjectIdentifier>] = [:]
     for id in runs {
@@ -152,7 +152,7 @@ public final class ThreadLauncher: Launcher {
   /// Asks a run to stop, on a deadline thread.
   public func expire(_ run: RunID, reason: StopReason) { ask(run, .expire(reason)) }
 
-  /// Ends a run on a deadline thread, and abandons its thread if that is in the handler.
+  /// Ends a run on a deadline thread, and abandons the run's thread if it is in the handler.
   public func force(_ run: RunID, reason: StopReason) { ask(run, .force(reason)) }
 
   private func ask(_ run: RunID, _ event: RunMachine.Event) {
@@ -160,7 +160,7 @@ public final class ThreadLauncher: Launcher {
     carryOut(live.handle(event), of: live)
   }
 
-  /// Calls the hooks of the plugins that have no abandoned run: a hook is promised that no run is live.
+  /// Calls the hooks of plugins without abandoned runs, because a hook may rely on no run being live.
   public func shutdown() -> Int {
     let (hooks, abandoned) = state.withLock { state in
       let busy = state.plugins.filter { $0.value.abandoned > 0 }
@@ -174,7 +174,7 @@ public final class ThreadLauncher: Launcher {
     return abandoned + PluginImage.shutDown(hooks)
   }
 
-  /// Forgets the handlers and the runs that have returned: no run begins any more, and the launcher can be freed.
+  /// Forgets the handlers and the runs that have returned. No further run begins, and the launcher can be freed.
   package func forgetPlugins() {
     state.withLock { $0.plugins = [:] }
     RunTable.shared.forgetGraced { ($0.services as AnyObject) === (services as AnyObject) }
@@ -198,7 +198,7 @@ public final class ThreadLauncher: Launcher {
     return !run.ask(\.report.forced)
   }
 
-  /// Does what the run's machine wants done.
+  /// Performs the effects of the run's machine.
   private func carryOut(_ effects: [RunMachine.Effect], of run: LiveRun) {
     for effect in effects {
       switch effect {
@@ -216,7 +216,6 @@ public final class ThreadLauncher: Launcher {
     }
   }
 
-  /// A run that is over.
   private func leave(_ run: LiveRun) {
     deadlines.disarm(run)
     RunTable.shared.leave(run, stillRunning: false)

@@ -2,7 +2,7 @@ import HostThreads
 import TaskModel
 import WorkerLink
 
-/// Questions to the host and their answers: each blocks the thread that asks, and no other.
+/// Calls to the host. Each blocks only the calling thread.
 final class HostCalls: Sendable {
   private let link: HostLink
   private let state = Guarded(State())
@@ -15,7 +15,7 @@ final class HostCalls: Sendable {
 
   init(_ link: HostLink) { self.link = link }
 
-  /// Asks and waits. The host always answers, or is gone and takes this process with it.
+  /// Calls and waits. The host always answers; if it ends, this process ends too.
   func ask(_ call: WorkerCall) throws(CallFailure) -> CallAnswer {
     let number = state.withLock { state in
       state.lastNumber += 1
@@ -30,7 +30,7 @@ final class HostCalls: Sendable {
     return answer
   }
 
-  /// The host has answered. An answer nobody waits for is dropped.
+  /// Delivers an answer, or drops it if no thread waits for it.
   func answered(_ number: UInt64, _ answer: CallAnswer) {
     state.withLock { state in if state.waiting.remove(number) != nil { state.answers[number] = answer } }
     state.broadcast()

@@ -3,10 +3,10 @@ import HostThreads
 import TaskModel
 import WorkerLink
 
-/// What this worker sends to its host: from any thread, in order, as many ends of runs in a message as wait for it.
+/// Sends messages to the host, from any thread and in order. One message carries all ends of runs that are waiting.
 ///
-/// Whoever finds nobody sending sends, and goes on with what others leave behind meanwhile: a lone message needs no hand-over, and many
-/// need few messages.
+/// A thread that finds no other thread sending sends its message, then those that other threads queued meanwhile. So a single message needs
+/// no hand-over, and a burst needs few messages.
 final class HostLink: Sendable {
   private enum Item {
     case ending(WireEnding)
@@ -19,13 +19,13 @@ final class HostLink: Sendable {
 
   private struct State {
     var queue = Deque<Item>()
-    /// The latest of each run whose progress waits in the queue.
+    /// The latest progress of each run with progress in the queue.
     var progress: [RunID: RunProgress] = [:]
     var linesWaiting = 0
     var droppedLines: UInt64 = 0
     var isSending = false
 
-    /// All that waits, as messages.
+    /// All waiting items, as messages.
     mutating func take() -> [WorkerMessage] {
       var messages: [WorkerMessage] = []
       var endings: [WireEnding] = []
@@ -36,7 +36,7 @@ final class HostLink: Sendable {
       for item in queue {
         switch item {
         case .ending(let ending):
-          // Its last progress goes with it.
+          // Its last progress is part of its end.
           progress.removeValue(forKey: ending.run)
           endings.append(ending)
         case .progress(let run):
@@ -61,7 +61,7 @@ final class HostLink: Sendable {
 
   init(_ socket: LinkSocket) { self.socket = socket }
 
-  /// The next message of the host; the end of the link ends the process.
+  /// The host's next message. Ends the process if the link has ended.
   func receive() -> HostMessage {
     do throws(LinkError) {
       guard let received = try socket.receive(wait: true) else { Worker.leave(0) }
@@ -76,16 +76,16 @@ final class HostLink: Sendable {
 
   func send(_ ending: WireEnding) { add(.ending(ending)) }
 
-  /// Progress that has not been sent yet is overtaken by newer.
+  /// Newer progress replaces progress that has not been sent.
   func send(_ progress: RunProgress, of run: RunID) {
     let waits = state.withLock { $0.progress.updateValue(progress, forKey: run) != nil }
     if !waits { add(.progress(run)) }
   }
 
-  /// Lines may be dropped, and are counted.
+  /// Lines may be dropped; they are counted.
   func send(_ line: LogLine, of run: RunID?) {
     let isTaken = state.withLock { state in
-      // The host is slower than the plugin talks.
+      // The plugin logs faster than the host reads.
       guard state.linesWaiting < LinkFormat.waitingLines else {
         state.droppedLines += 1
         return false

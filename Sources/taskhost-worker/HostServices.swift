@@ -3,7 +3,7 @@ import OpenFiles
 import TaskModel
 import WorkerLink
 
-/// What runs ask of the host, over the link.
+/// Serves the calls of runs over the link.
 struct HostServices: CallingServices {
   let calls: HostCalls
 
@@ -12,11 +12,11 @@ struct HostServices: CallingServices {
   func ask(_ call: WorkerCall, for run: RunReference) throws(CallFailure) -> CallAnswer { try calls.ask(call) }
 }
 
-/// What the host decides while the plugin launches, over the link.
+/// Gets the host's decisions during launch over the link.
 struct HostPolicy: LaunchPolicy {
   let calls: HostCalls
   let link: HostLink
-  /// nil: this is a launch that only finds out whose file it is, in the default sandbox.
+  /// Nil if this launch, in the default sandbox, only determines the plugin's identifier.
   let paths: EntitledPaths?
 
   func admit(_ identifier: TaskIdentifier) throws(CallFailure) { _ = try calls.ask(.admit(identifier)) }

@@ -9,24 +9,23 @@ import WorkerSandbox
 
 /// A worker process: confines itself, loads one plugin, runs its handlers as the host orders. It ends when the host ends.
 ///
-/// It is started by the host alone, with its link at descriptor 3, its crash cell at 4, and what its entitlements name from 5 on. Its first
-/// thread does everything that must happen before there are others, loads and launches the plugin, and then serves the plugin's main queue
-/// and main run loop, if it has them.
+/// Only the host starts it, with the link at descriptor 3, the crash cell at 4, and the entitled paths from 5 on. The first thread does all
+/// work that must precede other threads, loads and launches the plugin, and then serves the plugin's main queue and main run loop, if any.
 @main
 struct Worker {
   private static let linkDescriptor: Int32 = 3
   private static let cellDescriptor: Int32 = 4
 
   static func main() {
-    // From here on the end of the host's thread ends this process; what happened before that is found by comparing the parent.
+    // From now on, the end of the host's thread ends this process. Comparing the parent detects an earlier end.
     guard taskhost_process_die_with_parent() == 0 else { give(up: "it cannot be tied to its host") }
-    // What is opened later is close-on-exec from the beginning: programs that the plugin starts inherit its standard streams alone.
+    // Later descriptors are opened close-on-exec: programs that the plugin starts inherit only its standard streams.
     guard taskhost_process_close_on_exec(linkDescriptor) == 0 else { give(up: "its descriptors cannot be kept from other programs") }
     let socket = LinkSocket(descriptor: linkDescriptor)
     let boot = receiveBoot(socket)
     guard getppid() == boot.host else { leave(0) }
     watchCrashes()
-    // As in a host: a connection whose other end has gone is an error of the call, not the end of the process.
+    // As in a host: writing to a closed connection fails the call instead of ending the process.
     signal(SIGPIPE, SIG_IGN)
     taskhost_system_buffer_output_by_line()
     if boot.confinement.exec, taskhost_process_guard_group() != 0 { give(up: "the process that guards its group could not be made") }
@@ -76,7 +75,7 @@ struct Worker {
     leave(70)
   }
 
-  /// Ends the process at once, as it wants to.
+  /// Ends the process immediately; not recorded as a crash.
   static func leave(_ status: Int32) -> Never {
     taskhost_system_flush_output()
     taskhost_crash_leaving()

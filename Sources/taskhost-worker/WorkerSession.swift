@@ -13,7 +13,7 @@ final class WorkerSession: Sendable {
   private let link: HostLink
   private let calls: HostCalls
   private let launcher: ThreadLauncher
-  /// nil until it has launched.
+  /// Nil until it has launched.
   private let plugin = Guarded<LaunchedPlugin?>(nil)
 
   init(_ boot: WorkerBoot, _ link: HostLink) {
@@ -27,7 +27,7 @@ final class WorkerSession: Sendable {
     WorkerSandbox.observeDenials { denial in link.send(LogLine(time: SystemClock().wallTime, level: .warning, message: denial), of: nil) }
   }
 
-  /// Loads the plugin and calls its launch function, on the process's first thread; a refusal ends the process.
+  /// Loads the plugin and calls its launch function on the process's first thread. A refusal ends the process.
   func launch() {
     do { try HostThread.start("link") { [self] in serveLink() } } catch { Worker.give(up: "\(error)") }
     do throws(LaunchFailure) {
@@ -38,7 +38,7 @@ final class WorkerSession: Sendable {
           policy: HostPolicy(calls: calls, link: link, paths: boot.identifier.map { _ in EntitledPaths(boot.confinement) })),
         budget: boot.launchBudget, late: { [link] in link.send(.refused($0)) })
       self.plugin.withLock { $0 = plugin }
-      // What it has printed by now is read before its launch is told.
+      // The output so far must be read before the launch is reported.
       taskhost_system_flush_output()
       link.send(
         .launched(
@@ -48,12 +48,12 @@ final class WorkerSession: Sendable {
     } catch {
       taskhost_system_flush_output()
       link.send(.refused(error))
-      // The host ends this process; it may hang in the plugin's code still.
+      // The host ends this process, which may still hang in the plugin's code.
       while true { pause() }
     }
   }
 
-  /// Never returns. Runs never use this thread.
+  /// Never returns. No run uses this thread.
   func serveMainThread() -> Never {
     plugin.withLock { $0 }?.mainQueue?.serve()
     while true { pause() }
@@ -95,19 +95,19 @@ final class WorkerSession: Sendable {
       })
   }
 
-  /// The hook may take its time; the host counts it.
+  /// The hook may take a while; the host limits its time.
   private func shutdown() -> Never {
     let left = launcher.shutdown()
     link.send(.stopped(threadsLeft: left))
     Worker.leave(0)
   }
 
-  // MARK: What the runs tell, on any thread
+  // MARK: Events of runs, on any thread
 
   private static func pass(_ event: LauncherEvent, to link: HostLink) {
     switch event {
     case .ended(let run, let ending, let report):
-      // What it has printed by now is read before its end is.
+      // The output so far must be read before its end is reported.
       taskhost_system_flush_output()
       link.send(WireEnding(run: run, ending: ending, report: report))
     case .expired(let run, let reason): link.send(.expired(run.run, reason))

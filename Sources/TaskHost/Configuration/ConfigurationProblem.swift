@@ -1,6 +1,6 @@
-/// One thing that is wrong with a configuration.
+/// One problem of a configuration.
 public struct ConfigurationProblem: Error, Sendable, Equatable {
-  /// Line in the file from 1, or 0 if the problem is not at a place in it (an unreadable file).
+  /// Line in the file from 1; 0 if the problem has no place in it, such as an unreadable file.
   public let line: Int
 
   /// Column from 1 in characters (Unicode scalars), 0 where ``line`` is 0.
@@ -19,7 +19,7 @@ public struct ConfigurationProblem: Error, Sendable, Equatable {
     self.message = Self.oneLine(message)
   }
 
-  /// Text from the file is quoted in messages; characters that would break a line or move a cursor are replaced.
+  /// Quotes text from the file for messages: replaces characters that would break a line or move the cursor.
   private static func oneLine(_ text: String) -> String {
     var line = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {

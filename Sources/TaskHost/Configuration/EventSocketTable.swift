@@ -2,7 +2,7 @@ import Glibc
 import StrictText
 import TaskModel
 
-/// `[events.NAME]` as it is read, before it is known to be complete.
+/// `[events.NAME]` while it is read and may be incomplete.
 struct EventSocketTable {
   private var listen: HostConfiguration.EventSocket.Listen?
   private var mode: UInt32?
@@ -18,7 +18,6 @@ struct EventSocketTable {
   /// The keys of `[events]`.
   static var keys: [String] { fields.flatMap(\.keys).map { "*.\($0)" } }
 
-  /// Reads `[events]`.
   static func readAll(
     _ value: ConfigurationValue, at path: ConfigurationPath, _ reader: TOMLReader
   ) -> [String: HostConfiguration.EventSocket] {

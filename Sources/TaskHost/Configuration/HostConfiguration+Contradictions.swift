@@ -4,10 +4,10 @@ import TaskModel
 import TaskScheduler
 
 extension HostConfiguration {
-  /// Bytes of a Unix socket's path that Linux takes, without the zero at its end.
+  /// The maximum length of a Unix socket's path on Linux in bytes, without the final zero.
   private static let socketPathLimit = 107
 
-  /// Reports what no key says by itself, but two say together.
+  /// Reports contradictions between keys.
   func reportContradictions(to reader: TOMLReader) {
     if retry.initial > retry.maximum {
       let texts = (DurationText.format(retry.initial), DurationText.format(retry.maximum))

@@ -1,9 +1,9 @@
 import TaskModel
 
-// The keys of `taskhost.toml`: for each its name, where it goes and how it is read. A key that is not here is an error.
+// The keys of `taskhost.toml`: each with its name, its property and its conversion. Any other key is an error.
 
 extension HostConfiguration {
-  /// Every key there is, with those of its tables: `retry.attempts`, `plugin.*.budget`. A name that the operator chooses is `*`.
+  /// All keys, with their tables: `retry.attempts`, `plugin.*.budget`. `*` stands for a name that the operator chooses.
   static var keys: [String] { fields.flatMap(\.keys) }
 
   static var fields: [TOMLField<HostConfiguration>] {

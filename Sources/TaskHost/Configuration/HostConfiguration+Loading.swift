@@ -2,7 +2,7 @@ extension HostConfiguration {
   /// Reads a configuration.
   ///
   /// - Parameter file: Path; relative paths in the file are relative to its directory.
-  /// - Throws: ``ConfigurationError`` with every problem of the file.
+  /// - Throws: ``ConfigurationError`` with all problems of the file.
   public static func load(file: String) throws(ConfigurationError) -> HostConfiguration {
     let text: String
     do throws(TextProblem) {
@@ -13,7 +13,7 @@ extension HostConfiguration {
     return try parse(text, file: file)
   }
 
-  /// Reads a configuration from text, as if it were the content of `file`.
+  /// Reads `text` as if it were the content of `file`.
   public static func parse(_ text: String, file: String) throws(ConfigurationError) -> HostConfiguration {
     let path = ConfigurationFile.resolve(file, in: ConfigurationFile.workingDirectory())
     let slash = path.lastIndex(of: "/") ?? path.startIndex

@@ -4,19 +4,19 @@ public import TaskModel
 
 /// Everything an operator decides about a host: the content of `taskhost.toml`, with a default for every key.
 ///
-/// A value is complete and consistent: reading it from a file reports every problem at once, see ``load(file:)``. Paths are absolute.
+/// A value is complete and consistent; ``load(file:)`` reports all problems at once. Paths are absolute.
 public struct HostConfiguration: Sendable, Equatable {
   /// The file it was read from, or nil for the defaults.
   public var file: String?
 
-  /// `plugin_directories`: where plugins are looked for, in this order.
+  /// `plugin_directories`: the directories to search for plugins, in this order.
   public var pluginDirectories: [String]
 
   /// `state_directory`: database, plugin copies, data of plugins.
   public var stateDirectory: String
 
-  /// `store_mark`: a file outside of the state directory that also remembers what is in the store, so that a state directory that was
-  /// deleted is noticed; nil: there is none.
+  /// `store_mark`: a file outside of the state directory that also records what is in the store, so that the host notices if the state
+  /// directory was deleted; nil for none.
   public var storeMark: String?
 
   /// `permitted_identifiers`: who may register. Nil, the default, permits every plugin of a trusted directory.
@@ -37,7 +37,7 @@ public struct HostConfiguration: Sendable, Equatable {
   /// `drain_timeout`: how long live runs may go on at shutdown before they are expired, 0 to 1 day.
   public var drainTimeout: Duration = .seconds(30)
 
-  /// `overdue_after`: how long a request may have been due and not run before it is a problem, 1 s to 366 days.
+  /// `overdue_after`: how long a due request may wait before it is reported as a problem, 1 s to 366 days.
   public var overdueAfter: Duration = .seconds(3600)
 
   /// `require_signatures`: whether a plugin must be signed by one of ``trustedKeys``.
@@ -49,13 +49,13 @@ public struct HostConfiguration: Sendable, Equatable {
   /// `metered_interfaces`: names of network interfaces that cost money.
   public var meteredInterfaces: [String] = []
 
-  /// `rate_limit`: how often runs of the whole host may begin; nil: as often as they are due.
+  /// `rate_limit`: how often runs of the whole host may begin; nil for no limit.
   public var rateLimit: Rate?
 
-  /// `event_quota`: how often events may wake the requests of one identifier; nil: each time.
+  /// `event_quota`: how often events may wake the requests of one identifier; nil for no limit.
   public var eventQuota: Rate?
 
-  /// `[resources]`: how many tokens there are of each named resource.
+  /// `[resources]`: the number of tokens of each named resource.
   public var resources: [String: Int] = [:]
 
   /// `[windows.NAME]`: maintenance windows.

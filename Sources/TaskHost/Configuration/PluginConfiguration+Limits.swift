@@ -16,7 +16,7 @@ extension PluginConfiguration {
     public var maximum: Duration?
   }
 
-  /// What a worker may use. Nothing of it applies to `isolation = "thread"`.
+  /// The limits of a worker. They do not apply to `isolation = "thread"`.
   public struct Limits: Sendable, Equatable {
     /// `memory` in bytes, 16 MiB to 16 TiB; 256 MiB by default.
     public var memory = 256 << 20
@@ -28,7 +28,7 @@ extension PluginConfiguration {
     public var descriptors = 256
   }
 
-  /// What a worker's sandbox lets through. Nothing of it applies to `isolation = "thread"`.
+  /// The permissions in a worker's sandbox. They do not apply to `isolation = "thread"`.
   public struct Entitlements: Sendable, Equatable {
     /// Which connections a worker may make.
     public enum Network: Sendable, Equatable {

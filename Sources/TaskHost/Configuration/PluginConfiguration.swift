@@ -1,13 +1,13 @@
 public import TaskModel
 public import TaskScheduler
 
-/// `[plugin."ID"]`: what the operator decides about one identifier. A nil leaves the decision to the plugin or its kind.
+/// `[plugin."ID"]`: the operator's decisions about one identifier. A nil leaves the decision to the plugin or its kind.
 public struct PluginConfiguration: Sendable, Equatable {
   /// Where a plugin's code runs.
   public enum Isolation: String, Sendable, CaseIterable {
     /// In a worker process of its own.
     case process
-    /// On threads inside the host, which then trusts it as itself.
+    /// On threads inside the host, which then trusts the plugin like itself.
     case thread
   }
 
@@ -51,7 +51,7 @@ public struct PluginConfiguration: Sendable, Equatable {
   /// `entitlements` of its worker.
   public var entitlements = Entitlements()
 
-  /// `settings`: what `configuration()` gives the plugin, a JSON object with sorted keys; TOML dates are RFC 3339 strings in it.
+  /// `settings`: the result of the plugin's `configuration()`, a JSON object with sorted keys. TOML dates become RFC 3339 strings.
   public var settings = "{}"
 
   /// The defaults, as for an identifier without a table.

@@ -3,8 +3,6 @@ import TaskModel
 
 extension RepeatRule {
   /// Reads a plugin's `schedule`: `every 6h`, or `cron 0 8 * * * Europe/Berlin`, whose zone is the host's if it names none.
-  ///
-  /// - Throws: ``TextProblem`` that says what is wrong with the text.
   init(schedule text: String) throws(TextProblem) {
     let words = text.split(separator: " ").map(String.init)
     switch words.first {

@@ -4,24 +4,24 @@ import SchedulingLimits
 import TaskModel
 import TaskScheduler
 
-// The keys about when what runs.
+// The keys about scheduling.
 
 extension HostConfiguration {
-  /// `[windows.NAME]`: when requests may run that wait for the window.
+  /// `[windows.NAME]`: a maintenance window.
   public struct Window: Sendable, Equatable {
     /// `from`, the time of day at which it opens: `"01:00"`.
     public var from = ""
 
-    /// `to`, the time of day at which it closes; not after `from`: on the next day.
+    /// `to`, the time of day at which it closes; on the next day if not after `from`.
     public var to = ""
 
-    /// `days` on which it opens, at least one; without the key every day.
+    /// `days` on which it opens, at least one; every day if the key is missing.
     public var days: [String] = []
 
     /// `time_zone`, an IANA name; the machine's by default.
     public var timeZone = HostTimeZone.name
 
-    /// The window for the scheduler. Reads the file of the time zone.
+    /// Reads the file of the time zone.
     func made() throws -> MaintenanceWindow {
       try MaintenanceWindow(from: from, to: to, days: days, zone: try ZoneDirectory().rules(of: timeZone))
     }
@@ -109,7 +109,7 @@ extension PluginConfiguration.Retry {
 }
 
 extension TOMLConverter<[String]> {
-  /// `["sat", "sun"]`; what the names are is looked at when the window is made.
+  /// `["sat", "sun"]`; the names are checked when the window is made.
   fileprivate static var weekdays: Self {
     let names = Self.list(.string)
     return Self { value, path, reader in

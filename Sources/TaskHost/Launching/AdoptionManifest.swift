@@ -2,19 +2,16 @@ import PluginTrust
 import TaskModel
 import TypedCalls
 
-/// What a manifest `NAME.task.toml` says: which function of which library is a task's handler, and how it is called.
+/// The content of a manifest `NAME.task.toml`: the function of a library that is a task's handler, and its calling convention.
 struct AdoptionManifest: Sendable, Equatable {
-  /// `identifier`.
   var identifier = ""
-  /// `kind`.
   var kind = TaskKind.processing
-  /// `library`: an absolute path, or the name of a system library.
+  /// An absolute path, or the name of a system library.
   var library = ""
-  /// `symbol`: the function.
+  /// The name of the function.
   var symbol = ""
-  /// `signature`: what the function takes and returns.
   var signature: TypedSignature?
-  /// `success`; nil: the default of the signature's result.
+  /// Nil means the default of the signature's result.
   var success: SuccessRule?
 
   private static let required = ["identifier", "kind", "library", "symbol", "signature"]
@@ -30,9 +27,7 @@ struct AdoptionManifest: Sendable, Equatable {
     ]
   }
 
-  /// Reads a manifest.
-  ///
-  /// - Throws: Every problem of it, with line and column.
+  /// - Throws: All problems of the manifest, with line and column.
   init(_ file: ManifestFile) throws(PluginRefusal) {
     let reader: TOMLReader
     do throws(ConfigurationProblem) { reader = try TOMLReader(text: file.text, directory: "/") } catch {
@@ -54,9 +49,7 @@ struct AdoptionManifest: Sendable, Equatable {
       remedy: "Correct the manifest.")
   }
 
-  /// What is launched.
-  ///
-  /// - Parameter file: Where the manifest stands, for the refusal.
+  /// - Parameter file: The manifest's file, for the refusal.
   func adoption(_ file: ManifestFile) throws(PluginRefusal) -> LibraryAdoption {
     do {
       guard let signature else { throw TextProblem("there is no \"signature\"") }
@@ -96,7 +89,7 @@ extension TOMLConverter<String> {
 }
 
 extension TOMLConverter<TypedSignature> {
-  /// An error gives its place in the signature after the key's place in the file.
+  /// Reports an error with its place in the signature after the key's place in the file.
   fileprivate static var signature: Self {
     .text("a signature such as \"i32(str account)\"") { text, _ throws(TextProblem) in
       do { return try TypedSignature(text) } catch { throw TextProblem("\(error)") }

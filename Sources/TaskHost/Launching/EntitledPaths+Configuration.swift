@@ -2,7 +2,7 @@ import OpenFiles
 import TaskModel
 
 extension EntitledPaths {
-  /// What the configuration gives the plugin that has the identifier.
+  /// The paths that the configuration gives to the identifier's plugin.
   init(of identifier: TaskIdentifier, in configuration: HostConfiguration, stateDirectory: String) {
     let settings = configuration.plugin(identifier.rawValue)
     guard settings.isolation != .thread else {

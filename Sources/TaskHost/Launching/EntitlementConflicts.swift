@@ -1,7 +1,7 @@
 import TaskModel
 import WorkerProcesses
 
-/// What no configuration may give plugins, whatever the operator trusts them with.
+/// Finds entitlements that no configuration may give, however much the operator trusts the plugin.
 struct EntitlementConflicts {
   private let claims: [(claim: ResolvedEntitlements.Claim, location: PathLocation)]
   private let places: [(place: HostPlace, location: PathLocation)]
@@ -18,7 +18,7 @@ struct EntitlementConflicts {
     }
   }
 
-  /// A plugin that may write a folder can replace anything below it with a link.
+  /// A plugin that may write a folder could replace anything below it with a link.
   private func nested(_ claim: ResolvedEntitlements.Claim, _ location: PathLocation) -> [String] {
     var sentences: [String] = []
     for (other, folder) in claims where other.isWritable {
@@ -35,7 +35,7 @@ struct EntitlementConflicts {
 }
 
 extension ResolvedEntitlements.Claim {
-  /// How it conflicts with a place that plugins may not have; nil if it does not.
+  /// A sentence about its conflict with a place of the host; nil if there is none.
   fileprivate func conflict(_ own: PathLocation, with place: HostPlace, _ location: PathLocation) -> String? {
     guard let position = own.position(seenFrom: location), place.protection.refusals.refuse(position, isWritable: isWritable) else {
       return nil
@@ -55,5 +55,5 @@ extension ResolvedEntitlements.Claim {
   }
 }
 
-/// Said of what the operator knows by another name.
+/// Appended if the operator knows the place by another name.
 private let mountedTwice = " (mounted in a second place)"

@@ -4,20 +4,19 @@ import WorkerSandbox
 
 /// A path that the host, or every worker, relies on.
 struct HostPlace: Sendable {
-  /// What entitlements must leave alone.
+  /// The access that entitlements must not give.
   enum Protection: Sendable {
-    /// Neither read nor written, nor anything below it.
+    /// No reading or writing, here or below.
     case secret
-    /// No plugin reads the folder whole, or writes anything in it.
+    /// No reading of the whole folder, and no writing in it.
     case plugins
-    /// Not replaced and not written.
+    /// No replacing or writing.
     case program
-    /// Not replaced and not written; who reads the folder it is in does no harm.
+    /// No replacing or writing; reading its folder is harmless.
     case kept
-    /// Not replaced: workers follow links there.
+    /// No replacing: workers follow links there.
     case shared
 
-    /// The same as a rule.
     var refusals: ReservedPath.Refusals {
       switch self {
       case .secret: .everything
@@ -29,11 +28,11 @@ struct HostPlace: Sendable {
     }
   }
 
-  /// For sentences, with an article.
+  /// Its name in messages, with an article.
   let what: String
   /// Without links.
   let path: String
-  /// The path, and where the links are that lead to it.
+  /// The path, and the locations of the links that lead to it.
   let steps: [String]
   let protection: Protection
 
@@ -45,12 +44,12 @@ struct HostPlace: Sendable {
     self.protection = protection
   }
 
-  /// The place by all its names: who replaces a link that leads there replaces the place.
+  /// The place by all its names: replacing a link that leads there would replace the place.
   var reserved: [ReservedPath] { steps.map { ReservedPath($0, refusals: protection.refusals) } }
 
-  /// Everything of that kind, the most important first.
+  /// All places, the most important first.
   ///
-  /// - Parameter programs: The host's and the worker's.
+  /// - Parameter programs: The programs of host and worker.
   static func all(_ configuration: HostConfiguration, stateDirectory: String, programs: [String]) -> [HostPlace] {
     var places = [
       HostPlace("the state directory", stateDirectory, .secret),

@@ -3,10 +3,10 @@ import PluginTrust
 import TaskModel
 
 extension LaunchFailure {
-  /// Whether another try may help.
+  /// Whether a retry may help.
   var isTemporary: Bool { step == .crashed || step == .timeout }
 
-  /// The failure as a refusal of the file, with what to do.
+  /// The refusal of the file, with the remedy.
   func refusal(of path: String) -> PluginRefusal {
     let (code, remedy): (PluginRefusal.Code, String) =
       switch step {
@@ -29,7 +29,6 @@ extension LaunchFailure {
 }
 
 extension Logger.Level {
-  /// swift-log's level of the same name.
   init(_ level: LogLine.Level) {
     switch level {
     case .trace: self = .trace

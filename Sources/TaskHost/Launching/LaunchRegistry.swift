@@ -3,7 +3,7 @@ import Logging
 import PluginTrust
 import TaskModel
 
-/// The owners of identifiers so far, and the rights of plugins while they launch.
+/// Assigns identifiers to plugin files, and decides what launching plugins may know and do.
 final class LaunchRegistry: @unchecked Sendable {  // reason: `taken` is touched with `monitor` held
   let configuration: HostConfiguration
   let stateDirectory: String
@@ -12,7 +12,7 @@ final class LaunchRegistry: @unchecked Sendable {  // reason: `taken` is touched
   let log: Logger
   private let monitor = Monitor()
   private var taken: [TaskIdentifier: String] = [:]
-  /// Who a file's plugin has to be, where the configuration says so: one, or several where it registers several handlers.
+  /// The identifiers that the configuration requires of a file; several if its plugin registers several handlers.
   private let tied: [String: [String]]
 
   init(configuration: HostConfiguration, stateDirectory: String, submissionRules: SubmissionRules, store: any RequestStore, log: Logger) {
@@ -26,17 +26,17 @@ final class LaunchRegistry: @unchecked Sendable {  // reason: `taken` is touched
     }
   }
 
-  /// Who the configuration says that a file's plugin is; nil: nobody in particular, or one of several.
+  /// The identifier that the configuration requires of a file; nil if it requires none or several.
   func identifier(tiedTo file: String) -> String? { tied[file].flatMap { $0.count == 1 ? $0[0] : nil } }
 
-  /// The identifiers are that file's from now on.
+  /// Assigns the identifiers to the file.
   func take(_ identifiers: [TaskIdentifier], for file: String) {
     monitor.locked { for identifier in identifiers { taken[identifier] = file } }
   }
 
-  /// Whether a file may have an identifier.
+  /// Throws if the file may not have the identifier.
   ///
-  /// - Parameter isProvisional: Whether others may yet be found that have it before this file.
+  /// - Parameter isProvisional: Whether another file may still turn out to own the identifier first.
   func check(_ identifier: TaskIdentifier, for file: String, isProvisional: Bool) throws(CallFailure) {
     if !isProvisional, let holder = monitor.locked({ taken[identifier] }), holder != file {
       throw CallFailure(.exists, "\(identifier) is registered by \(holder) already")
@@ -52,14 +52,13 @@ final class LaunchRegistry: @unchecked Sendable {  // reason: `taken` is touched
     }
   }
 
-  /// Whether an identifier is that file's.
   func has(_ identifier: TaskIdentifier, file: String) -> Bool { monitor.locked { taken[identifier] == file } }
 
-  /// What the host decides while a file's plugin launches.
+  /// The host's decisions while a file's plugin launches.
   ///
   /// - Parameters:
   ///   - isProvisional: See ``check(_:for:isProvisional:)``.
-  ///   - isOwner: Whether it is settled by now that the identifiers it will register are its own: only their owner sees their requests.
+  ///   - isOwner: Whether the identifiers that it will register are certainly its own: only their owner sees their requests.
   func policy(for file: String, isProvisional: Bool, isOwner: Bool = false) -> Policy {
     Policy(registry: self, file: file, isProvisional: isProvisional, isOwner: isOwner)
   }
@@ -86,7 +85,7 @@ final class LaunchRegistry: @unchecked Sendable {  // reason: `taken` is touched
       try registry.submissionRules.check(request.identifier, from: identifier)
     }
 
-    /// A worker that is started anew, under the policy it was made with, has its identifiers by then.
+    /// A restarted worker keeps its original policy, but the file owns its identifiers by then.
     func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(CallFailure) -> PendingPage {
       let own = identifiers.filter { identifier in
         if registry.has(identifier, file: file) { return true }
@@ -97,7 +96,7 @@ final class LaunchRegistry: @unchecked Sendable {  // reason: `taken` is touched
       }
     }
 
-    /// A plugin that is launched in the host reaches what the host does.
+    /// A plugin launched in the host reaches everything that the host does.
     func entitlement(to path: String) -> PathEntitlement { [.read, .write] }
 
     func log(_ line: LogLine) {

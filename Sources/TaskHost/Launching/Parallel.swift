@@ -1,7 +1,7 @@
 import Glibc
 import HostThreads
 
-/// Processes a list in parallel, on as many threads as there are processors, at least two.
+/// Parallel work on a list, on as many threads as there are processors, but at least two.
 enum Parallel {
   private final class Work<Element: Sendable, Value: Sendable>: @unchecked Sendable {  // reason: touched with `monitor` held
     let monitor = Monitor()
@@ -11,12 +11,12 @@ enum Parallel {
     init(_ count: Int) { values = Array(repeating: nil, count: count) }
   }
 
-  /// What `transform` makes of each element, in the order of the elements. On threads of its own and the calling one.
+  /// Keeps the order of the elements. Works on new threads and the calling one.
   static func map<Element: Sendable, Value: Sendable>(
     _ elements: [Element], _ transform: @escaping @Sendable (Element) -> Value
   ) -> [Value] {
     let work = Work<Element, Value>(elements.count)
-    // Take a few at a time to keep contention low for short work.
+    // Takes several elements at a time, so that short work does not contend for the lock.
     let share = max(1, min(16, elements.count / 16))
     let take: @Sendable () -> Range<Int>? = {
       work.monitor.locked {

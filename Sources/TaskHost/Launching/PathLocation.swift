@@ -1,14 +1,14 @@
 import TaskModel
 import WorkerProcesses
 
-/// Where a path is: by its name, and by what is mounted there, since a folder that is mounted in two places has two names.
+/// The location of a path, by name and by mount, since a folder that is mounted in two places has two names.
 struct PathLocation {
   /// Without links.
   let path: String
-  /// The path, and where the links are that lead to it.
+  /// The path, and the locations of the links that lead to it.
   let steps: [String]
   private let spot: MountTable.Spot?
-  /// What is at the path, and what is mounted below it.
+  /// The spot of the path, and those mounted below it.
   private let spots: [MountTable.Spot]
   private let stepSpots: [MountTable.Spot?]
 
@@ -20,33 +20,33 @@ struct PathLocation {
     stepSpots = steps.map { mounts.spot(of: $0) }
   }
 
-  /// The first step of `other` that lies below this path, and is not the same.
+  /// The first step of `other` that lies strictly below this path.
   func firstStepBelow(of other: PathLocation) -> String? {
     zip(other.steps, other.stepSpots).first { isAbove($0, $1) }.map(\.0)
   }
 
-  /// Whether a step of `other` is this path, or below it.
+  /// Whether a step of `other` is this path or below it.
   func contains(_ other: PathLocation) -> Bool {
     zip(other.steps, other.stepSpots).contains { step, spot in
       step == path || isAbove(step, spot) || spot.map { spots.contains($0) } ?? false
     }
   }
 
-  /// Whether this path is below `other`, and not the same.
+  /// Whether this path is strictly below `other`.
   func isBelow(_ other: PathLocation) -> Bool {
     if PathOrder.isBelow(path, other.path) { return true }
     guard let spot, spot != other.spot else { return false }
     return other.spots.contains { spot == $0 || spot.isBelow($0) }
   }
 
-  /// Where this path is, seen from `other`; nil: elsewhere.
+  /// The position relative to `other`; nil if they are unrelated.
   func position(seenFrom other: PathLocation) -> ReservedPath.Position? {
     if firstStepBelow(of: other) != nil { return .above }
     if contains(other) { return .same }
     return isBelow(other) ? .below : nil
   }
 
-  /// Whether one path contains the other by name alone.
+  /// Whether their names alone show that one contains the other.
   func isNamedTogether(with other: PathLocation) -> Bool {
     PathOrder.isBelow(path, other.path) || other.steps.contains { $0 == path || PathOrder.isBelow($0, path) }
   }

@@ -4,8 +4,8 @@ import TaskModel
 extension PluginCandidate {
   /// Adopts the library that a manifest names.
   ///
-  /// A signature of the manifest vouches for its text. The system's own libraries need none; any other is code as a plugin's is, so where
-  /// signatures are required it needs one of its own.
+  /// The manifest's signature covers only its text. Libraries of the system need no signature. Any other library is code like a plugin's,
+  /// so it needs its own signature if signatures are required.
   init(
     adopting file: ManifestFile, copies: PluginCopies, signatures: SignaturePolicy, policy: PluginTrustPolicy
   ) throws(PluginRefusal) {

@@ -2,25 +2,24 @@ import PluginTrust
 import StrictText
 import TaskModel
 
-/// A plugin file that may be launched: checked, copied, its signature looked at.
+/// A plugin file that may be launched: it was checked and copied, and its signature was examined.
 struct PluginCandidate: Sendable {
-  /// The original's path, for sentences.
+  /// The path of the original, for messages.
   let path: String
-  /// SHA-256 of the content; of a manifest's and its library's together.
+  /// SHA-256 of the content; for a manifest, of its content and its library's.
   let digest: [UInt8]
-  /// What is loaded.
+  /// The file to load.
   let copy: String
-  /// What the file says of itself; nil where that was not read because a verdict on it is known.
+  /// The file's own declarations; nil if they were not read because a verdict on the file is known.
   var elf: ElfSummary?
-  /// What its signature is worth.
   let signature: SignatureStatus
-  /// The function of the library that is its handler, where the file is a manifest; nil: it is a plugin's.
+  /// The library function that is the handler; nil if the file is a plugin, not a manifest.
   var adoption: LibraryAdoption?
-  /// SHA-256 of the file, where ``digest`` is of the file and its library together.
+  /// SHA-256 of the file if ``digest`` includes a library.
   var fileDigest: [UInt8]?
-  /// SHA-256 of the copy, where it is not of the file's content.
+  /// SHA-256 of the copy if its content differs from the file's.
   var copyDigest: [UInt8]?
-  /// How the file is found unchanged at the next launch; nil: it is not.
+  /// Lets the next launch recognize the unchanged file; nil if it cannot.
   let remembered: KnownPluginFile?
 
   var digestText: String { Hex.text(fileDigest ?? digest) }
@@ -32,7 +31,7 @@ struct RegisteredPlugin: Sendable {
   let candidate: PluginCandidate
   let registrations: [HandlerRegistration]
   let contracts: [HandlerContract]
-  /// What it submitted and cancelled while it launched, in order.
+  /// Its submissions and cancellations during launch, in order.
   let changes: [LaunchChange]
   let placement: Placement
 }
@@ -40,8 +39,8 @@ struct RegisteredPlugin: Sendable {
 /// A file that did not become a plugin.
 struct RefusedPlugin: Sendable {
   let refusal: PluginRefusal
-  /// Who it would have been, where that is known.
+  /// Its identifier, if known.
   let identifier: TaskIdentifier?
-  /// Whether another try may help: it crashed, or took too long.
+  /// Whether a retry may help, because it crashed or timed out.
   var isTemporary = false
 }

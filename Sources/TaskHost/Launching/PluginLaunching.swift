@@ -7,9 +7,9 @@ import TaskModel
 import TaskScheduler
 import WorkerProcesses
 
-/// The launch phases `discovering` and `registering`: every file that is found becomes a registered plugin or a refusal with its reason.
+/// The launch phases `discovering` and `registering`: every file found becomes a registered plugin or a refusal with a reason.
 ///
-/// The host loads a plugin only after it was checked, copied and launched in a worker that survived it.
+/// No plugin code runs in the host until the file was checked, copied, and launched in a worker that survived it.
 struct PluginLaunching {
   let registry: LaunchRegistry
   let specs: WorkerSpecs
@@ -17,21 +17,20 @@ struct PluginLaunching {
   let copies: PluginCopies
   let signatures: SignaturePolicy
   let processes: ProcessLauncher
-  /// Plugins that run in a process whatever is configured, since they took the host along.
+  /// Plugins that run in a process regardless of the configuration, because they crashed the host.
   let mistrusted: Set<TaskIdentifier>
 
   private var configuration: HostConfiguration { registry.configuration }
   private var trust: PluginTrustPolicy { PluginTrustPolicy(trustedLibraryDirectories: SwiftRuntime.directories) }
 
-  /// What became of the files, in the order of their names.
+  /// Both lists are in the order of file names.
   struct Result: Sendable {
     var registered: [RegisteredPlugin] = []
     var refused: [RefusedPlugin] = []
   }
 
-  /// How far a candidate has come.
   private enum Prospect: Sendable {
-    /// It registers this, as a worker has shown, now or before; the worker that showed it, if one did now.
+    /// Its registrations, seen in a worker now or in an earlier launch; the worker, if there is one now.
     case registers([HandlerRegistration], PluginWorker.Launch?, PluginWorker?)
     case refused(RefusedPlugin)
   }
@@ -52,7 +51,7 @@ struct PluginLaunching {
     } catch { throw HostFailure(.configuration, "store: \(error)") }
   }
 
-  /// Saves the findings for the next launch and removes unused copies.
+  /// Saves the results for the next launch, and removes unused copies.
   func conclude(_ result: Result, _ log: Logger) {
     for plugin in result.registered {
       if case .unsigned(let note?) = plugin.candidate.signature { log.warning("\(plugin.candidate.name): \(note)") }
@@ -68,7 +67,6 @@ struct PluginLaunching {
     copies.removeAllBut(Set(result.registered.map { $0.candidate.copyDigest ?? $0.candidate.digest }))
   }
 
-  /// Scans the plugin directories and launches their plugins.
   func launch() throws(HostFailure) -> Result {
     let scan: PluginDirectoryScan
     do {
@@ -97,7 +95,7 @@ struct PluginLaunching {
     return result
   }
 
-  // MARK: One file, beside others
+  // MARK: In parallel for all files
 
   private func prospect(_ entry: PluginDirectoryScan.Entry) -> (PluginCandidate?, Prospect) {
     do throws(PluginRefusal) {
@@ -131,7 +129,7 @@ struct PluginLaunching {
       remembered: verified.remembered)
   }
 
-  /// Who a file's plugin is, before its code runs: the configuration says so, or its note, or this very content registered before.
+  /// The plugin's identifier before its code runs: from the configuration, its note, or an earlier registration of the same content.
   private func identifier(of candidate: PluginCandidate) -> TaskIdentifier? {
     if let adoption = candidate.adoption { return adoption.identifier }
     let tied = registry.identifier(tiedTo: candidate.name)
@@ -139,7 +137,7 @@ struct PluginLaunching {
     return cache.identity(of: candidate.digest)
   }
 
-  /// Launches a candidate in a worker. Where nobody knows who it is, a throw-away worker in the default sandbox finds out.
+  /// Launches a candidate in a worker. If its identifier is unknown, a temporary worker in the default sandbox determines it.
   private func probe(
     _ candidate: PluginCandidate, _ identifier: TaskIdentifier?, isProvisional: Bool, isOwner: Bool = false
   ) -> Prospect {
@@ -148,7 +146,7 @@ struct PluginLaunching {
         for: candidate, identifier, handlerLimit: handlerLimit(of: candidate), isProvisional: isProvisional, isOwner: isOwner)
       let launch: PluginWorker.Launch
       do { launch = try worker.launch() } catch {
-        // In the default sandbox it may fail for want of what its settings give it: who it is, it has said by then.
+        // In the default sandbox it may lack what its settings would allow, but it has already named its identifier.
         guard identifier == nil, let claimed = worker.claimedIdentifier, configuration.plugins[claimed.rawValue] != nil else { throw error }
         return probe(candidate, claimed, isProvisional: isProvisional)
       }
@@ -158,7 +156,7 @@ struct PluginLaunching {
         return .registers(launch.registrations, launch, worker)
       }
       worker.close()
-      // Its own settings may differ from those of the first launch.
+      // Its settings may differ from those of the temporary worker.
       if launch.askedForSettings || configuration.plugins[found.rawValue] != nil {
         return probe(candidate, found, isProvisional: isProvisional)
       }
@@ -172,7 +170,7 @@ struct PluginLaunching {
     }
   }
 
-  /// A note in the file must say what was registered.
+  /// Throws if the note in the file differs from the registration.
   private func agree(_ registrations: [HandlerRegistration], with candidate: PluginCandidate) throws(LaunchFailure) {
     guard let note = candidate.elf?.note else { return }
     guard let registered = registrations.first(where: { $0.identifier.rawValue == note.identifier }) else {
@@ -187,9 +185,9 @@ struct PluginLaunching {
     try compare("version", note.version, registered.version)
   }
 
-  // MARK: One file after the other
+  // MARK: File by file
 
-  /// Gives a candidate its identifiers, or refuses it, and puts it where it runs.
+  /// Assigns a candidate its identifiers and its placement, or refuses it.
   private func settle(
     _ candidate: PluginCandidate, _ registrations: [HandlerRegistration], _ launch: PluginWorker.Launch?, _ worker: PluginWorker?,
     loaded: Swift.Result<LaunchedPlugin, LaunchFailure>?
@@ -200,7 +198,7 @@ struct PluginLaunching {
     do throws(CallFailure) {
       for registration in registrations { try registry.check(registration.identifier, for: candidate.name, isProvisional: false) }
     } catch {
-      // Launched once more, it is told, and says what it makes of it.
+      // Launch again, so that the plugin learns of the refusal and can react.
       worker?.close()
       switch probe(try withSummary(candidate), registrations.first?.identifier, isProvisional: false) {
       case .refused(let refused): throw refused.refusal
@@ -243,14 +241,13 @@ struct PluginLaunching {
       placement = .process(settled)
     }
     registry.take(registrations.map(\.identifier), for: candidate.name)
-    // What it submits and cancels may depend on the time, or on what is pending: it is asked again.
+    // Submissions and cancellations may depend on the time or on pending requests, so such a launch is repeated each time.
     if changes.isEmpty, isRepeatable { cache.note(candidate, registrations, as: identifier) }
     return RegisteredPlugin(
       candidate: candidate, registrations: registrations, contracts: contracts, changes: changes, placement: placement)
   }
 
-  /// Launches once more a plugin that wanted to know which of its requests are pending: what it has registered is its own by now, so it is
-  /// told.
+  /// Relaunches a plugin that asked for its pending requests: now that it owns its identifiers, it gets them.
   private func relaunch(
     _ candidate: PluginCandidate, as identifier: TaskIdentifier, registering registrations: [HandlerRegistration]
   ) throws(PluginRefusal) -> (PluginWorker.Launch?, PluginWorker?) {
@@ -265,7 +262,7 @@ struct PluginLaunching {
     }
   }
 
-  /// What it asked for while it launched is what it may ask for. Its worker was told so call by call; whether it kept to that is seen here.
+  /// Throws if it submitted or cancelled something not permitted. The worker refused such calls one by one, but its report is not trusted.
   private func check(_ changes: [LaunchChange], of plugin: [TaskIdentifier]) throws(LaunchFailure) {
     for change in changes {
       switch change {
@@ -283,7 +280,7 @@ struct PluginLaunching {
     }
   }
 
-  /// A worker for a candidate; it has no process until it is launched or has a run.
+  /// The worker has no process until it launches or gets a run.
   private func worker(
     for candidate: PluginCandidate, _ identifier: TaskIdentifier?, handlerLimit: Int, isProvisional: Bool = false, isOwner: Bool = false
   ) throws(HostFailure) -> PluginWorker {
@@ -298,7 +295,6 @@ struct PluginLaunching {
       remedy: "Correct that and launch again.")
   }
 
-  /// Loads a plugin into the host.
   private func load(
     _ candidate: PluginCandidate, as identifier: TaskIdentifier, registering registrations: [HandlerRegistration],
     _ loaded: Swift.Result<LaunchedPlugin, LaunchFailure>?
@@ -331,9 +327,9 @@ struct PluginLaunching {
     return !registrations.contains { mistrusted.contains($0.identifier) }
   }
 
-  /// Loads into the host, in one go, what nothing can keep from being registered: plugins for threads whose identifiers nobody else wants.
+  /// Loads into the host, as one batch, the plugins for threads that are certain to be registered: no other file wants their identifiers.
   ///
-  /// - Returns: By their place in `prospects`.
+  /// - Returns: Outcomes by index in `prospects`.
   private func loadAhead(_ prospects: [(PluginCandidate?, Prospect)]) -> [Int: Swift.Result<LaunchedPlugin, LaunchFailure>] {
     var claims: [TaskIdentifier: Int] = [:]
     for case (_, .registers(let registrations, _, _)) in prospects {
@@ -355,10 +351,10 @@ struct PluginLaunching {
     return Dictionary(uniqueKeysWithValues: zip(orders.map(\.place), outcomes))
   }
 
-  /// How many handlers its file says it may register.
+  /// The number of handlers that its file declares.
   private func handlerLimit(of candidate: PluginCandidate) -> Int { Int(min(candidate.elf?.handlerLimit ?? 1, 64)) }
 
-  /// The candidate with what its file says of itself, which is not read where nothing depends on it.
+  /// Reads the file's own declarations if that was skipped because the file is known.
   private func withSummary(_ candidate: PluginCandidate) throws(PluginRefusal) -> PluginCandidate {
     guard candidate.elf == nil, let known = candidate.remembered else { return candidate }
     var candidate = candidate
@@ -366,7 +362,7 @@ struct PluginLaunching {
     return candidate
   }
 
-  /// What was registered, within the operator's limits. A plugin may shorten its kind's budget; only the configuration lengthens it.
+  /// Applies the operator's limits. A plugin may shorten its kind's budget; only the configuration may lengthen it.
   private func contract(for registered: HandlerRegistration) -> HandlerContract {
     let settings = configuration.plugin(registered.identifier.rawValue)
     let shortest = [registered.kind.defaultBudget, registered.budget].compactMap { $0 }.min()
@@ -379,7 +375,7 @@ struct PluginLaunching {
 }
 
 extension PluginDirectoryScan.Entry {
-  /// The file as the scan found it, where it opened it.
+  /// The file, if the scan opened it.
   fileprivate var listed: PluginFile? {
     if case .inspected(let file) = self { file } else { nil }
   }

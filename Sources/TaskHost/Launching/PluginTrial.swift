@@ -4,31 +4,31 @@ public import TaskModel
 import WorkerLink
 import WorkerProcesses
 
-/// Launches a plugin in a worker process as a host does, in the default sandbox, where there is no host: for `taskhost plugins check`.
+/// Launches a plugin in a worker process without a host, in the default sandbox, for `taskhost plugins check`.
 ///
-/// Program, environment, confinement and launch are those of ``PluginLaunching``.
+/// Program, environment, confinement and launch are the same as in a host.
 public struct PluginTrial: Sendable {
   private let specs: WorkerSpecs
   private let policy: Policy
 
   /// - Parameters:
-  ///   - settings: What the plugin's `configuration` gives: a JSON object.
-  ///   - directory: Takes the place of the state directory; the plugin's own folder is made in it. An absolute path.
+  ///   - settings: The result of the plugin's `configuration`, a JSON object.
+  ///   - directory: The absolute path of a folder that replaces the state directory; the plugin's own folder is created in it.
   /// - Throws: If the worker program is missing.
   public init(settings: String, directory: String) throws(HostFailure) {
     specs = try WorkerSpecs(HostConfiguration(directory: directory), stateDirectory: directory)
     policy = Policy(settings: settings, directory: directory)
   }
 
-  /// Launches the plugin, and ends it again. Blocks; not on a thread of Swift's concurrency.
+  /// Launches the plugin and ends it. Blocks, so do not call it on a thread of Swift's cooperative pool.
   ///
   /// - Parameters:
-  ///   - file: What is loaded, an absolute path.
-  ///   - path: The file's own path, for sentences.
-  ///   - identifier: Who the plugin is, where its file says so; nil: a first launch, in a sandbox without a folder, finds out.
-  ///   - adoption: The function that is the handler of a library that a manifest adopts; nil: the file is a plugin.
-  ///   - handlerLimit: How many handlers it may register.
-  /// - Returns: What it registered, or why the host would refuse it.
+  ///   - file: The absolute path of the file to load.
+  ///   - path: The original path, for messages.
+  ///   - identifier: The identifier that the file declares; nil determines it by a first launch in a sandbox without a folder.
+  ///   - adoption: The handler's function in an adopted library; nil if the file is a plugin.
+  ///   - handlerLimit: The maximum number of handlers it may register.
+  /// - Returns: Its registrations, or the reason why the host would refuse it.
   /// - Throws: If no worker could be started.
   public func launch(
     _ file: String, path: String, identifier: TaskIdentifier?, adoption: LibraryAdoption?, handlerLimit: Int
@@ -50,8 +50,8 @@ public struct PluginTrial: Sendable {
       return outcome
     }
     let first = try launch(as: identifier)
-    // Where its registration has to tell who it is, a host launches it again, in its own folder, if it asked for its settings; and where it
-    // did not launch, if there are any.
+    // If only the registration reveals the identifier, a host launches the plugin again in its own folder: after a successful launch if it
+    // asked for its settings, after a failed one if it has settings.
     guard identifier == nil, let claimed else { return first.map(\.registrations) }
     let isRepeated = if case .success(let launch) = first { launch.askedForSettings } else { policy.settings != "{}" }
     return (isRepeated ? try launch(as: claimed) : first).map(\.registrations)
@@ -75,7 +75,7 @@ public struct PluginTrial: Sendable {
     func log(_ line: LogLine) {}
   }
 
-  /// It is launched and given no run.
+  /// The plugin gets no runs.
   private struct NoRuns: WorkerServices {
     func serve(_ call: WorkerCall, for run: RunReference, completion: @escaping @Sendable (CallAnswer) -> Void) {
       completion(.failure(.stale))

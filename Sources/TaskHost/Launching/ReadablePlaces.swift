@@ -1,7 +1,7 @@
 import TaskModel
 import WorkerProcesses
 
-/// What a plugin may be entitled to read as far as the host's own places go, as these are when it is made.
+/// Decides which paths plugins may be entitled to read, given the host's own places at the time of creation.
 struct ReadablePlaces: Sendable {
   private let mounts: MountTable
   private let places: [(protection: HostPlace.Protection, location: PathLocation)]
@@ -13,7 +13,7 @@ struct ReadablePlaces: Sendable {
       .map { ($0.protection, PathLocation($0.path, steps: $0.steps, mounts)) }
   }
 
-  /// Whether a launch takes an entitlement to read `path`, an absolute one.
+  /// Whether a launch would accept an entitlement to read `path`, which must be absolute.
   func contain(_ path: String) -> Bool {
     let entitled = EntitledPath(path, source: "entitlements.read")
     let location = PathLocation(entitled.path, steps: entitled.links + [entitled.path], mounts)

@@ -1,12 +1,11 @@
 import TaskModel
 import WorkerProcesses
 
-/// The paths of all plugins' entitlements, as they are when the host launches.
+/// The paths of all plugins' entitlements, resolved when the host launches.
 ///
-/// What would let a plugin reach more than it is entitled to is refused here: a path below one that a plugin may write, since that plugin
-/// could put a link in its place, and a path with something of the host's own in it.
+/// Refuses entitlements that would let a plugin reach more: a path below one that a plugin may write, since that plugin could replace it
+/// with a link, and a path that contains a place of the host.
 struct ResolvedEntitlements: Sendable {
-  /// One path of one plugin.
   struct Claim: Sendable {
     let plugin: String
     let isWritable: Bool
@@ -16,16 +15,16 @@ struct ResolvedEntitlements: Sendable {
     var key: String { isWritable ? "entitlements.write" : "entitlements.read" }
     var name: String { "plugin \(plugin): \(key): \(configured)" }
 
-    /// The path, and where the links are that lead to it: who can replace one of them decides what the path stands for.
+    /// The path, and the locations of the links that lead to it: replacing one would change the meaning of the path.
     var steps: [String] { entitled.links + [entitled.path] }
   }
 
-  /// By plugin, in the order of the configuration.
+  /// By plugin, each in the order of the configuration.
   private let claims: [String: [Claim]]
-  /// What the host and every worker rely on.
+  /// The places that the host and every worker rely on.
   let reserved: [ReservedPath]
 
-  /// - Throws: Every conflict, a sentence each.
+  /// - Throws: All conflicts, one sentence each.
   init(_ configuration: HostConfiguration, stateDirectory: String, programs: [String]) throws(HostFailure) {
     var claims: [String: [Claim]] = [:]
     for (name, plugin) in configuration.plugins where plugin.isolation == .process {
@@ -47,7 +46,6 @@ struct ResolvedEntitlements: Sendable {
       entitled: EntitledPath(path, source: isWritable ? "entitlements.write" : "entitlements.read"))
   }
 
-  /// What a plugin may read and write.
   func paths(of plugin: String) -> (read: [EntitledPath], write: [EntitledPath]) {
     let own = claims[plugin] ?? []
     return (own.filter { !$0.isWritable }.map(\.entitled), own.filter(\.isWritable).map(\.entitled))

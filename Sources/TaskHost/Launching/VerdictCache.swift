@@ -3,7 +3,7 @@ import PluginTrust
 import TaskModel
 import WorkerProcesses
 
-/// What earlier launches found out: which files are unchanged, and what their content registered under the same circumstances.
+/// Results of earlier launches: the known files, and what their content registered under the same circumstances.
 final class VerdictCache: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
   private struct Key: Hashable {
     let digest: [UInt8]
@@ -14,7 +14,7 @@ final class VerdictCache: @unchecked Sendable {  // reason: everything that chan
   private let specs: WorkerSpecs
   /// The files of the last launch, by path.
   let files: [String: KnownPluginFile]
-  /// Who a content registered as before, whatever the circumstances.
+  /// The identifier that each content registered before, under any circumstances.
   private let identities: [[UInt8]: TaskIdentifier]
   private let verdicts: [Key: [UInt8]]
   private let before: (files: Set<KnownPluginFile>, verdicts: Set<PluginVerdict>)
@@ -24,7 +24,7 @@ final class VerdictCache: @unchecked Sendable {  // reason: everything that chan
   private var newFiles: [KnownPluginFile] = []
   private var newVerdicts: [PluginVerdict] = []
 
-  /// An unreadable cache counts as empty.
+  /// Treats an unreadable memory as empty.
   init(_ memory: any PluginMemory, specs: WorkerSpecs) {
     self.memory = memory
     self.specs = specs
@@ -42,15 +42,14 @@ final class VerdictCache: @unchecked Sendable {  // reason: everything that chan
     ) { first, _ in first }
   }
 
-  /// Who registered from that content before.
   func identity(of digest: [UInt8]) -> TaskIdentifier? { identities[digest] }
 
-  /// What that content registered under the circumstances that hold for `identifier` now.
+  /// The registrations of that content under the current circumstances of `identifier`.
   func registrations(of digest: [UInt8], as identifier: TaskIdentifier?) -> [HandlerRegistration]? {
     verdicts[Key(digest: digest, circumstances: hash(identifier))].flatMap { LaunchRecord.decode($0) }
   }
 
-  /// Records a launch that succeeded, now or earlier, for the next one.
+  /// Records a launch that succeeded, now or earlier, so that the next host can rely on it.
   func note(_ candidate: PluginCandidate, _ registrations: [HandlerRegistration], as identifier: TaskIdentifier) {
     let hash = hash(identifier)
     monitor.locked {
@@ -59,10 +58,9 @@ final class VerdictCache: @unchecked Sendable {  // reason: everything that chan
     }
   }
 
-  /// The file is there.
   func note(_ file: KnownPluginFile) { monitor.locked { newFiles.append(file) } }
 
-  /// Keeps what was noted for the next launch, and nothing else. Costs nothing where nothing has changed.
+  /// Replaces the stored results with the recorded ones. Writes nothing if they are the same.
   func save() throws(StoreError) {
     let (files, verdicts) = monitor.locked { (newFiles, newVerdicts) }
     let isAsBefore =

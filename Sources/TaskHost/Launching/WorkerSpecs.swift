@@ -2,20 +2,20 @@ import Glibc
 import TaskModel
 import WorkerProcesses
 
-/// Turns what the operator configured for a plugin into what its workers are started with.
+/// Derives the specifications of workers from the configuration of their plugins.
 struct WorkerSpecs: Sendable {
   let configuration: HostConfiguration
   let stateDirectory: String
-  /// The program, an absolute path.
+  /// The absolute path of the worker program.
   let executable: String
-  /// What a launch depends on whoever is launched: the build of the worker, the libraries, the budget.
+  /// The circumstances that every launch depends on: the build of the worker, the libraries, the budget.
   private let everybody: String
   private let entitlements: ResolvedEntitlements
 
-  /// Looks at the paths of all entitlements, once.
+  /// Resolves the paths of all entitlements once.
   ///
-  /// - Parameter executable: The workers' program; nil: where it is expected.
-  /// - Throws: When the program is not there, or entitlements contradict each other or the host's own places.
+  /// - Parameter executable: The worker program; nil finds it in its usual place.
+  /// - Throws: If the program is missing, or entitlements conflict with each other or with the host's own places.
   init(_ configuration: HostConfiguration, stateDirectory: String, executable program: String? = nil) throws(HostFailure) {
     self.configuration = configuration
     self.stateDirectory = stateDirectory
@@ -28,7 +28,7 @@ struct WorkerSpecs: Sendable {
     ].joined(separator: "\u{1}")
   }
 
-  /// What a worker for the candidate is started with; with the settings of `identifier`, or in the default sandbox without one.
+  /// Uses the settings of `identifier`, or the default sandbox if it is nil.
   func spec(for candidate: PluginCandidate, handlerLimit: Int, identifier: TaskIdentifier?) throws(HostFailure) -> WorkerSpec {
     let settings = identifier.map { configuration.plugin($0.rawValue) } ?? PluginConfiguration()
     let data = try identifier.map { identifier throws(HostFailure) in try StateDirectory.dataDirectory(in: stateDirectory, for: identifier)
@@ -52,7 +52,7 @@ struct WorkerSpecs: Sendable {
       landlockLimit: Self.landlockLimit)
   }
 
-  /// Everything else than the content that decides what a launch leads to.
+  /// Everything except the content that the result of a launch depends on.
   func circumstances(of identifier: TaskIdentifier?) -> String {
     let settings = identifier.map { configuration.plugin($0.rawValue) } ?? PluginConfiguration()
     let limits = settings.limits
@@ -71,14 +71,13 @@ struct WorkerSpecs: Sendable {
     ].joined(separator: "\u{1}")
   }
 
-  /// What `TMPDIR` is in a plugin's own folder.
+  /// The name of `TMPDIR` in a plugin's own folder.
   private static let temporaryFolder = "tmp"
 
-  /// `TASKHOST_LANDLOCK_ABI`: as if the kernel had no newer version of Landlock's interface than that; to see what a plugin can do on an
-  /// older kernel.
+  /// `TASKHOST_LANDLOCK_ABI`: the newest Landlock ABI to use, for testing plugins as on an older kernel.
   static let landlockLimit: Int? = getenv("TASKHOST_LANDLOCK_ABI").flatMap { Int(String(cString: $0)) }
 
-  /// What a worker finds in its environment: where it is, and what the operator lets through.
+  /// The worker's environment: its folders, and the variables that the operator passes on.
   private func environment(_ settings: PluginConfiguration, _ data: String?) -> [String] {
     var variables = ["PATH": "/usr/local/bin:/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no"]
     if let data {
@@ -86,7 +85,7 @@ struct WorkerSpecs: Sendable {
       variables["CFFIXED_USER_HOME"] = data
       variables["TMPDIR"] = data + "/" + Self.temporaryFolder
     }
-    // Names are asked over TCP where the sandbox lets nothing else through.
+    // Resolves names over TCP, because the sandbox allows nothing else.
     if case .ports = settings.entitlements.network { variables["RES_OPTIONS"] = "use-vc" }
     for name in ["LANG", "LC_ALL", "TZ"] + settings.environment {
       if let value = getenv(name) { variables[name] = String(cString: value) }
@@ -94,7 +93,7 @@ struct WorkerSpecs: Sendable {
     return variables.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
   }
 
-  /// Beside this program, or where the package puts it; `TASKHOST_WORKER` names another.
+  /// Searches beside this program and in the package's folder, unless `TASKHOST_WORKER` names a program.
   private static func findExecutable() throws(HostFailure) -> String {
     if let path = getenv("TASKHOST_WORKER") { return String(cString: path) }
     let folder = ownProgram().flatMap { path in path.lastIndex(of: "/").map { String(path[..<$0]) } } ?? "/usr/bin"
@@ -105,7 +104,6 @@ struct WorkerSpecs: Sendable {
       "taskhost-worker is not at \(places.joined(separator: " nor at ")): install it beside taskhost, or name it with TASKHOST_WORKER")
   }
 
-  /// The host's.
   private static func ownProgram() -> String? {
     realpath("/proc/self/exe", nil).map { path in
       defer { free(path) }
@@ -122,7 +120,7 @@ struct WorkerSpecs: Sendable {
 }
 
 extension Confinement.Network {
-  /// As configured; ports are within 1 to 65,535 there.
+  /// The configuration has checked that ports are within 1 to 65,535.
   init(_ network: PluginConfiguration.Entitlements.Network) {
     switch network {
     case .none: self = .none

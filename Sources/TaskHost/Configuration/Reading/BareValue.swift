@@ -1,6 +1,6 @@
-/// Values of TOML 1.0 that stand without quotes or brackets.
+/// TOML 1.0 values without quotes or brackets.
 enum BareValue {
-  /// Whether `text` is a boolean, number, date or time by its form; ranges (a month 13) are left to the parser.
+  /// Whether `text` has the form of a boolean, number, date or time. The parser checks ranges, such as a month 13.
   static func isWellFormed(_ text: String) -> Bool {
     let boolean = /true|false/
     let special = /[+\-]?(inf|nan)/

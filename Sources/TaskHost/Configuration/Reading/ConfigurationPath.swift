@@ -1,4 +1,4 @@
-/// Where in a configuration a value is: the keys and indices that lead to it.
+/// The place of a value in a configuration: the keys and indices that lead to it.
 struct ConfigurationPath: Hashable, CustomStringConvertible, ExpressibleByArrayLiteral {
   enum Component: Hashable {
     case key(String)
@@ -17,7 +17,7 @@ struct ConfigurationPath: Hashable, CustomStringConvertible, ExpressibleByArrayL
 
   func appending(_ index: Int) -> Self { Self(components + [.index(index)]) }
 
-  /// What it is in, or nil for the whole file.
+  /// Nil for the whole file.
   var parent: Self? { components.isEmpty ? nil : Self(components.dropLast()) }
 
   /// As TOML writes it: `plugin."org.example.sync".requires[0]`.

@@ -17,7 +17,7 @@ extension ConfigurationValue {
     }
   }
 
-  /// Where the first number is that JSON cannot write, if any.
+  /// The place of the first number that JSON cannot express.
   func firstNotInJSON(at path: ConfigurationPath) -> ConfigurationPath? {
     switch self {
     case .number(let number): number.isFinite ? nil : path

@@ -1,12 +1,12 @@
 import StrictText
 
-/// Turns a value of the file into one of the configuration, or reports why not and gives nil.
+/// Converts a value of the file for the configuration, or reports a problem and returns nil.
 struct TOMLConverter<Value> {
   let convert: (ConfigurationValue, ConfigurationPath, TOMLReader) -> Value?
 
   init(convert: @escaping (ConfigurationValue, ConfigurationPath, TOMLReader) -> Value?) { self.convert = convert }
 
-  /// A converter of strings. The body gives the value, or throws what is wrong with the text.
+  /// A converter of strings. The body returns the value, or throws the text's problem.
   static func text(_ expected: String, _ body: @escaping (String, TOMLReader) throws(TextProblem) -> Value) -> Self {
     Self { value, path, reader in
       guard case .string(let text) = value else {
@@ -22,7 +22,7 @@ struct TOMLConverter<Value> {
     }
   }
 
-  /// A list with a value for each element; every bad element is reported.
+  /// Reports every bad element.
   static func list<Element>(_ element: TOMLConverter<Element>) -> Self where Value == [Element] {
     Self { value, path, reader in
       guard case .array(let values) = value else {
@@ -35,7 +35,7 @@ struct TOMLConverter<Value> {
     }
   }
 
-  /// An empty string for nil.
+  /// Converts an empty string to nil.
   static func emptyIsNil<Wrapped>(_ wrapped: TOMLConverter<Wrapped>) -> Self where Value == Wrapped? {
     Self { value, path, reader in
       if case .string("") = value { return .some(nil) }
@@ -48,7 +48,7 @@ struct TOMLConverter<Value> {
     choice(among: Value.allCases.map(\.rawValue)) { Value(rawValue: $0) }
   }
 
-  /// What one of the names stands for.
+  /// One of `names`, converted by `value`.
   static func choice(among names: [String], _ value: @escaping (String) -> Value?) -> Self {
     let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
     return .text("one of \(list)") { text, _ throws(TextProblem) in

@@ -1,13 +1,10 @@
-/// A key of a table: its name, and how its value gets into a structure.
+/// A key of a table: its name, and how to store its value in a structure.
 struct TOMLField<Root> {
   let name: String
-  /// The keys that it stands for, from the table it is in: its name, or those of its own table as `retry.attempts`. A name that the operator
-  /// chooses is `*`.
+  /// Its name, or the keys of its own table, such as `retry.attempts`. `*` stands for a name that the operator chooses.
   let keys: [String]
   let read: (inout Root, ConfigurationValue, ConfigurationPath, TOMLReader) -> Void
 
-  /// A key with a reading of its own.
-  ///
   /// - Parameter inner: The keys of its table, if it is one.
   init(_ name: String, inner: [String] = [], read: @escaping (inout Root, ConfigurationValue, ConfigurationPath, TOMLReader) -> Void) {
     self.name = name
@@ -15,21 +12,20 @@ struct TOMLField<Root> {
     self.read = read
   }
 
-  /// A key with a value; one with a problem leaves the default.
+  /// If the value has a problem, the default remains.
   init<Value>(_ name: String, _ place: WritableKeyPath<Root, Value>, _ converter: TOMLConverter<Value>) {
     self.init(name) { root, value, path, reader in
       if let converted = converter.convert(value, path, reader) { root[keyPath: place] = converted }
     }
   }
 
-  /// A key whose absence means something: nil.
+  /// A missing key means nil.
   init<Value>(_ name: String, optional place: WritableKeyPath<Root, Value?>, _ converter: TOMLConverter<Value>) {
     self.init(name) { root, value, path, reader in
       if let converted = converter.convert(value, path, reader) { root[keyPath: place] = converted }
     }
   }
 
-  /// A table with keys of its own.
   init<Value>(_ name: String, _ place: WritableKeyPath<Root, Value>, table fields: [TOMLField<Value>]) {
     self.init(name, inner: fields.flatMap(\.keys)) { root, value, path, reader in
       guard let table = reader.table(value, at: path) else { return }
@@ -37,7 +33,7 @@ struct TOMLField<Root> {
     }
   }
 
-  /// A list of tables, each with keys of its own, some of which it must have.
+  /// A list of tables, some of whose keys are required.
   init<Value>(
     _ name: String, _ place: WritableKeyPath<Root, [Value]>, tables fields: [TOMLField<Value>], required: [String],
     make: @escaping () -> Value

@@ -1,8 +1,8 @@
-/// Where each key of a TOML text stands.
+/// The position of each key of a TOML text.
 ///
-/// The parser gives the place of a syntax error but not of a key, so the text is also scanned here, by a scanner that only tells strings,
-/// comments, keys, tables and lists apart. It is right about well-formed text, and about other text up to its first error. It ends on every
-/// text without exhausting its own stack or the parser's: nesting deeper than ``maximumDepth`` is an error.
+/// The parser reports the place of a syntax error but not of a key, so this scanner finds strings, comments, keys, tables and lists. It is
+/// correct for well-formed text, and otherwise up to the first error. Nesting deeper than ``maximumDepth`` is an error, so that no text
+/// exhausts the stack here or in the parser.
 struct TOMLPositions {
   struct Position: Equatable {
     /// From 1.
@@ -14,17 +14,17 @@ struct TOMLPositions {
   /// Parts of a path: tables, keys and lists inside each other.
   static let maximumDepth = 32
 
-  /// Keys at their first mention, elements of lists at their first character.
+  /// The first mention of keys, the first character of list elements.
   private(set) var positions: [ConfigurationPath: Position] = [:]
 
-  /// Where strings have a zero character escaped in them, which the parser would cut them at.
+  /// Escaped zero characters in strings: the parser would cut the strings there.
   private(set) var zeroEscapes: [Position] = []
 
-  /// A syntax error that the text must not reach the parser with.
+  /// A syntax error that must not reach the parser.
   struct Fatal {
     let position: Position
     let message: String
-    /// Line of the key or header that the error is in; what is before this line can be parsed.
+    /// Line of the key or header with the error; the text before this line can be parsed.
     let statementLine: Int
   }
 
@@ -36,7 +36,7 @@ struct TOMLPositions {
   private let scalars: [Unicode.Scalar]
   private var index = 0
   private var here = Position(line: 1, column: 1)
-  /// How many tables each list of tables has so far.
+  /// The number of tables in each list of tables so far.
   private var tableCounts: [ConfigurationPath: Int] = [:]
 
   init(_ text: String) {
@@ -51,7 +51,7 @@ struct TOMLPositions {
     }
   }
 
-  /// The place of `path`, or of the closest thing around it that has one.
+  /// The position of `path`, or of its nearest ancestor that has one.
   func position(of path: ConfigurationPath) -> Position {
     var current: ConfigurationPath? = path
     while let path = current {
@@ -63,7 +63,7 @@ struct TOMLPositions {
 
   // MARK: Structure
 
-  /// `[a.b]` or `[[a.b]]`: the table that what follows is in.
+  /// `[a.b]` or `[[a.b]]`. Returns the table of the following keys.
   private mutating func header() -> ConfigurationPath {
     let start = here
     advance()
@@ -100,7 +100,7 @@ struct TOMLPositions {
     value(at: path)
   }
 
-  /// Names with dots between them, and the blanks after them.
+  /// Also skips the blanks after the key.
   private mutating func dottedKey() -> [(name: String, position: Position)] {
     var keys: [(String, Position)] = []
     while skipBlank(newlines: false) {
@@ -162,7 +162,7 @@ struct TOMLPositions {
 
   // MARK: Characters
 
-  /// A string of any of the four kinds, without its quotes; of the escapes only those that keys need are resolved.
+  /// A string of any of the four kinds, without its quotes. Resolves only the escapes that keys need.
   private mutating func string() -> String {
     guard let quote = peek else { return "" }
     let isLong = scalars.dropFirst(index).prefix(3).elementsEqual([quote, quote, quote])
@@ -172,7 +172,7 @@ struct TOMLPositions {
     while let scalar = peek {
       if scalar == quote, scalars.dropFirst(index).prefix(width).elementsEqual(repeatElement(quote, count: width)) {
         for _ in 0..<width { advance() }
-        // A long string may end in up to two quotes of its own.
+        // A long string may end with up to two quotes that belong to it.
         while isLong, peek == quote { advance() }
         break
       }
@@ -229,7 +229,7 @@ struct TOMLPositions {
     return String(text)
   }
 
-  /// Skips blanks, and with `newlines` also line ends and comments; false at the end of the text.
+  /// Skips blanks, and with `newlines` also line ends and comments. Returns false at the end of the text.
   private mutating func skipBlank(newlines: Bool) -> Bool {
     while let scalar = peek {
       if scalar == " " || scalar == "\t" || (newlines && (scalar == "\n" || scalar == "\r")) {

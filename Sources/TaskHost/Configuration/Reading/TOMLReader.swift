@@ -2,25 +2,23 @@ import StrictText
 import TOMLKit
 import TaskModel
 
-/// Reads a TOML text into structures by their lists of fields, and collects every problem on the way instead of stopping at the first.
+/// Reads a TOML text into structures by their lists of fields, and collects all problems instead of stopping at the first.
 final class TOMLReader {
-  /// The whole text.
   let root: [String: ConfigurationValue]
 
-  /// What relative paths are relative to, absolute.
+  /// The absolute directory of relative paths.
   let directory: String
 
-  /// What was wrong so far.
   private(set) var problems: [ConfigurationProblem] = []
 
   private let positions: TOMLPositions
-  /// Paths with a problem at or below them: their values are not what the operator meant.
+  /// Paths with a problem at or below them: their values cannot be relied on.
   private var unsound: Set<ConfigurationPath> = []
 
   /// - Throws: The syntax error, if the text is not TOML.
   init(text: String, directory: String) throws(ConfigurationProblem) {
     self.directory = directory
-    // The parser takes C strings and would read no further.
+    // The parser takes C strings and would stop there.
     if let zero = text.unicodeScalars.firstIndex(of: "\0") {
       let before = text.unicodeScalars[..<zero]
       let line = before.reduce(1) { $0 + ($1 == "\n" ? 1 : 0) }
@@ -29,7 +27,7 @@ final class TOMLReader {
     }
     let positions = TOMLPositions(text)
     if let fatal = positions.fatal {
-      // An error before it comes first.
+      // An earlier error takes precedence.
       let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
       _ = try Self.parse(lines.prefix(fatal.statementLine - 1).joined(separator: "\n"))
       throw ConfigurationProblem(line: fatal.position.line, column: fatal.position.column, message: "not valid TOML: \(fatal.message)")
@@ -53,7 +51,7 @@ final class TOMLReader {
     }
   }
 
-  /// Reads each key of `table` by the field of its name; a key without a field is a problem.
+  /// Reads each key of `table` with the field of that name. Reports keys without a field.
   func read<Root>(_ table: [String: ConfigurationValue], _ fields: [TOMLField<Root>], into root: inout Root, at path: ConfigurationPath) {
     for (key, value) in table {
       let place = path.appending(key)
@@ -65,7 +63,7 @@ final class TOMLReader {
     }
   }
 
-  /// The keys and values of a table; anything else is a problem.
+  /// Reports a value that is not a table.
   func table(_ value: ConfigurationValue, at path: ConfigurationPath) -> [String: ConfigurationValue]? {
     if case .table(let table) = value { return table }
     reportType(value, at: path, expected: "a table")
@@ -82,7 +80,7 @@ final class TOMLReader {
     }
   }
 
-  /// Whether the last key of a path can be the name of something that requests name too; if not, that is reported.
+  /// Whether the last key of a path is a valid name for something that requests refer to. Reports a problem if not.
   func isName(_ name: String, at path: ConfigurationPath, _ kind: String) -> Bool {
     if (1...Limits.keyBytes).contains(name.utf8.count) { return true }
     report(path, "\(kind) has 1 to \(Limits.keyBytes) bytes; \(name.isEmpty ? "this one is empty" : "this one has \(name.utf8.count)")")
@@ -101,7 +99,6 @@ final class TOMLReader {
     report(path, "unknown key \"\(key)\" (\(hint))")
   }
 
-  /// Whether the text has a value there.
   func has(_ keys: String...) -> Bool {
     var value = ConfigurationValue.table(root)
     for key in keys {
@@ -111,6 +108,6 @@ final class TOMLReader {
     return true
   }
 
-  /// Whether no problem was found there, so that its value, or its absence, is meant.
+  /// Whether no problem was found there, so that its value or its absence is intended.
   func isSound(_ keys: String...) -> Bool { !unsound.contains(ConfigurationPath(keys: keys)) }
 }

@@ -1,4 +1,4 @@
-/// Why a text is not what it should be, as a clause that stands after a file's or key's name.
+/// A problem of a text, worded as a clause that follows the name of a file or key.
 struct TextProblem: Error, Sendable, Equatable {
   let message: String
 
