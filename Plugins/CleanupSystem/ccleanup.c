@@ -34,7 +34,7 @@ static int32_t open_resolved(int32_t directory, const char *path, int flags, uin
   for (int attempt = 0;; attempt++) {
     long descriptor = syscall(SYS_openat2, directory, path, &how, sizeof how);
     if (descriptor >= 0) return (int32_t)descriptor;
-    /* EAGAIN: a rename raced with the walk and the kernel could not rule out an escape. A few more tries, then it is the caller's. */
+    /* EAGAIN: a rename raced with the walk and the kernel could not rule out an escape. Retry a few times, then leave it to the caller. */
     if (errno == EINTR || (errno == EAGAIN && attempt < 16)) continue;
     return -errno;
   }
@@ -73,7 +73,7 @@ static int64_t nanoseconds(int64_t seconds, int64_t fraction) {
   return seconds * 1000000000 + fraction;
 }
 
-/* The mount of an open descriptor, as /proc tells it: for kernels before 5.8. 0 where it does not. */
+/* The mount of an open descriptor from /proc, for kernels before 5.8. 0 if unknown. */
 static uint64_t mount_of(int descriptor) {
   char path[64], text[512];
   snprintf(path, sizeof path, "/proc/self/fdinfo/%d", descriptor);
@@ -87,7 +87,7 @@ static uint64_t mount_of(int descriptor) {
   return line == NULL ? 0 : strtoull(line + 7, NULL, 10);
 }
 
-/* For a kernel, or a seccomp filter, without statx. */
+/* For kernels and seccomp filters without statx. */
 static int32_t old_status(int32_t directory, const char *name, int flags, struct taskhost_cleanup_status *status) {
   struct stat found;
   if (fstatat(directory, name, &found, flags) != 0) return -errno;

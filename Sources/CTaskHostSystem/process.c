@@ -37,8 +37,8 @@ int taskhost_process_close_on_exec(int first) {
 int taskhost_process_descriptor(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 
 
-/* In the guard: waits for the end of its parent, with every other descriptor closed and every signal blocked. (The kernel's own signal at a
- * parent's end, PR_SET_PDEATHSIG, is the parent's to send, and the sandbox lets it send none.) */
+/* Runs in the guard: waits for the end of its parent, with all other descriptors closed and all signals blocked. (PR_SET_PDEATHSIG does not
+ * work here: its signal counts as sent by the parent, and the sandbox lets the parent send none.) */
 static void guard_group(pid_t parent) {
   sigset_t all;
   sigfillset(&all);

@@ -55,7 +55,7 @@ bool denials_permitted(int directory, const char *path, int mode) {
     return faccessat(directory, path, mode, AT_EACCESS) == 0;
 }
 
-/* The folder that `path` is in, links left as they are; false: it does not fit. */
+/* The folder of `path`, without resolving links. Returns false if it does not fit. */
 static bool folder_of(const char *path, char *folder, size_t size) {
     size_t length = strlen(path);
     if (length == 0 || length >= size) return false;
@@ -82,13 +82,13 @@ void denials_folder(char *path) {
     if (slash != NULL) slash[slash == path ? 1 : 0] = 0;
 }
 
-/* Where what `path` names really is, links followed; `folder` true: the folder that `path` is in. False: it cannot be said. */
+/* Resolves the links in `path`, or in its folder if `folder` is true. Returns false if that is impossible. */
 static bool resolve(int directory, const char *path, bool folder, char place[RESOLVED_PATH]) {
     if (folder) {
         if (!folder_of(path, place, RESOLVED_PATH)) return false;
         path = place;
     }
-    /* Not with open, which is interposed here. */
+    /* Not by open, which is interposed here. */
     int descriptor = (int)syscall(SYS_openat, directory, path, O_PATH | O_CLOEXEC);
     if (descriptor < 0) return false;
     char link[40];

@@ -23,8 +23,7 @@
 #define EXPORTED __attribute__((visibility("default"), used))
 
 /*
- * A file of interposed functions names them all in FUNCTIONS(X) and then writes INTERPOSE(topic) once. REAL(name) is the function of the
- * C library behind the one of this name.
+ * A file of interposed functions lists them in FUNCTIONS(X), followed by one INTERPOSE(topic). REAL(name) is the C library's function.
  */
 #define DENIALS_INDEX(name) INDEX_##name,
 #define DENIALS_NAME(name) #name,
@@ -41,44 +40,44 @@ void denials_prepare_files(void);
 void denials_prepare_network(void);
 void denials_prepare_processes(void);
 
-/* What `place` holds; the first time, what the C library has under `name`. NULL: it has none (then nobody can call it). */
+/* The function in `place`; the first call looks `name` up in the C library. NULL if there is none (then nobody can call it). */
 void *denials_real(_Atomic(void *) *place, const char *name);
 
-/* Longest path that is told, and longest sentence, in bytes. */
+/* The maximum length of a reported path and of a sentence in bytes. */
 enum { DENIALS_PATH = 512, DENIALS_SENTENCE = 1400 };
 
-/* Longest path that is looked at once its links are followed, in bytes. */
+/* The maximum length of a resolved path in bytes. */
 enum { RESOLVED_PATH = 2048 };
 
 /* Whether the call that just failed may have been denied by the sandbox: the process is confined, and errno is `one` or `other`. */
 const struct taskhost_sandbox_filter *denials_suspect(int one, int other);
 
-/* `path` as an absolute one, as far as that can be said, cut to the size of `buffer`. */
+/* Makes `path` absolute if possible, and cuts it to the size of `buffer`. */
 const char *denials_absolute(int directory, const char *path, char buffer[DENIALS_PATH]);
 
-/* Whether the ordinary permissions allow `mode` (R_OK, W_OK, X_OK) on `path`. Sets errno when not. */
+/* Whether the ordinary permissions allow `mode` (R_OK, W_OK, X_OK) on `path`. Sets errno if not. */
 bool denials_permitted(int directory, const char *path, int mode);
 
-/* The same for making or removing an entry in the folder that `path` is in. */
+/* The same for creating or removing an entry in the folder of `path`. */
 bool denials_permitted_in_folder(int directory, const char *path);
 
-/* Cuts an absolute path down to the folder it is in. */
+/* Reduces an absolute path to its folder. */
 void denials_folder(char *path);
 
 /*
- * What to say of a denial on `path`, with its links followed. `folder` true: an entitlement would have to name the folder `path` is in, else
- * `path`; `writing`: to write there.
+ * The advice for a denial on `path`, with links resolved. An entitlement would have to name the folder of `path` if `folder` is true, and
+ * otherwise `path`; for writing if `writing` is true.
  */
 enum taskhost_sandbox_advice denials_advice(int directory, const char *path, bool folder, bool writing);
 
-/* The end of the sentence: `advice`, or why there is none. NULL: nothing is to be told. */
+/* The end of the sentence: `advice`, or why there is none. NULL if nothing must be reported. */
 const char *denials_answer(enum taskhost_sandbox_advice found, const char *advice);
 
-/* Tells that `verb` was denied on `path`, with `advice` as far as denials_advice allows it. */
+/* Reports that `verb` was denied on `path`, with `advice` if denials_advice allows it. */
 void denials_tell_path(
     const char *verb, int directory, const char *path, const char *purpose, bool folder, bool writing, const char *advice);
 
-/* Tells a sentence, made as printf does. Keeps errno. */
+/* Reports a sentence formatted like printf. Keeps errno. */
 void denials_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -18,7 +18,7 @@ void denials_prepare_files(void) {}
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What open becomes in programs built with _FORTIFY_SOURCE, when the flags are no constant. */
+/* Replacements of open in programs built with _FORTIFY_SOURCE, if the flags are not constant. */
 int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
 
@@ -51,7 +51,7 @@ static void opened(int directory, const char *path, int flags) {
     errno = error;
 }
 
-/* After a failed call that makes or removes an entry of a folder; `verb` says which. */
+/* After a failed call that creates or removes an entry of a folder, named by `verb`. */
 static void changed(const char *verb, int directory, const char *path) {
     int error = errno;
     if (denials_suspect(EACCES, EACCES) == NULL || path == NULL) return;
@@ -61,7 +61,7 @@ static void changed(const char *verb, int directory, const char *path) {
     errno = error;
 }
 
-/* After a failed call that moves or links `from` to `to`: the folders of both would have to be entitled. */
+/* After a failed call that moves or links `from` to `to`: both folders would need an entitlement. */
 static void moved(const char *verb, int from_directory, const char *from, int to_directory, const char *to) {
     int error = errno;
     if (denials_suspect(EACCES, EACCES) == NULL || from == NULL || to == NULL) return;
@@ -70,7 +70,7 @@ static void moved(const char *verb, int from_directory, const char *from, int to
         for (int index = 0; index < 2; index++) {
             enum taskhost_sandbox_advice found =
                 index == 0 ? denials_advice(from_directory, from, true, true) : denials_advice(to_directory, to, true, true);
-            /* Around the plugin's own folder only the host makes entries; in it, the other path is the one that is denied. */
+            /* Only the host creates entries around the plugin's own folder; inside it, the other path is the denied one. */
             if (found == TASKHOST_SANDBOX_AROUND) found = TASKHOST_SANDBOX_NEVER;
             if (found != TASKHOST_SANDBOX_NOTHING && found > worst) worst = found;
         }
@@ -98,11 +98,11 @@ static void truncated(const char *path) {
     errno = error;
 }
 
-/* What no plugin may give a file. */
+/* The mode bits that no plugin may set. */
 enum { REFUSED_MODES = S_ISUID | S_ISGID | S_IWGRP | S_IWOTH };
 static const char refused_modes[] = "no entitlement allows setuid, setgid, or writing by the group or others";
 
-/* Whether the caller owns the file, and so may change it by the ordinary rules. */
+/* Whether the caller owns the file, so that ordinary permissions allow the change. */
 static bool is_owned(int directory, const char *path) {
     struct stat status;
     return fstatat(directory, path, &status, 0) == 0 && status.st_uid == geteuid();
@@ -130,9 +130,9 @@ static void owner_changed(const char *path) {
 }
 
 /*
- * After a failed open for reading: the same file of a thread of this process, which is below /proc/self/task as well, where the sandbox
- * lets it be read. libdispatch opens /proc/THREAD/stat of its threads when its queues have more to do than they get done, and ends the
- * process (SIGILL) if it cannot. -1, with errno as before: it is no such file.
+ * After a failed open for reading: if the path is the file of a thread of this process, opens the same file below /proc/self/task, which the
+ * sandbox allows. libdispatch opens /proc/THREAD/stat of its threads when its queues are overloaded, and ends the process (SIGILL) if that
+ * fails. Returns -1 and keeps errno for any other file.
  */
 static int open_of_own_thread(const char *path, int flags) {
     static const char root[] = "/proc/";
@@ -149,7 +149,7 @@ static int open_of_own_thread(const char *path, int flags) {
     return result;
 }
 
-/* The third argument of open, which is there only when the flags ask for it. */
+/* The third argument of open, which is present only if the flags require it. */
 #define MODE_ARGUMENT(flags, mode)                                     \
     mode_t mode = 0;                                                   \
     if (((flags) & O_CREAT) != 0 || ((flags) & O_TMPFILE) == O_TMPFILE) { \
@@ -217,7 +217,7 @@ EXPORTED int creat64(const char *path, mode_t mode) {
     return result;
 }
 
-/* The flags of open that fopen's `mode` means. */
+/* The flags of open that correspond to fopen's `mode`. */
 static int flags_of(const char *mode) {
     int access = strchr(mode, '+') != NULL ? O_RDWR : mode[0] == 'r' ? O_RDONLY : O_WRONLY;
     return access | (mode[0] == 'r' ? 0 : O_CREAT) | (mode[0] == 'w' ? O_TRUNC : 0);
@@ -253,7 +253,7 @@ EXPORTED DIR *opendir(const char *path) {
     return result;
 }
 
-/* They open the folder inside of the C library, where nothing can stand before that. */
+/* They open the folder inside the C library, where that call cannot be interposed. */
 #define SCAN(name, entry)                                                                                                     \
     EXPORTED int name(const char *path, struct entry ***list, int (*wanted)(const struct entry *),                           \
         int (*order)(const struct entry **, const struct entry **)) {                                                        \

@@ -1,4 +1,4 @@
-/* Functions of the C library that make and connect sockets. */
+/* Functions of the C library that create and connect sockets. */
 #undef _FORTIFY_SOURCE
 #define _GNU_SOURCE
 #include "denials.h"
@@ -41,7 +41,7 @@ static void made(int family, int type) {
 static bool port_of(const struct sockaddr *address, socklen_t length, unsigned *port) {
     if (address == NULL || length < sizeof(struct sockaddr_in)) return false;
     if (address->sa_family != AF_INET && address->sa_family != AF_INET6) return false;
-    /* It stands in the same place for both families. */
+    /* The port has the same offset in both families. */
     in_port_t value;
     memcpy(&value, (const char *)address + offsetof(struct sockaddr_in, sin_port), sizeof value);
     *port = ntohs(value);

@@ -67,7 +67,7 @@ EXPORTED int execvp(const char *file, char *const arguments[]) {
     return result;
 }
 
-/* They answer the error instead of leaving it in errno. */
+/* They return the error instead of setting errno. */
 static void spawned(int result, const char *path) {
     if (result == 0) return;
     int error = errno;
@@ -92,7 +92,7 @@ EXPORTED int posix_spawnp(pid_t *process, const char *file, const posix_spawn_fi
 
 EXPORTED int system(const char *command) {
     int result = REAL(system)(command);
-    /* It answers as if the shell had not been found, and leaves nothing in errno. */
+    /* It returns the result of a missing shell, and does not set errno. */
     const struct taskhost_sandbox_filter *confined = result == 0 || command == NULL ? NULL : taskhost_sandbox_confinement();
     if (confined != NULL && !confined->execution) denials_tell("denied: system: set entitlements.exec = true");
     return result;

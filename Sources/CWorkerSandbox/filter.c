@@ -1,8 +1,8 @@
 /*
  * The seccomp filter: what Landlock does not cover is refused with EPERM, everything else allowed.
  *
- * The kernel reads 32 bits of many arguments, a filter sees 64. A comparison that allows is made over all 64 bits, one that denies over the
- * bits the kernel reads, so that garbage in the upper half never opens anything.
+ * The kernel reads 32 bits of many arguments, but a filter sees 64. Comparisons that allow use all 64 bits; comparisons that deny use the
+ * bits that the kernel reads, so that garbage in the upper half never allows anything.
  */
 #define _GNU_SOURCE
 #include "taskhost_sandbox.h"
@@ -21,7 +21,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Calls that libseccomp has no name for yet; the numbers are the same on every architecture. */
+/* Calls that libseccomp does not know yet; the numbers are the same on every architecture. */
 enum {
     NUMBER_quotactl_fd = 443,
     NUMBER_process_mrelease = 448,
@@ -42,7 +42,7 @@ enum { LOCAL_PORT_RANGE = 51 };          /* IP_LOCAL_PORT_RANGE: which port a so
 enum { NETLINK_ADDRESS = 12 };           /* sizeof(struct sockaddr_nl); the least that the kernel takes as an internet address is 16 */
 
 /*
- * Commands that change a file, or a folder, which is open for reading only. Landlock knows none of them.
+ * Commands that change a file or folder that is open only for reading. Landlock covers none of them.
  * Numbers as in linux/fs.h, fsverity.h, fscrypt.h and btrfs.h; of the first two, as 32-bit programs have them too.
  */
 static const uint64_t changing_commands[] = {
@@ -92,7 +92,7 @@ static const int always_denied[] = {
     NUMBER_removexattrat, NUMBER_file_setattr, SCMP_SYS(utime), SCMP_SYS(utimes), SCMP_SYS(futimesat),
 };
 
-/* Another process is named by this argument; 0 is the caller. */
+/* The argument that names another process; 0 is the caller. */
 static const struct {
     int call;
     unsigned argument;
@@ -119,7 +119,7 @@ static struct scmp_arg_cmp masked(unsigned argument, uint64_t mask, uint64_t val
     return (struct scmp_arg_cmp){argument, SCMP_CMP_MASKED_EQ, mask, value};
 }
 
-/* Rules are added in sequence; after the first failure the rest is skipped. */
+/* Rules are added in sequence; the first failure skips the rest. */
 struct builder {
     scmp_filter_ctx context;
     int result;
@@ -144,7 +144,7 @@ static void deny_if_both(struct builder *builder, int call, struct scmp_arg_cmp 
     answer(builder, EPERM, call, 2, comparisons);
 }
 
-/* Denies `call` unless the kind of socket in argument 1 is one of `kinds` (a bit each); `family` 0: whatever the family. */
+/* Denies `call` unless the kind of socket in argument 1 is one of `kinds` (a bit each); `family` 0 means any family. */
 static void allow_kinds(struct builder *builder, int call, int family, unsigned kinds) {
     for (unsigned kind = 0; kind <= TYPE_BITS; kind++) {
         if ((kinds & 1u << kind) != 0) continue;
@@ -166,7 +166,7 @@ static void allow_protocol(struct builder *builder, int family, int kind, unsign
 }
 
 static void sockets(struct builder *builder, enum taskhost_sandbox_network network) {
-    /* A pair of the datagram kind could be sent to any Unix socket that has a name. */
+    /* A datagram socket pair could send to any named Unix socket. */
     deny_if(builder, SCMP_SYS(socketpair), other_than(0, AF_UNIX));
     allow_kinds(builder, SCMP_SYS(socketpair), 0, 1u << SOCK_STREAM | 1u << SOCK_SEQPACKET);
 
@@ -199,7 +199,7 @@ static void sockets(struct builder *builder, enum taskhost_sandbox_network netwo
     deny_if_both(builder, SCMP_SYS(setsockopt), masked(1, COMMAND_BITS, SOL_IP), masked(2, COMMAND_BITS, LOCAL_PORT_RANGE));
 
     if (network == TASKHOST_SANDBOX_PORTS) {
-        /* Connects without Landlock checking the port. */
+        /* Connects without a check of the port by Landlock. */
         deny_if(builder, SCMP_SYS(sendto), masked(3, SET_FAST_OPEN, SET_FAST_OPEN));
         deny_if(builder, SCMP_SYS(sendmsg), masked(2, SET_FAST_OPEN, SET_FAST_OPEN));
         deny_if(builder, SCMP_SYS(sendmmsg), masked(3, SET_FAST_OPEN, SET_FAST_OPEN));
@@ -207,7 +207,7 @@ static void sockets(struct builder *builder, enum taskhost_sandbox_network netwo
 }
 
 static void processes(struct builder *builder, bool execution) {
-    /* Its arguments are in memory, where a filter cannot look; the C library then takes clone. */
+    /* Its arguments are in memory, which a filter cannot read; the C library then uses clone. */
     answer(builder, ENOSYS, SCMP_SYS(clone3), 0, NULL);
     static const uint64_t never[] = {
         CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET,
@@ -223,7 +223,7 @@ static void processes(struct builder *builder, bool execution) {
     deny(builder, SCMP_SYS(execve));
 }
 
-/* Signals to no other process. With programs to start, Landlock's scope does that better, where there is one. */
+/* Denies signals to other processes. If programs may be started, Landlock's scope does that better, if the kernel has one. */
 static void signals(struct builder *builder, const struct taskhost_sandbox_filter *filter) {
     if (!filter->execution || filter->landlock_abi < 6) {
         static const int calls[] = {
@@ -231,7 +231,7 @@ static void signals(struct builder *builder, const struct taskhost_sandbox_filte
         uint64_t own = (uint64_t)getpid();
         for (size_t index = 0; index < sizeof calls / sizeof calls[0]; index++) deny_if(builder, calls[index], other_than(0, own));
     }
-    /* A signal of one's choice to whoever is named as the owner of a descriptor. */
+    /* Sends a signal of choice to the owner set for a descriptor. */
     deny_if(builder, SCMP_SYS(fcntl), masked(1, COMMAND_BITS, F_SETOWN));
     deny_if(builder, SCMP_SYS(fcntl), masked(1, COMMAND_BITS, F_SETOWN_EX));
     deny_if(builder, SCMP_SYS(fcntl), masked(1, COMMAND_BITS, F_SETSIG));
@@ -246,8 +246,8 @@ static void signals(struct builder *builder, const struct taskhost_sandbox_filte
 }
 
 /*
- * No file that runs as its owner or with its group: whoever starts it would be the host's user. And no file that is there is opened to
- * the writing of others: fchmod needs no more than a descriptor for reading, and a filter cannot see what a descriptor is open for.
+ * Denies set-user-ID and set-group-ID files, which would let other users run code as the host's user. Also denies making existing files
+ * writable for others: fchmod needs only a descriptor for reading, and a filter cannot see how a descriptor was opened.
  */
 static void modes(struct builder *builder) {
     static const uint64_t refused[] = {S_ISUID, S_ISGID, S_IWGRP, S_IWOTH};
@@ -314,6 +314,6 @@ int taskhost_sandbox_filter(const struct taskhost_sandbox_filter *filter) {
 
     if (builder.result == 0) builder.result = seccomp_load(builder.context);
     seccomp_release(builder.context);
-    malloc_trim(0); /* what the filter was made of would stay with an idle worker */
+    malloc_trim(0); /* an idle worker would keep the memory of building the filter */
     return builder.result;
 }

@@ -20,7 +20,7 @@ enum {
   CLEANUP_OPEN_FILE = 3            /* a file, as a reference only (O_PATH): needs no permission to read it */
 };
 
-/* What taskhost_cleanup_claim found out about a file. */
+/* The result of taskhost_cleanup_claim. */
 enum {
   CLEANUP_CLAIM_FREE = 0,    /* nobody else has it open: the kernel granted a write lease, which lasts until the descriptor is closed */
   CLEANUP_CLAIM_IN_USE = 1,  /* somebody else has it open, mapped or locked */
@@ -38,38 +38,38 @@ CLEANUP_INTERNAL int32_t taskhost_cleanup_open_beneath(int32_t directory, const 
    Returns a descriptor that the caller closes, or a negative errno. */
 CLEANUP_INTERNAL int32_t taskhost_cleanup_open_step(int32_t directory, const char *name, int32_t purpose);
 
-/* What the file system says about an entry. Times are nanoseconds since 1970, cut to what 64 bits hold. */
+/* The file system's metadata of an entry. Times are nanoseconds since 1970, clamped to 64 bits. */
 struct taskhost_cleanup_status {
   uint64_t device;
   uint64_t inode;
-  uint64_t mount; /* which mount it was reached through; 0 where the kernel does not say */
+  uint64_t mount; /* the mount through which it was reached; 0 if the kernel does not report it */
   uint64_t size;  /* apparent size in bytes */
-  uint64_t links; /* names it has anywhere */
+  uint64_t links; /* the number of its hard links */
   int64_t modified;
   int64_t accessed;
   int64_t changed;
-  int64_t born; /* INT64_MIN where the file system does not keep it */
+  int64_t born; /* INT64_MIN if the file system does not record it */
   uint32_t mode;
   uint32_t owner;
   uint32_t is_guarded; /* 1: immutable or append-only, so that nobody may remove it, or anything in it */
   uint32_t reserved;
 };
 
-/* statx(2) of `name` in `directory`; "" is `directory` itself, by its descriptor. `follows` 1 follows a symlink at the end, 0 none.
+/* statx(2) of `name` in `directory`; "" is `directory` itself, by its descriptor. `follows` 1 follows a final symlink, 0 does not.
    Returns 0 or a negative errno. */
 CLEANUP_INTERNAL int32_t taskhost_cleanup_status(
     int32_t directory, const char *name, int32_t follows, struct taskhost_cleanup_status *status);
 
-/* 0 where this process may add and remove names in `directory` by its modes and mount, else a negative errno. A sandbox is not asked. */
+/* 0 if mode and mount let this process add and remove names in `directory`, otherwise a negative errno. Ignores the sandbox. */
 CLEANUP_INTERNAL int32_t taskhost_cleanup_can_change(int32_t directory);
 
-/* 1 where the kernel lets this process ask for leases; in a worker process it does not. */
+/* 1 if the kernel lets this process request leases; in a worker process it does not. */
 CLEANUP_INTERNAL int32_t taskhost_cleanup_may_lease(void);
 
-/* Bytes of private writable memory that this process may have (RLIMIT_DATA), UINT64_MAX where there is no limit. */
+/* The limit on this process's private writable memory in bytes (RLIMIT_DATA); UINT64_MAX if there is none. */
 CLEANUP_INTERNAL uint64_t taskhost_cleanup_memory_limit(void);
 
-/* 1 where this process may change what belongs to other users: root with its capabilities. */
+/* 1 if this process may change other users' files: root with its capabilities. */
 CLEANUP_INTERNAL int32_t taskhost_cleanup_overrides_owners(void);
 
 /* 1 when another process, or another open description, holds a POSIX or OFD lock on this file; 0 when none does, or it cannot be told.

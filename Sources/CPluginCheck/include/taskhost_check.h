@@ -6,22 +6,22 @@
 
 #include <stdint.h>
 
-/* The bytes that malloc has given out in this process and not got back (mallinfo2). */
+/* The bytes allocated with malloc in this process and not freed (mallinfo2). */
 uint64_t taskhost_check_memory_in_use(void);
 
-/* 0: the file system of `path` is mounted so that nothing on it can be executed (noexec). Else 1. */
+/* 0 if the file system of `path` is mounted noexec, otherwise 1. */
 int taskhost_check_may_execute(const char *path);
 
 /* Removes a folder and everything in it, as far as possible; does not follow links. */
 void taskhost_check_remove_tree(const char *path);
 
 /*
- * From now on SIGINT, SIGTERM and SIGHUP end nobody: each is a byte, its number, in a pipe, whichever thread it comes to. Answers the end to
- * read from, which is the caller's to close, or -1 with errno. Once at a time in a process.
+ * Makes SIGINT, SIGTERM and SIGHUP write their number as a byte into a pipe, on any thread, instead of ending the process. Returns the
+ * pipe's read end, which the caller closes, or -1 with errno. Do not nest.
  */
 int taskhost_check_catch_signals(void);
 
-/* Restores the signals' earlier dispositions; a read of the pipe finds its end. */
+/* Restores the signals' earlier dispositions; reading the pipe then returns end of file. */
 void taskhost_check_release_signals(void);
 
 #endif

@@ -1,16 +1,16 @@
 #ifndef TASKHOST_PLUGIN_TEMPLATES_H
 #define TASKHOST_PLUGIN_TEMPLATES_H
 
-/// A file that `taskhost plugins new` writes. `@…@` in its path and text is to be filled in.
+/// A file that `taskhost plugins new` writes. `@…@` in its path and text are placeholders.
 struct taskhost_template {
-    /// As the command line names it: c, cpp, rust, swift.
+    /// The command line's name: c, cpp, rust, swift.
     const char *language;
-    /// In the plugin's folder.
+    /// Relative to the plugin's folder.
     const char *path;
     const unsigned char *text;
 };
 
-/// All of them, each language's in a row; behind the last one is one without a language.
+/// All templates, grouped by language. An entry without a language ends the list.
 const struct taskhost_template *taskhost_templates(void);
 
 #endif

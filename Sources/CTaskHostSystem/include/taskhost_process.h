@@ -1,5 +1,5 @@
 /*
- * System calls for child processes that Swift cannot call by itself. Each answers as the call it wraps.
+ * System calls for child processes that Swift cannot call by itself. Each returns what the call it wraps returns.
  */
 #ifndef TASKHOST_PROCESS_H
 #define TASKHOST_PROCESS_H
@@ -12,11 +12,11 @@
 /* The process dies when the thread that spawned it ends (prctl PR_SET_PDEATHSIG, SIGKILL). */
 int taskhost_process_die_with_parent(void);
 
-/* Programs that this process starts have none of its descriptors from `first` on. */
+/* Programs that this process starts do not inherit descriptors from `first` on. */
 int taskhost_process_close_on_exec(int first);
 
-/* Makes a process that does nothing but kill this process's group when this process ends, however it ends: the programs that a worker may
- * start do not outlive it. Call it while there is one thread, which must live as long as the process. 0, or -1: errno. */
+/* Creates a process that kills this process's group when this process ends for any reason, so that programs started by a worker do not
+ * outlive it. Call it while there is one thread, which must live as long as the process. Returns 0, or -1 with errno. */
 int taskhost_process_guard_group(void);
 
 /* A child spawned with these actions has no descriptor from `first` on. */
@@ -40,11 +40,11 @@ typedef struct taskhost_process_end {
   uint64_t peak_resident_bytes;
 } taskhost_process_end;
 
-/* Kills the process group that the child leads, then takes the child's end. 0: it is gone; 1: it has not ended; -1: errno. */
+/* Kills the process group that the child leads, then reaps the child. Returns 0 if it is gone, 1 if it has not ended, -1 with errno. */
 int taskhost_process_end_group(pid_t leader, taskhost_process_end *end);
 
-/* The most memory the process has had resident since it was started, in bytes; 0: not known. 0 as `process`: the calling one.
- * (What wait4 and getrusage say of that includes the process it was spawned from.) No allocation; may be called in a signal handler. */
+/* The peak resident memory of the process since its start in bytes; 0 if unknown. `process` 0 means the calling process.
+ * (The values of wait4 and getrusage include the process it was spawned from.) Does not allocate; safe in a signal handler. */
 uint64_t taskhost_process_peak_resident(pid_t process);
 
 /* A new set of descriptors to wait for (epoll). */

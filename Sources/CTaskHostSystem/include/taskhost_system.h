@@ -1,6 +1,6 @@
 /*
  * System calls that Swift cannot call by itself, because they are variadic or missing from its Glibc module.
- * Each answers as the call it wraps: -1 and errno on failure.
+ * Each returns what the call it wraps returns: -1 with errno on failure.
  */
 #ifndef TASKHOST_SYSTEM_H
 #define TASKHOST_SYSTEM_H
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Returns freed memory that the allocator keeps to the system (malloc_trim). */
+/* Gives freed memory that the allocator keeps back to the system (malloc_trim). */
 void taskhost_system_trim_memory(void);
 
 /* How late the kernel may wake the calling thread, in nanoseconds (prctl PR_SET_TIMERSLACK; the default is 50,000). */
@@ -30,10 +30,10 @@ int taskhost_system_stack_signal(void);
 /* The path of the object that `address` was loaded from, owned by the dynamic loader; NULL if there is none (dladdr). */
 const char *taskhost_system_object_of(const void *address);
 
-/* A file in memory, close-on-exec, that can be sealed (memfd_create); `name` is for people who look at /proc. Its content is never run. */
+/* A file in memory, close-on-exec, that can be sealed (memfd_create); `name` appears in /proc. Its content is never executed. */
 int taskhost_system_memfd(const char *name);
 
-/* What keeps the content and size of such a file as they are: SEAL, SHRINK, GROW and WRITE of F_ADD_SEALS. */
+/* The seals that fix the content and size of such a file: SEAL, SHRINK, GROW and WRITE of F_ADD_SEALS. */
 #define TASKHOST_SYSTEM_ALL_SEALS 0x000F
 
 /* Adds all of them; fails with EBUSY while the file is mapped writable. */
@@ -42,15 +42,15 @@ int taskhost_system_seal(int descriptor);
 /* The seals the file has (F_GET_SEALS); -1 with EINVAL for a file that cannot have any. */
 int taskhost_system_seals(int descriptor);
 
-/* Two connected sockets of whole messages (AF_UNIX, SOCK_SEQPACKET), close-on-exec, blocking. */
+/* Two connected message sockets (AF_UNIX, SOCK_SEQPACKET), close-on-exec, blocking. */
 int taskhost_system_pair(int descriptors[2]);
 
-/* Sends a message, with a copy of `descriptor` unless that is -1; never raises SIGPIPE. `flags` as sendmsg's. The bytes sent. */
+/* Sends a message, with a copy of `descriptor` unless that is -1; never raises SIGPIPE. `flags`: see sendmsg. The bytes sent. */
 ssize_t taskhost_system_send(int socket, const void *bytes, size_t length, int descriptor, int flags);
 
 /*
- * Receives a message and the one descriptor with it: *descriptor is the caller's then, close-on-exec, and -1 without one. `flags` as
- * recvmsg's. A message larger than `capacity`, or one with more than one descriptor, is thrown away, its descriptors closed: EBADMSG.
+ * Receives a message and its descriptor, close-on-exec and owned by the caller; *descriptor is -1 if there is none. `flags` are those of
+ * recvmsg. Discards a message that is larger than `capacity` or has several descriptors, closes them, and fails with EBADMSG.
  */
 ssize_t taskhost_system_receive(int socket, void *bytes, size_t capacity, int *descriptor, int flags);
 
