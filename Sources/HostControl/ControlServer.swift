@@ -6,16 +6,16 @@ import NIOPosix
 public import ServiceLifecycle
 import Synchronization
 
-/// Offers the control API over HTTP on a Unix socket.
+/// Serves the control API over HTTP on a Unix socket.
 ///
-/// In a service group it belongs before the host, so that it is shut down after it: clients see the host drain, and streams end with it.
+/// In a service group, put it before the host, so that it shuts down after the host: clients see it drain, and streams end with it.
 public struct ControlServer: Service {
-  /// Connections at once. For one more, the one that has kept the host waiting longest is closed.
+  /// Connections at once. At the limit, a new connection replaces the one that has kept the host waiting longest.
   public static let maximumConnections = 512
-  /// How many of them are for the user that the host runs as, and root.
+  /// How many of these are reserved for root and the host's own user.
   public static let reservedConnections = 64
 
-  /// Calls a function whenever the file at a path may have changed, from now on.
+  /// Calls `changed` from now on whenever the file at `path` may have changed.
   public typealias Watch = @Sendable (_ path: String, _ changed: @escaping @Sendable () -> Void) -> Void
 
   private let host: any ControlledHost
@@ -23,13 +23,12 @@ public struct ControlServer: Service {
   private let logger: Logger
   private let watch: Watch
   private let onListening: @Sendable () async -> Void
-  /// How long clients may take.
   var patience = ClientPatience()
 
-  /// A server for `host`.
+  /// Creates a server for `host`.
   ///
   /// - Parameters:
-  ///   - watch: Called once clients can connect, so that a socket whose file is removed comes back.
+  /// - watch: Called once clients can connect, so that a removed socket file can be restored.
   ///   - onListening: Called once clients can connect.
   public init(
     host: any ControlledHost, socket: ControlSocket, logger: Logger,
@@ -42,7 +41,7 @@ public struct ControlServer: Service {
     self.onListening = onListening
   }
 
-  /// Serves until a graceful shutdown or cancellation, and then removes the socket.
+  /// Serves until a graceful shutdown or cancellation, then removes the socket.
   ///
   /// - Throws: ``ControlSocketError`` when the socket cannot be offered.
   public func run() async throws {
@@ -57,7 +56,7 @@ public struct ControlServer: Service {
     if !server.wasOffered, let problem = server.problem { throw problem }
   }
 
-  /// How servers are made: they share what they count and keep.
+  /// Makes servers that share counts and events.
   private func maker(_ quiet: Logger) -> KeptServer.Make {
     let decoder = HTTP1Channel.Configuration.DecoderConfiguration(
       maxHeaderFieldSize: 8192, maxHeaderListSize: 16_384, maxHeaderFieldCount: 100)
@@ -84,13 +83,13 @@ public struct ControlServer: Service {
     }
   }
 
-  /// Runs `server`; once asked to end, answers in progress get a few seconds, then their connections are dropped.
+  /// Runs `server`. Once asked to end, it gives answers in progress a few seconds, then drops their connections.
   private func serve(_ server: KeptServer) async throws {
     let limit = patience.shutdown
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await server.run() }
       group.addTask {
-        // Ends by cancellation when the server ends first.
+        // Ends by cancellation if the server ends first.
         guard (try? await gracefulShutdown()) != nil else { return try await Self.waitForCancellation() }
         try await Task.sleep(for: limit)
       }

@@ -3,18 +3,18 @@ import TaskModel
 
 /// How long a client may keep the host waiting before its connection is closed, so that idle and slow clients do not exhaust the host.
 struct ClientPatience: Sendable {
-  /// Until the first request's head has arrived, and from the first byte of a later one until its head has.
+  /// From connection to the head of the first request, and from the first byte to the head of each later one.
   var head = TimeAmount.seconds(5)
-  /// Without a further request.
+  /// Between requests.
   var idle = TimeAmount.seconds(30)
-  /// Until a request's body has arrived: to begin with, and at most. Between the two, what has arrived gives more time.
+  /// From head to end of a request's body: at first, and at most. Bytes that arrive extend the first limit towards the second.
   var body = (first: TimeAmount.seconds(10), most: TimeAmount.seconds(60))
-  /// How many bytes give a body one more second.
+  /// Bytes that extend a body's limit by one second.
   var bodyBytesPerSecond = 65_536
-  /// Without reading anything of an answer or an event stream that is full.
+  /// While an answer or an event stream is full and the client reads nothing.
   var unread = TimeAmount.seconds(30)
-  /// How long events are held on after the last reader of the stream has gone.
+  /// How long events are kept after the last reader of the stream has left.
   var eventLinger = Duration.seconds(60)
-  /// Until an answer that is being written is read, once the server is asked to end.
+  /// How long clients may read answers in progress once the server is asked to end.
   var shutdown = Duration.seconds(5)
 }

@@ -1,8 +1,8 @@
 import NIOCore
 
-/// Since when, and for how long, the host waits for a client. A value; ``ConnectionHandler`` has the timer.
+/// How long the host has been waiting for a client. The timer is in ``ConnectionHandler``.
 ///
-/// Nothing is counted while the host is the slower one: while it answers, what arrives of further requests has time.
+/// The clock stands still while the host is answering: the client's next bytes have time.
 struct ConnectionClock {
   private enum Arrival {
     case nothing, head
@@ -13,10 +13,10 @@ struct ConnectionClock {
   private var arrival = Arrival.nothing
   /// When ``arrival`` began, or the last answer ended.
   private var since: NIODeadline
-  /// Requests whose head has arrived and whose answer has not been written.
+  /// Requests whose head has arrived and that are not answered yet.
   private var unanswered = 0
   private var hasAsked = false
-  /// Since when the client takes nothing, and the bytes that were left then; nil: it keeps up.
+  /// When the client stopped reading, and how many bytes were left then; nil while it keeps up.
   private var unread: (since: NIODeadline, bytes: Int)?
 
   init(_ patience: ClientPatience, at now: NIODeadline) {
@@ -24,10 +24,10 @@ struct ConnectionClock {
     since = now
   }
 
-  /// When the connection is to be closed as things stand; nil: the host does not wait for the client.
+  /// When to close the connection if nothing changes; nil while the host does not wait for the client.
   var deadline: NIODeadline? { [arrivalDeadline, unread.map { $0.since + patience.unread }].compactMap(\.self).min() }
 
-  /// Since when the host waits for the client; nil: it does not.
+  /// nil while the host does not wait for the client.
   var waitingSince: NIODeadline? { [arrivalDeadline == nil ? nil : since, unread?.since].compactMap(\.self).min() }
 
   private var arrivalDeadline: NIODeadline? {
@@ -40,21 +40,20 @@ struct ConnectionClock {
     }
   }
 
-  /// The host itself was busy for so long that it could not look: the client is given that time, and a second to be looked at.
+  /// The host's own thread was late by `length`: extends the client's time by that and one second.
   mutating func hostWasBusy(_ length: TimeAmount) {
     since = since + length + .seconds(1)
     if let (start, bytes) = unread { unread = (start + length + .seconds(1), bytes) }
   }
 
-  /// Bytes have arrived that are not parsed yet.
+  /// Bytes that are not parsed yet.
   mutating func bytesArrived(at now: NIODeadline) {
     guard case .nothing = arrival else { return }
-    // The first request's time runs since the connection was made.
+    // The time for the first request runs from the connection.
     if hasAsked { since = now }
     arrival = .head
   }
 
-  /// A request's head has arrived as a whole.
   mutating func headArrived(at now: NIODeadline) {
     arrival = .body(received: 0)
     since = now
@@ -62,28 +61,25 @@ struct ConnectionClock {
     hasAsked = true
   }
 
-  /// Part of its body has arrived.
   mutating func bodyArrived(_ bytes: Int) {
     guard case .body(let received) = arrival else { return }
     arrival = .body(received: received + bytes)
   }
 
-  /// A request has arrived as a whole.
   mutating func requestArrived(at now: NIODeadline) {
     arrival = .nothing
     since = now
   }
 
-  /// An answer has been written.
   mutating func answered(at now: NIODeadline) {
     unanswered = max(0, unanswered - 1)
     since = now
   }
 
-  /// The client takes nothing, and so many bytes wait for it; nil: it keeps up again.
+  /// `bytes` wait for a client that does not read; nil once it keeps up again.
   mutating func waitsToBeRead(_ bytes: Int?, at now: NIODeadline) {
     guard let bytes else { return unread = nil }
-    // Fewer than before: it has taken some.
+    // Fewer than before: the client has read some.
     if let unread, bytes >= unread.bytes { return }
     unread = (now, bytes)
   }

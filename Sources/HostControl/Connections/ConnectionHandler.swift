@@ -1,21 +1,21 @@
 import NIOCore
 import NIOHTTP1
 
-/// Counts a connection in the table of all, and closes it when its client keeps the host waiting for too long.
+/// Registers a connection in the ``ConnectionTable``, and closes it when its client keeps the host waiting for too long.
 ///
-/// It stands behind the parser; ``ArrivalHandler`` tells it of bytes before they are parsed. On the connection's event loop only.
+/// It sits behind the parser; ``ArrivalHandler`` reports bytes before they are parsed. Used on the connection's event loop only.
 final class ConnectionHandler: ChannelDuplexHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias InboundOut = HTTPServerRequestPart
   typealias OutboundIn = HTTPServerResponsePart
   typealias OutboundOut = HTTPServerResponsePart
 
-  /// A timer that ends later than that after its time shows that this thread had more to do.
+  /// A timer that fires later than this shows that the thread was busy.
   private static let tolerance = TimeAmount.milliseconds(100)
 
   private let table: ConnectionTable
   private var clock: ConnectionClock
-  /// In the table; nil: not yet, or not any more.
+  /// Its number in the table; nil before it is admitted and after it is removed.
   private var number: Int?
   private var timer: (due: NIODeadline, task: Scheduled<Void>)?
   private var context: ChannelHandlerContext?
@@ -43,7 +43,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
     context.fireChannelInactive()
   }
 
-  /// Bytes have arrived that are not parsed yet.
   func bytesArrived() { change { $0.bytesArrived(at: .now()) } }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -98,7 +97,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     change { $0.waitsToBeRead(bytes, at: .now()) }
   }
 
-  /// Sees to it that the timer ends no later than the deadline. One that ends earlier looks again.
+  /// Ensures that a timer fires no later than the deadline. A timer that fires early checks again.
   private func arm() {
     guard let context, number != nil, let deadline = clock.deadline else { return }
     if let timer, timer.due <= deadline { return }
@@ -110,7 +109,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     let late = timer.map { NIODeadline.now() - $0.due } ?? .zero
     timer = nil
     guard let context else { return }
-    // What has arrived meanwhile has not been read yet.
+    // Bytes that arrived meanwhile have not been read yet.
     if late > Self.tolerance { change { $0.hostWasBusy(late) } }
     if !context.channel.isWritable { noteUnread(context.channel) }
     guard let deadline = clock.deadline, deadline <= .now() else { return arm() }
@@ -118,7 +117,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
   }
 }
 
-/// Puts a connection's handlers where they belong: the server only takes handlers that stand behind its own.
+/// Inserts a connection's handlers at their places: the server adds handlers only behind its own.
 final class ConnectionInstaller: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = Never
 
@@ -133,13 +132,13 @@ final class ConnectionInstaller: ChannelInboundHandler, RemovableChannelHandler 
       try pipeline.addHandler(connection, position: .after(parser))
       try pipeline.addHandler(ArrivalHandler(connection), position: .first)
     } catch {
-      // A connection that nobody watches is none.
+      // A connection without a clock must not stay open.
       context.close(promise: nil)
     }
   }
 }
 
-/// Tells a connection's ``ConnectionHandler`` that bytes have arrived, before they are parsed.
+/// Reports bytes to the connection's ``ConnectionHandler`` before they are parsed.
 private final class ArrivalHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 

@@ -8,7 +8,7 @@ final class ConnectionTable: Sendable {
     let number: Int
     let isOwn: Bool
     let close: @Sendable () -> Void
-    /// Since when the host waits for the client; nil: it does not, and the connection is not closed for another.
+    /// nil while the host does not wait for the client; such a connection is never replaced.
     var waitingSince: NIODeadline?
   }
 
@@ -21,23 +21,20 @@ final class ConnectionTable: Sendable {
   private let reserve: Int
   private let state = Mutex(State())
 
-  /// - Parameters:
-  ///   - maximum: Connections at once.
-  ///   - reserve: How many of them other users never get.
+  /// - Parameter reserve: How many of the `maximum` connections other users never get.
   init(maximum: Int, reserve: Int) {
     self.maximum = maximum
     self.reserve = reserve
   }
 
-  /// How many are open.
   var count: Int { state.withLock { $0.entries.count } }
 
-  /// Admits a new connection; at the limit, the one that has kept the host waiting longest is closed.
+  /// Admits a new connection; at the limit, closes the one that has kept the host waiting longest.
   ///
   /// - Parameters:
-  ///   - isOwn: Whether it is the host's own user's, or root's.
-  ///   - close: Closes it; called at most once, on any thread.
-  /// - Returns: Its number; nil: every other is being answered, and this one must be closed.
+  /// - isOwn: Whether the client is root or the host's own user.
+  /// - close: Closes the connection; called at most once, on any thread.
+  /// - Returns: The connection's number; nil if all others are being answered: then this one must be closed.
   func admit(isOwn: Bool, waitingSince: NIODeadline, close: @escaping @Sendable () -> Void) -> Int? {
     let (number, evicted) = state.withLock { state -> (Int?, Entry?) in
       let others = state.entries.count { !$0.isOwn }
@@ -54,7 +51,7 @@ final class ConnectionTable: Sendable {
     return number
   }
 
-  /// Since when the host waits for the client of connection `number`; nil: it does not.
+  /// `waitingSince` is nil while the host does not wait for the client.
   func note(_ number: Int, waitingSince: NIODeadline?) {
     state.withLock { state in
       guard let index = Self.index(of: number, in: state.entries) else { return }
@@ -62,20 +59,19 @@ final class ConnectionTable: Sendable {
     }
   }
 
-  /// Connection `number` is closed.
   func remove(_ number: Int) {
     state.withLock { state in
       if let index = Self.index(of: number, in: state.entries) { state.entries.remove(at: index) }
     }
   }
 
-  /// A connection of another user can replace only those of other users; one of the host's own user can replace any.
+  /// A connection of another user replaces only those of other users; one of the host's own user or root replaces any.
   private static func longestWaiting(_ entries: [Entry], isOwn: Bool) -> Int? {
     entries.indices.filter { entries[$0].waitingSince != nil && (isOwn || !entries[$0].isOwn) }
       .min { (entries[$0].waitingSince ?? .distantFuture) < (entries[$1].waitingSince ?? .distantFuture) }
   }
 
-  /// Numbers only grow, so the entries are in their order.
+  /// Numbers only grow, so the entries are sorted.
   private static func index(of number: Int, in entries: [Entry]) -> Int? {
     var (low, high) = (0, entries.count)
     while low < high {

@@ -2,22 +2,22 @@ import Glibc
 import HostThreads
 import Synchronization
 
-/// A datagram socket that is bound and does not block, and its file if it has one. Closed with the last reference.
+/// A bound, non-blocking datagram socket, and its file if it has one. Closed with the last reference.
 ///
-/// Not one of NIO's: its datagram channels close themselves at the first datagram of a sender without an address, which is what programs
-/// that only send to a Unix socket are.
+/// Not an NIO socket: NIO's datagram channels close at the first datagram from a sender without an address, and programs that only send to
+/// a Unix socket have none.
 final class BoundSocket: Sendable {
-  /// Its number stays, also when another socket takes its place.
+  /// The number stays the same even if another socket takes its place.
   let descriptor: Int32
   private let description: EventSocket
   private let file: Mutex<OfferedSocket?>
 
-  /// Requested receive buffer in bytes; the kernel grants at most `net.core.rmem_max`.
+  /// Receive buffer requested of the kernel, in bytes; it grants at most `net.core.rmem_max`.
   private static let kernelBytes: Int32 = 1 << 20
-  /// `SO_MEMINFO` of asm-generic/socket.h and linux/sock_diag.h: nine numbers, the last how many datagrams there was no room for.
+  /// `SO_MEMINFO` in asm-generic/socket.h and linux/sock_diag.h: nine numbers; the last counts datagrams dropped for lack of room.
   private static let memoryOption: Int32 = 55
 
-  /// Binds the socket; replaces a stale Unix socket.
+  /// Binds it, replacing a Unix socket that no process owns any more.
   init(_ socket: EventSocket) throws(EventSocketError) {
     description = socket
     do throws(EventSocketError.Problem) {
@@ -41,13 +41,13 @@ final class BoundSocket: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Removes its file, so that no new senders connect.
+  /// Removes its file, so that no new sender can find it.
   func unpublish() { file.withLock { $0 }?.withdraw() }
 
-  /// Restores its file if missing; returns whether the socket must be replaced. Waits while ``renew()`` replaces it.
+  /// Restores its file if it is gone. Returns whether a new socket is needed. Waits while ``renew()`` replaces the socket.
   func look(_ renewal: SocketRenewal) -> Bool { file.withLock { $0.map(renewal.look) ?? false } }
 
-  /// Replaces the socket if it is lost. Its unread datagrams are lost too.
+  /// Binds a new socket in its place if it is lost. Unread datagrams are lost with the old one.
   ///
   /// - Returns: Whether it was lost.
   func renew() throws(EventSocketError) -> Bool {
@@ -63,7 +63,7 @@ final class BoundSocket: Sendable {
           offer.withdraw()
           throw EventSocketError.Problem.system(reason)
         }
-        // Workers are started without any descriptor of the host's: none gets it in between.
+        // No worker inherits it in between: workers start without any of the host's descriptors.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         before.withdraw()
         file = offer
@@ -119,12 +119,12 @@ final class BoundSocket: Sendable {
     }
   }
 
-  /// A socket bound to that address; nil if it cannot be bound, with the reason in `errno`.
+  /// nil with `errno` on failure.
   private static func bound<Address>(_ family: Int32, _ address: Address) -> Int32? {
     let descriptor = socket(family, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
     guard descriptor >= 0 else { return nil }
     var yes: Int32 = 1
-    // Without it [::] would take the IPv4 port too.
+    // Otherwise [::] would take the IPv4 port too.
     if family == AF_INET6 { setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &yes, socklen_t(MemoryLayout<Int32>.size)) }
     let isBound = withUnsafeBytes(of: address) { bytes in
       bytes.baseAddress.map { bind(descriptor, $0.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count)) } == 0
@@ -136,19 +136,19 @@ final class BoundSocket: Sendable {
     return nil
   }
 
-  /// The port of a UDP socket; nil for a Unix socket.
+  /// nil for a Unix socket.
   var port: Int? {
     var address = sockaddr_in6()
     var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
     let isKnown = withUnsafeMutableBytes(of: &address) { bytes in
       bytes.baseAddress.map { getsockname(descriptor, $0.assumingMemoryBound(to: sockaddr.self), &length) } == 0
     }
-    // The port is at the same place in both kinds of address.
+    // The port is at the same place in IPv4 and IPv6 addresses.
     guard isKnown, [AF_INET, AF_INET6].contains(Int32(address.sin6_family)) else { return nil }
     return Int(in_port_t(bigEndian: address.sin6_port))
   }
 
-  /// Datagrams that the kernel had no room for. A sender to a Unix socket waits instead.
+  /// Datagrams dropped for lack of room in the kernel. Senders to a Unix socket wait instead.
   var kernelDrops: UInt64 {
     guard file.withLock({ $0 == nil }) else { return 0 }
     var numbers = [UInt32](repeating: 0, count: 9)

@@ -1,10 +1,8 @@
 import NIOCore
 
-/// Datagrams that wait until the scheduler takes them: bounded, and when it is full the oldest go, so that the latest state of things stays.
+/// Datagrams that wait for the scheduler. When the bounded queue is full, the oldest go, so that the latest state stays.
 struct EventQueue {
-  /// How many may wait.
   static let maximumCount = 1024
-  /// How many bytes may wait.
   static let maximumBytes = 1 << 20
 
   private var waiting = CircularBuffer<[UInt8]>()
@@ -12,7 +10,7 @@ struct EventQueue {
 
   var isEmpty: Bool { waiting.isEmpty }
 
-  /// Adds a datagram of at most ``maximumBytes``; returns how many older ones had to go.
+  /// Adds a datagram of at most ``maximumBytes``; returns how many older ones were dropped.
   mutating func add(_ datagram: [UInt8]) -> Int {
     var dropped = 0
     while waiting.count >= Self.maximumCount || bytes + datagram.count > Self.maximumBytes, next() != nil { dropped += 1 }
@@ -21,7 +19,6 @@ struct EventQueue {
     return dropped
   }
 
-  /// Removes and returns the oldest; nil if the queue is empty.
   mutating func next() -> [UInt8]? {
     guard let datagram = waiting.popFirst() else { return nil }
     bytes -= datagram.count

@@ -1,22 +1,22 @@
-/// A socket on which whatever arrives is an event.
+/// A socket on which every datagram is an event.
 public struct EventSocket: Sendable, Hashable, CustomStringConvertible {
-  /// Where an event socket is.
+  /// The address of an event socket.
   public enum Address: Sendable, Hashable {
-    /// A datagram socket in the file system; its mode says who may send.
+    /// A datagram socket in the file system; its mode controls who may send.
     case unix(ControlSocket)
     /// Datagrams to an IPv4 or IPv6 address of this machine; at port 0 the system chooses.
     case udp(host: String, port: Int)
   }
 
-  /// The longest datagram that is an event, in bytes; longer ones are dropped.
+  /// The longest datagram accepted, in bytes; longer ones are dropped.
   public static let maximumBytes = 32_768
 
-  /// The name of the event that each datagram is.
+  /// The name of the event that each datagram raises.
   public var event: String
-  /// Where it is.
+  /// Its address.
   public var address: Address
 
-  /// A socket as given.
+  /// Creates a socket description.
   public init(event: String, address: Address) {
     self.event = event
     self.address = address

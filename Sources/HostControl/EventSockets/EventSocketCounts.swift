@@ -1,19 +1,19 @@
-/// What became of the datagrams of event sockets that never reached the scheduler.
+/// Datagrams of event sockets that never reached the scheduler, by reason.
 public struct EventSocketCounts: Sendable, Hashable {
-  /// Dropped because more came than could be recorded; those the kernel had no room for are among them where it counts them (UDP).
+  /// More arrived than could be recorded; includes datagrams that the kernel dropped where it counts them (UDP).
   public var overflowed: UInt64 = 0
-  /// Dropped because they were longer than ``EventSocket/maximumBytes``.
+  /// Longer than ``EventSocket/maximumBytes``.
   public var tooLong: UInt64 = 0
-  /// Handed over and not recorded: the store failed, or the host had stopped.
+  /// Passed to the scheduler but not recorded: the store failed, or the host had stopped.
   public var unrecorded: UInt64 = 0
 
-  /// None yet.
+  /// All zero.
   public init() {}
 
-  /// All that were dropped.
+  /// The sum of all reasons.
   public var dropped: UInt64 { overflowed + tooLong + unrecorded }
 
-  /// The sum of both.
+  /// Adds the counts of both.
   public static func + (left: Self, right: Self) -> Self {
     var sum = left
     sum.overflowed += right.overflowed
@@ -22,7 +22,7 @@ public struct EventSocketCounts: Sendable, Hashable {
     return sum
   }
 
-  /// For people, as ends of a sentence that begins with the socket; empty: nothing was dropped.
+  /// For people: ends of a sentence that begins with the socket. Empty if nothing was dropped.
   var sentences: [String] {
     [
       (overflowed, "dropped: more came than can be recorded"),

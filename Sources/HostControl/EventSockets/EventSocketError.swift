@@ -2,15 +2,15 @@
 public struct EventSocketError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong.
   public enum Problem: Error, Sendable, Hashable {
-    /// The socket's directory does not exist.
+    /// The directory for the socket does not exist.
     case noDirectory(String)
     /// The path of a Unix socket cannot be used.
     case path(ControlSocketError.Problem)
-    /// Another process has the port.
+    /// Another process uses the port.
     case portInUse
     /// The address does not belong to this machine.
     case notLocal
-    /// The process lacks the privilege to bind a port below 1024.
+    /// Ports below 1024 need a privilege that the process lacks.
     case notPermitted
     /// Something else, in the system's words.
     case system(String)
@@ -21,7 +21,7 @@ public struct EventSocketError: Error, Sendable, Hashable, CustomStringConvertib
   /// What is wrong.
   public let problem: Problem
 
-  /// What was seen and what to do.
+  /// What happened and what to do.
   public var description: String {
     let key = "events.\(socket.event).listen"
     return "the event socket \(socket) (\(key)): \(reason(key))"

@@ -1,14 +1,14 @@
 import Synchronization
 
-/// The events of one socket on their way to the scheduler: in their order, a few at a time.
+/// Passes the events of one socket to the scheduler in order, a few at a time.
 ///
-/// Datagrams wait in an ``EventQueue`` until the scheduler takes them: a flood costs its own oldest datagrams, but no memory, and the other
-/// sockets keep their turns. Every call may be made on any thread.
+/// Datagrams wait in an ``EventQueue`` until the scheduler takes them. A flood costs its own oldest datagrams, but no memory, and other
+/// sockets keep their turns. Any thread may call.
 final class EventSocketFlow: Sendable {
   private struct State {
     var queue = EventQueue()
     var handedOver = 0
-    /// Whether a thread is handing over: only one does, or the order would be lost.
+    /// Only one thread passes events at a time, which keeps their order.
     var isHandingOver = false
     var sink: EventSockets.Sink?
     var waiting: [CheckedContinuation<Void, Never>] = []
@@ -25,7 +25,7 @@ final class EventSocketFlow: Sendable {
   private let event: String
   private let state = Mutex(State())
 
-  /// The most events of a socket handed over at once; they share a commit.
+  /// Events of a socket that are with the scheduler at once; they share a commit.
   private static let handedOverAtOnce = 32
 
   init(event: String, tally: EventSocketTally) {
@@ -33,7 +33,7 @@ final class EventSocketFlow: Sendable {
     self.tally = tally
   }
 
-  /// Where events go; set before the first one is taken.
+  /// Sets where events go. Call it before the first ``take(_:)``.
   func start(_ sink: @escaping EventSockets.Sink) { state.withLock { $0.sink = sink } }
 
   /// Takes a datagram of at most ``EventSocket/maximumBytes``.
@@ -54,7 +54,7 @@ final class EventSocketFlow: Sendable {
     }
   }
 
-  /// The next one to hand over; nil: whoever adds or records one hands over again.
+  /// The next event to pass on; nil if none may go now: the next datagram or recorded event continues.
   private func next() -> (EventSockets.Sink, [UInt8])? {
     state.withLock { state in
       if state.handedOver < Self.handedOverAtOnce, let sink = state.sink, let datagram = state.queue.next() {
@@ -73,7 +73,7 @@ final class EventSocketFlow: Sendable {
     for waiting in state.withLock({ state in state.isAtRest ? state.takeWaiting() : [] }) { waiting.resume() }
   }
 
-  /// Waits until everything that was taken is recorded, or ``giveUp()`` is called.
+  /// Waits until all datagrams are recorded or ``giveUp()`` is called.
   func rest() async {
     await withCheckedContinuation { continuation in
       let isAtRest = state.withLock { state in
@@ -84,7 +84,7 @@ final class EventSocketFlow: Sendable {
     }
   }
 
-  /// Ends what waits in ``rest()``.
+  /// Ends the wait in ``rest()``.
   func giveUp() {
     for waiting in state.withLock({ $0.takeWaiting() }) { waiting.resume() }
   }

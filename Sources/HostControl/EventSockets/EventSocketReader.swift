@@ -5,9 +5,8 @@ import NIOPosix
 import Synchronization
 import TaskModel
 
-/// Reads the event sockets, on a thread of its own that sleeps until something arrives.
+/// Reads the event sockets on its own thread, which sleeps until something arrives.
 final class EventSocketReader: Sendable {
-  /// A socket, and where its datagrams go.
   struct Source: Sendable {
     let name: String
     let socket: BoundSocket
@@ -17,7 +16,7 @@ final class EventSocketReader: Sendable {
   private let sources: [Source]
   private let log: Logger
   private let pool = NIOThreadPool(numberOfThreads: 1)
-  /// What is written to one end wakes the thread at the other.
+  /// A byte written to `outer` wakes the thread, which polls `inner`.
   private let bell: (inner: Int32, outer: Int32)
   private let failed = Mutex<[String: Failure]>([:])
 
@@ -27,15 +26,15 @@ final class EventSocketReader: Sendable {
     let since: WallTime
   }
 
-  /// The sockets that are no longer read, by the names of their events.
+  /// The sockets that are no longer read, by event name.
   var failures: [String: Failure] { failed.withLock { $0 } }
 
-  /// The most datagrams read from a socket before the others get their turn.
+  /// Datagrams read from one socket before the others get their turns.
   private static let atOnce = 64
-  /// Datagrams that are read of each at the end: more than the kernel keeps for a Unix socket.
+  /// Datagrams read from each socket at the end: more than the kernel holds for a Unix socket.
   private static let atLast = 1024
 
-  /// Nil, and `errno`, if there is no descriptor.
+  /// nil with `errno` if no descriptor is available.
   init?(_ sources: [Source], log: Logger) {
     var ends: [Int32] = [-1, -1]
     guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else { return nil }
@@ -49,7 +48,7 @@ final class EventSocketReader: Sendable {
     close(bell.outer)
   }
 
-  /// Begins to read. Called once.
+  /// Call it once.
   func start() {
     pool.start()
     pool.submit { [self] state in
@@ -57,19 +56,19 @@ final class EventSocketReader: Sendable {
     }
   }
 
-  /// Wakes the thread after a socket was replaced.
+  /// Checks the sockets again after one was replaced.
   func wake() {
     var byte: UInt8 = 0
     _ = send(bell.outer, &byte, 1, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
   }
 
-  /// Whether the bell has rung for the end.
+  /// Whether the bell rang because reading ends.
   private var isOver: Bool {
     var bytes = [UInt8](repeating: 0, count: 64)
     return recv(bell.inner, &bytes, bytes.count, Int32(MSG_DONTWAIT)) == 0
   }
 
-  /// Ends the thread, if it has begun, once it has read what is there; nothing is read afterwards.
+  /// Ends the thread, if it runs, after it has read what is there. Nothing is read afterwards.
   func stop() async {
     _ = shutdown(bell.outer, Int32(SHUT_RDWR))
     try? await pool.shutdownGracefully()
@@ -106,13 +105,13 @@ final class EventSocketReader: Sendable {
     failed.withLock { if $0[source.name] == nil { $0[source.name] = failure } }
   }
 
-  /// Takes what is there; returns the error if the socket can be read no more.
+  /// Reads what is there; returns the error if the socket can no longer be read.
   private func receive(from source: Source, _ buffer: inout [UInt8], atMost limit: Int = atOnce) -> Int32? {
     for _ in 0..<limit {
       let count = buffer.withUnsafeMutableBytes { bytes in
         recv(source.socket.descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT | MSG_TRUNC))
       }
-      // With MSG_TRUNC the kernel returns the datagram's length, not the bytes read.
+      // With MSG_TRUNC the kernel returns the datagram's full length, not the bytes read.
       if count > buffer.count {
         source.flow.tally.add(to: \.tooLong)
       } else if count >= 0 {
@@ -120,7 +119,7 @@ final class EventSocketReader: Sendable {
       } else {
         switch errno {
         case EAGAIN: return nil
-        // The error of an earlier datagram from this address; reading cleared it.
+        // The error of an earlier datagram of this address; reading has cleared it.
         case EINTR, ECONNREFUSED, EHOSTUNREACH, ENETUNREACH: continue
         case let code: return code
         }

@@ -2,7 +2,7 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// Counts what a socket drops, and says so in the log: at once, and then at most once a minute.
+/// Counts dropped datagrams of a socket and logs the counts: at once, then at most once a minute.
 final class EventSocketTally: Sendable {
   private struct State {
     var counts = EventSocketCounts()
@@ -20,10 +20,8 @@ final class EventSocketTally: Sendable {
     self.log = log
   }
 
-  /// What was dropped so far.
   var counts: EventSocketCounts { state.withLock { $0.counts } }
 
-  /// Counts `count` more of a kind.
   func add(_ count: Int = 1, to kind: WritableKeyPath<EventSocketCounts, UInt64>) {
     let sentences = state.withLock { state in
       state.counts[keyPath: kind] += UInt64(count)

@@ -3,14 +3,14 @@ import HostThreads
 public import Logging
 public import TaskModel
 
-/// The event sockets of a host: whatever arrives on one is an event. Idle ones cost nothing, no thread of the host wakes for them.
+/// A host's event sockets: every datagram is an event. Idle sockets wake no thread.
 public final class EventSockets: Sendable {
   /// Takes an event.
   ///
   /// - Parameters:
-  ///   - event: Its name.
-  ///   - payload: The datagram's bytes as they came; nil: it was empty.
-  ///   - recorded: To be called once, on any thread: whether what the event did is durable.
+  /// - event: The event's name.
+  /// - payload: The datagram's bytes unchanged; nil if it is empty.
+  /// - recorded: Call it once, on any thread, with whether the event's effect is durable.
   public typealias Sink = @Sendable (_ event: String, _ payload: [UInt8]?, _ recorded: @escaping @Sendable (Bool) -> Void) -> Void
 
   private struct Opened: Sendable {
@@ -29,11 +29,9 @@ public final class EventSockets: Sendable {
   private let reader: EventSocketReader
   private let log: Logger
 
-  /// How long ``close()`` waits for the scheduler.
   private static let patience = Duration.seconds(5)
 
-  /// Opens all of `sockets`, at least one, or none. Nothing is read from them before ``start(_:)``: what comes meanwhile waits in the
-  /// kernel.
+  /// Opens all `sockets` (at least one) or none. Nothing is read before ``start(_:)``; until then datagrams wait in the kernel.
   public init(_ sockets: [EventSocket], log: Logger) throws(EventSocketError) {
     var opened: [Opened] = []
     do throws(EventSocketError) {
@@ -64,7 +62,7 @@ public final class EventSockets: Sendable {
     }
   }
 
-  /// Brings the files of sockets back that somebody removes from now on.
+  /// Restores socket files that are removed from now on.
   ///
   /// - Parameter watch: Called with each file.
   public func keep(watch: @escaping ControlServer.Watch) {
@@ -87,16 +85,16 @@ public final class EventSockets: Sendable {
     } catch { renewal.fail(error, changed: { self.look(after: socket, renewal) }, retry: { self.renew(socket, renewal) }) }
   }
 
-  /// Takes what has come since they were opened, and what comes from now on. Called once.
+  /// Takes the datagrams that arrived since the sockets were opened, and all later ones. Call it once.
   public func start(_ sink: @escaping Sink) {
     for socket in opened { socket.flow.start(sink) }
     reader.start()
   }
 
-  /// What was dropped so far.
+  /// The datagrams dropped so far.
   public var counts: EventSocketCounts { opened.reduce(EventSocketCounts()) { $0 + $1.counts } }
 
-  /// A problem for each socket that has dropped something or is not read any more.
+  /// One problem for each socket that has dropped datagrams or is no longer read.
   public var problems: [Problem] {
     let failures = reader.failures
     return opened.flatMap { socket in
@@ -120,14 +118,14 @@ public final class EventSockets: Sendable {
     }
   }
 
-  /// The ports of the UDP sockets by the names of their events.
+  /// The ports of the UDP sockets, by event name.
   public var ports: [String: Int] {
     var ports: [String: Int] = [:]
     for socket in opened { ports[socket.description.event] = socket.socket.port }
     return ports
   }
 
-  /// Removes the sockets' files, reads what has come, and waits a few seconds at most until that is recorded. May be called more than once.
+  /// Removes the sockets' files, reads what has arrived, and waits a few seconds for it to be recorded. May be called again.
   public func close() async {
     for socket in opened { socket.socket.unpublish() }
     await reader.stop()

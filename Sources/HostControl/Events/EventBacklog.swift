@@ -1,16 +1,16 @@
 import Synchronization
 import TaskModel
 
-/// Holds a host's newest events for the readers of its stream, however slow they are. Memory is bounded: a number of bytes for all readers
-/// together, and a list for each. A reader that falls behind loses the oldest events and is told how many.
+/// Keeps a host's newest events for the readers of its stream, however slow they are. Memory is bounded: one ring of bytes for all readers,
+/// and a list for each. A reader that falls behind loses the oldest events and learns how many.
 ///
-/// The host makes events only while there are readers, and for a while afterwards, so that a reader whose connection broke can resume.
+/// The host produces events only while there are readers, and for a while afterwards, so that a reader whose connection broke can resume.
 final class EventBacklog: Sendable {
-  /// The most unsent bytes of one reader.
+  /// Bytes of events that one reader may lag behind.
   static let unsentBytes = 1 << 20
-  /// Bytes of events that are held for all readers together.
+  /// Bytes of events kept for all readers together.
   static let heldBytes = 8 << 20
-  /// The most concurrent readers; other connections stay free for short requests.
+  /// Readers at once; the remaining connections stay free for short requests.
   static let maximumReaders = 256
   /// Bytes that a reader takes at once.
   static let portion = 65_536
@@ -29,7 +29,7 @@ final class EventBacklog: Sendable {
     /// Whether the host reports events.
     var isTold = false
     var isOver = false
-    /// Stops the events when the linger time is over; nil while there are readers.
+    /// Ends the reports after ``linger``; nil while there are readers.
     var lingering: Task<Void, Never>?
   }
 
@@ -37,18 +37,15 @@ final class EventBacklog: Sendable {
   private let linger: Duration
   private let interest: @Sendable (HostObserver?) -> Void
 
-  /// Holds nothing yet.
-  ///
   /// - Parameters:
-  ///   - linger: How long events are held on after the last reader has gone.
-  ///   - interest: Called with who is to be told when the backlog wants events, and with nil when it does not any more. It must not call
-  ///     the backlog.
+  /// - linger: How long to keep events after the last reader has left.
+  /// - interest: Called with the observer when the backlog wants events, with nil when it no longer does. It must not call the backlog.
   init(linger: Duration, interest: @escaping @Sendable (HostObserver?) -> Void) {
     self.linger = linger
     self.interest = interest
   }
 
-  /// Adds an event. Returns immediately; any thread.
+  /// Returns at once; any thread.
   func receive(_ event: HostEvent) {
     let held = HeldEvent(event)
     state.withLock { state in
@@ -58,7 +55,7 @@ final class EventBacklog: Sendable {
     }
   }
 
-  /// The host tells nothing any more: each reader gets what it has not been sent, and its end.
+  /// The host reports no more events: readers still get what they have not been sent, then their streams end.
   func finish() {
     state.withLock { state in
       state.isOver = true
@@ -66,15 +63,15 @@ final class EventBacklog: Sendable {
     }
   }
 
-  /// A new reader of what happens from now on, or of what happened since `last`, as far as it is held.
+  /// Adds a reader of all later events, and of those after `last` that are still kept.
   ///
   /// - Parameters:
-  ///   - request: The request whose events are read; nil: all events.
-  ///   - last: The text of the last ``EventID`` that the reader has seen; nil: it is new.
+  /// - request: The request whose events to read; nil reads all events.
+  /// - last: The last ``EventID`` that the reader has seen, as text; nil for a new reader.
   func read(_ request: RequestID?, after last: String?) -> EventReader {
     let (wakes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let number = state.withLock { state -> Int in
-      // As with connections: the oldest gives way. One that still reads comes back with the id that it has seen.
+      // The oldest reader gives way. If it still reads, it comes back with the last id it has seen.
       if state.members.count >= Self.maximumReaders { state.members.removeFirst().wakes.finish() }
       state.lingering?.cancel()
       state.lingering = nil
@@ -89,7 +86,7 @@ final class EventBacklog: Sendable {
       }
       state.nextNumber += 1
       state.members.append(Member(number: state.nextNumber, queue: queue, wakes: continuation))
-      // Events may be waiting already.
+      // Events may be available already.
       continuation.yield()
       if state.isOver { continuation.finish() }
       return state.nextNumber
@@ -97,7 +94,7 @@ final class EventBacklog: Sendable {
     return EventReader(wakes: wakes, number: number, backlog: self)
   }
 
-  /// What the reader `number` is sent next, and the number of the sequence that it is in.
+  /// The next deliveries of reader `number`, and the number of their sequence.
   func take(_ number: Int) -> (deliveries: [UnsentEvents.Delivery], incarnation: UInt64) {
     state.withLock { state in
       guard let index = state.members.firstIndex(where: { $0.number == number }) else { return ([], state.incarnation) }
@@ -105,7 +102,6 @@ final class EventBacklog: Sendable {
     }
   }
 
-  /// Removes the reader `number`.
   func leave(_ number: Int) {
     state.withLock { state in
       state.members.removeAll { $0.number == number }
@@ -117,7 +113,7 @@ final class EventBacklog: Sendable {
     }
   }
 
-  /// Nobody came back: what is held is let go, and the next reader begins another sequence.
+  /// No reader came back: drops the events; the next reader starts a new sequence.
   private func rest() {
     state.withLock { state in
       guard state.members.isEmpty, state.isTold, !Task.isCancelled else { return }

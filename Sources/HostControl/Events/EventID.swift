@@ -1,7 +1,7 @@
-/// Names an event, so that a client can resume the stream after it: the sequence the event is in, and its place there.
+/// The id of an event, with which a client resumes the stream: the event's sequence, and its number there.
 ///
-/// A new sequence begins with the host, and after a time without readers. Its number is random, so an id from an earlier host never
-/// matches.
+/// Each host process starts a new sequence, and so does a time without readers. A sequence's number is random, so an id from an earlier
+/// host process never matches.
 struct EventID: Sendable, Hashable, CustomStringConvertible {
   let incarnation: UInt64
   let sequence: UInt64

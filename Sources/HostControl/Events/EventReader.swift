@@ -1,8 +1,8 @@
 import StrictText
 
-/// A reader of the stream, until the last reference to it goes.
+/// A reader of the stream; it leaves with its last reference.
 final class EventReader: Sendable {
-  /// Yields when there may be something to take; ends with the host.
+  /// Yields when events may be available; ends with the host.
   let wakes: AsyncStream<Void>
   private let number: Int
   private let backlog: EventBacklog
@@ -15,7 +15,7 @@ final class EventReader: Sendable {
 
   deinit { backlog.leave(number) }
 
-  /// The next events as server-sent events, some at once; nil if there are none now.
+  /// The next portion of events as server-sent events; nil if there are none now.
   func take() -> [UInt8]? {
     let (deliveries, incarnation) = backlog.take(number)
     guard !deliveries.isEmpty else { return nil }
@@ -32,7 +32,7 @@ final class EventReader: Sendable {
     return bytes
   }
 
-  /// `{"count": 12, "next": "0f3c…-43"}`; no count where nobody knows it.
+  /// `{"count": 12, "next": "0f3c…-43"}`; without `count` if the number is unknown.
   private static func missed(_ count: UInt64?, next: UInt64, _ incarnation: UInt64) -> [UInt8] {
     let data = JSONWriter.object {
       $0.member("count", count)

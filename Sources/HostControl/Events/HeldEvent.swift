@@ -2,16 +2,15 @@ import StrictText
 import Synchronization
 import TaskModel
 
-/// An event while it is held for readers. Its text is made when the first reader needs it, once for all of them.
+/// An event kept for readers. Its text is made once, when the first reader needs it.
 final class HeldEvent: Sendable {
   private enum Form: Sendable {
     case event(HostEvent)
     case text([UInt8])
   }
 
-  /// The request it is about.
   let request: RequestID
-  /// About how many bytes it takes, held or sent.
+  /// Approximate size in bytes, in memory or as text.
   let bytes: Int
   private let form: Mutex<Form>
 
@@ -22,7 +21,7 @@ final class HeldEvent: Sendable {
       form = Mutex(.event(event))
       return
     }
-    // Not in the text; each line was an event of its own.
+    // Left out of the text; each line was an event of its own.
     record.report.log = []
     form = Mutex(.event(.run(record)))
   }

@@ -1,24 +1,22 @@
 import DequeModule
 import TaskModel
 
-/// What one reader has not been sent yet: the numbers of its events, so many bytes of them. The oldest go first, and are counted.
+/// The events that one reader has not been sent: their numbers, up to a number of bytes of events. The oldest are dropped and counted.
 ///
-/// A reader that came back reads on in the ring itself, at its own pace, until it has what is there: it loses only what the ring loses.
+/// A reader that resumes reads from the ring at its own pace until it has caught up: it loses only what the ring drops.
 struct UnsentEvents {
-  /// What a reader is told next.
   enum Delivery {
-    /// Events that it does not get; nil: nobody knows how many. The next that it can get has the number `next`, or a later one.
+    /// Events lost to this reader; nil if the number is unknown. The next event it can get is `next` or a later one.
     case missed(UInt64?, next: UInt64)
-    /// An event.
     case event(UInt64, HeldEvent)
   }
 
-  /// The only request whose events it wants; nil: it wants all.
+  /// The request whose events the reader wants; nil for all.
   private let request: RequestID?
   private let capacity: Int
   private var waiting: Deque<(number: UInt64, bytes: Int)> = []
   private var bytes = 0
-  /// The number of the ring's event that a resumed reader gets next. nil once it has caught up; from then on `waiting` is in use.
+  /// The number of the next event for a reader that resumes; nil once it has caught up: from then on `waiting` is in use.
   private var place: UInt64?
   private var missed: UInt64 = 0
   private var isMissedUnknown = false
@@ -30,8 +28,7 @@ struct UnsentEvents {
 
   private func wants(_ event: HeldEvent) -> Bool { request == nil || request == event.request }
 
-  /// A reader comes back that knows all events before `number`, or nobody knows what it knows (nil): it gets those that are held since, and
-  /// those to come.
+  /// Resumes at `number`, the first event the reader has not seen; nil or a number from the future: nobody knows what it has seen.
   mutating func resume(at number: UInt64?, in ring: EventRing) {
     guard let number, number <= ring.next else {
       isMissedUnknown = true
@@ -40,9 +37,7 @@ struct UnsentEvents {
     place = number
   }
 
-  /// Adds an event if it is for this reader.
-  ///
-  /// - Returns: Whether it is.
+  /// Adds an event; returns whether the reader wants it.
   mutating func append(_ number: UInt64, _ event: HeldEvent) -> Bool {
     guard wants(event) else { return false }
     guard place == nil else { return true }
@@ -74,13 +69,11 @@ struct UnsentEvents {
     return deliveries
   }
 
-  /// Takes what a reader that came back finds in the ring.
-  ///
-  /// - Returns: Whether it has all of that.
+  /// Reads from the ring for a reader that resumes; returns whether it has caught up.
   private mutating func readOn(in ring: EventRing, limit: Int, _ taken: inout Int, _ deliveries: inout [Delivery]) -> Bool {
     guard var number = place else { return true }
     if number < ring.first {
-      // What is not held any more may have been of other requests.
+      // The dropped events may have been those of other requests.
       if request == nil { missed += ring.first - number } else { isMissedUnknown = true }
       number = ring.first
     }

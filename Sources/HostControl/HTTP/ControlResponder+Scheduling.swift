@@ -5,11 +5,11 @@ import NIOCore
 import StrictText
 import TaskModel
 
-/// Conditions, events, the forecast, and what is done to many requests.
+/// Conditions, events, the forecast, and operations on many requests.
 extension ControlResponder {
-  /// Hours and runs of a forecast if the query does not say.
+  /// Hours and runs of a forecast by default.
   private static let forecastPresets = (hours: 24, limit: 1000)
-  /// Dead letters that one commit looks at if the query names no limit.
+  /// Dead letters that one commit examines by default.
   private static let retryPreset = 1000
 
   /// `DELETE /v1/requests?tag=T&identifier=I`
@@ -22,8 +22,8 @@ extension ControlResponder {
     return one(try await host.cancelAll(tag: tag, identifier: identifier)) { $0.member("cancelled", $1) }
   }
 
-  /// `POST /v1/requests/retry?identifier=I&tag=T&limit=1000&after=ID`: the dead letters that match become pending again. If the answer has
-  /// `next`, there are more: send that as `after`.
+  /// `POST /v1/requests/retry?identifier=I&tag=T&limit=1000&after=ID` makes the matching dead letters pending again. If the answer has
+  /// `next`, there are more: send it as `after`.
   func retryAll(_ query: String?) async throws -> Response {
     let (identifier, tag, after, limit) = try deadLetters(query)
     return one(try await host.retryAll(identifier: identifier, tag: tag, after: after, limit: limit)) { writer, result in
@@ -36,7 +36,7 @@ extension ControlResponder {
     }
   }
 
-  /// `POST /v1/requests/discard`, with the query and the pages of ``retryAll(_:)``: the dead letters that match are discarded.
+  /// `POST /v1/requests/discard` discards the matching dead letters, with the query and the pages of ``retryAll(_:)``.
   func discardAll(_ query: String?) async throws -> Response {
     let (identifier, tag, after, limit) = try deadLetters(query)
     return one(try await host.discardAll(identifier: identifier, tag: tag, after: after, limit: limit)) { writer, result in
@@ -59,13 +59,13 @@ extension ControlResponder {
     return try await one(host.snooze(id, until: SystemClock().wallTime + delay)) { $0.request($1.record, notes: $1.notes) }
   }
 
-  /// `PUT /v1/conditions` with `{"network": "none", …}`; the answer shows all.
+  /// `PUT /v1/conditions` with `{"network": "none", …}`; the answer shows all conditions.
   func overrideConditions(_ request: Request) async throws -> Response {
     let overrides = try await bodies.withBody(of: request) { try SchedulingReader.overrides(in: $0) }
     return try await one(host.overrideConditions(overrides)) { $0.conditions($1) }
   }
 
-  /// `DELETE /v1/conditions?name=…`; without a name all of them.
+  /// `DELETE /v1/conditions?name=…`; without a name, all of them.
   func clearConditions(_ query: String?) async throws -> Response {
     let parameters = try QueryParameters(query, known: ["name"])
     return try await one(host.clearConditions(try parameters.conditions() ?? .all)) { $0.conditions($1) }

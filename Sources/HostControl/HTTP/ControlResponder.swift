@@ -8,14 +8,14 @@ import StrictText
 import Synchronization
 import TaskModel
 
-/// Answers requests by asking the host.
+/// Answers requests to the control API.
 struct ControlResponder: Sendable {
   let host: any ControlledHost
   let bodies: BodyReader
   let events: EventBacklog
   let logger: Logger
 
-  /// The answer; never an error of the host's, only one of the connection.
+  /// Turns the host's errors into answers; throws only errors of the connection.
   func respond(to request: Request) async throws -> Response {
     do {
       let route = try Route.find(method: request.method.rawValue, path: request.uri.path)
@@ -58,7 +58,7 @@ struct ControlResponder: Sendable {
     case .listRuns:
       let wanted = try runQuery(query)
       let found = try await host.runs(wanted)
-      // The live ones come first, and again where their ids belong.
+      // Live runs come first, and once more at the place of their ids.
       let last = found.last { $0.outcome != nil }?.id
       return list("runs", found, next: found.count < wanted.limit ? nil : last?.description) { $0.run($1) }
     case .stream:
@@ -110,7 +110,7 @@ struct ControlResponder: Sendable {
     .json(status) { write(&$0, value) }
   }
 
-  /// - Parameter next: What to send as `after` to get the next page; nil: there is none.
+  /// - Parameter next: What to send as `after` for the next page; nil on the last page.
   private func list<Value>(
     _ name: String, _ values: [Value], next: String? = nil, _ write: (inout JSONWriter, Value) -> Void
   ) -> Response {
@@ -120,7 +120,7 @@ struct ControlResponder: Sendable {
     }
   }
 
-  /// What the client should know that cancelled a request; nil: nothing.
+  /// Notes for the client that cancelled a request; nil if there are none.
   private static func notes(onCancelled record: RequestRecord) -> [String]? {
     guard record.request.isSchedule else { return nil }
     let identifier = record.request.identifier
@@ -130,7 +130,7 @@ struct ControlResponder: Sendable {
     ]
   }
 
-  /// 200 while requests are taken and run, else 503 and why not.
+  /// 200 while the host accepts and runs requests, else 503 and the reason.
   private func health(_ health: HostHealth) -> Response {
     one(health, status: health.isWell ? .ok : .serviceUnavailable) { writer, health in
       writer.member("phase", health.phase.rawValue)
@@ -159,7 +159,6 @@ struct ControlResponder: Sendable {
 
   // MARK: What was asked
 
-  /// What is asked for, and whether only of what needs a person.
   private func requestQuery(_ text: String?) throws -> (RequestQuery, hasProblem: Bool) {
     let parameters = try QueryParameters(text, known: ["identifier", "state", "tag", "problem", "limit", "after"])
     var query = RequestQuery()
@@ -189,19 +188,19 @@ struct ControlResponder: Sendable {
   }
 }
 
-/// Reads a request's body, bounded in size. ``ConnectionClock`` bounds its time.
+/// Reads a request's body within a size limit. ``ConnectionClock`` limits its time.
 final class BodyReader: Sendable {
-  /// Largest body of `POST /v1/requests`: a thousand requests with the largest payload there is, or 10,000 with 6 KiB each.
+  /// Largest body of `POST /v1/requests`: a thousand requests with the largest payload, or 10,000 with 6 KiB each.
   static let submissionBytes = 64 * 1_048_576
   /// Largest body of most other routes.
   static let otherBytes = 65_536
-  /// Bodies in memory at once, all connections together, so that many large submissions cannot exhaust the host.
+  /// Bytes of bodies in memory, over all connections, so that many large submissions cannot exhaust the host.
   private static let bytesInAll = 4 * submissionBytes
 
-  /// How many of these bytes are left.
+  /// How many of these bytes are free.
   private let budget = Mutex(bytesInAll)
 
-  /// Reads the body and hands it to `use`; its memory counts against the budget until `use` returns.
+  /// Reads the body and passes it to `use`; its bytes count against the budget until `use` returns.
   func withBody<Value: Sendable>(
     of request: Request, limit: Int = otherBytes, use: (consuming [UInt8]) async throws -> Value
   ) async throws -> Value {
@@ -222,7 +221,7 @@ final class BodyReader: Sendable {
     return try await use(bytes)
   }
 
-  /// Returns whether the budget has as many bytes; if not, nothing is taken.
+  /// Takes `count` bytes of the budget, or none; returns whether it did.
   private func take(_ count: Int) -> Bool {
     budget.withLock { left in
       guard left >= count else { return false }
@@ -232,27 +231,26 @@ final class BodyReader: Sendable {
   }
 }
 
-/// A refusal that leaves the rest of a body unread, so that its connection serves no further request.
+/// A refusal that leaves part of the body unread; its connection serves no further request.
 struct UnreadBody: Error {
   let refusal: RequestRefusal
 }
 
 extension Response {
-  /// A JSON object, whose members `write` writes.
+  /// An answer with a JSON object; `write` writes its members.
   static func json(_ status: HTTPResponse.Status = .ok, capacity: Int = 256, _ write: (inout JSONWriter) -> Void) -> Response {
     Response(
       status: status, headers: [.contentType: "application/json; charset=utf-8"],
       body: ResponseBody(byteBuffer: ByteBuffer(bytes: JSONWriter.object(reservingCapacity: capacity, write))))
   }
 
-  /// The answer to what the host refuses.
   static func failure(_ refusal: RequestRefusal) -> Response {
     failure(refusal.code.status, code: refusal.code.rawValue, refusal.message, field: refusal.field)
   }
 
   /// `{"error": {"code", "message", "field"}}`
   ///
-  /// - Parameter code: For programs; final once published.
+  /// - Parameter code: For programs; never changed once published.
   static func failure(_ status: HTTPResponse.Status, code: String, _ message: String, field: String? = nil) -> Response {
     .json(status) {
       $0.object("error") {
@@ -281,6 +279,6 @@ extension RequestRefusal.Code {
 }
 
 extension HTTPField.Name {
-  /// - Source: draft-ietf-httpapi-idempotency-key-header; the key is the text as it is sent, quoted or not.
+  /// - Source: draft-ietf-httpapi-idempotency-key-header. The key is the text as sent, quoted or not.
   fileprivate static let idempotencyKey = HTTPField.Name(parsed: "idempotency-key")
 }

@@ -8,12 +8,12 @@ import TaskModel
 struct EventStream: Sendable {
   let host: any ControlledHost
   let backlog: EventBacklog
-  /// The request whose events are sent; nil: all events.
+  /// The request whose events are sent; nil sends all events.
   let request: RequestID?
 
-  /// An answer that goes on until the host, the server or the client ends.
+  /// An answer that lasts until the host, the server or the client ends.
   func response(to request: Request) async -> Response {
-    // Subscribed before the head is written: what happens after the client sees the head is in the stream.
+    // Subscribe before writing the head: whatever happens after the client sees the head is in the stream.
     let reader = backlog.read(
       self.request, after: HTTPField.Name.lastEventID.flatMap { request.headers[$0] }.flatMap { $0.isEmpty ? nil : $0 })
     await host.settle()
@@ -21,11 +21,11 @@ struct EventStream: Sendable {
       try await request.body.consumeWithCancellationOnInboundClose { _ in
         try await writer.write(ByteBuffer(string: ": subscribed\n\n"))
         for await _ in reader.wakes.cancelOnGracefulShutdown() {
-          // Waits here while the client does not read; what happens meanwhile waits in the backlog.
+          // The write waits while the client does not read; meanwhile events stay in the backlog.
           while let bytes = reader.take() { try await writer.write(ByteBuffer(bytes: bytes)) }
         }
         try Task.checkCancellation()
-        // The host has ended, or is about to: what it told before is still sent.
+        // The host has ended or is about to: send its last events.
         while let bytes = reader.take() { try await writer.write(ByteBuffer(bytes: bytes)) }
       }
       try await writer.finish(nil)
@@ -36,6 +36,6 @@ struct EventStream: Sendable {
 }
 
 extension HTTPField.Name {
-  /// The id of the last event that the client has seen. An empty one, of a client that has seen none, is as if it were not there.
+  /// The last event that the client has seen. An empty id, from a client that has seen none, counts as absent.
   fileprivate static let lastEventID = HTTPField.Name(parsed: "last-event-id")
 }

@@ -1,9 +1,8 @@
 import StrictText
 import TaskModel
 
-/// A host and its plugins.
+/// The host, its plugins and its problems.
 extension JSONWriter {
-  /// A plugin file.
   mutating func plugin(_ plugin: PluginStatus) {
     member("file", plugin.file)
     member("standing", plugin.health.rawValue)
@@ -43,7 +42,6 @@ extension JSONWriter {
     }
   }
 
-  /// A host.
   mutating func status(_ status: HostStatus) {
     member("version", status.version)
     member("process_id", status.processID)
@@ -74,7 +72,6 @@ extension JSONWriter {
     member("sandbox", status.sandbox)
   }
 
-  /// The answer to `GET /v1/problems`.
   mutating func problems(_ problems: [Problem]) {
     member("needs_action", problems.contains(where: \.needsAction))
     array("problems", problems) { $0.problem($1) }
@@ -89,7 +86,7 @@ extension JSONWriter {
     moment("since", problem.since)
   }
 
-  /// What a schedule did last: never, or how its last run ended.
+  /// What a schedule last did: nothing yet, or how its last run ended.
   private mutating func activity(_ activity: TaskActivity) {
     let schedule = activity.schedule
     member("identifier", schedule.identifier.rawValue)
@@ -109,7 +106,7 @@ extension JSONWriter {
     if let next = activity.nextStart { momentOrNull("next_start", next) }
   }
 
-  /// What was held against a plugin that has been released.
+  /// What was recorded against a plugin before its release.
   mutating func release(_ identifier: TaskIdentifier, _ health: PluginHealth) {
     member("identifier", identifier.rawValue)
     member("strikes", health.failures)

@@ -2,10 +2,10 @@ import CalendarTime
 import StrictText
 import TaskModel
 
-/// The one place that names the members of answers. A function named after a thing writes its members; who calls it begins and ends the
-/// object. Durations are `_ms`; moments are `_unix_ms` and, beside it, RFC 3339.
+/// The only place that names the members of answers. A function named after a thing writes its members; the caller begins and ends the
+/// object. Durations end in `_ms`. Moments are in RFC 3339, with milliseconds in `_unix_ms` beside them.
 extension JSONWriter {
-  /// A moment as `name` and `name_unix_ms`; nothing when it is nil.
+  /// Writes a moment as `name` and `name_unix_ms`, or nothing if it is nil.
   mutating func moment(_ name: String, _ time: WallTime?) {
     guard let time else { return }
     if let moment = RFC3339.Moment(time) {
@@ -16,7 +16,7 @@ extension JSONWriter {
     value(time.unixMilliseconds)
   }
 
-  /// A moment as `name` and `name_unix_ms`; both null where there will never be one, or nobody knows when.
+  /// Writes a moment as `name` and `name_unix_ms`; both are null if the moment is unknown or will never come.
   mutating func momentOrNull(_ name: String, _ time: WallTime?) {
     guard let time, time < .distantFuture else {
       nullMember(name)
@@ -26,13 +26,13 @@ extension JSONWriter {
     moment(name, time)
   }
 
-  /// Bytes of others: `name` as it is where it is JSON, else `name_base64`; nothing when empty.
+  /// Writes bytes of clients and plugins: as `name` if they are JSON, else as `name_base64`; nothing if empty.
   ///
-  /// JSON with line breaks goes as base64 where `singleLine` is asked for: an event's data would not keep them byte for byte.
+  /// With `singleLine`, JSON with line breaks goes as base64: an event's data would not keep them byte for byte.
   mutating func bytes(_ name: String, _ bytes: [UInt8], singleLine: Bool = false) {
     guard !bytes.isEmpty else { return }
     let isBroken = singleLine && bytes.contains { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
-    // A value that is too deep for readers of the answer as a whole goes as base64 too.
+    // JSON too deep for readers of the whole answer goes as base64 too.
     if !isBroken, JSONReader.isValid(bytes, depth: 100) {
       self.name(name)
       raw(bytes)
@@ -41,7 +41,7 @@ extension JSONWriter {
     }
   }
 
-  /// A run, without its log.
+  /// Without its log.
   mutating func run(_ record: RunRecord, singleLine: Bool = false) {
     let report = record.report
     member("id", record.id.description)
@@ -65,7 +65,6 @@ extension JSONWriter {
     bytes("output", report.output, singleLine: singleLine)
   }
 
-  /// A member with a run's progress.
   mutating func progress(_ progress: RunProgress) {
     object("progress") {
       $0.member("completed", progress.completed)
@@ -73,7 +72,6 @@ extension JSONWriter {
     }
   }
 
-  /// A line of a run's log.
   mutating func logLine(_ line: LogLine) {
     moment("time", line.time)
     member("level", line.level.rawValue)

@@ -1,9 +1,8 @@
 import StrictText
 import TaskModel
 
-/// Requests, and the answers to their submission. What was submitted has the names it was submitted with.
+/// Requests, and the answers to their submission. Members keep the names they were submitted with.
 extension JSONWriter {
-  /// A submission's answer.
   mutating func submission(_ submission: Submission) {
     member("id", submission.id.description)
     member("disposition", submission.disposition.rawValue)
@@ -21,9 +20,9 @@ extension JSONWriter {
     member("clock", effective.clock.rawValue)
   }
 
-  /// A request. A claimed one is shown as pending.
+  /// Shows a claimed request as pending.
   ///
-  /// - Parameter notes: What is told beside it; nil: nothing is ever told here.
+  /// - Parameter notes: Notes for the client; nil leaves the member out.
   mutating func request(_ record: RequestRecord, singleLine: Bool = false, notes: [String]? = nil) {
     let request = record.request
     member("id", record.id.description)
@@ -45,7 +44,7 @@ extension JSONWriter {
     if let notes { member("notes", notes) }
   }
 
-  /// What the host knows of a request besides what was submitted.
+  /// The request's state in the host, beside what was submitted.
   private mutating func progress(of record: RequestRecord) {
     moment("occurrence", record.occurrence)
     moment("submitted", record.submitted)

@@ -1,9 +1,9 @@
 import StrictText
 import TaskModel
 
-/// Why something does not run, what the machine is like, and what would come.
+/// Explanations, conditions, events and forecasts.
 extension JSONWriter {
-  /// Why a request is not running: `gates` in sentences, `details` with all there is to each.
+  /// Why a request is not running: `gates` as sentences, `details` with all that is known of each gate.
   mutating func explanation(_ explanation: RequestExplanation) {
     member("id", explanation.id.description)
     member("gates", explanation.gates.map(\.sentence))
@@ -23,7 +23,6 @@ extension JSONWriter {
     member("remedy", gate.remedy)
   }
 
-  /// What is known of every condition.
   mutating func conditions(_ report: ConditionReport) {
     array("conditions", report.states) { writer, state in
       writer.member("name", state.condition.names.joined(separator: ","))
@@ -37,7 +36,6 @@ extension JSONWriter {
     }
   }
 
-  /// What an event did.
   mutating func receipt(_ receipt: EventReceipt) {
     member("event", receipt.event)
     member("woken", receipt.woken)
@@ -46,7 +44,6 @@ extension JSONWriter {
     member("waiting", receipt.waiting)
   }
 
-  /// What would run.
   mutating func forecast(_ forecast: Forecast) {
     moment("from", forecast.from)
     moment("to", forecast.to)

@@ -2,16 +2,16 @@ import CalendarTime
 import StrictText
 import TaskModel
 
-/// The query of a URL; a name that the route does not know is an error.
+/// The query of a URL. Names unknown to the route are errors.
 struct QueryParameters {
-  /// The most that a listing shows.
+  /// Largest `limit` of a listing.
   static let maximumLimit = 10_000
-  /// The longest forecast: a year.
+  /// Longest forecast: a year.
   static let maximumHours = 366 * 24
 
   private var items: [(name: String, value: String)] = []
 
-  /// Reads `a=b&c=d`; only the names in `known` may occur.
+  /// Reads `a=b&c=d`; only names in `known` may occur.
   init(_ query: String?, known: [String]) throws(RequestRefusal) {
     for part in (query ?? "").split(separator: "&") {
       let halves = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -24,17 +24,16 @@ struct QueryParameters {
     }
   }
 
-  /// All values of a parameter that may be repeated.
+  /// All values of a repeatable parameter.
   func all(_ name: String) -> [String] { items.filter { $0.name == name }.map(\.value) }
 
-  /// The value of a parameter that comes once or not at all.
+  /// The value of a parameter that may occur once.
   func one(_ name: String) throws(RequestRefusal) -> String? {
     let values = all(name)
     guard values.count < 2 else { throw RequestRefusal(.invalid, "\(name) comes \(values.count) times: send it once", field: name) }
     return values.first
   }
 
-  /// `identifier`.
   func identifier() throws(RequestRefusal) -> TaskIdentifier? {
     guard let text = try one("identifier") else { return nil }
     do {
@@ -44,7 +43,7 @@ struct QueryParameters {
     }
   }
 
-  /// The id of a request or of a run; `kind` says which.
+  /// The id of a request or a run, as `kind` says.
   func id<Kind>(_ name: String, ofA kind: String) throws(RequestRefusal) -> RecordID<Kind>? {
     guard let text = try one(name) else { return nil }
     guard let id = RecordID<Kind>(text) else {
@@ -53,7 +52,7 @@ struct QueryParameters {
     return id
   }
 
-  /// A moment in the form of RFC 3339.
+  /// A moment in RFC 3339.
   func moment(_ name: String) throws(RequestRefusal) -> WallTime? {
     guard let text = try one(name) else { return nil }
     guard let time = RFC3339.parse(text) else {
@@ -63,7 +62,7 @@ struct QueryParameters {
     return time
   }
 
-  /// `true` or `false`; false when it is not there.
+  /// `true` or `false`; false if absent.
   func flag(_ name: String) throws(RequestRefusal) -> Bool {
     switch try one(name) {
     case nil, "false": return false
@@ -72,10 +71,10 @@ struct QueryParameters {
     }
   }
 
-  /// `outcome`, repeated.
+  /// `outcome`, repeatable.
   func outcomes() throws(RequestRefusal) -> [RunOutcome] { try named("outcome", RunOutcome.allCases) }
 
-  /// `state`, repeated; asking for pending includes claimed, which is shown as pending.
+  /// `state`, repeatable. Pending includes claimed, which is shown as pending.
   func states() throws(RequestRefusal) -> [RequestState] {
     try named("state", RequestState.allCases.filter { $0 != .claimed }).flatMap { $0 == .pending ? [.pending, .claimed] : [$0] }
   }
@@ -88,10 +87,10 @@ struct QueryParameters {
     }
   }
 
-  /// `limit`; `preset` when it is not there.
+  /// `limit`, or `preset` if absent.
   func limit(preset: Int) throws(RequestRefusal) -> Int { try number("limit", atMost: Self.maximumLimit, preset: preset) }
 
-  /// `hours`; `preset` when it is not there.
+  /// `hours`, or `preset` if absent.
   func hours(preset: Int) throws(RequestRefusal) -> Int { try number("hours", atMost: Self.maximumHours, ", a year", preset: preset) }
 
   private func number(_ name: String, atMost most: Int, _ note: String = "", preset: Int) throws(RequestRefusal) -> Int {
@@ -102,7 +101,7 @@ struct QueryParameters {
     return number
   }
 
-  /// `name`, repeated: the conditions with these names; nil: none is named.
+  /// `name`, repeatable; nil if absent.
   func conditions() throws(RequestRefusal) -> Conditions? {
     var conditions: Conditions?
     for name in all("name") { conditions = (conditions ?? []).union(try Conditions(known: name, field: "name")) }
@@ -130,7 +129,6 @@ struct QueryParameters {
 }
 
 extension Conditions {
-  /// The condition with that name.
   init(known name: String, field: @autoclosure () -> String) throws(RequestRefusal) {
     guard let condition = Conditions(name: name) else {
       let hint = NearestName.hint(for: name, among: Conditions.named.map(\.name))

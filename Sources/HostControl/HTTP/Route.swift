@@ -1,7 +1,7 @@
 import HTTPTypes
 import TaskModel
 
-/// What a method and a path ask for.
+/// What a method and path ask for.
 enum Route: Hashable {
   case submit
   case listRequests
@@ -24,7 +24,7 @@ enum Route: Hashable {
   case conditions
   case overrideConditions
   case clearConditions
-  /// The event's name as the path has it, percent-encoded.
+  /// The event's name, percent-encoded as in the path.
   case notify(String)
   case forecast
   case status
@@ -32,12 +32,12 @@ enum Route: Hashable {
   case shutdown
   case stream
   case health
-  /// In the design, not in this version.
+  /// Designed, but not part of this version.
   case later(String)
   /// The path answers only these methods.
   case otherMethods([String])
 
-  /// Whether it takes parameters behind the path; others refuse all.
+  /// Whether the route takes query parameters; others refuse all.
   var readsQuery: Bool {
     switch self {
     case .listRequests, .listRuns, .stream, .cancelAll, .retryAll, .discardAll, .clearConditions, .forecast, .otherMethods: true
@@ -45,7 +45,6 @@ enum Route: Hashable {
     }
   }
 
-  /// The route of `method` and `path`.
   static func find(method: String, path: String) throws(RequestRefusal) -> Route {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(String.init)
     let methods = try methods(of: parts, path: path)
@@ -54,7 +53,7 @@ enum Route: Hashable {
 
   private typealias Entry = (method: String, route: Route)
 
-  /// What a path offers.
+  /// The methods and routes of a path.
   private static func methods(of parts: [String], path: String) throws(RequestRefusal) -> [Entry] {
     switch parts.count {
     case 2 where parts[0] == "v1": if let entries = collection(parts[1]) { return entries }

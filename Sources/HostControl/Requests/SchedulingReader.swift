@@ -3,9 +3,9 @@ import TaskModel
 
 /// Reads the bodies of the routes about conditions, events and snoozing.
 enum SchedulingReader {
-  /// Largest body of an event: the largest payload there is as base64, and what is around it.
+  /// Largest body of an event: the largest payload as base64, and the object around it.
   static let eventBytes = 131_072
-  /// What an override may say, and what it means.
+  /// The values of an override, and whether the condition then holds.
   private static let truths: [(text: String, holds: Bool)] = [
     ("none", false), ("any", true), ("held", true), ("false", false), ("true", true),
   ]

@@ -1,14 +1,14 @@
 import StrictText
 import TaskModel
 
-/// A field's value, as a member has it.
+/// Reads fields from members.
 extension SubmissionReader {
-  /// How many missed occurrences `all` runs where `missed_limit` does not say.
+  /// Missed occurrences that `all` runs if `missed_limit` is absent.
   private static let presetMissedLimit = 10
-  /// How far apart `all` runs them where `missed_spread_ms` does not say.
+  /// How far apart `all` runs them if `missed_spread_ms` is absent.
   private static let presetMissedSpread = Duration.seconds(60)
 
-  /// Reads a field; `node` is the request, which has the fields that say more about it.
+  /// Reads a field. `node` is the whole request, with the fields that modify this one.
   func read(_ field: RequestField, _ value: JSONNode, of node: JSONNode, into request: inout TaskRequest) throws(RequestRefusal) {
     switch field {
     case .identifier: break
@@ -25,7 +25,7 @@ extension SubmissionReader {
     case .everyEvent: if try truth(value, field) { request.repetition = RepeatRule(.event) }
     case .event: request.event = EventTrigger(try text(value, field), debounce: try debounce(node))
     case .watch: request.event = EventTrigger(EventTrigger.filePrefix + (try text(value, field)), debounce: try debounce(node))
-    // Read with the fields that they say more about.
+    // Read with the fields that they modify.
     case .debounce, .timeZone, .daylightGap, .daylightRepeat, .missed, .missedLimit, .missedSpread: break
     case .flex: request.gates.flex = try milliseconds(value, field)
     case .priority: request.priority = Int(clamping: try integer(value, field))
@@ -140,7 +140,7 @@ extension SubmissionReader {
     return Dependency(predecessor, onFailure: onFailure)
   }
 
-  /// An id, or `@INDEX`: an earlier request of the same array, so a circle cannot be written.
+  /// An id, or `@INDEX`: an earlier request of the same array, which rules out cycles.
   private func predecessor(_ node: JSONNode, part: String) throws(RequestRefusal) -> Dependency.Predecessor {
     let text = try text(node, .after, part: part)
     let shown = String(text.prefix(80)).escapingControlCharacters
@@ -159,7 +159,7 @@ extension SubmissionReader {
     return .position(position)
   }
 
-  /// What is left out is taken from ``RetryPolicy``'s own defaults.
+  /// Absent members take ``RetryPolicy``'s defaults.
   private func retry(_ node: JSONNode) throws(RequestRefusal) -> RetryPolicy {
     guard case .object(let members) = node.value else { throw RequestField.retry.refusal("must be an object, this is \(node.kind)") }
     var policy = RetryPolicy()

@@ -2,7 +2,7 @@ import CalendarTime
 import StrictText
 import TaskModel
 
-/// Values as members have them.
+/// Reads values from members.
 extension SubmissionReader {
   func text(_ node: JSONNode, _ field: RequestField, part: @autoclosure () -> String = "") throws(RequestRefusal) -> String {
     guard let text = node.string else { throw field.refusal("must be a string, this is \(node.kind)", part: part()) }
@@ -45,7 +45,7 @@ extension SubmissionReader {
     return strings
   }
 
-  /// A moment as RFC 3339, or as milliseconds since 1970.
+  /// A moment in RFC 3339, or in milliseconds since 1970.
   func moment(_ value: JSONNode, _ field: RequestField) throws(RequestRefusal) -> WallTime {
     guard field != .earliestBeginUnix, field != .deadlineUnix else { return WallTime(unixMilliseconds: try integer(value, field)) }
     let text = try text(value, field)

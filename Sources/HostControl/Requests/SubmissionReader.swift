@@ -2,30 +2,30 @@ import CalendarTime
 import StrictText
 import TaskModel
 
-/// Turns the body of `POST /v1/requests` into requests. The host's rules are the host's to check.
+/// Turns the body of `POST /v1/requests` into requests. The host checks its own rules.
 struct SubmissionReader {
-  /// Requests of one array.
+  /// Most requests in one array.
   static let maximumRequests = 10_000
 
-  /// The text that the values are in.
+  /// The text that holds the values.
   let bytes: [UInt8]
-  /// What `delay_ms` counts from.
+  /// The start of `delay_ms`.
   var now = WallTime(unixMilliseconds: 0)
-  /// The zone of a `cron` that names none.
+  /// The zone of a `cron` without one.
   var hostTimeZone: () -> String = { HostTimeZone.name }
-  /// Where in the array the present request is; nil: it is alone.
+  /// The index of this request in the array; nil outside an array.
   private(set) var index: Int?
-  /// The identifier of the request before it in the array, which is checked: arrays are mostly of one.
+  /// The checked identifier of the previous request in the array: most arrays use only one.
   private var known: TaskIdentifier?
 
   init(bytes: [UInt8]) { self.bytes = bytes }
 
-  /// Reads the one request, or the array of them, in `bytes`.
+  /// Reads one request or an array of requests.
   ///
   /// - Parameters:
-  ///   - now: What `delay_ms` counts from.
-  ///   - idempotencyKey: The header `Idempotency-Key`, which stands for the member of a single request.
-  ///   - hostTimeZone: The zone of a `cron` that names none; the machine's unless a test sets another.
+  /// - now: The start of `delay_ms`.
+  /// - idempotencyKey: The header `Idempotency-Key`, which replaces the member of a single request.
+  /// - hostTimeZone: The zone of a `cron` without one; the machine's, except in tests.
   static func read(
     _ bytes: [UInt8], now: WallTime, idempotencyKey: String? = nil, hostTimeZone: @escaping () -> String = { HostTimeZone.name }
   ) throws(RequestRefusal) -> (requests: [TaskRequest], isArray: Bool) {
@@ -54,7 +54,6 @@ struct SubmissionReader {
     return (requests, true)
   }
 
-  /// Reads any JSON body.
   static func parse(_ bytes: [UInt8], opaque: [String] = []) throws(RequestRefusal) -> JSONNode {
     do {
       return try JSONReader.read(bytes, limits: JSONLimits(opaqueMembers: opaque))
@@ -63,9 +62,9 @@ struct SubmissionReader {
     }
   }
 
-  /// The fields that the members of an object are, which has no others than those known and none that do not go together.
+  /// The fields of an object's members. Throws if a member is unknown or two exclude each other.
   ///
-  /// - Parameter known: The fields that it may have; nil: all.
+  /// - Parameter known: The fields that the object may have; nil for all.
   static func fields(of members: [JSONMember], among known: [RequestField]? = nil) throws(RequestRefusal) -> [RequestField] {
     var fields: [RequestField] = []
     fields.reserveCapacity(members.count)
@@ -77,7 +76,7 @@ struct SubmissionReader {
       if field == .everyEvent, member.node.bool == false { isEveryEvent = false }
       fields.append(field)
     }
-    // One that is false says nothing.
+    // `false` is the same as absent.
     let said = isEveryEvent ? fields : fields.filter { $0 != .everyEvent }
     if let (field, sentence) = RequestField.misfit(among: said, name: \.rawValue) {
       throw RequestRefusal(.invalid, sentence, field: field)
@@ -85,7 +84,7 @@ struct SubmissionReader {
     return fields
   }
 
-  /// - Parameter parent: What leads to the object that has the member.
+  /// - Parameter parent: The path of the object with the member.
   static func unknown(_ name: String, of parent: String = "", among known: [String]) -> RequestRefusal {
     RequestRefusal(
       .invalid, "\(parent)\(name): there is no such member\(NearestName.hint(for: name, among: known))", field: parent + name)
@@ -109,7 +108,7 @@ struct SubmissionReader {
     return request
   }
 
-  /// The header stands for the member; where both are there they must agree.
+  /// If both the header and the member are there, they must agree.
   private static func apply(_ header: String, to request: inout TaskRequest) throws(RequestRefusal) {
     try RequestField.idempotencyKey.check(key: header)
     guard request.idempotencyKey == nil || request.idempotencyKey == header else {
@@ -120,6 +119,5 @@ struct SubmissionReader {
 }
 
 extension JSONNode {
-  /// The member with the name of that field.
   subscript(field: RequestField) -> JSONNode? { self[field.rawValue] }
 }

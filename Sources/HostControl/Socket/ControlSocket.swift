@@ -1,23 +1,23 @@
-/// Where the control socket is, and who may use it.
+/// The path of the control socket, and who may use it.
 public struct ControlSocket: Sendable, Hashable {
-  /// Bytes of a Unix socket's path (108 in `sockaddr_un`, one for the final 0).
+  /// Longest path of a Unix socket in bytes (`sockaddr_un` holds 108, with the final 0).
   public static let maximumPathBytes = 107
 
   /// Its path.
   public var path: String
   /// Its permission bits.
   public var mode: UInt32
-  /// The group that owns it; nil or empty: the process's.
+  /// Its group; nil or empty for the process's own.
   public var group: String?
 
-  /// A socket at `path`, for its owner alone unless `mode` says more.
+  /// Creates a description; the default mode admits only the owner.
   public init(path: String, mode: UInt32 = 0o600, group: String? = nil) {
     self.path = path
     self.mode = mode
     self.group = group.flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// Throws what would keep a host from offering it: a path that is too long, a live host, a file that is no socket.
+  /// Throws what would prevent a host from offering the socket: a path too long, a live host, a file that is not a socket.
   public func check() throws(ControlSocketError) {
     guard path.utf8.count <= Self.maximumPathBytes else {
       throw ControlSocketError(path: path, problem: .pathTooLong(path.utf8.count))

@@ -2,17 +2,17 @@
 public struct ControlSocketError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong.
   public enum Problem: Sendable, Hashable {
-    /// The path has that many bytes; 107 fit into an address.
+    /// The path is longer than 107 bytes; its length.
     case pathTooLong(Int)
-    /// Another process answers there.
+    /// Another process answers on the socket.
     case inUse
-    /// The path holds a file that is not a socket.
+    /// The path holds something other than a socket.
     case notASocket
-    /// The host's socket was removed, and something else is in its place.
+    /// The host's socket was removed, and something else took its place.
     case replaced
-    /// There is no group with that name.
+    /// The group does not exist.
     case noSuchGroup(String)
-    /// A system call failed: what was tried, and the system's words.
+    /// A system call failed: the attempted action, and the system's message.
     case system(doing: String, String)
   }
 
@@ -21,7 +21,7 @@ public struct ControlSocketError: Error, Sendable, Hashable, CustomStringConvert
   /// What is wrong.
   public let problem: Problem
 
-  /// What was seen and what to do.
+  /// What happened and what to do.
   public var description: String {
     switch problem {
     case .pathTooLong(let count):

@@ -2,10 +2,10 @@ import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// Keeps a server at a socket's path.
+/// Keeps a server available at a socket's path.
 ///
-/// A socket file that is removed comes back. If its directory is removed, the socket is lost with it: a new server takes over as soon as the
-/// directory exists again. Clients of the old server still get their answers.
+/// A removed socket file is restored. If its directory is removed, the socket is lost: a new server takes over as soon as the directory
+/// exists again. The old server still answers its clients.
 final class KeptServer: Sendable {
   /// Makes a server that listens at `path` and then calls `listening`; if that returns false, the server ends.
   typealias Make = @Sendable (_ path: String, _ listening: @escaping @Sendable () -> Bool) throws -> any Service
@@ -42,12 +42,12 @@ final class KeptServer: Sendable {
 
   private var current: OfferedServer { present.withLock { $0 } }
 
-  /// Whether clients were ever able to connect.
+  /// Whether clients could ever connect.
   var wasOffered: Bool { first.isOffered }
   /// Why they could not; nil if the socket is not the reason.
   var problem: ControlSocketError? { first.offer.problem }
 
-  /// Serves until a graceful shutdown, and then removes the socket.
+  /// Serves until a graceful shutdown, then removes the socket.
   func run() async throws {
     defer { current.offer.withdraw() }
     try await withThrowingTaskGroup(of: Void.self) { servers in
@@ -61,7 +61,7 @@ final class KeptServer: Sendable {
   }
 
   private func serve(_ server: OfferedServer) async throws {
-    // A server that was replaced may end.
+    // A replaced server may end.
     defer { if current === server { lost.finish() } }
     try await server.run(try make(server.bindPath) { self.publish(server) }, logger)
   }
@@ -76,7 +76,7 @@ final class KeptServer: Sendable {
     isReplacing.withLock { $0 = false }
     if before === server {
       watch(socket.path) { self.look() }
-      // The file may have been removed before it was watched.
+      // The file may have been removed before the watch began.
       look()
     } else {
       before.retire()
@@ -86,16 +86,16 @@ final class KeptServer: Sendable {
     return true
   }
 
-  /// The file at the path, or its directory, may have changed.
+  /// Called when the file at the path, or its directory, may have changed.
   private func look() {
-    // The new server may be at the path already: its socket is looked at once it has taken over.
+    // The new server may be at the path already; its socket is checked after it has taken over.
     guard !isReplacing.withLock({ $0 }) else { return }
     if renewal.look(at: current.offer) { lost.yield() }
   }
 
   // MARK: A directory that is gone
 
-  /// The server that takes over; nil if none is needed, or none can be made yet.
+  /// The server that takes over; nil if none is needed or none can be made yet.
   private func renewed() -> OfferedServer? {
     guard current.offer.isLost, !isReplacing.withLock({ $0 }) else { return nil }
     do throws(ControlSocketError) {

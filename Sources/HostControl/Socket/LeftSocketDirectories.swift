@@ -1,19 +1,19 @@
 import Glibc
 import HostThreads
 
-/// The ``PrivateSocketDirectory`` directories that killed hosts have left beside a socket.
+/// ``PrivateSocketDirectory`` directories that killed hosts left beside a socket.
 ///
-/// One is removed only if it is certainly abandoned: it has the name and the mode of such a directory, belongs to this user, is not locked,
-/// and contains only sockets with the known names, on which nobody answers. An empty directory stays: another host may be launching with it.
+/// A directory is removed only if it is certainly abandoned: it has the right name and mode, belongs to this user, is not locked, and
+/// contains only sockets with the known names on which nobody answers. An empty one stays: another host may be launching with it.
 enum LeftSocketDirectories {
   /// The most directories that one launch examines.
   private static let most = 256
   private static let prefix = ".taskhost-"
   private static let suffixCount = 6
 
-  /// Removes those in `parent`. Failures are ignored.
+  /// Removes those in `parent`; ignores failures.
   ///
-  /// - Parameter names: The names of sockets in such a directory; the first is always there.
+  /// - Parameter names: The names of the sockets in such a directory; the first always exists.
   static func remove(in parent: String, names: [String]) {
     let found = (try? DirectoryNames.list(at: parent)) ?? []
     for name in found.filter(isPrivate).prefix(most) { remove(parent + "/" + name, names) }

@@ -2,7 +2,7 @@ import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// A server at a socket of its own, which is offered at a path.
+/// A server with its own socket, which is offered at a path.
 final class OfferedServer: Sendable {
   private struct State {
     var isOffered = false
@@ -10,27 +10,27 @@ final class OfferedServer: Sendable {
   }
 
   let offer: OfferedSocket
-  /// Where it will listen.
+  /// Where the server must listen.
   let bindPath: String
   private let state = Mutex(State())
 
-  /// The socket is bound in `directory` by whoever listens.
+  /// The server binds the socket in `directory`.
   init(_ directory: PrivateSocketDirectory) {
     offer = OfferedSocket(directory)
     bindPath = directory.bindPath
   }
 
-  /// Whether it is at its path, or was.
+  /// Whether the socket is or was at its path.
   var isOffered: Bool { state.withLock { $0.isOffered } }
 
-  /// It listens: moves the socket to its path. Returns whether it is there.
+  /// Moves the listening socket to its path; returns whether it is there.
   func publish() -> Bool {
     let isOffered = offer.publish()
     state.withLock { $0.isOffered = isOffered }
     return isOffered
   }
 
-  /// Serves until a graceful shutdown, or until it is retired and the answers in progress are sent.
+  /// Serves until a graceful shutdown, or until it is retired and has sent its answers.
   func run(_ server: any Service, _ logger: Logger) async throws {
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(
@@ -39,7 +39,7 @@ final class OfferedServer: Sendable {
     try await group.run()
   }
 
-  /// Another one has its place. Returns at once.
+  /// Another server has taken over. Returns at once.
   func retire() {
     offer.withdraw()
     guard let group = state.withLock({ $0.group }) else { return }

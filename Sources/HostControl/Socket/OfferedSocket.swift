@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// A socket that stays at its path until it is withdrawn, even if somebody removes its file.
+/// A socket that stays at its path until withdrawn, even if somebody removes its file.
 final class OfferedSocket: Sendable {
   private struct State {
     var published: PublishedSocket?
@@ -12,13 +12,13 @@ final class OfferedSocket: Sendable {
   private let directory: PrivateSocketDirectory
   private let state = Mutex(State())
 
-  /// What is bound in `directory` is not offered yet.
+  /// The socket in `directory` is not offered before ``publish()``.
   init(_ directory: PrivateSocketDirectory) { self.directory = directory }
 
-  /// Why it could not be offered or brought back; nil if it could.
+  /// Why the socket could not be offered or restored; nil if it could.
   var problem: ControlSocketError? { state.withLock { $0.problem } }
 
-  /// Whether its file is gone and cannot be brought back, with nothing else in its place.
+  /// Whether the file is gone and cannot be restored, and nothing else is in its place.
   var isLost: Bool {
     state.withLock { state in
       guard !state.isWithdrawn, let published = state.published, let problem = state.problem else { return false }
@@ -26,7 +26,7 @@ final class OfferedSocket: Sendable {
     }
   }
 
-  /// Moves it to its path. Returns whether it is there; if not, ``problem`` says why.
+  /// Moves the socket to its path; returns whether it is there. If not, ``problem`` says why.
   func publish() -> Bool {
     state.withLock { state in
       do throws(ControlSocketError) { state.published = try directory.publish() } catch { state.problem = error }
@@ -34,10 +34,10 @@ final class OfferedSocket: Sendable {
     }
   }
 
-  /// Restores its file if it is gone.
+  /// Restores the file if it is gone.
   ///
-  /// - Returns: Whether it had to be brought back, and was.
-  /// - Throws: If it is gone and cannot be brought back; the same is not thrown twice in a row.
+  /// - Returns: Whether it restored the file.
+  /// - Throws: If the file cannot be restored; never the same error twice in a row.
   func look() throws(ControlSocketError) -> Bool {
     try state.withLock { state throws(ControlSocketError) in
       guard !state.isWithdrawn, let published = state.published else { return false }
@@ -57,7 +57,7 @@ final class OfferedSocket: Sendable {
     }
   }
 
-  /// Removes its file permanently.
+  /// Removes the file for good.
   func withdraw() {
     state.withLock { state in
       state.isWithdrawn = true
@@ -67,22 +67,19 @@ final class OfferedSocket: Sendable {
   }
 }
 
-/// A control socket at its place.
+/// A socket at its path.
 struct PublishedSocket: Sendable {
-  /// Its path.
   let path: String
-  /// The device its inode is on.
   let device: UInt64
-  /// Its inode.
   let inode: UInt64
 
-  /// Whether it is still there, and not another file in its place.
+  /// Whether the path still leads to this inode.
   var isThere: Bool {
     var info = stat()
     return lstat(path, &info) == 0 && UInt64(info.st_dev) == device && UInt64(info.st_ino) == inode
   }
 
-  /// Removes it, unless another socket has taken its place meanwhile.
+  /// Removes it unless something else has taken its place.
   func remove() {
     if isThere { unlink(path) }
   }

@@ -1,19 +1,19 @@
 import Glibc
 import HostThreads
 
-/// A directory beside the control socket, mode 0700, in which the socket is made: nobody can connect before its mode is set.
+/// A directory beside the control socket, mode 0700, in which the socket is created, so that nobody can connect before its mode is set.
 ///
-/// NIO binds and listens in one step, and a process with threads cannot use its umask for this. So the socket is bound in here, gets its
-/// mode and owner, and is then moved to its path, which also replaces a stale socket atomically. A second link stays in the directory, so
-/// that a socket that somebody removes from its path can come back.
+/// NIO binds and listens in one step, and the umask of a process with threads is no help. So the socket is bound in here, gets its mode and
+/// owner, and is then moved to its path, which also replaces a stale socket atomically. A second link stays in the directory, from which a
+/// removed socket can be restored.
 final class PrivateSocketDirectory: Sendable {
   private let socket: ControlSocket
   private let path: String
   private let descriptor: Int32
-  /// Its names in here: the one that stays, and the one that is moved to the path.
+  /// The socket's names in here: the link that stays, and the link that is moved to the path.
   private static let (kept, moved) = ("s", "p")
 
-  /// Makes the directory beside `socket`'s path, and removes those that killed hosts have left there.
+  /// Creates the directory beside `socket`'s path, and removes those that killed hosts left there.
   init(for socket: ControlSocket) throws(ControlSocketError) {
     self.socket = socket
     let parent = socket.path.lastIndex(of: "/").map { String(socket.path[...$0]) } ?? "./"
@@ -29,7 +29,7 @@ final class PrivateSocketDirectory: Sendable {
       rmdir(path)
       throw error
     }
-    // The lock tells it from one that a killed host has left.
+    // The lock distinguishes it from a directory that a killed host left.
     _ = flock(descriptor, LOCK_EX | LOCK_NB)
   }
 
@@ -38,7 +38,7 @@ final class PrivateSocketDirectory: Sendable {
     close(descriptor)
   }
 
-  /// Removes the directory with its content: the socket can no longer be restored.
+  /// Removes the directory and its content; the socket can no longer be restored.
   func remove() {
     for name in [Self.kept, Self.moved] { unlinkat(descriptor, name, 0) }
     rmdir(path)
@@ -48,14 +48,12 @@ final class PrivateSocketDirectory: Sendable {
     ControlSocketError(path: socket.path, problem: .system(doing: doing, "\(ErrorNumber.last)"))
   }
 
-  /// Where to bind: short whatever the directory's own path is.
+  /// Where to bind; short however long the directory's own path is.
   var bindPath: String { "/proc/self/fd/\(descriptor)/\(Self.kept)" }
 
-  /// Gives the bound socket its mode and owner and moves it to its path.
-  ///
-  /// - Returns: What is needed to remove it later.
+  /// Sets the bound socket's mode and owner, and moves it to its path.
   func publish() throws(ControlSocketError) -> PublishedSocket {
-    // The socket in a directory that only this process knows: following links is no danger, and fchmodat knows no other way.
+    // Only this process knows the socket's directory, so following links is safe; fchmodat cannot do otherwise.
     guard fchmodat(descriptor, Self.kept, mode_t(socket.mode), 0) == 0 else { throw Self.failure(socket, "set the mode of") }
     if let group = socket.group {
       guard fchownat(descriptor, Self.kept, uid_t.max, try Self.groupID(group, for: socket), AT_SYMLINK_NOFOLLOW) == 0 else {
@@ -64,7 +62,7 @@ final class PrivateSocketDirectory: Sendable {
     }
     var info = stat()
     guard fstatat(descriptor, Self.kept, &info, AT_SYMLINK_NOFOLLOW) == 0 else { throw Self.failure(socket, "look at") }
-    // A file system without hard links has the socket at its path only; then it cannot come back.
+    // Without hard links in the file system, the socket is at its path only and cannot be restored.
     let source = linkat(descriptor, Self.kept, descriptor, Self.moved, 0) == 0 ? Self.moved : Self.kept
     guard renameat(descriptor, source, AT_FDCWD, socket.path) == 0 else { throw Self.failure(socket, "move") }
     return PublishedSocket(path: socket.path, device: UInt64(info.st_dev), inode: UInt64(info.st_ino))

@@ -1,23 +1,23 @@
 import Glibc
 import HostThreads
 
-/// Looks at what is at a socket's path.
+/// Finds out what is at a socket's path.
 public enum SocketFile {
-  /// What is there.
+  /// What is at the path.
   public enum State: Sendable, Hashable {
     /// Nothing.
     case absent
-    /// A stale socket: no process answers.
+    /// A socket on which nobody answers: its process is gone.
     case stale
-    /// A live socket of any type.
+    /// A socket of any kind on which somebody answers.
     case live
-    /// No socket.
+    /// Not a socket.
     case other
-    /// Unknown; the system's error text.
+    /// Unknown; the system's message.
     case unknown(String)
   }
 
-  /// What is at `path`. A live socket sees a connection that is closed at once, one for datagrams sees nothing.
+  /// Checks `path`. A live stream socket sees a connection that closes at once; a datagram socket sees nothing.
   public static func state(of path: String) -> State {
     var info = stat()
     guard lstat(path, &info) == 0 else { return errno == ENOENT ? .absent : .unknown("\(ErrorNumber.last)") }
@@ -28,7 +28,7 @@ public enum SocketFile {
     guard connects(descriptor, to: path) else {
       switch errno {
       case ECONNREFUSED: return .stale
-      // A queue that is full, and a socket that is bound but takes datagrams, not connections.
+      // The queue is full, or the socket takes datagrams, not connections.
       case EAGAIN, EPROTOTYPE: return .live
       case ENOENT: return .absent
       default: return .unknown("\(ErrorNumber.last)")
@@ -37,9 +37,9 @@ public enum SocketFile {
     return .live
   }
 
-  /// A connection to the socket, which waits for room in its queue at most so many seconds. Blocks; the kernel wakes it.
+  /// Connects to the socket, waiting up to `seconds` for room in its queue. Blocks; the kernel wakes it.
   ///
-  /// - Returns: The descriptor, whose sends wait no longer either; -1 and `errno` if there is none.
+  /// - Returns: The descriptor, whose sends wait up to `seconds` as well; -1 with `errno` on failure.
   public static func connection(to path: String, within seconds: Int) -> Int32 {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return -1 }

@@ -2,13 +2,12 @@ import Logging
 import Synchronization
 import TaskModel
 
-/// Keeps an offered socket where clients find it: brings its file back, and says when another socket must take its place.
+/// Keeps an offered socket where clients find it: restores its file, and decides when a new socket must replace it.
 ///
-/// A socket whose directory was removed is made again whenever the directory may have changed, and a few times by itself: a directory that
-/// was made again may be given to this process a moment later.
+/// After its directory was removed, a socket is created again whenever the directory may have changed, and a few times by itself: a new
+/// directory may be given to this process a moment after it appears.
 final class SocketRenewal: Sendable {
-  /// How many failures in a row are followed by another try, and how long after the first of them, in milliseconds; each pause is twice
-  /// the one before.
+  /// How many failures in a row lead to another try, and the first pause in milliseconds; each pause is twice the one before.
   private static let (mostFailures, firstPause) = (8, 250)
 
   private let path: String
@@ -20,8 +19,8 @@ final class SocketRenewal: Sendable {
   private let isWatched = Mutex(false)
 
   /// - Parameters:
-  ///   - path: The socket's.
-  ///   - name: The socket in a sentence: "the control socket".
+  /// - path: The socket's path.
+  /// - name: The socket as the start of a message: "the control socket".
   init(of path: String, name: String, watch: @escaping ControlServer.Watch, log: Logger) {
     directory = path.lastIndex(of: "/").flatMap { $0 == path.startIndex ? nil : String(path[..<$0]) }
     self.path = path
@@ -30,14 +29,14 @@ final class SocketRenewal: Sendable {
     self.log = log
   }
 
-  /// The socket's file, or its directory, may have changed: brings the file back if it is gone.
+  /// Called when the socket's file or directory may have changed; restores the file if it is gone.
   ///
-  /// - Returns: Whether it is gone for good, so that another socket must take its place.
+  /// - Returns: Whether the file is gone for good, so that a new socket is needed.
   func look(at offer: OfferedSocket) -> Bool {
     do throws(ControlSocketError) {
       if try offer.look() { log.warning("\(name)'s file was removed; it is there again", metadata: ["path": "\(path)"]) }
     } catch {
-      // Another socket takes the place of one that cannot be brought back.
+      // A socket that cannot be restored is replaced.
       if error.problem == .replaced { log.error("\(name)'s file was removed: \(error)") }
     }
     guard offer.isLost else { return false }
@@ -45,19 +44,19 @@ final class SocketRenewal: Sendable {
     return true
   }
 
-  /// Resets the number of tries after a change.
+  /// Allows as many tries as at first.
   func begin() { failures.withLock { $0 = 0 } }
 
-  /// Records that a new socket replaced the lost one.
+  /// A new socket has replaced the lost one.
   func succeed() {
     log.warning("\(name) was removed with its directory; it is there again", metadata: ["path": "\(path)"])
   }
 
-  /// Records that no replacement socket could be made.
+  /// No new socket could be created.
   ///
   /// - Parameters:
   ///   - changed: Called when the directory may have changed.
-  ///   - retry: Called some time later, on a thread of its own, unless it was tried often.
+  /// - retry: Called after a pause, on a thread of its own, unless too many tries have failed.
   func fail(_ error: any Error, changed: @escaping @Sendable () -> Void, retry: @escaping @Sendable () -> Void) {
     let count = failures.withLock { failures in
       failures += 1
