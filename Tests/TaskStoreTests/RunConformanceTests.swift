@@ -166,8 +166,8 @@ import Testing
       record.ended = at
       return record
     }
-    // 3 was cancelled before it ever ran, before the first run that is left began, but not long ago.
-    try store.add(ended(1, .ms(100)), ended(2, .ms(1100)), ended(3, .ms(1020)), .sample(4, origin: store.origin))
+    // 3 was cancelled before it ever ran, before the first run that is left began, and just at the horizon.
+    try store.add(ended(1, .ms(100)), ended(2, .ms(1100)), ended(3, .ms(1000)), .sample(4, origin: store.origin))
     try store.commit { transaction in
       try transaction.append(run(11, of: 1, store, ended: .ms(100)))
       try transaction.append(run(12, of: 2, store, ended: .ms(1100)))
