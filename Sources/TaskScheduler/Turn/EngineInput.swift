@@ -1,25 +1,25 @@
 import TaskModel
 
-/// What arrived for a turn of the engine.
+/// An input to a turn of the engine.
 enum EngineInput {
-  /// A change to the store that somebody waits for.
+  /// A change to the store, with its completion.
   case write(Write)
   /// A run ended.
   case ended(RunID, RunEnding, RunReport)
-  /// A run that waited in its launcher's queue, or whose begin counts, began then.
+  /// A run began at that time: it had waited in its launcher's queue, or its begin counts.
   case began(RunID, WallTime)
-  /// A run does not begin: its launcher gave it back, or the scheduler held it for too long.
+  /// A run will not begin: its launcher gave it back, or the scheduler held it too long.
   case withdrawn(RunID)
 }
 
-/// A change to the store with who waits for it.
+/// A change to the store, with its completion.
 struct Write {
-  /// Does the change; what it returns is called once it is durable.
+  /// Makes the change; returns what to call once it is durable.
   let perform: (SchedulerCore, any StoreTransaction, WallTime) throws -> () -> Void
-  /// Called if the change is refused, or cannot be committed.
+  /// Called if the change is refused or cannot be committed.
   let fail: (RequestRefusal) -> Void
 
-  /// Does `body`; `completion` is called once that is durable, or refused.
+  /// Runs `body`; calls `completion` once that is durable, or refused.
   init<Value>(
     _ completion: @escaping (Result<Value, RequestRefusal>) -> Void,
     _ body: @escaping (SchedulerCore, any StoreTransaction, WallTime) throws -> Value
@@ -32,9 +32,9 @@ struct Write {
   }
 }
 
-/// A change that waits until its requests, which are handed out ahead, are back.
+/// A change that waits until its requests, handed out ahead, are back.
 struct ParkedWrite {
   let write: Write
-  /// Nil: all requests.
+  /// Nil means all requests.
   let identifier: TaskIdentifier?
 }

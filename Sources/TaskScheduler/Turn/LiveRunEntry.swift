@@ -6,7 +6,7 @@ public struct LiveRunEntry: Sendable, Hashable {
   public let run: RunID
   /// Its request.
   public let request: RequestID
-  /// Whose handler.
+  /// The handler's identifier.
   public let identifier: TaskIdentifier
   /// 1 for a request's first run.
   public let attempt: Int
@@ -14,13 +14,13 @@ public struct LiveRunEntry: Sendable, Hashable {
   public internal(set) var started: WallTime
   /// Whether the request has occurrences to come.
   let isRepeating: Bool
-  /// What had to be so for it to begin.
+  /// The constraints under which it began.
   let gates: RunConstraints
-  /// Whether it was launched past closed gates: what did not hold then does not stop it.
+  /// Whether it was launched past unmet constraints: those do not stop it.
   var isSimulated = false
-  /// Why it was asked to stop by a change to its request; that decides its outcome whatever the handler returns.
+  /// Why a change to its request asked it to stop. That decides its outcome, whatever the handler returns.
   var stopRequested: StopReason?
 
-  /// The run as a record that has no end yet.
+  /// The run as a record without an end.
   public var record: RunRecord { RunRecord(id: run, request: request, identifier: identifier, attempt: attempt, started: started) }
 }

@@ -3,11 +3,9 @@ import HostThreads
 import Synchronization
 public import TaskModel
 
-/// Takes what is sent to the scheduling engine, on any thread, and drives the engine on a thread of its own, which is also the one that writes
-/// to the store.
+/// Queues commands for the scheduling engine, from any thread, and starts the thread that runs the engine and writes to the store.
 ///
-/// It is made first and knows nobody: launchers, plugins' services and the machine's monitor get it when they are made, and it gets the
-/// launcher when it starts.
+/// The host makes it first and passes it to launchers, plugins' services and the machine's monitor. It gets the launcher when it starts.
 public final class Scheduler: @unchecked Sendable {  // reason: the engine belongs to the thread, the rest is touched with `monitor` held
   let store: any RequestStore
   let clock: any HostClock
@@ -18,29 +16,29 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
   private let liveRuns = Atomic(0)
   private let hasStarted = Atomic(false)
 
-  /// How many runs are live; a moment old.
+  /// The number of live runs as of the last turn.
   public var liveRunCount: Int { liveRuns.load(ordering: .relaxed) }
 
   private let monitor = Monitor()
   // With `monitor` held.
   private var commands: [Command] = []
-  /// Whether one of them is for the thread to look at now.
+  /// Whether a command needs the thread now.
   private var isCalled = false
-  /// Whether begins are: they are the answers to what was asked, or a rate counts them.
+  /// Whether begins wake the thread: a change waits for them, or a rate counts them.
   private var awaitsBegins = false
   private var isOver = false
   private var isServing = false
   private var hasEnded = false
-  /// Held while something is looked at after the thread has ended.
+  /// Held while a command is handled after the thread has ended.
   private let afterwards = Monitor()
 
-  /// After so long without a turn, the store gives back what it keeps to be fast. Set before the start.
+  /// How long without a turn until the store releases its caches. Set before the start.
   var rest = Duration.seconds(30)
 
-  /// A scheduler that takes commands; it carries them out once it has started.
+  /// A scheduler that queues commands until it starts.
   ///
-  /// - Parameter unrecorded: Told of each run whose end comes after the thread has ended, or could not be recorded until then: the next
-  ///   host counts it as lost. On any thread.
+  /// - Parameter unrecorded: Called for each run whose end arrived after the thread ended or could not be recorded before: the next host
+  ///   counts it as lost. On any thread.
   public init(
     policy: SchedulingPolicy, store: any RequestStore, clock: any HostClock, unrecorded: @escaping @Sendable (RunID) -> Void = { _ in }
   ) throws(StoreError) {
@@ -56,14 +54,14 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
   ///
   /// - Parameters:
   ///   - launcher: Runs the handlers.
-  ///   - contracts: The handlers there are.
+  ///   - contracts: The registered handlers.
   ///   - schedules: The requests that the configuration asks for.
-  ///   - changes: What plugins asked for while they launched, to be carried out in this order.
+  ///   - changes: What plugins asked for while they launched, in this order.
   ///   - rejection: Why a submission's payload is refused, or nil. Called on the scheduler's thread; returns promptly.
   ///   - crashed: The runs that took the previous host process along, with the signal and the stack, as its crash memory names them. They
   ///     end `crashed`, and count against their plugins.
-  ///   - begun: The runs that had begun of those that the previous host process had handed out ahead, as its crash memory names them.
-  ///   - clocks: What the wall clock and the boot clock are to each other now; nil: that is not known, and delays follow the wall clock.
+  ///   - begun: Those of the runs handed out ahead by the previous host process that had begun, from its crash memory.
+  ///   - clocks: The present offset between wall clock and boot clock; if nil, delays follow the wall clock.
   ///   - observe: See ``Notice``.
   /// - Returns: How many other runs were lost with the previous host process, and the launch submissions that were refused.
   public func start(
@@ -91,7 +89,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
     return (opening.lost, opening.refused)
   }
 
-  /// Ends the thread and waits until it has ended; drain first. What was sent and not begun, and what is sent from then on, is refused.
+  /// Ends the thread and waits for it; drain first. Refuses every command that has not begun, and every later one.
   public func stop() {
     monitor.locked {
       isOver = true
@@ -102,7 +100,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
 
   // MARK: Sent from other threads, see Scheduler+Requests and Scheduler+World
 
-  /// What a launcher tells. What it tells before the start is nothing of the scheduler's: it concerns plugins that are not registered yet.
+  /// Receives a launcher's event. Events before the start are ignored: they concern plugins that are not registered yet.
   public func receive(_ event: LauncherEvent) {
     guard hasStarted.load(ordering: .acquiring) else { return }
     switch event {
@@ -124,7 +122,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
     }
   }
 
-  /// Sends something to the thread.
+  /// Queues a command.
   func send(_ command: Command) {
     monitor.lock()
     guard !hasEnded else {
@@ -140,7 +138,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
     monitor.unlock()
   }
 
-  /// The thread has ended: nobody waits for ever. On the sender's thread, or on the scheduler's last legs.
+  /// Refuses a command after the thread has ended. On the sender's thread, or on the scheduler's thread as it ends.
   private func refuse(_ command: Command) {
     switch command {
     case .input(.write(let write)): write.fail(Self.hasStopped)
@@ -156,14 +154,14 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
 
   // MARK: For the thread
 
-  /// Waits for commands, or until `wakeAt`. Nil: it is over.
+  /// Waits for commands, or until `wakeAt`. Nil once the scheduler stops.
   ///
   /// - Parameter awaitsBegins: Whether begins wake the thread.
   func nextBatch(by wakeAt: MonotonicTime, awaitsBegins: Bool) -> [Command]? {
     monitor.lock()
     defer { monitor.unlock() }
     self.awaitsBegins = awaitsBegins
-    // What came before begins were waited for.
+    // These arrived before the thread waited for begins.
     if awaitsBegins, !commands.isEmpty { isCalled = true }
     while !isCalled, !isOver, wakeAt > clock.monotonicTime {
       if !monitor.wait(until: wakeAt) { break }
@@ -174,13 +172,13 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
     return commands
   }
 
-  /// So many runs are live now.
+  /// Sets the number of live runs.
   func noteLive(_ count: Int) { liveRuns.store(count, ordering: .relaxed) }
 
-  /// Whether nothing has been sent that the thread has not taken.
+  /// Whether the thread has taken every command.
   var isIdle: Bool { monitor.locked { commands.isEmpty } }
 
-  /// The runs whose crash or forced end has been sent and not taken.
+  /// The runs whose crash or forced end is queued.
   var failuresToCome: [RunID] {
     monitor.locked {
       commands.compactMap { command in

@@ -2,7 +2,7 @@ import Failpoints
 import TaskModel
 
 extension SchedulerCore {
-  /// A run ended: its outcome goes into the history, and its request becomes what the table of transitions says.
+  /// Ends a run: records its outcome in the history, and changes its request as the table of transitions says.
   func end(_ run: RunID, _ ending: RunEnding, _ report: RunReport, _ transaction: any StoreTransaction, now: WallTime) throws {
     begin(run, endedAs: ending, report, now: now)
     guard let entry = live[run] else { return }
@@ -40,7 +40,7 @@ extension SchedulerCore {
     if limits.quotas[entry.identifier] != nil { turn.unmeasured.append(entry) }
   }
 
-  /// A run whose request has no place for its outcome: only its slot is given back.
+  /// Frees the slot of a run whose request no longer takes its outcome.
   func abandon(_ run: RunID, now: WallTime) {
     if let claim = forget(run, now: now) { turn.released.append(claim) }
     guard let entry = live.removeValue(forKey: run) else { return }
@@ -50,14 +50,14 @@ extension SchedulerCore {
     turn.ended.append(entry)
   }
 
-  /// The general way, for every ending. Also for runs of a host that is gone.
+  /// The general way, for every ending, also of a previous host's runs.
   func conclude(
     _ record: RequestRecord, run: RunID, ending: RunEnding, report: RunReport, _ transaction: any StoreTransaction, now: WallTime
   ) throws {
     var record = record
     let outcome = ending.stopped(by: record.stopRequested).outcome
     let policy = record.request.retry ?? policy.retry(of: record.request.identifier)
-    // A person has started a continued task and sees that it took too long: it is not begun again behind their back.
+    // A person started a continued task and sees that it took too long: it does not begin again behind their back.
     let isFinal = outcome == .expired && handlers[record.request.identifier]?.contract.kind == .continued
     let guards = RequestGuards(
       attemptsLeft: record.attempt < policy.attempts && !isFinal, lossesLeft: record.losses.adding(saturating: 1) < Limits.lossesInARow,
@@ -89,7 +89,7 @@ extension SchedulerCore {
     } else {
       countEnded(identifier)
     }
-    // Who watches learns of the run's end before the request's next state.
+    // Observers see the run's end before the request's next state.
     note(history)
     note(record)
     if record.state.isFinal {
@@ -97,18 +97,18 @@ extension SchedulerCore {
     }
   }
 
-  /// A request waits for its time, in memory too.
+  /// Notes in memory that a request waits for its time.
   func becamePending(_ record: RequestRecord) {
     handlers[record.request.identifier]?.becamePending(record)
     if !record.isRelaxed, let deadline = record.request.deadline { nextDeadline.note(deadline) }
   }
 
-  /// One live request less.
+  /// Counts one live request less.
   func countEnded(_ identifier: TaskIdentifier) {
     countLive(identifier, by: -1)
   }
 
-  /// How far a handler may put its next run off.
+  /// The longest delay that a handler may ask for.
   private static let longestWait = Duration.seconds(366 * 86_400)
 
   private func due(
@@ -132,7 +132,7 @@ extension RunEnding {
   /// SUCCESS or NOOP of a run that nobody asked to stop.
   var isPlainSuccess: Bool { self == .returned(.success, stop: nil) || self == .returned(.noop, stop: nil) }
 
-  /// The ending when its request was cancelled or replaced meanwhile, whether the handler had learnt of it or not.
+  /// The ending if its request was cancelled or replaced meanwhile, whether or not the handler knew.
   func stopped(by reason: StopReason?) -> RunEnding {
     guard let reason else { return self }
     switch self {

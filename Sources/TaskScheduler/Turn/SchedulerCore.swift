@@ -1,71 +1,71 @@
 import Failpoints
 import TaskModel
 
-/// Decides what runs when. It has no thread, no clock and no I/O of its own: each step works on a transaction and a time it is given, so
-/// a day of scheduling is tested in milliseconds.
+/// Decides what runs when. It has no thread, no clock and no I/O: each step gets a transaction and a time, so a test runs a day of
+/// scheduling in milliseconds.
 ///
-/// What it keeps in memory speeds up its decisions and can be thrown away; the store is the truth.
+/// Its memory only speeds up decisions and can be thrown away; the store is the truth.
 final class SchedulerCore {
   let policy: SchedulingPolicy
   var handlers: [TaskIdentifier: HandlerState] = [:]
   /// The runs that have begun.
   var live: [RunID: LiveRunEntry] = [:]
-  /// Those of them whose requests are recorded as claimed still.
+  /// Those whose requests are still recorded as claimed.
   var unrecorded: Set<RunID> = []
-  /// What is handed out ahead of its begin. Changed by `keep` and `forget`, but for whether it is asked back.
+  /// Runs handed out ahead of their begin. Only `keep` and `forget` change it, except for the mark that a run is asked back.
   var claims: [RunID: Claim] = [:]
-  /// How many of those are held until their time.
+  /// How many of them wait for their time.
   private(set) var heldClaims = 0
-  /// What counts against plugins; those that did nothing wrong are not in it. Changed by `change` only, so that it can be taken back.
+  /// The health of plugins that had mishaps. Only `change` writes it, so that it can be undone.
   var pluginHealth: [TaskIdentifier: PluginHealth] = [:]
-  /// The mishap that counted last against each plugin.
+  /// The last mishap that counted against each plugin.
   var incidents: [TaskIdentifier: UInt64] = [:]
-  /// The newest run that was handed out when a mishap counted last against each plugin.
+  /// The newest run handed out at the last mishap that counted against each plugin.
   var newestAtFailure: [TaskIdentifier: RunID] = [:]
-  /// Slots of the host that are taken.
+  /// The host's slots in use.
   private(set) var occupiedSlots = 0
-  /// No new runs.
+  /// Whether new runs are held back.
   var isDraining = false
-  /// Since when; nil: it does not drain, or that is not known.
+  /// Since when; nil if it does not drain, or if that is unknown.
   var drainingSince: WallTime?
-  /// How many more runs may begin; nil: as many as there is room for. A host that is stepped allows them one at a time.
+  /// How many more runs may begin; nil means no limit but room. A stepped host allows them one at a time.
   var permits: Int?
-  /// The store failed: no new runs until it works again.
+  /// Whether the store has failed: no new runs until it works again.
   var storeTrouble: StoreError?
-  /// Since when; nil: it works, or that is not known.
+  /// Since when; nil if it works, or if that is unknown.
   var storeTroubleSince: WallTime?
   /// When this host began.
   let begun: WallTime
-  /// What is wrong with a payload for an identifier's handler; nil: nothing. See ``Scheduler``'s start.
+  /// Why a payload is refused for an identifier's handler; nil accepts it. See ``Scheduler``'s start.
   var rejection: @Sendable (_ payload: [UInt8], TaskIdentifier) -> String? = { _, _ in nil }
   /// Whether events are gathered.
   var isObserved = false
   var turn = EngineTurn()
-  /// When it began, on the clock of budgets and waits.
+  /// When the turn began, on the clock of budgets and waits.
   private(set) var turnBegan = MonotonicTime(nanoseconds: 0)
   var endedRuns = EndedRuns()
-  /// What is known of the machine's conditions; nil: nothing is, and they count as held.
+  /// The machine's conditions; if nil, they are unknown and count as held.
   var conditions: ConditionReport? { didSet { conditionsChanged = true } }
-  /// What is handed out ahead has not been compared with the conditions.
+  /// Whether runs handed out ahead must still be compared with the conditions.
   var conditionsChanged = false
-  /// Requests that others wait for, and perhaps some nobody waits for any more; nil: the store must be asked.
+  /// Requests that others wait for, perhaps with some that nobody waits for any more; nil if the store must be asked.
   var awaited: Set<RequestID>?
-  /// The first deadline of a pending request; nil: the store must be asked.
+  /// The first deadline of a pending request; nil if the store must be asked.
   var nextDeadline: NextDue = .unknown
-  /// What was due before then passed while nobody could run it: the host was not there, or the machine slept.
+  /// Occurrences before this moment were missed: the host was down, or the machine slept.
   var awakeSince: WallTime
   let occurrences: Occurrences
   let windows: WindowBook
   var limits: LimitTracker
-  /// How many requests are live, of the identifiers of which it was asked.
+  /// The number of live requests of the identifiers that were counted.
   private(set) var liveCounts: [TaskIdentifier: Int] = [:]
   /// Whether requests wait for changes of files.
   var watchesFiles = false
-  /// The identifiers whose submissions without a time were made to wait, and of which that was said.
+  /// The identifiers whose submissions were delayed and for which that was logged.
   var paced: Set<TaskIdentifier> = []
-  /// How often the store was asked what is due in a lane: most of the work of a turn where there are many.
+  /// How often the store was asked for a lane's due requests: most of a turn's work if there are many lanes.
   private(set) var laneQuestions = 0
-  /// What became of events since the host began.
+  /// The counts of events since the host began.
   var eventCounts = EventCounts()
   private var ids: RecordIDGenerator
   let origin: UInt64
@@ -86,7 +86,7 @@ final class SchedulerCore {
     self.random = random
   }
 
-  /// A handler takes no runs from now on, for that reason; nil: it does again.
+  /// Suspends a handler, with the reason; nil resumes it.
   func suspend(_ identifier: TaskIdentifier, _ reason: String?, now: WallTime) {
     guard let handler = handlers[identifier] else { return }
     handler.suspendedSince = reason == nil ? nil : handler.suspendedSince ?? now
@@ -98,36 +98,36 @@ final class SchedulerCore {
   /// −1 … 1, for the retry policy.
   func jitter() -> Double { Double.random(in: -1...1, using: &random) }
 
-  /// The store is asked about a lane.
+  /// Counts a question to the store about a lane.
   func noteQuestion() { laneQuestions &+= 1 }
 
-  /// The handlers that the sealed registry has.
+  /// Takes the handlers of the sealed registry.
   func register(_ contracts: [HandlerContract]) {
     for contract in contracts { handlers[contract.identifier] = HandlerState(contract: contract) }
   }
 
-  /// A run is given to the launcher to begin.
+  /// Notes that a run is given to the launcher to begin.
   func slotTaken(_ entry: LiveRunEntry) {
     limits.take(entry)
     recount(entry.identifier) { $0.runBegan(at: entry.started) }
   }
 
-  /// A run has ended; `took` is the time of the handler's call, nil where it is not known.
+  /// Notes that a run has ended; `took` is the duration of the handler's call, nil if unknown.
   func slotFreed(_ entry: LiveRunEntry, took: Duration?, now: WallTime) {
     limits.give(entry)
     recount(entry.identifier) { $0.runEnded(took: took, now: now) }
   }
 
-  /// Remembers what is handed out ahead.
+  /// Remembers a run that is handed out ahead.
   func keep(_ claim: Claim, now: WallTime) {
     claims[claim.entry.run] = claim
     if claim.isHeld { heldClaims += 1 }
     recount(claim.entry.identifier) { $0.claimed(claim, now: now) }
   }
 
-  /// What was handed out ahead has begun, or is taken back.
+  /// Forgets a run handed out ahead: it has begun, or is taken back.
   ///
-  /// - Returns: Nil: it was not handed out ahead.
+  /// - Returns: Nil if it was not handed out ahead.
   func forget(_ run: RunID, now: WallTime) -> Claim? {
     guard let claim = claims.removeValue(forKey: run) else { return nil }
     if claim.isHeld { heldClaims -= 1 }
@@ -154,7 +154,7 @@ final class SchedulerCore {
     if isObserved { turn.events.append(.run(record)) }
   }
 
-  /// One change of the turn was refused: what it changed in memory since `mark` is taken back.
+  /// Undoes the changes in memory since `mark`: a change of the turn was refused.
   func takeBack(to mark: EngineTurn.Mark) {
     let dropped = turn.takeBack(to: mark)
     for run in dropped.stopped { live[run]?.stopRequested = nil }
@@ -164,7 +164,7 @@ final class SchedulerCore {
     forgetAll()
   }
 
-  /// What is remembered of requests may be wrong: the store is asked again.
+  /// Forgets what it knows of requests; the store is asked again.
   func forgetAll() {
     for handler in handlers.values { handler.forgetAll() }
     awaited = nil
@@ -177,7 +177,7 @@ final class SchedulerCore {
     turnBegan = moment
   }
 
-  /// The turn's commit failed: what it changed in memory is taken back, what it may have changed is asked for anew.
+  /// Undoes the turn in memory after a failed commit, and forgets what the commit may have changed.
   func undoTurn(now: WallTime) {
     for entry in turn.started { notBegun(entry) }
     for run in turn.claimed { _ = forget(run, now: now) }
@@ -205,7 +205,7 @@ final class SchedulerCore {
     turn = EngineTurn()
   }
 
-  /// A run that was counted has not begun.
+  /// Uncounts a run that did not begin.
   private func notBegun(_ entry: LiveRunEntry) {
     live.removeValue(forKey: entry.run)
     unrecorded.remove(entry.run)
@@ -216,7 +216,7 @@ final class SchedulerCore {
 
   // MARK: How many requests are live
 
-  /// How many requests of an identifier are live; the store is asked once.
+  /// The number of live requests of an identifier; asks the store once.
   func liveCount(of identifier: TaskIdentifier, _ transaction: any StoreTransaction) throws -> Int {
     if let count = liveCounts[identifier] { return count }
     let count = try transaction.liveCount(of: identifier)
@@ -224,10 +224,10 @@ final class SchedulerCore {
     return count
   }
 
-  /// One live request more, or one less.
+  /// Counts one live request more or less.
   func countLive(_ identifier: TaskIdentifier, by step: Int) {
     liveCounts[identifier] = liveCounts[identifier].map { max(0, $0 + step) }
-    // Also where it is not known: the store may be asked later in this turn, and what is taken back then is in its answer.
+    // Also if the count is unknown: the store may be asked later in this turn, and its answer then includes what is undone.
     turn.countLive(identifier, by: step)
   }
 
@@ -235,7 +235,7 @@ final class SchedulerCore {
     for (identifier, step) in steps.reversed() { liveCounts[identifier] = liveCounts[identifier].map { max(0, $0 - step) } }
   }
 
-  /// The turn is durable: what counts only then is counted, and what is to be carried out is handed over.
+  /// Finishes a durable turn: counts what only a durable turn counts, and returns the effects.
   func committed() -> EngineTurn {
     for record in turn.history { limits.note(record) }
     let committed = turn
@@ -245,9 +245,9 @@ final class SchedulerCore {
 
   // MARK: Recovery
 
-  /// What was handed out ahead when the host before ended is pending again; but what had begun since was running.
+  /// Makes requests that the previous host had handed out ahead pending again; those that had begun were running.
   ///
-  /// - Parameter begun: The runs that had begun, as the crash memory knows them.
+  /// - Parameter begun: The runs that had begun, from the crash memory.
   private func recoverClaims(_ transaction: any StoreTransaction, begun: Set<RunID>, now: WallTime) throws {
     for var record in try transaction.claimed() {
       guard let run = record.run else { throw StoreError.corrupt("request \(record.id) is claimed without a run") }
@@ -260,13 +260,13 @@ final class SchedulerCore {
     }
   }
 
-  /// Runs that are recorded as running when a host begins were lost with the one before, or took it along. What is known of the plugins'
-  /// health is taken over.
+  /// Ends the runs that are still recorded as running: they were lost with the previous host, or took it along. Restores the plugins'
+  /// health.
   ///
   /// - Parameters:
   ///   - crashed: The runs that took the host along, with the signal and the stack.
-  ///   - begun: The runs that had begun of those that were handed out ahead.
-  /// - Returns: How many there were besides.
+  ///   - begun: Those of the runs handed out ahead that had begun.
+  /// - Returns: The number of lost runs.
   func recover(
     _ transaction: any StoreTransaction, crashed: [RunID: String] = [:], begun: Set<RunID> = [], now: WallTime
   ) throws -> Int {

@@ -3,8 +3,8 @@ import TaskModel
 
 /// The work of the scheduler's thread.
 ///
-/// Submissions, outcomes, claims and plugin state that wait at the same moment share one commit and its sync; answers, runs and events
-/// follow when it is durable. The thread sleeps until the next request is due or a command arrives.
+/// Submissions, outcomes, claims and plugin state that wait together share one commit and its sync; answers, runs and events follow once
+/// it is durable. The thread sleeps until the next request is due or a command arrives.
 final class SchedulerThread {
   let scheduler: Scheduler
   let launcher: any Launcher
@@ -18,7 +18,7 @@ final class SchedulerThread {
   private var retryDelay = firstRetry
   private static let firstRetry = Duration.seconds(1)
   var drainDeadline: MonotonicTime?
-  /// Claimed runs that begin at their time, the last one first.
+  /// Claimed runs that wait for their time, latest first.
   private var held: [(begin: MonotonicTime, order: RunOrder)] = []
   var drained: [@Sendable () -> Void] = []
   var endedSincePruning = 0
@@ -27,7 +27,7 @@ final class SchedulerThread {
   private var awaitedConditions: Conditions = []
   /// When to give back memory that large turns left unused; nil if there is none.
   var trimAt: MonotonicTime?
-  /// When an idle host makes the store give its memory back; nil if it has.
+  /// When an idle host makes the store release its caches; nil if it has.
   var restAt: MonotonicTime?
 
   init(_ scheduler: Scheduler, _ launcher: any Launcher, _ observe: @escaping @Sendable (Scheduler.Notice) -> Void) {
@@ -81,7 +81,7 @@ final class SchedulerThread {
         Failpoint.drainingBegun.hit()
         drainDeadline = min(drainDeadline ?? deadline, deadline)
         drained.append(completion)
-        // The store works again: do not wait.
+        // The store works again: go on at once.
         if retryAt != nil { retryAt = clock.monotonicTime }
       case .force:
         drainDeadline = nil
@@ -122,7 +122,7 @@ final class SchedulerThread {
     if !turn.withdrawals.isEmpty { launcher.withdraw(turn.withdrawals) }
     if !turn.expirations.isEmpty { Failpoint.stopRecorded.hit() }
     for (run, reason) in turn.expirations { launcher.expire(run, reason: reason) }
-    // Runs that began in spite of draining were asked back too late.
+    // These runs began despite the drain: they were asked back too late.
     if core.isDraining, drainDeadline == nil { for claim in turn.begun { launcher.expire(claim.entry.run, reason: .draining) } }
     for answer in turn.answers {
       Failpoint.beforeAnswer.hit()
@@ -155,7 +155,7 @@ final class SchedulerThread {
     observe(.conditionsAwaited(awaited))
   }
 
-  /// Conditions changed: runs that require a lost one are asked to stop. This turn starts those that may begin now.
+  /// Handles changed conditions: asks runs that require a lost one to stop. This turn starts the runs that may begin now.
   private func take(_ report: ConditionReport) {
     core.conditions = report
     let lost = core.runsThatLost(report)
@@ -165,7 +165,7 @@ final class SchedulerThread {
 
   // MARK: Runs that are handed out ahead of their time
 
-  /// Begins the runs whose time has come. Those that something holds now come back as inputs.
+  /// Begins the runs whose time has come. Runs that are held back now return as inputs.
   private func beginHeld() -> [EngineInput] {
     let (now, wallTime) = (clock.monotonicTime, clock.wallTime)
     var orders: [RunOrder] = []

@@ -1,21 +1,21 @@
 import Failpoints
 import TaskModel
 
-/// Runs the scheduler's turns: takes what arrived, decides, commits, and returns what is to be carried out.
+/// Runs the scheduler's turns: takes the inputs, decides, commits, and returns the effects.
 ///
-/// The only implementation of a turn: the scheduler's thread, forecasts and the tests with a calendar of their own drive it. It has no
-/// thread and no clock.
+/// The only implementation of a turn: the scheduler's thread, forecasts, the test kit and the proofs drive it. It has no thread and no
+/// clock.
 final class SchedulingEngine {
   let core: SchedulerCore
   private let store: any RequestStore
-  /// What a failed commit could not record and nobody repeats: it comes first in the next turn.
+  /// Inputs that a failed commit did not record and nobody sends again: they come first in the next turn.
   private(set) var unrecorded: [EngineInput] = []
   private var parked: [ParkedWrite] = []
 
-  /// Ended runs that are read to know what is used of rates and quotas.
+  /// The most ended runs that are read to restore rates and quotas.
   private static let historyForLimits = 20_000
 
-  /// An engine that decides as `core` does, on the store that `core` was made for.
+  /// An engine for `core`, on the store that `core` was made for.
   init(_ core: SchedulerCore, store: any RequestStore) {
     self.core = core
     self.store = store
@@ -23,9 +23,9 @@ final class SchedulingEngine {
 
   // MARK: The first turn
 
-  /// What the first turn found.
+  /// The result of the first turn.
   struct Opening {
-    /// Runs that were lost with the previous host process; those that took it along are not among them.
+    /// The number of runs lost with the previous host process, without those that took it along.
     let lost: Int
     /// The launch submissions that were refused.
     let refused: [(TaskRequest, RequestRefusal)]
@@ -33,7 +33,7 @@ final class SchedulingEngine {
   }
 
   /// Seals the registry and settles what the previous host process left behind; see
-  /// ``Scheduler/start(_:contracts:schedules:changes:rejection:crashed:begun:clocks:observe:)``. Starts nothing. If it throws, the engine is of no use.
+  /// ``Scheduler/start(_:contracts:schedules:changes:rejection:crashed:begun:clocks:observe:)``. Starts nothing. If it throws, discard the engine.
   func open(
     _ contracts: [HandlerContract], schedules: [TaskIdentifier: ScheduledRequest], changes: [LaunchChange] = [],
     crashed: [RunID: String] = [:], begun: Set<RunID> = [], clocks: ClockReference? = nil, now: WallTime, at moment: MonotonicTime
@@ -73,15 +73,15 @@ final class SchedulingEngine {
 
   // MARK: Turns
 
-  /// Whether a turn has something to do that nobody sent.
+  /// Whether a turn has work without any input.
   func hasWork(now: WallTime) -> Bool {
     (core.storeTrouble == nil && !unrecorded.isEmpty) || core.mayDispatch(now: now) || core.hasDuty(now: now)
   }
 
-  /// One turn: everything that arrived, and what can be started, in one commit.
+  /// One turn: all inputs, and the runs that can start, in one commit.
   ///
   /// - Parameter moment: `now` on the clock of budgets and waits.
-  /// - Returns: What is to be carried out: the commit is durable.
+  /// - Returns: The effects to carry out; the commit is durable.
   func turn(_ arrived: [EngineInput], now: WallTime, at moment: MonotonicTime) throws(FailedTurn) -> EngineTurn {
     core.beginTurn(at: moment)
     var waiting: [ParkedWrite] = []
@@ -111,7 +111,7 @@ final class SchedulingEngine {
   ) throws {
     switch input {
     case .ended(let run, let ending, let report):
-      // A run that is not its request's present one has nothing to say any more.
+      // Only its request's present run counts.
       do { try core.end(run, ending, report, transaction, now: now) } catch StoreError.fenced { return core.abandon(run, now: now) }
       if case .returned(_, _?) = ending { core.noteExpired(run) }
     case .began(let run, let time): try core.hearBegin(run, at: time, transaction)
@@ -122,7 +122,7 @@ final class SchedulingEngine {
   }
 
   private func perform(_ write: Write, _ waiting: inout [ParkedWrite], _ transaction: any StoreTransaction, now: WallTime) throws {
-    // What a change looks at is recorded: a run that has begun may make it itself.
+    // A change sees recorded begins: a run that has begun may make it.
     try core.recordBegins(transaction)
     do {
       core.turn.answers.append(try attempt(transaction) { try write.perform(core, transaction, now) })
@@ -138,7 +138,7 @@ final class SchedulingEngine {
     }
   }
 
-  /// A change by itself. If it fails, the savepoint undoes what it wrote, and this undoes what it changed in memory.
+  /// One change. If it fails, the savepoint undoes its writes, and this undoes its changes in memory.
   private func attempt<Value>(_ transaction: any StoreTransaction, _ change: () throws -> Value) throws -> Value {
     let before = core.turn.mark
     do { return try transaction.savepoint(change) } catch {
@@ -152,7 +152,7 @@ final class SchedulingEngine {
     core.turn.answers.append { [fail = write.fail] in fail(refusal) }
   }
 
-  /// Makes the changes whose requests are back, before anything is handed out again.
+  /// Makes the changes whose requests are back, before any is handed out again.
   private func performParked(_ waiting: inout [ParkedWrite], _ transaction: any StoreTransaction, now: WallTime) throws {
     while let position = waiting.firstIndex(where: { !core.awaits($0.identifier) }) {
       let parked = waiting.remove(at: position)
@@ -163,7 +163,7 @@ final class SchedulingEngine {
 
   // MARK: A store that fails
 
-  /// The store is worth another try: runs may start, and what could not be recorded is work again.
+  /// Tries the store again: runs may start, and unrecorded inputs are work again.
   func retryStore() { core.storeTrouble = nil }
 
   /// Refuses the changes that wait for requests to come back.
@@ -172,7 +172,7 @@ final class SchedulingEngine {
     parked.removeAll()
   }
 
-  /// Nothing of the turn happened. Outcomes are kept until they can be recorded; who waits for a change is told.
+  /// Undoes the turn. Keeps outcomes until they can be recorded; refuses the changes.
   private func undo(_ arrived: [EngineInput], _ error: StoreError, now: WallTime) -> FailedTurn {
     core.undoTurn(now: now)
     core.storeTrouble = error

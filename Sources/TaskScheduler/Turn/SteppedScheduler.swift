@@ -100,7 +100,7 @@ package final class SteppedScheduler {
     }
   }
 
-  /// An event arrived.
+  /// Delivers an event.
   package func notify(_ event: String, payload: [UInt8]?) throws(RequestRefusal) -> EventReceipt {
     try change { core, transaction, now in try core.notify(event, payload: payload, transaction, now: now) }
   }
@@ -125,12 +125,12 @@ package final class SteppedScheduler {
 
   // MARK: Runs
 
-  /// Starts a pending request now, before its time and past all gates. Refused if no handler could be called.
+  /// Starts a pending request now, before its time and past all constraints. Refused if no handler can be called.
   package func start(_ id: RequestID) throws(RequestRefusal) {
     try change { core, transaction, now in try core.launch(id, transaction, now: now) }
   }
 
-  /// Starts one due request that nothing holds, if there is one.
+  /// Starts one due request that nothing holds back, if there is one.
   ///
   /// - Returns: When to try again if none was started; nil if only an event can change that.
   package func startNext() throws(RequestRefusal) -> WallTime? {
@@ -140,28 +140,28 @@ package final class SteppedScheduler {
     return core.nextTurn(now: clock.wallTime)
   }
 
-  /// A run that had to report its begin has begun.
+  /// Notes the begin of a run that had to report it.
   package func began(_ run: RunID) throws(RequestRefusal) { try turn([.began(run, clock.wallTime)]) }
 
-  /// A run has ended.
+  /// Takes the end of a run.
   package func ended(_ run: RunID, _ ending: RunEnding, _ report: RunReport) throws(RequestRefusal) {
     try turn([.ended(run, ending, report)])
   }
 
   // MARK: The world
 
-  /// The wall clock was set.
+  /// Takes a change of the wall clock.
   package func clockChanged(_ reference: ClockReference) throws(RequestRefusal) {
     try change { core, transaction, now in try core.clockChanged(reference, transaction, now: now) }
   }
 
-  /// Takes in the machine's present conditions. Runs that lost one are asked to stop.
+  /// Takes the machine's present conditions. Asks runs that lost one to stop.
   package func receive(_ report: ConditionReport) {
     core.conditions = report
     effects.expirations += core.runsThatLost(report).map { (run: $0, reason: .conditions) }
   }
 
-  /// Stops beginning runs and taking submissions.
+  /// Starts no more runs and refuses submissions.
   package func drain() {
     core.isDraining = true
     core.drainingSince = core.drainingSince ?? clock.wallTime
