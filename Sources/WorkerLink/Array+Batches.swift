@@ -1,6 +1,6 @@
 extension Array {
-  /// Splits it, in its order, into parts of at most ``LinkFormat/batchCount`` elements whose `size` adds up to at most
-  /// ``LinkFormat/batchBytes``; an element that is larger than that is alone. None for an empty array.
+  /// Splits the array in order into parts of at most ``LinkFormat/batchCount`` elements and ``LinkFormat/batchBytes``. A larger element is
+  /// alone. An empty array has no parts.
   func batches(_ size: (Element) -> Int) -> [[Element]] {
     var parts: [[Element]] = []
     var start = 0

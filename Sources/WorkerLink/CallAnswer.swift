@@ -2,18 +2,18 @@ public import TaskModel
 
 /// A host's answer to a ``WorkerCall``.
 public enum CallAnswer: Sendable, Hashable {
-  /// It was done, or is permitted.
+  /// The call was carried out, or is permitted.
   case done
-  /// A value; nil: there is none. At most ``TaskModel/Limits/stateValueBytes``.
+  /// A value, at most ``TaskModel/Limits/stateValueBytes``; nil if there is none.
   case bytes([UInt8]?)
-  /// A text; at most ``LinkFormat/settingsBytes``.
+  /// A text of at most ``LinkFormat/settingsBytes``.
   case text(String)
-  /// What came of a submission.
+  /// The result of a submission.
   case submission(Submission)
-  /// Some pending requests.
+  /// A page of pending requests.
   case pending(PendingPage)
-  /// How many were changed; 0 or more.
+  /// The number of changed requests, at least 0.
   case count(Int)
-  /// Why it was not done.
+  /// The reason why the call failed.
   case failure(CallFailure)
 }

@@ -1,13 +1,13 @@
 public import TaskModel
 
-/// Services for runs of which each is a ``WorkerCall`` and its answer: over the link in a worker, inside of the host for its own threads.
+/// Services for runs, each a ``WorkerCall`` with its answer: over the link in a worker, within the process in the host's own threads.
 public protocol CallingServices: RunServices {
-  /// Asks, and blocks the calling thread until the answer is there. Throws if that is a failure.
+  /// Sends a call and blocks the calling thread until it is answered. Throws if the answer is a failure.
   func ask(_ call: WorkerCall, for run: RunReference) throws(CallFailure) -> CallAnswer
 }
 
 extension CallFailure {
-  /// The answer belongs to another question.
+  /// The failure for an answer of the wrong kind.
   public static let misunderstood = CallFailure(.internal, "the host answered something else than was asked")
 }
 

@@ -1,8 +1,8 @@
 import TaskModel
 
 extension HostMessage {
-  /// The message as it travels. Texts for people are made what ``TaskModel/PluginText`` says; a value that breaks another limit is refused by
-  /// the decoder at the other end, not here.
+  /// The message as it travels. Texts for people are adapted to ``TaskModel/PluginText``. The decoder at the other end, not the
+  /// encoder, refuses values that exceed other limits.
   public func encode() -> EncodedMessage {
     switch self {
     case .boot(let boot): message(1, capacity: 1024) { $0.write(boot) }
@@ -23,7 +23,7 @@ extension HostMessage {
     }
   }
 
-  /// The message in the bytes of a worker's host. Throws ``LinkError/malformed(what:)`` or ``LinkError/version(found:)``.
+  /// Decodes a message from the host. Throws ``LinkError/malformed(what:)`` or ``LinkError/version(found:)``.
   public init(decoding received: ReceivedMessage) throws(LinkError) {
     var reader = MessageReader(received.bytes)
     switch try reader.kind() {
@@ -39,11 +39,10 @@ extension HostMessage {
     try reader.end()
   }
 
-  /// Splits orders, in their order, so that each part fits a datagram; an order that is larger than ``LinkFormat/batchBytes`` is alone.
+  /// Splits orders in sequence so that each part fits a datagram; an order larger than ``LinkFormat/batchBytes`` is alone.
   public static func batches(of orders: [WireOrder]) -> [[WireOrder]] { orders.batches(\.wireBytes) }
 }
 
-/// A message of that kind with what `body` writes.
 @inline(__always) func message(_ kind: UInt8, capacity: Int, _ body: (inout MessageWriter) -> Void) -> EncodedMessage {
   var writer = MessageWriter(kind: kind, capacity: capacity)
   body(&writer)

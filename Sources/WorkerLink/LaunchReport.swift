@@ -1,17 +1,17 @@
 public import TaskModel
 
-/// What a plugin did while it launched.
+/// What a plugin did during its launch.
 public struct LaunchReport: Sendable, Hashable {
-  /// Its handlers; at most ``LinkFormat/registrations``.
+  /// Its handlers, at most ``LinkFormat/registrations``.
   public var registrations: [HandlerRegistration]
-  /// What it submitted and cancelled, in order; at most ``TaskModel/Limits/launchChanges``.
+  /// Its submissions and cancellations in order, at most ``TaskModel/Limits/launchChanges``.
   public var changes: [LaunchChange]
-  /// Whether it has a `taskhost_plugin_shutdown`.
+  /// Whether it exports `taskhost_plugin_shutdown`.
   public var hasShutdownHook: Bool
-  /// Whether it asked for its settings or folder before the host knew who it is.
+  /// Whether it asked for its settings or folder before it had registered an identifier.
   public var askedTooEarly: Bool
 
-  /// A report as given.
+  /// Creates a report.
   public init(
     registrations: [HandlerRegistration], changes: [LaunchChange] = [], hasShutdownHook: Bool = false, askedTooEarly: Bool = false
   ) {

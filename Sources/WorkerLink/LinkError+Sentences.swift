@@ -1,7 +1,7 @@
 import Glibc
 
 extension LinkError: CustomStringConvertible {
-  /// What was seen and what to do.
+  /// What happened and what to do.
   public var description: String {
     switch self {
     case .closed: "the other end of the worker link is gone: a worker that ended is started anew, a host is to be restarted"

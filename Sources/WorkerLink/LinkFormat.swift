@@ -1,41 +1,41 @@
 import TaskModel
 
-/// The numbers of the format: what both ends of a link agree on.
+/// The constants of the format, on which both ends of a link agree.
 ///
 /// A message is a magic byte, a version, a kind, and the kind's fields: integers little-endian, texts and bytes after their length, an
-/// optional after a byte 0 or 1, a list after its count. Every value has one encoding, so what decodes encodes to the same bytes. A message
-/// of up to ``inlineBytes`` is a datagram; a larger one is the content of a sealed memfd, and the datagram says how long it is.
+/// optional after a byte 0 or 1, a list after its count. Every value has one encoding, so a decoded message encodes to the same bytes. A
+/// message of up to ``inlineBytes`` is a datagram. A larger one is the content of a sealed memfd; its datagram holds the length.
 public enum LinkFormat {
-  /// The version; both ends come from one release, so there is no talk between versions.
+  /// The version. Both ends come from one release, so versions are not negotiated.
   public static let version: UInt32 = 5
-  /// Bytes of a message that travels in its datagram; larger ones travel as a memfd.
+  /// The most bytes of a message that travels in its datagram; a larger one travels as a memfd.
   public static let inlineBytes = 32 << 10
   /// Bytes of the largest message.
   public static let messageBytes = 4 << 20
-  /// Bytes at which a batch of runs or endings is full, unless one alone is larger.
+  /// The most bytes of a batch of runs or endings, unless it has only one.
   public static let batchBytes = 24 << 10
-  /// Runs or endings of a batch.
+  /// The most runs or endings of a batch.
   public static let batchCount = 4096
-  /// Handlers of a plugin.
+  /// The most handlers of a plugin.
   public static let registrations = 64
-  /// Bytes of the name of a plugin or thread. Longer ones are cut.
+  /// The most bytes of a plugin's or thread's name; longer names are cut.
   public static let nameBytes = 4096
-  /// Bytes of a path.
+  /// The most bytes of a path.
   public static let pathBytes = 4096
-  /// Paths or ports in a list of a confinement.
+  /// The most paths or ports in a list of a confinement.
   public static let confinementEntries = 4096
-  /// Sentences in a list. Further ones are dropped.
+  /// The most sentences in a list; further ones are dropped.
   public static let sentences = 64
-  /// Log lines that wait in a worker to be sent: one that comes then is dropped. So dropped lines are reported after as many that were sent.
+  /// The most log lines that wait in a worker; further ones are dropped. So a report of dropped lines follows as many lines that were sent.
   public static let waitingLines = 1000
-  /// Bytes of a plugin's settings.
+  /// The most bytes of a plugin's settings.
   public static let settingsBytes = 1 << 20
 
   /// The first byte of every message.
   static let magic: UInt8 = 0x54
   /// The second byte.
   static let versionByte = UInt8(version)
-  /// The kind of a datagram that announces a memfd; no message has it.
+  /// The kind of a datagram that announces a memfd; no message uses it.
   static let bodyElsewhere: UInt8 = 0xFF
   /// Bytes of such a datagram: magic, version, kind, length.
   static let announcementBytes = 7

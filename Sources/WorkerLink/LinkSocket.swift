@@ -1,18 +1,18 @@
 import CTaskHostSystem
 import Glibc
 
-/// One end of a link: a Unix socket of whole messages (`SOCK_SEQPACKET`).
+/// One end of a link: a Unix socket that preserves message boundaries (`SOCK_SEQPACKET`).
 ///
-/// It does not own its descriptor: whoever made it closes it, once no call is under way. Any number of threads may send and receive at
-/// once; a message arrives whole, and those of one thread arrive in their order.
+/// It does not own its descriptor, which its creator closes after the last call. Any number of threads may send and receive at once;
+/// messages arrive whole, and those of one thread arrive in order.
 public struct LinkSocket: Sendable, Hashable {
-  /// The socket.
+  /// The socket; not owned.
   public let descriptor: Int32
 
-  /// The end at that descriptor.
+  /// Wraps a descriptor.
   public init(descriptor: Int32) { self.descriptor = descriptor }
 
-  /// Makes both ends of a new link, close-on-exec and blocking; the caller owns both descriptors.
+  /// Creates both ends of a new link, close-on-exec and blocking. The caller owns both descriptors.
   public static func pair() throws(LinkError) -> (host: Int32, worker: Int32) {
     var ends: (Int32, Int32) = (-1, -1)
     let answer = withUnsafeMutablePointer(to: &ends) {
@@ -25,7 +25,7 @@ public struct LinkSocket: Sendable, Hashable {
   /// Sends a message.
   ///
   /// - Parameter wait: Whether to wait for room in the socket.
-  /// - Returns: false, and nothing was sent, when there was no room and `wait` is false.
+  /// - Returns: false if `wait` is false and there was no room; then nothing was sent.
   /// - Throws: ``LinkError/closed``, ``LinkError/tooBig(bytes:)``, ``LinkError/system(call:code:)``.
   public func send(_ message: EncodedMessage, wait: Bool) throws(LinkError) -> Bool {
     guard message.bytes.count > LinkFormat.inlineBytes else { return try send(message.bytes, attaching: -1, wait: wait) }
@@ -36,10 +36,10 @@ public struct LinkSocket: Sendable, Hashable {
 
   /// Receives the next message.
   ///
-  /// - Parameter wait: Whether to wait for one.
-  /// - Returns: nil, when there is none and `wait` is false.
-  /// - Throws: ``LinkError/closed`` after the last message of an end that is gone; ``LinkError/malformed(what:)`` for what no honest end
-  ///   sends; ``LinkError/system(call:code:)``.
+  /// - Parameter wait: Whether to wait for a message.
+  /// - Returns: nil if `wait` is false and there is no message.
+  /// - Throws: ``LinkError/closed`` after the last message of a closed end; ``LinkError/malformed(what:)`` for a datagram that no honest end
+  /// sends; ``LinkError/system(call:code:)``.
   public func receive(wait: Bool) throws(LinkError) -> ReceivedMessage? {
     guard let datagram = try datagram(wait: wait) else { return nil }
     guard datagram.body >= 0 else {
@@ -50,7 +50,7 @@ public struct LinkSocket: Sendable, Hashable {
     return ReceivedMessage(bytes: try SealedBody.content(of: datagram.body, announcedBy: datagram.bytes))
   }
 
-  /// Ends the link in both directions: whoever waits at either end finds it closed. What was sent before is still received.
+  /// Ends the link in both directions: waiting threads at either end find it closed. Messages already sent are still received.
   public func disconnect() { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
 
   private func send(_ bytes: [UInt8], attaching body: Int32, wait: Bool) throws(LinkError) -> Bool {
@@ -63,9 +63,9 @@ public struct LinkSocket: Sendable, Hashable {
       case EINTR: continue
       case EPIPE, ECONNRESET, ECONNREFUSED, ENOTCONN: throw .closed
       case EAGAIN where !wait: return false
-      // The descriptor is non-blocking: wait for room.
+      // The descriptor does not block, so wait for room.
       case EAGAIN: try self.wait(for: Int16(POLLOUT))
-      // Too many descriptors of this user are under way (RLIMIT_NOFILE): no event tells when one has arrived.
+      // This user has too many descriptors in transit (RLIMIT_NOFILE). No event reports the arrival of one.
       case ETOOMANYREFS where !wait: return false
       case ETOOMANYREFS: usleep(1000)
       case let code: throw .system(call: "sendmsg", code: code)
@@ -73,7 +73,7 @@ public struct LinkSocket: Sendable, Hashable {
     }
   }
 
-  /// The next datagram and the descriptor with it, −1 for none; the caller owns it.
+  /// The next datagram and its descriptor, which the caller owns; −1 if there is none.
   private func datagram(wait: Bool) throws(LinkError) -> (bytes: [UInt8], body: Int32)? {
     while true {
       var body: Int32 = -1
@@ -92,7 +92,7 @@ public struct LinkSocket: Sendable, Hashable {
       }
       switch code {
       case EINTR: continue
-      // The other end went away without having read everything. The kernel says so once, before what it had sent.
+      // The other end closed with unread messages. The kernel reports this once, before the messages that it had sent.
       case ECONNRESET: continue
       case EAGAIN where !wait: return nil
       case EAGAIN: try self.wait(for: Int16(POLLIN))
@@ -103,7 +103,7 @@ public struct LinkSocket: Sendable, Hashable {
     }
   }
 
-  /// Whether the other end is gone: an empty datagram looks like the end of the stream but for this.
+  /// Whether the other end is closed, which distinguishes the end of the stream from an empty datagram.
   private var isHungUp: Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLHUP) != 0

@@ -1,16 +1,16 @@
 import TaskModel
 
-/// Takes the fields of a message apart, believing nothing: every length is compared with its limit and with what is left before it is used.
+/// Decodes the fields of a message without trust: every length is checked against its limit and the remaining bytes before use.
 struct MessageReader {
   private let bytes: [UInt8]
-  /// Never above `bytes.count`.
+  /// At most `bytes.count`.
   private var position = 0
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   private var remaining: Int { bytes.count - position }
 
-  /// The beginning of a message: its kind.
+  /// Reads the beginning of a message and returns its kind.
   mutating func kind() throws(LinkError) -> UInt8 {
     guard try byte("magic") == LinkFormat.magic else { throw .malformed(what: "it does not begin with the link's magic byte") }
     let version = try byte("version")
@@ -18,7 +18,7 @@ struct MessageReader {
     return try byte("kind")
   }
 
-  /// The end of a message.
+  /// Requires that all bytes are used.
   func end() throws(LinkError) {
     guard remaining == 0 else { throw .malformed(what: "\(remaining) bytes after its end") }
   }
@@ -38,14 +38,14 @@ struct MessageReader {
     return Value(littleEndian: bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start, as: Value.self) })
   }
 
-  /// A number of 64 bits within `range`.
+  /// A 64-bit number within `range`.
   mutating func number(_ what: StaticString, in range: ClosedRange<Int> = 0...Int.max) throws(LinkError) -> Int {
     let value = Int(try integer(Int64.self, what))
     guard range.contains(value) else { throw .malformed(what: "\(what) is \(value), not \(range.lowerBound) to \(range.upperBound)") }
     return value
   }
 
-  /// A time that comes from outside: one of the calendar, see ``TaskModel/WallTime/calendar``.
+  /// A time from outside, within ``TaskModel/WallTime/calendar``.
   mutating func moment(_ what: StaticString) throws(LinkError) -> WallTime {
     let time = try read(WallTime.self, what)
     guard WallTime.calendar.contains(time) else { throw .malformed(what: "\(what) lies outside of the years 1970 to 9999") }
@@ -75,7 +75,7 @@ struct MessageReader {
   mutating func list<Value>(
     _ what: StaticString, atMost limit: Int, _ read: (inout MessageReader) throws(LinkError) -> Value
   ) throws(LinkError) -> [Value] {
-    // An element has at least a byte, so a count above what is left is a lie, and no memory is taken for one.
+    // An element has at least one byte: a count above the remaining bytes is refused before any memory is reserved.
     let count = try length(what, atMost: limit)
     var values: [Value] = []
     values.reserveCapacity(min(count, 64))
@@ -107,7 +107,7 @@ struct MessageReader {
     return identifier
   }
 
-  /// A length of 32 bits that is within `limit` and within what is left.
+  /// A 32-bit length within `limit` and the remaining bytes.
   private mutating func length(_ what: StaticString, atMost limit: Int) throws(LinkError) -> Int {
     let count = Int(try integer(UInt32.self, what))
     guard count <= limit else { throw .malformed(what: "\(what) has \(count) bytes or entries, more than \(limit)") }
@@ -115,7 +115,7 @@ struct MessageReader {
     return count
   }
 
-  /// The next `count` bytes; the caller has compared it with ``remaining``.
+  /// The caller has compared `count` with ``remaining``.
   private mutating func take(_ count: Int) -> ArraySlice<UInt8> {
     let start = position
     position += count

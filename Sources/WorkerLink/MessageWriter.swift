@@ -1,11 +1,10 @@
 import TaskModel
 
-/// Appends fields to a message. Texts for people are made what ``PluginText`` says; everything else is written as it is, and the reader
-/// judges it.
+/// Appends fields to a message. Texts for people are adapted to ``PluginText``; everything else is written unchanged, and the reader checks it.
 struct MessageWriter {
   private(set) var bytes: [UInt8] = []
 
-  /// Begins a message of that kind; `capacity` is a guess at its size.
+  /// - Parameter capacity: The expected size in bytes.
   init(kind: UInt8, capacity: Int) {
     bytes.reserveCapacity(capacity)
     bytes.append(LinkFormat.magic)
@@ -19,7 +18,7 @@ struct MessageWriter {
     withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
-  /// A number that has no business being negative, as 64 bits.
+  /// A number that should not be negative, as 64 bits.
   mutating func number(_ value: Int) { integer(Int64(value)) }
 
   mutating func flag(_ value: Bool) { byte(value ? 1 : 0) }
@@ -45,19 +44,18 @@ struct MessageWriter {
 
   mutating func list(_ values: [some WireValue]) { list(values) { $0.write($1) } }
 
-  /// Bytes after their length.
   mutating func blob(_ value: [UInt8]) {
     count(value.count)
     bytes.append(contentsOf: value)
   }
 
-  /// A text that means something to a program: never cut.
+  /// A text for programs, never cut.
   mutating func text(_ value: String) {
     count(value.utf8.count)
     append(value)
   }
 
-  /// An identifier: its length is a byte.
+  /// An identifier, whose length takes one byte.
   mutating func identifier(_ value: TaskIdentifier) {
     byte(UInt8(truncatingIfNeeded: value.rawValue.utf8.count))
     append(value.rawValue)

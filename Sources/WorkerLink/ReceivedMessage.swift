@@ -1,8 +1,8 @@
-/// A message as it arrived, whole but not yet believed.
+/// A message as it arrived, whole but unchecked.
 public struct ReceivedMessage: Sendable, Hashable {
   /// The bytes, at most ``LinkFormat/messageBytes``.
   public let bytes: [UInt8]
 
-  /// Bytes from the other end, or from a test.
+  /// Wraps bytes from the other end, or from a test.
   public init(bytes: [UInt8]) { self.bytes = bytes }
 }

@@ -1,9 +1,9 @@
 import CTaskHostSystem
 import Glibc
 
-/// A message that is too large for a datagram: the content of a memfd that nobody can change any more, and the datagram that announces it.
+/// A message too large for a datagram: the content of a sealed memfd, and the datagram that announces it.
 enum SealedBody {
-  /// A sealed memfd with that content, owned by the caller.
+  /// Creates a sealed memfd, which the caller owns.
   static func make(_ bytes: [UInt8]) throws(LinkError) -> Int32 {
     guard bytes.count <= LinkFormat.messageBytes else { throw .tooBig(bytes: bytes.count) }
     let descriptor = taskhost_system_memfd("taskhost-message")
@@ -18,17 +18,16 @@ enum SealedBody {
     return descriptor
   }
 
-  /// The datagram that goes with a body of `length` bytes.
+  /// The datagram for a body of `length` bytes.
   static func announcement(of length: Int) -> [UInt8] {
     var writer = MessageWriter(kind: LinkFormat.bodyElsewhere, capacity: LinkFormat.announcementBytes)
     writer.integer(UInt32(clamping: length))
     return writer.bytes
   }
 
-  /// Whether a datagram announces a body.
   static func isAnnouncement(_ datagram: [UInt8]) -> Bool { datagram.count > 2 && datagram[2] == LinkFormat.bodyElsewhere }
 
-  /// The content of a body; the descriptor stays the caller's.
+  /// Reads a body; does not close the descriptor.
   static func content(of descriptor: Int32, announcedBy datagram: [UInt8]) throws(LinkError) -> [UInt8] {
     var reader = MessageReader(datagram)
     guard try reader.kind() == LinkFormat.bodyElsewhere else { throw .malformed(what: "a descriptor that nothing announces") }
@@ -37,7 +36,7 @@ enum SealedBody {
     guard length > LinkFormat.inlineBytes, length <= LinkFormat.messageBytes else {
       throw .malformed(what: "a body of \(length) bytes, not \(LinkFormat.inlineBytes + 1) to \(LinkFormat.messageBytes)")
     }
-    // Sealed first: from then on its size and content are facts.
+    // Check the seals first: after that, neither size nor content can change.
     let seals = taskhost_system_seals(descriptor)
     guard seals >= 0, seals & TASKHOST_SYSTEM_ALL_SEALS == TASKHOST_SYSTEM_ALL_SEALS else {
       throw .malformed(what: "a body that is not sealed")

@@ -1,16 +1,16 @@
 import TaskModel
 
-// Texts for people. The writer makes them what ``PluginText`` says, so an honest end is never refused for its words; the reader refuses
-// whatever is not that, since only a hostile end sends it.
+// Texts for people. The writer adapts them to ``PluginText``, so an honest end is never refused because of a text; the reader refuses any
+// other text, because only a hostile end sends it.
 
 extension MessageWriter {
-  /// Words of a plugin: a log line, a message.
+  /// A plugin's text: a log line or a message.
   mutating func line(_ text: String) { self.text(PluginText.line(text)) }
 
-  /// A sentence of taskhost, which may have a plugin's words in it.
+  /// taskhost's own sentence, which may quote a plugin.
   mutating func sentence(_ text: String) { self.text(PluginText.line(text, limit: Limits.sentenceBytes)) }
 
-  /// The first ``LinkFormat/sentences`` of a list.
+  /// Writes the first ``LinkFormat/sentences`` of a list.
   mutating func sentences(_ texts: [String]) { list(Array(texts.prefix(LinkFormat.sentences))) { $0.sentence($1) } }
 
   mutating func name(_ name: String?) { optional(name) { $0.text(PluginText.line($1, limit: LinkFormat.nameBytes)) } }
@@ -48,7 +48,7 @@ extension MessageReader {
 }
 
 extension LogLine: WireValue {
-  /// All but the stream: what a process writes does not travel on its link.
+  /// Writes all but the stream: a process's output does not travel on its link.
   func write(to writer: inout MessageWriter) {
     writer.write(time)
     writer.write(level)

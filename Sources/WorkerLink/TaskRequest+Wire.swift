@@ -1,7 +1,7 @@
 import TaskModel
 
-/// What a plugin can say of a request with `taskhost.h`, and no more: what else a request has is the operator's and his clients' to say, and
-/// whoever is in a worker's place cannot spell it.
+/// The fields that a plugin can set with `taskhost.h`, and no others: the rest is for the operator and clients, and no code in a worker can
+/// express it.
 extension TaskRequest: WireValue {
   func write(to writer: inout MessageWriter) {
     writer.write(identifier)
@@ -15,7 +15,7 @@ extension TaskRequest: WireValue {
 
   init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
     let identifier = try reader.identifier("a request's identifier")
-    // A message bounds them; their limits are checked below.
+    // Bounded by the message's size; the request's own limits are checked below.
     let payload = try reader.blob("a request's payload", atMost: LinkFormat.messageBytes)
     let earliestBegin = try reader.optional(WallTime.self, "earliest begin")
     let isPaced = try reader.flag("whether it is paced")

@@ -1,6 +1,6 @@
 import TaskModel
 
-// The bytes of the vocabulary's enumerations. 0 is no code, so that a field that was never written is noticed.
+// The codes of the vocabulary's enumerations. 0 is never a code, so that a field that was not written is detected.
 
 extension StopReason: WireCode {
   var wireCode: UInt8 {

@@ -1,10 +1,8 @@
 import TaskModel
 
-/// An enumeration that travels as a byte. The codes are the format's: never change one, add at the end.
+/// An enumeration that travels as a byte. The codes are part of the format: never change one, add new ones at the end.
 protocol WireCode: WireValue {
-  /// Its byte.
   var wireCode: UInt8 { get }
-  /// The case with that byte; nil: there is none.
   init?(wireCode: UInt8)
 }
 

@@ -1,7 +1,7 @@
 import TaskModel
 
 extension WireEnding: WireValue {
-  /// Bytes it takes at most.
+  /// Upper bound of its size in bytes.
   var wireBytes: Int { 128 + report.output.count + (report.message?.utf8.count ?? 0) + (report.trouble?.utf8.count ?? 0) }
 
   func write(to writer: inout MessageWriter) {
@@ -28,7 +28,7 @@ extension RunEnding: WireValue {
     case .forced(let reason):
       writer.byte(2)
       writer.write(reason)
-    // What a worker cannot say of itself has codes that no reader knows.
+    // Endings that a worker cannot report get codes that no reader knows.
     case .crashed: writer.byte(0xFE)
     case .lost: writer.byte(0xFD)
     }
@@ -71,7 +71,7 @@ extension TaskResult: WireValue {
 }
 
 extension RunReport: WireValue {
-  /// All but the log lines and the incident, see ``WireEnding/report``.
+  /// Writes all but the log lines and the incident, see ``WireEnding/report``.
   func write(to writer: inout MessageWriter) {
     writer.optional(stopReason)
     writer.flag(forced)

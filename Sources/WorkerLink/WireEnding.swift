@@ -1,16 +1,16 @@
 public import TaskModel
 
-/// A run that ended, as it travels.
+/// The ending of a run, as it travels.
 public struct WireEnding: Sendable, Hashable {
   /// The run.
   public var run: RunID
-  /// How it ended: `returned` or `forced`. What only a host can judge (`crashed`, `lost`) is refused when it is decoded.
+  /// `returned` or `forced`. The decoder refuses endings that only a host can determine (`crashed`, `lost`).
   public var ending: RunEnding
-  /// What is known of it. `log` and `incident` do not travel: the lines have been sent as ``WorkerMessage/log(_:_:)``, mishaps are counted
-  /// by the host; both are empty when decoded.
+  /// The run's report. `log` and `incident` do not travel and are empty when decoded: the lines were sent as ``WorkerMessage/log(_:_:)``, and the
+  /// host counts incidents.
   public var report: RunReport
 
-  /// An ending as given.
+  /// Creates an ending.
   public init(run: RunID, ending: RunEnding, report: RunReport) {
     self.run = run
     self.ending = ending

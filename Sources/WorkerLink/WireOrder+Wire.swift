@@ -1,7 +1,7 @@
 import TaskModel
 
 extension WireOrder: WireValue {
-  /// Bytes it takes at most.
+  /// Upper bound of its size in bytes.
   var wireBytes: Int { 49 + identifier.rawValue.utf8.count + payload.count + (arguments?.count ?? 0) }
 
   func write(to writer: inout MessageWriter) {

@@ -1,23 +1,23 @@
 public import TaskModel
 
-/// A run to begin, as it travels: its contract is the one with the same identifier in ``HostMessage/contracts(_:)``.
+/// A run to begin, as it travels. Its contract is the one in ``HostMessage/contracts(_:)`` with the same identifier.
 public struct WireOrder: Sendable, Hashable {
   /// The run.
   public var run: RunID
   /// Its request.
   public var request: RequestID
-  /// Whose handler.
+  /// The identifier of its handler.
   public var identifier: TaskIdentifier
-  /// 1 for a request's first run; at least 1.
+  /// At least 1, which is the request's first run.
   public var attempt: Int
-  /// What was submitted; at most ``TaskModel/Limits/payloadBytes``.
+  /// The submitted payload, at most ``TaskModel/Limits/payloadBytes``.
   public var payload: [UInt8]
-  /// What a typed handler is called with, packed; at most ``TaskModel/Limits/argumentBytes``. nil for every other handler.
+  /// The packed arguments of a typed handler, at most ``TaskModel/Limits/argumentBytes``; nil for any other handler.
   public var arguments: [UInt8]?
-  /// Its begin is told with ``WorkerMessage/began(_:)``.
+  /// Whether the worker reports the run's begin with ``WorkerMessage/began(_:)``.
   public var tellsBegin: Bool
 
-  /// An order as given.
+  /// Creates an order.
   public init(
     run: RunID, request: RequestID, identifier: TaskIdentifier, attempt: Int, payload: [UInt8], arguments: [UInt8]? = nil,
     tellsBegin: Bool = false
@@ -31,7 +31,7 @@ public struct WireOrder: Sendable, Hashable {
     self.tellsBegin = tellsBegin
   }
 
-  /// What of a launcher's order travels.
+  /// The part of a launcher's order that travels.
   public init(_ order: RunOrder) {
     self.init(
       run: order.run, request: order.request, identifier: order.contract.identifier, attempt: order.attempt, payload: order.payload,

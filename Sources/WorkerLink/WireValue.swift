@@ -1,10 +1,10 @@
 import TaskModel
 
-/// A value that knows how it travels.
+/// A value with an encoding in messages.
 protocol WireValue {
-  /// Appends it.
+  /// Appends the value.
   func write(to writer: inout MessageWriter)
-  /// Takes it from the front; `what` names the field where the type alone does not.
+  /// Reads the value; `what` names the field where the type alone does not.
   init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError)
 }
 
@@ -29,9 +29,9 @@ extension TaskIdentifier: WireValue {
 }
 
 extension Duration: WireValue {
-  /// Whole nanoseconds, 0 to 292 years: a shorter or longer one travels as the nearest of those.
+  /// Whole nanoseconds from 0 to 292 years; durations beyond are clamped.
   func write(to writer: inout MessageWriter) {
-    // Up to 18 seconds, as nearly every time of a run, a division of 64 bits does.
+    // A 64-bit division is enough up to 18 seconds, which covers nearly every duration of a run.
     if let short = UInt64(exactly: attoseconds) { return writer.integer(Int64(short / 1_000_000_000)) }
     writer.integer(max(0, wholeNanoseconds))
   }

@@ -78,7 +78,7 @@ extension Confinement: WireValue {
     return refusals
   }
 
-  /// In the order of the paths, each once.
+  /// Sorted by path, each path once.
   private static func opened(_ reader: inout MessageReader) throws(LinkError) -> [String: Int32] {
     var last: String?
     let entries = try reader.list("opened paths", atMost: LinkFormat.confinementEntries) { (reader) throws(LinkError) in

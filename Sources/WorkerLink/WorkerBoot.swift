@@ -1,25 +1,25 @@
 public import TaskModel
 
-/// What a worker needs to know before it gives up its rights and loads the plugin.
+/// What a worker must know before it drops its privileges and loads the plugin.
 public struct WorkerBoot: Sendable, Hashable {
-  /// The host's ``LinkFormat/version``; a worker that has another ends with a sentence.
+  /// The host's ``LinkFormat/version``; a worker with another version ends with a message.
   public var version: UInt32
-  /// The host's process id, to be compared with the parent's once PR_SET_PDEATHSIG is set; above 0.
+  /// The host's process id, above 0; the worker compares it with its parent's after setting PR_SET_PDEATHSIG.
   public var host: Int32
-  /// What the worker may use and reach, and the file it loads.
+  /// The worker's entitlements and limits, and the file that it loads.
   public var confinement: Confinement
-  /// Who the plugin is, where that is known before it registers.
+  /// The plugin's identifier, if it is known before the plugin registers.
   public var identifier: TaskIdentifier?
-  /// The function of it that is its handler, for a library that is adopted; nil: it is a plugin with a launch function.
+  /// The function of an adopted library that serves as the handler; nil for a plugin with a launch function.
   public var adoption: LibraryAdoption?
-  /// How many handlers it may register; 1 to ``LinkFormat/registrations``.
+  /// The most handlers that the plugin may register; 1 to ``LinkFormat/registrations``.
   public var handlerLimit: Int
-  /// How long its launch function may take.
+  /// The time limit of the launch function.
   public var launchBudget: Duration
-  /// The newest Landlock version to use, for tests of older kernels; nil: whatever the kernel has.
+  /// The newest Landlock version to use, for tests of older kernels; nil uses the kernel's.
   public var landlockLimit: Int?
 
-  /// A boot message as given.
+  /// Creates a boot message.
   public init(
     version: UInt32 = LinkFormat.version, host: Int32, confinement: Confinement, identifier: TaskIdentifier? = nil,
     adoption: LibraryAdoption? = nil, handlerLimit: Int = 1, launchBudget: Duration, landlockLimit: Int? = nil

@@ -1,7 +1,7 @@
 import TaskModel
 
 extension WorkerCall {
-  /// Bytes of what it brings along to be kept until it is answered.
+  /// Bytes of its values, which are kept until it is answered.
   public var valueBytes: Int {
     switch self {
     case .setState(_, _, let value): value?.count ?? 0

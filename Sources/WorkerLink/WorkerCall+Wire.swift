@@ -93,7 +93,7 @@ extension WorkerCall: WireValue {
 
   private static func files(_ reader: inout MessageReader) throws(LinkError) -> [FileQuestion] {
     let files = try reader.list(FileQuestion.self, "files", atMost: Limits.openFiles)
-    // Each is at most 4,095, so the sum cannot overflow.
+    // Each is at most 4,095 bytes, so the sum cannot overflow.
     let bytes = files.reduce(0) { $0 + $1.path.count }
     guard bytes <= Limits.openFilePathBytes else { throw .malformed(what: "files have \(bytes) bytes of paths") }
     return files

@@ -1,40 +1,40 @@
 public import TaskModel
 
-/// A question of a worker that blocks a thread of the plugin until its host answers.
+/// A call from a worker, which blocks a thread of the plugin until the host answers.
 public enum WorkerCall: Sendable, Hashable {
   // MARK: While launching
 
-  /// May the plugin have this identifier? Answered `done` or `failure`.
+  /// May the plugin use this identifier? Answered with `done` or `failure`.
   case admit(TaskIdentifier)
-  /// Its settings, a JSON object. Answered `text` or `failure`.
+  /// The plugin's settings, a JSON object. Answered with `text` or `failure`.
   case settings(TaskIdentifier)
-  /// Its own folder. Answered `text`, an absolute path, or `failure`.
+  /// The plugin's own folder. Answered with `text`, an absolute path, or `failure`.
   case dataDirectory(TaskIdentifier)
-  /// May a plugin with that identifier submit the request? Answered `done` or `failure`.
+  /// May a plugin with that identifier submit the request? Answered with `done` or `failure`.
   case admitRequest(TaskRequest, from: TaskIdentifier)
-  /// The requests of these identifiers, which it has registered, that are pending; at most ``LinkFormat/registrations`` identifiers. A page
-  /// that begins after the request, or the first. Answered `pending` or `failure`.
+  /// A page of the pending requests of registered identifiers, at most ``LinkFormat/registrations``: the first page, or the one after a request.
+  /// Answered with `pending` or `failure`.
   case launchPending([TaskIdentifier], after: RequestID?)
 
   // MARK: While a run is live
 
-  /// A value of the identifier's state. Answered `bytes`, nil for no such key, or `failure`.
+  /// Reads a value of the identifier's state. Answered with `bytes`, nil if the key does not exist, or `failure`.
   case state(RunID, key: String)
-  /// Writes a value of the identifier's state; nil deletes. Answered `done` once it is durable, or `failure`.
+  /// Writes a value of the identifier's state; nil deletes it. Answered with `done` once it is durable, or `failure`.
   case setState(RunID, key: String, value: [UInt8]?)
-  /// Where an earlier run of the request left off. Answered `bytes`, nil for nowhere, or `failure`.
+  /// Reads the checkpoint of an earlier run of the request. Answered with `bytes`, nil if there is none, or `failure`.
   case checkpoint(RunID)
-  /// Records where the run is; nil clears it. Answered `done` once it is durable, or `failure`.
+  /// Writes the run's checkpoint; nil deletes it. Answered with `done` once it is durable, or `failure`.
   case setCheckpoint(RunID, [UInt8]?)
-  /// Submits a request for the run's plugin. Answered `submission` once it is durable, or `failure`.
+  /// Submits a request for the run's plugin. Answered with `submission` once it is durable, or `failure`.
   case submit(RunID, TaskRequest)
-  /// Cancels a request for the run's plugin. Answered `done` or `failure`.
+  /// Cancels a request for the run's plugin. Answered with `done` or `failure`.
   case cancel(RunID, RequestID)
-  /// The pending requests of the run's plugin: a page that begins after the request, or the first. Answered `pending` or `failure`.
+  /// A page of the pending requests of the run's plugin: the first, or the one after a request. Answered with `pending` or `failure`.
   case pending(RunID, after: RequestID?)
-  /// Cancels the pending requests of an identifier of the run's plugin; nil: of all. Answered `count` once it is durable, or `failure`.
+  /// Cancels the pending requests of one identifier of the run's plugin; nil means all. Answered with `count` once it is durable, or `failure`.
   case cancelPending(RunID, of: TaskIdentifier?)
-  /// Has somebody these files open, which are below an absolute path? At most ``TaskModel/Limits/openFiles``, with
-  /// ``TaskModel/Limits/openFilePathBytes`` of paths. Answered `bytes`, a ``TaskModel/FileUse`` each, or `failure`.
+  /// Are these files below an absolute path open? At most ``TaskModel/Limits/openFiles``, with ``TaskModel/Limits/openFilePathBytes`` of paths.
+  /// Answered with `bytes`, one ``TaskModel/FileUse`` for each, or `failure`.
   case openFiles(RunID, in: String, [FileQuestion])
 }

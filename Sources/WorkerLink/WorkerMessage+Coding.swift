@@ -1,8 +1,8 @@
 import TaskModel
 
 extension WorkerMessage {
-  /// The message as it travels. Texts for people are made what ``TaskModel/PluginText`` says; a value that breaks another limit is refused by
-  /// the decoder at the other end, not here.
+  /// The message as it travels. Texts for people are adapted to ``TaskModel/PluginText``. The decoder at the other end, not the
+  /// encoder, refuses values that exceed other limits.
   public func encode() -> EncodedMessage {
     switch self {
     case .confined(let missing): message(65, capacity: 64) { $0.sentences(missing) }
@@ -48,7 +48,7 @@ extension WorkerMessage {
     }
   }
 
-  /// The message in the bytes of a worker. Throws ``LinkError/malformed(what:)`` or ``LinkError/version(found:)``.
+  /// Decodes a message from a worker. Throws ``LinkError/malformed(what:)`` or ``LinkError/version(found:)``.
   public init(decoding received: ReceivedMessage) throws(LinkError) {
     var reader = MessageReader(received.bytes)
     switch try reader.kind() {
@@ -75,6 +75,6 @@ extension WorkerMessage {
     try reader.end()
   }
 
-  /// Splits endings, in their order, so that each part fits a datagram; one that is larger than ``LinkFormat/batchBytes`` is alone.
+  /// Splits endings in sequence so that each part fits a datagram; one larger than ``LinkFormat/batchBytes`` is alone.
   public static func batches(of endings: [WireEnding]) -> [[WireEnding]] { endings.batches(\.wireBytes) }
 }
