@@ -1,11 +1,11 @@
 import Glibc
 
-/// The system's certificates.
+/// The system's certificates, in one file.
 enum AuthorityFile {
-  /// Largest file that is read: 8 MiB. Debian's has 0.2.
+  /// Largest file to read, in bytes; Debian's has 0.2 MiB.
   private static let largest = 8 << 20
 
-  /// nil if it cannot be read, or is larger than that.
+  /// nil if the file cannot be read or is too large.
   static func contents(of path: String) -> [UInt8]? {
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { return nil }

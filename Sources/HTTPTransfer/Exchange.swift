@@ -1,6 +1,6 @@
 internal import CCurl
 
-/// A request as libcurl has it, and what came of it so far. Belongs to the thread that carries it out.
+/// A request in libcurl, and the part of its answer that has arrived. Used on one thread only.
 final class Exchange {
   let handle: UnsafeMutableRawPointer
   private let errorText: UnsafeMutablePointer<CChar>
@@ -17,7 +17,7 @@ final class Exchange {
     case headTooLarge
   }
 
-  /// libcurl for this process. Never undone: another part of the process may use it as well.
+  /// libcurl's global state. Never released: other parts of the process may use it as well.
   private static let global = curl_global_init(Int(CURL_GLOBAL_SSL))
 
   init(_ request: TransferRequest, take: @escaping (TransferHead, [UInt8]) -> Bool) throws(TransferFailure) {
@@ -40,7 +40,7 @@ final class Exchange {
     errorText.deallocate()
   }
 
-  /// What came of it, once libcurl is done with it.
+  /// The outcome, after libcurl has finished with `code`.
   func result(_ code: CURLcode) throws(TransferFailure) -> TransferHead {
     switch end {
     case .headTooLarge: throw .headTooLarge(limit: headLimit)
@@ -62,7 +62,7 @@ final class Exchange {
 
   private func setUp(_ request: TransferRequest) throws(TransferFailure) {
     try check(taskhost_curl_set_error_buffer(handle, errorText))
-    // Neither signals nor, when it ends, a wait for the thread that looks up a name.
+    // libcurl must neither use signals nor wait at its end for the thread that looks up a name.
     try set(CURLOPT_NOSIGNAL, 1)
     try set(CURLOPT_QUICK_EXIT, 1)
     try set(CURLOPT_URL, request.url)
@@ -83,7 +83,7 @@ final class Exchange {
         Unmanaged.passUnretained(self).toOpaque()))
   }
 
-  /// Gives what is left of the limits, and the addresses that were looked up, if any; then the exchange can begin.
+  /// Sets the remaining time limits and the addresses found, if any; after that the exchange can begin.
   func prepare(_ found: String?) throws(TransferFailure) {
     try set(CURLOPT_CONNECTTIMEOUT_MS, limits.connecting.milliseconds)
     if let timeout = limits.everything { try set(CURLOPT_TIMEOUT_MS, timeout.milliseconds) }
@@ -98,7 +98,7 @@ final class Exchange {
       return
     }
     if let body = request.body ?? (["POST", "PUT", "PATCH"].contains(request.method) ? [] : nil) {
-      // Never without an address: libcurl would read standard input.
+      // Pass an address even for an empty body: otherwise libcurl would read standard input.
       let code = (body + [0]).withUnsafeBytes { taskhost_curl_set_body(handle, $0.baseAddress, body.count) }
       try check(code)
     }
@@ -106,7 +106,7 @@ final class Exchange {
   }
 
   private func setHeaders(_ request: TransferRequest) throws(TransferFailure) {
-    // libcurl would wait for an answer to the head of a large request.
+    // Without this, libcurl would wait for permission to send a large body.
     var lines = ["Expect:"]
     if !request.headers.contains(where: { $0.name.lowercased() == "content-type" }) { lines.append("Content-Type:") }
     lines += request.headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
@@ -117,7 +117,7 @@ final class Exchange {
     try check(taskhost_curl_set_list(handle, CURLOPT_HTTPHEADER, headers))
   }
 
-  /// Trusts these beside the system's. libcurl takes one file or text, and a folder beside it, so its usual file is part of the text.
+  /// Trusts these authorities besides the system's. libcurl takes a file or a text, plus a folder, so its usual file goes into the text.
   private func trust(_ more: [UInt8]) throws(TransferFailure) {
     let usual = taskhost_curl_get_text(handle, CURLINFO_CAINFO).flatMap { AuthorityFile.contents(of: String(cString: $0)) } ?? []
     let code = (usual + [0x0A] + more).withUnsafeBytes {
@@ -138,7 +138,7 @@ final class Exchange {
     guard code == CURLE_OK else { throw .broken("libcurl cannot do this: \(String(cString: curl_easy_strerror(code)))") }
   }
 
-  /// Hands bytes of libcurl to the exchange of a callback; a result other than `count` ends the transfer.
+  /// Passes libcurl's bytes to the exchange of a callback; a result other than `count` ends the transfer.
   private static func give(
     _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?,
     _ take: (Exchange, UnsafeRawBufferPointer) -> Bool

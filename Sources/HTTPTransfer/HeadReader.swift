@@ -1,6 +1,6 @@
-/// Makes a ``TransferHead`` of the lines of an answer's head.
+/// Builds a ``TransferHead`` from the lines of an answer's head.
 struct HeadReader {
-  /// Set at the empty line that ends the head; what follows are trailers.
+  /// Set at the empty line that ends the head; later lines are trailers.
   private(set) var head: TransferHead?
 
   private let limit: Int
@@ -11,9 +11,9 @@ struct HeadReader {
     self.limit = limit
   }
 
-  /// Takes one line with its end.
+  /// Reads one line with its end.
   ///
-  /// - Parameter status: Of the answer that the line belongs to.
+  /// - Parameter status: The status of the line's answer.
   /// - Returns: false once the head is larger than its limit.
   mutating func take(_ line: some Collection<UInt8>, status: @autoclosure () -> Int) -> Bool {
     guard head == nil else { return true }
@@ -22,7 +22,7 @@ struct HeadReader {
     let text = String(decoding: line, as: UTF8.self).trimmed(where: { $0.isNewline })
     if text.isEmpty {
       let status = status()
-      // An interim answer: the next head follows.
+      // Interim answers are followed by another head.
       if status >= 200 { head = TransferHead(status: status, headers: headers) }
       headers = []
     } else if let first = text.first, first == " " || first == "\t" {

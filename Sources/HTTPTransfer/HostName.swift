@@ -1,14 +1,14 @@
 internal import CCurl
 import Glibc
 
-/// A host that has to be looked up.
+/// A host name that must be looked up.
 ///
-/// Not by libcurl: it asks for IPv6 addresses only where it may open a UDP socket, which a sandbox that lists ports denies.
+/// libcurl does not look it up: it asks for IPv6 addresses only if it may open a UDP socket, which a sandbox that lists ports denies.
 struct HostName: Sendable {
   private let name: String
   private let port: String
 
-  /// nil for an address, for `localhost`, which libcurl takes for the loopback interface, and for what is no URL.
+  /// nil for an address, for an invalid URL, and for `localhost`, for which libcurl uses the loopback interface.
   init?(url: String) {
     guard let parts = curl_url() else { return nil }
     defer { curl_url_cleanup(parts) }
@@ -22,9 +22,9 @@ struct HostName: Sendable {
     self.port = port
   }
 
-  /// Looks the name up. Blocks, for as long as the system's resolver likes.
+  /// Looks up the name. Blocks as long as the system's resolver does.
   ///
-  /// - Returns: What `CURLOPT_RESOLVE` takes: the name, the port, and every address.
+  /// - Returns: The value of `CURLOPT_RESOLVE`: the name, the port, and every address.
   func lookUp() throws(TransferFailure) -> String {
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -41,7 +41,7 @@ struct HostName: Sendable {
     var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
     guard getnameinfo(found.ai_addr, found.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0 else { return nil }
     let address = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    // libcurl takes no address with an interface.
+    // libcurl accepts no address with an interface.
     if address.contains("%") { return nil }
     return found.ai_family == AF_INET6 ? "[\(address)]" : address
   }

@@ -1,4 +1,4 @@
-/// The limits of time of a request that has begun.
+/// The time limits of a request that has begun.
 struct Limits {
   private let begin = ContinuousClock.now
   private let connectTimeout: Duration
@@ -9,18 +9,18 @@ struct Limits {
     timeout = request.timeout
   }
 
-  /// Time left to connect; zero or less when it is over.
+  /// Time left to connect; not positive once it is over.
   var connecting: Duration { connectTimeout - (ContinuousClock.now - begin) }
 
-  /// Time left for everything; nil sets no limit.
+  /// Time left for the whole transfer; nil without a limit.
   var everything: Duration? { timeout.map { $0 - (ContinuousClock.now - begin) } }
 
-  /// The failure when no connection was made in time.
+  /// The failure if the connection takes too long.
   var failureToConnect: TransferFailure { connectTimeout == timeout ? .timedOut : .connectTimedOut }
 }
 
 extension Duration {
-  /// Milliseconds, rounded up, at least 1: libcurl takes 0 for no limit.
+  /// Milliseconds, rounded up, at least 1, because 0 means no limit to libcurl.
   var milliseconds: Int {
     let (seconds, attoseconds) = components
     guard seconds < 1 << 30 else { return 1 << 40 }

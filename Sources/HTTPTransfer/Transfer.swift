@@ -1,7 +1,7 @@
 internal import CCurl
 import Synchronization
 
-/// One request and its answer, through the system's libcurl. It has its own connection, which ends with it.
+/// One request and its answer, through the system's libcurl, over a connection of its own.
 public final class Transfer: Sendable {
   private let request: TransferRequest
   private let state = Mutex(State())
@@ -9,16 +9,16 @@ public final class Transfer: Sendable {
   private struct State {
     var isCancelled = false
     var waiter: Waiter?
-    /// What became of the host's name.
+    /// The result of the look-up of the host's name.
     var lookup: Result<String, TransferFailure>?
   }
 
-  /// A transfer that has not begun.
+  /// Creates a transfer that has not begun.
   public init(_ request: TransferRequest) {
     self.request = request
   }
 
-  /// Ends the transfer at once, or prevents its start. Callable from any thread, any number of times.
+  /// Ends the transfer at once, or prevents its start. Any thread may call it, any number of times.
   public func cancel() {
     state.withLock { state in
       state.isCancelled = true
@@ -26,10 +26,10 @@ public final class Transfer: Sendable {
     }
   }
 
-  /// Sends the request and passes on the answer's body as it arrives. Blocks; call it once.
+  /// Sends the request and passes on the answer's body as it arrives. Blocks. Call it once.
   ///
-  /// - Parameter take: Called on this thread with the head and each part of the body, never with an empty one. False ends the transfer.
-  /// - Returns: The head, when the body is complete or `take` has ended it.
+  /// - Parameter take: Called on this thread with the head and each part of the body, never an empty part. False ends the transfer.
+  /// - Returns: The head, once the body is complete or `take` has ended the transfer.
   public func run(_ take: (_ head: TransferHead, _ part: [UInt8]) -> Bool) throws(TransferFailure) -> TransferHead {
     try withoutActuallyEscaping(take) { (take) throws(TransferFailure) in
       let exchange = try Exchange(request, take: take)
@@ -37,7 +37,7 @@ public final class Transfer: Sendable {
     }
   }
 
-  /// Sends the request and collects the answer. Blocks; call it once.
+  /// Sends the request and collects the answer. Blocks. Call it once.
   ///
   /// - Parameter mostBytes: Largest body; a larger one throws ``TransferFailure/bodyTooLarge(limit:)``.
   public func answer(mostBytes: Int) throws(TransferFailure) -> TransferAnswer {
@@ -50,7 +50,7 @@ public final class Transfer: Sendable {
     return TransferAnswer(head: head, body: body)
   }
 
-  /// Runs `work`, which blocks, on a thread of its own, so that no thread of Swift's waits. A cancelled task cancels the transfer.
+  /// Runs the blocking `work` on its own thread, so that no thread of Swift's pool waits. Cancelling the task cancels the transfer.
   ///
   /// - Parameter work: Calls ``run(_:)`` or ``answer(mostBytes:)``.
   public func onThread<Success: Sendable>(
@@ -74,7 +74,7 @@ public final class Transfer: Sendable {
 
   private func carryOut(_ exchange: Exchange) throws(TransferFailure) -> CURLcode {
     let waiter = try Waiter()
-    // After this, nobody wakes it any more, so it can be closed.
+    // No other thread wakes it after this, so it can be closed.
     defer {
       state.withLock { $0.waiter = nil }
       waiter.close(exchange)
@@ -129,9 +129,7 @@ public final class Transfer: Sendable {
       try check(curl_multi_poll(multi, nil, 0, Int32(min(milliseconds, Self.longestWait)), nil))
     }
 
-    /// Does what is possible now, then waits for more.
-    ///
-    /// - Returns: How the exchange ended; nil while it goes on.
+    /// Makes all progress that is possible now; returns how the exchange ended, or nil while it continues.
     func step() throws(TransferFailure) -> CURLcode? {
       var running: Int32 = 0
       try check(curl_multi_perform(multi, &running))

@@ -1,36 +1,36 @@
 internal import CCurl
 import Glibc
 
-/// Why a transfer has no answer, or only a part. No text holds headers or a body of the request; some name the host.
+/// Why a transfer has no answer, or only part of one. No text contains headers or the body of the request; some name the host.
 public enum TransferFailure: Error, Equatable {
-  /// The request cannot be sent as it is.
+  /// The request is invalid.
   case invalidRequest(String)
   /// ``TransferRequest/moreAuthorities`` cannot be read.
   case unusableAuthorities
-  /// The host's name has no address here.
+  /// The host's name has no address.
   case unresolved(String)
-  /// No connection; `errno` of the last attempt, 0 if it is not known.
+  /// No connection; `code` is the `errno` of the last attempt, 0 if unknown.
   case unreachable(code: Int32)
   /// No connection within ``TransferRequest/connectTimeout``.
   case connectTimedOut
-  /// No whole answer within ``TransferRequest/timeout``.
+  /// No complete answer within ``TransferRequest/timeout``.
   case timedOut
-  /// The server's certificate is not valid here.
+  /// The server's certificate is not valid.
   case untrusted(String)
-  /// TLS was not agreed on for another reason.
+  /// TLS failed for another reason.
   case insecure(String)
   /// Status line and headers exceed ``TransferRequest/mostHeadBytes``.
   case headTooLarge(limit: Int)
-  /// The body exceeds what the caller takes.
+  /// The body exceeds the caller's limit.
   case bodyTooLarge(limit: Int)
-  /// ``Transfer/cancel()`` was called, or the task cancelled.
+  /// ``Transfer/cancel()`` was called, or the task was cancelled.
   case cancelled
-  /// The connection broke, or what came is no HTTP.
+  /// The connection broke, or the answer is not HTTP.
   case broken(String)
 }
 
 extension TransferFailure: CustomStringConvertible {
-  /// What was seen.
+  /// What happened.
   public var description: String {
     switch self {
     case .invalidRequest(let reason): "the request cannot be sent: \(reason)"
@@ -52,8 +52,8 @@ extension TransferFailure: CustomStringConvertible {
 
 extension TransferFailure {
   /// - Parameters:
-  ///   - text: libcurl's own sentence.
-  ///   - isConnected: Whether the request could be sent when it failed.
+  ///   - text: libcurl's message.
+  ///   - isConnected: Whether the connection was ready for the request.
   init(_ code: CURLcode, _ text: String, systemError: Int32, isConnected: Bool) {
     switch code {
     case CURLE_URL_MALFORMAT, CURLE_LOGIN_DENIED: self = .invalidRequest(text)

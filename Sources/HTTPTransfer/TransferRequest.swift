@@ -1,33 +1,33 @@
-/// One HTTP request, over TCP or a Unix socket, and the bounds of its answer. Printing it shows neither headers nor body.
+/// One HTTP request, over TCP or a Unix socket, and the limits of its answer. Printing it shows neither headers nor body.
 ///
-/// Every transfer uses `http` or `https` only, follows no redirects, uses no proxy, netrc or cookies, and requires TLS 1.2 or later with a valid
-/// certificate.
+/// Every transfer uses `http` or `https` only, follows no redirects, uses no proxy, netrc or cookies, and requires TLS 1.2 or later with a
+/// valid certificate.
 public struct TransferRequest: Sendable {
-  /// `GET` without a body, unless set.
+  /// The method, by default `GET` without a body.
   public var method = "GET"
-  /// Absolute, without user and password. With a ``socketPath``, its host is only the `Host` header.
+  /// An absolute URL without user and password. With a ``socketPath``, its host only sets the `Host` header.
   public var url: String
-  /// In the order in which they are sent. `Host`, `Content-Length` and `Accept: */*` are added.
+  /// Sent in this order. `Host`, `Content-Length` and `Accept: */*` are added.
   public var headers: [(name: String, value: String)] = []
-  /// nil sends none; `POST`, `PUT` and `PATCH` then send an empty one.
+  /// nil sends no body, except an empty one with `POST`, `PUT` and `PATCH`.
   public var body: [UInt8]?
   /// A Unix socket to connect to instead of the URL's host; at most 107 bytes.
   public var socketPath: String?
-  /// Certificates in PEM that are trusted beside the system's.
+  /// Certificates in PEM to trust besides the system's.
   public var moreAuthorities: [UInt8]?
-  /// Longest time to find the host, connect and agree on TLS.
+  /// Time limit to find the host, connect and agree on TLS.
   public var connectTimeout = Duration.seconds(5)
-  /// Longest time for everything; nil sets no limit.
+  /// Time limit of the whole transfer; nil sets none.
   public var timeout: Duration?
-  /// Largest status line and headers together, in bytes.
+  /// Maximum size of the status line and headers together, in bytes.
   public var mostHeadBytes = 65_536
 
-  /// A `GET` of this URL.
+  /// Creates a `GET` of this URL.
   public init(url: String) {
     self.url = url
   }
 
-  /// Throws ``TransferFailure/invalidRequest(_:)`` for what would not arrive as it is written.
+  /// Throws ``TransferFailure/invalidRequest(_:)`` if the request could not be sent exactly as given.
   func validate() throws(TransferFailure) {
     guard !url.isEmpty, url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
       throw .invalidRequest("the URL is empty, or has spaces or control characters")
@@ -44,7 +44,7 @@ public struct TransferRequest: Sendable {
     }
   }
 
-  /// Whether a text is a token, as methods and names of headers are (RFC 9110 §5.6.2).
+  /// Whether a text is a token, as methods and header names must be (RFC 9110 §5.6.2).
   public static func isToken(_ text: String) -> Bool {
     !text.isEmpty
       && text.utf8.allSatisfy {
@@ -57,7 +57,7 @@ public struct TransferRequest: Sendable {
 }
 
 extension TransferRequest: CustomStringConvertible, CustomReflectable {
-  /// The method alone: a URL may hold keys.
+  /// Shows the method only, because a URL may contain keys.
   public var description: String { "TransferRequest \(method)" }
   /// Without children.
   public var customMirror: Mirror { Mirror(self, children: [:]) }

@@ -2,13 +2,13 @@ import Glibc
 
 /// A detached thread with every asynchronous signal blocked.
 enum TransferThread {
-  /// Calls `body` on a new thread. Throws when there is none.
+  /// Calls `body` on a new thread. Throws if none can be created.
   static func start(_ body: @escaping @Sendable () -> Void) throws(TransferFailure) {
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)
     defer { pthread_attr_destroy(&attributes) }
     pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    // The thread inherits the mask: signals are for threads that expect them.
+    // The thread inherits the mask: only threads that expect signals should get them.
     var blocked = sigset_t()
     var previous = sigset_t()
     sigfillset(&blocked)

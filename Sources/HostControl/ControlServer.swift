@@ -28,7 +28,7 @@ public struct ControlServer: Service {
   /// Creates a server for `host`.
   ///
   /// - Parameters:
-  /// - watch: Called once clients can connect, so that a removed socket file can be restored.
+  ///   - watch: Called once clients can connect, so that a removed socket file can be restored.
   ///   - onListening: Called once clients can connect.
   public init(
     host: any ControlledHost, socket: ControlSocket, logger: Logger,

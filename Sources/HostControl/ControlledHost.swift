@@ -26,8 +26,8 @@ public protocol ControlledHost: Sendable {
   /// Makes the matching dead letters pending again, oldest first; nil matches all.
   ///
   /// - Parameters:
-  /// - after: Only dead letters with a greater id.
-  /// - limit: How many of the identifier's dead letters to examine at most.
+  ///   - after: Only dead letters with a greater id.
+  ///   - limit: How many of the identifier's dead letters to examine at most.
   func retryAll(
     identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
   ) async throws(RequestRefusal) -> RetriedRequests
@@ -36,8 +36,8 @@ public protocol ControlledHost: Sendable {
   /// Discards the matching dead letters, oldest first; nil matches all.
   ///
   /// - Parameters:
-  /// - after: Only dead letters with a greater id.
-  /// - limit: How many of the identifier's dead letters to examine at most.
+  ///   - after: Only dead letters with a greater id.
+  ///   - limit: How many of the identifier's dead letters to examine at most.
   func discardAll(
     identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int
   ) async throws(RequestRefusal) -> DiscardedRequests

@@ -1,10 +1,10 @@
 import Glibc
 
-/// How far the calendar is ahead of the time since the machine was started, suspends included: it changes only when the calendar is set.
+/// How far the calendar is ahead of the time since boot (suspends included). It changes only when the calendar is set.
 public struct ClockOffset: Sendable, Hashable {
-  /// CLOCK_REALTIME less CLOCK_BOOTTIME, in whole milliseconds.
+  /// CLOCK_REALTIME minus CLOCK_BOOTTIME, in whole milliseconds.
   public let wallLessBoot: Duration
-  /// The id of the machine's current boot; empty if unknown.
+  /// The id of the current boot; empty if unknown.
   public let bootID: String
 
   /// Restores a stored offset.
@@ -13,22 +13,21 @@ public struct ClockOffset: Sendable, Hashable {
     self.bootID = bootID
   }
 
-  /// The offset now, to about a millisecond.
+  /// The current offset, to about a millisecond.
   ///
   /// - Parameter bootIDFile: The kernel's file with the boot id.
   public static func now(bootIDFile: String = "/proc/sys/kernel/random/boot_id") -> ClockOffset {
     ClockOffset(wallLessBoot: .milliseconds(measured()), bootID: firstLine(of: bootIDFile))
   }
 
-  /// How far the calendar was set since `earlier` (positive: forward), including slewing. Measuring can add a millisecond or two.
-  ///
-  /// - Returns: nil if the machine was rebooted since, or if that is unknown.
+  /// How far the calendar was set since `earlier` (positive: forward), including slewing; nil if the machine was rebooted or that is
+  /// unknown. Measuring can add a millisecond or two.
   public func moved(since earlier: ClockOffset) -> Duration? {
     guard !bootID.isEmpty, bootID == earlier.bootID else { return nil }
     return wallLessBoot - earlier.wallLessBoot
   }
 
-  /// Reads the calendar before and after the other clock, so that a pause between does not count; takes the closest of a few readings.
+  /// Reads the calendar before and after the other clock, to exclude a pause between, and takes the closest of a few readings.
   private static func measured() -> Int64 {
     var best: (width: Int64, offset: Int64)?
     for _ in 0..<8 {

@@ -11,8 +11,8 @@ public final class ClockWatch: Sendable {
   /// Starts to watch.
   ///
   /// - Parameters:
-  ///   - changed: Called on the watch's thread after the calendar was set, once for several settings in quick succession. Read the clock in
-  ///     it: the previous time is unknown here.
+  ///   - changed: Called on the watch's thread after the calendar was set, once for several settings in quick succession. It must read the
+  ///     clock itself: the previous time is unknown here.
   ///   - failed: Called on the watch's thread, at most once, with a sentence: no changes are reported after that.
   /// - Throws: If no timer, descriptor or thread is available.
   public init(

@@ -1,8 +1,8 @@
 import Glibc
 
-/// An event of a watched file or directory from the kernel (inotify(7)).
+/// A kernel event of a watched file or directory (inotify(7)).
 struct FileEvent: Sendable, Hashable {
-  /// The watch; -1 for events about all of them.
+  /// The watch; -1 for an event about all watches.
   let watch: Int32
   /// Bits `IN_…`.
   let mask: UInt32
@@ -11,12 +11,12 @@ struct FileEvent: Sendable, Hashable {
 
   func has(_ bits: UInt32) -> Bool { mask & bits != 0 }
 
-  /// Whether events were lost before it.
+  /// Whether earlier events were lost.
   var isOverflow: Bool { has(UInt32(IN_Q_OVERFLOW)) }
-  /// Whether the watch is gone, with its object or its file system.
+  /// Whether the watch ended with its object or its file system.
   var isEnd: Bool { has(UInt32(IN_IGNORED)) }
 
-  /// The events in the bytes of one read of the queue.
+  /// Decodes the events of one read from the queue.
   static func all(in bytes: UnsafeRawBufferPointer) -> [FileEvent] {
     var events: [FileEvent] = []
     var position = 0

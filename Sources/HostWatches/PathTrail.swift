@@ -1,10 +1,9 @@
 import Glibc
 
-/// The objects that a path passes in the file system, with links followed, as far as it exists.
+/// The file system objects along a path, with links followed, as far as the path exists.
 struct PathTrail: Sendable, Hashable {
-  /// Something on the way.
   struct Step: Sendable, Hashable {
-    /// Its path without links before it.
+    /// The path, without links before it.
     let location: String
     let identity: FileIdentity
     var role: WatchRole
@@ -12,21 +11,21 @@ struct PathTrail: Sendable, Hashable {
     var isNeeded = false
   }
 
-  /// In the order of the path.
+  /// In path order.
   private(set) var steps: [Step] = []
-  /// Where it ends.
+  /// Where the path ends.
   private(set) var target = WatchTarget.missing
-  /// Why it cannot be followed; nil if it can.
+  /// Why the path cannot be followed; nil if it can.
   private(set) var problem: String?
 
   /// The kernel's limit.
   private static let mostLinks = 40
 
-  /// Follows `path`, which is absolute. Reads the file system.
+  /// Follows the absolute `path`. Reads the file system.
   init(_ path: String) {
-    // The remaining names, next one last.
+    // The remaining names, in reverse order.
     var rest = Self.names(path)
-    /// Places in `steps` of the directories that lead here, from the root.
+    /// Indices in `steps` of the directories from the root to here.
     var directories: [Int] = []
     var links = 0
     guard let root = status("/") else { return }
@@ -67,7 +66,7 @@ struct PathTrail: Sendable, Hashable {
     holdLast(of: directories, isLast: true)
   }
 
-  /// The names of a path, the first one last.
+  /// The names of a path, in reverse order.
   private static func names(_ path: String) -> [String] {
     path.split(separator: "/").reversed().filter { $0 != "." }.map(String.init)
   }
@@ -77,7 +76,7 @@ struct PathTrail: Sendable, Hashable {
     return steps.count - 1
   }
 
-  /// Records that a name is missing in the last of the directories.
+  /// Records that a name is missing in the last directory.
   private mutating func hold(_ name: String, in directories: [Int], isLast: Bool) {
     let last = directories[directories.count - 1]
     steps[last].role = .holder(of: name, isLast: isLast)
@@ -93,7 +92,7 @@ struct PathTrail: Sendable, Hashable {
     steps[directories[directories.count - 2]].role = .holder(of: name, isLast: isLast)
   }
 
-  /// nil if there is nothing, or `problem` says why that is not known.
+  /// nil if nothing is there, or if `problem` says why that is unknown.
   private mutating func status(_ location: String) -> stat? {
     var found = stat()
     if lstat(location, &found) == 0 { return found }

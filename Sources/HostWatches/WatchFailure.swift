@@ -9,7 +9,7 @@ public struct WatchFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// Its `errno`.
   public let code: Int32
 
-  /// What was seen and what to do.
+  /// What happened and what to do.
   public var description: String { "\(subject) cannot be watched: \(step): \(String(cString: strerror(code))); \(remedy)" }
 
   private var remedy: String {

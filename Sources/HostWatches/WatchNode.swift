@@ -1,4 +1,4 @@
-/// A watch of the kernel and the paths that need it: one for each object.
+/// A kernel watch and the paths that need it. Each object has one watch.
 struct WatchNode: Sendable {
   /// The object's location when it was last watched.
   var location: String
@@ -20,10 +20,9 @@ struct WatchNode: Sendable {
   /// Whether no path needs it.
   var isLoose: Bool { roles.isEmpty }
 
-  /// The events that the kernel should report.
+  /// The events to request from the kernel.
   var wanted: UInt32 { masks.keys.reduce(0) { $0 | $1 } }
 
-  /// Sets the roles that `path` needs.
   mutating func set(_ roles: Set<WatchRole>, for path: String) {
     remove(path)
     self.roles[path] = roles
@@ -37,7 +36,6 @@ struct WatchNode: Sendable {
     }
   }
 
-  /// Removes all roles for `path`.
   mutating func remove(_ path: String) {
     for role in roles.removeValue(forKey: path) ?? [] {
       let left = (masks[role.mask] ?? 0) - 1
@@ -50,9 +48,8 @@ struct WatchNode: Sendable {
     targets.remove(path)
   }
 
-  /// The effects of an event on paths.
   func effects(of event: FileEvent) -> [(path: String, effect: WatchRole.Effect)] {
-    // An event of an entry matters to few of the paths through a directory.
+    // An event of one entry concerns few of the paths through a directory.
     let paths = event.name.map { targets.union(holders[$0] ?? []) } ?? Set(roles.keys)
     return paths.map { path in (path, (roles[path] ?? []).reduce([]) { $0.union($1.effect(of: event)) }) }
   }

@@ -30,7 +30,6 @@ enum WatchRole: Sendable, Hashable {
   private static let attributes = UInt32(IN_ATTRIB)
   private static let written = UInt32(IN_CLOSE_WRITE)
 
-  /// The events to request from the kernel.
   var mask: UInt32 {
     switch self {
     case .passage: Self.ends
@@ -42,7 +41,6 @@ enum WatchRole: Sendable, Hashable {
     }
   }
 
-  /// The effect of `event` on a path with this role.
   func effect(of event: FileEvent) -> Effect {
     let isEnd = event.isEnd || event.has(UInt32(IN_UNMOUNT)) || event.has(Self.ends)
     switch self {

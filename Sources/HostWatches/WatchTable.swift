@@ -13,13 +13,13 @@ struct WatchTable: Sendable {
   private var nodes: [Int32: WatchNode] = [:]
   private var entries: [String: Entry] = [:]
 
-  /// How often to follow a path that changes meanwhile; events report later changes.
+  /// How often to follow a path that keeps changing; events report later changes.
   private static let mostTries = 10
 
-  /// A table over a queue of inotify, which it owns.
+  /// Takes ownership of an inotify queue.
   init(queue: Int32) { self.queue = queue }
 
-  /// Closes the queue and stops watching.
+  /// Closes the queue, which ends all watches.
   mutating func end() {
     if let queue { close(queue) }
     queue = nil
@@ -27,7 +27,6 @@ struct WatchTable: Sendable {
     for path in entries.keys { entries[path] = Entry(problem: Self.ended) }
   }
 
-  /// The problems of paths that cannot be watched now.
   var problems: [String: String] { entries.compactMapValues(\.problem) }
 
   /// Watches these paths and no others.
@@ -38,7 +37,7 @@ struct WatchTable: Sendable {
       release(path)
       entries[path] = nil
     }
-    // Before others are added, because the number of watches is limited.
+    // Release these first, because the number of watches is limited.
     tidy(loose)
     loose = []
     for path in paths where entries[path].map({ $0.problem != nil }) ?? true {
@@ -48,7 +47,7 @@ struct WatchTable: Sendable {
     tidy(loose)
   }
 
-  /// - Returns: The changed paths.
+  /// Returns the changed paths.
   mutating func take(_ events: [FileEvent]) -> Set<String> {
     var changed: Set<String> = []
     var stale: Set<String> = []
@@ -73,9 +72,8 @@ struct WatchTable: Sendable {
     return changed
   }
 
-  /// Follows a path and watches the objects on it, until both agree. Releases no watch before its replacement exists.
-  ///
-  /// - Returns: Watches that may no longer be needed.
+  /// Follows a path and watches its objects until both agree; returns watches that may no longer be needed. Releases no watch before its
+  /// replacement exists.
   private mutating func follow(_ path: String) -> Set<Int32> {
     if let problem = Self.refusal(path) ?? (queue == nil ? Self.ended : nil) {
       entries[path] = Entry(problem: problem)
@@ -113,7 +111,6 @@ struct WatchTable: Sendable {
     return (roles, problem, false)
   }
 
-  /// Stops watching for a path.
   private mutating func release(_ path: String) {
     for watch in entries[path]?.watches ?? [] { nodes[watch]?.remove(path) }
   }
@@ -134,7 +131,7 @@ struct WatchTable: Sendable {
       if narrowed == watch {
         nodes[watch]?.mask = wanted
       } else if narrowed >= 0 {
-        // Another object has this name now, which an event reports; keep it as it was.
+        // Another object has this location now, and an event will report it; keep its old mask.
         if let other = nodes[narrowed] {
           nodes[narrowed]?.mask |= wanted
           _ = add(node.location, other.mask | UInt32(IN_MASK_ADD))

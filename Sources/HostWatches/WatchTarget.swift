@@ -1,8 +1,7 @@
 /// What a path leads to.
 enum WatchTarget: Sendable, Hashable {
-  /// Nothing.
   case missing
   case directory(FileIdentity)
-  /// A file, or anything else that is no directory.
+  /// A file, or anything else that is not a directory.
   case file(FileIdentity)
 }

@@ -2,7 +2,7 @@ import CTaskHostSystem
 import Glibc
 import HostThreads
 
-/// A thread that blocks until a descriptor is readable, again and again, until it is stopped.
+/// A thread that repeatedly blocks until a descriptor is readable.
 final class WatchThread: Sendable {
   private struct State: Sendable {
     /// An eventfd that ends the thread; -1 once it is closed.
@@ -15,10 +15,10 @@ final class WatchThread: Sendable {
   /// Starts it.
   ///
   /// - Parameters:
-  ///   - descriptor: The caller's, open until `ended` is called.
-  ///   - ready: Called on the thread when there is something to read; a sentence: it cannot go on.
-  ///   - ended: Called on the thread at its end, with that sentence, or nil if it was stopped.
-  /// - Throws: If there is no eventfd or no thread; nothing is called then.
+  ///   - descriptor: Owned by the caller, who keeps it open until `ended` is called.
+  ///   - ready: Called on the thread when the descriptor is readable; returns a sentence if the thread must end.
+  ///   - ended: Called on the thread as it ends, with that sentence, or nil after a stop.
+  /// - Throws: If no eventfd or thread is available; then nothing is called.
   init(
     _ name: String, subject: String, descriptor: Int32, ready: @escaping @Sendable () -> String?,
     ended: @escaping @Sendable (String?) -> Void
@@ -44,12 +44,12 @@ final class WatchThread: Sendable {
     }
   }
 
-  /// Tells it to end, and does not wait for that.
+  /// Ends the thread without waiting.
   func end() {
     state.withLock { if $0.stopper >= 0 { _ = taskhost_system_event_set($0.stopper) } }
   }
 
-  /// Ends it and waits for its end, unless this is the thread itself.
+  /// Ends the thread and waits for it, unless called on it.
   func stop() {
     end()
     let isOwn = state.withLock { state in state.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }

@@ -1,12 +1,12 @@
 import Glibc
 public import TaskModel
 
-/// Which paths a plugin is entitled to, as its sandbox has them.
+/// The paths that a plugin may use, as in its sandbox.
 public struct EntitledPaths: Sendable, Hashable {
   private var read: [String]
   private var write: [String]
 
-  /// Everything: a plugin in a thread of the host reaches what the host does.
+  /// Everything, for a plugin in a thread of the host, which can reach whatever the host can.
   public static let everything = EntitledPaths(read: [], write: ["/"])
 
   /// - Parameters:
@@ -17,33 +17,33 @@ public struct EntitledPaths: Sendable, Hashable {
     self.write = write
   }
 
-  /// What a worker is entitled to: its entitlements, whether something is there or not, and its data directory.
+  /// A worker's entitlements, whether the paths exist or not, and its data directory.
   public init(_ confinement: Confinement) {
     self.init(
       read: confinement.read + confinement.absentRead,
       write: confinement.write + confinement.absentWrite + (confinement.dataDirectory.map { [$0] } ?? []))
   }
 
-  /// Both.
+  /// The entitlements of both.
   public func union(_ other: EntitledPaths) -> EntitledPaths { EntitledPaths(read: read + other.read, write: write + other.write) }
 
-  /// How far an absolute path is entitled, whether something is there or not; one with `.` or `..` is not at all.
+  /// The entitlement to an absolute path, which need not exist; none for a path with `.` or `..`.
   public func entitlement(to path: String) -> PathEntitlement {
     guard path.utf8.first == UInt8(ascii: "/"), !path.split(separator: "/").contains(where: { $0 == "." || $0 == ".." }) else { return [] }
-    // A worker knows its entitlements without symlinks; who asks may use the ones that the operator wrote.
+    // A worker's entitlements contain no symlinks; a caller may use the operator's paths, which may.
     let paths = [Self.plain(path)] + (Self.real(path).map { [$0] } ?? [])
     if write.contains(where: { Self.holds($0, paths) }) { return [.read, .write] }
     return read.contains(where: { Self.holds($0, paths) }) ? .read : []
   }
 
-  /// Whether one of the paths is at or below an entitled one, as that is written or as it is without symlinks.
+  /// Whether one of the paths is at or below an entitled one, either as written or with symlinks resolved.
   private static func holds(_ entitled: String, _ paths: [String]) -> Bool {
     if paths.contains(where: { isAtOrBelow($0, plain(entitled)) }) { return true }
     guard let real = real(entitled) else { return false }
     return paths.contains { isAtOrBelow($0, real) }
   }
 
-  /// Without symlinks. What is not there yet is taken as it is written, below the last directory that is.
+  /// Resolves symlinks. Components that do not exist yet are appended unchanged.
   private static func real(_ path: String) -> String? {
     var missing: [Substring] = []
     var names = path.split(separator: "/")
@@ -54,7 +54,7 @@ public struct EntitledPaths: Sendable, Hashable {
         return plain(([String(cString: real)] + missing.reversed().map { String($0) }).joined(separator: "/"))
       }
       var status = stat()
-      // A link to nowhere leads somewhere, only nobody knows where.
+      // A dangling link leads to an unknown place.
       guard errno == ENOENT, lstat(place, &status) != 0, let name = names.popLast() else { return nil }
       missing.append(name)
     }

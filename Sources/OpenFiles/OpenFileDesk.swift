@@ -2,10 +2,10 @@ import DequeModule
 import HostThreads
 public import TaskModel
 
-/// Answers questions about open files, in sequence, on a thread that exists while there are any.
+/// Answers questions about open files one by one, on a thread that exists only while there are any.
 ///
-/// A look through all processes costs the host time however few files are asked about, so it is bounded: after each the thread rests as
-/// long as it took, there is one such thread, and few questions wait.
+/// A scan of all processes takes time however few files are asked about, so scans are limited: there is one thread, which rests after each
+/// scan for as long as the scan took, and few questions may wait.
 public final class OpenFileDesk: Sendable {
   private struct Question {
     let asker: TaskIdentifier
@@ -20,18 +20,18 @@ public final class OpenFileDesk: Sendable {
   }
 
   private let state = Guarded(State())
-  /// Of all plugins together: each may be some megabytes.
+  /// Over all plugins; each question may take a few megabytes.
   private static let mostWaiting = 16
   private static let mostWaitingOfOne = 4
 
-  /// A desk without questions.
+  /// Creates a desk without questions.
   public init() {}
 
-  /// Takes a question and returns at once; `completion` is called on another thread, or on this one with `limit` or `unavailable`.
+  /// Takes a question and returns at once. `completion` runs on another thread, or on this one with `limit` or `unavailable`.
   ///
   /// - Parameters:
-  ///   - asker: The asking identifier; no single one may use all places.
-  ///   - directory: Absolute; the caller has checked that `asker` is entitled to it.
+  ///   - asker: The asking identifier; no identifier may use all places.
+  ///   - directory: An absolute path; the caller has checked that `asker` may use it.
   public func ask(
     _ files: [FileQuestion], in directory: String, by asker: TaskIdentifier,
     completion: @escaping @Sendable (Result<[FileUse], CallFailure>) -> Void

@@ -11,7 +11,7 @@ public enum OpenFileLook {
     var inode: UInt64
   }
 
-  /// The wanted files that a scan of /proc found open.
+  /// The files in question that a scan of /proc found open.
   private final class Findings {
     let wanted: Set<Identity>
     var open: Set<Identity> = []
@@ -46,7 +46,7 @@ public enum OpenFileLook {
     }
   }
 
-  /// A file outside the directory must not be disclosed: it counts as not open.
+  /// Files outside the directory must not be disclosed: they count as not open.
   private static func use(of file: FileQuestion, _ folder: OpenFolder, isOpen: Bool, _ isComplete: Bool) -> FileUse {
     if isComplete, !isOpen { return .notOpen }
     let found = folder.withEntry(file.path) { descriptor, name -> FileUse in

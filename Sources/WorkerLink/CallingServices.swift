@@ -8,7 +8,7 @@ public protocol CallingServices: RunServices {
 
 extension CallFailure {
   /// The failure for an answer of the wrong kind.
-  public static let misunderstood = CallFailure(.internal, "the host answered something else than was asked")
+  public static let misunderstood = CallFailure(.internal, "the host gave an answer of the wrong kind")
 }
 
 extension CallingServices {

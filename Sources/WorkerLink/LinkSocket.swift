@@ -38,8 +38,8 @@ public struct LinkSocket: Sendable, Hashable {
   ///
   /// - Parameter wait: Whether to wait for a message.
   /// - Returns: nil if `wait` is false and there is no message.
-  /// - Throws: ``LinkError/closed`` after the last message of a closed end; ``LinkError/malformed(what:)`` for a datagram that no honest end
-  /// sends; ``LinkError/system(call:code:)``.
+  /// - Throws: ``LinkError/closed`` after the last message of a closed end; ``LinkError/malformed(what:)`` for a datagram that no honest
+  ///   end sends; ``LinkError/system(call:code:)``.
   public func receive(wait: Bool) throws(LinkError) -> ReceivedMessage? {
     guard let datagram = try datagram(wait: wait) else { return nil }
     guard datagram.body >= 0 else {

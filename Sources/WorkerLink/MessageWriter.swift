@@ -1,6 +1,6 @@
 import TaskModel
 
-/// Appends fields to a message. Texts for people are adapted to ``PluginText``; everything else is written unchanged, and the reader checks it.
+/// Appends fields to a message. Texts for people are adapted to ``PluginText``; the reader checks everything else.
 struct MessageWriter {
   private(set) var bytes: [UInt8] = []
 

@@ -6,8 +6,8 @@ public struct WireEnding: Sendable, Hashable {
   public var run: RunID
   /// `returned` or `forced`. The decoder refuses endings that only a host can determine (`crashed`, `lost`).
   public var ending: RunEnding
-  /// The run's report. `log` and `incident` do not travel and are empty when decoded: the lines were sent as ``WorkerMessage/log(_:_:)``, and the
-  /// host counts incidents.
+  /// The run's report. `log` and `incident` do not travel and are empty when decoded: the lines were sent as ``WorkerMessage/log(_:_:)``, and
+  /// the host counts incidents.
   public var report: RunReport
 
   /// Creates an ending.

@@ -12,8 +12,8 @@ public enum WorkerCall: Sendable, Hashable {
   case dataDirectory(TaskIdentifier)
   /// May a plugin with that identifier submit the request? Answered with `done` or `failure`.
   case admitRequest(TaskRequest, from: TaskIdentifier)
-  /// A page of the pending requests of registered identifiers, at most ``LinkFormat/registrations``: the first page, or the one after a request.
-  /// Answered with `pending` or `failure`.
+  /// A page of the pending requests of registered identifiers, at most ``LinkFormat/registrations``: the first page, or the one after a
+  /// request. Answered with `pending` or `failure`.
   case launchPending([TaskIdentifier], after: RequestID?)
 
   // MARK: While a run is live
@@ -32,9 +32,9 @@ public enum WorkerCall: Sendable, Hashable {
   case cancel(RunID, RequestID)
   /// A page of the pending requests of the run's plugin: the first, or the one after a request. Answered with `pending` or `failure`.
   case pending(RunID, after: RequestID?)
-  /// Cancels the pending requests of one identifier of the run's plugin; nil means all. Answered with `count` once it is durable, or `failure`.
+  /// Cancels the pending requests of one or all (nil) identifiers of the run's plugin. Answered with `count` once it is durable, or `failure`.
   case cancelPending(RunID, of: TaskIdentifier?)
-  /// Are these files below an absolute path open? At most ``TaskModel/Limits/openFiles``, with ``TaskModel/Limits/openFilePathBytes`` of paths.
-  /// Answered with `bytes`, one ``TaskModel/FileUse`` for each, or `failure`.
+  /// Are these files below an absolute path open? At most ``TaskModel/Limits/openFiles``, with ``TaskModel/Limits/openFilePathBytes`` of
+  /// paths. Answered with `bytes`, one ``TaskModel/FileUse`` for each, or `failure`.
   case openFiles(RunID, in: String, [FileQuestion])
 }

@@ -32,8 +32,8 @@ final class ConnectionTable: Sendable {
   /// Admits a new connection; at the limit, closes the one that has kept the host waiting longest.
   ///
   /// - Parameters:
-  /// - isOwn: Whether the client is root or the host's own user.
-  /// - close: Closes the connection; called at most once, on any thread.
+  ///   - isOwn: Whether the client is root or the host's own user.
+  ///   - close: Closes the connection; called at most once, on any thread.
   /// - Returns: The connection's number; nil if all others are being answered: then this one must be closed.
   func admit(isOwn: Bool, waitingSince: NIODeadline, close: @escaping @Sendable () -> Void) -> Int? {
     let (number, evicted) = state.withLock { state -> (Int?, Entry?) in

@@ -8,9 +8,9 @@ public final class EventSockets: Sendable {
   /// Takes an event.
   ///
   /// - Parameters:
-  /// - event: The event's name.
-  /// - payload: The datagram's bytes unchanged; nil if it is empty.
-  /// - recorded: Call it once, on any thread, with whether the event's effect is durable.
+  ///   - event: The event's name.
+  ///   - payload: The datagram's bytes unchanged; nil if it is empty.
+  ///   - recorded: Call it once, on any thread, with whether the event's effect is durable.
   public typealias Sink = @Sendable (_ event: String, _ payload: [UInt8]?, _ recorded: @escaping @Sendable (Bool) -> Void) -> Void
 
   private struct Opened: Sendable {

@@ -38,8 +38,8 @@ final class EventBacklog: Sendable {
   private let interest: @Sendable (HostObserver?) -> Void
 
   /// - Parameters:
-  /// - linger: How long to keep events after the last reader has left.
-  /// - interest: Called with the observer when the backlog wants events, with nil when it no longer does. It must not call the backlog.
+  ///   - linger: How long to keep events after the last reader has left.
+  ///   - interest: Called with the observer when the backlog wants events, with nil when it no longer does. It must not call the backlog.
   init(linger: Duration, interest: @escaping @Sendable (HostObserver?) -> Void) {
     self.linger = linger
     self.interest = interest
@@ -66,8 +66,8 @@ final class EventBacklog: Sendable {
   /// Adds a reader of all later events, and of those after `last` that are still kept.
   ///
   /// - Parameters:
-  /// - request: The request whose events to read; nil reads all events.
-  /// - last: The last ``EventID`` that the reader has seen, as text; nil for a new reader.
+  ///   - request: The request whose events to read; nil reads all events.
+  ///   - last: The last ``EventID`` that the reader has seen, as text; nil for a new reader.
   func read(_ request: RequestID?, after last: String?) -> EventReader {
     let (wakes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let number = state.withLock { state -> Int in

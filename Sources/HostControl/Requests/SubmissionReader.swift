@@ -23,9 +23,9 @@ struct SubmissionReader {
   /// Reads one request or an array of requests.
   ///
   /// - Parameters:
-  /// - now: The start of `delay_ms`.
-  /// - idempotencyKey: The header `Idempotency-Key`, which replaces the member of a single request.
-  /// - hostTimeZone: The zone of a `cron` without one; the machine's, except in tests.
+  ///   - now: The start of `delay_ms`.
+  ///   - idempotencyKey: The header `Idempotency-Key`, which replaces the member of a single request.
+  ///   - hostTimeZone: The zone of a `cron` without one; the machine's, except in tests.
   static func read(
     _ bytes: [UInt8], now: WallTime, idempotencyKey: String? = nil, hostTimeZone: @escaping () -> String = { HostTimeZone.name }
   ) throws(RequestRefusal) -> (requests: [TaskRequest], isArray: Bool) {

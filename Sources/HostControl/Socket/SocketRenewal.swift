@@ -19,8 +19,8 @@ final class SocketRenewal: Sendable {
   private let isWatched = Mutex(false)
 
   /// - Parameters:
-  /// - path: The socket's path.
-  /// - name: The socket as the start of a message: "the control socket".
+  ///   - path: The socket's path.
+  ///   - name: The socket as the start of a message: "the control socket".
   init(of path: String, name: String, watch: @escaping ControlServer.Watch, log: Logger) {
     directory = path.lastIndex(of: "/").flatMap { $0 == path.startIndex ? nil : String(path[..<$0]) }
     self.path = path
@@ -56,7 +56,7 @@ final class SocketRenewal: Sendable {
   ///
   /// - Parameters:
   ///   - changed: Called when the directory may have changed.
-  /// - retry: Called after a pause, on a thread of its own, unless too many tries have failed.
+  ///   - retry: Called after a pause, on a thread of its own, unless too many tries have failed.
   func fail(_ error: any Error, changed: @escaping @Sendable () -> Void, retry: @escaping @Sendable () -> Void) {
     let count = failures.withLock { failures in
       failures += 1

@@ -26,7 +26,7 @@ static void note(struct scan *scan, const struct stat *found) {
   if (S_ISREG(found->st_mode) || S_ISDIR(found->st_mode)) scan->seen(scan->context, (uint64_t)found->st_dev, (uint64_t)found->st_ino);
 }
 
-/* A process that has ended has nothing open; any other error hides something. */
+/* An ended process has nothing open; any other error may hide something. */
 static void refused(struct scan *scan) {
   if (errno != ENOENT && errno != ESRCH) scan->complete = false;
 }
@@ -61,8 +61,8 @@ static void look_at_descriptors(struct scan *scan, int process) {
   closedir(stream);
 }
 
-/* A line of maps: "start-end perms offset major:minor inode path". What is mapped is open, also when its descriptor is closed. Some file
- * systems show another device here than stat does; then the path decides, as far as this process sees the same one. */
+/* A line of maps: "start-end perms offset major:minor inode path". A mapped file counts as open even if its descriptor is closed. Some
+ * file systems show another device here than in stat; then the path decides, if this process sees the same file there. */
 static void look_at_mapping(struct scan *scan, const char *line, uint64_t *last_inode) {
   unsigned major_number = 0, minor_number = 0;
   unsigned long inode = 0;
@@ -213,7 +213,7 @@ int taskhost_open_files_lease(int directory, const char *path, uint64_t device, 
   int opened = open_expected(directory, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_NOATIME, device, inode, &found);
   if (opened < 0) return -1;
   int answer = -1;
-  /* Before the lease, or the notice of a conflicting open would be SIGIO, which ends the process. SIGURG is ignored. */
+  /* Must precede the lease: otherwise a conflicting open would cause SIGIO, which ends the process. SIGURG is ignored. */
   if (fcntl(opened, F_SETSIG, SIGURG) == 0) {
     if (fcntl(opened, F_SETLEASE, F_WRLCK) == 0) {
       answer = 0;

@@ -1,6 +1,6 @@
 /*
- * System calls of the watches that are missing from Swift's Glibc module.
- * Each answers as the call it wraps: -1 and errno on failure. All descriptors are close-on-exec and non-blocking.
+ * System calls that Swift's Glibc module lacks.
+ * Each returns -1 with errno on failure. All descriptors are close-on-exec and non-blocking.
  */
 #ifndef TASKHOST_WATCHES_H
 #define TASKHOST_WATCHES_H
@@ -8,16 +8,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A timer on the calendar (timerfd_create with CLOCK_REALTIME), not armed. */
+/* Creates an unarmed timer on the calendar (timerfd_create with CLOCK_REALTIME). */
 int taskhost_watches_clock_create(void);
 
 /*
- * Arms it for the end of time, and so that it is cancelled when the calendar is set (TFD_TIMER_CANCEL_ON_SET): a read answers ECANCELED
- * then. ECANCELED from here: it is armed, and the calendar was set meanwhile.
+ * Arms the timer for the end of time. When the calendar is set, reads fail with ECANCELED (TFD_TIMER_CANCEL_ON_SET). ECANCELED from this
+ * call: the timer is armed, and the calendar was set meanwhile.
  */
 int taskhost_watches_clock_arm(int timer);
 
-/* A queue of events of files (inotify_init1). */
+/* Creates a queue of file events (inotify_init1). */
 int taskhost_watches_files_create(void);
 
 #endif

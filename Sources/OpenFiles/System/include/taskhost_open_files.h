@@ -1,29 +1,28 @@
-/* Which files are open: the scan of /proc, and the question to the kernel. Any thread; no state. */
+/* Finds out which files are open, through /proc or by asking the kernel. Any thread; no state. */
 #ifndef TASKHOST_OPEN_FILES_H
 #define TASKHOST_OPEN_FILES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Called for each file and directory that some process has open, is in, runs or has mapped, and for those that the kernel itself uses as
- * disks or for swapping. */
+/* Called for each file and directory that a process has open or mapped, runs, or works in, and for each that the kernel uses as disk or swap. */
 typedef void (*taskhost_open_files_seen)(void *context, uint64_t device, uint64_t inode);
 
-/* Looks through all processes once. Whether it saw everything: each process, with nothing hidden by privileges or a process namespace.
- * Threads that have unshared their descriptors from their process are not looked at. */
+/* Scans all processes once. Returns whether it saw everything: no process was hidden by missing privileges or a process namespace.
+ * Skips threads that do not share their process's descriptors. */
 bool taskhost_open_files_scan(taskhost_open_files_seen seen, void *context);
 
-/* Opens an absolute path as a place to look up names (O_PATH), through no symlink. A descriptor that the caller closes, or a negative errno. */
+/* Opens an absolute directory path with O_PATH, following no symlink. Returns a descriptor that the caller closes, or a negative errno. */
 int taskhost_open_files_directory(const char *path);
 
-/* Opens a directory below one of those, through no symlink and no mount point, in the same way. */
+/* The same for a path below `directory`, crossing no symlink and no mount point. */
 int taskhost_open_files_folder(int directory, const char *path);
 
-/* Whether `path`, from there through no symlink and no mount point, is that file or directory. */
+/* Whether `path` below `directory` is that file or directory, crossing no symlink and no mount point. */
 bool taskhost_open_files_is(int directory, const char *path, uint64_t device, uint64_t inode);
 
-/* Asks the kernel for a write lease on that regular file, and gives it back at once. 1: somebody has it open. 0: nobody has. -1: it cannot be
- * told, or it is not that file. */
+/* Requests a write lease on that regular file and releases it at once. Returns 1 if the file is open, 0 if not, -1 if that is unknown or
+ * the path leads to another file. */
 int taskhost_open_files_lease(int directory, const char *path, uint64_t device, uint64_t inode);
 
 #endif
