@@ -1,6 +1,6 @@
 import TaskModel
 
-/// Decodes the fields of a message without trust: every length is checked against its limit and the remaining bytes before use.
+/// Decodes the fields of an untrusted message: every length is checked against its limit and the remaining bytes before use.
 struct MessageReader {
   private let bytes: [UInt8]
   /// At most `bytes.count`.

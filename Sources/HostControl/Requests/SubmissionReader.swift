@@ -9,7 +9,7 @@ struct SubmissionReader {
 
   /// The text that holds the values.
   let bytes: [UInt8]
-  /// The start of `delay_ms`.
+  /// The time from which `delay_ms` counts.
   var now = WallTime(unixMilliseconds: 0)
   /// The zone of a `cron` without one.
   var hostTimeZone: () -> String = { HostTimeZone.name }
@@ -23,7 +23,7 @@ struct SubmissionReader {
   /// Reads one request or an array of requests.
   ///
   /// - Parameters:
-  ///   - now: The start of `delay_ms`.
+  ///   - now: The time from which `delay_ms` counts.
   ///   - idempotencyKey: The header `Idempotency-Key`, which replaces the member of a single request.
   ///   - hostTimeZone: The zone of a `cron` without one; the machine's, except in tests.
   static func read(
