@@ -4,8 +4,8 @@ public import TaskModel
 
 /// Monitors the conditions of the machine and reports changes.
 ///
-/// It observes only conditions of interest: without interest, its thread sleeps, no socket is open and nothing is read. An unobserved
-/// condition does not count as held. A condition that the machine does not report does, with the reason in the report.
+/// It observes only conditions of interest: without interest, its thread sleeps, no socket is open and nothing is read. Unobserved
+/// conditions do not count as held. Conditions that the machine does not report do, and the report says why.
 public final class ConditionMonitor: Sendable {
   private let shared: ConditionShared
   private let clock: any HostClock
@@ -20,8 +20,8 @@ public final class ConditionMonitor: Sendable {
   /// Creates a monitor without interest in any condition.
   ///
   /// - Parameters:
-  ///   - clock: Its monotonic clock is used for hysteresis, its calendar for reports.
-  ///   - changed: Called on the monitor's thread after each change of the report other than its sentences, one call at a time. It may call
+  ///   - clock: Provides monotonic time for hysteresis and calendar time for reports.
+  ///   - changed: Called on the monitor's thread after each change of the report, except in its sentences, one call at a time. It may call
   ///     everything here except ``stop()`` and ``look(within:)``.
   public init(
     settings: ConditionSettings = ConditionSettings(), sources: ConditionSources, clock: any HostClock = SystemClock(),
@@ -47,9 +47,9 @@ public final class ConditionMonitor: Sendable {
 
   deinit { shared.stop() }
 
-  /// Sets the conditions that requests wait for or runs depend on; replaces the previous set.
+  /// Sets the conditions that requests wait for or runs depend on, replacing the previous set.
   ///
-  /// Returns immediately. A new condition does not hold until it has been read, which begins now; `changed` reports it.
+  /// Returns at once. A new condition does not hold until its first reading, which starts now; `changed` reports it.
   public func setInterest(_ conditions: Conditions) {
     let wall = clock.wallTime
     let isNew = shared.core { core in
@@ -60,21 +60,21 @@ public final class ConditionMonitor: Sendable {
     if isNew { shared.wake() }
   }
 
-  /// Overrides whether each of `conditions` holds, until cleared. Without network, unmetered does not hold either, unless it is overridden
-  /// itself.
+  /// Overrides whether each of `conditions` holds, until cleared. Overriding network to not hold also affects unmetered, unless that is
+  /// overridden itself.
   ///
-  /// - Parameter since: When that was decided, for reports; nil means now.
+  /// - Parameter since: When the override was decided, for reports; nil means now.
   public func override(_ conditions: Conditions, holds: Bool, since: WallTime? = nil) { setOverride(conditions, holds, since: since) }
 
-  /// Lets the machine decide again.
+  /// Ends the override.
   public func clearOverride(_ conditions: Conditions) { setOverride(conditions, nil) }
 
-  /// The current state, from memory. It does not cover conditions without interest: see ``look(within:)``.
+  /// The current state from memory, without conditions of no interest; see ``look(within:)``.
   public var report: ConditionReport { shared.core { $0.report } }
 
-  /// The current state including a fresh reading of conditions without interest, for people who ask.
+  /// The current state, with fresh readings of conditions without interest.
   ///
-  /// Waits at most `patience` for the monitor's thread; after that it returns ``report``.
+  /// Waits for the monitor's thread for at most `patience`, and then returns ``report``.
   public func look(within patience: Duration = .seconds(2)) -> ConditionReport {
     let look = Awaited<ConditionReport>()
     guard !isOnThread, shared.ask(look) else { return report }
@@ -87,7 +87,7 @@ public final class ConditionMonitor: Sendable {
     if !isOnThread { shared.end.wait() }
   }
 
-  /// What the thread did so far.
+  /// Counts of the thread's work.
   package var counters: ConditionCounters { shared.counters }
 
   private func setOverride(_ conditions: Conditions, _ holds: Bool?, since: WallTime? = nil) {

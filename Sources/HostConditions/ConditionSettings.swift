@@ -2,54 +2,54 @@ import TaskModel
 
 /// The thresholds and delays of conditions.
 public struct ConditionSettings: Sendable, Hashable {
-  /// Names of network interfaces through which traffic costs money: `["wwan0"]`.
+  /// Network interfaces whose traffic costs money: `["wwan0"]`.
   public var meteredInterfaces: Set<String> = []
-  /// How long the network must be there before it holds (a link that flaps does not).
+  /// How long the network must be available before the condition holds; filters out links that flap.
   public var networkHoldsAfter = Duration.seconds(2)
-  /// How long it must be gone before it is lost.
+  /// How long the network must be unavailable before the condition is lost.
   public var networkLostAfter = Duration.seconds(1)
 
-  /// How long external power must be there before it holds.
+  /// How long external power must be connected before the condition holds.
   public var powerHoldsAfter = Duration.seconds(5)
-  /// How long it must be gone before it is lost.
+  /// How long external power must be disconnected before the condition is lost.
   public var powerLostAfter = Duration.seconds(1)
   /// Charge in percent below which the battery is low.
   public var batteryLow = 15.0
-  /// Charge in percent from which the battery is no longer low.
+  /// Charge in percent at which the battery is no longer low.
   public var batteryOK = 20.0
-  /// How often the power supplies are read while something needs power or the battery, besides when the kernel reports a change.
+  /// How often to read the power supplies while a request needs power or battery, besides after the kernel's reports.
   public var powerEvery = Duration.seconds(30)
 
-  /// Load average of one minute, per processor, up to which the machine counts as idle.
+  /// One-minute load average per processor up to which the machine is idle.
   public var idleLoad = 0.3
-  /// The same, above which it is busy.
+  /// One-minute load average per processor above which the machine is busy.
   public var busyLoad = 0.7
-  /// Share of the last ten seconds, in percent, in which something waited for a processor or a disk. Up to this, the machine is idle.
+  /// Share of the last ten seconds, in percent, in which tasks waited for a processor or disk; up to this, the machine is idle.
   public var idlePressure = 5.0
-  /// The same, above which it is busy.
+  /// The same share, above which the machine is busy.
   public var busyPressure = 20.0
-  /// How long the machine must be idle before it holds.
+  /// How long the machine must be idle before the condition holds.
   public var idleHoldsAfter = Duration.seconds(60)
-  /// How long it must be busy before that is lost.
+  /// How long the machine must be busy before the condition is lost.
   public var idleLostAfter = Duration.seconds(5)
-  /// How often load and pressure are read while something waits for an idle machine.
+  /// How often to read load and pressure while a request waits for an idle machine.
   public var idleEvery = Duration.seconds(15)
 
   /// Free share of the file system, in percent, below which storage is low.
   public var storageLow = 5.0
-  /// Free share, in percent, from which storage is no longer low.
+  /// Free share in percent at which storage is no longer low.
   public var storageOK = 7.0
   /// Free bytes below which storage is low, whatever the share.
   public var storageLowBytes: UInt64 = 512 << 20
-  /// Free bytes from which storage is no longer low.
+  /// Free bytes at which storage is no longer low.
   public var storageOKBytes: UInt64 = 640 << 20
-  /// How often free storage is read while something waits for it.
+  /// How often to read free storage while a request waits for it.
   public var storageEvery = Duration.seconds(60)
 
-  /// The defaults.
+  /// Creates the default settings.
   public init() {}
 
-  /// Sentences about contradictions, which name the keys of the configuration.
+  /// Sentences about contradictions, with the names of configuration keys.
   public var problems: [String] {
     var found: [String] = []
     func ordered(_ low: Double, _ lowKey: String, _ high: Double, _ highKey: String) {

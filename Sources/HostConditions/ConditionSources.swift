@@ -1,29 +1,29 @@
 import Glibc
 
-/// Where to read the conditions of the machine: the machine itself, or files that replace it.
+/// Where to read the machine's conditions: from the machine itself or from substitute files.
 public struct ConditionSources: Sendable {
-  /// The directory with a directory for each power supply.
+  /// The directory with one directory for each power supply.
   public var powerSupplies = "/sys/class/power_supply"
-  /// The directory with `cpu` and `io` in it. Triggers are set only in the kernel's own directory.
+  /// The directory with `cpu` and `io`. Triggers are set only in the kernel's own directory.
   public var pressure = ConditionSources.kernelPressure
   /// The file with the load averages.
   public var loadAverage = "/proc/loadavg"
-  /// A path on the file system whose free space counts: the state directory.
+  /// A path on the file system whose free space matters: the state directory.
   public var storage: String
-  /// Online processors, over which the load is shared; at least 1.
+  /// The number of online processors, at least 1, which share the load.
   public var processors: Int
-  /// The system bus, on which NetworkManager is asked whether the connection is metered; nil if it is not to be asked.
+  /// The socket of the system bus, to ask NetworkManager whether the connection is metered; nil disables the question.
   public var systemBus: String? = "/run/dbus/system_bus_socket"
-  /// The number of threads that the host itself keeps busy. They do not count as load, so that a run that requires an idle machine does not
-  /// lose the condition by running. Called on the monitor's thread.
+  /// The number of threads that the host itself keeps busy. They do not count as load: otherwise a run that requires an idle machine would
+  /// end the condition itself. Called on the monitor's thread.
   public var ownLoad: @Sendable () -> Double = { 0 }
 
-  /// Bytes of the receive buffer of the route socket; nil means the kernel's default.
+  /// The size of the route socket's receive buffer in bytes; nil means the kernel's default.
   package var routeBuffer: Int32?
 
   static let kernelPressure = "/proc/pressure"
 
-  /// This machine, with `storage` as the path whose file system counts.
+  /// Creates the sources of this machine, with a path on the file system that counts.
   public init(storage: String) {
     self.storage = storage
     processors = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))

@@ -1,4 +1,4 @@
-/// Numbers as people read them.
+/// Numbers for people.
 enum Quantity {
   /// "12 %", "0.4 %".
   static func percent(_ value: Double) -> String { "\(decimal(value, digits: value < 10 ? 1 : 0)) %" }
@@ -16,7 +16,7 @@ enum Quantity {
   private static func decimal(_ value: Double, digits: Int) -> String {
     guard value.isFinite, abs(value) < 1e12 else { return "\(value)" }
     let scale = digits == 0 ? 1 : digits == 1 ? 10 : 100
-    // No Double is exactly 0.3: the tiny addition keeps it from showing as 0.29.
+    // No Double is exactly 0.3: the small addition prevents 0.29.
     let scaled = Int((value * Double(scale) + 1e-9).rounded(.down))
     guard digits > 0, scaled % scale != 0 else { return "\(scaled / scale)" }
     let fraction = "\(abs(scaled) % scale)"

@@ -1,12 +1,11 @@
 import Glibc
 import HostThreads
 
-/// Small files of the kernel.
 enum TextFile {
-  /// Bytes; the files that are read here have less than a tenth of it.
+  /// The kernel's files here have less than a tenth of this.
   private static let limit = 65_536
 
-  /// The whole text of the file, without white space at its ends; nil if it cannot be read.
+  /// The file's text without surrounding white space; nil if it cannot be read.
   static func read(_ path: String) -> String? {
     guard let bytes = try? WholeTransfer.read(path, atMost: limit, O_NONBLOCK) else { return nil }
     let text = String(decoding: bytes, as: UTF8.self)
@@ -16,6 +15,6 @@ enum TextFile {
     return String(text[first...last])
   }
 
-  /// The system's text for `errno`.
+  /// The system's message for an `errno`.
   static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
 }

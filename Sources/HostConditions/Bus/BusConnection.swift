@@ -4,14 +4,12 @@ import TaskModel
 
 /// A connection to a bus, authenticated by its user. Every operation ends at a deadline.
 final class BusConnection {
-  /// The descriptor to poll.
   let descriptor: Int32
   private var received: [UInt8] = []
   private var serial: UInt32 = 0
 
-  /// Why the connection failed.
   struct Failure: Error, Hashable {
-    /// What was seen, in a sentence without a full stop.
+    /// A sentence without a full stop.
     var reason: String
   }
 
@@ -34,7 +32,7 @@ final class BusConnection {
 
   deinit { close(descriptor) }
 
-  /// Sends a call and returns its number, which identifies the answer.
+  /// Returns the call's number, which identifies the answer.
   @discardableResult func send(_ message: BusMessage, until deadline: MonotonicTime) throws(Failure) -> UInt32 {
     serial += 1
     var message = message
@@ -43,7 +41,7 @@ final class BusConnection {
     return serial
   }
 
-  /// The next message; nil if none came by `deadline`.
+  /// The next message; nil if none arrived by `deadline`.
   func next(until deadline: MonotonicTime) throws(Failure) -> BusMessage? {
     while true {
       switch BusParser.parse(received) {
@@ -57,7 +55,7 @@ final class BusConnection {
   }
 
   private func introduce(until deadline: MonotonicTime) throws(Failure) {
-    // Sends no user id: the bus sees the user itself, and in a user namespace under another id.
+    // Sends no user id: the bus reads it from the socket, and in a user namespace the id would differ.
     try write([0] + Array("AUTH EXTERNAL\r\nDATA\r\n".utf8), until: deadline)
     var answer = try line(until: deadline)
     if answer.hasPrefix("DATA") { answer = try line(until: deadline) }
@@ -65,7 +63,6 @@ final class BusConnection {
     try write(Array("BEGIN\r\n".utf8), until: deadline)
   }
 
-  /// The next line of the authentication.
   private func line(until deadline: MonotonicTime) throws(Failure) -> String {
     while !received.contains(10) {
       guard received.count < 4096, try read(until: deadline) else { throw Failure(reason: "the bus did not answer in time") }
@@ -89,7 +86,7 @@ final class BusConnection {
     }
   }
 
-  /// Reads the available bytes. Returns false if none came by `deadline`.
+  /// Reads the available bytes. Returns false if none arrived by `deadline`.
   private func read(until deadline: MonotonicTime) throws(Failure) -> Bool {
     var buffer = [UInt8](repeating: 0, count: 16_384)
     while true {

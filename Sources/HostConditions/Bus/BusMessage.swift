@@ -1,19 +1,18 @@
-/// A D-Bus message, as far as needed here: an outgoing call, an incoming answer or signal.
+/// A D-Bus message with the parts needed here: an outgoing call, an incoming answer or signal.
 struct BusMessage: Sendable, Hashable {
   var kind: Kind
-  /// Its number, from 1.
+  /// At least 1.
   var serial: UInt32
-  /// The number of the call that it answers; nil if it answers none.
+  /// The number of the call that it answers, if any.
   var replyTo: UInt32?
-  /// The addressed object; only fields that are set are sent.
+  /// The object and the fields below are sent only if set.
   var path: String?
   var interface: String?
   var member: String?
   var errorName: String?
   var destination: String?
-  /// Who sent it, as the bus says.
+  /// The sender's name, set by the bus.
   var sender: String?
-  /// The types in the body.
   var signature = ""
   var body: [UInt8] = []
   /// Whether the sender uses big-endian numbers.
@@ -26,21 +25,20 @@ struct BusMessage: Sendable, Hashable {
     case signal = 4
   }
 
-  /// The unsigned number in the body's only variant, as `Properties.Get` returns it; nil for anything else.
+  /// The unsigned number in the body's only variant, as `Properties.Get` returns it; nil for any other body.
   var variantNumber: UInt32? {
-    // The variant's signature: its length, its letter, a zero; the number is aligned to four bytes.
+    // The signature of the variant is its length, its letter and a zero; the number is aligned to four bytes.
     guard kind == .answer, signature == "v", body.count >= 8, body[0] == 1, body[1] == UInt8(ascii: "u"), body[2] == 0 else { return nil }
     return BusReader(body, isBigEndian: isBigEndian).number(at: 4)
   }
 
-  /// The body of a call with strings as arguments.
   static func body(_ strings: [String]) -> [UInt8] {
     var writer = BusWriter()
     for string in strings { writer.append(string: string) }
     return writer.bytes
   }
 
-  /// Its bytes, little endian. A call does not start its service.
+  /// The message in bytes, little endian. A call does not start its service.
   var encoded: [UInt8] {
     var writer = BusWriter()
     writer.bytes = [UInt8(ascii: "l"), kind.rawValue, kind == .call ? 0x2 : 0x1, 1]
@@ -67,7 +65,7 @@ struct BusMessage: Sendable, Hashable {
   }
 }
 
-/// The fields of a message's header, by their numbers in the protocol.
+/// The fields of a message's header, with their protocol numbers.
 enum BusField: UInt8 {
   case path = 1
   case interface = 2
@@ -79,11 +77,9 @@ enum BusField: UInt8 {
   case signature = 8
 }
 
-/// Writes D-Bus values, little endian.
 struct BusWriter {
   var bytes: [UInt8] = []
 
-  /// Pads with zeros to a multiple of `count`.
   mutating func align(_ count: Int) { while bytes.count % count != 0 { bytes.append(0) } }
 
   mutating func append(number: UInt32) {

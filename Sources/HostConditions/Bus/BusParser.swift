@@ -1,15 +1,16 @@
 /// Splits the bytes of a connection into messages.
 enum BusParser {
-  /// The maximum size in bytes. The protocol allows 128 MiB; messages expected here have less than a thousandth of that.
+  /// The maximum size of a message in bytes. The protocol allows 128 MiB, but the messages expected here have less than a thousandth of
+  /// that.
   static let limit = 1 << 20
 
-  /// What is at the beginning of the bytes.
+  /// What the bytes begin with.
   enum Result: Hashable {
     /// A message of `length` bytes; nil for a kind that is irrelevant here.
     case message(BusMessage?, length: Int)
-    /// The beginning of one.
+    /// A part of a message.
     case incomplete
-    /// No message of D-Bus.
+    /// Not a D-Bus message.
     case malformed
   }
 
@@ -93,7 +94,6 @@ struct BusReader {
     return isBigEndian ? UInt32(bigEndian: value) : UInt32(littleEndian: value)
   }
 
-  /// A text of `length` bytes followed by a zero.
   func text(at offset: Int, length: Int) -> String? {
     guard offset >= 0, length >= 0, length < bytes.count, offset + length < bytes.count, bytes[offset + length] == 0 else { return nil }
     return String(validating: bytes[offset..<offset + length], as: UTF8.self)

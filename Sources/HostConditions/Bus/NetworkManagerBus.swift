@@ -8,22 +8,21 @@ import TaskModel
 final class NetworkManagerBus {
   private let path: String?
   private var connection: BusConnection?
-  /// NetworkManager's answer; nil if there is none.
+  /// nil if there is no answer.
   private(set) var metered: ManagerMetered?
 
   private static let service = "org.freedesktop.NetworkManager"
   private static let object = "/org/freedesktop/NetworkManager"
   private static let bus = "org.freedesktop.DBus"
   private static let properties = "org.freedesktop.DBus.Properties"
-  /// The time limit of an exchange with the bus, during which the monitor observes nothing else.
+  /// The time limit of an exchange with the bus. Meanwhile, the monitor observes nothing else.
   private static let patience = Duration.milliseconds(500)
   /// How often to repeat the call immediately if changes arrive meanwhile.
   private static let rounds = 16
 
-  /// - Parameter path: The bus's socket; nil to ask nothing.
+  /// - Parameter path: The bus's socket; nil disables the question.
   init(path: String?) { self.path = path }
 
-  /// The descriptor to poll.
   var descriptor: Int32? { connection?.descriptor }
 
   func close() {
@@ -31,7 +30,6 @@ final class NetworkManagerBus {
     metered = nil
   }
 
-  /// Connects if necessary, and asks.
   func ask() {
     do throws(BusConnection.Failure) {
       if connection == nil { connection = try open() }
@@ -39,7 +37,7 @@ final class NetworkManagerBus {
     } catch { close() }
   }
 
-  /// Receives what the bus sent. Returns true if NetworkManager's answer may have changed.
+  /// Receives messages from the bus. Returns true if NetworkManager's answer may have changed.
   func receive() -> Bool {
     let before = metered
     do throws(BusConnection.Failure) {
@@ -76,14 +74,14 @@ final class NetworkManagerBus {
     }
   }
 
-  /// Takes all available messages. Returns whether one of them was a signal.
+  /// Reads all available messages. Returns whether one of them was a signal.
   private static func takeSignals(_ connection: BusConnection) throws(BusConnection.Failure) -> Bool {
     var isTold = false
     while let message = try connection.next(until: SystemClock.now) { isTold = isTold || message.kind == .signal }
     return isTold
   }
 
-  /// The answer to a call, which can be an error. Ignores earlier signals: this or the next call asks for their content.
+  /// The answer to a call, which may be an error. Drops earlier signals: this call or the next returns what they reported.
   private static func call(
     _ connection: BusConnection, _ message: BusMessage, until deadline: MonotonicTime
   ) throws(BusConnection.Failure) -> BusMessage {

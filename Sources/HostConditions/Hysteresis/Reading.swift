@@ -7,7 +7,7 @@ struct Band: Sendable, Hashable {
   /// Whether more is better (a battery's charge) or worse (a load).
   var moreIsBetter: Bool
 
-  /// The leaning of `value`; `unknown` for NaN.
+  /// `unknown` for NaN.
   func leaning(_ value: Double) -> Leaning {
     guard !value.isNaN else { return .unknown }
     if moreIsBetter {
@@ -40,13 +40,11 @@ enum Leaning: Sendable, Hashable {
   case unknown
 }
 
-/// What a probe saw of one condition.
+/// A probe's observation of one condition.
 struct Reading: Sendable, Hashable {
-  /// What it indicates.
   var leaning: Leaning
-  /// What was seen, in a sentence without a full stop.
+  /// A sentence without a full stop.
   var observed: String
 
-  /// A reading that is unknown because of `reason`.
   static func unknown(_ reason: String) -> Reading { Reading(leaning: .unknown, observed: reason) }
 }

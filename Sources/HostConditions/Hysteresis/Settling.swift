@@ -6,7 +6,6 @@ struct Settling: Sendable, Hashable {
   let holdsAfter: Duration
   /// How long, continuously, it must lean to `lost` before the condition is lost.
   let lostAfter: Duration
-  /// What the first reading does.
   let first: First
 
   /// The effect of the first reading, whose duration is unknown.
@@ -19,7 +18,7 @@ struct Settling: Sendable, Hashable {
 
   private(set) var holds = false
   private(set) var isKnown = false
-  /// When the condition changes if the readings stay as they are; nil if they agree with it.
+  /// When the condition changes if the readings stay the same; nil if they agree with it.
   private(set) var settlesAt: MonotonicTime?
   private var isFirst = true
 
@@ -29,7 +28,7 @@ struct Settling: Sendable, Hashable {
     self.first = first
   }
 
-  /// Takes a reading made at `now`, which never decreases.
+  /// - Parameter now: The time of the reading, which never decreases.
   ///
   /// A `neither` reading cancels a pending change: a change needs consistent readings. An unknown reading makes the condition hold
   /// immediately.

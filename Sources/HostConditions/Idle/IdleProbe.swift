@@ -1,4 +1,3 @@
-/// Reads load and pressure.
 struct IdleProbe {
   let sources: ConditionSources
   let rule: IdleRule
@@ -12,12 +11,12 @@ struct IdleProbe {
       diskPressure: TextFile.read(sources.pressure + "/io").flatMap(Self.pressure))
   }
 
-  /// The average of one minute, the first number of the kernel's file.
+  /// The one-minute average, the first number of the kernel's file.
   static func load(_ text: String) -> Double? {
     text.split(separator: " ").first.flatMap { Double($0) }.flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
   }
 
-  /// The average of ten seconds of the line `some avg10=0.00 avg60=0.00 avg300=0.00 total=0`.
+  /// The ten-second average in the line `some avg10=0.00 avg60=0.00 avg300=0.00 total=0`.
   static func pressure(_ text: String) -> Double? {
     for line in text.split(separator: "\n") {
       let words = line.split(separator: " ")
@@ -32,9 +31,9 @@ struct IdleProbe {
 
 /// Decides `idle` from load and pressure.
 struct IdleRule: Sendable, Hashable {
-  /// Load average of one minute per processor.
+  /// One-minute load average per processor.
   var load: Band
-  /// Share of time, in percent, in which something waited.
+  /// Share of time, in percent, in which tasks waited.
   var pressure: Band
 
   init(_ settings: ConditionSettings) {
@@ -42,7 +41,7 @@ struct IdleRule: Sendable, Hashable {
     pressure = Band(lost: settings.busyPressure, holds: settings.idlePressure, moreIsBetter: false)
   }
 
-  /// Whether the machine looks idle. A value is nil if the machine does not report it; then the others decide.
+  /// A value is nil if the machine does not report it; then the others decide.
   func idle(loadPerProcessor: Double?, processorPressure: Double?, diskPressure: Double?) -> Reading {
     let leaning = Leaning.together([
       loadPerProcessor.map(load.leaning) ?? .unknown, processorPressure.map(pressure.leaning) ?? .unknown,

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Notifications of the kernel that something waits for a processor or a disk.
+/// Kernel notifications that tasks wait for a processor or disk.
 ///
-/// The kernel reports that a machine becomes busy, never that it becomes idle, and repeats the report every two seconds. So the monitor
-/// listens only while the machine is idle.
+/// The kernel reports that a machine becomes busy, every two seconds, but never that it becomes idle. So the monitor listens only while the
+/// machine is idle.
 final class PressureTriggers {
   private let directory: String
   /// The waiting time within ``window`` that triggers a report, in milliseconds.
@@ -14,7 +14,7 @@ final class PressureTriggers {
   /// Milliseconds; the shortest window that the kernel grants to users other than root.
   private static let window = 2000
 
-  /// Creates triggers at a share of time in percent.
+  /// Creates triggers at `percent` of the time.
   init(directory: String, percent: Double) {
     self.directory = directory
     threshold = max(1, min(Self.window, Int(Double(Self.window) * max(0, min(100, percent)) / 100)))
@@ -22,15 +22,15 @@ final class PressureTriggers {
 
   deinit { close() }
 
-  /// Starts or stops listening. If the kernel grants no trigger, load and pressure are only read periodically.
+  /// Starts or stops listening. If the kernel grants no trigger, load and pressure are read periodically only.
   func watch(_ wanted: Bool) {
     guard wanted else { return close() }
-    // A file that replaces the kernel's would be overwritten.
+    // A substitute file would be overwritten.
     guard descriptors.isEmpty, !isRefused, directory == ConditionSources.kernelPressure else { return }
     descriptors = ["cpu", "io"].compactMap { open("\(directory)/\($0)") }
   }
 
-  /// Never listens again: errors of the kernel would wake the thread endlessly.
+  /// Stops listening for good: kernel errors would wake the thread endlessly.
   func giveUp() {
     isRefused = true
     close()

@@ -23,21 +23,19 @@ struct ConditionCore: Sendable {
     ]
   }
 
-  /// What is known now.
   var report: ConditionReport {
     let isDenied = isNetworkDenied
     return ConditionReport(states: trackers.map { $0.report(isNetworkDenied: isDenied) })
   }
 
-  /// When the next reading is due; nil if none is.
+  /// nil if no reading is due.
   var nextDue: MonotonicTime? { trackers.compactMap(\.due).min() }
 
-  /// The conditions whose reading is due at `now`.
   func due(at now: MonotonicTime) -> Conditions {
     Conditions(trackers.filter { tracker in tracker.due.map { $0 <= now } ?? false }.map(\.condition))
   }
 
-  /// Sets the conditions of interest; the others are no longer observed.
+  /// Conditions outside the set are no longer observed.
   mutating func setInterest(_ wanted: Conditions, at wall: WallTime) {
     interest = wanted
     let isDenied = isNetworkDenied
@@ -60,7 +58,6 @@ struct ConditionCore: Sendable {
     }
   }
 
-  /// Takes readings made at `now`.
   mutating func observe(_ readings: [(condition: Conditions, reading: Reading)], at now: MonotonicTime, wall: WallTime) {
     let isDenied = isNetworkDenied
     for (condition, reading) in readings {

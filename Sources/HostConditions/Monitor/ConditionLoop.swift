@@ -2,9 +2,7 @@ import Glibc
 import HostThreads
 import TaskModel
 
-/// The monitor's thread: waits for the machine to change, and reads what is due.
-///
-/// Everything in it is touched by that thread only.
+/// The monitor's thread: waits for changes of the machine, and reads conditions that are due. Only that thread uses the object.
 final class ConditionLoop {
   private let shared: ConditionShared
   private let clock: any HostClock
@@ -20,15 +18,14 @@ final class ConditionLoop {
   private let idle: IdleProbe
   private let triggers: PressureTriggers
   private let storage: StorageProbe
-  /// The last published report.
   private var published: ConditionReport
-  /// Conditions to read because of an event, whether due or not.
+  /// Conditions to read because of an event, even if not due.
   private var called: Conditions = []
 
   private static let ofNetwork: Conditions = [.network, .unmetered]
   private static let ofPower: Conditions = [.power, .batteryNotLow]
 
-  /// - Parameter published: The report that the monitor's creator already has.
+  /// - Parameter published: The report that the monitor was created with.
   init(
     shared: ConditionShared, published: ConditionReport, settings: ConditionSettings, sources: ConditionSources, clock: any HostClock,
     changed: @escaping @Sendable (ConditionReport) -> Void
@@ -47,7 +44,6 @@ final class ConditionLoop {
     self.published = published
   }
 
-  /// Runs until the monitor is stopped.
   func run() {
     while true {
       let orders = shared.takeOrders()
@@ -77,7 +73,7 @@ final class ConditionLoop {
   private func read() {
     let now = clock.monotonicTime
     let due = shared.core { $0.due(at: now) }
-    // Refreshes the table first, so that delays end with current data.
+    // Refresh the table first, so that delays end with current data.
     if let refresh = network.due, refresh <= now || !due.isDisjoint(with: Self.ofNetwork) {
       network.refresh(at: now)
       called.formUnion(Self.ofNetwork)
@@ -91,7 +87,7 @@ final class ConditionLoop {
       isManagerAsked = true
     }
     let readings = readings(of: wanted, manager: manager.metered)
-    // Takes the time after the reading: a state that began during the reading must not count as older.
+    // Take the time after the reading: a state that began during the reading must not count as older.
     let (seen, wall) = (clock.monotonicTime, clock.wallTime)
     shared.core { $0.observe(readings, at: seen, wall: wall) }
     shared.count {
@@ -120,7 +116,7 @@ final class ConditionLoop {
     return found.filter { wanted.contains($0.condition) }
   }
 
-  /// Publishes changes without holding a lock.
+  /// Reports changes without holding a lock.
   private func publish() {
     let report = shared.core { $0.report }
     let idle = report[.idle]
@@ -130,7 +126,7 @@ final class ConditionLoop {
     changed(report)
   }
 
-  /// The report of conditions of interest, with fresh readings of the others.
+  /// A report with fresh readings of conditions outside `interest`.
   private func look(at interest: Conditions) -> ConditionReport {
     let now = clock.monotonicTime
     let wall = clock.wallTime
@@ -141,7 +137,7 @@ final class ConditionLoop {
     return shared.core { $0.report(lookingAt: readings, at: now, wall: wall) }
   }
 
-  /// Sleeps until something is due, an event arrives, or a caller wakes it.
+  /// Sleeps until a reading is due, an event arrives, or a caller wakes the thread.
   private func wait() {
     var entries = [pollfd(fd: shared.event, events: Int16(POLLIN), revents: 0)]
     for descriptor in [network.descriptor, powerEvents.descriptor, manager.descriptor] {
@@ -160,7 +156,7 @@ final class ConditionLoop {
     if told & (POLLERR | POLLNVAL) != 0 { triggers.giveUp() }
   }
 
-  /// Milliseconds until something is due, rounded up; negative means forever.
+  /// Milliseconds until the next reading is due, rounded up; negative waits forever.
   private func timeout() -> Int32 {
     guard let due = [shared.core { $0.nextDue }, network.due].compactMap({ $0 }).min() else { return -1 }
     let left = due - clock.monotonicTime

@@ -3,12 +3,12 @@ import Glibc
 import HostThreads
 import TaskModel
 
-/// What the monitor and its thread share.
+/// The state shared by the monitor and its thread.
 final class ConditionShared: Sendable {
   private let state: Guarded<State>
-  /// Wakes the thread; closed when neither needs it.
+  /// Wakes the thread; closed with the last reference.
   let event: Int32
-  /// Set when the thread has ended its work.
+  /// Set when the thread's work is over.
   let end = Awaited<Void>()
 
   private struct State {
@@ -18,17 +18,14 @@ final class ConditionShared: Sendable {
     var counters = ConditionCounters()
   }
 
-  /// The orders for the thread.
   struct Orders {
-    /// The conditions to observe.
     var interest: Conditions
-    /// Callers that wait for a look at everything.
+    /// Callers that wait for fresh readings of all conditions.
     var looks: [Awaited<ConditionReport>]
-    /// Whether the thread must end.
     var isStopping: Bool
   }
 
-  /// Nil, and `errno`, if there is no descriptor.
+  /// nil with `errno` if no descriptor is available.
   init?(core: ConditionCore) {
     event = taskhost_system_event_create()
     guard event >= 0 else { return nil }
@@ -37,12 +34,11 @@ final class ConditionShared: Sendable {
 
   deinit { close(event) }
 
-  /// Reads or changes the state.
   func core<Value: Sendable>(_ body: (inout ConditionCore) -> Value) -> Value { state.withLock { body(&$0.core) } }
 
   func wake() { _ = taskhost_system_event_set(event) }
 
-  /// Asks for a look. Returns false if the thread ends and will not answer.
+  /// Asks for fresh readings. Returns false if the thread is ending and will not answer.
   func ask(_ look: Awaited<ConditionReport>) -> Bool {
     let isTaken = state.withLock { state in
       if !state.isStopping { state.looks.append(look) }
@@ -70,14 +66,13 @@ final class ConditionShared: Sendable {
   func count(_ body: (inout ConditionCounters) -> Void) { state.withLock { body(&$0.counters) } }
 }
 
-/// Counters of the monitor's thread, for tests.
+/// Counts of the monitor's thread, for tests.
 package struct ConditionCounters: Sendable, Hashable {
-  /// How often it woke.
   package var wakeUps = 0
-  /// How often it read all interfaces and routes.
+  /// Complete readings of interfaces and routes.
   package var dumps = 0
-  /// How often the kernel had lost messages about them.
+  /// Losses of kernel messages about these.
   package var overruns = 0
-  /// How many readings of conditions it took.
+  /// Readings of conditions.
   package var readings = 0
 }

@@ -1,8 +1,7 @@
 import TaskModel
 
-/// One observed condition: its hysteresis, its override and the result.
+/// One observed condition with its hysteresis, its override and its state.
 struct ConditionTracker: Sendable {
-  /// The one it is about.
   let condition: Conditions
   private let fresh: Settling
   private let every: Duration?
@@ -13,7 +12,6 @@ struct ConditionTracker: Sendable {
   private var seen: String
   private var state: ConditionState
 
-  /// An operator's override, and when it was set.
   private struct Override {
     var holds: Bool
     var since: WallTime
@@ -21,7 +19,7 @@ struct ConditionTracker: Sendable {
 
   /// - Parameters:
   ///   - settling: The hysteresis before the first reading.
-  ///   - every: How often to read it while it is observed; nil if events report it.
+  ///   - every: How often to read it while observed; nil if events report it.
   init(_ condition: Conditions, settling: Settling, every: Duration? = nil, at wall: WallTime) {
     self.condition = condition
     self.fresh = settling
@@ -33,7 +31,7 @@ struct ConditionTracker: Sendable {
 
   private static let unobserved = "not observed: nothing waits for it"
 
-  /// The resulting state; `isNetworkDenied` if an operator overrode the network to not hold.
+  /// - Parameter isNetworkDenied: Whether an operator overrode the network to not hold.
   func report(isNetworkDenied: Bool) -> ConditionState {
     var state = state
     if let override {
@@ -47,7 +45,7 @@ struct ConditionTracker: Sendable {
     return state
   }
 
-  /// When its next reading is due; nil if none is.
+  /// When the next reading is due; nil if none is.
   var due: MonotonicTime? {
     guard state.isWatched else { return nil }
     guard isSampled else { return MonotonicTime(nanoseconds: .min) }
@@ -55,10 +53,9 @@ struct ConditionTracker: Sendable {
     return times.min()
   }
 
-  /// Whether an operator overrode it to not hold.
   var isOverriddenToNotHold: Bool { override?.holds == false }
 
-  /// Starts or stops observing. Forgets earlier readings, which can be old.
+  /// Starts or stops observing. Drops earlier readings, which may be old.
   mutating func watch(_ wanted: Bool, isNetworkDenied: Bool, at wall: WallTime) {
     guard wanted != state.isWatched else { return }
     state.isWatched = wanted
@@ -78,7 +75,7 @@ struct ConditionTracker: Sendable {
     settle(isNetworkDenied: isNetworkDenied, at: wall)
   }
 
-  /// Takes a reading made at `now` if the condition is observed.
+  /// Ignores the reading if the condition is not observed.
   mutating func observe(_ reading: Reading, isNetworkDenied: Bool, at now: MonotonicTime, wall: WallTime) {
     guard state.isWatched else { return }
     isSampled = true

@@ -1,33 +1,28 @@
 import Glibc
 
-/// A socket to the kernel, closed with this value's owner.
+/// A netlink socket, closed with the last reference.
 package final class NetlinkSocket {
-  /// The descriptor to poll.
   let descriptor: Int32
-  /// Bytes; the kernel fills at most 32 KiB of a dump at once.
+  /// The kernel fills at most 32 KiB of a dump at once.
   private var buffer = [UInt8](repeating: 0, count: 65_536)
 
-  /// What came from the socket.
   enum Received: Hashable {
-    /// One datagram of the kernel's.
     case datagram([UInt8])
-    /// Nothing is available, or nothing came in time.
+    /// Nothing is available, or nothing arrived in time.
     case nothing
-    /// The socket overflowed: something was lost.
+    /// The socket overflowed, so messages were lost.
     case lost
-    /// The socket is unusable: `errno`.
+    /// The socket is unusable, because of this `errno`.
     case failed(Int32)
   }
 
-  /// Why there is no socket.
   package struct Failure: Error, Hashable {
-    /// `errno`.
     package var code: Int32
     /// What failed: "socket", "bind".
     package var call: String
   }
 
-  /// Opens a non-blocking socket of the protocol that receives messages to `groups`.
+  /// Opens a non-blocking socket that receives messages to `groups`.
   ///
   /// - Parameter receiveBuffer: Its size in bytes; nil means the kernel's default.
   package init(protocol number: Int32, groups: UInt32, receiveBuffer: Int32? = nil) throws(Failure) {
@@ -46,20 +41,20 @@ package final class NetlinkSocket {
 
   deinit { close(descriptor) }
 
-  /// Sends a request to the kernel; `errno` if that fails.
+  /// Sends a request to the kernel; returns `errno` on failure.
   package func send(_ bytes: [UInt8]) -> Int32? {
     var address = NetlinkAddress(groups: 0)
     let sent = address.withSocketAddress { pointer, length in sendto(descriptor, bytes, bytes.count, 0, pointer, length) }
     return sent == bytes.count ? nil : errno
   }
 
-  /// The next datagram. Datagrams from senders other than the kernel are dropped.
+  /// Receives a datagram. Drops datagrams of senders other than the kernel.
   func receive() -> Received {
     while true {
       var address = NetlinkAddress(groups: 0)
       let count = address.withSocketAddress { pointer, length in
         var length = length
-        // MSG_TRUNC: the length of the datagram, even if it is larger than the buffer.
+        // With MSG_TRUNC, the full length of the datagram is returned, even if it exceeds the buffer.
         return recvfrom(descriptor, &buffer, buffer.count, Int32(MSG_TRUNC), pointer, &length)
       }
       if count >= 0 {
@@ -75,7 +70,7 @@ package final class NetlinkSocket {
     }
   }
 
-  /// Waits at most `milliseconds` for data. Returns false if none came.
+  /// Returns false if no data arrived in time.
   func wait(milliseconds: Int32) -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&entry, 1, milliseconds) > 0
@@ -86,16 +81,16 @@ package final class NetlinkSocket {
 struct NetlinkAddress {
   private var family = UInt16(AF_NETLINK)
   private var padding: UInt16 = 0
-  /// The sender's port: 0 is the kernel.
+  /// The sender's port; 0 for the kernel.
   private(set) var port: UInt32 = 0
   private var groups: UInt32
 
   init(groups: UInt32) { self.groups = groups }
 
-  /// Calls `body` with the address in the form of socket calls, and its length of 12 bytes.
+  /// Calls `body` with the address as socket calls take it, and its length of 12 bytes.
   mutating func withSocketAddress<Value>(_ body: (UnsafeMutablePointer<sockaddr>, socklen_t) -> Value) -> Value {
     withUnsafeMutableBytes(of: &self) { bytes in
-      // Of the 16 bytes of a sockaddr, only the given length is used.
+      // Only the given length of the 16-byte sockaddr is used.
       var whole = sockaddr()
       withUnsafeMutableBytes(of: &whole) { $0.copyBytes(from: bytes) }
       defer { withUnsafeBytes(of: &whole) { bytes.copyBytes(from: $0.prefix(bytes.count)) } }

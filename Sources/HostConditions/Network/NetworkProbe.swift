@@ -6,10 +6,9 @@ final class NetworkProbe {
   private let receiveBuffer: Int32?
   private var events: NetlinkSocket?
   private var table: Result<NetworkTable, RouteDump.Failure>?
-  /// When to call ``refresh(at:)``; nil if the table is up to date until the descriptor becomes readable.
+  /// When to call ``refresh(at:)``; nil while the table is current.
   private(set) var due: MonotonicTime?
   private var lastDump: MonotonicTime?
-  /// How often everything was read, and how often the kernel lost messages.
   private(set) var dumps = 0
   private(set) var overruns = 0
 
@@ -23,10 +22,9 @@ final class NetworkProbe {
     self.receiveBuffer = receiveBuffer
   }
 
-  /// The descriptor to poll.
   var descriptor: Int32? { events?.descriptor }
 
-  /// Starts or stops observing. Without observing, no socket is open, so no change wakes the thread.
+  /// Starts or stops observing. While stopped, no socket is open, so no change wakes the thread.
   func watch(_ wanted: Bool) {
     guard wanted != (table != nil || due != nil) else { return }
     events = nil
@@ -58,14 +56,14 @@ final class NetworkProbe {
     dumps += 1
     lastDump = now
     table = Result { () throws(RouteDump.Failure) in
-      // Opens the socket first, so that changes after the dump are reported.
+      // Open the socket first, so that changes after the dump are reported.
       try open()
       return try RouteDump.make()
     }
     if case .failure = table { due = now + Self.retry } else { due = nil }
   }
 
-  /// Readings from the table, or from a fresh look at the machine if it is not observed.
+  /// Readings from the table, or from a fresh dump if the network is not observed.
   func readings(manager: ManagerMetered?) -> (network: Reading, unmetered: Reading) {
     switch table ?? Result(catching: RouteDump.make) {
     case .success(let table): (rule.network(table), rule.unmetered(table, manager: manager))

@@ -1,15 +1,14 @@
 /// Decides `network` and `unmetered` from the machine's network.
 struct NetworkRule: Sendable, Hashable {
-  /// Names of interfaces that count as metered.
+  /// Interfaces that count as metered.
   var meteredInterfaces: Set<String>
 
-  /// Whether there is a network.
   func network(_ table: NetworkTable) -> Reading {
     guard let connection = table.connection else { return Reading(leaning: .lost, observed: table.obstacle) }
     return Reading(leaning: .holds, observed: "\(connection.name) is up with a default route")
   }
 
-  /// Whether there is an unmetered network. `manager` is NetworkManager's answer; nil if there is none.
+  /// - Parameter manager: NetworkManager's answer; nil if there is none.
   func unmetered(_ table: NetworkTable, manager: ManagerMetered?) -> Reading {
     guard let connection = table.connection else { return Reading(leaning: .lost, observed: table.obstacle) }
     if let metered = connection.links.first(where: meteredInterfaces.contains) {
@@ -24,13 +23,12 @@ struct NetworkRule: Sendable, Hashable {
   }
 }
 
-/// NetworkManager's statement about the connection, `NMMetered` of its D-Bus interface.
+/// NetworkManager's statement about the connection: `NMMetered` in its D-Bus interface.
 enum ManagerMetered: UInt32, Sendable, Hashable {
-  /// It does not know.
   case unknown = 0
-  /// It was configured as metered.
+  /// Configured as metered.
   case yes = 1
-  /// It was configured as not metered.
+  /// Configured as not metered.
   case no = 2
   /// It looks metered (a phone's hot spot).
   case guessYes = 3

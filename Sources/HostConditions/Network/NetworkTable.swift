@@ -1,6 +1,6 @@
-/// The interfaces of the machine and its routes to everywhere.
+/// The machine's interfaces and default routes.
 struct NetworkTable: Sendable, Hashable {
-  /// By their numbers.
+  /// By index.
   private(set) var links: [Int32: NetworkLink] = [:]
   /// In the kernel's order.
   private(set) var routes: [DefaultRoute] = []
@@ -20,8 +20,8 @@ struct NetworkTable: Sendable, Hashable {
 
   /// Whether the table is out of date after a message.
   ///
-  /// Routes that disappear with an interface or an address do so without a message, so each such message is a reason to read again.
-  /// Messages without news (a wireless interface sends them at each scan) are not.
+  /// Routes that disappear with an interface or address do so without a message, so a message about either makes the table stale. Messages
+  /// without news, as a wireless interface sends at each scan, do not.
   func isStale(after message: RouteMessage) -> Bool {
     switch message {
     case .link(let link): links[link.index] != link
@@ -32,7 +32,7 @@ struct NetworkTable: Sendable, Hashable {
     }
   }
 
-  /// The effective route and its interface: the first one, by table and metric, whose interface is up.
+  /// The effective default route and its interface: the first by table and metric whose interface is up.
   var connection: Connection? {
     let usable = routes.sorted { $0.comesBefore($1) }
     for route in usable {
@@ -45,15 +45,13 @@ struct NetworkTable: Sendable, Hashable {
     return nil
   }
 
-  /// The effective default route.
   struct Connection: Sendable, Hashable {
-    /// The names of the interfaces over which its traffic is spread.
+    /// The interfaces over which its traffic is spread.
     var links: [String]
-    /// The first of them.
     var name: String
   }
 
-  /// Why there is no connection, naming the most promising interface.
+  /// Why there is no connection; names the most promising interface.
   var obstacle: String {
     let others = links.values.filter { !$0.isLoopback }
     if let down = routes.flatMap(\.links).compactMap({ links[$0] }).first(where: { !$0.isUp && !$0.isLoopback }) {
@@ -64,18 +62,16 @@ struct NetworkTable: Sendable, Hashable {
   }
 }
 
-/// A route to everywhere.
 struct DefaultRoute: Sendable, Hashable {
   /// 4 or 6.
   var version: UInt8
-  /// The routing table it is in.
   var table: UInt32
   /// The lowest metric wins.
   var metric: UInt32
-  /// Its interfaces: several for a multipath route, none if the kernel uses a next-hop object instead.
+  /// Its interfaces: several for a multipath route, none if the route uses a next-hop object.
   var links: [Int32]
 
-  /// Whether it takes precedence over `other`: the main table before others, IPv4 before IPv6 with the same metric.
+  /// Whether the kernel prefers it to `other`: the main table before others, IPv4 before IPv6 with the same metric.
   func comesBefore(_ other: DefaultRoute) -> Bool {
     let mine = (isOfMain ? 0 : 1, metric, version)
     return mine < (other.isOfMain ? 0 : 1, other.metric, other.version)
@@ -84,9 +80,7 @@ struct DefaultRoute: Sendable, Hashable {
   private var isOfMain: Bool { table == RouteProtocol.mainTable }
 }
 
-/// A network interface.
 struct NetworkLink: Sendable, Hashable {
-  /// The kernel's number for it.
   var index: Int32
   var name: String
   /// Whether it leads only to this machine.

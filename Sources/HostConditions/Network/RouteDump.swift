@@ -2,9 +2,9 @@ import Glibc
 
 /// Asks the kernel for all interfaces and all default routes.
 enum RouteDump {
-  /// Why there is no answer, in a sentence without a full stop.
+  /// Why the kernel gave no answer.
   struct Failure: Error, Hashable {
-    /// What was seen.
+    /// A sentence without a full stop.
     var reason: String
   }
 
@@ -12,17 +12,15 @@ enum RouteDump {
   private static let attempts = 4
   private static let patience: Int32 = 1000
 
-  /// The machine's network now.
-  ///
   /// Takes time in proportion to the number of routes, a millisecond for a thousand.
   static func make() throws(Failure) -> NetworkTable {
-    // A dump that is disturbed each time is still the newest available, and the disturbance arrives as a change.
+    // A dump that is disturbed every time is still the newest, and the disturbance itself arrives as a change.
     var table = NetworkTable()
     for _ in 0..<attempts {
       table = NetworkTable()
       do throws(NetlinkSocket.Failure) {
         let socket = try NetlinkSocket(protocol: RouteProtocol.family, groups: 0)
-        // `struct ifinfomsg` has 16 bytes, `struct rtmsg` 12; the family is the first of either.
+        // `struct ifinfomsg` has 16 bytes, `struct rtmsg` 12; both begin with the family.
         let areLinksWhole = try ask(socket, RouteProtocol.getLink, family: 0, length: 16, into: &table)
         let areRoutesWhole = try ask(socket, RouteProtocol.getRoute, family: UInt8(AF_INET), length: 12, into: &table)
         let areRoutes6Whole = try ask(socket, RouteProtocol.getRoute, family: UInt8(AF_INET6), length: 12, into: &table)

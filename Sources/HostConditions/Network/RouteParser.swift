@@ -6,7 +6,7 @@ struct RouteParser {
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// The messages of the datagram, and whether one of them says that its dump was disturbed.
+  /// The messages of the datagram, and whether one of them reports a disturbed dump.
   func messages() -> (messages: [RouteMessage], interrupted: Bool) {
     var found: [RouteMessage] = []
     var interrupted = false
@@ -35,7 +35,8 @@ struct RouteParser {
     }
   }
 
-  /// A `struct ifinfomsg` with its attributes. A bridge reports its ports under a separate family, which does not concern the interface.
+  /// Reads a `struct ifinfomsg` with attributes. A bridge also reports its ports, under a family of their own, which is not about the
+  /// interface.
   private func link(_ body: Range<Int>) -> RouteMessage? {
     guard let family = number(UInt8.self, at: body.lowerBound, in: body), family == 0,
       let index = number(Int32.self, at: body.lowerBound + 4, in: body),
@@ -57,7 +58,7 @@ struct RouteParser {
     return number(UInt8.self, at: body.lowerBound + 1, in: body) == 0 && flags & RouteProtocol.cloned == 0
   }
 
-  /// The default route of a `struct rtmsg` with its attributes; nil if it is unusable.
+  /// The default route in a `struct rtmsg` with attributes; nil if it is unusable.
   private func defaultRoute(_ body: Range<Int>) -> DefaultRoute? {
     let start = body.lowerBound
     guard let family = number(UInt8.self, at: start, in: body), let version: UInt8 = family == 2 ? 4 : family == 10 ? 6 : nil,

@@ -1,4 +1,4 @@
-/// The rtnetlink constants used here, from the kernel's `linux/netlink.h` and `linux/rtnetlink.h`, which are its ABI.
+/// The rtnetlink constants needed here, from the kernel's ABI (`linux/netlink.h`, `linux/rtnetlink.h`).
 enum RouteProtocol {
   static let family: Int32 = 0  // NETLINK_ROUTE
   /// RTMGRP_LINK, RTMGRP_IPV4_IFADDR, RTMGRP_IPV4_ROUTE, RTMGRP_IPV6_IFADDR, RTMGRP_IPV6_ROUTE.
@@ -36,7 +36,7 @@ enum RouteProtocol {
   static let cloned: UInt32 = 0x200  // RTM_F_CLONED: an entry of the kernel's route cache
 }
 
-/// One message of rtnetlink, as far as needed here.
+/// An rtnetlink message with the parts needed here.
 enum RouteMessage: Sendable, Hashable {
   /// The end of a dump.
   case done

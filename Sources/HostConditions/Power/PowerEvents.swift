@@ -1,20 +1,20 @@
-/// Listens to the kernel for changes of power supplies.
+/// Listens for the kernel's reports about power supplies.
 final class PowerEvents {
   private var socket: NetlinkSocket?
 
-  /// The descriptor to poll; nil if not listening, and the supplies are only read periodically.
+  /// The descriptor to poll; nil if not listening: then the supplies are read periodically only.
   var descriptor: Int32? { socket?.descriptor }
 
   func watch(_ wanted: Bool) {
     if !wanted {
       socket = nil
     } else if socket == nil {
-      // NETLINK_KOBJECT_UEVENT, the kernel's own group. If it cannot be opened, periodic reading must suffice.
+      // NETLINK_KOBJECT_UEVENT, group 1: the kernel's. Without it, periodic reading must suffice.
       socket = try? NetlinkSocket(protocol: 15, groups: 1)
     }
   }
 
-  /// Receives what the kernel sent. Returns true if the supplies must be read.
+  /// Receives the kernel's reports. Returns true if the supplies must be read.
   func receive() -> Bool {
     var isOfPower = false
     while let socket {
@@ -30,7 +30,7 @@ final class PowerEvents {
     return isOfPower
   }
 
-  /// Whether a message, whose lines end in a zero byte, concerns a power supply.
+  /// Whether a message, whose lines end with a zero byte, is about a power supply.
   static func isOfPower(_ bytes: [UInt8]) -> Bool {
     bytes.split(separator: 0).contains { $0.elementsEqual("SUBSYSTEM=power_supply".utf8) }
   }

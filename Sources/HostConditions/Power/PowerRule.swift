@@ -4,13 +4,12 @@ struct PowerRule: Sendable, Hashable {
 
   init(low: Double, okay: Double) { charge = Band(lost: low, holds: okay, moreIsBetter: true) }
 
-  /// Whether the machine has external power.
   func power(_ supplies: [PowerSupply]) -> Reading {
     let batteries = supplies.filter { $0.kind == .battery }
     let external = supplies.filter { $0.kind == .external }
     if let online = external.first(where: { $0.isOnline == true }) { return Reading(leaning: .holds, observed: "\(online.name) is online") }
     guard !batteries.isEmpty else { return Reading(leaning: .holds, observed: "there is no battery, so the power is external") }
-    // A machine with a battery but no report about its plug: the battery decides.
+    // With a battery but no report about the plug, the battery decides.
     if let draining = batteries.first(where: { $0.status == "Discharging" }) {
       return Reading(leaning: .lost, observed: "\(draining.name) is discharging")
     }
@@ -21,7 +20,6 @@ struct PowerRule: Sendable, Hashable {
     return .unknown("\(batteries[0].name) does not say whether it is charged, which counts as external power")
   }
 
-  /// Whether its batteries together have enough charge.
   func battery(_ supplies: [PowerSupply]) -> Reading {
     let batteries = supplies.filter { $0.kind == .battery }
     guard let first = batteries.first else { return Reading(leaning: .holds, observed: "there is no battery that could be low") }
@@ -35,7 +33,7 @@ struct PowerRule: Sendable, Hashable {
     }
   }
 
-  /// The combined charge of all batteries that report it, weighted by capacity if all report that.
+  /// The total charge of all batteries that report one, weighted by capacity if all report that too.
   private func together(_ batteries: [PowerSupply]) -> Double? {
     let known = batteries.filter { $0.capacity != nil }
     guard !known.isEmpty else { return nil }

@@ -1,15 +1,14 @@
 import Glibc
 import HostThreads
 
-/// Reads the machine's power supplies from the kernel's directory.
 enum PowerSupplyReader {
-  /// Why they cannot be read, in a sentence without a full stop.
+  /// Why the supplies cannot be read.
   struct Failure: Error, Hashable {
-    /// What was seen.
+    /// A sentence without a full stop.
     var reason: String
   }
 
-  /// The supplies of the machine, without the batteries of its mice and keyboards. A machine without the directory has none.
+  /// The machine's supplies, without the batteries of mice and keyboards; none if the directory does not exist.
   static func read(_ directory: String) throws(Failure) -> [PowerSupply] {
     do throws(ErrorNumber) {
       return try DirectoryNames.list(at: directory).compactMap { supply($0, in: directory + "/" + $0) }
@@ -22,7 +21,7 @@ enum PowerSupplyReader {
   private static func supply(_ name: String, in directory: String) -> PowerSupply? {
     func text(_ file: String) -> String? { TextFile.read(directory + "/" + file) }
     func number(_ file: String) -> Double? { text(file).flatMap(Double.init) }
-    // A device's battery is not the machine's; a slot without a battery is none.
+    // Ignore batteries of devices and slots without a battery.
     guard let type = text("type"), text("scope") != "Device", text("present") != "0" else { return nil }
     let kind: PowerSupply.Kind
     switch type {
@@ -34,7 +33,7 @@ enum PowerSupplyReader {
     }
     return PowerSupply(
       name: name, kind: kind,
-      // 1 is on, 2 is on with a voltage of its own choice.
+      // 1 is online, 2 is online with a programmable voltage.
       isOnline: number("online").map { $0 > 0 }, capacity: number("capacity").flatMap { (0...100).contains($0) ? $0 : nil },
       capacityLevel: text("capacity_level"), status: text("status"),
       fullCharge: number("energy_full") ?? number("charge_full"))
@@ -42,24 +41,23 @@ enum PowerSupplyReader {
 }
 
 struct PowerSupply: Sendable, Hashable {
-  /// The name of its directory: "BAT0".
+  /// The name of its directory, such as "BAT0".
   var name: String
   var kind: Kind
   /// Whether it supplies power; nil if unknown.
   var isOnline: Bool?
   /// Charge in percent; nil if unknown.
   var capacity: Double?
-  /// The charge in words, if there is no number: "Low".
+  /// The charge in words if there is no number, such as "Low".
   var capacityLevel: String?
   /// "Charging", "Discharging", "Full", "Not charging", "Unknown".
   var status: String?
   /// Its capacity when full, in any unit; nil if unknown.
   var fullCharge: Double?
 
-  /// What a supply is.
   enum Kind: Sendable, Hashable {
     case external
-    /// What the machine runs on without it.
+    /// Powers the machine when nothing else does.
     case battery
   }
 }

@@ -1,11 +1,10 @@
 import Glibc
 
-/// Reads how much of a file system is free.
 struct StorageProbe {
   let path: String
   let rule: StorageRule
 
-  /// What is free now for users other than root.
+  /// Counts only storage available to users other than root.
   func read() -> Reading {
     var facts = statvfs()
     guard statvfs(path, &facts) == 0 else {
@@ -13,7 +12,7 @@ struct StorageProbe {
     }
     let block = UInt64(facts.f_frsize)
     let free = UInt64(facts.f_bavail)
-    // As df computes it: the total excludes what is reserved for root.
+    // As in df: the total excludes the share reserved for root.
     let total = UInt64(facts.f_blocks) &- UInt64(facts.f_bfree) &+ free
     var reading = rule.storage(
       free: free.multipliedReportingOverflow(by: block).partialValue, total: total.multipliedReportingOverflow(by: block).partialValue)
@@ -22,7 +21,7 @@ struct StorageProbe {
   }
 }
 
-/// Decides `storage_not_low` from the free storage.
+/// Decides `storage_not_low` from free storage.
 struct StorageRule: Sendable, Hashable {
   var share: Band
   var bytes: Band
@@ -32,7 +31,7 @@ struct StorageRule: Sendable, Hashable {
     bytes = Band(lost: Double(settings.storageLowBytes), holds: Double(settings.storageOKBytes), moreIsBetter: true)
   }
 
-  /// Whether `free` of `total` bytes are enough; `total` excludes what is reserved for root.
+  /// - Parameter total: Excludes the share reserved for root.
   func storage(free: UInt64, total: UInt64) -> Reading {
     guard total > 0 else { return .unknown("the file system does not report its size, which counts as enough storage") }
     let percent = Double(free) / Double(total) * 100

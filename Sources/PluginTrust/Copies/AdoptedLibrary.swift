@@ -1,9 +1,9 @@
 import Glibc
 
-/// A checked library that a manifest adopts, and the file to load.
+/// A checked library that a manifest adopts, and the file to load for it.
 ///
-/// The host loads a system library, which root owns in a system directory, from where it is: it trusts it as much as its own libraries. It
-/// treats any other library as a plugin's file and loads a private copy.
+/// A system library, which root owns in a system directory, is loaded in place: the host trusts it as much as its own libraries. Any other
+/// library is treated as a plugin's file, of which the host loads a private copy.
 public struct AdoptedLibrary: Sendable, Equatable {
   /// The library's absolute path, with links of system directories resolved.
   public let original: String
@@ -17,7 +17,7 @@ public struct AdoptedLibrary: Sendable, Equatable {
   /// Whether it is a system library.
   public let isSystem: Bool
 
-  /// The libraries it needs, in its order.
+  /// The libraries it needs, in its own order.
   public let libraries: [String]
 }
 
@@ -40,7 +40,6 @@ extension AdoptedLibrary {
     }
   }
 
-  /// Checks and reads a library in place.
   static func read(
     _ location: LibraryLocation, _ directory: TrustedDirectory, _ symbol: String, _ policy: PluginTrustPolicy
   ) throws(Rejection) -> AdoptedLibrary {
@@ -58,7 +57,7 @@ extension AdoptedLibrary {
       libraries: function.libraries)
   }
 
-  /// Opens the library's directory after the checks of a plugin's directory. Objections name the library.
+  /// Opens the library's directory after the checks for a plugin's directory. Rejections name the library.
   static func opened(
     _ location: LibraryLocation, _ library: String, _ policy: PluginTrustPolicy,
     _ body: (TrustedDirectory) throws(Rejection) -> AdoptedLibrary
@@ -72,7 +71,7 @@ extension AdoptedLibrary {
 }
 
 extension PluginCopies {
-  /// Checks the library that a manifest names, and copies it unless it is a system library.
+  /// Copies the library that a manifest names after its checks, unless it is a system library.
   ///
   /// - Parameters:
   ///   - library: An absolute path, or a name such as `libz.so.1` to look up in the system's directories.

@@ -4,30 +4,29 @@ import StrictText
 import Synchronization
 public import TaskModel
 
-/// The host's private copies of plugins, in a directory that only the host may use: `<SHA-256 of the content>.so`, mode 0500.
+/// The host's private copies of plugins, in a directory for the host alone: `<SHA-256 of the content>.so`, mode 0500.
 ///
-/// The host copies a plugin, checks the copy and loads the copy: it runs exactly what it checked, and writing to the original cannot change
-/// the mapped pages of a running plugin. Methods can be called from any thread and block on the disk: call them off the cooperative pool.
-/// The lock on the state directory ensures that only one host uses a directory.
+/// The host copies a plugin, checks the copy and loads the copy. So it runs exactly what it checked, and writes to the original cannot
+/// change the mapped pages of a running plugin. Methods block on the disk: call them off the cooperative pool, on any thread. The lock on
+/// the state directory ensures that only one host uses a directory.
 public final class PluginCopies: Sendable {
   /// Prefix of the names of incomplete copies.
   static let temporaryPrefix = ".new-"
   /// The mode of a copy. The loader needs no more, and a copy is never written again.
   static let copyMode: mode_t = 0o500
-  /// `ST_NOEXEC` of `statvfs`, which glibc shows to GNU sources only.
+  /// `ST_NOEXEC` of `statvfs`, which glibc declares only for GNU sources.
   private static let mountedNoExec: UInt = 8
 
   /// Absolute path of the directory, with links resolved.
   public let directory: String
 
-  /// The open directory, closed at the end of this object's life.
+  /// The open directory; closed in `deinit`.
   let descriptor: Int32
-  /// The user who owns the directory and every copy.
   let user = geteuid()
   /// Distinguishes this object's temporary files from those of a killed host.
   let mark: String
   private let count = Atomic<UInt64>(0)
-  /// Names of copies that are possibly not on the disk yet.
+  /// Names of copies that may not be on the disk yet.
   private let unsettled = Mutex<Set<String>>([])
 
   /// Creates the directory if it does not exist (but not its parents), sets its mode to 0700, and checks that only root and the host can
@@ -180,10 +179,10 @@ public final class PluginCopies: Sendable {
     }
   }
 
-  /// Removes every copy whose digest is not in `digests`, and incomplete copies of a killed host.
+  /// Removes every copy whose digest is not in `digests`, and the incomplete copies of a killed host.
   ///
-  /// A plugin that runs from a removed copy continues. Do not call it while another thread takes a plugin that is not in `digests`. Other
-  /// files stay.
+  /// A plugin that runs from a removed copy continues. Other files stay. Do not call it while another thread takes a plugin outside
+  /// `digests`.
   ///
   /// - Returns: The number of removed files.
   @discardableResult
@@ -201,9 +200,9 @@ public final class PluginCopies: Sendable {
     return removed
   }
 
-  /// Waits until the copies made since the last call are on the disk; returns immediately if there are none.
+  /// Waits until the copies made since the last call are on the disk; returns at once if there are none.
   ///
-  /// Call it before the files are remembered: after a power loss, a remembered file must not lead to a lost copy.
+  /// Call it before remembering the files: after a power loss, a remembered file must not lead to a lost copy.
   ///
   /// - Returns: Whether all reached the disk; if not, remember none of them.
   public func settle() -> Bool {
@@ -215,7 +214,7 @@ public final class PluginCopies: Sendable {
     var isSettled = true
     for name in names {
       let copy = openat(descriptor, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
-      // A copy that was removed meanwhile does no harm.
+      // A copy removed meanwhile needs no sync.
       guard copy >= 0 else { continue }
       defer { close(copy) }
       if fdatasync(copy) != 0 { isSettled = false }
@@ -230,7 +229,7 @@ public final class PluginCopies: Sendable {
       && UInt64(info.st_size) == size
   }
 
-  /// Reads the copy: whether it exists and has the content that its name says.
+  /// Whether the copy exists and its content matches its name; reads the whole copy.
   private func isIntact(_ name: String, size: UInt64, digest: [UInt8]) -> Bool {
     let copy = openat(descriptor, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
     guard copy >= 0 else { return false }

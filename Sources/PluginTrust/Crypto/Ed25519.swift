@@ -1,20 +1,20 @@
 internal import COpenSSL
 import Glibc
 
-/// Ed25519 of RFC 8032, with keys and signatures as it writes them.
+/// Ed25519 of RFC 8032; keys and signatures are in its raw encoding.
 enum Ed25519 {
   /// Bytes of a key, private or public.
   private static let keySize = 32
   /// Bytes of a signature.
   private static let signatureSize = 64
 
-  /// A private key from the system's random numbers; nil if it gives none.
+  /// A new key from the system's random numbers; nil if they fail.
   static func newPrivateKey() -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: keySize)
     return getentropy(&bytes, bytes.count) == 0 ? bytes : nil
   }
 
-  /// The public half of a private key; nil if that is not 32 bytes.
+  /// nil if the private key is not 32 bytes.
   static func publicKey(of privateKey: [UInt8]) -> [UInt8]? {
     withKey(privateKey, EVP_PKEY_new_raw_private_key_ex) { key in
       var (bytes, count) = ([UInt8](repeating: 0, count: keySize), keySize)
@@ -35,7 +35,6 @@ enum Ed25519 {
     }
   }
 
-  /// Whether `signature` is the key's signature of `message`.
   static func verifies(_ signature: [UInt8], of message: [UInt8], by publicKey: [UInt8]) -> Bool {
     withKey(publicKey, EVP_PKEY_new_raw_public_key_ex) { key in
       let state = EVP_MD_CTX_new()
@@ -47,9 +46,9 @@ enum Ed25519 {
 
   private typealias Reader = (OpaquePointer?, UnsafePointer<CChar>?, UnsafePointer<CChar>?, UnsafePointer<UInt8>?, Int) -> OpaquePointer?
 
-  /// The result of `body` with the key that `read` makes of `bytes`; nil if it makes none.
+  /// nil if `read` accepts no such `bytes`.
   private static func withKey<Result>(_ bytes: [UInt8], _ read: Reader, _ body: (OpaquePointer) -> Result?) -> Result? {
-    // What fails leaves errors in the thread's queue.
+    // Failed calls leave errors in the thread's queue.
     defer { ERR_clear_error() }
     guard let key = read(Libcrypto.context, "ED25519", nil, bytes, bytes.count) else { return nil }
     defer { EVP_PKEY_free(key) }

@@ -1,10 +1,9 @@
 internal import COpenSSL
 
-/// SHA-256 of bytes that come in parts.
+/// SHA-256 of content that arrives in parts.
 public struct SHA256: ~Copyable {
   private let state: OpaquePointer
 
-  /// Nothing hashed yet.
   init() {
     guard let state = EVP_MD_CTX_new(), EVP_DigestInit_ex2(state, Libcrypto.sha256, nil) == 1 else {
       preconditionFailure("libcrypto has no memory")
@@ -14,7 +13,6 @@ public struct SHA256: ~Copyable {
 
   deinit { EVP_MD_CTX_free(state) }
 
-  /// Appends `bytes` to what is hashed.
   mutating func update(_ bytes: UnsafeRawBufferPointer) {
     let code = EVP_DigestUpdate(state, bytes.baseAddress, bytes.count)
     precondition(code == 1, "libcrypto cannot hash")

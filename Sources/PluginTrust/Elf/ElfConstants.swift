@@ -1,4 +1,4 @@
-/// The constants of the ELF format. Sources: the System V ABI, and `elf.h` of glibc.
+/// The constants of the ELF format, from the System V ABI and `elf.h` of glibc.
 enum ElfConstants {
   static let magic: [UInt8] = [0x7f, 0x45, 0x4c, 0x46]
   static let class64: UInt8 = 2
@@ -21,7 +21,7 @@ enum ElfConstants {
 
   static let headerSize = 64
   static let programHeaderSize = 56
-  /// Linkers write about 10; more than this limit means an attack or damage.
+  /// Linkers write about 10 headers; more than the limit means an attack or damage.
   static let programHeaderLimit = 128
 
   static let segmentLoad: UInt32 = 1
@@ -31,7 +31,7 @@ enum ElfConstants {
   static let flagExecute: UInt32 = 1
 
   static let dynamicEntrySize = 16
-  /// 64 KiB of dynamic section; real ones have 30 entries plus one for each needed library.
+  /// 64 KiB of dynamic section; real ones have about 30 entries plus one for each needed library.
   static let dynamicEntryLimit = 4096
 
   static let symbolSize = 24

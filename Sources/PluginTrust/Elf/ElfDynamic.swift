@@ -22,7 +22,7 @@ struct ElfDynamic: Sendable {
   let gnuHash: UInt64?
   let hash: UInt64?
 
-  /// Names of the libraries that the loader loads with this one, including filters.
+  /// Libraries that the loader loads with this one, including filters.
   let libraries: [String]
   /// The elements of RPATH and RUNPATH.
   let searchPath: [String]
@@ -36,7 +36,7 @@ struct ElfDynamic: Sendable {
       case .needed, .auxiliary, .filter: libraryNames.append(value)
       case nil: continue
       case .some(let tag):
-        // The loader takes the last of several; no linker writes several.
+        // The loader takes the last of duplicates, and no linker writes any.
         guard single.updateValue(value, forKey: tag) == nil else { throw .malformed("its dynamic section has the tag \(number) twice") }
       }
     }
@@ -69,7 +69,7 @@ struct ElfDynamic: Sendable {
     self.searchPath = searchPath
   }
 
-  /// Tags and values up to the closing null entry, which must exist because the loader relies on it.
+  /// Tags and values up to the closing null entry, which must exist because the loader requires it.
   private static func entries(of image: ElfImage) throws(Rejection) -> [(UInt64, UInt64)] {
     let segment = image.dynamic
     let size = UInt64(ElfConstants.dynamicEntrySize)
@@ -90,10 +90,10 @@ struct ElfDynamic: Sendable {
     throw .malformed("its dynamic section has no end")
   }
 
-  /// Refuses libraries that the loader would look for outside system and trusted directories.
+  /// Refuses libraries that the loader would search for outside system and trusted directories.
   ///
-  /// Exactly `$ORIGIN` is allowed: SwiftPM writes it into everything it links. It means the directory that the plugin is loaded from, which
-  /// passed the same checks as the plugin (or holds only the host's private copies).
+  /// Of the variables, exactly `$ORIGIN` is allowed: SwiftPM writes it into everything it links. It means the directory of the plugin,
+  /// which passed the same checks (or contains only the host's private copies).
   func checkLibraries(_ policy: PluginTrustPolicy) throws(Rejection) {
     for element in searchPath where element != "$ORIGIN" && !policy.trustsLibraryPath(element) { throw .searchPath(element) }
     for name in libraries where name.contains("/") && !policy.trustsLibraryPath(name) { throw .libraryNamedByPath(name) }

@@ -1,17 +1,16 @@
 /// A function that a library exports, read from its file without running code.
 ///
-/// If initialisation succeeds, the file is a shared object for this machine that looks for libraries in trusted directories only, and
-/// `dlsym` will find the function in executable memory.
+/// After initialisation, the file is a shared object for this machine, looks for libraries in trusted directories only, and `dlsym` will
+/// find the function in executable memory.
 struct ElfFunction: Sendable, Equatable {
-  /// The libraries that its library needs, in the library's order.
+  /// The libraries that its library needs, in that library's order.
   let libraries: [String]
 
-  /// - Parameter symbol: The function's name.
   init(_ symbol: String, reading file: BoundedFile, policy: PluginTrustPolicy) throws(Rejection) {
     let image = try ElfImage(reading: file, isLibrary: true)
     let dynamic = try ElfDynamic(reading: image)
     guard let found = try ElfSymbolTable(image: image, dynamic: dynamic).definition(of: symbol) else { throw .noSymbol(symbol) }
-    // An indirect function selects an implementation for this processor at load time, as strlen of the C library does.
+    // An indirect function selects an implementation for the processor at load time, such as strlen in the C library.
     let types = [ElfConstants.symbolFunction, ElfConstants.symbolIndirectFunction]
     guard types.contains(found.type), image.isCode(found) else { throw .symbolNotCode(symbol) }
     try dynamic.checkLibraries(policy)

@@ -2,8 +2,8 @@ import Glibc
 
 /// The file as the loader will map it: reads bytes by their address in memory.
 ///
-/// The checks read by address everything that the loader finds by address, and refuse a file in which an address is ambiguous. Otherwise
-/// the host could check one set of bytes and the loader use another.
+/// The checks read by address whatever the loader finds by address, and refuse files with ambiguous addresses. Otherwise the host could
+/// check other bytes than the loader uses.
 struct ElfImage: Sendable {
   let file: BoundedFile
   /// The loadable segments, by ascending address, without overlaps.
@@ -11,7 +11,7 @@ struct ElfImage: Sendable {
   let dynamic: ElfSegment
   let notes: [ElfSegment]
 
-  /// - Parameter isLibrary: Whether it may name an interpreter, as the C library does, which prints its version when it is run.
+  /// - Parameter isLibrary: Whether it may name an interpreter, as the C library does to print its version when it is run.
   init(reading file: BoundedFile, isLibrary: Bool = false) throws(Rejection) {
     let header = try ElfHeader(reading: file)
     let size = ElfConstants.programHeaderSize
@@ -44,20 +44,20 @@ struct ElfImage: Sendable {
     }
   }
 
-  /// The loadable segment that contains all `count` bytes at `address`.
+  /// The loadable segment with all `count` bytes at `address`.
   func segment(at address: UInt64, count: UInt64) -> ElfSegment? {
     let (end, overflow) = address.addingReportingOverflow(count)
     guard !overflow else { return nil }
     return loads.first { $0.address <= address && end <= $0.address + $0.memorySize }
   }
 
-  /// Whether the symbol is an address in an executable segment's part of the file.
+  /// Whether the symbol is an address in the file part of an executable segment.
   func isCode(_ symbol: ElfSymbol) -> Bool {
     guard symbol.isAddress, let segment = segment(at: symbol.value, count: 1) else { return false }
     return segment.isExecutable && symbol.value - segment.address < segment.fileSize
   }
 
-  /// The bytes that will be at `address` when the file is mapped, before relocation; bytes beyond the segment's part in the file are zero.
+  /// The bytes at `address` in the mapped file before relocation; bytes past the segment's file part are zero.
   func read(_ what: String, address: UInt64, count: Int) throws(Rejection) -> FileBytes {
     guard let segment = segment(at: address, count: UInt64(count)) else {
       throw .malformed("\(what) is outside the memory the file maps")
@@ -69,7 +69,7 @@ struct ElfImage: Sendable {
     return FileBytes(bytes: found.bytes + [UInt8](repeating: 0, count: count - inFile))
   }
 
-  /// As ``read(_:address:count:)``, for entry `index` of a table with entries of `size` bytes.
+  /// As ``read(_:address:count:)``, for entry `index` of a table of entries with `size` bytes.
   func read(_ what: String, table address: UInt64, index: UInt64, size: Int) throws(Rejection) -> FileBytes {
     let (distance, tooFar) = index.multipliedReportingOverflow(by: UInt64(size))
     let (entry, overflow) = address.addingReportingOverflow(distance)

@@ -7,7 +7,7 @@ struct ElfStrings: Sendable {
   let address: UInt64
   let size: UInt64
 
-  /// The text at `offset`, which must end inside the table, be UTF-8 and have no control characters.
+  /// The text at `offset`, which must end in the table, be UTF-8 and have no control characters.
   func string(at offset: UInt64, _ what: String) throws(Rejection) -> String {
     guard offset < size else { throw .malformed("\(what) is outside the string table") }
     let count = Int(min(size - offset, UInt64(Self.limit)))
@@ -19,7 +19,7 @@ struct ElfStrings: Sendable {
     return text
   }
 
-  /// Whether the text at `offset` is `name`, byte for byte.
+  /// Compares byte for byte.
   func matches(_ name: String, at offset: UInt64) throws(Rejection) -> Bool {
     let wanted = Array(name.utf8) + [0]
     guard offset < size, UInt64(wanted.count) <= size - offset else { return false }

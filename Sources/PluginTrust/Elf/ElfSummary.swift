@@ -1,19 +1,19 @@
-/// What a plugin's file declares, read without running code.
+/// The declarations in a plugin's file, read without running code.
 ///
-/// If initialisation succeeds, the file is a shared object for this machine and the host's ABI version, has a launch function in executable
-/// memory, and looks for libraries in trusted directories only. A relocation or a constructor can still change a number during loading, so
+/// After initialisation, the file is a shared object for this machine and the host's ABI version, has a launch function in executable
+/// memory, and looks for libraries in trusted directories only. A relocation or constructor can still change a number during loading, so
 /// the runtime reads the numbers again.
 public struct ElfSummary: Sendable, Equatable {
   /// The value of `taskhost_plugin_abi_version`.
   public let abiVersion: UInt32
 
-  /// The maximum number of handlers: `taskhost_plugin_handler_limit`, 1 if it is absent.
+  /// The maximum number of handlers: `taskhost_plugin_handler_limit`, or 1 if absent.
   public let handlerLimit: UInt32
 
   /// Whether it exports `taskhost_plugin_shutdown`.
   public let hasShutdown: Bool
 
-  /// The libraries it needs, in its order.
+  /// The libraries it needs, in its own order.
   public let libraries: [String]
 
   /// The elements of its RPATH and RUNPATH, all trusted.
@@ -40,7 +40,7 @@ public struct ElfSummary: Sendable, Equatable {
     note = try PluginNote(reading: image)
   }
 
-  /// Whether `name` is exported; if so, it must be a function whose first byte is in an executable segment's part of the file.
+  /// Whether `name` is exported; if so, it must be a function whose first byte is in the file part of an executable segment.
   private static func exportsFunction(
     _ name: String, _ symbols: ElfSymbolTable, _ image: ElfImage, _ code: PluginRefusal.Code
   ) throws(Rejection) -> Bool {
@@ -49,7 +49,7 @@ public struct ElfSummary: Sendable, Equatable {
     return true
   }
 
-  /// The value of the `uint32_t` named `name`, or nil if it is not exported.
+  /// The value of a `uint32_t`; nil if it is not exported.
   private static func number(
     _ name: String, _ symbols: ElfSymbolTable, _ image: ElfImage, _ code: PluginRefusal.Code
   ) throws(Rejection) -> UInt32? {

@@ -1,4 +1,4 @@
-/// Finds exported symbols through the hash table, as `dlsym` does: it finds exactly the symbols that `dlsym` will find.
+/// Finds exported symbols through the hash table, exactly as `dlsym` will.
 struct ElfSymbolTable: Sendable {
   /// The maximum length of a chain; a real chain has a few symbols.
   private static let chainLimit = 65_536
@@ -18,9 +18,8 @@ struct ElfSymbolTable: Sendable {
     strings = ElfStrings(image: image, address: dynamic.strings, size: dynamic.stringsSize)
   }
 
-  /// The definition of `name`, or nil.
   func definition(of name: String) throws(Rejection) -> ElfSymbol? {
-    // The loader ignores the old table if there is a new one.
+    // The loader ignores the old hash table if a GNU one exists.
     if let table = dynamic.gnuHash { return try gnuLookup(name, table) }
     if let table = dynamic.hash { return try lookup(name, table) }
     return nil
@@ -99,7 +98,6 @@ struct ElfSymbolTable: Sendable {
   }
 }
 
-/// One entry of the dynamic symbol table.
 struct ElfSymbol: Sendable, Equatable {
   let name: UInt32
   let type: UInt8

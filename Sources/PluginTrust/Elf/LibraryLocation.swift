@@ -1,10 +1,10 @@
 import Glibc
 
-/// Where a manifest's library is: a path, or a name that the host looks up in the system's library directories.
+/// The location of a manifest's library, given as a path or as a name to look up in the system's library directories.
 struct LibraryLocation: Sendable, Equatable {
-  /// Absolute. Symbolic links are allowed below a system directory and are resolved.
+  /// Absolute. Symbolic links below a system directory are allowed and resolved.
   let path: String
-  /// Whether it is in a library directory of the system, before and after links are resolved.
+  /// Whether it is in a system library directory, both before and after links are resolved.
   let isSystem: Bool
 
   /// - Parameter library: An absolute path, or a name without slashes such as `libz.so.1`.
@@ -32,7 +32,7 @@ struct LibraryLocation: Sendable, Equatable {
     throw .libraryNotFound(library, directories)
   }
 
-  /// In the loader's order: those for this machine first.
+  /// In the loader's order: directories for this machine first.
   private static let directories =
     ["/lib/\(ElfConstants.machineName)-linux-gnu", "/usr/lib/\(ElfConstants.machineName)-linux-gnu"]
     + ["/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib"]

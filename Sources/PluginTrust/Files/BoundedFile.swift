@@ -1,16 +1,16 @@
 import Glibc
 
-/// A file that is only read with `pread`, never mapped, because others can truncate or overwrite it at any time.
+/// A file that is read with `pread` and never mapped, because others can truncate or overwrite it at any time.
 ///
-/// Borrows its descriptor: the code that opened it closes it after the last read.
+/// The descriptor is borrowed; its opener closes it after the last read.
 struct BoundedFile: Sendable {
   let descriptor: Int32
-  /// Its size in bytes when it was opened.
+  /// In bytes, when the file was opened.
   let size: UInt64
 
   /// Reads exactly `count` bytes at `offset`.
   ///
-  /// - Parameter what: The subject of the sentence if it fails: "its dynamic section".
+  /// - Parameter what: The subject of an error message: "its dynamic section".
   func read(_ what: String, at offset: UInt64, count: Int) throws(Rejection) -> FileBytes {
     let (end, overflow) = offset.addingReportingOverflow(UInt64(count))
     guard !overflow, offset <= UInt64(Int64.max) else { throw .offsetOverflow(what) }
@@ -36,10 +36,10 @@ struct BoundedFile: Sendable {
   }
 }
 
-/// Bytes that were read from a file, and the little-endian numbers in them.
+/// Bytes read from a file, with accessors for little-endian numbers.
 ///
-/// Every accessor is total: bytes beyond the end are zero, so a damaged file cannot trap the host. Readers ask for exactly the bytes that
-/// they decode, and get them or an ``Rejection``.
+/// Bytes beyond the end read as zero, so a damaged file cannot trap the host. Readers request exactly the bytes that they decode, and get
+/// them or a ``Rejection``.
 struct FileBytes: Sendable {
   let bytes: [UInt8]
 

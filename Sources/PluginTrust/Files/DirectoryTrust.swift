@@ -1,18 +1,18 @@
 import Glibc
 
-/// Where a directory's path leads, and whether users other than root and the host's could change what is there.
+/// Where a directory's path leads, and whether users other than root and the host's could change its content.
 ///
-/// Checks every directory on the way, including those that contain a symbolic link on the way. A directory that others may write passes
-/// only as an ancestor and only if it is sticky (as `/tmp`): there, others cannot rename files that they do not own. Access control lists
-/// that let others write appear as a group permission, so the mode shows them.
+/// Checks every directory on the way, including those that contain a link on the way. A directory that others may write passes only as an
+/// ancestor and only if sticky (like `/tmp`), where others cannot rename files they do not own. Access control lists that let others write
+/// appear in the mode, as a group permission.
 struct DirectoryTrust: Sendable {
-  /// Links followed before the path counts as a loop, as in Linux.
+  /// Links to follow before the path counts as a loop, as in Linux.
   private static let linkLimit = 40
 
   /// The directory's absolute path without links.
   let path: String
 
-  /// Why files in it are refused; nil if they are not.
+  /// Why files in the directory are refused; nil if they are not.
   let rejection: Rejection?
 
   init(of directory: String, user: UInt32) throws(PluginDirectoryError) {
@@ -63,7 +63,7 @@ struct DirectoryTrust: Sendable {
     self.rejection = rejection
   }
 
-  /// The components of a path, last first, behind those of the working directory if it is relative.
+  /// The components of a path in reverse order, followed by those of the working directory if the path is relative.
   private static func components(_ path: String, absolute: Bool = false) throws(PluginDirectoryError) -> [String] {
     var whole = path
     if !absolute, path.utf8.first != UInt8(ascii: "/") {
@@ -83,7 +83,6 @@ struct DirectoryTrust: Sendable {
 }
 
 extension PluginDirectoryError {
-  /// Describes a system error about the directory.
   init(directory: String, number: Int32) {
     let remedy =
       switch number {

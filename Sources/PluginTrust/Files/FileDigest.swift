@@ -8,8 +8,8 @@ enum FileDigest {
 
   /// The digest of the file, which must still have its size.
   ///
-  /// - Parameter copy: A descriptor the bytes are written to as well, borrowed; nil to compute the digest alone.
-  /// - Throws: ``Rejection/changed`` if the file became shorter or longer, and errors of reading and writing.
+  /// - Parameter copy: A borrowed descriptor to write the bytes to; nil computes only the digest.
+  /// - Throws: ``Rejection/changed`` if the file's size changed, and errors of reading and writing.
   static func sha256(of file: BoundedFile, copyingTo copy: Int32? = nil) throws(Rejection) -> [UInt8] {
     var hasher = SHA256()
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, Int(min(UInt64(chunk), file.size + 1))), alignment: 64)

@@ -1,9 +1,9 @@
 import Glibc
 import TaskModel
 
-/// Metadata of a file that differs once the file was replaced or changed.
+/// Metadata that differs after a file was replaced or changed.
 ///
-/// The time of change (ctime) is the most reliable: it moves with every write and every change of mode or owner, and no process can set it.
+/// The time of change (ctime) is the most reliable: every write and every change of mode or owner updates it, and no process can set it.
 struct FileMarks: Sendable, Equatable {
   let device: UInt64
   let inode: UInt64
@@ -36,19 +36,19 @@ struct FileMarks: Sendable, Equatable {
 
 /// The clock of file timestamps, and the changes that its resolution can hide.
 enum FileClock {
-  /// Longer than any kernel's tick, within which two changes of a file can get the same time.
+  /// Longer than any kernel's tick. Two changes of a file within a tick can get the same time.
   private static let tick: Int64 = 20_000_000
-  /// As ``tick``, for file systems that store whole seconds, or two seconds in the case of FAT.
+  /// The same for file systems that store whole seconds (FAT: two seconds).
   private static let coarseTick: Int64 = 2_000_000_000
 
-  /// Nanoseconds since 1970.
+  /// In nanoseconds since 1970.
   static func now() -> Int64 {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME_COARSE, &time)
     return FileMarks.nanoseconds(time)
   }
 
-  /// Whether any change of the file at `moment` or later will show in its marks.
+  /// Whether any change of the file from `moment` on will show in its marks.
   static func hasSettled(_ marks: FileMarks, at moment: Int64) -> Bool {
     let (age, overflow) = moment.subtractingReportingOverflow(marks.changed)
     return !overflow && age > (marks.changed % 1_000_000_000 == 0 ? coarseTick : tick)

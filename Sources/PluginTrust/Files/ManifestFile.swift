@@ -1,6 +1,6 @@
-/// A manifest `NAME.task.toml`, which adopts a library, whose owner, mode and directories passed the checks. Its text is not checked here.
+/// A manifest `NAME.task.toml`, which adopts a library. Its owner, mode and directories passed the checks; its text is not checked here.
 public struct ManifestFile: Sendable, Equatable {
-  /// The maximum size of a manifest in bytes; a typical one has a few hundred.
+  /// In bytes; a typical manifest has a few hundred.
   static let limit: UInt64 = 64 << 10
 
   /// Absolute, with every symbolic link of the directories resolved.
@@ -9,7 +9,7 @@ public struct ManifestFile: Sendable, Equatable {
   /// The last component of ``path``.
   public let name: String
 
-  /// Its text.
+  /// The file's text.
   public let text: String
 
   /// SHA-256 of its content, 32 bytes.
@@ -19,8 +19,9 @@ public struct ManifestFile: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - directory: Descriptor of the directory, borrowed; it passed the checks.
-  ///   - path: The file's path, for the result and the sentences.
-  ///   - claim: Called with the file's identity before it is read; gives the name of an earlier file that was the same, if any.
+  ///   - path: The file's path, for the result and messages.
+  ///   - claim: Called with the file's identity before it is read; returns the name of an earlier listed file with the same identity, if
+  ///     any.
   init(
     _ name: String, in directory: Int32, path: String, policy: PluginTrustPolicy, claim: (PluginInspection.Identity) -> String?
   ) throws(Rejection) {
@@ -36,7 +37,7 @@ public struct ManifestFile: Sendable, Equatable {
     digest = SHA256.digest(of: bytes)
   }
 
-  /// Checks and reads one manifest by its path, as a scan does. For `taskhost plugins inspect`.
+  /// Checks and reads one manifest by its path, as a scan does, for `taskhost plugins inspect`.
   ///
   /// - Parameters:
   ///   - path: Absolute or relative to the working directory.

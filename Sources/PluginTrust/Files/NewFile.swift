@@ -2,9 +2,9 @@ import Glibc
 import HostThreads
 import StrictText
 
-/// Writes files of keys and signatures completely or not at all.
+/// Writes key and signature files completely or not at all.
 enum NewFile {
-  /// Creates a new file.
+  /// Fails if the file exists.
   static func write(_ bytes: [UInt8], to path: String, mode: mode_t) throws(SigningFileError) {
     do throws(WholeFile.Failure) { try WholeFile.make(bytes, at: path, mode: mode) } catch {
       throw error.reason.code == EEXIST
@@ -13,7 +13,7 @@ enum NewFile {
     }
   }
 
-  /// Creates or replaces a file atomically.
+  /// Creates the file or replaces it atomically.
   static func replace(_ bytes: [UInt8], at path: String, mode: mode_t) throws(SigningFileError) {
     let temporary = "\(path).\(Hex.text((0..<8).map { _ in UInt8.random(in: 0...255) }))"
     do throws(WholeFile.Failure) { try WholeFile.replace(bytes, at: path, by: temporary, mode: mode) } catch {

@@ -1,6 +1,6 @@
-/// A directory of plugins, or of their private copies, that cannot be used. Unlike a ``PluginRefusal`` it ends the launch.
+/// A directory of plugins, or of their private copies, that cannot be used. Unlike a ``PluginRefusal``, it ends the launch.
 public struct PluginDirectoryError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The directory, as it was given.
+  /// The directory as given.
   public let directory: String
 
   /// What was seen, without a full stop at the end.

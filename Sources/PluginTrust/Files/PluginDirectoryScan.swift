@@ -2,19 +2,19 @@ import Glibc
 import HostThreads
 public import TaskModel
 
-/// The content of the plugin directories: files that passed every check short of running them, and refused files with the reason.
+/// The content of the plugin directories: files that passed every check short of running them, and refused files.
 ///
-/// Lists `*.so` and `*.task.toml`, without hidden files, sorted by the bytes of their names, one directory after another in the given
-/// order. A directory given twice is listed once. Reading blocks on the disk: call it off the cooperative pool.
+/// Lists visible `*.so` and `*.task.toml` files by the bytes of their names, directory by directory in the given order. A directory given
+/// twice is listed once. Blocks on the disk: call it off the cooperative pool.
 public struct PluginDirectoryScan: Sendable, Equatable {
-  /// The maximum number of names in a directory that end in `.so` or `.task.toml`.
+  /// The maximum number of `.so` and `.task.toml` names in a directory.
   private static let fileLimit = 4096
   private static let suffixes = [Array(".so".utf8), Array(".task.toml".utf8)]
 
-  /// The files that passed, in the order of listing.
+  /// The files that passed, in listing order.
   public private(set) var entries: [Entry] = []
 
-  /// The ``entries`` that were opened and read: all of them if none was known before.
+  /// The ``entries`` that were opened and read: all of them if none was known.
   public var accepted: [PluginFile] {
     entries.compactMap { entry in
       guard case .inspected(let file) = entry else { return nil }
@@ -22,18 +22,18 @@ public struct PluginDirectoryScan: Sendable, Equatable {
     }
   }
 
-  /// The refused files, in the order of listing; ``PluginRefusal/file`` is the path.
+  /// The refused files, in listing order; ``PluginRefusal/file`` is the path.
   public private(set) var refused: [PluginRefusal] = []
 
-  /// Lists and checks.
+  /// Lists and checks the directories.
   ///
   /// - Parameters:
   ///   - directories: Paths, absolute or relative to the working directory.
   ///   - policy: The users and directories to trust.
-  ///   - known: What is remembered of the file at an absolute path. If the marks show that the file is unchanged, it is not opened: one
-  ///     call checks its marks, owner, mode, size and hard links.
-  /// - Throws: ``PluginDirectoryError`` if a directory is missing, is not a directory or cannot be read. A directory that others may write
-  ///   is not an error: its files are refused.
+  ///   - known: What is remembered of the file at an absolute path. If the marks show no change, the file is not opened: one system call
+  ///     checks its marks, owner, mode, size and hard links.
+  /// - Throws: ``PluginDirectoryError`` if a directory is missing, is not a directory or cannot be read. A directory writable by others is
+  ///   not an error: its files are refused.
   public init(
     directories: [String], policy: PluginTrustPolicy = PluginTrustPolicy(), known: (String) -> KnownPluginFile? = { _ in nil }
   ) throws(PluginDirectoryError) {
@@ -93,7 +93,7 @@ public struct PluginDirectoryScan: Sendable, Equatable {
     }
   }
 
-  /// The sorted names of possible plugins, as bytes because a name need not be UTF-8.
+  /// The sorted names of possible plugins, in bytes because a name need not be UTF-8.
   private static func names(in descriptor: Int32, _ directory: String) throws(PluginDirectoryError) -> [[UInt8]] {
     let names: [[UInt8]]
     do throws(ErrorNumber) {
@@ -114,7 +114,7 @@ public struct PluginDirectoryScan: Sendable, Equatable {
 extension PluginDirectoryScan {
   /// A listed file that passed the checks.
   public enum Entry: Sendable, Equatable {
-    /// Unchanged since an earlier launch according to its marks. It was not opened; its owner, mode and directories were checked again.
+    /// Unchanged since an earlier launch, judging by its marks. It was not opened; owner, mode and directories were checked again.
     case known(KnownPluginFile)
     /// Opened, and its ELF structures checked.
     case inspected(PluginFile)

@@ -1,6 +1,6 @@
 public import TaskModel
 
-/// A plugin's file that passed every check short of running its code.
+/// A plugin's file that passed every check short of running it.
 public struct PluginFile: Sendable, Equatable {
   /// Absolute, with every symbolic link of the directories resolved.
   public let path: String
@@ -8,16 +8,16 @@ public struct PluginFile: Sendable, Equatable {
   /// The last component of ``path``.
   public let name: String
 
-  /// Identifies the file that passed: code that opens it again compares them first.
+  /// Compared before the file is used again.
   let marks: FileMarks
 
-  /// Bytes.
+  /// In bytes.
   public var size: UInt64 { marks.size }
 
   /// The content of its ELF structures.
   public let elf: ElfSummary
 
-  /// The form in which the host remembers the file between launches.
+  /// The file as the host remembers it between launches.
   ///
   /// - Parameter digest: SHA-256 of its content, 32 bytes.
   public func known(digest: [UInt8]) -> KnownPluginFile {
@@ -27,8 +27,8 @@ public struct PluginFile: Sendable, Equatable {
 }
 
 extension PluginFile {
-  /// Checks one file by its path, as a scan checks each file of a directory: its owner and mode, those of the directories above it, its
-  /// content. For `taskhost plugins inspect FILE`.
+  /// Checks one file by its path, as a scan does: its owner and mode, those of the directories above it, and its content. For `taskhost
+  /// plugins inspect FILE`.
   ///
   /// - Parameters:
   ///   - path: Absolute or relative to the working directory; need not end in `.so`.

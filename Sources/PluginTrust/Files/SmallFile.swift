@@ -1,6 +1,6 @@
 import Glibc
 
-/// Reads small files from untrusted places: it does not block on a FIFO and does not read devices.
+/// Reads small files from untrusted places, without blocking on a FIFO or reading devices.
 enum SmallFile {
   /// The required owner.
   enum Trust: Sendable {
@@ -14,12 +14,9 @@ enum SmallFile {
     case secret(of: UInt32)
   }
 
-  /// The file does not exist.
   static let missing = SigningFlaw("does not exist")
 
-  /// All bytes of the file.
-  ///
-  /// - Throws: What is wrong with it, including ``missing``.
+  /// Throws the file's flaw, such as ``missing``.
   static func read(_ path: String, trust: Trust) throws(SigningFlaw) -> [UInt8] {
     var follows = true
     switch trust {

@@ -4,6 +4,6 @@ extension String {
     unicodeScalars.contains { $0.value < 0x20 || (0x7f...0x9f).contains($0.value) }
   }
 
-  /// The part behind the last slash, or the whole text if it has none.
+  /// The part after the last slash, or the whole text without a slash.
   var lastComponent: String { utf8.lastIndex(of: UInt8(ascii: "/")).map { String(self[utf8.index(after: $0)...]) } ?? self }
 }

@@ -1,16 +1,15 @@
 import Glibc
 
-/// The open directory of one plugin file, after the checks of directories.
+/// The open directory of one plugin file, after the directory checks.
 ///
-/// Valid during one call: ``opened(_:user:_:)`` closes it.
+/// Valid only inside the body of ``opened(_:user:_:)``, which closes it.
 struct TrustedDirectory: Sendable {
   let descriptor: Int32
-  /// The file's name in it.
   let name: String
-  /// The file's path with the links of its directories resolved.
+  /// The file's path with links of its directories resolved.
   let path: String
 
-  /// Opens the directory in which `file` is.
+  /// Opens the directory that contains `file`.
   ///
   /// - Parameter file: A path, absolute or relative to the working directory.
   static func opened<Result>(

@@ -1,4 +1,4 @@
-/// The names and numbers of `taskhost.h` that can be read from a file.
+/// The names and numbers of `taskhost.h` that a file can declare.
 enum PluginABI {
   /// The only accepted value of ``versionSymbol``.
   static let version: UInt32 = 1
@@ -10,6 +10,6 @@ enum PluginABI {
 
   static let noteOwner = "taskhost"
   static let noteType: UInt32 = 0x5448_0001
-  /// Bytes of the note's descriptor.
+  /// In bytes of the note's descriptor.
   static let noteLimit = 4096
 }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// The checks of one file. They neither map nor run the file, and no kind of file makes them block.
+/// The checks of one file, which neither map nor run it. No kind of file makes them block.
 struct PluginInspection: Sendable {
-  /// Identifies a file whatever its name.
+  /// Identifies a file whatever its name is.
   struct Identity: Hashable {
     let device: UInt64
     let inode: UInt64
@@ -14,8 +14,9 @@ struct PluginInspection: Sendable {
   ///
   /// - Parameters:
   ///   - directory: Descriptor of the directory, borrowed.
-  ///   - path: The file's path, for the result and the sentences.
-  ///   - claim: Called with the file's identity before it is read; gives the name of an earlier file that was the same, if any.
+  ///   - path: The file's path, for the result and messages.
+  ///   - claim: Called with the file's identity before it is read; returns the name of an earlier listed file with the same identity, if
+  ///     any.
   func inspect(
     _ name: String, in directory: Int32, path: String, claim: (Identity) -> String?
   ) throws(Rejection) -> PluginFile {
@@ -25,13 +26,14 @@ struct PluginInspection: Sendable {
     return PluginFile(path: path, name: name, marks: marks, elf: elf)
   }
 
-  /// Checks everything about a file except its content, which `body` reads, and then that it did not change meanwhile.
+  /// Checks everything except the content, which `body` reads, and then that the file did not change meanwhile.
   ///
   /// - Parameters:
   ///   - directory: Descriptor of the directory, borrowed.
-  ///   - path: The file's path, for the sentences.
-  ///   - claim: Called with the file's identity before it is read; gives the name of an earlier file that was the same, if any.
-  ///   - body: Gets the open file, borrowed, and its marks.
+  ///   - path: The file's path, for messages.
+  ///   - claim: Called with the file's identity before it is read; returns the name of an earlier listed file with the same identity, if
+  ///     any.
+  ///   - body: Gets the open, borrowed file and its marks.
   func opening<Result>(
     _ name: String, in directory: Int32, path: String, claim: (Identity) -> String?,
     _ body: (BoundedFile, FileMarks) throws(Rejection) -> Result
@@ -39,7 +41,7 @@ struct PluginInspection: Sendable {
     var listed = stat()
     guard fstatat(directory, name, &listed, AT_SYMLINK_NOFOLLOW) == 0 else { throw .unreadable(errno) }
     try Self.checkKind(listed.st_mode)
-    // A listed file can be replaced before it is opened, so the open must neither wait on a FIFO nor follow a link.
+    // A listed file can be replaced before it is opened, so opening must neither wait for a FIFO nor follow a link.
     let descriptor = openat(directory, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY)
     guard descriptor >= 0 else { throw errno == ELOOP ? .symbolicLink : .unreadable(errno) }
     defer { close(descriptor) }
@@ -57,7 +59,7 @@ struct PluginInspection: Sendable {
     return (marks, result)
   }
 
-  /// Checks a file's kind, owner, mode and size, and that it was not seen before.
+  /// Checks kind, owner, mode and size, and that the file was not listed before.
   func check(_ info: stat, path: String, claim: (Identity) -> String?) throws(Rejection) {
     try Self.checkKind(info.st_mode)
     if let first = claim(Identity(device: UInt64(info.st_dev), inode: UInt64(info.st_ino))) { throw .sameFile(as: first) }

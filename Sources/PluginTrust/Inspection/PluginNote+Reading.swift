@@ -1,16 +1,16 @@
-/// Finds the note in the segments of type PT_NOTE. Sections do not matter: they can be stripped, and the loader ignores them.
+/// Finds the note in PT_NOTE segments. Sections do not matter: they can be stripped, and the loader ignores them.
 extension PluginNote {
   private static let segmentLimit: UInt64 = 1 << 20
   private static let headerSize = 12
 
-  /// The file's taskhost note, or nil if there is none.
+  /// nil if the file has no taskhost note.
   init?(reading image: ElfImage) throws(Rejection) {
     var descriptors: [[UInt8]] = []
     for segment in image.notes {
       guard segment.fileSize <= Self.segmentLimit else { throw .malformed("its notes have \(segment.fileSize) bytes") }
       let bytes = try image.file.read("its notes", at: segment.offset, count: Int(segment.fileSize))
       guard segment.alignment == 4 || segment.alignment == 8, segment.offset % 4 == 0 else {
-        // Notes of other owners can have any content; ours must be readable.
+        // Notes of other owners can have any content, but a taskhost note must be readable.
         if Self.containsOwner(bytes.bytes) { throw .badNote("is not aligned to 4 bytes") }
         continue
       }

@@ -1,7 +1,7 @@
-/// What a plugin declares in its ELF note (section `.note.taskhost`, owner `taskhost`, type 0x54480001).
+/// The declarations in a plugin's ELF note (section `.note.taskhost`, owner `taskhost`, type 0x54480001).
 ///
-/// The host learns the identifier, and so the settings and limits, before any code of the plugin runs. The note must agree with the
-/// plugin's registration. Trailing zero bytes of the descriptor are ignored, because a C string literal has one.
+/// They give the host the identifier, and so settings and limits, before any code of the plugin runs. The note must match the plugin's
+/// registration. Trailing zero bytes of the descriptor are ignored, because a C string literal has one.
 public struct PluginNote: Sendable, Equatable {
   /// The kinds of task, by their names in the note.
   public enum Kind: String, Sendable, CaseIterable {
@@ -25,13 +25,12 @@ public struct PluginNote: Sendable, Equatable {
   /// `version` of the plugin, if given.
   public let version: String?
 
-  /// `swift`: the version of the Swift compiler it was built with, if given.
+  /// `swift`: the version of the Swift compiler that built it, if given.
   public let swift: String?
 
   private static let keys: Set<String> = ["format", "abi", "identifier", "kind", "budget_ms", "version", "swift"]
   private static let valueLimit = 128
 
-  /// Reads the descriptor of a note.
   init(descriptor: [UInt8]) throws(Rejection) {
     guard descriptor.count <= PluginABI.noteLimit else {
       throw .badNote("has \(descriptor.count) bytes, more than \(PluginABI.noteLimit)")

@@ -1,21 +1,21 @@
 extension PluginRefusal {
-  /// The stable names of the reasons. They appear in status, logs, metrics and the HTTP interface, so cases are never renamed.
+  /// The stable names of the reasons. Cases are never renamed: the names appear in status, logs, metrics and the HTTP interface.
   public enum Code: String, Sendable, CaseIterable {
     // The file as a file.
 
-    /// The file's name is not UTF-8 or has control characters in it.
+    /// The file's name is not UTF-8 or has control characters.
     case badName = "bad_name"
-    /// A symbolic link, also a dangling or looping one.
+    /// A symbolic link, even if dangling or looping.
     case symbolicLink = "symbolic_link"
     /// A directory, FIFO, device or socket.
     case notRegular = "not_regular"
-    /// The same file as one listed before, by a hard link.
+    /// Another hard link to a file listed before.
     case sameFile = "same_file"
     /// The file or its directory is owned by neither root nor the host's user.
     case wrongOwner = "wrong_owner"
     /// Group or others can write the file, its directory or an ancestor.
     case writableByOthers = "writable_by_others"
-    /// Larger than the host reads.
+    /// Larger than the host's limit.
     case tooBig = "too_big"
     /// The system cannot open or read it.
     case unreadable
@@ -32,11 +32,11 @@ extension PluginRefusal {
     case empty
     /// Not an ELF file.
     case notElf = "not_elf"
-    /// The file ends before its declared content does.
+    /// The file is shorter than its content declares.
     case truncated
     /// Program headers beyond the end of the file.
     case headersBeyondEnd = "headers_beyond_end"
-    /// An offset plus a size does not fit 64 bits.
+    /// The sum of an offset and a size does not fit 64 bits.
     case offsetOverflow = "offset_overflow"
     /// More program headers than any linker writes.
     case tooManyHeaders = "too_many_headers"
@@ -87,11 +87,11 @@ extension PluginRefusal {
 
     // Loading and launch.
 
-    /// `dlopen` did not find a library that the plugin needs, or only in another version.
+    /// `dlopen` did not find a needed library, or not in the needed version.
     case dependencyMissing = "dependency_missing"
-    /// `dlopen` found no definition of a symbol that the plugin needs.
+    /// `dlopen` found no definition of a needed symbol.
     case unresolvedSymbol = "unresolved_symbol"
-    /// The launch crashed, exited or returned a status that is not OK.
+    /// The launch crashed, exited or returned an error status.
     case launchFailed = "launch_failed"
     /// The launch did not return within the launch budget.
     case launchTimeout = "launch_timeout"

@@ -1,18 +1,18 @@
-/// Why a plugin is refused: what was seen in its file or during its launch, and what to do.
+/// Why a plugin is refused: what its file or its launch showed, and what to do.
 ///
-/// Every stage that can refuse a plugin uses this type, so that status, log lines and `taskhost plugins list` read the same. A refusal is
-/// never fatal: the host continues without the plugin.
+/// All stages that can refuse a plugin use this type, so that status, logs and `taskhost plugins list` agree. A refusal is never fatal: the
+/// host continues without the plugin.
 public struct PluginRefusal: Error, Sendable, Equatable {
-  /// The reason as a name that does not change between releases.
+  /// The stable name of the reason.
   public let code: Code
 
   /// The file, as a path or a bare name; ``description`` shows its last component.
   public let file: String
 
-  /// What was seen, without the file's name and without a full stop at the end.
+  /// What was seen, without the file's name or a final full stop.
   public let observed: String
 
-  /// What to do next: a sentence or two, with their full stops.
+  /// What to do next, in full sentences.
   public let remedy: String
 
   /// Creates a refusal.
@@ -20,8 +20,8 @@ public struct PluginRefusal: Error, Sendable, Equatable {
   /// - Parameters:
   ///   - code: The stable name of the reason.
   ///   - file: A path or a bare file name.
-  ///   - observed: What was seen, without a full stop at the end.
-  ///   - remedy: What to do next, as sentences.
+  ///   - observed: What was seen, without a final full stop.
+  ///   - remedy: What to do next, in full sentences.
   public init(code: Code, file: String, observed: String, remedy: String) {
     self.code = code
     self.file = file

@@ -5,7 +5,7 @@ public struct PluginTrustPolicy: Sendable, Equatable {
   /// The user who may own plugins and their directories, besides root.
   public var user: UInt32
 
-  /// Absolute directories, such as those of a Swift toolchain, in or below which a plugin may look for libraries besides the system's.
+  /// Absolute directories, such as those of a Swift toolchain, in or below which plugins may look for libraries, besides the system's.
   public var trustedLibraryDirectories: [String]
 
   /// The maximum size of a plugin's file in bytes.
@@ -16,19 +16,19 @@ public struct PluginTrustPolicy: Sendable, Equatable {
   /// - Parameters:
   ///   - user: The host's effective user if nil.
   ///   - trustedLibraryDirectories: Absolute paths, none by default.
-  ///   - maximumSize: 512 MiB by default, five times a plugin with the whole Swift Foundation linked in.
+  ///   - maximumSize: 512 MiB by default, five times a plugin that links the whole Swift Foundation.
   public init(user: UInt32? = nil, trustedLibraryDirectories: [String] = [], maximumSize: UInt64 = 512 << 20) {
     self.user = user ?? geteuid()
     self.trustedLibraryDirectories = trustedLibraryDirectories
     self.maximumSize = maximumSize
   }
 
-  /// The library directories of Debian, Fedora and their derivatives, and the one that `make install` uses.
+  /// The library directories of Debian, Fedora and their derivatives, and of `make install`.
   static let systemLibraryDirectories = ["/lib", "/usr/lib", "/lib64", "/usr/lib64", "/usr/local/lib"]
 
-  /// Whether a path is in or below a directory of the system's libraries or of ``trustedLibraryDirectories``.
+  /// Whether a path is in or below a system library directory or ``trustedLibraryDirectories``.
   ///
-  /// Compares only the text: the operator owns the content of those directories, including links.
+  /// Compares text only: the operator owns the content of those directories, including links.
   func trustsLibraryPath(_ path: String) -> Bool {
     guard path.utf8.first == UInt8(ascii: "/") else { return false }
     let parts = Self.components(path)

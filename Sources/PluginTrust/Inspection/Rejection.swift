@@ -1,6 +1,6 @@
 import Glibc
 
-/// A ``PluginRefusal`` without the file it is about.
+/// A ``PluginRefusal`` without its file.
 struct Rejection: Error, Sendable, Equatable {
   let code: PluginRefusal.Code
   let observed: String
@@ -8,13 +8,13 @@ struct Rejection: Error, Sendable, Equatable {
 
   func refusal(of file: String) -> PluginRefusal { PluginRefusal(code: code, file: file, observed: observed, remedy: remedy) }
 
-  /// Runs `body`; a rejection becomes the refusal of `file`.
+  /// Runs `body` and turns a rejection into the refusal of `file`.
   static func refusing<Result>(_ file: String, _ body: () throws(Rejection) -> Result) throws(PluginRefusal) -> Result {
     do throws(Rejection) { return try body() } catch { throw error.refusal(of: file) }
   }
 }
 
-/// All sentences with which this module refuses a file.
+/// All messages with which this module refuses a file.
 extension Rejection {
   private static let rebuild = "Rebuild the plugin; if it was copied here, copy it again."
   private static let relink = "Link the plugin as a shared object (cc -shared -fPIC, or a dynamic library product)."
@@ -119,7 +119,6 @@ extension Rejection {
     Rejection(code: .symbolNotCode, observed: "\(symbol) is data, not a function", remedy: "Name a function of the library.")
   }
 
-  /// The same rejection, about the library that a manifest names.
   func about(library: String) -> Rejection {
     Rejection(code: code, observed: "its library \(library): \(observed)", remedy: remedy)
   }

@@ -1,13 +1,13 @@
 import StrictText
 
-/// The public half of an Ed25519 key, which checks signatures.
+/// The public half of an Ed25519 key, for checking signatures.
 ///
-/// Its file, `NAME.pub`, is four lines after a title; ``text`` is exactly what is in it.
+/// Its file `NAME.pub` has a title and four lines; ``text`` is the exact content.
 public struct PluginPublicKey: Sendable, Hashable {
-  /// The key as Ed25519 writes it, 32 bytes.
+  /// The raw key, 32 bytes.
   public let bytes: [UInt8]
 
-  /// The first 8 bytes of SHA-256 of ``bytes``, as 16 lower-case hexadecimal digits. It names the key in files and messages.
+  /// The first 8 bytes of SHA-256 of ``bytes``, as 16 lower-case hexadecimal digits. Files and messages name the key by it.
   public let id: String
 
   private static let title = "taskhost public key"
@@ -46,7 +46,7 @@ public struct PluginPublicKey: Sendable, Hashable {
     }
   }
 
-  /// What is in the key's file.
+  /// The content of the key's file.
   public var text: String {
     SigningText.write(
       Self.title, ["format": SigningFormat.version, "algorithm": SigningFormat.algorithm, "id": id, "key": Base64.encode(bytes)])

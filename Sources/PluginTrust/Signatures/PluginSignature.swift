@@ -1,8 +1,8 @@
 import StrictText
 
-/// An Ed25519 signature of one plugin's content, stored beside the plugin as `NAME.so.sig`.
+/// An Ed25519 signature of one plugin's content, in a file `NAME.so.sig` beside the plugin.
 public struct PluginSignature: Sendable, Hashable {
-  /// The ``PluginPublicKey/id`` of the key that it claims.
+  /// The ``PluginPublicKey/id`` of the key that supposedly made it.
   public let keyID: String
 
   /// The signature, 64 bytes.
@@ -37,7 +37,7 @@ public struct PluginSignature: Sendable, Hashable {
     }
   }
 
-  /// What is in the signature's file.
+  /// The content of the signature's file.
   public var text: String {
     SigningText.write(
       Self.title,

@@ -1,9 +1,9 @@
 import Glibc
 import StrictText
 
-/// Signs and verifies files for `taskhost plugins sign` and `verify`, wherever a file is and whoever owns it.
+/// Signs and verifies files for `taskhost plugins sign` and `verify`, wherever they are and whoever owns them.
 public enum PluginSigning {
-  /// The name of a plugin's signature.
+  /// The path of a plugin's signature.
   public static func signatureFile(of plugin: String) -> String { plugin + ".sig" }
 
   /// SHA-256 of a file's content, 32 bytes.
@@ -32,10 +32,10 @@ public enum PluginSigning {
   /// Signs a file and writes the signature, replacing an earlier one.
   ///
   /// - Parameters:
-  ///   - plugin: The file.
-  ///   - key: What to sign with.
-  ///   - output: The path of the signature; nil means ``signatureFile(of:)``, where the host looks for it.
-  /// - Returns: The digest that was signed, as 64 lower-case hexadecimal digits.
+  ///   - plugin: The file to sign.
+  ///   - key: The key to sign with.
+  ///   - output: The signature's path; nil means ``signatureFile(of:)``, where the host looks for it.
+  /// - Returns: The signed digest, as 64 lower-case hexadecimal digits.
   public static func sign(_ plugin: String, with key: PluginSigningKey, output: String? = nil) throws(SigningFileError) -> String {
     let digest = try digest(of: plugin)
     let signature = try key.signature(digest: digest)
@@ -46,11 +46,11 @@ public enum PluginSigning {
   /// Checks a file's signature.
   ///
   /// - Parameters:
-  ///   - plugin: The file.
-  ///   - signature: The path of its signature; nil means ``signatureFile(of:)``.
-  ///   - keys: Any of these may have signed it.
+  ///   - plugin: The signed file.
+  ///   - signature: The signature's path; nil means ``signatureFile(of:)``.
+  ///   - keys: The keys to accept.
   /// - Returns: The key that signed it.
-  /// - Throws: Why none of them is accepted.
+  /// - Throws: Why no key is accepted.
   public static func verify(
     _ plugin: String, signature: String? = nil, keys: [PluginPublicKey]
   ) throws(SigningFileError) -> PluginPublicKey {

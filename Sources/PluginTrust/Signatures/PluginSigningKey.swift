@@ -1,12 +1,12 @@
 import Glibc
 import StrictText
 
-/// The private half of an Ed25519 key, which signs plugins. Nothing prints it; only ``writeFiles(named:)`` writes it.
+/// The private half of an Ed25519 key, for signing plugins. It is never printed; only ``writeFiles(named:)`` writes it.
 public struct PluginSigningKey: Sendable, CustomStringConvertible, CustomReflectable {
-  /// The public half.
+  /// The public half of the key.
   public let publicKey: PluginPublicKey
 
-  /// The key as Ed25519 writes it, 32 bytes.
+  /// The raw key, 32 bytes.
   private let bytes: [UInt8]
 
   private static let title = "taskhost private key, keep it secret"
@@ -35,7 +35,7 @@ public struct PluginSigningKey: Sendable, CustomStringConvertible, CustomReflect
 
   /// Reads a private key.
   ///
-  /// - Parameter path: `NAME.key`, which must belong to this process's user or root, and be inaccessible to others.
+  /// - Parameter path: `NAME.key`, owned by this process's user or root, and inaccessible to others.
   public init(reading path: String) throws(SigningFileError) {
     do throws(SigningFlaw) {
       try self.init(parsing: try SmallFile.read(path, trust: .secret(of: geteuid())))
@@ -58,7 +58,7 @@ public struct PluginSigningKey: Sendable, CustomStringConvertible, CustomReflect
     return PluginSignature(keyID: publicKey.id, bytes: signature)
   }
 
-  /// What is in the key's file.
+  /// The content of the key's file.
   var text: String {
     SigningText.write(
       Self.title,
@@ -68,9 +68,9 @@ public struct PluginSigningKey: Sendable, CustomStringConvertible, CustomReflect
       ])
   }
 
-  /// Writes `name.key`, which only the owner may read, and `name.pub`. Never replaces an existing file.
+  /// Writes `name.key`, readable by the owner only, and `name.pub`. Never replaces an existing file.
   ///
-  /// - Throws: Which file could not be written. Then no new file remains.
+  /// - Throws: Which file could not be written; no new file remains then.
   public func writeFiles(named name: String) throws(SigningFileError) {
     try NewFile.write(Array(text.utf8), to: name + ".key", mode: 0o600)
     do throws(SigningFileError) {
@@ -81,7 +81,7 @@ public struct PluginSigningKey: Sendable, CustomStringConvertible, CustomReflect
     }
   }
 
-  /// The id of the public half, without the secret.
+  /// The id of the public half.
   public var description: String { "private key \(publicKey.id)" }
 
   /// Shows only the public half.

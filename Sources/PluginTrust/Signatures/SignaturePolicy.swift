@@ -1,12 +1,12 @@
 import Glibc
 import TaskModel
 
-/// The keys that the operator trusts, and whether a plugin needs a signature.
+/// The keys that the operator trusts, and whether plugins need a signature.
 ///
-/// An existing signature must be valid even if none is required: a mismatch shows that the plugin or the signature was changed. A signature
-/// by a key that is not configured proves nothing and counts as none.
+/// A signature must be valid even if none is required: a mismatch shows that the plugin or the signature was changed. A signature by an
+/// unknown key proves nothing and counts as none.
 public struct SignaturePolicy: Sendable, Equatable {
-  /// `require_signatures`: a plugin without a trusted key's signature is refused.
+  /// `require_signatures`: plugins without a trusted key's signature are refused.
   public var isRequired: Bool
 
   /// `[[trusted_keys]]`.
@@ -25,15 +25,15 @@ public struct SignaturePolicy: Sendable, Equatable {
     try check(digest: plugin.digest, of: plugin.file.path, user: user)
   }
 
-  /// As ``check(_:user:)``, for a plugin that was not copied again because its file is unchanged.
+  /// As ``check(_:user:)``, for an unchanged plugin that was not copied again.
   ///
   /// - Parameters:
   ///   - digest: SHA-256 of the content, 32 bytes.
-  ///   - path: The plugin's path; its directory passed the checks. The signature is in `path.sig`.
+  ///   - path: The plugin's path; its directory passed the checks. The signature's path is this with `.sig`.
   ///   - user: The user who may own the signature, besides root; the host's if nil.
   public func check(digest: [UInt8], of path: String, user: UInt32? = nil) throws(PluginRefusal) -> SignatureStatus {
     let file = PluginSigning.signatureFile(of: path)
-    // Only sentences need it, so it is computed on demand.
+    // Computed on demand, because only messages need it.
     var name: String { file.lastComponent }
     func refuse(_ observed: String, _ remedy: String) -> PluginRefusal {
       PluginRefusal(code: .signature, file: path, observed: observed, remedy: remedy)

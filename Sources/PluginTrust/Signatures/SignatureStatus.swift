@@ -10,12 +10,12 @@ public enum SignatureStatus: Sendable, Equatable {
   /// A trusted key signed it. With several entries for one key, the identifiers of all apply.
   case signed(TrustedKey)
 
-  /// Checks whether the signature allows the plugin to register an identifier.
+  /// Checks whether a plugin signed like this may register an identifier.
   ///
   /// - Parameters:
-  ///   - identifier: What it registers.
+  ///   - identifier: The identifier to register.
   ///   - file: The plugin's path, for the refusal.
-  /// - Returns: Why not; nil if it may.
+  /// - Returns: Why it may not; nil if it may.
   public func refusal(of identifier: TaskIdentifier, file: String) -> PluginRefusal? {
     guard case .signed(let key) = self, !key.identifiers.contains(where: { $0.matches(identifier) }) else { return nil }
     let allowed = key.identifiers.isEmpty ? "nothing" : key.identifiers.map(\.text).joined(separator: ", ")

@@ -1,9 +1,9 @@
 /// Why a key, a signature or a file to sign cannot be used.
 public struct SigningFileError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The file, as it was given.
+  /// The file as given.
   public let file: String
 
-  /// What was seen, without the file's name and without a full stop at the end.
+  /// What was seen, without the file's name or a final full stop.
   public let observed: String
 
   /// What to do next, as a sentence.
@@ -19,7 +19,7 @@ public struct SigningFileError: Error, Sendable, Equatable, CustomStringConverti
   public var description: String { "\(file): \(observed). \(remedy)" }
 }
 
-/// What is wrong with a key or signature file: the end of a sentence whose subject is the file.
+/// The flaw of a key or signature file, worded as the predicate of a sentence about the file.
 struct SigningFlaw: Error, Sendable, Equatable {
   let observed: String
 

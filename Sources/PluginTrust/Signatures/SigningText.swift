@@ -1,8 +1,8 @@
 import StrictText
 
-/// The text of key and signature files: a title, then lines `name=value` with fixed names in a fixed order, each with a line feed.
+/// The text of key and signature files: a title, then lines `name=value` with fixed names in fixed order, each ending with a line feed.
 ///
-/// Each file has exactly one valid form, so it cannot hide data, and every changed byte is detected.
+/// Each file has exactly one valid form, so it can hide no data, and any changed byte is detected.
 enum SigningText {
   /// The maximum size of such a file in bytes.
   static let limit = 1024
@@ -11,9 +11,7 @@ enum SigningText {
     ([title] + fields.map { "\($0)=\($1)" }).map { $0 + "\n" }.joined()
   }
 
-  /// The values of `names`, in their order.
-  ///
-  /// - Throws: What is wrong, as the end of a sentence about the file.
+  /// The values of `names`, in this order.
   static func values(of names: [String], title: String, in bytes: [UInt8]) throws(SigningFlaw) -> [[UInt8]] {
     guard bytes.count <= limit else { throw SigningFlaw("is \(bytes.count) bytes, more than \(limit)") }
     var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -32,7 +30,7 @@ enum SigningText {
   }
 }
 
-/// What all files of signing share, and what is signed.
+/// The constants of signing files, and the signed message.
 enum SigningFormat {
   static let version = "1"
   static let algorithm = "ed25519"
@@ -44,7 +42,7 @@ enum SigningFormat {
 
   /// The signed bytes for content with `digest`.
   ///
-  /// The first line prevents confusion with signatures of other data or of later formats. A signature covers only the content: the operator
+  /// The first line prevents confusion with signatures of other data or later formats. A signature covers only the content: the operator
   /// decides for which identifiers a key may sign, and the author does not vouch for a file's name.
   static func message(digest: [UInt8]) -> [UInt8] {
     Array("taskhost plugin signature v1\n\(Hex.text(digest))\n".utf8)
