@@ -60,8 +60,8 @@ public final class ConditionMonitor: Sendable {
     if isNew { shared.wake() }
   }
 
-  /// Overrides whether each of `conditions` holds, until cleared. Overriding network to not hold also affects unmetered, unless that is
-  /// overridden itself.
+  /// Overrides whether each of `conditions` holds, until cleared. If network is overridden to not hold, unmetered does not hold
+  /// either, unless it is overridden itself.
   ///
   /// - Parameter since: When the override was decided, for reports; nil means now.
   public func override(_ conditions: Conditions, holds: Bool, since: WallTime? = nil) { setOverride(conditions, holds, since: since) }

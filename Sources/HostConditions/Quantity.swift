@@ -1,4 +1,3 @@
-/// Numbers for people.
 enum Quantity {
   /// "12 %", "0.4 %".
   static func percent(_ value: Double) -> String { "\(decimal(value, digits: value < 10 ? 1 : 0)) %" }

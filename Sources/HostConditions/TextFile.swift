@@ -15,6 +15,5 @@ enum TextFile {
     return String(text[first...last])
   }
 
-  /// The system's message for an `errno`.
   static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
 }

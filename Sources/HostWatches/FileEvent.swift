@@ -16,7 +16,6 @@ struct FileEvent: Sendable, Hashable {
   /// Whether the watch ended with its object or its file system.
   var isEnd: Bool { has(UInt32(IN_IGNORED)) }
 
-  /// Decodes the events of one read from the queue.
   static func all(in bytes: UnsafeRawBufferPointer) -> [FileEvent] {
     var events: [FileEvent] = []
     var position = 0

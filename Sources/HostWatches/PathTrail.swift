@@ -13,12 +13,10 @@ struct PathTrail: Sendable, Hashable {
 
   /// In path order.
   private(set) var steps: [Step] = []
-  /// Where the path ends.
   private(set) var target = WatchTarget.missing
   /// Why the path cannot be followed; nil if it can.
   private(set) var problem: String?
 
-  /// The kernel's limit.
   private static let mostLinks = 40
 
   /// Follows the absolute `path`. Reads the file system.
@@ -102,7 +100,6 @@ struct PathTrail: Sendable, Hashable {
     return nil
   }
 
-  /// Where a link leads; nil if it is gone.
   private static func destination(of location: String) -> String? {
     let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
       let length = buffer.withMemoryRebound(to: CChar.self) { text in

@@ -17,7 +17,6 @@ struct WatchNode: Sendable {
     mask = 0
   }
 
-  /// Whether no path needs it.
   var isLoose: Bool { roles.isEmpty }
 
   /// The events to request from the kernel.

@@ -11,12 +11,9 @@ enum WatchRole: Sendable, Hashable {
   case holder(of: String, isLast: Bool)
   /// A symbolic link on the way, or a file where a directory should be.
   case object
-  /// The file that the path leads to.
   case file
-  /// The directory that the path leads to.
   case directory
 
-  /// The effect of an event on the path.
   struct Effect: OptionSet {
     let rawValue: UInt8
     /// The path, or an entry of it, has changed.

@@ -29,7 +29,6 @@ struct WatchTable: Sendable {
 
   var problems: [String: String] { entries.compactMapValues(\.problem) }
 
-  /// Watches these paths and no others.
   mutating func watch(_ paths: Set<String>) {
     var loose: Set<Int32> = []
     for path in entries.keys where !paths.contains(path) {

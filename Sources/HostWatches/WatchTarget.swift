@@ -1,4 +1,3 @@
-/// What a path leads to.
 enum WatchTarget: Sendable, Hashable {
   case missing
   case directory(FileIdentity)

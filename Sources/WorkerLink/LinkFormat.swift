@@ -31,9 +31,7 @@ public enum LinkFormat {
   /// The most bytes of a plugin's settings.
   public static let settingsBytes = 1 << 20
 
-  /// The first byte of every message.
   static let magic: UInt8 = 0x54
-  /// The second byte.
   static let versionByte = UInt8(version)
   /// The kind of a datagram that announces a memfd; no message uses it.
   static let bodyElsewhere: UInt8 = 0xFF

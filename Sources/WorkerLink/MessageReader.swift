@@ -38,7 +38,6 @@ struct MessageReader {
     return Value(littleEndian: bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start, as: Value.self) })
   }
 
-  /// A 64-bit number within `range`.
   mutating func number(_ what: StaticString, in range: ClosedRange<Int> = 0...Int.max) throws(LinkError) -> Int {
     let value = Int(try integer(Int64.self, what))
     guard range.contains(value) else { throw .malformed(what: "\(what) is \(value), not \(range.lowerBound) to \(range.upperBound)") }

@@ -18,7 +18,6 @@ enum SealedBody {
     return descriptor
   }
 
-  /// The datagram for a body of `length` bytes.
   static func announcement(of length: Int) -> [UInt8] {
     var writer = MessageWriter(kind: LinkFormat.bodyElsewhere, capacity: LinkFormat.announcementBytes)
     writer.integer(UInt32(clamping: length))

@@ -2,7 +2,6 @@ import TaskModel
 
 /// A value with an encoding in messages.
 protocol WireValue {
-  /// Appends the value.
   func write(to writer: inout MessageWriter)
   /// Reads the value; `what` names the field where the type alone does not.
   init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError)

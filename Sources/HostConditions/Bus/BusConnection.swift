@@ -13,7 +13,6 @@ final class BusConnection {
     var reason: String
   }
 
-  /// Connects to the socket at `path` and authenticates.
   init(_ path: String, until deadline: MonotonicTime) throws(Failure) {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
     guard descriptor >= 0 else { throw Failure(reason: "socket: \(TextFile.reason(errno))") }

@@ -15,7 +15,6 @@ struct BusMessage: Sendable, Hashable {
   var sender: String?
   var signature = ""
   var body: [UInt8] = []
-  /// Whether the sender uses big-endian numbers.
   var isBigEndian = false
 
   enum Kind: UInt8, Sendable, Hashable {

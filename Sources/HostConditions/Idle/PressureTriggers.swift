@@ -14,7 +14,6 @@ final class PressureTriggers {
   /// Milliseconds; the shortest window that the kernel grants to users other than root.
   private static let window = 2000
 
-  /// Creates triggers at `percent` of the time.
   init(directory: String, percent: Double) {
     self.directory = directory
     threshold = max(1, min(Self.window, Int(Double(Self.window) * max(0, min(100, percent)) / 100)))

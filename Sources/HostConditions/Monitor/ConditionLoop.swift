@@ -116,7 +116,7 @@ final class ConditionLoop {
     return found.filter { wanted.contains($0.condition) }
   }
 
-  /// Reports changes without holding a lock.
+  /// Calls `changed` without holding a lock.
   private func publish() {
     let report = shared.core { $0.report }
     let idle = report[.idle]

@@ -3,7 +3,6 @@ import Glibc
 import HostThreads
 import TaskModel
 
-/// The state shared by the monitor and its thread.
 final class ConditionShared: Sendable {
   private let state: Guarded<State>
   /// Wakes the thread; closed with the last reference.

@@ -88,7 +88,6 @@ struct ConditionTracker: Sendable {
     settle(isNetworkDenied: isNetworkDenied, at: wall)
   }
 
-  /// Applies an operator's override of the network.
   mutating func settle(isNetworkDenied: Bool, at wall: WallTime) {
     state.isOverridden = override != nil
     if !isSampled { state.settlesAt = nil }

@@ -10,7 +10,6 @@ package final class NetlinkSocket {
     case datagram([UInt8])
     /// Nothing is available, or nothing arrived in time.
     case nothing
-    /// The socket overflowed, so messages were lost.
     case lost
     /// The socket is unusable, because of this `errno`.
     case failed(Int32)

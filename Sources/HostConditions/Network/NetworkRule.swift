@@ -1,6 +1,5 @@
 /// Decides `network` and `unmetered` from the machine's network.
 struct NetworkRule: Sendable, Hashable {
-  /// Interfaces that count as metered.
   var meteredInterfaces: Set<String>
 
   func network(_ table: NetworkTable) -> Reading {

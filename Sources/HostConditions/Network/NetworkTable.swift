@@ -1,4 +1,3 @@
-/// The machine's interfaces and default routes.
 struct NetworkTable: Sendable, Hashable {
   /// By index.
   private(set) var links: [Int32: NetworkLink] = [:]

@@ -2,7 +2,6 @@ import Glibc
 
 /// Asks the kernel for all interfaces and all default routes.
 enum RouteDump {
-  /// Why the kernel gave no answer.
   struct Failure: Error, Hashable {
     /// A sentence without a full stop.
     var reason: String

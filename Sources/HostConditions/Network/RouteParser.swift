@@ -82,7 +82,6 @@ struct RouteParser {
 
   private func hop(_ index: Int32?) -> [Int32] { index.map { [$0] } ?? [] }
 
-  /// The interfaces of a list of `struct rtnexthop`.
   private func hops(_ value: Range<Int>) -> [Int32] {
     var found: [Int32] = []
     var start = value.lowerBound

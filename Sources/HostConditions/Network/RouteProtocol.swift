@@ -38,11 +38,9 @@ enum RouteProtocol {
 
 /// An rtnetlink message with the parts needed here.
 enum RouteMessage: Sendable, Hashable {
-  /// The end of a dump.
   case done
   /// A refusal, with its `errno`; 0 is an acknowledgement.
   case refused(Int32)
-  /// The kernel lost messages.
   case overrun
   case link(NetworkLink)
   case linkGone(Int32)

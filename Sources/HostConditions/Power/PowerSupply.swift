@@ -2,7 +2,6 @@ import Glibc
 import HostThreads
 
 enum PowerSupplyReader {
-  /// Why the supplies cannot be read.
   struct Failure: Error, Hashable {
     /// A sentence without a full stop.
     var reason: String
@@ -44,7 +43,6 @@ struct PowerSupply: Sendable, Hashable {
   /// The name of its directory, such as "BAT0".
   var name: String
   var kind: Kind
-  /// Whether it supplies power; nil if unknown.
   var isOnline: Bool?
   /// Charge in percent; nil if unknown.
   var capacity: Double?

@@ -10,7 +10,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
   typealias OutboundIn = HTTPServerResponsePart
   typealias OutboundOut = HTTPServerResponsePart
 
-  /// A timer that fires later than this shows that the thread was busy.
+  /// A timer that is later than this shows that the thread was busy.
   private static let tolerance = TimeAmount.milliseconds(100)
 
   private let table: ConnectionTable

@@ -53,7 +53,6 @@ enum Route: Hashable {
 
   private typealias Entry = (method: String, route: Route)
 
-  /// The methods and routes of a path.
   private static func methods(of parts: [String], path: String) throws(RequestRefusal) -> [Entry] {
     switch parts.count {
     case 2 where parts[0] == "v1": if let entries = collection(parts[1]) { return entries }

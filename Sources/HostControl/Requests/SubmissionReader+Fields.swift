@@ -1,7 +1,6 @@
 import StrictText
 import TaskModel
 
-/// Reads fields from members.
 extension SubmissionReader {
   /// Missed occurrences that `all` runs if `missed_limit` is absent.
   private static let presetMissedLimit = 10

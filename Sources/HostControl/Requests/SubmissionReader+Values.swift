@@ -2,7 +2,6 @@ import CalendarTime
 import StrictText
 import TaskModel
 
-/// Reads values from members.
 extension SubmissionReader {
   func text(_ node: JSONNode, _ field: RequestField, part: @autoclosure () -> String = "") throws(RequestRefusal) -> String {
     guard let text = node.string else { throw field.refusal("must be a string, this is \(node.kind)", part: part()) }

@@ -9,9 +9,7 @@ struct SubmissionReader {
 
   /// The text that holds the values.
   let bytes: [UInt8]
-  /// The time from which `delay_ms` counts.
   var now = WallTime(unixMilliseconds: 0)
-  /// The zone of a `cron` without one.
   var hostTimeZone: () -> String = { HostTimeZone.name }
   /// The index of this request in the array; nil outside an array.
   private(set) var index: Int?

@@ -10,7 +10,6 @@ final class OfferedServer: Sendable {
   }
 
   let offer: OfferedSocket
-  /// Where the server must listen.
   let bindPath: String
   private let state = Mutex(State())
 

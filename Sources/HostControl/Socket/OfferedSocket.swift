@@ -67,7 +67,6 @@ final class OfferedSocket: Sendable {
   }
 }
 
-/// A socket at its path.
 struct PublishedSocket: Sendable {
   let path: String
   let device: UInt64

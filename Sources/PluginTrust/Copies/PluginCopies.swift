@@ -105,13 +105,11 @@ public final class PluginCopies: Sendable {
       remembered: FileClock.hasSettled(stored.marks, at: start) ? file.known(digest: stored.digest) : nil)
   }
 
-  /// A new or existing copy.
   struct Stored<Content> {
     let marks: FileMarks
     let digest: [UInt8]
     /// Absolute path of the copy.
     let copy: String
-    /// What was read from the copy.
     let content: Content
   }
 

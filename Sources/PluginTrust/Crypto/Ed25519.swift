@@ -3,9 +3,7 @@ import Glibc
 
 /// Ed25519 of RFC 8032; keys and signatures are in its raw encoding.
 enum Ed25519 {
-  /// Bytes of a key, private or public.
   private static let keySize = 32
-  /// Bytes of a signature.
   private static let signatureSize = 64
 
   /// A new key from the system's random numbers; nil if they fail.

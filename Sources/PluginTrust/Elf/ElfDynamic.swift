@@ -1,4 +1,3 @@
-/// The parts of the dynamic section that the checks need.
 struct ElfDynamic: Sendable {
   private enum Tag: UInt64 {
     case needed = 1
@@ -15,7 +14,6 @@ struct ElfDynamic: Sendable {
     case filter = 0x7fff_ffff
   }
 
-  /// The addresses of the tables.
   let symbols: UInt64
   let strings: UInt64
   let stringsSize: UInt64
@@ -24,7 +22,6 @@ struct ElfDynamic: Sendable {
 
   /// Libraries that the loader loads with this one, including filters.
   let libraries: [String]
-  /// The elements of RPATH and RUNPATH.
   let searchPath: [String]
 
   init(reading image: ElfImage) throws(Rejection) {

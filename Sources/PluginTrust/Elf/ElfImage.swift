@@ -44,7 +44,6 @@ struct ElfImage: Sendable {
     }
   }
 
-  /// The loadable segment with all `count` bytes at `address`.
   func segment(at address: UInt64, count: UInt64) -> ElfSegment? {
     let (end, overflow) = address.addingReportingOverflow(count)
     guard !overflow else { return nil }

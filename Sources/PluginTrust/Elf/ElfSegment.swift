@@ -1,4 +1,3 @@
-/// One program header.
 struct ElfSegment: Sendable, Equatable {
   let type: UInt32
   let flags: UInt32

@@ -3,7 +3,6 @@ import HostThreads
 
 /// SHA-256 of a file, computed while it is read and optionally copied.
 enum FileDigest {
-  /// Bytes read at a time.
   private static let chunk = 256 << 10
 
   /// The digest of the file, which must still have its size.

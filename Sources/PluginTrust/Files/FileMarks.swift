@@ -8,9 +8,8 @@ struct FileMarks: Sendable, Equatable {
   let device: UInt64
   let inode: UInt64
   let size: UInt64
-  /// Nanoseconds since 1970.
+  /// Nanoseconds since 1970, as in `changed`.
   let modified: Int64
-  /// Nanoseconds since 1970.
   let changed: Int64
 
   init(_ info: stat) {

@@ -2,7 +2,6 @@ import Glibc
 
 /// The checks of one file, which neither map nor run it. No kind of file makes them block.
 struct PluginInspection: Sendable {
-  /// Identifies a file whatever its name is.
   struct Identity: Hashable {
     let device: UInt64
     let inode: UInt64

@@ -58,7 +58,6 @@ public struct PluginSigningKey: Sendable, CustomStringConvertible, CustomReflect
     return PluginSignature(keyID: publicKey.id, bytes: signature)
   }
 
-  /// The content of the key's file.
   var text: String {
     SigningText.write(
       Self.title,

@@ -4,14 +4,13 @@ import StrictText
 ///
 /// Each file has exactly one valid form, so it can hide no data, and any changed byte is detected.
 enum SigningText {
-  /// The maximum size of such a file in bytes.
+  /// In bytes.
   static let limit = 1024
 
   static func write(_ title: String, _ fields: KeyValuePairs<String, String>) -> String {
     ([title] + fields.map { "\($0)=\($1)" }).map { $0 + "\n" }.joined()
   }
 
-  /// The values of `names`, in this order.
   static func values(of names: [String], title: String, in bytes: [UInt8]) throws(SigningFlaw) -> [[UInt8]] {
     guard bytes.count <= limit else { throw SigningFlaw("is \(bytes.count) bytes, more than \(limit)") }
     var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -30,7 +29,6 @@ enum SigningText {
   }
 }
 
-/// The constants of signing files, and the signed message.
 enum SigningFormat {
   static let version = "1"
   static let algorithm = "ed25519"
