@@ -4,16 +4,16 @@
   import Musl
 #endif
 
-/// A port of this machine at which the network is lost: for handlers that open sockets themselves, which a test host cannot take away.
+/// A local port that behaves as if the network were lost, for handlers that open sockets themselves, which a test host cannot intercept.
 ///
-/// Give the handler its address through its settings: `host.run` of a plugin whose settings are `["server": server.url]`. The port is held
-/// until the last reference is gone.
+/// Give the handler its address through the plugin's settings, such as `["server": server.url]`. The port stays taken until the last
+/// reference is released.
 public final class FaultyServer: Sendable {
-  /// What becomes of a connection.
+  /// What happens to a connection.
   public enum Behaviour: Sendable {
-    /// It is refused at once, as where nothing listens.
+    /// The system refuses it at once, as if nothing listened.
     case refusing
-    /// It is made by the system and never answered, as where the network is gone after it was there.
+    /// The system accepts it and nobody answers, as if the network had failed after connecting.
     case silent
   }
 
@@ -26,7 +26,7 @@ public final class FaultyServer: Sendable {
   /// - Throws: ``TestHostError/system(_:)``.
   public init(_ behaviour: Behaviour) throws {
     let socket = Self.newSocket()
-    guard socket >= 0 else { throw TestHostError.system("no socket is left: \(String(cString: strerror(errno)))") }
+    guard socket >= 0 else { throw TestHostError.system("a socket could not be opened:  \(String(cString: strerror(errno)))") }
     self.socket = socket
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -38,10 +38,10 @@ public final class FaultyServer: Sendable {
       }
     }
     port = UInt16(bigEndian: address.sin_port)
-    // Bound but not listening: connections are refused, and nobody else gets the port.
+    // Bound but not listening: connections are refused, and no other process gets the port.
     guard code == 0, behaviour == .refusing || listen(socket, 128) == 0 else {
       close(socket)
-      throw TestHostError.system("no port of 127.0.0.1 could be taken: \(String(cString: strerror(code == 0 ? errno : code)))")
+      throw TestHostError.system("no port of 127.0.0.1 could be opened:  \(String(cString: strerror(code == 0 ? errno : code)))")
     }
   }
 

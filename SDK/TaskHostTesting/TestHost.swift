@@ -3,7 +3,7 @@ public import CTaskHost
 import HostThreads
 public import TaskHostSDK
 
-/// A host for unit tests: runs the handlers of plugins in this process, with no daemon, on a clock of its own.
+/// A host for unit tests. It runs plugins' handlers in this process, without a daemon, on a virtual clock.
 ///
 /// ```swift
 /// let host = try TestHost(Sync.self, settings: ["days": 7])
@@ -11,21 +11,21 @@ public import TaskHostSDK
 /// #expect(run.result == .success)
 /// ```
 ///
-/// Handlers run on threads of their own, under the rules of `taskhost.h`; what they are told of the time is virtual. Time passes only while
-/// your test waits for something through this host: ``run(_:payload:conditions:interruptions:)`` lets it pass until the run has ended,
-/// ``advance(by:waitingForHandlers:)`` by so much. It jumps from one event to the next, and only when every handler is asleep on the clock
-/// or has returned, so a ten-minute handler takes no time. Asleep on the clock means: in the SDK's `task.sleep(for:)` or the contract's
-/// `sleep`. Other ways to wait, and work that takes long, are not seen, and the clock waits for them.
+/// Handlers run on their own threads under the rules of `taskhost.h`, and see virtual time. Time passes only while your test waits through
+/// this host: ``run(_:payload:conditions:interruptions:)`` waits until the run ends, ``advance(by:waitingForHandlers:)`` for a given time.
+/// The clock jumps from one event to the next, and only when every handler has returned or sleeps on the clock, so a ten-minute handler
+/// takes no time. To sleep on the clock, a handler calls the SDK's `task.sleep(for:)` or the contract's `sleep`. The clock waits for a
+/// handler that waits in any other way, or that computes.
 ///
-/// Use as many as you like at the same time, from any thread. When the last reference is gone, live runs are given up and the plugins' data
-/// is removed.
+/// You may use any number of hosts at the same time, from any thread. Releasing the last reference gives up live runs and removes the
+/// plugins' data.
 public final class TestHost: Sendable {
   let core: HostCore
   private let ownsDirectory: Bool
 
-  /// A host with one Swift plugin.
+  /// Creates a host with one Swift plugin.
   ///
-  /// - Parameter settings: What the operator's configuration gives it: a value that is encoded as JSON, or `.json(…)`.
+  /// - Parameter settings: The operator's configuration of the plugin: a value that is encoded as JSON, or `.json(…)`.
   /// - Throws: ``TestHostError/launchRefused(status:reason:)`` when the plugin does not launch; `EncodingError`.
   public convenience init<Plugin: BackgroundTask>(
     _ type: Plugin.Type, settings: some Encodable = JSONText("{}"), options: TestHostOptions = TestHostOptions()
@@ -33,21 +33,21 @@ public final class TestHost: Sendable {
     try self.init([TestPlugin(type, settings: settings)], options: options)
   }
 
-  /// A host with one built plugin, `libNAME.so`.
+  /// Creates a host with one built plugin, `libNAME.so`.
   ///
   /// - Parameters:
-  ///   - path: The file, as an operator would install it.
-  ///   - settings: What the operator's configuration gives it: a value that is encoded as JSON, or `.json(…)`.
-  /// - Throws: ``TestHostError/launchRefused(status:reason:)`` when it is no plugin or does not launch; `EncodingError`.
+  /// \  - path: The file, as an operator would install it.
+  /// \  - settings: The operator's configuration of the plugin: a value that is encoded as JSON, or `.json(…)`.
+  /// - Throws: ``TestHostError/launchRefused(status:reason:)`` when the file is not a plugin or does not launch; `EncodingError`.
   public convenience init(plugin path: String, settings: some Encodable = JSONText("{}"), options: TestHostOptions = TestHostOptions())
     throws
   {
     try self.init([TestPlugin(path: path, settings: settings)], options: options)
   }
 
-  /// A host with several plugins, launched in that order.
+  /// Creates a host with several plugins, launched in the given order.
   ///
-  /// - Throws: ``TestHostError/launchRefused(status:reason:)`` for the first that does not launch.
+  /// - Throws: ``TestHostError/launchRefused(status:reason:)`` for the first plugin that does not launch.
   public init(_ plugins: [TestPlugin], options: TestHostOptions = TestHostOptions()) throws {
     ownsDirectory = options.dataDirectory == nil
     let core = try HostCore(plugins: plugins, options: options, dataDirectory: try options.dataDirectory ?? DataDirectory.make())
@@ -61,27 +61,27 @@ public final class TestHost: Sendable {
     if ownsDirectory { DataDirectory.remove(core.dataDirectory) }
   }
 
-  /// The identifiers that its plugins have registered, in order.
+  /// The identifiers that the plugins have registered, in order.
   public var identifiers: [String] { core.monitor.locked { core.plugins.flatMap { $0.identifiers.map(\.rawValue) } } }
 
   /// What the plugins logged while launching.
   public var launchLog: [LogLine] { core.monitor.locked { core.launchLog } }
 
-  /// The runs that are live.
+  /// The live runs.
   public var liveRuns: [TestRun] { core.monitor.locked { core.runs.map(TestRun.init) } }
 
-  /// The folder that a plugin is given for its data.
+  /// The data directory of a plugin.
   ///
-  /// - Parameter identifier: Default: the only, or first, one registered.
+  /// - Parameter identifier: An identifier of the plugin. Default: the first one registered.
   /// - Throws: ``TestHostError``.
   public func dataDirectory(of identifier: String? = nil) throws -> String {
     try DataDirectory.folder(of: try self.identifier(identifier), in: core.dataDirectory)
   }
 
-  /// The table of functions that the plugins are given, for a test that calls it as a plugin would.
+  /// The function table that plugins receive, for a test that calls it as a plugin would.
   public var api: UnsafePointer<taskhost_api> { core.table }
 
-  /// That identifier, or the first that was registered.
+  /// The given identifier, or the first one registered.
   func identifier(_ identifier: String?) throws(TestHostError) -> String {
     if let identifier { return identifier }
     guard let first = identifiers.first else { throw TestHostError.nothingThere("this test host has no plugin") }

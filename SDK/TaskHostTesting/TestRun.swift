@@ -1,7 +1,7 @@
 import HostThreads
 public import TaskHostSDK
 
-/// A run that was started, to control it and to see what it does. Usable from any thread, also when it has ended.
+/// A started run, to control and observe. You may use it from any thread, also after the run has ended.
 public struct TestRun: Sendable, CustomStringConvertible {
   let run: RunState
 
@@ -9,18 +9,18 @@ public struct TestRun: Sendable, CustomStringConvertible {
     self.run = run
   }
 
-  /// What it has done so far.
+  /// What the run has done so far.
   public var report: RunReport { run.core.monitor.locked { run.report } }
 
   /// The request it serves.
   public var requestID: String { report.requestID }
 
-  /// Whether it has neither returned nor been given up.
+  /// Whether the run has neither returned nor been given up.
   public var isLive: Bool { run.core.monitor.locked { !run.isOver } }
 
-  /// Lets time pass until the run has ended: by returning, by force, or because it was killed.
+  /// Lets time pass until the run ends: its handler returns, the host stops it by force, or it is killed.
   ///
-  /// - Returns: What it did.
+  /// - Returns: What the run did.
   /// - Throws: ``TestHostError/stuck(_:)`` when the handler keeps the clock from moving for too long in real time; `CancellationError`.
   @discardableResult
   public func ended() async throws -> RunReport {
@@ -28,51 +28,51 @@ public struct TestRun: Sendable, CustomStringConvertible {
     return report
   }
 
-  /// Lets time pass until what the run has done is as wanted: it is looked at after each call the run makes, on the thread that makes it.
+  /// Lets time pass until the run's report satisfies a condition. The host checks it after each call the run makes, on the calling thread.
   ///
   /// - Parameters:
-  ///   - what: What is waited for, for the error's sentence.
-  ///   - isWanted: Called with the host's lock held: it must return promptly and ask nothing of the host.
-  /// - Returns: What it has done when your test goes on, which may be more.
-  /// - Throws: ``TestHostError/neverHappened(_:)`` when the run ends before; ``TestHostError/stuck(_:)``; `CancellationError`.
+  /// \  - what: What your test waits for, for the error's sentence.
+  /// \  - isWanted: The condition. The host calls it with its lock held, so it must return promptly and must not call the host.
+  /// - Returns: What the run has done when your test goes on, which may be more.
+  /// - Throws: ``TestHostError/neverHappened(_:)`` when the run ends first; ``TestHostError/stuck(_:)``; `CancellationError`.
   @discardableResult
   public func reached(_ what: String, _ isWanted: @escaping @Sendable (RunReport) -> Bool) async throws -> RunReport {
     try await run.core.wait(for: .report(run, isWanted), what)
     return report
   }
 
-  /// The run expires now: its expiration handler is called, its Swift task cancelled, its grace begins. Nothing happens if it has before,
-  /// or has ended.
+  /// Expires the run now: calls its expiration handler, cancels its Swift task, and begins its grace. Does nothing if the run has already
+  /// expired or ended.
   public func expire(_ reason: StopReason = .budget) {
     run.core.monitor.locked { run.core.expire(run, reason) }
   }
 
-  /// The run expires at that moment.
+  /// Expires the run at the given moment.
   ///
-  /// A moment that is bound to what the handler does may have passed already: where it could, give it to
+  /// A moment that depends on the handler's progress may already have passed. To be sure to catch it, pass it to
   /// ``TestHost/launch(_:payload:conditions:interruptions:)``.
   public func expire(_ reason: StopReason = .budget, at moment: Moment) { add(.expire(reason, at: moment)) }
 
-  /// Its request is cancelled: the run expires with `.cancelled`, and whatever it returns, the request ends cancelled.
+  /// Cancels the run's request: the run expires with `.cancelled`, and the request ends as cancelled, whatever the run returns.
   public func cancel() {
     run.core.monitor.locked { run.core.cancel(run) }
   }
 
-  /// Its grace is over now, also if it has not expired: it is stopped by force, its handle is stale, its thread left behind.
+  /// Ends the run's grace now, even if it has not expired: the host stops it by force, its handle becomes stale, its thread is left behind.
   public func force() {
     run.core.monitor.locked { run.core.force(run) }
   }
 
-  /// The run ends as if its process had died just now. Durable writes that have returned to the handler stay, nothing later counts.
+  /// Ends the run as if its process died now. Durable writes that have returned to the handler stay; nothing later counts.
   ///
-  /// A thread cannot be killed: the threads of the run stop for good at their next call of the host, or in the one they are in, so memory,
-  /// files and locks they hold stay held. The plugin is launched again before its next run: a Swift type gets a new instance, a file new
-  /// global variables. What a Swift type keeps in static variables stays as it is.
+  /// A thread cannot be killed. The run's threads stop for good in their current or next call of the host, and keep their memory, files and
+  /// locks. The plugin is launched again before its next run: a Swift type gets a new instance, a file gets new global variables. Static
+  /// variables of a Swift type keep their values.
   public func kill() {
     run.core.monitor.locked { run.core.kill(run) }
   }
 
-  /// The run is killed at that moment: see ``kill()`` and ``expire(_:at:)``.
+  /// Kills the run at the given moment: see ``kill()`` and ``expire(_:at:)``.
   public func kill(at moment: Moment) { add(.kill(at: moment)) }
 
   private func add(_ interruption: Interruption) {
@@ -83,6 +83,6 @@ public struct TestRun: Sendable, CustomStringConvertible {
     }
   }
 
-  /// What it has done so far.
+  /// What the run has done so far.
   public var description: String { report.description }
 }

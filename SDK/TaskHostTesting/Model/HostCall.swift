@@ -1,4 +1,4 @@
-/// The calls a plugin makes that a test can make fail or slow.
+/// The calls of a plugin that a test can make fail or slow down.
 public struct HostCall: OptionSet, Sendable, Hashable {
   /// The bits of the calls below.
   public let rawValue: UInt32
@@ -23,8 +23,8 @@ public struct HostCall: OptionSet, Sendable, Hashable {
   /// Listing the pending requests.
   public static let list = HostCall(rawValue: 64)
 
-  /// What needs room on the disk, and fails when there is none.
+  /// The calls that need disk space, and fail when there is none.
   public static let writes: HostCall = [.stateSet, .checkpointSet, .submit, .cancel]
-  /// What reaches the store.
+  /// The calls that reach the store.
   public static let all: HostCall = [.stateGet, .checkpointGet, .list, .writes]
 }

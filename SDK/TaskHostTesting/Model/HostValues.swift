@@ -20,7 +20,7 @@ extension TaskHostSDK.StopReason {
 extension TaskModel.StopReason {
   var shown: TaskHostSDK.StopReason { TaskHostSDK.StopReason(self) }
 
-  /// `nil`: no reason of a host's.
+  /// `nil` for `none`, which a host never gives.
   init?(_ reason: TaskHostSDK.StopReason) {
     guard let same = Self.allCases.first(where: { $0.shown == reason }) else { return nil }
     self = same
@@ -126,7 +126,6 @@ extension HostedRequest.State {
 }
 
 extension TestHostError {
-  /// What a refusal of the scheduler means to a test.
   init(_ refusal: RequestRefusal) {
     self = refusal.code == .notFound || refusal.code == .unknownIdentifier ? .nothingThere(refusal.message) : .notPossible(refusal.message)
   }
@@ -139,7 +138,7 @@ extension TestHostError {
       case .timeout, .crashed: .unavailable
       case .load, .registration, .note, .status: .invalid
       }
-    // What the launch function returned stands in the sentence alone.
+    // Only the sentence names the status that the launch function returned.
     let returned = failure.observed.split(separator: " ").dropFirst(2).first.flatMap { Int32($0.prefix { $0 != ":" }) }
     let code = failure.step == .status ? returned ?? status.rawValue : status.rawValue
     self = .launchRefused(status: code, reason: failure.observed)

@@ -1,41 +1,41 @@
 import TaskHostSDK
 
-/// A request in a test host, as it was when you asked.
+/// A snapshot of a request in a test host.
 public struct HostedRequest: Sendable, CustomStringConvertible {
-  /// Where a request stands.
+  /// The state of a request.
   public enum State: String, Sendable {
     /// Waits for another request to end.
     case blocked
-    /// Waits for its time.
+    /// Waits for its run.
     case pending
-    /// A handler works on it.
+    /// Its handler runs.
     case running
-    /// Ended well.
+    /// Ended with success.
     case succeeded
     /// Ended for good without success.
     case failed
-    /// Ended because somebody wished so.
+    /// Ended because somebody cancelled it.
     case cancelled
   }
 
-  /// Its id, the same over all its attempts.
+  /// The request's id, the same for all its attempts.
   public let id: String
-  /// What was asked for.
+  /// The request as it was submitted.
   public let submitted: SubmittedRequest
-  /// Where it stands.
+  /// Its state.
   public let state: State
-  /// The attempt its next run will be, or its last was.
+  /// The attempt of its next run, or of its last run once it has ended.
   public let attempt: Int
-  /// When it may run next, from the test host's beginning on the virtual clock; negative if that was before.
+  /// When it may run next, in virtual time since the test host began; negative if it was due before.
   public let due: Duration
-  /// Where its last run left off.
+  /// Its last checkpoint.
   public let checkpoint: [UInt8]?
   /// Its runs, in order.
   public let runs: [RunReport]
 
   /// The task identifier.
   public var identifier: String { submitted.identifier }
-  /// What its run is given.
+  /// The payload for the handler.
   public var payload: [UInt8] { submitted.payload }
   /// Its last run.
   public var lastRun: RunReport? { runs.last }
@@ -48,7 +48,7 @@ public struct HostedRequest: Sendable, CustomStringConvertible {
     return try TestJSON.decode(type, from: checkpoint)
   }
 
-  /// Its state, what was asked for, and its runs.
+  /// The state, the submitted request, and the runs.
   public var description: String {
     let head = "\(state.rawValue), attempt \(attempt), due at \(due): \(submitted)"
     return ([head] + runs.map(\.description)).joined(separator: "\n")

@@ -1,6 +1,6 @@
 public import TaskHostSDK
 
-/// What happens to a run from outside, and when. Given when the run is started, so that no moment is missed.
+/// What happens to a run from outside, and when. Given when the run starts, so that it misses no moment.
 public struct Interruption: Sendable, CustomStringConvertible {
   enum Kind: Sendable {
     case expire(StopReason)
@@ -10,10 +10,10 @@ public struct Interruption: Sendable, CustomStringConvertible {
   let kind: Kind
   let moment: Moment
 
-  /// The run expires with that reason: its expiration handler is called, its Swift task cancelled, its grace begins.
+  /// Expires the run with the given reason: calls its expiration handler, cancels its Swift task, begins its grace.
   public static func expire(_ reason: StopReason, at moment: Moment) -> Interruption { Interruption(kind: .expire(reason), moment: moment) }
 
-  /// The run ends as if its process had died: see ``TestRun/kill()``.
+  /// Ends the run as if its process died: see ``TestRun/kill()``.
   public static func kill(at moment: Moment) -> Interruption { Interruption(kind: .kill, moment: moment) }
 
   /// What and when.

@@ -1,9 +1,9 @@
-/// JSON that you write out, for a payload or settings: `.json(#"{"days": 7}"#)`. It is handed over as it is, also where it is not JSON.
+/// JSON that you write out, for a payload or settings: `.json(#"{"days": 7}"#)`. It is passed on unchanged, even if it is not valid JSON.
 public struct JSONText: Encodable, Sendable {
   /// The text.
   public let text: String
 
-  /// That text.
+  /// Wraps the text.
   public init(_ text: String) {
     self.text = text
   }

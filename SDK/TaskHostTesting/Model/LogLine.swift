@@ -1,12 +1,12 @@
 public import TaskHostSDK
 
-/// A line a plugin logged: control characters escaped, at most 8 KiB.
+/// A line that a plugin logged: control characters escaped, at most 8 KiB.
 public struct LogLine: Sendable, Equatable, CustomStringConvertible {
-  /// When, on the virtual clock, from the test host's beginning.
+  /// When it was logged, in virtual time since the test host began.
   public let time: Duration
-  /// How important. The contract has no `critical`.
+  /// The level. The contract has no `critical`.
   public let level: Logger.Level
-  /// What it says.
+  /// The text.
   public let message: String
 
   /// "warning: disk is slow".

@@ -1,7 +1,7 @@
-/// When something happens to a run: at a time on the virtual clock, or beside what the handler does.
+/// When something happens to a run: at a time on the virtual clock, or at a step of the handler.
 ///
-/// A write or report that names the moment takes effect first, then the interruption, then the call returns; so it is exact, however the
-/// threads are scheduled.
+/// At a step of the handler, its write or report takes effect first, then the interruption happens, then the call returns. Thread
+/// scheduling cannot change that order.
 public struct Moment: Sendable, Hashable, CustomStringConvertible {
   enum Kind: Sendable, Hashable {
     case time(Duration)
@@ -14,28 +14,28 @@ public struct Moment: Sendable, Hashable, CustomStringConvertible {
 
   let kind: Kind
 
-  /// That long after the run has begun.
+  /// This long after the run began.
   public static func after(_ duration: Duration) -> Moment { Moment(kind: .time(max(.zero, duration))) }
-  /// That many seconds after the run has begun.
+  /// This many seconds after the run began.
   public static func seconds(_ seconds: some BinaryInteger) -> Moment { after(.seconds(seconds)) }
-  /// That many seconds after the run has begun.
+  /// This many seconds after the run began.
   public static func seconds(_ seconds: Double) -> Moment { after(.seconds(seconds)) }
-  /// That many milliseconds after the run has begun.
+  /// This many milliseconds after the run began.
   public static func milliseconds(_ milliseconds: some BinaryInteger) -> Moment { after(.milliseconds(milliseconds)) }
-  /// That many minutes after the run has begun.
+  /// This many minutes after the run began.
   public static func minutes(_ minutes: some BinaryInteger) -> Moment { after(.seconds(60 * Int64(clamping: minutes))) }
-  /// When the run's nth checkpoint has become durable, before the handler learns of it. 1 is the first.
+  /// When the run's nth checkpoint is durable, before the handler knows. 1 is the first.
   public static func checkpoint(_ number: Int) -> Moment { Moment(kind: .checkpoint(number)) }
-  /// When the run asks for its nth checkpoint to be written, before it is. 1 is the first.
+  /// When the run asks for its nth checkpoint, before it is written. 1 is the first.
   public static func beforeCheckpoint(_ number: Int) -> Moment { Moment(kind: .beforeCheckpoint(number)) }
-  /// When the run's nth write or deletion of a value of its state is durable. 1 is the first.
+  /// When the run's nth write or deletion of a state value is durable. 1 is the first.
   public static func stateWrite(_ number: Int) -> Moment { Moment(kind: .stateWrite(number)) }
   /// When the run's nth submission is durable. 1 is the first.
   public static func submission(_ number: Int) -> Moment { Moment(kind: .submission(number)) }
-  /// When the run has reported that much as completed.
+  /// When the run has reported this much as completed.
   public static func progress(_ completed: UInt64) -> Moment { Moment(kind: .progress(completed)) }
 
-  /// The moment for people.
+  /// The moment in words.
   public var description: String {
     switch kind {
     case .time(let time): "at \(time)"

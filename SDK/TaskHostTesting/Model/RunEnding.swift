@@ -4,7 +4,7 @@ public import TaskHostSDK
 public enum RunEnding: Sendable, Equatable {
   /// The handler returned.
   case returned(TaskResult)
-  /// It did not return in its grace: stopped by force, its thread left behind.
+  /// It did not return within its grace: the host stopped it by force and left its thread behind.
   case forced
   /// It ended as if its process had died.
   case killed

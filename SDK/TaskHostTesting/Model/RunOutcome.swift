@@ -1,6 +1,6 @@
 import TaskHostSDK
 
-/// A run's outcome as the host records it, by the same table.
+/// A run's outcome, from the table that the host uses.
 public enum RunOutcome: String, Sendable, CaseIterable {
   /// The handler returned success.
   case succeeded
@@ -8,16 +8,16 @@ public enum RunOutcome: String, Sendable, CaseIterable {
   case noop
   /// The handler has more to do.
   case snoozed
-  /// The handler failed for now.
+  /// The handler failed and asked for another attempt.
   case retried
-  /// The handler failed for good, or returned a value that is no result.
+  /// The handler failed for good, or returned an invalid result.
   case failed
-  /// Its budget and its grace were spent: stopped by force.
+  /// The run used up its budget and its grace: the host stopped it by force.
   case expired
-  /// Its request was cancelled or replaced.
+  /// The run's request was cancelled or replaced.
   case cancelled
-  /// Interrupted by a lost condition or by the host's shutdown, and not done.
+  /// A lost condition or the host's shutdown interrupted the run before it was done.
   case stopped
-  /// Its process died.
+  /// The run's process died.
   case crashed
 }

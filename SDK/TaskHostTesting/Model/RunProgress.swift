@@ -1,13 +1,13 @@
 /// One report of progress.
 public struct RunProgress: Sendable, Equatable, CustomStringConvertible {
-  /// When, on the virtual clock, from the run's beginning.
+  /// When the report came, in virtual time since the run began.
   public let time: Duration
-  /// What is done; at most ``total``, where that is known.
+  /// The work done; at most ``total`` if that is known.
   public let completed: UInt64
-  /// Of how much; 0: unknown.
+  /// The work in all; 0: unknown.
   public let total: UInt64
 
-  /// A report, to compare with.
+  /// Creates a report to compare with.
   public init(time: Duration, completed: UInt64, total: UInt64) {
     self.time = time
     self.completed = completed

@@ -2,7 +2,7 @@ import TaskHostSDK
 import TaskModel
 
 extension RunReport: CustomStringConvertible {
-  /// What happened, a line for each thing: what a failed assertion should print.
+  /// What happened, one line for each fact, for a failed assertion to print.
   public var description: String {
     var lines = ["\(identifier), attempt \(attempt): \(summary)"]
     if let message { lines.append("  message: \(message)") }
@@ -37,7 +37,7 @@ extension RunReport: CustomStringConvertible {
 }
 
 extension [UInt8] {
-  /// The bytes for people: as text where they are text, at most 200 characters.
+  /// The bytes as text if they are text, cut after 200 characters.
   var shown: String {
     guard let text = String(validating: self, as: UTF8.self) else { return "\(count) bytes" }
     return text.count <= 200

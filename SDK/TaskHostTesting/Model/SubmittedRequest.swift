@@ -4,15 +4,15 @@ public import TaskHostSDK
 public struct SubmittedRequest: Sendable, Equatable, CustomStringConvertible {
   /// The task identifier.
   public let identifier: String
-  /// What its run is given.
+  /// The payload for the handler.
   public let payload: [UInt8]
-  /// Not before, milliseconds since 1970 on the host's wall clock; `nil`: now.
+  /// The earliest begin, in milliseconds since 1970 on the host's wall clock; `nil`: now.
   public let earliestBeginUnixMilliseconds: Int64?
-  /// Its name within its identifier.
+  /// The request's unique name within its identifier.
   public let uniqueKey: String?
-  /// What to do when a live request holds the name.
+  /// What to do when a live request holds the unique key.
   public let onConflict: ConflictPolicy
-  /// What must hold for it to run.
+  /// The conditions that the run requires.
   public let conditions: Conditions
 
   /// The payload, decoded from JSON.
@@ -20,7 +20,7 @@ public struct SubmittedRequest: Sendable, Equatable, CustomStringConvertible {
   /// - Throws: `DecodingError`.
   public func payload<Value: Decodable>(as type: Value.Type) throws -> Value { try TestJSON.decode(type, from: payload) }
 
-  /// The identifier, the payload, and what else was asked for.
+  /// The identifier, the payload, and the other fields that were set.
   public var description: String {
     var text = "\(identifier) \(payload.shown)"
     if let earliestBeginUnixMilliseconds { text += ", not before \(earliestBeginUnixMilliseconds) ms" }
@@ -33,7 +33,6 @@ public struct SubmittedRequest: Sendable, Equatable, CustomStringConvertible {
 extension Conditions {
   static let all: Conditions = [.network, .unmetered, .power, .idle, .batteryNotLow, .storageNotLow]
 
-  /// The conditions for people.
   var names: String {
     let named: [(Conditions, String)] = [
       (.network, "network"), (.unmetered, "unmetered"), (.power, "power"), (.idle, "idle"), (.batteryNotLow, "battery not low"),

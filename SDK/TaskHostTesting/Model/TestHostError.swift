@@ -2,15 +2,15 @@ public import CTaskHost
 
 /// Why a test host could not do what a test asked for.
 public enum TestHostError: Error, Sendable, CustomStringConvertible {
-  /// A plugin did not launch: its file, its registration, its settings. The sentence says why.
+  /// A plugin did not launch because of its file, registration or settings. The sentence says why.
   case launchRefused(status: taskhost_status, reason: String)
-  /// Time could not pass: a handler was neither asleep on the host's clock nor done for the real time that the watchdog allows.
+  /// Time could not pass: a handler neither slept on the host's clock nor returned within the watchdog's real time.
   case stuck(String)
-  /// The run ended before what was waited for.
+  /// The run ended before the awaited condition held.
   case neverHappened(String)
-  /// What was asked for is not there: no output, no such request, no such identifier.
+  /// The test asked for something that does not exist: an output, a request, an identifier.
   case nothingThere(String)
-  /// It cannot be done now: a run is live, a request has ended.
+  /// The operation is not possible in this state: a run is live, a request has ended.
   case notPossible(String)
   /// The system refused something: a thread, a folder, a socket.
   case system(String)

@@ -3,7 +3,7 @@ import TaskHostSDK
 
 /// JSON as the SDK reads and writes it: keys sorted, dates in ISO 8601 with milliseconds.
 enum TestJSON {
-  /// The bytes of a payload or of settings: text and bytes as they are, anything else as JSON.
+  /// The bytes of a payload or of settings: text and bytes unchanged, anything else as JSON.
   ///
   /// - Throws: `EncodingError`.
   static func bytes(of value: some Encodable) throws -> [UInt8] {

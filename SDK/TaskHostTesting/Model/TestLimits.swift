@@ -4,35 +4,35 @@ import SchedulingLimits
 import TaskModel
 import TaskScheduler
 
-/// What an operator limits for one identifier.
+/// The operator's limits for one identifier.
 public struct TestLimits: Sendable {
-  /// How often runs may begin, as the configuration writes it: `"6/1m"`. `nil`: as often as they are due.
+  /// How often runs may begin, in the configuration's notation: `"6/1m"`. `nil`: no limit.
   public var rate: String?
-  /// How much run time it has in a period, as the configuration writes it: `"10m/1d"`. `nil`: no quota.
+  /// The run time in a period, in the configuration's notation: `"10m/1d"`. `nil`: no quota.
   public var quota: String?
-  /// The maintenance window that its requests wait for that name none, one of ``TestHostOptions/windows``.
+  /// The maintenance window, one of ``TestHostOptions/windows``, for requests that name none.
   public var window: String?
-  /// How many runs of one concurrency key may go on at once. Default: 1.
+  /// The most runs of one concurrency key at once. Default: 1.
   public var runsPerKey = 1
-  /// How many tokens of ``TestHostOptions/resources`` each of its runs takes.
+  /// How many tokens of ``TestHostOptions/resources`` each run takes.
   public var resources: [String: Int] = [:]
 
-  /// No limits but one run a key.
+  /// Creates limits of one run for each concurrency key and nothing else.
   public init() {}
 }
 
-/// When requests may run that wait for a maintenance window.
+/// A maintenance window.
 public struct TestWindow: Sendable {
-  /// When it opens, as `"22:00"`.
+  /// When it opens, such as `"22:00"`.
   public var from: String
-  /// When it closes, as `"06:00"`; before `from`: on the next day.
+  /// When it closes, such as `"06:00"`; on the next day if that is before `from`.
   public var to: String
-  /// The days on which it opens, as `"mon"`; none: each day.
+  /// The days on which it opens, such as `"mon"`; empty: every day.
   public var days: [String]
   /// The IANA name of the time zone.
   public var timeZone: String
 
-  /// A window, each day or on some days.
+  /// Creates a window for every day or for some days.
   public init(from: String, to: String, days: [String] = [], timeZone: String = "UTC") {
     self.from = from
     self.to = to
@@ -42,14 +42,13 @@ public struct TestWindow: Sendable {
 }
 
 extension WallTime {
-  /// The nearest millisecond.
+  /// Rounds to the nearest millisecond.
   init(_ date: Date) { self.init(unixMilliseconds: Int64((date.timeIntervalSince1970 * 1000).rounded())) }
 }
 
 extension TestHostOptions {
   var startTime: WallTime { WallTime(start) }
 
-  /// The operator's rules for the scheduler.
   func policy() throws(TestHostError) -> SchedulingPolicy {
     var policy = SchedulingPolicy(
       maxConcurrentRuns: maxConcurrentRuns, minimumInterval: minimumInterval,
@@ -70,7 +69,7 @@ extension TestHostOptions {
         own.resources = limits.resources
         policy.limits[try TaskIdentifier(identifier)] = own
       }
-    } catch { throw TestHostError.notPossible("the options of the test host: \(error)") }
+    } catch { throw TestHostError.notPossible("invalid options of the test host:  \(error)") }
     return policy
   }
 }

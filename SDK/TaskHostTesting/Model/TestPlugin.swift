@@ -10,17 +10,17 @@ public struct TestPlugin: Sendable {
   let source: Source
   let settings: [UInt8]
 
-  /// A Swift type, launched as its exported function would.
+  /// A Swift type, launched as its exported function would launch it.
   ///
-  /// - Parameter settings: What the operator's configuration gives it: a value that is encoded as JSON, or `.json(…)`.
+  /// - Parameter settings: The operator's configuration of the plugin: a value that is encoded as JSON, or `.json(…)`.
   /// - Throws: `EncodingError`.
   public init<Plugin: BackgroundTask>(_ type: Plugin.Type, settings: some Encodable = JSONText("{}")) throws {
     try self.init(launch: { TaskHostPlugin.launch(type, $0, $1) }, settings: settings)
   }
 
-  /// A launch function, for what is neither a `BackgroundTask` nor in a file of its own.
+  /// A launch function, for a plugin that is neither a `BackgroundTask` nor a file of its own.
   ///
-  /// - Parameter handlerLimit: How many handlers it may register: what a file says by `taskhost_plugin_handler_limit`.
+  /// - Parameter handlerLimit: The most handlers it may register; a file states it in `taskhost_plugin_handler_limit`.
   /// - Throws: `EncodingError`.
   public init(
     handlerLimit: Int = 1, launch: @escaping @Sendable (UnsafePointer<taskhost_api>?, taskhost_launch) -> taskhost_status,
@@ -30,8 +30,7 @@ public struct TestPlugin: Sendable {
     self.settings = try TestJSON.bytes(of: settings)
   }
 
-  /// A built plugin, `libNAME.so`. It is loaded into the test's process from a private copy, one for each launch, so that tests do not meet
-  /// in its global variables.
+  /// A built plugin, `libNAME.so`. Each launch loads a private copy into the test's process, so tests do not share its global variables.
   ///
   /// - Throws: `EncodingError`.
   public init(path: String, settings: some Encodable = JSONText("{}")) throws {

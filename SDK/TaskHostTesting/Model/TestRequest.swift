@@ -2,7 +2,7 @@ public import FoundationEssentials
 public import TaskHostSDK
 import TaskModel
 
-/// A request with all that an application or an operator can ask for: what ``TestHost/submit(_:)`` takes.
+/// A request with everything that an application or an operator can ask for, for ``TestHost/submit(_:)``.
 ///
 /// ```swift
 /// var nightly = try TestRequest(payload: ["full": true])
@@ -14,7 +14,7 @@ public struct TestRequest: Sendable {
   public enum Repetition: Sendable, Equatable {
     /// At this interval, on a grid that does not drift; shorter ones are raised to ``TestHostOptions/minimumInterval``.
     case every(Duration)
-    /// The times of a cron expression with five fields, or a name as `@daily`, in a time zone such as `Europe/Berlin`.
+    /// At the times of a five-field cron expression, or of a name such as `@daily`, in a time zone such as `Europe/Berlin`.
     case cron(String, timeZone: String = "UTC")
     /// With each event named by ``TestRequest/event``.
     case event
@@ -22,63 +22,62 @@ public struct TestRequest: Sendable {
 
   /// A request that must end first.
   public struct Predecessor: Sendable, Equatable {
-    /// Its id.
+    /// The id of the request that must end first.
     public var requestID: String
-    /// Whether the request runs also if it fails or is cancelled; otherwise it ends as its predecessor did.
+    /// Whether the request also runs if the predecessor fails or is cancelled; otherwise it ends as the predecessor did.
     public var ignoresFailure: Bool
 
-    /// A request that must end first.
+    /// Creates a predecessor from its id.
     public init(_ requestID: String, ignoresFailure: Bool = false) {
       self.requestID = requestID
       self.ignoresFailure = ignoresFailure
     }
   }
 
-  /// Whose handler; `nil`: the only, or first, one registered.
+  /// The handler's identifier; `nil`: the first one registered.
   public var identifier: String?
-  /// What the handler is given.
+  /// The payload for the handler.
   public var payload: [UInt8]
-  /// Not before that much virtual time has passed, also if the wall clock is set meanwhile. Default: none.
+  /// The least virtual time before the run, which setting the wall clock does not change. Default: none.
   public var delay = Duration.zero
-  /// Not before the wall clock shows that time; with a ``delay``, that counts instead. Default `nil`: at once.
+  /// The earliest wall-clock time of the run; a ``delay`` takes precedence. Default `nil`: at once.
   public var earliestBegin: Date?
-  /// What must hold for it to run.
+  /// The conditions that the run requires.
   public var conditions: TaskHostSDK.Conditions = []
-  /// Its name within its identifier.
+  /// The request's unique name within its identifier.
   public var uniqueKey: String?
-  /// What to do when a live request holds the name.
+  /// What to do when a live request holds the unique key.
   public var onConflict = TaskHostSDK.ConflictPolicy.none
   /// −10 … 10; higher goes first.
   public var priority = 0
-  /// `nil`: it runs once.
+  /// When the request repeats; `nil`: it runs once.
   public var repetition: Repetition?
   /// The event it waits for, see ``TestHost/post(_:payload:)``.
   public var event: String?
-  /// How long after the last event of a burst its run begins.
+  /// The time between the last event of a burst and the run.
   public var debounce = Duration.zero
   /// The requests that must end first.
   public var after: [Predecessor] = []
-  /// The maintenance window it waits for, one of ``TestHostOptions/windows``.
+  /// The maintenance window that the request waits for, one of ``TestHostOptions/windows``.
   public var window: String?
-  /// After that much virtual time, of its conditions only network and power apply, and no window or quota.
+  /// After this much virtual time, only the network and power conditions apply, and no window or quota.
   public var deadline: Duration?
-  /// Runs with the same key share the limit for each key.
+  /// Runs with the same key share ``TestLimits/runsPerKey``.
   public var concurrencyKey: String?
   /// How many tokens of ``TestHostOptions/resources`` its run takes.
   public var resources: [String: Int] = [:]
 
-  /// A request that is due at once and runs once.
+  /// Creates a request that is due at once and runs once.
   ///
   /// - Parameters:
-  ///   - identifier: Whose handler; `nil`: the only, or first, one registered.
-  ///   - payload: What the handler is given: a value that is encoded as JSON, `.json(…)`, or `[UInt8]` as they are. Default: nothing.
+  /// \  - identifier: The handler's identifier; `nil`: the first one registered.
+  /// \  - payload: The payload for the handler: a value that is encoded as JSON, `.json(…)`, or `[UInt8]` unchanged. Default: empty.
   /// - Throws: `EncodingError`.
   public init(_ identifier: String? = nil, payload: some Encodable = [UInt8]()) throws {
     self.identifier = identifier
     self.payload = try TestJSON.bytes(of: payload)
   }
 
-  /// As the host takes it.
   func taskRequest(for identifier: String, now: WallTime) throws -> TaskModel.TaskRequest {
     let name: TaskIdentifier
     do { name = try TaskIdentifier(identifier) } catch { throw TestHostError.notPossible(error.description) }
