@@ -6,17 +6,17 @@ import TaskModel
 import TaskScheduler
 
 extension TestHost {
-  /// The disk is full: these calls answer `TASKHOST_EUNAVAILABLE` and store nothing.
+  /// Makes the disk full: the given calls answer `TASKHOST_EUNAVAILABLE` and store nothing.
   ///
   /// - Parameters:
-  ///   - number: The first such call that fails, counted from now. 1: the next.
-  ///   - count: How many fail; `nil`: all from then on.
-  ///   - calls: Which. Default: all that write.
+  /// \  - number: The first such call to fail, counted from now. 1: the next.
+  /// \  - count: How many calls fail; `nil`: that call and all later ones.
+  /// \  - calls: Which calls fail. Default: all that write.
   public func fillDisk(fromCall number: Int = 1, count: Int? = nil, _ calls: HostCall = .writes) {
     fail(calls, with: taskhost_status(TASKHOST_EUNAVAILABLE), "the store is full", fromCall: number, count: count)
   }
 
-  /// The disk is full during a span of virtual time, from this host's beginning.
+  /// Makes the disk full during a span of virtual time, counted since this host began.
   ///
   /// - Parameter calls: Which calls fail. Default: all that write.
   public func fillDisk(during times: Range<Duration>, _ calls: HostCall = .writes) {
@@ -27,14 +27,14 @@ extension TestHost {
     }
   }
 
-  /// These calls answer that status, one of the `TASKHOST_E…` numbers of `taskhost.h`, and do nothing.
+  /// Makes the given calls answer a status, one of the `TASKHOST_E…` numbers of `taskhost.h`, and do nothing else.
   ///
   /// - Parameters:
-  ///   - calls: Which.
-  ///   - status: What they answer.
-  ///   - message: What `last_error` says then.
-  ///   - number: The first such call that fails, counted from now. 1: the next.
-  ///   - count: How many fail; `nil`: all from then on.
+  /// \  - calls: Which calls fail.
+  /// \  - status: The status they answer.
+  /// \  - message: The text of `last_error`.
+  /// \  - number: The first such call to fail, counted from now. 1: the next.
+  /// \  - count: How many calls fail; `nil`: that call and all later ones.
   public func fail(
     _ calls: HostCall, with status: taskhost_status, _ message: String = "a fault of the test", fromCall number: Int = 1, count: Int? = nil
   ) {
@@ -46,23 +46,23 @@ extension TestHost {
     }
   }
 
-  /// These calls take that much virtual time; expiration does not shorten them.
+  /// Makes the given calls take virtual time, which expiration does not shorten.
   public func slow(_ calls: HostCall, by delay: Duration) {
     core.monitor.locked { core.faults.delays.append((calls, delay)) }
   }
 
-  /// Calls fail no more and take no time.
+  /// Ends all faults: calls succeed again and take no time.
   public func repair() {
     core.monitor.locked { core.faults = Faults() }
   }
 
-  /// Conditions are lost: live runs of requests that require one of them expire with `.conditions`, and ``runNext(interruptions:)`` passes
-  /// over pending ones. Sockets are the system's and work on: to a handler that opens its own, give an address of a ``FaultyServer``.
+  /// Ends conditions: live runs of requests that require one of them expire with `.conditions`, and ``runNext(interruptions:)`` skips
+  /// pending ones. The system's sockets keep working: give a handler that opens its own the address of a ``FaultyServer``.
   public func lose(_ conditions: TaskHostSDK.Conditions) {
     setConditions { $0.subtract(TaskModel.Conditions(rawValue: conditions.rawValue)) }
   }
 
-  /// Conditions hold again.
+  /// Makes conditions hold again.
   public func restore(_ conditions: TaskHostSDK.Conditions) {
     setConditions { $0.formUnion(TaskModel.Conditions(rawValue: conditions.rawValue)) }
   }
@@ -80,7 +80,7 @@ extension TestHost {
     core.monitor.locked { TaskHostSDK.Conditions(rawValue: core.conditions.rawValue) }
   }
 
-  /// The host is shut down: nothing is started or submitted any more, and live runs expire with `.draining`.
+  /// Drains the host: nothing starts and nobody can submit any more, and live runs expire with `.draining`.
   public func drain() {
     core.monitor.locked {
       core.scheduler.drain()
@@ -88,10 +88,10 @@ extension TestHost {
     }
   }
 
-  /// Ends the host as a drained one does: drains, lets time pass until every run has ended, and calls the shutdown hooks of plugins in
+  /// Ends the host as a drained one ends: drains it, lets time pass until every run has ended, and calls the shutdown hooks of plugins in
   /// files.
   ///
-  /// - Throws: ``TestHostError/stuck(_:)`` when a handler or a hook keeps it from ending for too long in real time.
+  /// - Throws: ``TestHostError/stuck(_:)`` when a handler or a hook blocks the end for too long in real time.
   public func shutdown() async throws {
     drain()
     for run in liveRuns { try await run.ended() }

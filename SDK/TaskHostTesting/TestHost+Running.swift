@@ -5,15 +5,15 @@ import TaskModel
 import TaskScheduler
 
 extension TestHost {
-  /// Submits a request, runs it now, and lets time pass until that run has ended.
+  /// Submits a request, runs it now, and lets time pass until the run ends.
   ///
   /// - Parameters:
-  ///   - identifier: Whose handler. Default: the only, or first, one registered.
-  ///   - payload: What the handler is given: a value that is encoded as JSON, `.json(…)`, or `[UInt8]` as they are. Default: nothing.
-  ///   - conditions: What the request requires: see ``lose(_:)``.
+  /// \  - identifier: The handler's identifier. Default: the first one registered.
+  /// \  - payload: The payload for the handler: a value that is encoded as JSON, `.json(…)`, or `[UInt8]` unchanged. Default: empty.
+  /// \  - conditions: The conditions that the request requires: see ``lose(_:)``.
   ///   - interruptions: What happens to the run from outside, and when.
-  /// - Returns: What it did. A run that asks to be run again is not: see ``runUntilDone(_:payload:conditions:maxAttempts:)``.
-  /// - Throws: ``TestHostError/stuck(_:)`` when the handler keeps the clock from moving for too long in real time; `EncodingError`.
+  /// - Returns: What the run did. If it asks for another attempt, none follows: see ``runUntilDone(_:payload:conditions:maxAttempts:)``.
+  /// - Throws: ``TestHostError/stuck(_:)`` when the handler blocks the clock for too long in real time; `EncodingError`.
   @discardableResult
   public func run(
     _ identifier: String? = nil, payload: some Encodable = [UInt8](), conditions: TaskHostSDK.Conditions = [],
@@ -22,7 +22,7 @@ extension TestHost {
     try await launch(identifier, payload: payload, conditions: conditions, interruptions: interruptions).ended()
   }
 
-  /// Submits a request and starts its run. The handler begins at once, on its thread; time stands still until you wait for something.
+  /// Submits a request and starts its run. The handler begins at once on its thread; virtual time stands still until your test waits.
   ///
   /// - Parameters: As ``run(_:payload:conditions:interruptions:)``.
   /// - Throws: ``TestHostError``, `EncodingError`.
@@ -33,9 +33,9 @@ extension TestHost {
     try launch(requestID: try submit(identifier, payload: payload, conditions: conditions).id, interruptions: interruptions)
   }
 
-  /// Starts a run of a pending request now, before its time if that has not come.
+  /// Starts a run of a pending request now, even if it is not due.
   ///
-  /// - Throws: ``TestHostError/notPossible(_:)`` when it is not pending.
+  /// - Throws: ``TestHostError/notPossible(_:)`` when the request is not pending.
   public func launch(requestID: String, interruptions: [Interruption] = []) throws -> TestRun {
     TestRun(try core.start(try record(requestID).id, interruptions))
   }
@@ -43,13 +43,13 @@ extension TestHost {
   /// Submits a request as an application would, without running it.
   ///
   /// - Parameters:
-  ///   - identifier: Whose handler. Default: the only, or first, one registered.
-  ///   - payload: What the handler is given: a value that is encoded as JSON, `.json(…)`, or `[UInt8]` as they are. Default: nothing.
-  ///   - delay: Not before that much virtual time has passed.
-  ///   - conditions: What must hold for it to run.
-  ///   - uniqueKey: Its name within its identifier.
-  ///   - onConflict: What to do when a live request holds the name.
-  /// - Returns: The request; the holder, where it was kept or updated.
+  /// \  - identifier: The handler's identifier. Default: the first one registered.
+  /// \  - payload: The payload for the handler: a value that is encoded as JSON, `.json(…)`, or `[UInt8]` unchanged. Default: empty.
+  /// \  - delay: The least virtual time before the run.
+  /// \  - conditions: The conditions that the request requires.
+  /// \  - uniqueKey: The request's unique name within its identifier.
+  /// \  - onConflict: What to do when a live request holds the unique key.
+  /// - Returns: The new request, or the holder of the key if that was kept or updated.
   /// - Throws: ``TestHostError``, `EncodingError`.
   @discardableResult
   public func submit(
@@ -65,11 +65,11 @@ extension TestHost {
     return try submit(request)
   }
 
-  /// Submits a request with all that an application or an operator can ask for, without running it: repetitions, windows, events,
-  /// predecessors.
+  /// Submits a request without running it. ``TestRequest`` has every field that an application or an operator can set: repetitions,
+  /// windows, events, predecessors.
   ///
-  /// - Returns: The request; the holder of its key, where it was kept or updated.
-  /// - Throws: ``TestHostError/notPossible(_:)`` with the host's own sentence where the host would refuse it.
+  /// - Returns: The new request, or the holder of the key if that was kept or updated.
+  /// - Throws: ``TestHostError/notPossible(_:)`` with the host's own sentence when a host would refuse the request.
   @discardableResult
   public func submit(_ request: TestRequest) throws -> HostedRequest {
     let submitted = try request.taskRequest(for: try identifier(request.identifier), now: core.clock.wallTime)
@@ -77,9 +77,9 @@ extension TestHost {
     return snapshot(try change { scheduler in try record(try scheduler.submit([submitted])[0].id.description) })
   }
 
-  /// An event comes: requests that wait for it fall due, each after its debounce.
+  /// Posts an event: the requests that wait for it fall due, each after its debounce.
   ///
-  /// - Parameter payload: What the runs it wakes are given instead of what was submitted; `nil`: what was submitted.
+  /// - Parameter payload: The payload for the runs it wakes; `nil`: the payload that was submitted.
   /// - Returns: How many requests wait for the event.
   /// - Throws: ``TestHostError/notPossible(_:)``.
   @discardableResult
@@ -87,7 +87,7 @@ extension TestHost {
     try change { try $0.notify(event, payload: payload).waiting }
   }
 
-  /// Cancels a request: one that waits ends, one that runs is asked to stop.
+  /// Cancels a request: a waiting one ends, a running one is asked to stop.
   ///
   /// - Throws: ``TestHostError``.
   public func cancel(requestID: String) throws {
@@ -95,7 +95,7 @@ extension TestHost {
     try change { try $0.cancel(id) }
   }
 
-  /// A change of the scheduler's, and what follows from it.
+  /// Changes the scheduler and carries out the effects.
   func change<Value>(_ body: (SteppedScheduler) throws -> Value) throws -> Value {
     try core.monitor.locked {
       do {
@@ -106,9 +106,10 @@ extension TestHost {
     }
   }
 
-  /// Lets time pass until the request is due, runs it, and lets time pass until that run has ended: its next attempt.
+  /// Lets time pass until the request is due, starts its next attempt, and lets time pass until that run ends.
   ///
-  /// - Throws: ``TestHostError/notPossible(_:)`` when the request is not pending; as ``run(_:payload:conditions:interruptions:)``.
+  /// - Throws: ``TestHostError/notPossible(_:)`` when the request is not pending; the errors of
+  ///   ``run(_:payload:conditions:interruptions:)``.
   @discardableResult
   public func rerun(_ requestID: String, interruptions: [Interruption] = []) async throws -> RunReport {
     let record = try record(requestID)
@@ -116,16 +117,16 @@ extension TestHost {
     return try await TestRun(core.start(record.id, interruptions)).ended()
   }
 
-  /// The next attempt of the request that a run served: see ``rerun(_:interruptions:)-(String,_)``.
+  /// Runs the next attempt of the request that a run served: see ``rerun(_:interruptions:)-(String,_)``.
   @discardableResult
   public func rerun(_ run: RunReport, interruptions: [Interruption] = []) async throws -> RunReport {
     try await rerun(run.requestID, interruptions: interruptions)
   }
 
-  /// Runs the request that the host would run next, of any identifier of this host, and lets time pass until then and until it has ended.
-  /// What holds a request in a host holds it here: its time, conditions, its window, rates, quotas, resources, predecessors, events.
+  /// Lets time pass until the next request of this host is due, of any identifier, runs it, and lets time pass until the run ends. What
+  /// delays a request in a host delays it here: its time, conditions, windows, rates, quotas, resources, predecessors, events.
   ///
-  /// - Returns: What it did; `nil` when nothing waits for time alone.
+  /// - Returns: What the run did; `nil` when no request waits for time alone.
   /// - Throws: As ``run(_:payload:conditions:interruptions:)``.
   @discardableResult
   public func runNext(interruptions: [Interruption] = []) async throws -> RunReport? {
@@ -140,10 +141,10 @@ extension TestHost {
     }
   }
 
-  /// Lets that much time pass, and begins every run that falls due meanwhile, at its moment and as many at once as the host would: a day of
-  /// a periodic task in one line. Runs that are live at the end stay so.
+  /// Lets time pass and starts every run that falls due, at its moment and with the host's concurrency: a day of a periodic task in one
+  /// line. Runs that are live at the end stay live.
   ///
-  /// - Returns: The runs it began, as they are at the end, in the order of their beginning.
+  /// - Returns: The runs it started, in the order of their start, as they are at the end.
   /// - Throws: As ``run(_:payload:conditions:interruptions:)``.
   @discardableResult
   public func runDue(for duration: Duration) async throws -> [RunReport] {
@@ -163,10 +164,10 @@ extension TestHost {
     return core.monitor.locked { begun.map(\.report) }
   }
 
-  /// Submits a request and runs it until it has ended, each attempt at the virtual moment at which the host would: after the delay the
-  /// handler asked for, the backoff of a retry, the second of a snooze.
+  /// Submits a request and runs it until it has ended. Each attempt starts at the virtual moment at which the host would start it: after
+  /// the delay that the handler asked for, after the backoff of a retry, one second after a snooze.
   ///
-  /// - Parameter maxAttempts: The most runs, snoozes included; a request that needs more is returned as it is then.
+  /// - Parameter maxAttempts: The most runs, snoozes included; a request that needs more is returned unfinished.
   /// - Returns: The request, with all its runs.
   /// - Throws: As ``run(_:payload:conditions:interruptions:)``.
   @discardableResult
@@ -178,7 +179,7 @@ extension TestHost {
 
   /// Runs a request until it has ended: see ``runUntilDone(_:payload:conditions:maxAttempts:)``.
   ///
-  /// - Throws: ``TestHostError/nothingThere(_:)`` when there is no such request.
+  /// - Throws: ``TestHostError/nothingThere(_:)`` when the request does not exist.
   @discardableResult
   public func runUntilDone(requestID: String, maxAttempts: Int = 100) async throws -> HostedRequest {
     try await runUntilDone(requestID, maxAttempts: maxAttempts)
@@ -192,20 +193,19 @@ extension TestHost {
     return try request(id)
   }
 
-  /// A request as it is now.
+  /// Returns a request as it is now.
   ///
   /// - Throws: ``TestHostError/nothingThere(_:)``.
   public func request(_ id: String) throws -> HostedRequest { snapshot(try record(id)) }
 
-  /// All requests of this host, in the order of their submission.
+  /// All requests of this host, in the order of submission.
   public var requests: [HostedRequest] {
     core.requests().compactMap { try? core.store.request($0.id) }.map(snapshot)
   }
 
-  /// The requests that wait for their run or for another request, in the order of their submission.
+  /// The requests that wait for their run or for another request, in the order of submission.
   public var pendingRequests: [HostedRequest] { requests.filter { $0.state == .pending || $0.state == .blocked } }
 
-  /// A request as the store has it.
   func record(_ id: String) throws -> RequestRecord {
     guard let known = RequestID(id), let record = try core.store.request(known) else {
       throw TestHostError.nothingThere("there is no request \(id)")

@@ -10,13 +10,12 @@ extension TestHost {
   /// The host's wall clock, as handlers see it.
   public var now: Date { Date(timeIntervalSince1970: Double(core.clock.wallTime.unixMilliseconds) / 1000) }
 
-  /// Lets that much time pass: sleeps end, budgets are spent, runs are stopped by force, each at its moment. Returns when the handlers that
-  /// this woke are asleep again or have returned. Requests that fall due are not run: see ``runNext(interruptions:)`` and
-  /// ``runDue(for:)``.
+  /// Lets virtual time pass: sleeps end, budgets run out and runs are stopped by force, each at its moment. Returns when the handlers it
+  /// woke sleep again or have returned. Starts no requests that fall due: see ``runNext(interruptions:)`` and ``runDue(for:)``.
   ///
-  /// - Parameter waitingForHandlers: `false`: time passes regardless of what the handlers do, for one that waits for something that is not
-  ///   on the clock. A handler that has expired then gets no time to react before it is forced, if that lies within the duration.
-  /// - Throws: ``TestHostError/stuck(_:)`` when a handler keeps the clock from moving for too long in real time; `CancellationError`.
+  /// - Parameter waitingForHandlers: `false`: time passes whatever the handlers do, for a handler that waits for something other than the
+  ///   clock. If the duration includes the end of an expired run's grace, its handler gets no time to react.
+  /// - Throws: ``TestHostError/stuck(_:)`` when a handler blocks the clock for too long in real time; `CancellationError`.
   public func advance(by duration: Duration, waitingForHandlers: Bool = true) async throws {
     let target = core.clock.elapsed + max(.zero, duration)
     try await core.wait(for: .moment(target), "advance(by: \(duration))", ignoringHandlers: !waitingForHandlers)
@@ -24,13 +23,13 @@ extension TestHost {
 
   /// Waits until every handler is asleep on the clock or has returned; no time passes.
   ///
-  /// - Throws: As ``advance(by:waitingForHandlers:)``.
+  /// - Throws: The errors of ``advance(by:waitingForHandlers:)``.
   public func settle() async throws {
     try await core.wait(for: .moment(.zero), "settle()")
   }
 
-  /// The wall clock is set forward, or back with a negative duration, as an operator or NTP would. Budgets, sleeps and delays go on as they
-  /// were; times that somebody named, as an earliest begin, follow it.
+  /// Sets the wall clock forward, or back with a negative duration, as an operator or NTP would. Budgets, sleeps and delays do not change;
+  /// wall-clock times, such as an earliest begin, follow the clock.
   public func jumpWallClock(by duration: Duration) {
     core.monitor.locked {
       core.clock.setCalendar(by: duration)
@@ -39,8 +38,8 @@ extension TestHost {
     }
   }
 
-  /// Keeps time from passing while `body` runs: for a handler that exchanges something with your test in real time, as with a local server,
-  /// while something else of it sleeps on the clock.
+  /// Stops time while `body` runs: for a handler that talks to your test in real time, as through a local server, while another part of it
+  /// sleeps on the clock.
   public func holdingClock<Value>(_ body: () async throws -> Value) async rethrows -> Value {
     core.monitor.locked { core.holds += 1 }
     defer {

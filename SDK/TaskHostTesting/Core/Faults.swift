@@ -1,7 +1,6 @@
 import CTaskHost
 import TaskModel
 
-/// The calls that fail, and those that take time.
 struct Faults {
   /// Calls that fail, by number, counted since the fault was injected, or by time.
   struct Failing {
@@ -16,7 +15,7 @@ struct Faults {
   var failing: [Failing] = []
   var delays: [(calls: HostCall, delay: Duration)] = []
 
-  /// Counts a call; why it fails, `nil` if it does not.
+  /// Counts the call; returns its failure, `nil` if it succeeds.
   mutating func failure(of call: HostCall, at now: Duration) -> CallFailure? {
     var found: CallFailure?
     for index in failing.indices where failing[index].calls.contains(call) {
@@ -28,6 +27,5 @@ struct Faults {
     return found
   }
 
-  /// How long a call takes.
   func delay(of call: HostCall) -> Duration { delays.filter { $0.calls.contains(call) }.map(\.delay).reduce(.zero, +) }
 }

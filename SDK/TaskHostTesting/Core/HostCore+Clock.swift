@@ -6,7 +6,7 @@ import TaskHostSDK
 
 /// How time passes: only while a test waits, and only when every handler is asleep on the clock or has returned.
 extension HostCore {
-  /// The clock's thread: moves time on, calls wake-ups, resumes tests. Ends when the test host is stopped.
+  /// Runs the clock's thread until the test host stops: moves time on, calls wake-ups, resumes tests.
   func runClock() {
     monitor.lock()
     clockThread = pthread_self()
@@ -20,7 +20,7 @@ extension HostCore {
 
   var isClockThread: Bool { clockThread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
 
-  /// With the lock held: does the next thing there is to do; false when there is none.
+  /// Takes the next step, with the lock held; false if there is none.
   private func step() -> Bool {
     if perform() { return true }
     if limitRuns() { return true }
@@ -37,7 +37,7 @@ extension HostCore {
     return true
   }
 
-  /// With the lock held: performs what was put off, without it; false when there was nothing.
+  /// Performs the queued actions; false if there are none. Called with the lock held, which it releases meanwhile.
   private func perform() -> Bool {
     guard !actions.isEmpty else { return false }
     let actions = actions
@@ -61,13 +61,13 @@ extension HostCore {
       && (isSettled || waiters.contains(where: \.ignoresHandlers))
   }
 
-  /// Every handler is asleep or done, and, if there is any, something will wake one.
+  /// Whether every handler sleeps or is done and, if there is one, something will wake one.
   var isSettled: Bool {
     guard !runs.contains(where: \.holdsClock) else { return false }
     return runs.isEmpty || wakes.contains { $0.wake.at != nil } || runs.contains(where: \.ignoresExpiration)
   }
 
-  /// How far time may go for those who wait; `nil`: any distance.
+  /// The latest moment that a waiting test allows; `nil`: any.
   private var limit: Duration? {
     var limit = Duration.zero
     for waiter in waiters {
@@ -79,7 +79,6 @@ extension HostCore {
     return limit
   }
 
-  /// The next moment at which something happens.
   private var nextEvent: Duration? {
     var moments = wakes.compactMap(\.wake.at)
     for run in runs {
@@ -89,10 +88,10 @@ extension HostCore {
     return moments.min().map { max($0, clock.elapsed) }
   }
 
-  /// Whether something is to happen by now that has not been done.
+  /// Whether something is due that has not been done.
   var hasDueEvent: Bool { nextEvent.map { $0 <= clock.elapsed } ?? false }
 
-  /// Does what limits runs and is due now, whatever their handlers do; false when there was nothing.
+  /// Performs due interruptions and checks, whatever the handlers do; false if there are none.
   private func limitRuns() -> Bool {
     var hasActed = false
     for run in runs where run.isHandedOut {
@@ -107,7 +106,7 @@ extension HostCore {
     return hasActed
   }
 
-  /// Checks a run on a thread of its own: it may stay in the expiration handler.
+  /// Checks a run on its own thread, because the check may stay in the expiration handler.
   private func check(_ run: RunState, _ check: @escaping @Sendable () -> Void) {
     run.armed = nil
     run.checks += 1
@@ -128,7 +127,7 @@ extension HostCore {
     do { try HostThread.start("expiration", work) } catch { actions.append(work) }
   }
 
-  /// Wakes who sleeps until now; false when nobody does.
+  /// Ends the sleeps that are due; false if there are none.
   private func wakeDue() -> Bool {
     let now = clock.elapsed
     let due = wakes.filter { $0.wake.at.map { $0 <= now } ?? false }.sorted { ($0.wake.at ?? .zero, $0.id) < ($1.wake.at ?? .zero, $1.id) }
@@ -139,7 +138,7 @@ extension HostCore {
 
   // MARK: Sleeping
 
-  /// With the lock held, which it gives back meanwhile: sleeps on the calling thread; nil: until a check of the run has ended.
+  /// Sleeps on the calling thread, with the lock held, which it releases meanwhile; `end` nil: until a check of the run ends.
   func sleep(_ run: RunState, until end: Duration?, wakesAtExpiration: Bool) {
     if let end, end <= clock.elapsed { return }
     if wakesAtExpiration, end != nil, run.isOver || run.report.isExpired { return }
@@ -151,7 +150,7 @@ extension HostCore {
     while sleeper.isAsleep { monitor.wait() }
   }
 
-  /// A Swift task of the run's sleeps.
+  /// Adds a sleep of one of the run's Swift tasks.
   func addCall(
     _ run: RunState, in duration: Duration, _ wakeUp: @escaping VirtualTimeFunctions.WakeUp, _ context: UnsafeMutableRawPointer?
   ) throws(CallFailure) {
@@ -164,7 +163,7 @@ extension HostCore {
     guard isLive else { throw .stale }
   }
 
-  /// Takes a wake-up of the SDK's back; false when it is not there any more.
+  /// Withdraws a wake-up of the SDK; false if it no longer exists.
   func withdrawCall(_ run: RunState, _ context: UnsafeMutableRawPointer?) -> Bool {
     monitor.locked {
       let index = wakes.firstIndex { entry in
@@ -176,7 +175,7 @@ extension HostCore {
     }
   }
 
-  /// With the lock held: ends a sleep. It counts as awake from here on, though its thread may not have noticed.
+  /// Ends a sleep, with the lock held. The sleeper counts as awake at once, although its thread may not have noticed.
   private func end(_ wake: Wake) {
     switch wake.action {
     case .thread(let sleeper):
@@ -191,7 +190,7 @@ extension HostCore {
     }
   }
 
-  /// With the lock held: ends sleeps of a run; those of Swift tasks only when it is over, and not if it was killed.
+  /// Ends sleeps of a run, with the lock held; those of Swift tasks only once the run is over, and not if it was killed.
   func endSleeps(of run: RunState, where isMeant: (Sleeper) -> Bool) {
     endSleeps { wake in
       guard wake.run === run else { return false }
@@ -200,7 +199,7 @@ extension HostCore {
     }
   }
 
-  /// With the lock held: ends the waits for a check of the run.
+  /// Ends the waits for a check of the run, with the lock held.
   private func endWaits(of run: RunState) { endSleeps { $0.run === run && $0.at == nil } }
 
   private func endSleeps(where isMeant: (Wake) -> Bool) {

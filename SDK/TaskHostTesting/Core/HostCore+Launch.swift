@@ -6,7 +6,7 @@ import PluginRuntime
 import TaskModel
 import TypedCalls
 
-/// Launching plugins: at the test host's beginning, and again where a process would have been started again.
+/// Launching plugins: when the test host begins, and again where a host would start a new process.
 extension HostCore {
   /// Launches all plugins and opens the scheduler's books.
   ///
@@ -27,9 +27,9 @@ extension HostCore {
     }
   }
 
-  /// Launches a plugin on a thread of the host's and waits for it, for as long, in real time, as the watchdog allows.
+  /// Launches a plugin on a host thread and waits for it, in real time, as long as the watchdog allows.
   ///
-  /// - Returns: What it asked for meanwhile: a process that is started again asks for nothing.
+  /// - Returns: The changes it asked for; none when a process starts again.
   @discardableResult func launch(_ plugin: HostedPlugin) throws(TestHostError) -> [LaunchChange] {
     let known = monitor.locked { plugin.handlers }
     let policy = TestLaunchPolicy(core: self, plugin: plugin)
@@ -63,7 +63,7 @@ extension HostCore {
     return known.isEmpty ? launched.changes : []
   }
 
-  /// What a handler registered with the limits of the options.
+  /// The handler's registration with the limits of the options.
   private func contract(_ handler: HandlerRegistration) -> HandlerContract {
     HandlerContract(
       identifier: handler.identifier, kind: handler.kind,
@@ -72,8 +72,8 @@ extension HostCore {
       version: handler.version, typed: handler.typed)
   }
 
-  /// A table for one test host. All are alike, but the SDK tells the instances of a plugin apart by the table they were launched with. The
-  /// contract says that a table is never freed, so a test host costs the process a page.
+  /// A table for one test host. All are alike, but the SDK tells a plugin's instances apart by their tables. The contract says that a table
+  /// is never freed, so a test host costs the process one page.
   static func makeTable() throws(TestHostError) -> UnsafePointer<taskhost_api> {
     guard let shared = ContractTable.shared else { throw TestHostError.system("no memory is left for the host's table") }
     var table = shared.pointee
@@ -83,7 +83,6 @@ extension HostCore {
   }
 }
 
-/// What a test host decides while a plugin launches.
 private struct TestLaunchPolicy: LaunchPolicy {
   let core: HostCore
   let plugin: HostedPlugin

@@ -2,7 +2,7 @@ import HostThreads
 import PluginRuntime
 import TaskModel
 
-/// The clock that the runtime's runs live by.
+/// The clock that the runtime's runs use.
 extension HostCore: RunClock {
   var now: MonotonicTime { clock.monotonicTime }
   var limitsReports: Bool { false }
@@ -23,7 +23,7 @@ extension HostCore: RunClock {
   func enters(_ live: LiveRun) {
     let isKilled = monitor.locked {
       guard let run = states[live.context.run] else { return false }
-      // What is due comes first: a call at the end of the grace finds the run stopped.
+      // Due checks come first: a call at the end of the grace finds the run stopped.
       while run.isUndecided, !run.isOver, run.role != .check { monitor.wait() }
       if run.report.isExpired {
         run.looks += 1
@@ -44,7 +44,7 @@ extension HostCore: RunClock {
   }
 }
 
-/// The deadlines of one launcher's runs, kept by the clock's thread.
+/// The deadlines of one launcher's runs; the clock's thread observes them.
 private final class VirtualDeadlines: RunDeadlines {
   private let core: HostCore
   private let work: @Sendable (LiveRun) -> Void

@@ -6,7 +6,6 @@ import PluginRuntime
 import TaskModel
 import TypedCalls
 
-/// Runs from their start to their end.
 extension HostCore {
   /// Starts a run of a pending request now.
   ///
@@ -16,9 +15,9 @@ extension HostCore {
     return try started(interruptions) { () throws(RequestRefusal) in try scheduler.start(request) }.get()
   }
 
-  /// Starts the request that is due first of those that nothing holds.
+  /// Starts the first due request that nothing holds.
   ///
-  /// - Returns: The run; or when to try again, nil if only an event can change that.
+  /// - Returns: The run; or when to try again, nil if only an event can change the answer.
   func startNext(_ interruptions: [Interruption]) throws(TestHostError) -> (run: RunState?, retry: Duration?) {
     try relaunch()
     var retry: WallTime?
@@ -27,7 +26,6 @@ extension HostCore {
     return (nil, retry.map(clock.elapsed(at:)))
   }
 
-  /// The run that `start` made.
   private func started(
     _ interruptions: [Interruption], _ start: () throws(RequestRefusal) -> Void
   ) throws(TestHostError) -> Result<RunState, TestHostError> {
@@ -51,7 +49,7 @@ extension HostCore {
       }
     }
     guard let run = try result.get() else { return .failure(TestHostError.notPossible("nothing is due")) }
-    // The launcher tells of every begin: so the run's thread is known.
+    // The launcher then reports the begin, which names the run's thread.
     var order = run.order
     order.tellsBegin = true
     run.launcher.start([order])
@@ -62,14 +60,14 @@ extension HostCore {
     return .success(run)
   }
 
-  /// Launches the plugins again whose process would have ended.
+  /// Launches again the plugins whose processes would have ended.
   private func relaunch() throws(TestHostError) {
     for plugin in plugins where monitor.locked({ plugin.launcher == nil }) { try launch(plugin) }
   }
 
   // MARK: What the launcher tells
 
-  /// On a thread of the run, or one that checks it.
+  /// Receives an event, on a thread of the run or one that checks it.
   func receive(_ event: LauncherEvent) {
     monitor.lock()
     switch event {
@@ -98,7 +96,7 @@ extension HostCore {
     if isKilled { Frozen.forever() }
   }
 
-  /// Whether the call that brought an event is one of a run that was killed by it.
+  /// Whether the event's call belongs to a run that the event killed.
   private func killed(by event: LauncherEvent) -> Bool {
     switch event {
     case .progress(let reference, _), .log(let reference, _): states[reference.run]?.isKilled ?? false
@@ -133,14 +131,13 @@ extension HostCore {
     }
   }
 
-  /// Asks a run to stop, and waits until it knows; gives the lock back meanwhile. As in a host, a run is cancelled with its request.
+  /// Asks a run to stop and waits until it knows; releases the lock meanwhile. As in a host, cancelling a run cancels its request.
   func expire(_ run: RunState, _ reason: TaskHostSDK.StopReason) {
     guard !run.isOver, !run.report.isExpired, let reason = TaskModel.StopReason(reason) else { return }
     guard reason == .cancelled else { return tell(run, reason) }
     cancel(run)
   }
 
-  /// Cancels the run's request.
   func cancel(_ run: RunState) {
     try? scheduler.cancel(run.order.request)
     carryOut()
@@ -154,7 +151,7 @@ extension HostCore {
     while !run.isOver, !run.report.isExpired, !isStopped { monitor.wait() }
   }
 
-  /// Gives a run up: its handle is stale from now on, its thread is left behind.
+  /// Gives a run up: its handle becomes stale, its thread is left behind.
   func force(_ run: RunState) {
     guard !run.isOver else { return }
     monitor.unlock()
@@ -162,33 +159,32 @@ extension HostCore {
     monitor.lock()
   }
 
-  /// Ends the run as if its process had died: nothing of it goes on.
+  /// Ends the run as if its process died.
   func kill(_ run: RunState) {
     guard !run.isOver else { return }
     run.isKilled = true
     finish(run, .crashed, TaskModel.RunReport())
   }
 
-  /// Something happened that interruptions may be bound to.
+  /// Performs the interruptions that are bound to this step.
   func happened(_ run: RunState, _ isMeant: (Moment.Kind) -> Bool) {
     run.looks = 0
     for interruption in run.takeInterruptions(at: isMeant) { interrupt(run, interruption.kind) }
     changed(run)
   }
 
-  /// Does what the scheduler's turns led to.
+  /// Carries out the effects of the scheduler's turns.
   func carryOut() {
     let effects = scheduler.takeEffects()
     for record in effects.ended { note(record) }
     for (id, reason) in effects.expirations { if let run = live(id), !run.report.isExpired { tell(run, reason) } }
   }
 
-  /// The run has ended.
   private func finish(_ run: RunState, _ ending: TaskModel.RunEnding, _ report: TaskModel.RunReport) {
     run.isOver = true
     run.report.ended = clock.elapsed
     if !run.isKilled { run.report.take(report) }
-    // A run that returns at that moment may end before it is told that it expired.
+    // A run that returns at this moment may end before it learns that it expired.
     if let reason = report.stopReason, !run.report.isExpired {
       run.report.stopReason = reason.shown
       run.report.expiredAfter = clock.elapsed - run.report.started
@@ -214,7 +210,6 @@ extension HostCore {
     monitor.broadcast()
   }
 
-  /// What the host records of a run that has ended.
   private func note(_ record: RunRecord) {
     states[record.id]?.report.outcome = record.outcome.map(RunOutcome.init)
   }
@@ -227,7 +222,7 @@ extension HostCore {
       isStopped = true
       let launchers = plugins.compactMap(\.launcher)
       for plugin in plugins { plugin.launcher = nil }
-      // What is left holds the test host: live runs until they have ended, killed ones for good.
+      // The rest keep the test host alive: live runs until they end, killed runs for good.
       states = states.filter { !$0.value.isOver || $0.value.isKilled }
       abandonWaiters()
       monitor.broadcast()

@@ -3,7 +3,7 @@ import MemoryStore
 import TaskScheduler
 import TaskModel
 
-/// What runs ask of the host: as in a host, but calls can be made slow, fail, and be interrupted.
+/// The services of runs. Unlike in a host, a test can make calls slow, fail, or be interrupted.
 extension HostCore: RunServices {
   var wallTime: WallTime { clock.wallTime }
 
@@ -84,7 +84,7 @@ extension HostCore: RunServices {
     throw CallFailure(.unsupported, "a test host does not look for open files")
   }
 
-  /// Requests in some states, in the order of their submission.
+  /// The requests in the given states, all if empty, in the order of submission.
   func requests(_ states: [RequestState] = []) -> [RequestRecord] {
     var query = RequestQuery()
     query.states = states
@@ -96,7 +96,7 @@ extension HostCore: RunServices {
     do { return try body() } catch { throw CallFailure(.unavailable, error.description) }
   }
 
-  /// With the lock held: a change by the scheduler, and what follows from it.
+  /// Changes the scheduler and carries out the effects, with the lock held.
   private func changing<Value>(_ body: () throws(RequestRefusal) -> Value) throws(CallFailure) -> Value {
     do {
       let value = try body()
@@ -105,7 +105,7 @@ extension HostCore: RunServices {
     } catch { throw CallFailure(error) }
   }
 
-  /// Serves a call of a run: it takes the time it is to take, and fails if it is to fail. What is left of a killed run never returns.
+  /// Serves a call of a run, with the test's delays and failures. Never returns to a killed run.
   private func serve<Value>(
     _ call: HostCall, _ reference: RunReference, before: (RunState) -> Void = { _ in },
     _ body: (RunState) throws(CallFailure) -> Value

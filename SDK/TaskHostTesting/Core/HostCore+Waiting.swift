@@ -2,11 +2,10 @@ import HostThreads
 import TaskModel
 import TaskHostSDK
 
-/// Tests that wait.
 extension HostCore {
   /// Lets time pass until the target is reached.
   ///
-  /// - Throws: ``TestHostError`` when it cannot be; `CancellationError` when the calling task is cancelled.
+  /// - Throws: ``TestHostError`` when that is impossible; `CancellationError` when the calling task is cancelled.
   func wait(for target: Waiter.Target, _ what: String, ignoringHandlers: Bool = false) async throws {
     let id = monitor.locked { newNumber() }
     try await withTaskCancellationHandler {
@@ -36,7 +35,7 @@ extension HostCore {
     monitor.broadcast()
   }
 
-  /// With the lock held, on the clock's thread: resumes the tests whose target is reached; false when there is none.
+  /// Resumes the tests whose target is reached; false if there are none. Called on the clock's thread with the lock held.
   func resumeSatisfied() -> Bool {
     var stillWaiting: [Waiter] = []
     for waiter in waiters {
@@ -73,7 +72,7 @@ extension HostCore {
     return stillWaiting.count < waiters.count
   }
 
-  /// What is due at the moment has been done, and its handlers have settled.
+  /// Whether everything due now is done and its handlers have settled.
   private func isReadyAtMoment(_ waiter: Waiter) -> Bool {
     guard actions.isEmpty, actionsInProgress == 0, !hasDueEvent, !runs.contains(where: \.isUndecided) else { return false }
     return waiter.ignoresHandlers || isSettled
@@ -88,10 +87,10 @@ extension HostCore {
 
   // MARK: The watchdog
 
-  /// When, in real time, whoever waits is told that nothing moves.
+  /// When, in real time, waiting tests get `stuck`.
   var watchdogDeadline: MonotonicTime { lastMovement + options.watchdog }
 
-  /// With the lock held: tells all who wait why time does not pass.
+  /// Tells all waiting tests why time does not pass, with the lock held.
   func giveUp() {
     let reasons = runs.filter { run in run.holdsClock || !wakes.contains { $0.wake.at != nil } }.map(\.whyItHoldsTheClock)
     for waiter in waiters {
@@ -106,7 +105,7 @@ extension HostCore {
     waiters = []
   }
 
-  /// With the lock held: all who wait are told that the test host is gone.
+  /// Tells all waiting tests that the test host is gone, with the lock held.
   func abandonWaiters() {
     for waiter in waiters { resume(waiter, throwing: TestHostError.notPossible("\(waiter.what): the test host was stopped")) }
     waiters = []

@@ -8,17 +8,15 @@ import TaskModel
 import TaskScheduler
 import TypedCalls
 
-/// What a test host is made of: the host's own scheduler, store and plugin runtime, on a virtual clock, with one lock around what the test
-/// sees of them.
+/// The parts of a test host: the host's own scheduler, store and plugin runtime, on a virtual clock, with one lock around what tests see.
 ///
-/// Outlives the ``TestHost`` while threads that were left behind still use it.
+/// Outlives the ``TestHost`` while abandoned threads use it.
 final class HostCore: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
   let monitor = Monitor()
   let options: TestHostOptions
   let clock: VirtualClock
   let store = MemoryRequestStore(origin: 1)
   let scheduler: SteppedScheduler
-  /// The table plugins get.
   let table: UnsafePointer<taskhost_api>
   let dataDirectory: String
   let plugins: [HostedPlugin]
@@ -34,21 +32,19 @@ final class HostCore: @unchecked Sendable {  // reason: everything that changes 
   /// Work for the clock's thread, done without the lock.
   var actions: [() -> Void] = []
   var actionsInProgress = 0
-  /// How often the test holds the clock.
+  /// How many `holdingClock` calls are in progress.
   var holds = 0
-  /// When, in real time, time passed or a run began or ended last.
+  /// When, in real time, virtual time last passed, or a run last began or ended.
   var lastMovement = SystemClock.now
   var isStopped = false
   var clockThread: pthread_t?
   private var lastNumber: UInt64 = 0
 
   // What the test sees.
-  /// The live runs, in the order of their beginning.
+  /// The live runs, in the order of their start.
   var runs: [RunState] = []
-  /// All runs there were.
   var states: [RunID: RunState] = [:]
   var reports: [RequestID: [RunReport]] = [:]
-  /// How many runs have ended.
   var endedRuns = 0
   var faults = Faults()
   var launchLog: [LogLine] = []
@@ -68,13 +64,13 @@ final class HostCore: @unchecked Sendable {  // reason: everything that changes 
     scheduler.receive(conditionReport)
   }
 
-  /// With the lock held: a number that no other thing of this host has.
+  /// Returns a number that is unique in this host, with the lock held.
   func newNumber() -> UInt64 {
     lastNumber += 1
     return lastNumber
   }
 
-  /// With the lock held: something about a run has changed; whoever waits for that is told.
+  /// Tells whoever waits for a change of the run, with the lock held.
   func changed(_ run: RunState) {
     for index in waiters.indices {
       guard case .report(let awaited, let holds) = waiters[index].target, awaited === run else { continue }
@@ -83,7 +79,7 @@ final class HostCore: @unchecked Sendable {  // reason: everything that changes 
     if !waiters.isEmpty { monitor.broadcast() }
   }
 
-  /// With the lock held: the conditions as the scheduler knows them.
+  /// The conditions in the scheduler's form, with the lock held.
   var conditionReport: ConditionReport {
     ConditionReport(
       states: TaskModel.Conditions.named.map { name, condition in
@@ -92,7 +88,7 @@ final class HostCore: @unchecked Sendable {  // reason: everything that changes 
       })
   }
 
-  /// Throws unless a plugin with these identifiers, of which one asks, may submit to the identifier.
+  /// Throws unless a plugin may submit to the identifier. `own` are the plugin's identifiers, `asking` the one that submits.
   func checkMaySubmit(_ own: [TaskIdentifier], _ asking: TaskIdentifier, to identifier: TaskIdentifier) throws(CallFailure) {
     try SubmissionRules(others: [asking: others]).check(identifier, from: asking, own: own)
   }

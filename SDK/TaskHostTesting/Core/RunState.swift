@@ -2,7 +2,7 @@ import Glibc
 import PluginRuntime
 import TaskModel
 
-/// One run in a test host, as its clock and its tests see it. The run itself is the runtime's.
+/// One run in a test host, as the clock and the tests see it. The runtime has the run itself.
 final class RunState: @unchecked Sendable {  // reason: everything that changes is touched with the lock of `core` held
   let core: HostCore
   let plugin: HostedPlugin
@@ -10,33 +10,32 @@ final class RunState: @unchecked Sendable {  // reason: everything that changes 
   let order: RunOrder
   var report: RunReport
   var isOver = false
-  /// Whether the launcher has it: nothing stops it before.
+  /// Whether the launcher has the run; nothing stops it before.
   var isHandedOut = false
-  /// Its process has died: its threads stay where they call the host.
+  /// Whether its process has died; its threads then stop in their calls of the host.
   var isKilled = false
   var interruptions: [Interruption]
 
-  // What its threads do, for the clock.
   var thread: pthread_t?
-  /// Whether the handler's thread is neither asleep on the clock nor, in Swift, without work.
+  /// Whether the handler's thread is awake on the clock and, in Swift, has work.
   var isWorking = true
-  /// Threads in the host's sleep that are neither the handler's nor one that checks the run.
+  /// Threads in the host's sleep, without the handler's and those that check the run.
   var otherSleepers = 0
-  /// Whether its budget has begun: before, no time passes.
+  /// Whether the budget has begun; no time passes before.
   var hasBegun = false
-  /// When the runtime wants to check it, and how.
+  /// When the runtime wants to check the run, and how.
   var armed: (time: MonotonicTime, check: @Sendable () -> Void)?
-  /// Checks in progress: one that calls the expiration handler lasts as long as that.
+  /// Checks in progress; one that calls the expiration handler lasts as long as that call.
   var checks = 0
   var checkingThreads: [pthread_t] = []
   var sleepingChecks = 0
-  /// Checks that have begun and have not yet told what came of them.
+  /// Checks that have begun and have not reported their result.
   var undecided: Set<UInt64> = []
-  /// Whether it has ended and has not yet told so.
+  /// Whether it has ended and has not reported the end.
   var isEnding = false
-  /// Whether something about it is about to be told: no time passes until then.
+  /// Whether a report about it is outstanding; no time passes until it comes.
   var isUndecided: Bool { isEnding || !undecided.isEmpty }
-  /// How often it called since it has expired, and changed nothing.
+  /// How often it has called the host since it expired without changing anything.
   var looks = 0
 
   init(core: HostCore, plugin: HostedPlugin, launcher: ThreadLauncher, order: RunOrder, interruptions: [Interruption]) {
@@ -50,45 +49,43 @@ final class RunState: @unchecked Sendable {  // reason: everything that changes 
       started: core.clock.elapsed)
   }
 
-  /// Which of its threads calls.
+  /// The role of the calling thread.
   var role: Sleeper.Role {
     if let thread, pthread_equal(thread, pthread_self()) != 0 { return .handler }
     if checkingThreads.contains(where: { pthread_equal($0, pthread_self()) != 0 }) { return .check }
     return .other
   }
 
-  /// Whether it has expired and turns in a circle of looking and sleeping, in which no virtual time would ever pass: the clock does not
-  /// wait for it.
+  /// Whether the expired run alternates between looking and sleeping, which would stop virtual time for ever; the clock no longer waits for
+  /// it.
   var ignoresExpiration: Bool { looks >= 10_000 }
 
-  /// Whether the clock must wait for it.
   var holdsClock: Bool {
     if checks > sleepingChecks { return true }
     guard isWorking, !ignoresExpiration else { return false }
     return !(core.options.handlersWaitForTheirThreads && otherSleepers > 0)
   }
 
-  /// When an interruption at a time on the clock is due; nil: it is not bound to one.
+  /// When an interruption at a clock time is due; nil if it depends on a step of the handler.
   func moment(of interruption: Interruption) -> Duration? {
     guard case .time(let time) = interruption.moment.kind else { return nil }
     return report.started + time
   }
 
-  /// The interruptions that are due by then, taken from those to come.
+  /// Removes and returns the interruptions due by then.
   func takeInterruptions(until now: Duration) -> [Interruption] {
     let due = interruptions.filter { moment(of: $0).map { $0 <= now } ?? false }
     if !due.isEmpty { interruptions.removeAll { moment(of: $0).map { $0 <= now } ?? false } }
     return due.sorted { (moment(of: $0) ?? .zero) < (moment(of: $1) ?? .zero) }
   }
 
-  /// The interruptions at that moment, taken from those to come.
+  /// Removes and returns the interruptions at that step.
   func takeInterruptions(at isMeant: (Moment.Kind) -> Bool) -> [Interruption] {
     let due = interruptions.filter { isMeant($0.moment.kind) }
     if !due.isEmpty { interruptions.removeAll { isMeant($0.moment.kind) } }
     return due
   }
 
-  /// A sentence for the watchdog.
   var whyItHoldsTheClock: String {
     let who = "\(report.identifier) (attempt \(report.attempt))"
     if checks > sleepingChecks { return "\(who): its expiration handler has not returned." }

@@ -27,7 +27,7 @@ enum VirtualTimeTable {
       },
       waiting: { VirtualTimeTable.setWorking($0, false) }, working: { VirtualTimeTable.setWorking($0, true) }))
 
-  /// An extension of a test host; it offers no open files.
+  /// An extension of a test host, which offers no open files.
   static func `extension`(_ name: UnsafePointer<CChar>?) -> UnsafeRawPointer? {
     guard let name, strcmp(name, TASKHOST_EXTENSION_OPEN_FILES) != 0 else { return nil }
     if strcmp(name, VirtualTimeFunctions.identifier) == 0 { return UnsafeRawPointer(shared) }
@@ -39,7 +39,7 @@ enum VirtualTimeTable {
     return core.monitor.locked { core.states[live.context.run] }.map { (core, $0) }
   }
 
-  /// Called with a lock of the SDK's held: must not wait, also where the run was killed.
+  /// Called with a lock of the SDK held: must not wait, even if the run was killed.
   private static func setWorking(_ task: taskhost_task, _ isWorking: Bool) {
     guard let live = try? ContractTable.run(task), let (core, run) = find(live) else { return }
     core.monitor.locked {

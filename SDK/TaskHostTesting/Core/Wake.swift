@@ -1,11 +1,10 @@
 import TaskHostSDK
 
-/// Something that sleeps on the clock.
 struct Wake {
   enum Action {
-    /// A thread in the host's sleep, or in a call that was made slow.
+    /// A thread in the host's sleep or in a slowed call.
     case thread(Sleeper)
-    /// A Swift task of the SDK's.
+    /// A Swift task of the SDK.
     case call(VirtualTimeFunctions.WakeUp, UnsafeMutableRawPointer?)
   }
 
@@ -15,12 +14,10 @@ struct Wake {
   let action: Action
 }
 
-/// A thread that sleeps on the clock.
 final class Sleeper {
-  /// Which thread it is, as the clock counts it.
   enum Role {
     case handler
-    /// It checks the run: it may be in the expiration handler.
+    /// Checks the run; may be in the expiration handler.
     case check
     case other
   }

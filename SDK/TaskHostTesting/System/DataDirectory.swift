@@ -6,9 +6,8 @@ import FoundationEssentials
   import Musl
 #endif
 
-/// The folders of a test host.
 enum DataDirectory {
-  /// A new folder for a test host under the system's folder for temporary files.
+  /// Makes a folder for a test host in the system's folder for temporary files.
   static func make() throws(TestHostError) -> String {
     let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     var template = Array("\(parent)/taskhost-test-XXXXXX".utf8CString)
@@ -18,7 +17,7 @@ enum DataDirectory {
     return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// The plugin's own folder, made if it is not there.
+  /// The plugin's own folder, created if missing.
   static func folder(of identifier: String, in directory: String) throws(TestHostError) -> String {
     let path = "\(directory)/\(identifier)"
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
@@ -27,7 +26,7 @@ enum DataDirectory {
     return path
   }
 
-  /// Removes a folder and what is in it, as far as that goes; symbolic links are removed, not followed.
+  /// Removes a folder and its contents as far as possible; removes symbolic links without following them.
   static func remove(_ path: String) {
     try? FileManager.default.removeItem(atPath: path)
   }

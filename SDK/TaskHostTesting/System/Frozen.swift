@@ -1,8 +1,7 @@
 import Glibc
 
-/// Where the threads of a killed run stay: its process has died, so nothing of it goes on.
+/// Where the threads of a killed run stop for ever.
 enum Frozen {
-  /// Never returns.
   static func forever() -> Never {
     while true { pause() }
   }

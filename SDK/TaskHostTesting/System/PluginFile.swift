@@ -8,13 +8,12 @@ import CTaskHost
 
 /// A built plugin that was loaded into this process. It is never unloaded.
 struct PluginFile: Sendable {
-  /// The private copy.
   let path: String
   let handlerLimit: Int
 
-  /// Loads a private copy of a file, made in `directory`: another image each time, with global variables of its own.
+  /// Loads a private copy from `directory`: a new image each time, with its own global variables.
   ///
-  /// - Throws: ``TestHostError/launchRefused(status:reason:)`` for what is no plugin for this host.
+  /// - Throws: ``TestHostError/launchRefused(status:reason:)`` when the file is not a plugin for this host.
   static func load(_ path: String, copiedTo directory: String, number: UInt64) throws(TestHostError) -> PluginFile {
     let name = path.split(separator: "/").last.map(String.init) ?? "plugin.so"
     let copy = "\(directory)/\(number)-\(name)"
