@@ -274,9 +274,9 @@ public final class Host: Sendable {
   /// Starts no more runs and waits for the live ones. After `drain_timeout` they expire with `draining`, and their grace begins.
   public func drain() async {
     currentPhase.withLock { $0 = max($0, .draining) }
-    log.notice("draining: no new runs; live ones get \(configuration.drainTimeout.wholeMilliseconds / 1000) s")
     await withCheckedContinuation { continuation in
       scheduler.drain(timeout: configuration.drainTimeout) { continuation.resume() }
+      log.notice("draining: no new runs; live ones get \(configuration.drainTimeout.wholeMilliseconds / 1000) s")
     }
   }
 

@@ -93,6 +93,9 @@ struct HandedAheadTests {
     try await Self.withQueue(isolation) { host, gate, first, behind in
       host.signal(SIGTERM)
       try await host.current.line(with: "draining")
+      // The refusal is the answer of a turn, which takes the queue back before it answers.
+      let refused = try await host.cli("submit", "test.script", "--payload", "result 0")
+      #expect(refused.status != 0 && refused.errors.contains("draining"), "\(refused)")
       gate.release()
       #expect(try await host.end().status == 0)
       unlink(host.plugins + "/script.so")
