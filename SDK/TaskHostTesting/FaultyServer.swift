@@ -26,7 +26,7 @@ public final class FaultyServer: Sendable {
   /// - Throws: ``TestHostError/system(_:)``.
   public init(_ behaviour: Behaviour) throws {
     let socket = Self.newSocket()
-    guard socket >= 0 else { throw TestHostError.system("a socket could not be opened:  \(String(cString: strerror(errno)))") }
+    guard socket >= 0 else { throw TestHostError.system("a socket could not be opened: \(String(cString: strerror(errno)))") }
     self.socket = socket
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -41,7 +41,7 @@ public final class FaultyServer: Sendable {
     // Bound but not listening: connections are refused, and no other process gets the port.
     guard code == 0, behaviour == .refusing || listen(socket, 128) == 0 else {
       close(socket)
-      throw TestHostError.system("no port of 127.0.0.1 could be opened:  \(String(cString: strerror(code == 0 ? errno : code)))")
+      throw TestHostError.system("no port of 127.0.0.1 could be opened: \(String(cString: strerror(code == 0 ? errno : code)))")
     }
   }
 

@@ -339,7 +339,7 @@ struct RunTests {
     run.expire()
     let record = await run.end()
     #expect(record.result == TASKHOST_RETRY)
-    #expect(record.log.contains { $0.text.contains("nobody has called setTaskCompleted") })
+    #expect(record.log.contains { $0.text.contains("without a call of setTaskCompleted") })
   }
 }
 

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Lets calls to the host pass while a run's handle is valid, and makes the end of the run wait for calls in progress.
+/// Lets calls reach the host while a run's handle is valid, and makes the run's end wait for calls in progress.
 ///
-/// Code for iOS may keep a task and use it long after its run. Usable from any thread; `@unchecked Sendable`: `condition` guards what changes.
+/// Code for iOS may use a task long after its run. Usable from any thread; `@unchecked Sendable`: `condition` guards what changes.
 final class CallGate: @unchecked Sendable {
   private let condition = NSCondition()
   private var calls = 0
@@ -26,7 +26,7 @@ final class CallGate: @unchecked Sendable {
     return try body()
   }
 
-  /// Closes the gate, and returns when the last call has returned.
+  /// Closes the gate and waits for calls in progress.
   func close() {
     condition.withLock {
       isClosed = true

@@ -3,10 +3,10 @@ import Dispatch
 import Synchronization
 import TaskHostSDK
 
-/// The launch in progress: the host holds what it is asked, and carries it out after the launch has succeeded.
+/// The launch in progress. The host holds its requests and carries them out after the launch has succeeded.
 ///
-/// The host does not list what it holds, so this keeps track of it: an app that looks at its pending requests during launch sees what it has
-/// just submitted. Usable from any thread; calls nothing once the launch is over.
+/// The host does not list these requests, so the channel keeps track of them: an app that lists its pending requests during launch sees
+/// what it just submitted. Usable from any thread; makes no calls once the launch is over.
 final class LaunchChannel: RequestChannel, Sendable {
   private struct Held {
     var all = false
@@ -26,15 +26,15 @@ final class LaunchChannel: RequestChannel, Sendable {
     self.launch = launch
   }
 
-  /// Waits until nothing was submitted or cancelled for `time`: an app may submit on another queue, or in a Swift task.
+  /// Waits until nothing has been submitted or cancelled for `time`, because an app may submit on another queue or in a Swift task.
   ///
-  /// - Parameter limit: The maximum time to wait.
+  /// - Parameter limit: The longest wait.
   func waitForQuiet(_ time: Duration, limit: Duration) {
     let end = DispatchTime.now() + limit.dispatchInterval
     while changed.wait(timeout: min(.now() + time.dispatchInterval, end)) == .success {}
   }
 
-  /// Ends the launch: when this returns, the handle is no longer used.
+  /// Ends the launch. The handle is not used after this returns.
   func close() { gate.close() }
 
   private func request<Result>(_ body: () throws -> Result) throws -> Result {
@@ -55,7 +55,7 @@ final class LaunchChannel: RequestChannel, Sendable {
   func cancel(hostIdentifier: String, identifier: String) throws {
     let table = try host.requests()
     guard hostIdentifier == identifier else {
-      // During launch, the host can only cancel all requests of a wildcard, and what it holds cannot be withdrawn.
+      // During launch, the host can cancel only all requests of a wildcard, and held requests cannot be withdrawn.
       throw TaskHostError(
         TASKHOST_EUNSUPPORTED, "\(identifier) is covered by \(hostIdentifier).*: while launching, cancel all of them")
     }
@@ -78,7 +78,7 @@ final class LaunchChannel: RequestChannel, Sendable {
   }
 
   func submit(_ order: Order, atOnce: Bool) throws {
-    // Nobody knows whether it could begin at once: it waits at least until the launch is over.
+    // Nobody knows whether it could begin at once; it waits at least until the launch is over.
     try request { try host.check(try order.withCValue { host.api.pointee.launch_submit(launch, $0) }) }
     held.withLock { $0.submitted.append(order.pending) }
     changed.signal()

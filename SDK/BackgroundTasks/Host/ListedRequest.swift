@@ -14,9 +14,7 @@ struct ListedRequest: Sendable {
   /// The identifier as it was submitted.
   var identifier: String { record?.identifier ?? hostIdentifier }
 
-  /// The request as its author knows it.
-  ///
-  /// - Parameter fallback: Its kind if the payload does not say.
+  /// - Parameter fallback: The kind if the payload does not state it.
   func request(fallback: BackgroundTasksPlugin.Kind) -> BGTaskRequest {
     let request: BGTaskRequest
     switch record?.type ?? fallback {
@@ -43,11 +41,10 @@ struct ListedRequest: Sendable {
     return request
   }
 
-  /// Collects what a list function visits.
   final class Collector {
     private(set) var all: [ListedRequest] = []
 
-    /// Calls `list` with a visitor that collects here.
+    /// Calls `list` with a visitor that collects the requests.
     static func collect(_ list: (taskhost_request_visitor, UnsafeMutableRawPointer) throws -> Void) rethrows -> [ListedRequest] {
       let collector = Collector()
       try withExtendedLifetime(collector) {

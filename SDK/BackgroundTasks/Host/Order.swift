@@ -3,17 +3,16 @@ import Foundation
 import TaskHostSDK
 
 struct Order: Sendable {
-  /// The identifier whose handler the host runs.
   let hostIdentifier: String
   let record: RequestDetails
   let conditions: UInt32
-  /// Milliseconds since 1970; 0 means at once, ``paced`` means at the host's pace.
+  /// Milliseconds since 1970; 0: at once, ``paced``: at the host's pace.
   let earliestBegin: Int64
 
   /// The identifier as it was submitted.
   var identifier: String { record.identifier ?? hostIdentifier }
 
-  /// The same request for a host that does not offer its conditions: only the payload records them.
+  /// The same request for a host that lacks its conditions, which only the payload then records.
   var withoutConditions: Order {
     var record = record
     record.ignoredConditions = conditions
@@ -27,7 +26,7 @@ struct Order: Sendable {
     ListedRequest(hostIdentifier: hostIdentifier, record: record, conditions: conditions, earliestBegin: earliestBegin)
   }
 
-  /// Calls `body` with the request as C sees it, valid during the call.
+  /// Calls `body` with the request in its C form, valid during the call.
   ///
   /// - Throws: `EncodingError`, ``TaskHostError`` for an identifier with a NUL byte.
   func withCValue<Result>(_ body: (UnsafePointer<taskhost_request>) -> Result) throws -> Result {
@@ -35,10 +34,10 @@ struct Order: Sendable {
     return try request.withCValue(earliestBegin: earliestBegin, body)
   }
 
-  /// The `earliest_begin_unix_ms` of a request without a time: on iOS the system decides when, and lets time pass between runs.
+  /// The `earliest_begin_unix_ms` of a request without a time: as on iOS, the system decides, and lets time pass between runs.
   static let paced = Int64(TASKHOST_BEGIN_PACED)
 
-  /// A date for `earliest_begin_unix_ms`: rounded up; ``paced`` if there is none or it has passed.
+  /// A date as `earliest_begin_unix_ms`: rounded up; ``paced`` if it is missing or past.
   static func milliseconds(_ date: Date?) -> Int64 {
     guard let date, date > Date() else { return paced }
     return date.earliestBeginMilliseconds

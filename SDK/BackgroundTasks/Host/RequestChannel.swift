@@ -2,13 +2,11 @@
 protocol RequestChannel {
   func pending() throws -> [ListedRequest]
 
-  /// Cancels the pending requests of the host's identifier; if that is a wildcard's, only those submitted as `identifier`.
+  /// Cancels the pending requests of the host's identifier; for a wildcard, only those submitted as `identifier`.
   func cancel(hostIdentifier: String, identifier: String) throws
 
   func cancelAll() throws
 
-  /// Submits a request.
-  ///
-  /// - Parameter atOnce: Refuse it if it would not begin at once, as far as that is known.
+  /// - Parameter atOnce: Refuse the request if it is known that it would not begin at once.
   func submit(_ order: Order, atOnce: Bool) throws
 }

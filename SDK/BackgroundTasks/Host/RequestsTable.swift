@@ -2,7 +2,7 @@ import CTaskHost
 import TaskHostSDK
 
 extension HostFunctions {
-  /// The functions of the host's extension for pending requests.
+  /// The host's extension for pending requests.
   ///
   /// - Throws: `TASKHOST_EUNSUPPORTED` for a host older than the extension, under which tasks run but nothing can be submitted.
   func requests() throws(TaskHostError) -> UnsafePointer<taskhost_requests> {
@@ -18,6 +18,6 @@ extension HostFunctions {
 extension TaskHostError {
   init(_ status: Int, _ message: String) { self.init(status: taskhost_status(status), message: message) }
 
-  /// Whether the run or launch that the call went through is over, so that another may be tried.
+  /// Whether the call's run or launch is over, so that the caller may try another.
   var isOver: Bool { code == .stale || code == .launched }
 }

@@ -1,7 +1,7 @@
 import CTaskHost
 import TaskHostSDK
 
-/// A live run: what it asks of the host is durable when the call returns. Usable from any thread; once the run is over, it calls nothing and
+/// A live run, whose requests are durable when the call returns. Usable from any thread; once the run is over, it makes no calls and
 /// refuses requests as the host does for a stale run.
 struct RunChannel: RequestChannel, Sendable {
   /// For calls on the run's own thread; from others it is valid only within ``call(_:)``.
@@ -17,7 +17,7 @@ struct RunChannel: RequestChannel, Sendable {
   /// - Returns: What `body` returns; `nil` if the run is over.
   func call<Result>(_ body: (RunHandle) throws -> Result) rethrows -> Result? { try gate.pass { try body(run) } }
 
-  /// Ends the run: when this returns, the handle is no longer used.
+  /// Ends the run. The handle is not used after this returns.
   func close() { gate.close() }
 
   private func request<Result>(_ body: () throws -> Result) throws -> Result {
@@ -38,14 +38,10 @@ struct RunChannel: RequestChannel, Sendable {
 
   func submit(_ order: Order, atOnce: Bool) throws { try request { try submitNow(order, atOnce) } }
 
-  /// A line in the run's log.
-  ///
-  /// - Returns: Whether the host took it; `nil` if the run is over.
+  /// - Returns: Whether the host accepted the line; `nil` if the run is over.
   func log(_ level: Logger.Level, _ text: String) -> Bool? {
     gate.pass { CStrings.printable(text).withCString { host.api.pointee.log(task, level.cValue, $0) } == taskhost_status(TASKHOST_OK) }
   }
-
-  // MARK: With the gate open
 
   private func list() throws -> [ListedRequest] {
     let table = try host.requests()

@@ -1,14 +1,14 @@
-/// What wakes a plugin; corresponds to the scene of a SwiftUI app.
+/// What wakes a plugin, like the scene of a SwiftUI app.
 public struct PluginScene: Sendable {
   private(set) var actions: [(identifier: String, action: @Sendable () async -> Void)] = []
 
-  /// A scene that nothing wakes yet.
+  /// Creates a scene that nothing wakes yet.
   public init() {}
 
   /// Calls `action` in each run of the task.
   ///
-  /// When the action returns, the run is completed as a success. When the run expires, the Swift task that executes the action is cancelled; if
-  /// the action returns after that, the request is retried. It begins on a serial queue of the identifier, where it may block.
+  /// When the action returns, the run is completed as a success. When the run expires, the action's Swift task is cancelled, and the
+  /// request is retried if the action returns after that. The action begins on a serial queue of the identifier, which it may block.
   public func backgroundTask(_ task: BackgroundTask<Void, Void>, action: @escaping @Sendable () async -> Void) -> PluginScene {
     var scene = self
     scene.actions.append((task.identifier, action))
@@ -16,7 +16,7 @@ public struct PluginScene: Sendable {
   }
 }
 
-/// What wakes a plugin's scene, as in SwiftUI: an app refresh. SwiftUI's background URL sessions do not exist here.
+/// What wakes a plugin's scene, as in SwiftUI: an app refresh. SwiftUI's background URL sessions are not available.
 public struct BackgroundTask<Request, Response>: Sendable {
   let identifier: String
 }

@@ -1,6 +1,6 @@
-/// Asks for a short run that brings the app's data up to date: 30 s, and one such request pending for each plugin.
+/// Asks for a short run, 30 s, that brings the app's data up to date. Each plugin may have one such request pending.
 open class BGAppRefreshTaskRequest: BGTaskRequest, @unchecked Sendable {  // reason: has nothing of its own
-  /// A request for the task that `identifier` was registered for.
+  /// Creates a request for the task registered as `identifier`.
   public init(identifier: String) {
     super.init(identifier: identifier)
   }

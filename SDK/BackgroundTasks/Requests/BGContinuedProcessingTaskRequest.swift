@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Asks for a run of work that a person has started, which lasts as long as it makes progress.
+/// Asks for a run of work that a person started, which lasts as long as it makes progress.
 ///
-/// ``BGTaskRequest/earliestBeginDate`` is ignored: it begins as soon as it can.
+/// ``BGTaskRequest/earliestBeginDate`` is ignored: the run begins as soon as possible.
 open class BGContinuedProcessingTaskRequest: BGTaskRequest, @unchecked Sendable {  // reason: what changes is behind a lock
   private struct Fields {
     var title: String
@@ -13,23 +13,23 @@ open class BGContinuedProcessingTaskRequest: BGTaskRequest, @unchecked Sendable 
 
   private let fields: Mutex<Fields>
 
-  /// A request for the task that `identifier`, or a wildcard that covers it, was registered for.
+  /// Creates a request for the task registered as `identifier` or as a wildcard that covers it.
   ///
   /// - Parameters:
-  ///   - title: What is being done, for people.
-  ///   - subtitle: More about it, for people.
+  /// \  - title: The title of the work, for people.
+  /// \  - subtitle: Details of the work, for people.
   public init(identifier: String, title: String, subtitle: String) {
     fields = Mutex(Fields(title: title, subtitle: subtitle))
     super.init(identifier: identifier)
   }
 
-  /// What is being done, for people.
+  /// The title of the work, for people.
   open var title: String {
     get { fields.withLock { $0.title } }
     set { fields.withLock { $0.title = newValue } }
   }
 
-  /// More about it, for people.
+  /// Details of the work, for people.
   open var subtitle: String {
     get { fields.withLock { $0.subtitle } }
     set { fields.withLock { $0.subtitle = newValue } }
@@ -41,7 +41,7 @@ open class BGContinuedProcessingTaskRequest: BGTaskRequest, @unchecked Sendable 
     set { fields.withLock { $0.strategy = newValue } }
   }
 
-  /// What the run needs beyond the ordinary. Anything that ``BGTaskScheduler/supportedResources`` lacks is refused at submission.
+  /// The special resources that the run needs. Submission refuses any that ``BGTaskScheduler/supportedResources`` lacks.
   open var requiredResources: Resources {
     get { fields.withLock { $0.resources } }
     set { fields.withLock { $0.resources = newValue } }
@@ -65,24 +65,24 @@ extension BGContinuedProcessingTaskRequest {
   public enum SubmissionStrategy: Int, Sendable {
     /// Refuse the submission with ``BGTaskScheduler/Error/Code/immediateRunIneligible``.
     case fail = 0
-    /// Wait for its turn.
+    /// Wait until the run can begin.
     case queue = 1
   }
 
-  /// What a run needs beyond the ordinary.
+  /// Special resources of a run.
   public struct Resources: OptionSet, Sendable, Hashable {
     /// The bits.
     public let rawValue: Int
 
-    /// Resources with these bits.
+    /// Creates a set of resources from its bits.
     public init(rawValue: Int) {
       self.rawValue = rawValue
     }
 
-    /// Nothing beyond the ordinary.
+    /// No special resources.
     public static let `default`: Resources = []
 
-    /// A graphics processor. No host offers it: ``BGTaskScheduler/supportedResources`` is empty.
+    /// A graphics processor, which no host offers: ``BGTaskScheduler/supportedResources`` is empty.
     public static let gpu = Resources(rawValue: 1)
   }
 }

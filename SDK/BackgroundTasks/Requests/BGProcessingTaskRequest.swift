@@ -1,11 +1,11 @@
 import CTaskHost
 import Synchronization
 
-/// Asks for a run of minutes, under conditions; at most ten such requests pending for each plugin.
+/// Asks for a run of minutes, with optional conditions. Each plugin may have ten such requests pending.
 open class BGProcessingTaskRequest: BGTaskRequest, @unchecked Sendable {  // reason: what changes is behind a lock
   private let needs = Mutex<UInt32>(0)
 
-  /// A request for the task that `identifier` was registered for.
+  /// Creates a request for the task registered as `identifier`.
   public init(identifier: String) {
     super.init(identifier: identifier)
   }
@@ -28,7 +28,6 @@ open class BGProcessingTaskRequest: BGTaskRequest, @unchecked Sendable {  // rea
     return copy
   }
 
-  /// Takes over what can be set of `other`.
   func take(_ other: BGProcessingTaskRequest) {
     earliestBeginDate = other.earliestBeginDate
     requiresNetworkConnectivity = other.requiresNetworkConnectivity

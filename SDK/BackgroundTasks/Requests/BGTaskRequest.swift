@@ -1,12 +1,12 @@
 public import Foundation
 import Synchronization
 
-/// What to run, and when: the part that all kinds of requests share. Create one of its subclasses.
+/// What to run, and when; the base class of all requests. Create one of its subclasses.
 ///
-/// A request is copied when it is submitted: later changes have no effect. Usable from any thread.
-/// `@unchecked Sendable`: a lock guards what changes, in the subclasses too.
+/// Submitting copies the request: later changes have no effect. Usable from any thread. `@unchecked Sendable`: a lock guards what changes,
+/// in the subclasses too.
 open class BGTaskRequest: NSObject, NSCopying, @unchecked Sendable {
-  /// The task identifier, one that a launch handler was registered for: 1 to 128 of `A-Z a-z 0-9 . _ -`, the first a letter or digit.
+  /// The task identifier of a registered launch handler: 1 to 128 of `A-Z a-z 0-9 . _ -`, the first a letter or digit.
   public let identifier: String
 
   private let earliest: Mutex<Date?>
@@ -30,12 +30,11 @@ open class BGTaskRequest: NSObject, NSCopying, @unchecked Sendable {
 
   func duplicate() -> BGTaskRequest { BGTaskRequest(identifier: identifier, earliestBeginDate: earliestBeginDate) }
 
-  /// The kind of the request's class.
   var type: BackgroundTasksPlugin.Kind { .processing }
 
   /// `TASKHOST_REQUIRES_` bits.
   var conditions: UInt32 { 0 }
 
-  /// The payload, from which the run knows which task to create.
+  /// The payload, which tells the run which task to create.
   var record: RequestDetails { RequestDetails(type: type) }
 }

@@ -1,7 +1,6 @@
 import TaskHostSDK
 
 extension BackgroundTasksPlugin.Kind {
-  /// The host's kind with this budget.
   var hostKind: TaskKind {
     switch self {
     case .refresh: .refresh
@@ -10,7 +9,7 @@ extension BackgroundTasksPlugin.Kind {
     }
   }
 
-  /// How many identifiers may have such a request pending at once; `nil`: only the host's own limits apply. Apple's numbers.
+  /// The most identifiers with such a request pending; `nil`: only the host's own limits apply. Apple's numbers.
   ///
   /// Requests of all kinds with the same ``hostKind`` count together.
   var pendingLimit: Int? {

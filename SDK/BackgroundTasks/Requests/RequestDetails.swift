@@ -2,16 +2,16 @@ import TaskHostSDK
 
 /// The payload of a request, as JSON: `{"background_task":"refresh"}`. Time and conditions are fields of the request itself.
 ///
-/// Any other payload was not submitted through this module (an operator's `taskhost submit`, a schedule), and reads as `nil`.
+/// Any other payload comes from elsewhere (an operator's `taskhost submit`, a schedule) and reads as `nil`.
 struct RequestDetails: Codable, Equatable, Sendable {
   let type: BackgroundTasksPlugin.Kind
-  /// The submitted identifier, if the host knows only the wildcard's.
+  /// The submitted identifier, if the host knows only that of the wildcard.
   var identifier: String?
   var title: String?
   var subtitle: String?
   var strategy: Int?
   var protection: String?
-  /// `TASKHOST_REQUIRES_` bits that the author asked for and the host does not offer.
+  /// `TASKHOST_REQUIRES_` bits that the author asked for and the host lacks.
   var ignoredConditions: UInt32?
 
   private enum CodingKeys: String, CodingKey {
@@ -22,14 +22,12 @@ struct RequestDetails: Codable, Equatable, Sendable {
 }
 
 extension RequestDetails {
-  /// What `payload` says, if it comes from this module.
+  /// `nil` if `payload` does not come from this module.
   init?(payload: [UInt8]) {
     guard let record = try? JSON.decode(RequestDetails.self, from: payload) else { return nil }
     self = record
   }
 
-  /// The payload.
-  ///
   /// - Throws: `EncodingError`.
   func payload() throws -> [UInt8] { try JSON.encode(self) }
 }

@@ -5,16 +5,16 @@ struct LaunchHandler: Sendable {
   private let executor: QueueExecutor
   private let body: @Sendable (BGTask) async -> Void
 
-  /// A handler that is called on the actor that it is isolated to, otherwise on `queue`; `nil` means a serial queue of the identifier.
+  /// A handler called on the actor it is isolated to, otherwise on `queue`; `nil`: a serial queue of the identifier.
   init(_ queue: DispatchQueue?, _ identifier: String, _ handler: @escaping @isolated(any) (BGTask) -> Void) {
-    // As on iOS the closure need not be Sendable: it is called from one place at a time, the queue or actor its author has chosen.
+    // As on iOS, the closure need not be Sendable: it is called only on the queue or actor that its author chose.
     nonisolated(unsafe) let handler = handler
     let queue = handler.isolation === MainActor.shared ? .main : queue
     executor = QueueExecutor(queue ?? DispatchQueue(label: "org.taskhost.background-tasks.\(identifier)"))
     body = { task in await handler(task) }
   }
 
-  /// An action whose return completes the task and whose Swift task is cancelled when the run expires, on a serial queue of its own.
+  /// An action on its own serial queue. Its return completes the task; expiration cancels its Swift task.
   init(_ identifier: String, action: @escaping @Sendable () async -> Void) {
     let executor = QueueExecutor(DispatchQueue(label: "org.taskhost.background-tasks.\(identifier)"))
     self.executor = executor
@@ -28,7 +28,7 @@ struct LaunchHandler: Sendable {
     }
   }
 
-  /// Whether it needs the main queue, which only a worker process is sure to serve.
+  /// Whether it needs the main queue, which only a worker process is certain to serve.
   var needsMainQueue: Bool { MainQueue.isMain(executor.queue) }
 
   /// Calls the handler with `task` when its queue is free, unless `run` is over by then.
@@ -41,9 +41,9 @@ struct LaunchHandler: Sendable {
   }
 }
 
-/// Runs the jobs of Swift tasks on a dispatch queue, so that a launch handler is called on the queue its author named.
+/// Runs Swift tasks' jobs on a dispatch queue, so that a launch handler runs on the queue its author named.
 ///
-/// A queue serves as long as it is referenced, and a task that prefers this executor references it.
+/// A queue works as long as it is referenced; a task that prefers this executor references it.
 final class QueueExecutor: TaskExecutor {
   let queue: DispatchQueue
 

@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
 
-/// Tells whether code runs on the main queue. A worker serves it on its main thread; a host that loads the plugin may not, so the thread alone
-/// does not tell.
+/// Tells whether code runs on the main queue. The thread alone does not tell: a worker serves the queue on its main thread, but a host that
+/// loads the plugin may not.
 enum MainQueue {
   private static let key: DispatchSpecificKey<Bool> = {
     let key = DispatchSpecificKey<Bool>()

@@ -1,8 +1,7 @@
 import TaskHostSDK
 
-/// The state of a run: a value that changes with each event, and says what to do then.
+/// The state of a run: a value that each event changes, and that tells what to do next.
 struct RunState {
-  /// Where the launch handler is.
   enum Handler {
     case waiting
     case running
@@ -10,18 +9,18 @@ struct RunState {
   }
 
   private(set) var handler = Handler.waiting
-  /// Whether the task was completed, and how.
+  /// `nil` until the task is completed.
   private(set) var success: Bool?
-  /// Why the run must end; `nil` if it need not.
+  /// Why the run must end; `nil` while it need not.
   private(set) var cause: ExpirationCause?
-  /// Whether expiration completed the task, because there was nobody to tell.
+  /// Whether expiration completed the task, because no handler was set.
   private(set) var wasCompletedByExpiry = false
   /// Calls of the author's expiration handler that have not returned.
   private(set) var calls = 0
   private(set) var expiration: ExpirationHandler?
-  /// Why it ended, for the operator.
+  /// Why the run ended, for the operator.
   private(set) var message: String?
-  /// Whether a request for the run's identifier was submitted since it began.
+  /// Whether a request for the run's identifier has been submitted since the run began.
   var hasSuccessor = false
 
   var hasExpired: Bool { cause != nil }
@@ -29,9 +28,7 @@ struct RunState {
   /// Whether nothing of the run is in progress.
   var isOver: Bool { success != nil && handler != .running && calls == 0 }
 
-  /// The launch handler is about to be called.
-  ///
-  /// - Returns: False if it must not be called, because the run has ended.
+  /// - Returns: False if the launch handler must not be called, because the run has ended.
   mutating func begin() -> Bool {
     guard handler == .waiting else { return false }
     handler = .running
@@ -40,9 +37,7 @@ struct RunState {
 
   mutating func returned() { handler = .returned }
 
-  /// The author has completed the task.
-  ///
-  /// - Returns: False if it was completed before; the first completion counts.
+  /// - Returns: False if the task was completed before; the first completion counts.
   mutating func complete(success: Bool) -> Bool {
     guard self.success == nil else { return false }
     self.success = success
@@ -51,10 +46,10 @@ struct RunState {
     return true
   }
 
-  /// The author has released the task without completing it: nobody can complete it any more.
+  /// Fails the task that its author released without completing it.
   ///
-  /// - Returns: Whether that completes the task as a failure, false if it was completed before; and the handler that will not be called,
-  ///   which the caller releases when it holds no lock.
+  /// - Returns: Whether that completes the task, false if it was completed before; and the handler that will not be called, which the
+  ///   caller must release without holding a lock.
   mutating func abandon() -> (completes: Bool, unused: ExpirationHandler?) {
     guard success == nil else { return (false, nil) }
     success = false
@@ -63,10 +58,8 @@ struct RunState {
     return (true, expiration)
   }
 
-  /// The run must end, because of `cause`.
-  ///
-  /// - Parameter notBegun: The sentence for a run whose launch handler has not even begun.
-  /// - Returns: The handler to call; call ``callReturned()`` when it has returned.
+  /// - Parameter notBegun: The sentence for a run whose launch handler has not begun.
+  /// - Returns: The handler to call, followed by ``callReturned()``.
   mutating func expire(_ cause: ExpirationCause, notBegun: String) -> ExpirationHandler? {
     guard !hasExpired, success == nil else { return nil }
     self.cause = cause
@@ -85,8 +78,6 @@ struct RunState {
 
   mutating func callReturned() { calls -= 1 }
 
-  /// The author sets or clears the expiration handler.
-  ///
   /// - Returns: The handler to call at once, because the run has already expired.
   mutating func set(_ handler: ExpirationHandler?) -> ExpirationHandler? {
     if hasExpired, success == nil || wasCompletedByExpiry { return handler }
@@ -96,12 +87,11 @@ struct RunState {
 }
 
 enum ExpirationCause: Equatable, Sendable {
-  /// The host says so.
+  /// The host expired it.
   case host(StopReason)
-  /// The 30 s of an app refresh are over; this module counts them if the identifier has a longer kind.
+  /// The 30 s of an app refresh are over; this module measures them if the identifier has a longer kind.
   case refresh(Duration)
 
-  /// A sentence for people.
   var sentence: String {
     switch self {
     case .refresh(let budget): "Its \(budget) as an app refresh task are over."
@@ -116,7 +106,7 @@ enum ExpirationCause: Equatable, Sendable {
     }
   }
 
-  /// Whether the run itself took too long; otherwise something around it changed.
+  /// Whether the run itself took too long; false if something around it changed.
   var isOvertime: Bool {
     switch self {
     case .refresh, .host(.budget), .host(.stalled): true

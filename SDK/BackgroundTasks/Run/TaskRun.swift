@@ -6,14 +6,13 @@ import TaskHostSDK
 
 /// One run, from the host's call to the value it returns. Usable from any thread; after its end calls do nothing.
 final class TaskRun: Sendable {
-  /// The task identifier as it was submitted.
   let identifier: String
   let hostIdentifier: String
   let type: BackgroundTasksPlugin.Kind
   let channel: RunChannel
   private let core: SchedulerCore
   private let state = Mutex(RunState())
-  /// Signalled at each change that the run's thread may wait for.
+  /// Signalled at each change that concerns the run's thread.
   private let changed = DispatchSemaphore(value: 0)
 
   init(_ core: SchedulerCore, _ channel: RunChannel, identifier: String, hostIdentifier: String, type: BackgroundTasksPlugin.Kind) {
@@ -28,9 +27,9 @@ final class TaskRun: Sendable {
   ///
   /// - Parameters:
   ///   - handler: The launch handler.
-  ///   - record: What the request's payload says.
-  ///   - budget: A budget shorter than the host's, which this module enforces; `nil`: only the host's.
-  /// - Returns: What the C handler returns.
+  /// \  - record: The contents of the request's payload.
+  /// \  - budget: A budget shorter than the host's, which this module enforces; `nil`: the host's alone.
+  /// - Returns: The result of the C handler.
   func serve(_ handler: LaunchHandler, _ record: RequestDetails?, budget: Duration?) -> taskhost_result {
     let notBegun =
       handler.needsMainQueue
@@ -46,12 +45,12 @@ final class TaskRun: Sendable {
     if case .host = end.cause { core.runs.keepForSubmissions(channel) }
     channel.close()
     if end.success == true { return taskhost_result(TASKHOST_SUCCESS) }
-    // A person started it and sees that it ended: if it took too long, it must not start again unnoticed.
+    // A person started the run and sees it end: after taking too long, it must not start again unnoticed.
     return taskhost_result(type == .continued && end.cause?.isOvertime == true ? TASKHOST_FAILURE : TASKHOST_RETRY)
   }
 
-  /// Code for iOS may submit its next request just after it has completed the task. Requests reach the host through the run, so it stays for
-  /// a moment. After an expiration by the host, the way stays open: see ``LiveRuns/keepForSubmissions(_:)``.
+  /// Waits a moment, because code for iOS may submit its next request just after completing the task, and requests reach the host through
+  /// the run. After an expiration by the host, the channel stays open: see ``LiveRuns/keepForSubmissions(_:)``.
   private func waitForSuccessor() {
     guard type != .continued else { return }
     let begin = DispatchTime.now()
@@ -65,7 +64,7 @@ final class TaskRun: Sendable {
       }
       guard !hasSuccessor, patience > .zero, changed.wait(timeout: begin + patience.dispatchInterval) == .success else { break }
     }
-    core.submitting.withLock {}  // one that is under way is finished
+    core.submitting.withLock {}  // waits for a submission in progress
   }
 
   private func task(_ record: RequestDetails?) -> BGTask {
@@ -76,8 +75,6 @@ final class TaskRun: Sendable {
     case .continued: BGContinuedProcessingTask(self, title: record?.title ?? "", subtitle: record?.subtitle ?? "")
     }
   }
-
-  // MARK: What happens to it
 
   /// Records that the launch handler is about to be called; false if it must not be.
   func begin() -> Bool { state.withLock { $0.begin() } }
@@ -110,11 +107,11 @@ final class TaskRun: Sendable {
 
   func noteSuccessor() { change { $0.hasSuccessor = true } }
 
-  /// Ends the run, unless it is completed: the author's task object is gone, so nobody can complete it.
+  /// Ends the run as a failure unless it is completed: the author's task object is gone, so nobody can complete it.
   func released() {
     let (completes, _) = change { $0.abandon() }
     guard completes else { return }
-    log(.warning, "\(identifier): its task was released and nobody has called setTaskCompleted: it counts as completed with success: false")
+    log(.warning, "\(identifier): its task was released without a call of setTaskCompleted; it counts as completed with success: false")
   }
 
   @discardableResult
@@ -123,8 +120,6 @@ final class TaskRun: Sendable {
     changed.signal()
     return result
   }
-
-  // MARK: What it tells the host
 
   /// Reports progress.
   ///

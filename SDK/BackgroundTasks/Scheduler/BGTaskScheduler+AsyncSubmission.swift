@@ -1,7 +1,7 @@
 import Dispatch
 
 extension BGTaskScheduler {
-  /// As ``submit(_:)``; calls the completion handler on a background queue, with `nil` if the request was accepted.
+  /// Submits like ``submit(_:)``, and calls the completion handler on a background queue, with `nil` if the request was accepted.
   public func submitTaskRequest(_ taskRequest: BGTaskRequest, completionHandler: @escaping @Sendable ((any Swift.Error)?) -> Void) {
     let request = taskRequest.duplicate()
     core.callBack { [core] in
@@ -14,7 +14,7 @@ extension BGTaskScheduler {
     }
   }
 
-  /// As ``submit(_:)``, without blocking the caller's thread.
+  /// Submits like ``submit(_:)``, without blocking the caller's thread.
   ///
   /// - Throws: ``BGTaskScheduler/Error``.
   public func submitTaskRequest(_ taskRequest: BGTaskRequest) async throws {

@@ -2,20 +2,20 @@ public import Foundation
 import TaskHostSDK
 
 extension BGTaskScheduler {
-  /// The domain of ``Error`` as an `NSError` has it.
+  /// The domain of ``Error`` as an `NSError`.
   public class var errorDomain: String { Error.errorDomain }
 
-  /// Why a request was not accepted.
+  /// Why a request was refused.
   public struct Error: CustomNSError, LocalizedError, Hashable, Sendable, CustomStringConvertible {
     /// What went wrong.
     ///
-    /// As on iOS a `switch` over it has an `@unknown default`.
+    /// As on iOS, a `switch` over it needs an `@unknown default`.
     @nonexhaustive(warn)
     public enum Code: Int, Hashable, Sendable {
-      /// The host cannot be reached, because no run of the plugin is live and its launch is over, or because it does not run under taskhost;
-      /// or the host cannot store anything now.
+      /// The host cannot be reached: no run of the plugin is live and its launch is over, or the code does not run under taskhost. Or the
+      /// host cannot store anything now.
       case unavailable = 1
-      /// The limit of pending requests of this kind is reached: one refresh, ten processing. Or a quota of the host is used up.
+      /// The limit of pending requests of this kind is reached (one refresh, ten processing), or a quota of the host is used up.
       case tooManyPendingTaskRequests = 2
       /// The identifier has no launch handler, the host does not permit it, or the request needs a resource that the host does not have.
       case notPermitted = 3
@@ -26,12 +26,12 @@ extension BGTaskScheduler {
     /// What went wrong.
     public let code: Code
 
-    /// What was seen, a sentence.
+    /// What happened, as a sentence.
     public let reason: String
 
-    /// An error with a code.
+    /// Creates an error with a code.
     ///
-    /// - Parameter userInfo: Of it the string under `NSLocalizedDescriptionKey` is kept, as ``reason``.
+    /// - Parameter userInfo: The string under `NSLocalizedDescriptionKey` becomes the ``reason``; the rest is ignored.
     public init(_ code: Code, userInfo: [String: Any] = [:]) {
       self.init(code, userInfo[NSLocalizedDescriptionKey] as? String ?? Self.summary(code))
     }
@@ -50,13 +50,13 @@ extension BGTaskScheduler {
     /// The sentence under `NSLocalizedDescriptionKey`.
     public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
 
-    /// As ``errorUserInfo``.
+    /// The same as ``errorUserInfo``.
     public var userInfo: [String: Any] { errorUserInfo }
 
-    /// The code's meaning and what was seen.
+    /// The code's meaning and the reason.
     public var errorDescription: String? { description }
 
-    /// The code's meaning and what was seen.
+    /// The code's meaning and the reason.
     public var description: String {
       let summary = Self.summary(code)
       return reason == summary ? summary : "\(summary): \(reason)"
@@ -90,7 +90,7 @@ extension BGTaskScheduler.Error.Code {
 }
 
 extension BGTaskScheduler.Error {
-  /// What an author is told when a call to the host failed.
+  /// Translates an error of a call to the host.
   init(_ error: any Swift.Error) {
     switch error {
     case let error as BGTaskScheduler.Error: self = error

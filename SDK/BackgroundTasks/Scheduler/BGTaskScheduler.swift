@@ -1,7 +1,7 @@
 public import Dispatch
 public import Foundation
 
-/// Registers launch handlers while the plugin launches, and submits requests from then on as long as a run of the plugin is live.
+/// Registers launch handlers while the plugin launches. Submits requests during the launch and whenever a run of the plugin is live.
 ///
 /// Usable from any thread. `@unchecked Sendable`: it has no mutable state; `core` locks its own.
 open class BGTaskScheduler: NSObject, @unchecked Sendable {
@@ -17,21 +17,22 @@ open class BGTaskScheduler: NSObject, @unchecked Sendable {
   /// The scheduler of this plugin.
   open class var shared: BGTaskScheduler { one }
 
-  /// What a ``BGContinuedProcessingTaskRequest`` may ask for: nothing beyond the ordinary.
+  /// The resources that a ``BGContinuedProcessingTaskRequest`` may ask for: none.
   open class var supportedResources: BGContinuedProcessingTaskRequest.Resources { [] }
 
-  /// Registers the handler that is called with each run of a task identifier.
+  /// Registers the handler for all runs of a task identifier.
   ///
-  /// Possible while the plugin launches; for an identifier that a wildcard (`NAME.*`, registered or named while launching) covers, at any
-  /// time. A handler that is isolated to an actor, as a closure written in a `@MainActor` class is, is called there and not on `queue`.
+  /// Register while the plugin launches. Identifiers covered by a wildcard (`NAME.*`) that was registered or named during the launch can be
+  /// registered at any time. A handler isolated to an actor, such as a closure written in a `@MainActor` class, runs there and not on
+  /// `queue`.
   ///
   /// - Parameters:
-  ///   - identifier: The task identifier; with `.*` at its end, all that begin with it.
-  ///   - queue: Where `launchHandler` is called; `nil`: on a serial queue of the identifier's own.
-  ///   - file: Not used; makes this and the function without it two functions.
-  ///   - launchHandler: Begins the work; when it is done, call ``BGTask/setTaskCompleted(success:)``.
-  /// - Returns: False, with an error line in the log, for a second handler of an identifier, one the host does not permit, and when the
-  ///   launch is over.
+  /// \  - identifier: The task identifier; `NAME.*` covers all that begin with `NAME.`.
+  /// \  - queue: The queue for `launchHandler`; `nil`: a serial queue of the identifier.
+  /// \  - file: Unused; distinguishes this function from the one without it.
+  /// \  - launchHandler: Begins the work, and calls ``BGTask/setTaskCompleted(success:)`` when it is done.
+  /// - Returns: False, with an error line in the log, for a second handler of an identifier, for an identifier that the host does not
+  ///   permit, and after the launch.
   @discardableResult
   open func register(
     forTaskWithIdentifier identifier: String, using queue: DispatchQueue?, _ file: StaticString = #fileID,
@@ -40,7 +41,7 @@ open class BGTaskScheduler: NSObject, @unchecked Sendable {
     core.register(identifier, LaunchHandler(queue, identifier, launchHandler))
   }
 
-  /// As the function above, with Apple's exact signature, for protocols. The handler is called on `queue`.
+  /// Registers a handler as the function above does, with Apple's exact signature, for protocols. The handler is called on `queue`.
   @discardableResult
   @_disfavoredOverload
   open func register(
@@ -49,19 +50,19 @@ open class BGTaskScheduler: NSObject, @unchecked Sendable {
     core.register(identifier, LaunchHandler(queue, identifier, launchHandler))
   }
 
-  /// Submits a request, which replaces a pending one of the same identifier; a run in progress continues.
+  /// Submits a request, which replaces a pending one of the same identifier. A run in progress continues.
   ///
   /// - Throws: ``BGTaskScheduler/Error``.
   open func submit(_ taskRequest: BGTaskRequest) throws {
     try core.submit(taskRequest)
   }
 
-  /// Cancels the pending request of an identifier; a run in progress continues. If the host cannot be reached, the log says so.
+  /// Cancels the pending request of an identifier. A run in progress continues. Logs a warning if the host cannot be reached.
   open func cancel(taskRequestWithIdentifier identifier: String) {
     core.cancel(identifier)
   }
 
-  /// Cancels all pending requests of the plugin; runs in progress continue. If the host cannot be reached, the log says so.
+  /// Cancels all pending requests of the plugin. Runs in progress continue. Logs a warning if the host cannot be reached.
   open func cancelAllTaskRequests() {
     core.cancelAll()
   }

@@ -1,5 +1,5 @@
 struct Registry: Sendable {
-  /// What the author said about identifiers and wildcards.
+  /// The author's kinds of identifiers and wildcards.
   let hints: [String: BackgroundTasksPlugin.Kind]
   private(set) var targets: [String: Target] = [:]
   private var handlers: [String: LaunchHandler] = [:]
@@ -16,13 +16,12 @@ struct Registry: Sendable {
     handlers[identifier] ?? wildcard(for: identifier).flatMap { handlers[$0.hostIdentifier + ".*"] }
   }
 
-  /// What the host knows an identifier as.
   func target(for identifier: String) -> Target? {
     if let target = targets[identifier], !target.isWildcard { return target }
     return wildcard(for: identifier)
   }
 
-  /// The target that has to be registered with the host before a handler for `pattern` can be, the wildcard's where one is hinted at.
+  /// The target to register with the host before a handler for `pattern`; that of the wildcard if one is hinted at.
   func missingTarget(for pattern: String) -> Target {
     let candidates = hints.map { Target($0.key, hint: $0.value) }.filter { $0.covers(pattern) }
     if hints[pattern] == nil, !pattern.hasSuffix(".*"), let wildcard = candidates.max(by: Self.isLessSpecific) { return wildcard }

@@ -5,7 +5,7 @@ import Synchronization
 import TaskHostSDK
 
 extension SchedulerCore {
-  /// Submits a request in place of one that is pending for its identifier.
+  /// Submits a request in place of a pending one of its identifier.
   ///
   /// - Throws: ``BGTaskScheduler/Error``.
   func submit(_ request: BGTaskRequest) throws {
@@ -24,12 +24,12 @@ extension SchedulerCore {
           try submit(order, atOnce: atOnce, channel)
         }
       }
-      // With a hint there is nothing to remember; a wildcard, which always has one, can cover any number of identifiers.
+      // A hint leaves nothing to remember; a wildcard, which always has one, can cover any number of identifiers.
       if target.hint == nil { state.withLock { $0.lastTypes[order.identifier] = order.record.type } }
       for run in runs.all where run.identifier == order.identifier { run.noteSuccessor() }
     } catch {
       let error = BGTaskScheduler.Error(error)
-      // Apps tend to ignore this error, and then never run again.
+      // Apps tend to ignore this error and then never run again.
       if error.code == .unavailable, state.withLock({ $0.saidUnavailable.insert(request.identifier).inserted }) {
         log(.warning, "the next request of \(request.identifier) was not submitted: \(error)")
       }
@@ -39,7 +39,7 @@ extension SchedulerCore {
 
   func cancel(_ identifier: String) {
     guard let target = state.withLock({ $0.registry.target(for: identifier) }) else {
-      return log(.warning, "\(identifier) is not cancelled: no launch handler is registered for it")
+      return log(.warning, "\(identifier) was not cancelled: no launch handler is registered for it")
     }
     do {
       try submitting.withLock {
@@ -48,7 +48,7 @@ extension SchedulerCore {
         }
       }
     } catch {
-      log(.warning, "\(identifier) is not cancelled: \(BGTaskScheduler.Error(error))")
+      log(.warning, "\(identifier) was not cancelled: \(BGTaskScheduler.Error(error))")
     }
   }
 
@@ -56,19 +56,19 @@ extension SchedulerCore {
     do {
       try submitting.withLock { try withChannel { try $0.cancelAll() } }
     } catch {
-      log(.warning, "the pending requests are not cancelled: \(BGTaskScheduler.Error(error))")
+      log(.warning, "the pending requests were not cancelled: \(BGTaskScheduler.Error(error))")
     }
   }
 
-  /// The pending requests, one for each identifier: a run that is tried again may wait beside the request that its handler submitted.
+  /// The pending requests, one for each identifier: a retried run may wait beside the request that its handler submitted.
   func pendingRequests() -> [BGTaskRequest] {
     let pending: [ListedRequest]
     do {
       pending = try withChannel { try $0.pending() }
     } catch is BGTaskScheduler.Error {
-      return []  // there is no host to ask: if the app then submits, it gets the error
+      return []  // no host to ask; a submission gets the error
     } catch {
-      log(.warning, "the pending requests are not known: \(BGTaskScheduler.Error(error))")
+      log(.warning, "the pending requests could not be listed: \(BGTaskScheduler.Error(error))")
       return []
     }
     let state = state.withLock { $0 }
@@ -81,7 +81,7 @@ extension SchedulerCore {
     }
   }
 
-  /// Calls `body`, and thereby the app, on a background queue. A launch lasts until `body` has returned.
+  /// Calls `body`, which calls the app, on a background queue. A launch lasts until `body` returns.
   func callBack(_ body: @escaping @Sendable () -> Void) {
     let isLaunching = state.withLock { $0.launch != nil }
     if isLaunching { launchCallbacks.enter() }
@@ -90,8 +90,6 @@ extension SchedulerCore {
       if isLaunching { self.launchCallbacks.leave() }
     }
   }
-
-  // MARK: Submission, step by step
 
   private func order(_ request: BGTaskRequest) throws -> (Order, Target) {
     let identifier = request.identifier
@@ -103,7 +101,7 @@ extension SchedulerCore {
     if let continued = request as? BGContinuedProcessingTaskRequest,
       !BGTaskScheduler.supportedResources.isSuperset(of: continued.requiredResources)
     {
-      throw BGTaskScheduler.Error(.notPermitted, "\(identifier) requires resources that there are not: see supportedResources")
+      throw BGTaskScheduler.Error(.notPermitted, "\(identifier) requires resources that no host offers: see supportedResources")
     }
     var record = request.record
     if target.isWildcard { record.identifier = identifier }
@@ -113,14 +111,14 @@ extension SchedulerCore {
     return (order, target)
   }
 
-  /// Submits a request; if the host does not offer its conditions or pace, submits it without them: running early is better than never.
+  /// Submits a request; without its conditions or pace if the host does not offer them, because running early beats never running.
   private func submit(_ order: Order, atOnce: Bool, _ channel: any RequestChannel) throws {
     do { try channel.submit(order, atOnce: atOnce) } catch let error as TaskHostError
       where error.code == .invalid && order.earliestBegin == Order.paced
     {
       try submit(order.withoutPace, atOnce: atOnce, channel)
     } catch let error as TaskHostError where error.code == .unsupported && order.conditions != 0 {
-      // Logged first: if an app submits just after completing its task, the run may end with the submission.
+      // Logged first: the submission may end the run of an app that submits just after completing its task.
       if state.withLock({ $0.saidIgnored.insert("\(order.identifier) \(order.conditions)").inserted }) {
         log(
           .warning,
@@ -156,7 +154,7 @@ extension SchedulerCore {
       .immediateRunIneligible, "\(live) of at most \(target.maxConcurrentRuns) runs are live and \(waiting) requests wait")
   }
 
-  /// Calls `body` with a channel to the host: the launch, else a live run; if that ends meanwhile, the next one.
+  /// Calls `body` with a channel to the host: the launch, else a live run; the next run if that one ends meanwhile.
   private func withChannel<Result>(_ body: (any RequestChannel) throws -> Result) throws -> Result {
     if let launch = state.withLock({ $0.launch }) {
       do { return try body(launch) } catch let error as TaskHostError where error.isOver {}

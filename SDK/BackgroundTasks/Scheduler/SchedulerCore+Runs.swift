@@ -5,7 +5,7 @@ import TaskHostSDK
 extension SchedulerCore {
   /// Serves one run, on the thread that the host calls on.
   ///
-  /// - Returns: What the C handler returns.
+  /// - Returns: The result of the C handler.
   func serve(_ task: taskhost_task, _ hostIdentifier: String) -> taskhost_result {
     guard let host = state.withLock({ $0.host }) else { return taskhost_result(TASKHOST_FAILURE) }
     let handle = RunHandle(table: host, task: task)
@@ -24,12 +24,12 @@ extension SchedulerCore {
     return runs.including(run) { run.serve(handler, record, budget: budget) }
   }
 
-  /// The handler of a wildcard, for a run that an operator has started under the host's identifier.
+  /// The wildcard's handler, for a run that an operator started under the host's identifier.
   private func wildcardHandler(_ hostIdentifier: String) -> LaunchHandler? {
     state.withLock { $0.registry.handler(for: hostIdentifier + ".*") }
   }
 
-  /// The kind of the run: what its request says, else the author's hint, the last submission, the last run, or processing.
+  /// The kind of the run: from its request, else the author's hint, the last submission, the last run, or processing.
   private func type(of identifier: String, _ record: RequestDetails?, _ target: Target, _ run: RunHandle) -> BackgroundTasksPlugin.Kind {
     if let hint = target.hint { return record?.type ?? hint }
     guard let record else { return state.withLock { $0.lastTypes[identifier] } ?? run.rememberedType ?? .processing }
@@ -39,13 +39,13 @@ extension SchedulerCore {
 }
 
 extension RunHandle {
-  /// What the identifier's last run was, from its durable state, so that it outlasts the process.
+  /// The kind of the identifier's last run, from its durable state, which outlives the process.
   var rememberedType: BackgroundTasksPlugin.Kind? {
     guard let text = try? StateStore(run: self).get(Self.stateKey) else { return nil }
     return BackgroundTasksPlugin.Kind(rawValue: String(decoding: text, as: UTF8.self))
   }
 
-  /// Stores what the identifier's run is, if something else is stored. A run does not fail because its state cannot be written.
+  /// Stores the kind of the identifier's runs if it changed. A run does not fail because its state cannot be written.
   func remember(_ type: BackgroundTasksPlugin.Kind) {
     guard rememberedType != type else { return }
     try? StateStore(run: self).set(Self.stateKey, Array(type.rawValue.utf8))

@@ -11,13 +11,13 @@ final class SchedulerCore: Sendable {
     var launch: LaunchChannel?
     var registry = Registry()
     var entries: [String: PluginEntry] = [:]
-    /// The kind that was last submitted in this process, by identifier.
+    /// The last kind submitted in this process, by identifier.
     var lastTypes: [String: BackgroundTasksPlugin.Kind] = [:]
-    /// The kind of an identifier's last run in the durable state, as far as this process knows.
+    /// The kind of an identifier's last run in the durable state, if this process knows it.
     var rememberedTypes: [String: BackgroundTasksPlugin.Kind] = [:]
-    /// Requests without their conditions that the log has mentioned: identifier and bits.
+    /// Requests submitted without their conditions that the log has mentioned: identifier and bits.
     var saidIgnored: Set<String> = []
-    /// Identifiers whose requests could not reach the host, which the log has mentioned.
+    /// Identifiers that the log has mentioned because their requests could not reach the host.
     var saidUnavailable: Set<String> = []
     var dataDirectory: String?
   }
@@ -25,23 +25,21 @@ final class SchedulerCore: Sendable {
   let timing: Timing
   let runs = LiveRuns()
   let state = Mutex(State())
-  /// Registrations are serial, so that a second one of an identifier never reaches the host.
+  /// Makes registrations serial, so that a second one of an identifier never reaches the host.
   let registering = NSLock()
-  /// Looking up what is pending, cancelling it and submitting is one step.
+  /// Makes lookup, cancellation and submission one step.
   let submitting = NSLock()
-  /// Completion handlers that the app asked for during launch. They may submit, so the launch lasts until they have returned.
+  /// The app's completion handlers during launch. They may submit, so the launch lasts until they return.
   let launchCallbacks = DispatchGroup()
 
   init(timing: Timing = Timing()) {
     self.timing = timing
   }
 
-  // MARK: Launch
-
-  /// Launches: calls `body`, during which handlers are registered and requests submitted.
+  /// Launches: calls `body`, which registers handlers and may submit requests.
   ///
   /// - Parameter hints: The kinds of identifiers and wildcards.
-  /// - Returns: What `taskhost_plugin_launch` returns.
+  /// - Returns: The result of `taskhost_plugin_launch`.
   func launch(
     _ api: UnsafePointer<taskhost_api>?, _ launch: taskhost_launch, hints: [String: BackgroundTasksPlugin.Kind], _ body: () -> Void
   ) -> taskhost_status {
@@ -57,7 +55,7 @@ final class SchedulerCore: Sendable {
     addHintedWildcards()
     let registry = state.withLock { $0.registry }
     for hint in hints.keys.sorted() where !hint.hasSuffix(".*") && !registry.hasHandler(hint) {
-      log(.warning, "the kind of \(hint) is given and no launch handler was registered for it")
+      log(.warning, "a kind is given for \(hint), but no launch handler was registered for it")
     }
     _ = launchCallbacks.wait(timeout: .now() + timing.launchLimit.dispatchInterval)
     channel.waitForQuiet(timing.launchQuiet, limit: timing.launchLimit)
@@ -99,7 +97,7 @@ final class SchedulerCore: Sendable {
     try register(target, launch)
   }
 
-  /// Registers the wildcards that the author named without a handler: handlers come later, one for each identifier.
+  /// Registers the wildcards that the author named without a handler: their identifiers get handlers later.
   private func addHintedWildcards() {
     registering.withLock {
       let (registry, launch) = state.withLock { ($0.registry, $0.launch) }
@@ -107,7 +105,7 @@ final class SchedulerCore: Sendable {
       for (pattern, hint) in registry.hints.sorted(by: { $0.key < $1.key }) {
         let target = Target(pattern, hint: hint)
         guard target.isWildcard, registry.targets[target.hostIdentifier] == nil else { continue }
-        do throws(TaskHostError) { try register(target, launch) } catch { log(.error, "\(pattern) is not registered: \(error.message)") }
+        do throws(TaskHostError) { try register(target, launch) } catch { log(.error, "\(pattern) was not registered: \(error.message)") }
       }
     }
   }
@@ -129,9 +127,7 @@ final class SchedulerCore: Sendable {
     }
   }
 
-  // MARK: Log
-
-  /// Writes a line to the host's log through the launch or a live run; without either, to standard error.
+  /// Writes a line to the host's log through the launch or a live run, else to standard error.
   func log(_ level: Logger.Level, _ text: String) {
     if let launch = state.withLock({ $0.launch }), launch.log(level, text) { return }
     for run in runs.all where run.channel.log(level, text) == true { return }
@@ -139,16 +135,16 @@ final class SchedulerCore: Sendable {
   }
 }
 
-/// The times that this module measures itself, on the monotonic clock.
+/// The times that this module measures, on the monotonic clock.
 struct Timing: Sendable {
   /// The time for a refresh whose identifier is registered with a longer kind: Apple's 30 s.
   var refresh = Duration.seconds(30)
-  /// Its grace, during which its author can also submit: the grace of a refresh task.
+  /// The grace of such a refresh, during which its author can still submit: that of a refresh task.
   var refreshGrace = Duration.seconds(5)
-  /// How long a completed run waits for a request that its author submits just after completing it.
+  /// How long a completed run waits for a request that its author submits right afterwards.
   var successor = Duration.milliseconds(100)
-  /// How long a launch waits for a request from another queue or a Swift task, and after each for the next.
+  /// How long a launch waits for a request from another queue or Swift task, and after each for the next.
   var launchQuiet = Duration.milliseconds(50)
-  /// The maximum time that a launch waits for completion handlers in progress, and then for further requests.
+  /// The longest that a launch waits for completion handlers, and then for further requests.
   var launchLimit = Duration.seconds(1)
 }

@@ -1,27 +1,25 @@
 import TaskHostSDK
 
 struct Target: Sendable {
-  /// The identifier that the host knows: `NAME` for a wildcard `NAME.*`.
+  /// The identifier in the host: `NAME` for a wildcard `NAME.*`.
   let hostIdentifier: String
-  /// The kind of a run whose request does not say: the author's hint; continued for a wildcard.
+  /// The kind of a run whose request does not state it: the author's hint; continued for a wildcard.
   let hint: BackgroundTasksPlugin.Kind?
   let isWildcard: Bool
 
-  /// The target of an identifier or a wildcard, with the author's hint.
   init(_ pattern: String, hint: BackgroundTasksPlugin.Kind?) {
     isWildcard = pattern.hasSuffix(".*")
     hostIdentifier = isWildcard ? String(pattern.dropLast(2)) : pattern
     self.hint = hint ?? (isWildcard ? .continued : nil)
   }
 
-  /// The kind that it is registered with. Without a hint it is processing, whose budget is enough for any submission; this module limits a
-  /// refresh to its 30 s.
+  /// The kind to register. Without a hint it is processing, whose budget is enough for any submission; this module limits a refresh to 30
+  /// s.
   var kind: TaskKind { (hint ?? .processing).hostKind }
 
-  /// The maximum number of concurrent runs: tasks that share a wildcard are different tasks.
+  /// The most runs at once; tasks that share a wildcard are different tasks.
   var maxConcurrentRuns: UInt32 { isWildcard ? 8 : 1 }
 
-  /// Whether it is a wildcard for `identifier`.
   func covers(_ identifier: String) -> Bool {
     isWildcard && identifier.hasPrefix(hostIdentifier + ".") && identifier.utf8.count > hostIdentifier.utf8.count + 1
   }

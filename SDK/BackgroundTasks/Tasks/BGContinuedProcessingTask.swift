@@ -1,7 +1,7 @@
 public import Foundation
 import Synchronization
 
-/// A run of work that a person has started. It has no fixed time: it expires when ``progress`` has not risen for 60 s.
+/// A run of work that a person started. It has no fixed budget: it expires when ``progress`` has not risen for 60 s.
 open class BGContinuedProcessingTask: BGTask, ProgressReporting, @unchecked Sendable {  // reason: what changes is behind a lock
   private let titles: Mutex<(title: String, subtitle: String)>
   private let forwarded: ForwardedProgress
@@ -14,16 +14,16 @@ open class BGContinuedProcessingTask: BGTask, ProgressReporting, @unchecked Send
 
   deinit { forwarded.stop() }
 
-  /// What is being done, for people.
+  /// The title of the work, for people.
   open var title: String { titles.withLock { $0.title } }
 
-  /// More about it, for people.
+  /// Details of the work, for people.
   open var subtitle: String { titles.withLock { $0.subtitle } }
 
   /// The progress of the work. Changes here reach the host at once; changes by children within 10 s.
   open var progress: Progress { forwarded }
 
-  /// Changes what people see: a line in the run's log, and its message.
+  /// Changes the titles that people see, in the run's message and in a line of its log.
   open func updateTitle(_ title: String, subtitle: String) {
     titles.withLock { $0 = (title, subtitle) }
     run.show(title: title, subtitle: subtitle)

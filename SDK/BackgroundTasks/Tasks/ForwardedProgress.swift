@@ -4,16 +4,15 @@ import Synchronization
 
 /// The progress of a continued task, passed on to the host whenever it is set.
 ///
-/// Foundation on Linux has no key-value observing, and a child changes its parent without calling anything that could be overridden. So while
-/// there are children, and only then, a timer checks their sum every 10 s: six times in the period after which a run without progress
-/// expires.
-/// `@unchecked Sendable`: as Foundation's own class; what this one adds is constant or behind a lock.
+/// Foundation on Linux has no key-value observing, and a child changes its parent without calling an overridable method. So while there are
+/// children, a timer checks their sum every 10 s, six times in the period after which a run without progress expires. `@unchecked
+/// Sendable`: like Foundation's class; the additions are constant or behind a lock.
 final class ForwardedProgress: Progress, @unchecked Sendable {
   private static let lookInterval = DispatchTimeInterval.seconds(10)
-  /// Parts that the whole is divided into once children contribute.
+  /// The units of the whole once children contribute.
   private static let parts = 10_000.0
 
-  // No reference to the task: that holds this object.
+  // Not the task, which holds this object.
   private weak let run: TaskRun?
   private let look = Mutex<(any DispatchSourceTimer)?>(nil)
 
@@ -49,7 +48,7 @@ final class ForwardedProgress: Progress, @unchecked Sendable {
     forward()
   }
 
-  /// The run is over, or nobody can add to the progress any more.
+  /// Called when the run is over or nobody can report progress any more.
   func stop() {
     look.withLock { timer in
       timer?.cancel()

@@ -69,7 +69,7 @@ extension TestHostOptions {
         own.resources = limits.resources
         policy.limits[try TaskIdentifier(identifier)] = own
       }
-    } catch { throw TestHostError.notPossible("invalid options of the test host:  \(error)") }
+    } catch { throw TestHostError.notPossible("invalid options of the test host: \(error)") }
     return policy
   }
 }
