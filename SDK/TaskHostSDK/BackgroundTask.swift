@@ -22,12 +22,12 @@
 /// A request may be run again after a crash, a lost worker, a retry or an expiration: ``run(_:)`` must be idempotent, with
 /// ``TaskContext/requestID`` as the key.
 public protocol BackgroundTask: Sendable {
-  /// What a request carries, decoded from its JSON before ``run(_:)``. Empty bytes are decoded as `{}`.
+  /// The data of a request, decoded from JSON before ``run(_:)``. Empty bytes are decoded as `{}`.
   ///
   /// A payload that does not decode ends the run as a failure whose message names the place.
   associatedtype Payload: Decodable & Sendable = NoPayload
 
-  /// What the operator's configuration gives the plugin, decoded from JSON at launch. Without settings, `{}` is decoded.
+  /// The operator's configuration of the plugin, decoded from JSON at launch. Without settings, `{}` is decoded.
   ///
   /// Settings that do not decode refuse the launch, with a line in the host's log that names the place.
   associatedtype Settings: Decodable & Sendable = NoSettings
@@ -60,15 +60,15 @@ public protocol BackgroundTask: Sendable {
 
   /// Does the work of one run.
   ///
-  /// Executes on the run's own thread, also after each suspension and in child tasks, so blocking calls are allowed here. The code of an
-  /// actor that concurrent runs share can run on any of their threads. A worker's main thread serves the main queue, so `@MainActor` code
-  /// runs; with `isolation = "thread"` nothing serves it, and such code waits forever.
+  /// Runs on the run's own thread, also after each suspension and in child tasks, so blocking calls are allowed. An actor that concurrent
+  /// runs share can run on any of their threads. A worker's main thread serves the main queue, so `@MainActor` code runs; with `isolation =
+  /// "thread"` nothing serves that queue, and such code waits forever.
   ///
-  /// At expiration the Swift task that executes this function is cancelled; ``TaskContext/grace`` says how long it then has to return.
-  /// Await unstructured tasks before returning: for the host, the run is complete when this function returns.
+  /// At expiration, the Swift task of this function is cancelled; it then has ``TaskContext/grace`` to return. Await unstructured tasks
+  /// before returning: for the host, the run is complete when this function returns.
   ///
   /// - Throws: ``TaskFailure`` to choose the outcome and the operator's message. Any other error is a retry with its description as the
-  ///   message; `CancellationError` after expiration is a retry.
+  ///   message. `CancellationError` after expiration is a retry.
   func run(_ task: TaskContext<Payload>) async throws -> TaskResult
 }
 

@@ -94,7 +94,7 @@ struct HandedAheadTests {
       host.signal(SIGTERM)
       try await host.current.line(with: "draining")
       // The refusal is the answer of a turn, which takes the queue back before it answers.
-      let refused = try await host.cli("submit", "test.script", "--payload", "result 0")
+      let refused = try await host.cli("submit", "test.script")
       #expect(refused.status != 0 && refused.errors.contains("draining"), "\(refused)")
       gate.release()
       #expect(try await host.end().status == 0)

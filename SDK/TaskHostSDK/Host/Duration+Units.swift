@@ -1,11 +1,10 @@
 extension Duration {
-  /// Whole milliseconds, rounded up; negative ones become 0, too many become the largest value.
+  /// Whole milliseconds, rounded up; 0 for a negative duration, the largest value on overflow.
   var millisecondsRoundedUp: UInt64 { roundedUp(unitsPerSecond: 1000) }
 
   /// Whole nanoseconds, rounded in the same way.
   var nanosecondsRoundedUp: UInt64 { roundedUp(unitsPerSecond: 1_000_000_000) }
 
-  /// In seconds, as `Date` counts.
   var seconds: Double {
     let (seconds, attoseconds) = components
     return Double(seconds) + Double(attoseconds) / 1e18

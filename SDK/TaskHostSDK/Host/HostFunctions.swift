@@ -2,7 +2,7 @@ package import CTaskHost
 
 /// The host's functions.
 ///
-/// `@unchecked Sendable`: the contract has the table in read-only memory that lives as long as the process.
+/// `@unchecked Sendable`: by contract, the table is read-only and lives as long as the process.
 package struct HostFunctions: @unchecked Sendable {
   package let api: UnsafePointer<taskhost_api>
 
@@ -11,7 +11,7 @@ package struct HostFunctions: @unchecked Sendable {
   /// - Throws: `TASKHOST_EINVAL` for NULL or a table with a NULL function, `TASKHOST_EUNSUPPORTED` for a host older than this SDK.
   package init(_ api: UnsafePointer<taskhost_api>?) throws(TaskHostError) {
     guard let api else {
-      throw TaskHostError(status: taskhost_status(TASKHOST_EINVAL), message: "the host gave no table of functions")
+      throw TaskHostError(status: taskhost_status(TASKHOST_EINVAL), message: "the host passed no table of functions")
     }
     guard api.pointee.abi_version >= Self.abiVersion, api.pointee.struct_size >= Self.size else {
       throw TaskHostError(
@@ -27,13 +27,13 @@ package struct HostFunctions: @unchecked Sendable {
     self.api = api
   }
 
-  /// Turns a status into an error with the host's sentence. Called on the thread that made the call, before its next call.
+  /// Turns a status into an error with the host's sentence. Call it on the thread of the host call, before its next one.
   package func check(_ status: taskhost_status) throws(TaskHostError) {
     guard status != taskhost_status(TASKHOST_OK) else { return }
     throw error(status)
   }
 
-  /// The error for a status that is not OK, under the same conditions as ``check(_:)``.
+  /// The error for a status that is not OK, under the conditions of ``check(_:)``.
   func error(_ status: taskhost_status) -> TaskHostError {
     TaskHostError(status: status, message: api.pointee.last_error().map { String(cString: $0) } ?? "")
   }
@@ -65,7 +65,7 @@ package struct HostFunctions: @unchecked Sendable {
   }
 
   private static let abiVersion: UInt32 = 1
-  /// Version 1's size: through `extension`, also when a later header adds functions after it.
+  /// Version 1's size. Functions that a later header adds are reached through `extension`.
   private static let size = 248
   private static let offsetOfFunctions = 8
 }

@@ -14,12 +14,12 @@ package enum JSON {
 
   /// Empty bytes mean `{}`, so a type with only optional members needs no payload. Dates may omit the fraction.
   ///
-  /// - Throws: `DecodingError`; ``describe(_:as:)`` makes a sentence of it.
+  /// - Throws: `DecodingError`; ``describe(_:as:)`` turns it into a sentence.
   package static func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
     try decoder.decode(type, from: bytes.isEmpty ? Data("{}".utf8) : Data(bytes))
   }
 
-  /// The decoder for values; it treats empty bytes as an error.
+  /// The decoder for values, which rejects empty bytes.
   package static var decoder: JSONDecoder {
     let decoder = JSONDecoder()
     decoder.dateDecodingStrategy = .custom { decoder in
@@ -34,7 +34,7 @@ package enum JSON {
     return decoder
   }
 
-  /// A sentence that names the place, as `payload.items[2].name: missing`. `root` names the whole.
+  /// A sentence with the place, such as `payload.items[2].name: missing`. `root` names the whole.
   static func describe(_ error: DecodingError, as root: String) -> String {
     switch error {
     case .keyNotFound(let key, let context):

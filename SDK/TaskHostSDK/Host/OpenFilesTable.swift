@@ -2,12 +2,12 @@ import CTaskHost
 
 /// The host's extension `org.taskhost.open-files/1`.
 ///
-/// `@unchecked Sendable`: the contract has an extension's table in read-only memory that lives as long as the process.
+/// `@unchecked Sendable`: by contract, an extension's table is read-only and lives as long as the process.
 struct OpenFilesTable: @unchecked Sendable {
   private let table: HostFunctions
   private let functions: UnsafePointer<taskhost_open_files>
 
-  /// The maximum numbers of files in a question and of bytes of their paths.
+  /// The most files, and the most bytes of paths, in one question.
   private static let (mostFiles, mostPathBytes) = (Int(TASKHOST_OPEN_FILES_MAXIMUM), Int(TASKHOST_OPEN_FILES_PATH_BYTES))
 
   /// - Throws: `unsupported` if the host does not offer it.
@@ -16,13 +16,13 @@ struct OpenFilesTable: @unchecked Sendable {
       found.pointee.struct_size >= UInt32(MemoryLayout<taskhost_open_files>.size)
     else {
       throw TaskHostError(
-        status: taskhost_status(TASKHOST_EUNSUPPORTED), message: "this host does not tell which files are open: update taskhost")
+        status: taskhost_status(TASKHOST_EUNSUPPORTED), message: "this host does not report open files: update taskhost")
     }
     self.table = table
     functions = found
   }
 
-  /// Asks about all files, in as many questions as necessary.
+  /// Asks about all files, in as many questions as needed.
   func ask(_ files: [FileReference], in directory: String, _ task: taskhost_task) throws(TaskHostError) -> [FileUse] {
     let directory = try CStrings.checked(directory, "the directory")
     var uses: [FileUse] = []
@@ -43,7 +43,7 @@ struct OpenFilesTable: @unchecked Sendable {
   }
 
   private func askOnce(_ files: ArraySlice<FileReference>, _ directory: String, _ task: taskhost_task) throws(TaskHostError) -> [FileUse] {
-    // All paths in sequence, each with a null byte at its end.
+    // All paths in sequence, each ended by a null byte.
     var text: [CChar] = []
     text.reserveCapacity(files.reduce(files.count) { $0 + $1.path.count })
     for file in files {

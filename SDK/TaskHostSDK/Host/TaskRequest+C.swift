@@ -1,14 +1,14 @@
 package import CTaskHost
 
 extension TaskRequest {
-  /// Calls `body` with the request as C sees it. The pointer, and all it points to, is valid during the call.
+  /// Calls `body` with the request in its C form. The pointer and everything it points to are valid during the call.
   ///
   /// - Throws: `TASKHOST_EINVAL` when a string holds a NUL byte.
   func withCValue<Result>(_ body: (UnsafePointer<taskhost_request>) -> Result) throws(TaskHostError) -> Result {
     try withCValue(earliestBegin: earliestBegin?.earliestBeginMilliseconds ?? 0, body)
   }
 
-  /// As ``withCValue(_:)``, with `earliestBegin` as `earliest_begin_unix_ms` in place of the request's own.
+  /// Like ``withCValue(_:)``, with another `earliest_begin_unix_ms`.
   package func withCValue<Result>(
     earliestBegin: Int64, _ body: (UnsafePointer<taskhost_request>) -> Result
   ) throws(TaskHostError) -> Result {

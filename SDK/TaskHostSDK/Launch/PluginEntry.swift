@@ -1,16 +1,14 @@
 package import CTaskHost
 import Synchronization
 
-/// The handler's context for the host: finds what serves the runs.
+/// The handler's context for the host, which finds what serves the runs.
 ///
-/// It lives as long as the process, so that every launch registers the same one. Runs start only after a launch has succeeded, but a
-/// registration of an earlier launch may still be in use.
+/// It lives as long as the process and every launch registers the same one: runs start only after a successful launch, but a registration
+/// of an earlier launch may still be in use.
 package final class PluginEntry: Sendable {
-  /// Serves one run on the thread that calls it, from beginning to end.
   package typealias Serve = @Sendable (taskhost_task) -> taskhost_result
 
-  /// Each access to a plain closure in a generic `Mutex` wraps it once more, until calling it overflows the stack; a struct member is not
-  /// wrapped.
+  /// A struct, because each access to a plain closure in a generic `Mutex` wraps it once more, until calling it overflows the stack.
   private struct Server {
     let serve: Serve
   }
@@ -19,26 +17,24 @@ package final class PluginEntry: Sendable {
 
   package init() {}
 
-  /// Uses `serve` for runs that start from now on. Called by each successful launch.
+  /// Serves the runs that start from now on with `serve`. Called by each successful launch.
   package func install(_ serve: @escaping Serve) {
     server.withLock { $0 = Server(serve: serve) }
   }
 
-  /// Serves one run with the instance of the last launch that succeeded.
-  ///
-  /// - Returns: What the handler returns; a failure while no launch has succeeded yet.
+  /// - Returns: The handler's result; a failure before the first successful launch.
   func run(_ task: taskhost_task) -> taskhost_result {
     guard let server = server.withLock({ $0 }) else { return taskhost_result(TASKHOST_FAILURE) }
     return server.serve(task)
   }
 
-  /// The handler: the one C function that all Swift plugins register.
+  /// The one C handler that all Swift plugins register.
   package static let handler: @convention(c) (taskhost_task, UnsafeMutableRawPointer?) -> taskhost_result = { task, context in
     guard let context else { return taskhost_result(TASKHOST_FAILURE) }
     return Unmanaged<PluginEntry>.fromOpaque(context).takeUnretainedValue().run(task)
   }
 
-  /// The entry of a plugin type under a host's table. The first launch creates it.
+  /// The entry of a plugin type under a host's table, created by the first launch.
   static func of<Plugin: BackgroundTask>(_ plugin: Plugin.Type, _ table: HostFunctions) -> PluginEntry {
     let key = Key(plugin: ObjectIdentifier(plugin), table: UInt(bitPattern: table.api))
     return entries.withLock { entries in

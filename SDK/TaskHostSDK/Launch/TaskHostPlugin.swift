@@ -14,12 +14,12 @@ public import CTaskHost
 public enum TaskHostPlugin {
   /// Launches a plugin: registers its handler, decodes its settings and creates its instance.
   ///
-  /// May be called more than once in a process; the instance of the last launch that succeeded serves the runs. Called on the host's
+  /// The host may call this more than once in a process; the instance of the last successful launch serves the runs. Called on the host's
   /// launch thread.
   ///
-  /// - Returns: `TASKHOST_OK`; the host's status when it refuses the registration; `TASKHOST_EUNSUPPORTED` for a host that is too old;
-  ///   `TASKHOST_EINVAL` without a table, and, with an error line in the host's log, for a static property out of range, settings that do
-  ///   not decode and an `init` that throws.
+  /// - Returns: `TASKHOST_OK`; the host's status if it refuses the registration; `TASKHOST_EUNSUPPORTED` for a host that is too old;
+  ///   `TASKHOST_EINVAL` without a table. Also `TASKHOST_EINVAL`, with an error line in the host's log, for a static property out of range,
+  ///   settings that do not decode, or an `init` that throws.
   public static func launch<T: BackgroundTask>(_ type: T.Type, _ api: UnsafePointer<taskhost_api>?, _ launch: taskhost_launch)
     -> taskhost_status
   {
@@ -27,7 +27,7 @@ public enum TaskHostPlugin {
     do { table = try HostFunctions(api) } catch { return error.status }
     let entry = PluginEntry.of(type, table)
 
-    // Registration comes first: the host knows the settings only once it knows the identifier. No run starts before the launch is over.
+    // Registration comes first, because the host finds the settings by the identifier. No run starts before the launch is over.
     do throws(Refusal) {
       let status = try register(type, table, entry, launch)
       guard status == taskhost_status(TASKHOST_OK) else { return status }  // no further call: last_error is the host's reason
@@ -41,12 +41,11 @@ public enum TaskHostPlugin {
     }
   }
 
-  /// Why a launch is refused: a sentence for the host's log.
+  /// Why a launch is refused, as a sentence for the host's log.
   private struct Refusal: Error {
     let reason: String
   }
 
-  /// Checks what the host cannot check, and registers.
   private static func register<T: BackgroundTask>(
     _ type: T.Type, _ table: HostFunctions, _ entry: PluginEntry, _ launch: taskhost_launch
   ) throws(Refusal) -> taskhost_status {
@@ -71,7 +70,7 @@ public enum TaskHostPlugin {
         settings = none
       } else {
         guard let text = table.api.pointee.configuration(launch) else {
-          throw Refusal(reason: "the host gave no settings")
+          throw Refusal(reason: "the host passed no settings")
         }
         settings = try JSON.decode(T.Settings.self, from: [UInt8](String(cString: text).utf8))
       }
@@ -83,7 +82,7 @@ public enum TaskHostPlugin {
       throw Refusal(reason: "settings: \(error)")
     }
     guard let directory = table.api.pointee.data_directory(launch) else {
-      throw Refusal(reason: "the host gave no data directory")
+      throw Refusal(reason: "the host passed no data directory")
     }
     do {
       return try T(LaunchContext(settings: settings, dataDirectory: String(cString: directory), table: table, launch: launch))

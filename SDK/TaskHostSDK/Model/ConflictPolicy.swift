@@ -2,13 +2,13 @@ import CTaskHost
 
 /// What a submission does when a live request of the identifier holds its unique key.
 public enum ConflictPolicy: Sendable, Equatable {
-  /// Every submission creates a request.
+  /// Create a request with every submission.
   case none
   /// Keep the holder, even while it runs, and drop this one.
   case keep
-  /// Cancel the holder; this one starts only after a run of it has ended.
+  /// Cancel the holder. If it has a run, this request starts only after that run has ended.
   case replace
-  /// Keep the holder's id, give it this one's fields.
+  /// Keep the holder's id and replace its fields.
   case update
   /// Run after the holder.
   case append

@@ -1,4 +1,4 @@
-/// The payload of a plugin that takes none: decodes from anything, also from empty bytes or bytes that are not JSON.
+/// The payload of a plugin that takes none. It decodes from anything, even empty bytes or invalid JSON.
 public struct NoPayload: Decodable, Sendable {
   /// The only value.
   public init() {}
@@ -7,7 +7,7 @@ public struct NoPayload: Decodable, Sendable {
   public init(from decoder: any Decoder) {}
 }
 
-/// The settings of a plugin that takes none: decodes from anything, also from empty bytes or bytes that are not JSON.
+/// The settings of a plugin that takes none. They decode from anything, even empty bytes or invalid JSON.
 public struct NoSettings: Decodable, Sendable {
   /// The only value.
   public init() {}

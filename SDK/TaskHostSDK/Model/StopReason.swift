@@ -1,22 +1,22 @@
 import CTaskHost
 
-/// Why a run was asked to stop.
+/// Why the host asked a run to stop.
 public enum StopReason: Sendable, Equatable {
-  /// It was not.
+  /// The host has not asked.
   case none
-  /// Its time budget is spent.
+  /// The run's time budget is spent.
   case budget
-  /// Its request was cancelled.
+  /// The run's request was cancelled.
   case cancelled
-  /// A condition it requires was lost.
+  /// A condition that the request requires was lost.
   case conditions
   /// The host is shutting down.
   case draining
-  /// A newer request took its unique key.
+  /// A newer request replaced the run's request.
   case replaced
-  /// A continued task without progress for too long.
+  /// A continued task made no progress for too long.
   case stalled
-  /// A reason this SDK does not know, with its number in `taskhost.h`.
+  /// A reason unknown to this SDK, with its number in `taskhost.h`.
   case other(Int32)
 
   init(cValue: taskhost_stop_reason) {

@@ -18,7 +18,7 @@ public struct Submission: Sendable, Equatable {
     nextStart = Date(unixMilliseconds: cValue.next_start_unix_ms)
   }
 
-  /// What the host is given to fill in.
+  /// For the host to fill in.
   package static var emptyCValue: taskhost_submission {
     var submission = taskhost_submission()
     submission.struct_size = UInt32(MemoryLayout<taskhost_submission>.size)
@@ -27,17 +27,17 @@ public struct Submission: Sendable, Equatable {
 
   /// The effect of a submission.
   public enum Disposition: Sendable, Equatable {
-    /// It is a new request.
+    /// The request is new.
     case created
-    /// The holder of its unique key was kept.
+    /// The holder of the unique key was kept.
     case kept
-    /// The holder was cancelled for it.
+    /// The request replaced the holder, which was cancelled.
     case replaced
-    /// The holder was given its fields.
+    /// The holder got the request's fields.
     case updated
-    /// It runs after the holder.
+    /// The request runs after the holder.
     case appended
-    /// Something this SDK does not know, with its number in `taskhost.h`.
+    /// An effect unknown to this SDK, with its number in `taskhost.h`.
     case other(UInt32)
 
     init(cValue: UInt32) {

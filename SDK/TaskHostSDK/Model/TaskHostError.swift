@@ -1,20 +1,20 @@
 public import CTaskHost
 
-/// A call to the host that did not succeed.
+/// A failed call to the host.
 public struct TaskHostError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// What went wrong, one of the `TASKHOST_E…` numbers of `taskhost.h`.
+  /// The cause, one of the `TASKHOST_E…` numbers of `taskhost.h`.
   public let status: taskhost_status
 
-  /// The host's sentence about it.
+  /// The host's sentence about the error.
   public let message: String
 
-  /// An error with a status of `taskhost.h` and a sentence.
+  /// Creates an error with a status of `taskhost.h` and a sentence.
   public init(status: taskhost_status, message: String) {
     self.status = status
     self.message = message
   }
 
-  /// The status as a case to switch over.
+  /// The status as an enumeration.
   public var code: Code { Code(status) }
 
   /// The sentence, followed by the status in parentheses.
@@ -22,7 +22,7 @@ public struct TaskHostError: Error, Sendable, Equatable, CustomStringConvertible
     message.isEmpty ? "taskhost answered \(code) (\(status)) and gave no reason" : "\(message) (\(code), \(status))"
   }
 
-  /// What went wrong.
+  /// The cause of the error.
   public enum Code: Sendable, Equatable {
     /// An argument is malformed.
     case invalid
@@ -30,17 +30,17 @@ public struct TaskHostError: Error, Sendable, Equatable, CustomStringConvertible
     case launched
     /// The identifier belongs to another plugin, or already has a handler.
     case exists
-    /// An identifier that is not permitted.
+    /// The identifier is not permitted.
     case notPermitted
     /// The run is over.
     case stale
     /// The run has expired.
     case expired
-    /// Over a limit in bytes.
+    /// A size limit in bytes was exceeded.
     case tooBig
-    /// No such key, checkpoint or request.
+    /// The key, checkpoint or request does not exist.
     case notFound
-    /// This host does not offer that.
+    /// This host does not offer the function.
     case unsupported
     /// A quota, cap or rate is used up.
     case limit
@@ -48,7 +48,7 @@ public struct TaskHostError: Error, Sendable, Equatable, CustomStringConvertible
     case unavailable
     /// A defect in the host.
     case `internal`
-    /// A status this SDK does not know.
+    /// A status unknown to this SDK.
     case other
 
     init(_ status: taskhost_status) {

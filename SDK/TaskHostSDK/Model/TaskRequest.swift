@@ -2,7 +2,7 @@ public import FoundationEssentials
 
 /// A request for a run, as a plugin submits it.
 public struct TaskRequest: Sendable {
-  /// The task identifier: the plugin's own, or one that the operator lets it submit to.
+  /// The task identifier: the plugin's own, or one that the operator permits.
   public var identifier: String
 
   /// The bytes for the run, JSON by convention; at most 65,536.
@@ -11,16 +11,16 @@ public struct TaskRequest: Sendable {
   /// The earliest start on the host's clock, rounded up to milliseconds; `nil` or a past time means now.
   public var earliestBegin: Date?
 
-  /// A name for the request within its identifier, 1 to 256 bytes of UTF-8; `nil`: none.
+  /// The request's unique name within its identifier, 1 to 256 bytes of UTF-8; `nil`: none.
   public var uniqueKey: String?
 
   /// What to do when a live request holds the unique key. Anything but ``ConflictPolicy/none`` needs a ``uniqueKey``.
   public var onConflict: ConflictPolicy
 
-  /// The conditions that must hold for it to run.
+  /// The conditions that the run requires.
   public var conditions: Conditions
 
-  /// A request with a payload of bytes.
+  /// Creates a request with a payload of bytes.
   public init(
     identifier: String, payload: [UInt8] = [], earliestBegin: Date? = nil, uniqueKey: String? = nil, onConflict: ConflictPolicy = .none,
     conditions: Conditions = []
@@ -33,7 +33,7 @@ public struct TaskRequest: Sendable {
     self.conditions = conditions
   }
 
-  /// A request whose payload is `json` encoded as JSON.
+  /// Creates a request whose payload is `json`, encoded as JSON.
   ///
   /// - Throws: `EncodingError`.
   public init(

@@ -30,7 +30,7 @@ struct CheckpointedIteration<Element> {
     (recordedAt, reportedAt) = (run.now, run.now)
     guard let bytes = try Checkpoint(run: run).load(), !bytes.isEmpty else { return }
     hasPlace = true
-    // The checkpoint of another iteration, or one that the plugin wrote itself, does not apply: the iteration starts at the beginning.
+    // A checkpoint of another iteration or of the plugin itself does not apply: start at the beginning.
     guard let place = try? JSON.decode(IterationPlace.self, from: bytes), place.iteration == name else { return }
     tracker.resume(place)
   }
@@ -58,7 +58,7 @@ struct CheckpointedIteration<Element> {
       guard isExpired else { throw error }
       return try stop(.expired)
     } catch {
-      // Reports the original error: if the place cannot be recorded, only the elements since the last checkpoint are repeated.
+      // Keeps the original error: without the place, only the elements since the last checkpoint are repeated.
       try? record()
       throw error
     }
@@ -72,7 +72,7 @@ struct CheckpointedIteration<Element> {
 
   private var isExpired: Bool { Task.isCancelled || run.isExpired }
 
-  /// Every run that has not expired processes at least one element, so that each makes progress whatever its budget.
+  /// Lets every run that has not expired process at least one element, so that each makes progress under any budget.
   private mutating func limitBeforeElement() -> WorkLimit? {
     if completed == 0 { return isExpired ? .expired : nil }
     return meter.reachedLimit()

@@ -2,23 +2,23 @@
 public enum CoalescedChange: Sendable, Equatable {
   /// The key of a trigger.
   case key(String)
-  /// There were too many keys to keep: everything may have changed.
+  /// Too many keys to keep: everything may have changed.
   case everything
 }
 
 /// The stored triggers that wait for a drain: each key with the number of its last trigger, which distinguishes drained changes from newer
 /// ones.
 struct CoalescedSet: Codable, Equatable {
-  /// The keys that one set holds; more become ``everything``.
+  /// The most keys of a set; more become ``everything``.
   static let keyLimit = 10_000
-  /// Bytes of a state value.
+  /// The most bytes of a state value.
   static let byteLimit = 1 << 20
 
   /// When the first trigger came, milliseconds since 1970; nil if there is none.
   var since: Int64?
   var last: UInt64 = 0
   var keys: [String: UInt64] = [:]
-  /// The number of the last trigger since there are too many keys to keep.
+  /// The number of the last trigger since the set had too many keys.
   var everything: UInt64?
   /// Whether a drain has begun and not finished: its request is running, snoozed or waiting for its next attempt.
   var isDraining = false
@@ -31,9 +31,9 @@ struct CoalescedSet: Codable, Equatable {
     return keys.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map { (.key($0.key), $0.value) }
   }
 
-  /// Takes a trigger.
+  /// Adds the keys of a trigger.
   ///
-  /// - Returns: Whether the set has changed and must be stored. Without a drain in progress, a key that is already in it changes nothing.
+  /// - Returns: Whether the set has changed and must be stored. Without a drain in progress, a key already in the set changes nothing.
   mutating func add(_ newKeys: [String], at now: Int64) -> Bool {
     let before = self
     for key in newKeys where isDraining || (keys[key] == nil && everything == nil) {
@@ -45,7 +45,7 @@ struct CoalescedSet: Codable, Equatable {
     return self != before
   }
 
-  /// Drops the single keys and records that everything may have changed.
+  /// Replaces the single keys by "everything may have changed".
   mutating func overflow() {
     keys = [:]
     everything = last

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Reads and changes one ``CoalescedSet`` of the identifier's state.
 ///
-/// Several runs of a process may do so concurrently: a change is atomic, under a process-wide lock that is held during the durable write.
+/// Safe for concurrent runs of a process: a process-wide lock makes each change atomic, durable write included.
 struct CoalescedSetStore: Sendable {
   let run: RunHandle
   let name: String
@@ -21,7 +21,7 @@ struct CoalescedSetStore: Sendable {
     }
   }
 
-  /// Changes the set atomically; does not write an unchanged set.
+  /// Changes the set atomically; skips the write if nothing changed.
   ///
   /// - Throws: ``TaskHostError`` if it cannot be stored; the set is then unchanged.
   func change<Result>(_ change: (inout CoalescedSet) throws -> Result) throws -> Result {

@@ -1,8 +1,8 @@
 import CTaskHost
 import FoundationEssentials
 
-/// Merges many triggers into one run: any number of "something changed" becomes one request, due after a quiet time or at the latest after
-/// a maximum delay, and a durable set of changes.
+/// Merges any number of "something changed" triggers into one request and a durable set of changes. The request is due after a quiet time,
+/// or at the latest after a maximum delay.
 ///
 /// ```swift
 /// func run(_ task: TaskContext<Payload>) async throws -> TaskResult {
@@ -18,13 +18,12 @@ import FoundationEssentials
 /// ```
 ///
 /// The set lives in the identifier's state, so it survives crashes and outlives the request. A trigger is durable when ``add(_:)-(String)``
-/// returns.
-/// It leaves the set only when a drain has processed it; a trigger that arrives meanwhile is processed again.
+/// returns, and leaves the set only when a drain has processed it. A trigger that arrives meanwhile is processed again.
 ///
-/// The request has the unique key `taskhost.triggers.NAME`. Before its drain begins, a trigger replaces the request to postpone it. From
-/// then until a drain has finished, the request is kept with its backoff and also processes newer triggers. The set keeps at most 10,000
-/// keys and 1 MiB of them; beyond that it becomes ``CoalescedChange/everything``. Each trigger rewrites the set: it is meant for thousands
-/// of keys, not for millions.
+/// The request has the unique key `taskhost.triggers.NAME`. Before its drain begins, each trigger postpones it by replacing it. From then
+/// until a drain finishes, the request is kept with its backoff and also processes newer triggers. The set keeps at most 10,000 keys and 1
+/// MiB; beyond that it becomes ``CoalescedChange/everything``. Each trigger rewrites the set, so use it for thousands of keys, not
+/// millions.
 public struct CoalescedTriggers: Sendable {
   /// Names the set within the identifier.
   public let name: String
@@ -77,10 +76,10 @@ public struct CoalescedTriggers: Sendable {
       let latest = set.since.map { Date(unixMilliseconds: $0).addingTimeInterval(window.maximumDelay.seconds) }
       _ = set.add(keys, at: now.unixMilliseconds)
       let quiet = now.addingTimeInterval(window.debounce.seconds)
-      // The holder runs or waits for its next attempt: it reads the set again before it ends.
+      // The holder runs or waits for its next attempt, and reads the set again before it ends.
       if set.isDraining { return (quiet, ConflictPolicy.keep) }
       guard let latest else { return (min(quiet, now.addingTimeInterval(window.maximumDelay.seconds)), .replace) }
-      // It has waited long enough: a replacement must not postpone it at the last moment.
+      // A change that has waited long enough must not be postponed at the last moment.
       return latest <= now ? (now, .keep) : (min(quiet, latest), .replace)
     }
     var request = request
@@ -91,7 +90,7 @@ public struct CoalescedTriggers: Sendable {
 
   /// Drains the waiting changes immediately: see ``TaskContext/syncNow(_:)``. Brings forward a drain that waits for its next attempt.
   ///
-  /// - Throws: ``TaskHostError`` as ``TaskContext/submit(_:)``.
+  /// - Throws: The ``TaskHostError`` codes of ``TaskContext/submit(_:)``.
   @discardableResult
   public func syncNow() throws(TaskHostError) -> Submission {
     try run.submitNow(request)
@@ -99,8 +98,8 @@ public struct CoalescedTriggers: Sendable {
 
   /// Processes the waiting changes, oldest first, in a run of the request that was passed to ``TaskContext/triggers(_:window:drainedBy:)``.
   ///
-  /// Processed changes leave the set at each checkpoint, so a later run continues with the rest. Changes after the last checkpoint are
-  /// processed again if the process or the machine dies: `body` must be idempotent.
+  /// Processed changes leave the set at each checkpoint, so a later run continues with the rest. If the process or the machine dies,
+  /// changes after the last checkpoint are processed again, so `body` must be idempotent.
   ///
   /// - Parameters:
   ///   - budget: The limits of one run.
@@ -121,8 +120,8 @@ public struct CoalescedTriggers: Sendable {
     return try end()
   }
 
-  /// Processes all waiting changes in one step, such as one message to a server: as ``drain(budget:checkpoint:body:)``, but the changes
-  /// leave the set together when `body` returns success or noop.
+  /// Processes all waiting changes in one step, such as one message to a server. Unlike with ``drain(budget:checkpoint:body:)``, the
+  /// changes leave the set together, when `body` returns success or noop.
   ///
   /// - Returns: What `body` returns; snooze if that was a success and new triggers arrived.
   /// - Throws: What `body` throws; ``TaskHostError``.
@@ -159,7 +158,7 @@ public struct CoalescedTriggers: Sendable {
 }
 
 extension TaskContext {
-  /// The identifier's triggers of one kind.
+  /// Returns the identifier's triggers of one kind.
   ///
   /// - Parameters:
   ///   - name: Names the set, 1 to 200 bytes of UTF-8.
@@ -179,7 +178,7 @@ public struct CoalescingWindow: Sendable, Equatable {
   /// The run is due at the latest this long after the first trigger, however many follow.
   public var maximumDelay: Duration
 
-  /// A window. Default: 2 s of quiet, 30 s at most.
+  /// Creates a window. Default: 2 s of quiet, 30 s at most.
   public init(debounce: Duration = .seconds(2), maximumDelay: Duration = .seconds(30)) {
     self.debounce = debounce
     self.maximumDelay = maximumDelay

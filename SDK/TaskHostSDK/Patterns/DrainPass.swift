@@ -1,5 +1,5 @@
-/// The loop of ``CoalescedTriggers/drain(budget:checkpoint:body:)``: one pass over the changes that waited when it began. The set is its
-/// checkpoint.
+/// The loop of ``CoalescedTriggers/drain(budget:checkpoint:body:)``: one pass over the changes that waited when it began, with the set as
+/// its checkpoint.
 struct DrainPass {
   private let changes: [(change: CoalescedChange, number: UInt64)]
   private let run: RunHandle
@@ -41,7 +41,7 @@ struct DrainPass {
       guard Task.isCancelled || run.isExpired else { throw error }
       return try stop()
     } catch {
-      // Reports the original error: changes that cannot leave the set are processed again.
+      // Keeps the original error: changes that stay in the set are processed again.
       try? remove()
       throw error
     }

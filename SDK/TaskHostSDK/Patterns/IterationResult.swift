@@ -12,16 +12,15 @@ public struct IterationResult: Sendable, Equatable, CustomStringConvertible {
   /// Whether it reached the end.
   public var isComplete: Bool { limit == nil }
 
-  /// A result for ``BackgroundTask/run(_:)``: success once it is complete, or noop if there was nothing to do; snooze if there is more to
-  /// do.
+  /// The result for ``BackgroundTask/run(_:)``: success when complete, noop if there was nothing to do, snooze if work is left.
   ///
-  /// A run that expired before it completed any element is a retry: it could expire forever, and only the limit of attempts ends that.
+  /// A run that expired before completing any element is a retry: it could expire forever, and only the limit of attempts ends that.
   public var taskResult: TaskResult {
     if isComplete { return completed + skipped == 0 ? .noop : .success }
     return completed == 0 ? .retry() : .snooze()
   }
 
-  /// A sentence for the operator.
+  /// A summary for the operator.
   public var description: String {
     let before = skipped == 0 ? "" : ", \(skipped) before"
     guard let limit else { return "complete: \(completed) items\(before)" }

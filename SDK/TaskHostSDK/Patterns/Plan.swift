@@ -1,15 +1,15 @@
 public import FoundationEssentials
 
-/// The decision of a prepare phase for an execute phase. It is the payload of the execute request and durable with it, at most 65,536 bytes
-/// of JSON. Store a longer list in the plugin's data directory or state, and its name in the plan.
+/// The decision of a prepare phase for an execute phase: the durable payload of the execute request, at most 65,536 bytes of JSON. Store a
+/// longer list in the plugin's data directory or state, and its name in the plan.
 public struct Plan<Content: Codable & Sendable>: Codable, Sendable {
-  /// The id of the request whose run prepared it, the same if that run is repeated. Use it as the idempotency key.
+  /// The id of the request whose run prepared the plan, the same if that run is repeated. Use it as the idempotency key.
   public let id: String
 
-  /// The basis of the decision, such as an entity tag, a revision or a count: a different basis makes the plan stale.
+  /// The basis of the decision, such as an entity tag, a revision or a count. A different basis makes the plan stale.
   public let basis: String
 
-  /// When it was prepared, on the host's clock.
+  /// When the plan was prepared, on the host's clock.
   public let preparedAt: Date
 
   /// The plan is stale from this time on; `nil` if age does not matter.
@@ -18,7 +18,7 @@ public struct Plan<Content: Codable & Sendable>: Codable, Sendable {
   /// The work to do.
   public let content: Content
 
-  /// Why the plan is stale; `nil` if it is valid.
+  /// Returns why the plan is stale; `nil` if it is valid.
   ///
   /// - Parameters:
   ///   - now: The host's clock, ``TaskContext/now``.

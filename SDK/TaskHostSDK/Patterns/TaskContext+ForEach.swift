@@ -1,6 +1,6 @@
 extension TaskContext {
-  /// Processes each element of a collection, over as many runs as necessary: records its place in the request's checkpoint, stops when the
-  /// budget is spent or the run expires or is about to, and continues in the next run of the request.
+  /// Processes each element of a collection, over as many runs as necessary. It records its place in the request's checkpoint, stops when
+  /// the budget is spent or the run is about to expire, and continues in the request's next run.
   ///
   /// ```swift
   /// let result = try await task.forEach(photos, by: .key(\.name), budget: WorkBudget(bytes: 50_000_000)) { photo, meter in
@@ -10,12 +10,12 @@ extension TaskContext {
   /// return result.taskResult
   /// ```
   ///
-  /// **At least once.** An element completed after the last checkpoint is passed to `body` again if the process or the machine dies: `body`
+  /// **At least once.** If the process or the machine dies, elements completed after the last checkpoint are passed to `body` again, so it
   /// must be idempotent. Every run that has not expired before its first element processes at least one, whatever the budget.
   ///
-  /// **Progress** is reported as elements passed of the count. **The checkpoint** of the request belongs to the iteration; it is cleared at
-  /// the end of the sequence. A plugin that iterates several sequences for a request gives each a name: with another iteration's
-  /// checkpoint, an iteration starts at the beginning.
+  /// **Progress** is reported as elements passed, of the count. **The checkpoint** of the request belongs to the iteration, which clears it
+  /// at the end of the sequence. To iterate several sequences in a request, name each iteration: an iteration that finds the checkpoint of
+  /// another starts at the beginning.
   ///
   /// - Parameters:
   ///   - elements: The elements, created again by every run.

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 extension TaskContext {
-  /// The cheap half of the work: submits its decision as a request for the other half, which has the time and the conditions for it.
+  /// Submits a decision, the cheap half of the work, as a request for the other half, which has the time and the conditions for it.
   ///
   /// ```swift
   /// // In the plugin com.example.photos.check, a refresh task with may_submit = ["com.example.photos.fetch"]:
@@ -18,19 +18,19 @@ extension TaskContext {
   /// }
   /// ```
   ///
-  /// One plugin can be both, with a payload that is one or the other. There is one plan per name at a time. A plan with another basis, or
-  /// one after the last plan became stale, replaces it, even while it is executed (that run is asked to stop). With the same basis, the
-  /// waiting or running request is kept. An executed plan is not remembered: prepare only if there is something to do.
+  /// One plugin can be both, with a payload that is one or the other. Each name has one plan at a time. A plan with another basis, or one
+  /// made after the last plan became stale, replaces it, even while it is executed (that run is asked to stop). With the same basis, the
+  /// waiting or running request is kept. An executed plan is not remembered, so prepare only if there is work.
   ///
   /// - Parameters:
   ///   - content: The work to do.
   ///   - basis: The basis of the decision: see ``Plan/basis``.
   ///   - validFor: How long the plan is valid; `nil`: forever.
   ///   - name: Names the plan, 1 to 200 bytes of UTF-8.
-  ///   - makeRequest: Creates the request that carries the plan, with any earliest begin and conditions; this function sets unique key and
-  ///     policy.
+  /// \  - makeRequest: Creates the request for the plan, with any earliest begin and conditions. This function sets its unique key and
+  /// policy.
   /// - Returns: The effect on the request.
-  /// - Throws: What `makeRequest` throws; ``TaskHostError`` as ``submit(_:)``, `tooBig` for a plan over the limit.
+  /// - Throws: Errors of `makeRequest`; the ``TaskHostError`` codes of ``submit(_:)``, `tooBig` for a plan over the limit.
   @discardableResult
   public func prepare<Content>(
     _ content: Content, basis: String, validFor: Duration? = nil, named name: String = "plan",
@@ -49,15 +49,15 @@ extension TaskContext {
     return submission
   }
 
-  /// The other half: executes a plan, or drops it with a message if it is stale.
+  /// Executes a plan, the other half of the work, or drops a stale one with a message.
   ///
-  /// A plan is executed at least once: `body` must be idempotent; use ``Plan/id`` as the key.
+  /// A plan is executed at least once, so `body` must be idempotent, with ``Plan/id`` as the key.
   ///
   /// - Parameters:
   ///   - plan: The request's payload.
   ///   - basis: The current basis; `nil` if it is unknown or does not matter.
-  ///   - body: Does the work. It may stop early and return snooze, as with ``forEach(_:named:by:budget:checkpoint:body:)``: the plan is
-  ///     checked again before it continues.
+  /// \  - body: Does the work. It may stop early and return snooze, as with ``forEach(_:named:by:budget:checkpoint:body:)``; the plan is
+  /// checked again before it continues.
   /// - Returns: What `body` returns; noop for a dropped plan.
   /// - Throws: What `body` throws.
   nonisolated(nonsending) public func execute<Content>(

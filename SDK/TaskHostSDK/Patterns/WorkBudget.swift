@@ -1,7 +1,7 @@
 /// The limits of one run: items, time and bytes, in any combination. `nil` means no limit.
 ///
 /// A run that stops early and returns ``TaskResult/snooze(after:)`` costs no attempt and makes room for others; a run that expires must
-/// hurry. Therefore work always stops ``margin`` before the run expires, whatever the limits.
+/// hurry. So work always stops ``margin`` before expiration, whatever the limits.
 ///
 /// ```swift
 /// let budget = WorkBudget(items: 500, time: .seconds(20), bytes: 50_000_000)
@@ -16,7 +16,7 @@ public struct WorkBudget: Sendable, Equatable {
   /// Bytes, above zero, as the work itself counts them.
   public var bytes: Int?
 
-  /// Time reserved before the run expires for the checkpoint and for cleaning up. Limited to a quarter of the run's remaining time when the
+  /// Time reserved before expiration, for the checkpoint and for cleaning up. It is limited to a quarter of the remaining time when the
   /// work begins, so that short runs work too.
   public var margin: Duration
 
@@ -42,7 +42,7 @@ public enum WorkLimit: Sendable, Equatable, CustomStringConvertible {
   /// The run has expired, or its task was cancelled.
   case expired
 
-  /// Words for a message.
+  /// The limit, in words for a message.
   public var description: String {
     switch self {
     case .items: "its items are done"

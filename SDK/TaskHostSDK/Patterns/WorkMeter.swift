@@ -1,4 +1,4 @@
-/// Counts what a run has done against its ``WorkBudget``.
+/// Measures the work of a run against its ``WorkBudget``.
 ///
 /// ```swift
 /// var meter = task.meter(WorkBudget(bytes: 1_000_000))
@@ -32,15 +32,15 @@ public struct WorkMeter: Sendable {
     last = run.functions.pointee.now_unix_ms(run.task)
   }
 
-  /// Counts what was done. Negative numbers count as zero.
+  /// Counts completed work. Negative numbers count as zero.
   public mutating func spend(items: Int = 0, bytes: Int = 0) {
     self.items = Self.sum(self.items, items)
     self.bytes = Self.sum(self.bytes, bytes)
   }
 
-  /// The limit that has been reached; `nil` if none. Asks the host for the time, which is cheap: call it before every item.
-  ///
-  /// Time only counts forward: if the wall clock is set back, time stands still; if it is set ahead, the work ends early, which costs at
+  /// Returns the limit that has been reached; `nil` if none. It asks the host for the time, which is cheap: call it before every item.
+  /// Time counts only forward. When the wall clock is set back, it stands still; when it is set ahead, the work ends early, which costs at
+  /// most another run.
   /// most another run.
   public mutating func reachedLimit() -> WorkLimit? {
     if Task.isCancelled || run.isExpired { return .expired }
@@ -54,7 +54,7 @@ public struct WorkMeter: Sendable {
     return nil
   }
 
-  /// The sum, saturating at the largest number.
+  /// Saturates at the largest number.
   private static func sum(_ total: Int, _ more: Int) -> Int {
     let (sum, overflow) = total.addingReportingOverflow(max(more, 0))
     return overflow ? .max : sum

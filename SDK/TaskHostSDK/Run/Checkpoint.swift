@@ -1,4 +1,4 @@
-/// The place at which an earlier run of the same request stopped, at most 1 MiB; deleted when the request ends.
+/// The point at which an earlier run of the same request stopped, at most 1 MiB; deleted when the request ends.
 ///
 /// Every function throws ``TaskHostError``: `tooBig` above 1 MiB, `unavailable` if nothing was stored, `stale` once the run is over.
 public struct Checkpoint: Sendable {
@@ -9,7 +9,7 @@ public struct Checkpoint: Sendable {
     try run.read { run.functions.pointee.checkpoint_get(run.task, $0, $1, $2) }
   }
 
-  /// Saves the place of this run; durable when this returns.
+  /// Saves the point that this run has reached; durable when this returns.
   public func save(_ bytes: [UInt8]) throws(TaskHostError) {
     try run.write(bytes) { run.functions.pointee.checkpoint_set(run.task, $0, $1) }
   }
@@ -22,7 +22,7 @@ public struct Checkpoint: Sendable {
     return try JSON.decode(type, from: bytes)
   }
 
-  /// Records `value` as JSON.
+  /// Saves `value` as JSON.
   ///
   /// - Throws: `EncodingError` as well.
   public func setValue(_ value: some Encodable) throws {

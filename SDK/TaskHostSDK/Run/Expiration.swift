@@ -1,11 +1,11 @@
 import CTaskHost
 
-/// Tells when a run expires, or at once if it has already expired.
+/// Calls a closure when a run expires, or at once if it has already expired.
 ///
-/// Created and cleared on the run's thread. The host holds its own reference to the context, so it never accesses freed memory.
+/// Create and clear it on the run's thread. The host holds its own reference to the context, so it never accesses freed memory.
 package struct Expiration {
   private let run: RunHandle
-  /// The host's reference; `nil` if the host did not take it.
+  /// The host's reference; `nil` if the host did not accept it.
   private let context: Unmanaged<Context>?
 
   /// - Parameter expire: Called at most once, on a thread of the host, or before this returns.
@@ -16,21 +16,21 @@ package struct Expiration {
     if status == taskhost_status(TASKHOST_OK) {
       self.context = context
     } else {
-      // EEXPIRED: it has already expired and the handler will never be called. ESTALE: the host has abandoned the run.
+      // EEXPIRED: the run has already expired, and the host never calls the handler. ESTALE: the host has abandoned the run.
       context.release()
       self.context = nil
       expire(run.stopReason)
     }
   }
 
-  /// Withdraws the handler and waits for a call in progress. The handler of the run returns only after this.
+  /// Withdraws the handler and waits for a call in progress. The run's handler must return only after this.
   package func clear() {
     guard let context else { return }
     switch Int(run.functions.pointee.set_expiration_handler(run.task, nil, nil)) {
     case TASKHOST_OK, TASKHOST_EEXPIRED:
       context.release()
     default:
-      // ESTALE, the run was stopped by force: the host did not wait, so a call may be in progress. It keeps the few bytes permanently.
+      // ESTALE: the run was stopped by force, without waiting, so a call may be in progress. The few bytes stay allocated.
       break
     }
   }

@@ -6,8 +6,8 @@
 
 /// Runs the jobs of one run on the thread that calls ``drain()``, in order of arrival.
 ///
-/// Any thread may enqueue, also after the run has finished. A remaining or later job belongs to code that outlived the run (an unstructured
-/// task with this executor, or an actor shared with other runs), and is passed on to the global concurrent executor. A task with this
+/// Any thread may enqueue, also after the run has finished. A job left over or added then belongs to code that outlived the run, such as an
+/// unstructured task with this executor or an actor shared with other runs. It goes to the global concurrent executor. A task with this
 /// executor holds a reference to it.
 ///
 /// `@unchecked Sendable`: all mutable state is read and written under `mutex`.
@@ -36,7 +36,7 @@ final class RunExecutor: TaskExecutor, @unchecked Sendable {
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    // Once the mutex is unlocked, the run's thread may run the job, finish and free this object, so nothing of it is accessed after that.
+    // Once the mutex is unlocked, the run's thread may run the job, finish and free this object, so nothing of it is used after that.
     let mutex = mutex
     pthread_mutex_lock(mutex)
     let isClosed = isClosed
@@ -48,7 +48,7 @@ final class RunExecutor: TaskExecutor, @unchecked Sendable {
     if isClosed { globalConcurrentExecutor.enqueue(job) }
   }
 
-  /// Sets the outcome of the run; ``drain()`` returns once the jobs that it has taken are done. Called once, from any thread.
+  /// Sets the run's outcome; ``drain()`` returns once its taken jobs are done. Called once, from any thread.
   func finish(_ outcome: RunOutcome) {
     let mutex = mutex
     pthread_mutex_lock(mutex)
@@ -64,7 +64,7 @@ final class RunExecutor: TaskExecutor, @unchecked Sendable {
     pthread_cond_signal(wakeUp)
   }
 
-  /// Runs jobs on the calling thread, waiting for more, until the run has finished. Called once.
+  /// Runs jobs on the calling thread, and waits for more, until the run has finished. Called once.
   func drain() -> RunOutcome {
     let executor = asUnownedTaskExecutor()
     var batch: [UnownedJob] = []

@@ -5,7 +5,7 @@ import FoundationEssentials
 package struct RunHandle: Sendable {
   package let table: HostFunctions
   package let task: taskhost_task
-  /// The clock of a test host; `nil` in a real one.
+  /// The clock of a test host; `nil` in a real host.
   let virtualTime: VirtualTime?
 
   package init(table: HostFunctions, task: taskhost_task) {
@@ -16,12 +16,11 @@ package struct RunHandle: Sendable {
 
   package var functions: UnsafePointer<taskhost_api> { table.api }
 
-  /// Turns a status into an error with the host's sentence. Called on the thread that made the call, before its next call.
+  /// Turns a status into an error with the host's sentence. Call it on the thread of the host call, before its next one.
   package func check(_ status: taskhost_status) throws(TaskHostError) {
     try table.check(status)
   }
 
-  /// A copy of the request's payload.
   package func payload() throws(TaskHostError) -> [UInt8] {
     var bytes: UnsafeRawPointer?
     var length = 0
@@ -29,42 +28,35 @@ package struct RunHandle: Sendable {
     return [UInt8](UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : length))
   }
 
-  /// Sets the sentence for the operator. Does nothing once the run is over.
+  /// Does nothing once the run is over.
   package func setMessage(_ text: String) {
     _ = CStrings.printable(text).withCString { functions.pointee.set_message(task, $0) }
   }
 
-  /// As ``TaskContext/stopReason``.
   package var stopReason: StopReason { StopReason(cValue: functions.pointee.stop_reason(task)) }
 
-  /// As ``TaskContext/isExpired``.
   var isExpired: Bool { functions.pointee.is_expired(task) != 0 }
 
-  /// As ``TaskContext/remaining``.
   var remaining: Duration {
     let milliseconds = functions.pointee.remaining_ms(task)
     return milliseconds == .min ? .zero : .milliseconds(milliseconds)
   }
 
-  /// As ``TaskContext/grace``.
   package var grace: Duration { .milliseconds(functions.pointee.grace_ms(task)) }
 
-  /// As ``TaskContext/now``.
   var now: Date { Date(unixMilliseconds: functions.pointee.now_unix_ms(task)) }
 
-  /// As ``TaskContext/progress(_:of:)``.
   func progress(_ completed: Int, of total: Int) {
     _ = functions.pointee.progress(task, UInt64(max(completed, 0)), UInt64(max(total, 0)))
   }
 
-  /// As ``TaskContext/submit(_:)``.
   func submit(_ request: TaskRequest) throws(TaskHostError) -> Submission {
     var submission = Submission.emptyCValue
     try check(try request.withCValue { functions.pointee.submit(task, $0, &submission) })
     return Submission(submission)
   }
 
-  /// Reads bytes whose length only the host knows, through a function that returns `TASKHOST_ETOOBIG` with the required length.
+  /// Reads bytes of unknown length through a function that returns `TASKHOST_ETOOBIG` with the required length.
   ///
   /// - Returns: `nil` if there is no value.
   func read(_ call: (UnsafeMutableRawPointer?, Int, UnsafeMutablePointer<Int>) -> taskhost_status) throws(TaskHostError) -> [UInt8]? {

@@ -1,8 +1,8 @@
 import CTaskHost
 
-/// The body of the handler: one run, from the host's call to the value it returns, all on the calling thread.
+/// The body of the handler: one run from beginning to end, all on the calling thread.
 enum RunHandler {
-  /// Serves one run with `plugin`. Returns when the run's Swift task has ended and its expiration can no longer be reported.
+  /// Returns when the run's Swift task has ended and its expiration can no longer be reported.
   static func serve<Plugin: BackgroundTask>(_ plugin: Plugin, _ table: HostFunctions, _ task: taskhost_task) -> taskhost_result {
     let run = RunHandle(table: table, task: task)
     let executor = RunExecutor(run.virtualTime)

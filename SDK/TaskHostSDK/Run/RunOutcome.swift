@@ -1,12 +1,10 @@
 import CTaskHost
 
-/// How a run ended, and the message for the operator.
 struct RunOutcome: Sendable {
   let result: TaskResult
   /// `nil` keeps the plugin's own message.
   let message: String?
 
-  /// Decodes the payload, runs the plugin and converts its result or error.
   static func of<Plugin: BackgroundTask>(_ plugin: Plugin, _ run: RunHandle) async -> RunOutcome {
     let context: TaskContext<Plugin.Payload>
     do {
@@ -31,7 +29,7 @@ struct RunOutcome: Sendable {
     }
   }
 
-  /// Reports message and delay to the host, and returns the handler's return value.
+  /// Reports message and delay to the host.
   func report(to run: RunHandle) -> taskhost_result {
     if let message { run.setMessage(message) }
     switch result {

@@ -1,10 +1,10 @@
 import CTaskHost
 
-/// The durable values of one identifier, which its runs share and restarts keep.
+/// The durable values of one identifier, which its runs share and which survive restarts.
 ///
-/// A key is 1 to 256 bytes of UTF-8 without NUL, a value at most 1 MiB; an identifier has at most 10,000 keys and 64 MiB. Every function throws
-/// ``TaskHostError``: `invalid` for a malformed key, `tooBig` and `limit` above those limits, `unavailable` if nothing was
-/// stored, `stale` once the run is over.
+/// A key is 1 to 256 bytes of UTF-8 without NUL, a value at most 1 MiB. An identifier has at most 10,000 keys and 64 MiB. Every function
+/// throws ``TaskHostError``: `invalid` for a malformed key, `tooBig` or `limit` above those limits, `unavailable` if nothing was stored,
+/// `stale` once the run is over.
 public struct StateStore: Sendable {
   let run: RunHandle
 

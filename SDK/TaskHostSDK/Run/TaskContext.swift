@@ -9,35 +9,35 @@ public struct TaskContext<Payload: Sendable>: Sendable {
   /// The request's payload.
   public let payload: Payload
 
-  /// The request's payload as it was submitted.
+  /// The request's payload as submitted.
   public let payloadBytes: [UInt8]
 
-  /// The task identifier that runs.
+  /// The task identifier of the run.
   public let identifier: String
 
-  /// The request's id, the same for all its attempts: use it as the idempotency key.
+  /// The request's id, the same for all its attempts. Use it as the idempotency key.
   public let requestID: String
 
-  /// 1 on the first run, one more for each attempt spent.
+  /// 1 for the first run, plus one for each attempt spent.
   public let attempt: Int
 
   let run: RunHandle
 
-  /// Time until expiration (continued tasks: until the run would count as stalled), on the monotonic clock; zero or negative in grace, zero
+  /// Time until expiration, on the monotonic clock; for a continued task, until it would count as stalled. Zero or negative in grace, zero
   /// once the run is over.
   public var remaining: Duration { run.remaining }
 
-  /// Time until the run is stopped by force; before expiration, the whole grace it would get. Zero once the run is over.
+  /// Time until the host stops the run by force; before expiration, the whole grace. Zero once the run is over.
   public var grace: Duration { run.grace }
 
   /// Whether the run has expired; true once it is over.
   public var isExpired: Bool { run.isExpired }
 
-  /// Why the run was asked to stop; ``StopReason/none`` if it was not.
+  /// Why the host asked the run to stop; ``StopReason/none`` if it did not.
   public var stopReason: StopReason { run.stopReason }
 
-  /// A logger that writes all levels to the run's log, with metadata appended as `key=value`. Each access creates a new one: keep a copy to
-  /// give it metadata.
+  /// A logger that writes all levels to the run's log, with metadata appended as `key=value`. Each access creates a logger: keep a copy to
+  /// add metadata.
   public var logger: Logger {
     Logger(label: identifier) { [run] _ in TaskLogHandler(run) }
   }
@@ -57,25 +57,25 @@ public struct TaskContext<Payload: Sendable>: Sendable {
     try run.write(bytes) { run.functions.pointee.set_output(run.task, $0, $1) }
   }
 
-  /// Sets the run's output to `value` as JSON, at most 65,536 bytes; the last call wins. `[UInt8]` is taken as bytes; an array literal of
-  /// integers is `[Int]` to Swift and thus JSON.
+  /// Sets the run's output to `value` as JSON, at most 65,536 bytes; the last call wins. `[UInt8]` is stored unchanged. Swift reads an
+  /// array literal of integers as `[Int]`, which becomes JSON.
   ///
   /// - Throws: `EncodingError`, ``TaskHostError`` with the code `tooBig` or `stale`.
   public func setOutput(_ value: some Encodable) throws {
     try setOutput(try JSON.encode(value))
   }
 
-  /// Sets the sentence for the operator: why the run fails or retries. The last call wins. At most 8 KiB; the host cuts and marks the rest.
+  /// Sets the sentence that tells the operator why the run fails or retries. The last call wins. The host cuts and marks text above 8 KiB.
   public func setMessage(_ text: String) {
     run.setMessage(text)
   }
 
   /// Suspends the calling task without blocking the run's thread, so sibling tasks continue.
   ///
-  /// Uses the machine's monotonic clock; under `TaskHostTesting`, the test's virtual clock. So a test of a handler that sleeps with this
-  /// function, instead of `Task.sleep`, does not wait.
+  /// Uses the machine's monotonic clock, or the test's virtual clock under `TaskHostTesting`. A test of a handler that calls this function
+  /// instead of `Task.sleep` need not wait.
   ///
-  /// - Throws: `CancellationError` when the run expires or the calling task is cancelled; at once if that happened before the call.
+  /// - Throws: `CancellationError` when the run expires or the calling task is cancelled, at once if that has already happened.
   public func sleep(for duration: Duration) async throws {
     if isExpired { throw CancellationError() }
     if let clock = run.virtualTime {
@@ -89,18 +89,18 @@ public struct TaskContext<Payload: Sendable>: Sendable {
   /// The identifier's durable values.
   public var state: StateStore { StateStore(run: run) }
 
-  /// The place at which an earlier run of this request stopped.
+  /// The point at which an earlier run of this request stopped.
   public var checkpoint: Checkpoint { Checkpoint(run: run) }
 
-  /// Submits a request; it is durable when this returns.
+  /// Submits a request, which is durable when this returns.
   ///
   /// - Throws: ``TaskHostError`` with the code `notPermitted`, `tooBig`, `limit`, `unsupported`, `unavailable`, `invalid` or `stale`.
   @discardableResult
   public func submit(_ request: TaskRequest) throws(TaskHostError) -> Submission { try run.submit(request) }
 
-  /// Cancels a request of an identifier the plugin may submit to.
+  /// Cancels a request of an identifier that the plugin may submit to.
   ///
-  /// - Throws: ``TaskHostError`` with the code `notFound` when there is no such request or it has ended, `notPermitted` or `stale`.
+  /// - Throws: ``TaskHostError`` with the code `notFound` if the request does not exist or has ended, `notPermitted` or `stale`.
   public func cancel(requestID: String) throws(TaskHostError) {
     let requestID = try CStrings.checked(requestID, "the request id")
     try run.check(requestID.withCString { run.functions.pointee.cancel(run.task, $0) })
@@ -108,9 +108,9 @@ public struct TaskContext<Payload: Sendable>: Sendable {
 }
 
 extension TaskContext where Payload: Decodable {
-  /// Copies what the host lends, and decodes the payload.
+  /// Copies the host's data and decodes the payload.
   ///
-  /// - Throws: ``TaskHostError`` when the run is over, `DecodingError` or what the payload's own decoding throws.
+  /// - Throws: ``TaskHostError`` when the run is over; `DecodingError` or an error of the payload's own decoding.
   init(_ run: RunHandle) throws {
     let bytes = try run.payload()
     if Payload.self == NoPayload.self, let none = NoPayload() as? Payload {

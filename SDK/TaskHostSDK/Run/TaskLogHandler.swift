@@ -2,7 +2,7 @@ import Logging
 
 /// Forwards a run's log lines to the host, with the metadata appended as `key=value`, sorted by key.
 ///
-/// The host keeps its own threshold, so every level is passed on unless the author sets one.
+/// The host has its own threshold, so all levels pass unless the author sets one.
 struct TaskLogHandler: LogHandler {
   let run: RunHandle
   var logLevel = Logger.Level.trace
@@ -30,7 +30,7 @@ struct TaskLogHandler: LogHandler {
     _ = CStrings.printable(line).withCString { run.functions.pointee.log(run.task, event.level.cValue, $0) }
   }
 
-  /// A value that would not read as one word is put in quotes.
+  /// Quotes a value that would not read as one word.
   private static func quoted(_ value: String) -> String {
     guard value.isEmpty || value.contains(where: { $0.isWhitespace || $0 == "\"" || $0 == "=" }) else { return value }
     let escaped = value.reduce(into: "") { text, character in

@@ -5,7 +5,7 @@ final class VirtualSleep: Sendable {
   private enum State {
     case new
     case cancelled
-    /// The host holds a reference until it calls, or its wake-up is withdrawn.
+    /// The host holds a reference until it calls or the wake-up is withdrawn.
     case asleep(CheckedContinuation<Void, Never>)
     case over
   }
@@ -30,12 +30,12 @@ final class VirtualSleep: Sendable {
       context.release()
       end()
     } else if state.withLock({ if case .over = $0 { true } else { false } }) {
-      // It was cancelled between the two, when there was no wake-up to withdraw yet.
+      // Cancellation came before there was a wake-up to withdraw.
       withdraw()
     }
   }
 
-  /// Ends the sleep, or the one that is about to begin. Any thread.
+  /// Ends the sleep, even one that is about to begin. Any thread.
   func cancel() {
     let began = state.withLock { state in
       if case .new = state {
@@ -49,7 +49,7 @@ final class VirtualSleep: Sendable {
     end()
   }
 
-  /// Releases the host's reference, if the host will not call any more.
+  /// Releases the host's reference if the host will not call.
   private func withdraw() {
     let context = Unmanaged.passUnretained(self)
     if clock.withdraw(context.toOpaque()) { context.release() }
