@@ -55,7 +55,6 @@ import Testing
     #expect(schedules.map(\.lastSuccess) == [nil, nil, .ms(10), .ms(70)])
     #expect(schedules.map(\.lastRun?.id.sequence) == [nil, 30, 22, 32])
     #expect(try store.schedules(limit: 2).contains { $0.failures == 4 }, "those that fail first")
-    #expect(try store.schedules(limit: 1).contains { $0.identifier == Self.nightly && $0.failures == 1 }, "of those by identifier")
     #expect(schedules.map(\.isFailing) == [false, true, true, false])
   }
 
