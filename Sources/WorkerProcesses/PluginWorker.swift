@@ -16,6 +16,7 @@ public final class PluginWorker: Sendable {
     let services: any WorkerServices
     /// Nil if the host has none.
     let cgroups: WorkerCgroups?
+    let owners: RunOwners
     /// Told what happens, on the loop's thread or a caller's; returns promptly.
     let sink: @Sendable (LauncherEvent) -> Void
   }
@@ -105,13 +106,21 @@ public final class PluginWorker: Sendable {
     }
     for effect in effects {
       switch effect {
-      case .tell(let event): surroundings.sink(event)
+      case .tell(let event): tell(event)
       case .log(let line): policy.log(line)
       case .answer(let call, let number, let answering): if let present { answer(call, number, answering, in: present) }
       case .rouse: state.broadcast()
       case .spawn, .boot, .send, .kill, .wake: break
       }
     }
+  }
+
+  private func tell(_ event: LauncherEvent) {
+    switch event {
+    case .ended(let run, _, _), .withdrawn(let run): surroundings.owners.remove(run)
+    default: break
+    }
+    surroundings.sink(event)
   }
 
   /// Has the machine handle an event, and carries out the effects on the process before another thread's event can come. So messages are

@@ -7,9 +7,6 @@ public import TaskModel
 public final class ProcessLauncher: Launcher {
   private let surroundings: PluginWorker.Surroundings
   private let workers = Guarded<[TaskIdentifier: PluginWorker]>([:])
-  /// Which worker has a live run. Workers reach this, and not the launcher.
-  private let live: Guarded<[RunID: PluginWorker]>
-
   /// - Parameters:
   ///   - services: What runs ask for beyond their own process.
   ///   - cgroups: Where each worker gets a group of its own; nil: none does.
@@ -17,17 +14,8 @@ public final class ProcessLauncher: Launcher {
   public init(
     services: any WorkerServices, cgroups: WorkerCgroups? = nil, sink: @escaping @Sendable (LauncherEvent) -> Void
   ) throws(HostThread.Failure) {
-    let live = Guarded<[RunID: PluginWorker]>([:])
-    self.live = live
     surroundings = PluginWorker.Surroundings(
-      loop: try WorkerEventLoop(), spawner: try WorkerSpawner(), services: services, cgroups: cgroups
-    ) { event in
-      switch event {
-      case .ended(let run, _, _), .withdrawn(let run): live.withLock { _ = $0.removeValue(forKey: run) }
-      default: break
-      }
-      sink(event)
-    }
+      loop: try WorkerEventLoop(), spawner: try WorkerSpawner(), services: services, cgroups: cgroups, owners: RunOwners(), sink: sink)
   }
 
   /// A plugin's worker, without a process yet.
@@ -61,10 +49,10 @@ public final class ProcessLauncher: Launcher {
         batches.append((worker, [order]))
       }
     }
-    live.withLock { live in
-      for batch in batches { for order in batch.orders { live[order.run] = batch.worker } }
+    for batch in batches {
+      surroundings.owners.add(batch.orders.map(\.run), of: batch.worker)
+      batch.worker.start(batch.orders)
     }
-    for batch in batches { batch.worker.start(batch.orders) }
     for order in refused {
       var report = RunReport()
       report.message = "no handler for \(order.contract.identifier) is loaded"
@@ -74,18 +62,14 @@ public final class ProcessLauncher: Launcher {
 
   /// Takes back those that have not begun. What a worker has been sent, it is asked for.
   public func withdraw(_ runs: [RunID]) {
-    let owned = live.withLock { live in Dictionary(grouping: runs) { live[$0].map(ObjectIdentifier.init) } }
-    for (owner, runs) in owned {
-      guard owner != nil, let first = runs.first else { continue }
-      worker(of: first)?.withdraw(runs)
-    }
+    for (worker, runs) in surroundings.owners.grouped(runs) { worker.withdraw(runs) }
   }
 
   /// Asks a run to stop.
-  public func expire(_ run: RunID, reason: StopReason) { worker(of: run)?.expire(run, reason: reason) }
+  public func expire(_ run: RunID, reason: StopReason) { surroundings.owners[run]?.expire(run, reason: reason) }
 
   /// Kills the run's worker; the other runs it had are lost.
-  public func force(_ run: RunID, reason: StopReason) { worker(of: run)?.force(run, reason: reason) }
+  public func force(_ run: RunID, reason: StopReason) { surroundings.owners[run]?.force(run, reason: reason) }
 
   /// Lets every worker call its plugin's shutdown hook and end; kills those that do not in 5 s.
   public func shutdown() -> Int {
@@ -98,6 +82,4 @@ public final class ProcessLauncher: Launcher {
     surroundings.loop.end()
     return left
   }
-
-  private func worker(of run: RunID) -> PluginWorker? { live.withLock { $0[run] } }
 }
