@@ -1,19 +1,19 @@
 import Glibc
 public import Synchronization
 
-/// Which point ends the process, at which hit. One for the process, set before its threads begin and never again.
+/// Which point kills the process, at which hit. There is one per process, set once before its threads begin.
 public enum FailpointTrigger {
-  /// The environment variable that arms one: `NAME`, or `NAME:N` for its Nth hit.
+  /// The environment variable that arms a point: `NAME`, or `NAME:N` for its Nth hit.
   public static let variable = "TASKHOST_FAILPOINT"
 
-  /// Whether one is armed.
+  /// Whether a point is armed.
   @usableFromInline static let isArmed = Atomic(false)
   private static let armed = Mutex<(point: Failpoint, hitsLeft: Int)?>(nil)
 
-  /// Arms what the environment of the process names, nothing when it names nothing.
+  /// Arms the point that the process's environment names; none if the variable is not set.
   ///
-  /// - Returns: What was armed, as it was named.
-  /// - Throws: A ``FailpointError`` when it names no point: a test must not pass because of a misspelt name.
+  /// - Returns: The variable's value; nil if it is not set.
+  /// - Throws: A ``FailpointError`` if the value is invalid: a test must not pass because of a misspelt name.
   @discardableResult public static func armFromEnvironment() throws(FailpointError) -> String? {
     guard let value = getenv(variable) else { return nil }
     let setting = String(cString: value)
@@ -31,20 +31,20 @@ public enum FailpointTrigger {
     return (point, hit)
   }
 
-  /// Has the process end at the `hit`th hit of `point`, counted from now; 1 is the next.
+  /// Arms `point` to kill the process at its `hit`th hit, counted from now; 1 is the next.
   static func arm(_ point: Failpoint, hit: Int) {
     armed.withLock { $0 = (point, hit) }
     isArmed.store(true, ordering: .releasing)
   }
 
-  /// A point was hit while one is armed.
+  /// Handles a hit of `point` while some point is armed.
   @usableFromInline @inline(never) static func strike(_ point: Failpoint) {
     let isOver = armed.withLock { armed in
       guard armed?.point == point else { return false }
       armed?.hitsLeft -= 1
       return armed?.hitsLeft == 0
     }
-    // No handler, no flush, no answer: as when the machine takes the process away. The kernel lets no thread of it go on.
+    // No handler runs and nothing is flushed or answered, as in a power loss. The kernel lets none of the process's threads continue.
     if isOver { _ = kill(getpid(), SIGKILL) }
   }
 }
