@@ -1,6 +1,6 @@
 /// A date of the proleptic Gregorian calendar, without a time zone.
 public struct CivilDate: Sendable, Hashable, Comparable {
-  /// As people write it; year 0 is 1 BC.
+  /// The astronomical year: 0 is 1 BC.
   public let year: Int
   /// 1 … 12.
   public let month: Int
@@ -22,7 +22,7 @@ public struct CivilDate: Sendable, Hashable, Comparable {
     year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
   }
 
-  /// Creates a date from parts that are within their ranges.
+  /// Creates a date. Each part must be within its range; this is not checked.
   public init(year: Int, month: Int, day: Int) {
     self.year = year
     self.month = month
@@ -31,7 +31,7 @@ public struct CivilDate: Sendable, Hashable, Comparable {
 
   /// Days since 1970-01-01; negative before it.
   ///
-  /// - Source: as ``init(daysSince1970:)``, `days_from_civil`.
+  /// - Source: See ``init(daysSince1970:)``, `days_from_civil`.
   public var daysSince1970: Int {
     let shiftedYear = month <= 2 ? year - 1 : year
     let era = (shiftedYear >= 0 ? shiftedYear : shiftedYear - 399) / 400
@@ -47,7 +47,7 @@ public struct CivilDate: Sendable, Hashable, Comparable {
     return ((days + 4) % 7 + 7) % 7
   }
 
-  /// The number of days of a month.
+  /// The number of days in a month.
   public static func days(inMonth month: Int, of year: Int) -> Int {
     switch month {
     case 2: isLeap(year) ? 29 : 28
@@ -58,7 +58,7 @@ public struct CivilDate: Sendable, Hashable, Comparable {
 
   static func isLeap(_ year: Int) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
 
-  /// Earlier on the calendar.
+  /// Whether the left date is earlier.
   public static func < (left: CivilDate, right: CivilDate) -> Bool {
     (left.year, left.month, left.day) < (right.year, right.month, right.day)
   }

@@ -1,9 +1,9 @@
-/// Times of the calendar: minutes, hours, days, months and weekdays that match (crontab(5), five fields).
+/// A set of calendar times, given by minutes, hours, days, months and weekdays (crontab(5), five fields).
 ///
-/// If both the days of the month and the weekdays are restricted, a day that matches either one matches. A field that begins with `*` is
-/// not a restriction in this sense (Vixie cron).
+/// If both the days of the month and the weekdays are restricted, a day matches if either matches. A field that begins with `*` does not
+/// count as a restriction here (Vixie cron).
 public struct CronExpression: Sendable, Hashable {
-  /// As it was written.
+  /// The expression as written, with single blanks between its fields.
   public let text: String
   /// Bit n: minute n.
   let minutes: UInt64
@@ -23,7 +23,7 @@ public struct CronExpression: Sendable, Hashable {
   /// Each field is a comma-separated list of `*`, a number, or a range `a-b`, each with an optional step `/n`; `a/n` means from a to the
   /// end. Months and weekdays also have their English names, three letters in any case; Sunday is 0 and 7.
   ///
-  /// - Throws: What is wrong with it.
+  /// - Throws: A description of what is wrong.
   public init(_ text: String) throws(CronSyntaxError) {
     let words = text.split { $0 == " " || $0 == "\t" }.map(String.init)
     var fields = words
@@ -36,7 +36,7 @@ public struct CronExpression: Sendable, Hashable {
     }
     guard fields.count == 5 else {
       throw CronSyntaxError(
-        text: text, observed: "it has \(fields.count) fields: it needs five, minute hour day month weekday, or a name as @daily")
+        text: text, observed: "it has \(fields.count) fields: write five (minute hour day month weekday), or a name such as @daily")
     }
     self.text = words.joined(separator: " ")
     minutes = try CronField.minute.bits(fields[0], in: text)
@@ -44,7 +44,7 @@ public struct CronExpression: Sendable, Hashable {
     days = try CronField.day.bits(fields[2], in: text)
     months = try CronField.month.bits(fields[3], in: text)
     let weekdays = try CronField.weekday.bits(fields[4], in: text)
-    // Sunday by either number.
+    // Sunday is 0 or 7.
     self.weekdays = (weekdays | weekdays >> 7) & 0x7f
     anyDay = fields[2].hasPrefix("*")
     anyWeekday = fields[4].hasPrefix("*")
@@ -56,7 +56,7 @@ public struct CronExpression: Sendable, Hashable {
     "@midnight": "0 0 * * *", "@hourly": "0 * * * *",
   ]
 
-  /// Whether any time of that date matches.
+  /// Whether the schedule has any times on the date.
   func matches(_ date: CivilDate) -> Bool {
     guard months & 1 << date.month != 0 else { return false }
     let byDay = days & 1 << date.day != 0
@@ -64,14 +64,14 @@ public struct CronExpression: Sendable, Hashable {
     return anyDay || anyWeekday ? byDay && byWeekday : byDay || byWeekday
   }
 
-  /// Seconds after midnight of the times that match, ascending.
+  /// The matching times of a day, in seconds after midnight, ascending.
   var timesOfDay: [Int] {
     (0..<24).filter { hours & 1 << $0 != 0 }.flatMap { hour in
       (0..<60).filter { minutes & 1 << $0 != 0 }.map { hour * 3600 + $0 * 60 }
     }
   }
 
-  /// Whether any date matches. Weekdays alone always do.
+  /// Whether any date matches. A restriction of weekdays alone always matches some.
   private var mayHappen: Bool {
     if !anyDay, !anyWeekday { return true }
     return (1...12).contains { month in

@@ -1,8 +1,8 @@
-/// One of the five fields of a cron expression: its name, its numbers and the names they have.
+/// One of the five fields of a cron expression.
 struct CronField {
   let name: String
   let range: ClosedRange<Int>
-  /// Names of the numbers from the first on.
+  /// The names of the first numbers in `range`; empty if they have none.
   let names: [String]
 
   static let minute = CronField(name: "minute", range: 0...59, names: [])
@@ -12,7 +12,7 @@ struct CronField {
     name: "month", range: 1...12, names: ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"])
   static let weekday = CronField(name: "weekday", range: 0...7, names: ["sun", "mon", "tue", "wed", "thu", "fri", "sat"])
 
-  /// A bit for each number in `field`.
+  /// Reads a field: bit n is set if the field contains the number n.
   func bits(_ field: String, in text: String) throws(CronSyntaxError) -> UInt64 {
     var bits: UInt64 = 0
     for part in field.split(separator: ",", omittingEmptySubsequences: false) { bits |= try self.part(String(part), text) }
@@ -26,13 +26,13 @@ struct CronField {
     var step = 1
     if halves.count == 2 {
       guard let number = Self.number(halves[1]), (1...range.upperBound).contains(number) else {
-        throw fail("the step is a number from 1 to \(range.upperBound)")
+        throw fail("the step must be a number from 1 to \(range.upperBound)")
       }
       step = number
     }
     let numbers: ClosedRange<Int>
     if halves[0] == "*" {
-      // Sunday has two numbers; one suffices.
+      // Sunday has two numbers; one is enough.
       numbers = name == Self.weekday.name ? 0...6 : range
     } else {
       let ends = halves[0].split(separator: "-", omittingEmptySubsequences: false).map(String.init)
@@ -52,7 +52,7 @@ struct CronField {
     return Self.number(text).flatMap { range.contains($0) ? $0 : nil }
   }
 
-  /// Digits, nothing else.
+  /// Reads one to four ASCII digits.
   private static func number(_ text: String) -> Int? {
     guard (1...4).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
     return Int(text)

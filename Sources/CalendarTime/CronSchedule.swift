@@ -2,16 +2,16 @@ public import TaskModel
 
 /// A cron expression in a time zone.
 public struct CronSchedule: Sendable, Hashable {
-  /// The times.
+  /// The local times.
   public let expression: CronExpression
   /// The time zone.
   public let zone: TimeZoneRules
-  /// What happens when its clocks are set.
+  /// What happens to times that clock changes skip or repeat.
   public let daylight: DaylightPolicy
   private let times: [Int]
 
-  /// The number of days to search for the next time. The longest wait is 40 years, between two February 29 on the same weekday across a
-  /// century without a leap day.
+  /// The number of days to search for the next time. The longest wait is 40 years: between two leap days on the same weekday, across a
+  /// century year without one.
   private static let horizon = 41 * 366
 
   /// Creates a schedule.
@@ -24,7 +24,7 @@ public struct CronSchedule: Sendable, Hashable {
 
   /// The first time after a moment, both in seconds since 1970; nil if there is none within 40 years.
   public func next(after moment: Int) -> Int? {
-    // Times that clocks skip can move to the next day (Pacific/Apia skipped all of 2011-12-30).
+    // Skipped times can move to the next day (Pacific/Apia skipped all of 2011-12-30).
     let today = floorDivide(moment + zone.offset(at: moment), 86_400)
     var best: Int?
     var day = today - 2
@@ -41,15 +41,15 @@ public struct CronSchedule: Sendable, Hashable {
     return best
   }
 
-  /// No time of this or a later day is earlier.
+  /// A lower bound for the moments of this day and all later days.
   private func firstMoment(of day: Int) -> Int { day * 86_400 - TimeZoneRules.widest }
 
-  /// The first of a day's times after a moment.
+  /// The first of the day's times after a moment; nil if none is left.
   private func first(of day: Int, after moment: Int) -> Int? {
     let midnight = day * 86_400
     let around = zone.stretches(from: midnight - TimeZoneRules.widest, to: midnight + 86_400 + TimeZoneRules.widest)
     guard around.contains(where: { $0.offset != around[0].offset }) else {
-      // The clocks are not set on this day: finds the first later time in the list.
+      // The clocks do not change around this day: search the list for the first later time.
       var (low, high) = (0, times.count)
       while low < high {
         let middle = (low + high) / 2

@@ -4,6 +4,6 @@ public struct CronSyntaxError: Error, Sendable, Hashable, CustomStringConvertibl
   public let text: String
   /// What is wrong with it.
   public let observed: String
-  /// A sentence with both.
+  /// The expression and what is wrong with it.
   public var description: String { "cron \"\(text)\": \(observed)" }
 }

@@ -2,10 +2,10 @@ import Glibc
 
 /// The time zone of the machine.
 public enum HostTimeZone {
-  /// Its IANA name from `TZ` or `/etc/localtime`, otherwise UTC.
+  /// Its IANA name, from `TZ` or `/etc/localtime`; `UTC` if neither names a known zone.
   public static var name: String { name(environment: getenv("TZ").map { String(cString: $0) }, localTime: "/etc/localtime") }
 
-  /// As ``name``, for a value of `TZ` and the path of a symbolic link into the time zone database.
+  /// Computes ``name`` from a value of `TZ` and the path of a symbolic link into the time zone database.
   static func name(environment: String?, localTime: String) -> String {
     if let environment {
       let name = environment.hasPrefix(":") ? String(environment.dropFirst()) : environment

@@ -1,5 +1,5 @@
 extension PosixTimeZone {
-  /// Reads the text; nil if it is not one.
+  /// Parses a POSIX `TZ` text; nil if it is malformed.
   init?(_ text: String) {
     var reader = Reader(rest: Array(text.utf8)[...])
     guard reader.skipName(), let west = reader.time(hours: 24) else { return nil }
@@ -31,7 +31,7 @@ extension PosixTimeZone {
       return true
     }
 
-    /// A name: three letters or more, or anything in angle brackets.
+    /// Skips a name: at least three letters, or anything in angle brackets.
     mutating func skipName() -> Bool {
       if skip("<") {
         guard let end = rest.firstIndex(of: UInt8(ascii: ">")) else { return false }

@@ -1,8 +1,8 @@
-/// A time zone as POSIX writes it in `TZ`. A file of the time zone database uses it for times after its last change.
+/// A time zone in the POSIX format of `TZ`. A time zone file ends with one, which covers the times after its last change.
 ///
 /// - Source: POSIX.1-2017, 8.3 Other Environment Variables; RFC 8536, 3.3 (hours from −167 to 167).
 struct PosixTimeZone: Sendable, Hashable {
-  /// A day of every year, and the local time at which it happens.
+  /// A day of each year, and a local time on it.
   struct Moment: Sendable, Hashable {
     enum Day: Sendable, Hashable {
       /// `Jn`: 1 … 365, February 29 never counts.
@@ -14,10 +14,10 @@ struct PosixTimeZone: Sendable, Hashable {
     }
 
     let day: Day
-    /// Seconds after local midnight; may be negative or beyond the day.
+    /// Seconds after local midnight; may be negative, or more than a day.
     let time: Int
 
-    /// The local time of the moment, as seconds since 1970 as if it were UTC.
+    /// The local time of the moment in a year, in seconds since 1970 as if local time were UTC.
     func local(in year: Int) -> Int {
       let days: Int
       switch day {
@@ -43,7 +43,7 @@ struct PosixTimeZone: Sendable, Hashable {
 
   /// Seconds ahead of UTC.
   let standard: Int
-  /// nil if it has none.
+  /// nil if the zone has no daylight saving time.
   let daylight: Daylight?
 
   init(standard: Int, daylight: Daylight?) {
@@ -51,7 +51,7 @@ struct PosixTimeZone: Sendable, Hashable {
     self.daylight = daylight
   }
 
-  /// The changes between two moments, inclusive, and the change before them, which gives the offset at `from`.
+  /// The changes between two moments, inclusive, after an entry for the offset in force at `from`.
   func changes(from: Int, to: Int) -> [(moment: Int, offset: Int)] {
     guard let daylight else { return [(from, standard)] }
     guard to >= from else { return [] }

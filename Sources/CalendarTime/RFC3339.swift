@@ -1,8 +1,8 @@
 public import TaskModel
 
-/// Moments as text: `2026-11-21T08:00:00Z` (RFC 3339), milliseconds where there are any.
+/// Moments as text: `2026-11-21T08:00:00Z` (RFC 3339), with milliseconds if they are not zero.
 public enum RFC3339 {
-  /// The text of `time` in UTC; nil outside of the years 0 to 9999, which the format cannot write.
+  /// The text of `time` in UTC; nil outside the years 0 to 9999, which the format cannot express.
   public static func format(_ time: WallTime) -> String? {
     guard let moment = Moment(time) else { return nil }
     var bytes: [UInt8] = []
@@ -11,13 +11,13 @@ public enum RFC3339 {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// A moment that the format can write.
+  /// A moment that the format can express.
   public struct Moment {
     private let date: CivilDate
     /// Milliseconds from midnight.
     private let inDay: Int
 
-    /// nil outside of the years 0 to 9999.
+    /// nil outside the years 0 to 9999.
     public init?(_ time: WallTime) {
       var (days, inDay) = time.unixMilliseconds.quotientAndRemainder(dividingBy: 86_400_000)
       if inDay < 0 { (days, inDay) = (days - 1, inDay + 86_400_000) }
@@ -26,7 +26,7 @@ public enum RFC3339 {
       self.inDay = Int(inDay)
     }
 
-    /// Appends its text, which is ASCII.
+    /// Appends the text, which is ASCII.
     public func append(to bytes: inout [UInt8]) {
       let milliseconds = inDay % 1000
       withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 24) { text in
@@ -52,7 +52,7 @@ public enum RFC3339 {
     }
   }
 
-  /// The moment that `text` names, digits beyond milliseconds dropped; nil when it is not a date, a time and an offset.
+  /// Parses `text`, ignoring digits beyond milliseconds; nil if it is not a date, a time and an offset.
   public static func parse(_ text: String) -> WallTime? {
     var scanner = Scanner(bytes: Array(text.utf8))
     guard let year = scanner.number(4), scanner.skip("-"), let month = scanner.number(2), scanner.skip("-"),

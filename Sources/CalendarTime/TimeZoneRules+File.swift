@@ -5,13 +5,13 @@ extension TimeZoneRules {
     public let observed: String
   }
 
-  /// Reads a compiled file of the time zone database, version 2 or later.
+  /// Parses a compiled file of the time zone database, version 2 or later.
   ///
   /// - Source: RFC 8536, "The Time Zone Information Format (TZif)".
   public init(file bytes: [UInt8]) throws(Malformed) {
     var reader = FileReader(bytes: bytes)
     let old = try reader.header()
-    guard old.version >= UInt8(ascii: "2") else { throw Malformed(observed: "is of version 1, which ends in 2037") }
+    guard old.version >= UInt8(ascii: "2") else { throw Malformed(observed: "is version 1, which ends in 2037") }
     try reader.skip(old.size(ofTime: 4))
     let header = try reader.header()
     guard header.types > 0 else { throw Malformed(observed: "has no offset") }
@@ -26,12 +26,12 @@ extension TimeZoneRules {
     }
     try reader.skip(header.characters + header.leaps * 12 + header.standards + header.universals)
     let footer = try reader.line()
-    guard zip(moments, moments.dropFirst()).allSatisfy({ $0 < $1 }) else { throw Malformed(observed: "has changes that are not in order") }
-    guard indexes.allSatisfy({ Int($0) < offsets.count }) else { throw Malformed(observed: "has a change to an offset that is not there") }
+    guard zip(moments, moments.dropFirst()).allSatisfy({ $0 < $1 }) else { throw Malformed(observed: "has changes out of order") }
+    guard indexes.allSatisfy({ Int($0) < offsets.count }) else { throw Malformed(observed: "has a change to a missing offset") }
     let changes = zip(moments, indexes).map { (moment: $0, offset: offsets[Int($1)]) }
     let last = changes.last?.offset ?? offsets[0]
     guard let rule = footer.isEmpty ? PosixTimeZone(standard: last, daylight: nil) : PosixTimeZone(footer) else {
-      throw Malformed(observed: "ends with \"\(footer)\", which is no rule")
+      throw Malformed(observed: "ends with \"\(footer)\", which is not a rule")
     }
     self.init(changes: changes, first: offsets[0], rule: rule)
   }
@@ -64,7 +64,7 @@ extension TimeZoneRules {
       return bytes[position - 1]
     }
 
-    /// Signed, most significant byte first.
+    /// Reads a signed integer of 4 or 8 bytes, most significant byte first.
     mutating func integer(_ size: Int) throws(Malformed) -> Int {
       try skip(size)
       let value = bytes[(position - size)..<position].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -72,13 +72,13 @@ extension TimeZoneRules {
     }
 
     mutating func header() throws(Malformed) -> Header {
-      guard try integer(4) == 0x545A_6966 else { throw Malformed(observed: "is no file of the time zone database") }
+      guard try integer(4) == 0x545A_6966 else { throw Malformed(observed: "is not a file of the time zone database") }
       let version = try byte()
       try skip(15)
       var counts: [Int] = []
       for _ in 0..<6 {
         let count = try integer(4)
-        guard (0...10_000).contains(count) else { throw Malformed(observed: "claims to have \(count) entries of one sort") }
+        guard (0...10_000).contains(count) else { throw Malformed(observed: "claims to have \(count) entries of one kind") }
         counts.append(count)
       }
       return Header(
@@ -86,7 +86,7 @@ extension TimeZoneRules {
         characters: counts[5])
     }
 
-    /// What stands between the two line ends at the end of the file.
+    /// Reads the last line: the text between the two newlines at the end of the file.
     mutating func line() throws(Malformed) -> String {
       let rest = bytes[position...]
       guard rest.first == 10, rest.count >= 2, let end = rest.dropFirst().firstIndex(of: 10) else {

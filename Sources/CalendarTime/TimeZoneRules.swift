@@ -1,20 +1,20 @@
-/// When a place's clocks show what: its offsets from UTC over time, as the IANA time zone database has them.
+/// The offsets of a place's clocks from UTC over time, as in the IANA time zone database.
 public struct TimeZoneRules: Sendable, Hashable {
-  /// A stretch of time over which the offset stays the same.
+  /// A period with a constant offset.
   struct Stretch: Sendable, Hashable {
-    /// Its first second since 1970.
+    /// Its first second, counted since 1970.
     let start: Int
-    /// The first second after it.
+    /// The first second after it, counted since 1970.
     let end: Int
     /// Seconds that local time is ahead of UTC.
     let offset: Int
   }
 
-  /// The moments at which the offset changes, and what it is from then on; ascending.
+  /// The moments at which the offset changes, in seconds since 1970 and ascending, and the new offsets.
   let changes: [(moment: Int, offset: Int)]
   /// The offset before the first change.
   let first: Int
-  /// What goes on forever after the last change.
+  /// The rule for all times after the last change.
   let rule: PosixTimeZone
 
   /// UTC.
@@ -29,7 +29,7 @@ public struct TimeZoneRules: Sendable, Hashable {
   /// Seconds that local time is ahead of UTC at a moment, given in seconds since 1970.
   public func offset(at moment: Int) -> Int { stretches(from: moment, to: moment)[0].offset }
 
-  /// The stretches that have a part in the given time, ends included; at least one.
+  /// The stretches that overlap the given time, ends included; at least one.
   func stretches(from: Int, to: Int) -> [Stretch] {
     var found: [Stretch] = []
     var start = Int.min
@@ -37,7 +37,7 @@ public struct TimeZoneRules: Sendable, Hashable {
     func add(until end: Int) {
       if end > from, start <= to, end > start { found.append(Stretch(start: start, end: end, offset: offset)) }
     }
-    // The change before `from` is where it begins.
+    // Find the last change by `from`: the first stretch begins there.
     var low = 0
     var high = changes.count
     while low < high {
@@ -61,33 +61,33 @@ public struct TimeZoneRules: Sendable, Hashable {
     return found
   }
 
-  /// The moments at which local clocks show a time: none if clocks were set forward over it, two if they were set back over it.
+  /// The moments at which local clocks show a time: none if the clocks skipped it, two if they showed it twice.
   ///
   /// - Parameters:
   ///   - local: The seconds since 1970 that the clocks would show if they showed UTC.
-  ///   - around: The stretches that have a part in the ``widest`` before and after it.
-  /// - Returns: The moments, ascending; if there is none, the moment at which clocks would show it had they not been set.
+  ///   - around: The stretches that overlap ``widest`` before and after it.
+  /// - Returns: The moments, ascending; and, for a skipped time, the moment at which unchanged clocks would have shown it.
   static func moments(showing local: Int, in around: [Stretch]) -> (moments: [Int], asIfNotSet: Int) {
     let moments = around.compactMap { stretch -> Int? in
       let moment = local - stretch.offset
       return moment >= stretch.start && moment < stretch.end ? moment : nil
     }
-    // The gap is between two stretches: after the end of the first by its clocks, before the start of the second by its clocks.
+    // A skipped time lies between two stretches: after the end of the first and before the start of the second, each in its own offset.
     let before = zip(around, around.dropFirst()).first { left, right in
       local - left.offset >= left.end && local - right.offset < right.start
     }
     return (moments.sorted(), local - (before?.0.offset ?? around[0].offset))
   }
 
-  /// No offset, and no change of one, is larger: 26 hours.
+  /// The upper bound of every offset and every change of one: 26 hours, in seconds.
   static let widest = 26 * 3600
 
-  /// The same changes.
+  /// Whether both have the same changes.
   public static func == (left: TimeZoneRules, right: TimeZoneRules) -> Bool {
     left.first == right.first && left.rule == right.rule && left.changes.elementsEqual(right.changes) { $0 == $1 }
   }
 
-  /// Hashes enough to distinguish zones.
+  /// Hashes a part of the rules.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(first)
     hasher.combine(rule)

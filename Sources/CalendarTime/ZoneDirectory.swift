@@ -1,25 +1,25 @@
 import Glibc
 
-/// Finds a time zone by its name in the time zone database of the system.
+/// Finds time zones by name in the system's time zone database.
 public struct ZoneDirectory: Sendable {
   /// Why a zone is not available.
   public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The name that was asked for.
+    /// The requested name.
     public let name: String
-    /// What was seen, and what to do.
+    /// What was observed, and what to do.
     public let description: String
   }
 
   private let directory: String
   private static let fileLimit = 1 << 20
 
-  /// The directory with the compiled files; the system's is `/usr/share/zoneinfo`, of the package `tzdata`.
+  /// Uses a directory of compiled files; the default is the system's, from the package `tzdata`.
   public init(_ directory: String = "/usr/share/zoneinfo") { self.directory = directory }
 
-  /// The rules of a zone, as `Europe/Berlin` or `UTC`. Reads a file: call it off the cooperative pool.
+  /// The rules of a zone such as `Europe/Berlin` or `UTC`. Reads a file: do not call it on the cooperative pool.
   public func rules(of name: String) throws(Failure) -> TimeZoneRules {
     guard Self.isName(name) else {
-      throw Failure(name: name, description: "\"\(name)\" is no name of a time zone: write it as Europe/Berlin")
+      throw Failure(name: name, description: "\"\(name)\" is not the name of a time zone: write it like Europe/Berlin")
     }
     let path = "\(directory)/\(name)"
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -27,13 +27,13 @@ public struct ZoneDirectory: Sendable {
       throw Failure(
         name: name,
         description: errno == ENOENT
-          ? "there is no time zone \"\(name)\" in \(directory) (names are written as Europe/Berlin; the package is tzdata)"
+          ? "there is no time zone \"\(name)\" in \(directory) (names look like Europe/Berlin; the package is tzdata)"
           : "\(path): \(String(cString: strerror(errno)))")
     }
     defer { close(descriptor) }
     var info = stat()
     guard fstat(descriptor, &info) == 0, info.st_mode & S_IFMT == S_IFREG, info.st_size <= Self.fileLimit else {
-      throw Failure(name: name, description: "\"\(name)\" is no time zone: \(path) is not a file of the time zone database")
+      throw Failure(name: name, description: "\"\(name)\" is not a time zone: \(path) is not a file of the time zone database")
     }
     let size = Int(info.st_size)
     var length = 0
@@ -48,7 +48,8 @@ public struct ZoneDirectory: Sendable {
     do { return try TimeZoneRules(file: bytes) } catch { throw Failure(name: name, description: "\(path) \(error.observed)") }
   }
 
-  /// Letters, digits, `_ + -`, separated by single slashes, so that it cannot lead out of the directory.
+  /// Allows parts of letters, digits and `_ + -`, each beginning with a letter, separated by single slashes: no name leads out of the
+  /// directory.
   private static func isName(_ name: String) -> Bool {
     guard (1...64).contains(name.utf8.count) else { return false }
     return name.split(separator: "/", omittingEmptySubsequences: false).allSatisfy { part in
