@@ -1,6 +1,6 @@
 public import TaskModel
 
-/// The share of a ``RunQuota`` that a task gets, by how useful its last runs were.
+/// The share of a ``RunQuota`` that a task gets, depending on how useful its last runs were.
 ///
 /// - Source: Android's app standby buckets (`active`, `working_set`, `frequent`, `rare`, `restricted`), which depend on how an app is used;
 ///   a host without a screen uses the outcomes of runs.
@@ -14,14 +14,14 @@ public enum BehaviourBucket: String, Sendable, Hashable, CaseIterable {
   /// Less: a tenth.
   case restricted
 
-  /// The number of runs that count.
+  /// The maximum number of runs that count.
   public static let runs = 20
   /// With fewer runs, a task counts as ``active``.
   public static let fewestRuns = 5
   /// How long a run counts.
   public static let memory: Duration = .seconds(30 * 86_400)
 
-  /// What the quota is divided by.
+  /// The divisor of the quota.
   public var divisor: Int {
     switch self {
     case .active: 1

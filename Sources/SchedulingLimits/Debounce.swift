@@ -5,7 +5,7 @@ public struct Debounce: Sendable, Hashable {
   /// The maximum wait, as a multiple of ``quiet``.
   public static let mostWaits = 5
 
-  /// How long no event must arrive before it fires; zero means it fires immediately.
+  /// How long it waits for another event before it fires; zero means it fires immediately.
   public let quiet: Duration
   /// When the first waiting event arrived; nil if none waits.
   public private(set) var first: WallTime?

@@ -1,14 +1,14 @@
 import StrictText
 import TaskModel
 
-/// Durations as operators write them (`90s`, `1h30m`), and as sentences say them (`1 h 30 min`).
+/// Text for durations, as operators write them (`90s`, `1h30m`) and for sentences (`1 h 30 min`).
 enum LengthText {
-  /// nil if the text is none.
+  /// nil if the text is not a duration.
   static func parse(_ text: Substring) -> Duration? {
     (try? DurationFormat.milliseconds(of: text)).map { .milliseconds($0) }
   }
 
-  /// The text that ``parse(_:)`` reads, to the millisecond.
+  /// The text that ``parse(_:)`` reads, exact to the millisecond.
   static func text(_ length: Duration) -> String { DurationFormat.text(milliseconds: length.wholeMilliseconds) }
 
   /// For sentences: at most the two largest units, rounded down.

@@ -2,7 +2,7 @@ import CalendarTime
 public import TaskModel
 
 extension MaintenanceWindow {
-  /// Whether it is open.
+  /// Whether the window is open.
   public func isOpen(at now: WallTime) -> Bool {
     let moment = Self.second(now)
     let offset = zone.offset(at: moment)
@@ -65,8 +65,7 @@ extension MaintenanceWindow {
     }
   }
 
-  /// The moments at which the clocks show a time of `local`. If there is none, those at which the clocks would show it had they not been
-  /// set.
+  /// The moments at which the clocks show a time of `local`; if the clocks skip all of it, those at which unchanged clocks would show it.
   private func openings(ofLocal local: Range<Int>, _ stretches: [(start: Int, end: Int, offset: Int)]) -> [Range<Int>] {
     let shown = stretches.compactMap { stretch -> Range<Int>? in
       let start = max(stretch.start, local.lowerBound - stretch.offset)

@@ -26,14 +26,14 @@ public struct MaintenanceWindow: Sendable, Hashable, CustomStringConvertible {
   public init(from: String, to: String, days: [String] = [], zone: TimeZoneRules) throws(LimitSyntaxError) {
     self.zone = zone
     guard let begin = Self.time(from), begin < 86_400 else {
-      throw LimitSyntaxError(kind: "window", text: from, observed: "is no time of the day: write it from 00:00 to 23:59")
+      throw LimitSyntaxError(kind: "window", text: from, observed: "is not a time of day: write it from 00:00 to 23:59")
     }
     guard let end = Self.time(to) else {
-      throw LimitSyntaxError(kind: "window", text: to, observed: "is no time of the day: write it from 00:00 to 24:00")
+      throw LimitSyntaxError(kind: "window", text: to, observed: "is not a time of day: write it from 00:00 to 24:00")
     }
     guard begin != end else {
       throw LimitSyntaxError(
-        kind: "window", text: "\(from) to \(to)", observed: "ends when it begins; a window of the whole day is from 00:00 to 24:00")
+        kind: "window", text: "\(from) to \(to)", observed: "ends when it begins; a window of a whole day is from 00:00 to 24:00")
     }
     self.from = begin
     self.to = end < begin ? end + 86_400 : end
@@ -41,7 +41,7 @@ public struct MaintenanceWindow: Sendable, Hashable, CustomStringConvertible {
     for day in days {
       let name = day.lowercased()
       guard let index = Self.names.firstIndex(where: { name.hasPrefix($0) && Self.longName(of: $0).hasPrefix(name) }) else {
-        throw LimitSyntaxError(kind: "window", text: day, observed: "is no weekday: write \(Self.names.joined(separator: ", "))")
+        throw LimitSyntaxError(kind: "window", text: day, observed: "is not a weekday: write \(Self.names.joined(separator: ", "))")
       }
       weekdays |= 1 << index
     }

@@ -21,16 +21,16 @@ public struct Rate: Sendable, Hashable, CustomStringConvertible {
   public init(_ text: String) throws(LimitSyntaxError) {
     func problem(_ observed: String) -> LimitSyntaxError { LimitSyntaxError(kind: "rate", text: text, observed: observed) }
     let halves = text.split(separator: "/", omittingEmptySubsequences: false)
-    guard halves.count == 2 else { throw problem("is not written as a number of starts and a length of time, as \"100/1m\"") }
+    guard halves.count == 2 else { throw problem("is not a number of starts and a duration, such as \"100/1m\"") }
     guard halves[0].allSatisfy({ $0.isASCII && $0.isNumber }), let count = Int(halves[0]), Self.counts.contains(count) else {
       throw problem("the number of starts is not from \(Self.counts.lowerBound) to \(Self.counts.upperBound)")
     }
     guard let period = LengthText.parse(halves[1]) else {
-      throw problem("\"\(halves[1])\" is no length of time: write it as \"10s\", \"1m\" or \"1h\"")
+      throw problem("\"\(halves[1])\" is not a duration: write it as \"10s\", \"1m\" or \"1h\"")
     }
     guard Self.periods.contains(period) else {
       let (shortest, longest) = (LengthText.text(Self.periods.lowerBound), LengthText.text(Self.periods.upperBound))
-      throw problem("the length of time is not from \(shortest) to \(longest)")
+      throw problem("the duration is not from \(shortest) to \(longest)")
     }
     self.count = count
     self.period = period

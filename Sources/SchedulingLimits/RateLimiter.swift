@@ -2,25 +2,25 @@ public import TaskModel
 
 /// Limits starts to a ``Rate``: no interval as long as ``Rate/period`` has more than ``Rate/count`` starts, wherever it begins.
 ///
-/// It remembers the last starts, so a burst may use the whole count at once, and the next start waits until the first of the burst is a
-/// whole period old. Up to 512 starts are remembered to the millisecond. With a higher count, starts within 1/512 of the period are grouped
-/// as if all had taken place with the last of them: the limit still holds, and the next start comes up to 1/512 of the period later than
-/// necessary. So a limiter takes at most 25 KiB.
+/// It remembers the last starts, so a burst may use the whole count at once; the next start then waits until the burst's first start is
+/// a whole period old. Up to 512 starts are remembered to the millisecond. With a higher count, starts within 1/512 of the period are grouped
+/// as if all had taken place at the last one's time: the limit still holds, and the next start comes up to 1/512 of the period later than
+/// necessary. A limiter thus takes at most 25 KiB.
 ///
 /// A start in progress can reserve its place before its time is known, see ``hold(at:)``.
 ///
 /// Starts more than a period in the future do not count: the calendar was set back since. ``shifted(by:)`` moves them with a calendar that
 /// is known to have been set.
 public struct RateLimiter: Sendable, Hashable {
-  /// What it keeps.
+  /// The enforced rate.
   public let rate: Rate
-  /// The last starts, ascending: those that still count, none a period older than the newest.
+  /// The starts that still count, ascending: none is a period older than the newest.
   private var groups: [Group] = []
-  /// How many starts ``groups`` has.
+  /// The number of starts in ``groups``.
   private var total = 0
   /// The number of starts in progress.
   private var held = 0
-  /// When the last of them reserved its place, in milliseconds since 1970.
+  /// When the last start in progress reserved its place, in milliseconds since 1970.
   private var heldAt = Int64.min
 
   /// Starts that are remembered together; in milliseconds since 1970.
@@ -42,7 +42,7 @@ public struct RateLimiter: Sendable, Hashable {
     for start in starts.sorted() { record(start) }
   }
 
-  /// Takes one start, if there is one.
+  /// Takes one start, if the rate permits it.
   ///
   /// - Returns: False if nothing was taken; ``nextPermit(after:)`` says when to try again.
   public mutating func take(now: WallTime) -> Bool {
@@ -51,7 +51,7 @@ public struct RateLimiter: Sendable, Hashable {
     return true
   }
 
-  /// Counts a start that took place regardless of the limit, such as one that a person asked for.
+  /// Counts a start that took place regardless of the limit, such as one that an operator requested.
   public mutating func record(_ start: WallTime) {
     let moment = Self.moment(start)
     while let last = groups.last, last.last > moment + period { total -= groups.removeLast().count }
@@ -67,8 +67,8 @@ public struct RateLimiter: Sendable, Hashable {
     forgetOldest()
   }
 
-  /// Reserves a place for a start in progress: from `now` on it counts in every interval, until ``begin(at:)`` gives its time or
-  /// ``letGo()`` cancels it.
+  /// Reserves a place for a start in progress. From `now` on, it counts in every interval until ``begin(at:)`` gives its time or ``letGo()``
+  /// cancels it.
   public mutating func hold(at now: WallTime) {
     held += 1
     heldAt = Self.moment(now)

@@ -1,4 +1,4 @@
-/// Counted tokens by name (`gpu`, a licence), which runs hold while they last.
+/// Counted tokens by name (`gpu`, a licence), which runs hold until they end.
 public struct ResourcePool: Sendable, Hashable {
   /// The number of tokens of each name.
   public private(set) var capacity: [String: Int]

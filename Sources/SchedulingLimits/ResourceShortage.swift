@@ -1,4 +1,4 @@
-/// A resource of which too little is free.
+/// A resource with too few free tokens.
 public struct ResourceShortage: Sendable, Hashable, CustomStringConvertible {
   /// Its name.
   public let name: String
@@ -9,13 +9,13 @@ public struct ResourceShortage: Sendable, Hashable, CustomStringConvertible {
   /// The capacity; nil if the name is unknown.
   public let capacity: Int?
 
-  /// Whether it will never suffice with the current configuration.
+  /// Whether no amount of waiting helps under the current configuration.
   public var isForever: Bool { wanted > capacity ?? 0 }
 
   /// What is missing, and what to do if waiting cannot help.
   public var description: String {
-    guard let capacity else { return "there is no resource \"\(name)\": name it under [resources]" }
-    guard wanted <= capacity else { return "needs \(wanted) of \(name), and there are only \(capacity): raise it under [resources]" }
+    guard let capacity else { return "there is no resource \"\(name)\": define it under [resources]" }
+    guard wanted <= capacity else { return "needs \(wanted) of \(name), but its capacity is \(capacity): raise it under [resources]" }
     return "needs \(wanted) of \(name): \(free) of \(capacity) free"
   }
 }

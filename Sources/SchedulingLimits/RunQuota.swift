@@ -1,13 +1,13 @@
 import TaskModel
 
-/// A run time per sliding period: `30m/1d`. Concurrent runs each count.
+/// A run time per sliding period: `30m/1d`. Concurrent runs count separately.
 public struct RunQuota: Sendable, Hashable, CustomStringConvertible {
   /// The allowed run times: 1 s … 30 d.
   public static let times: ClosedRange<Duration> = .seconds(1) ... .seconds(30 * 86_400)
   /// The allowed periods: 1 min … 30 d.
   public static let periods: ClosedRange<Duration> = .seconds(60) ... .seconds(30 * 86_400)
 
-  /// The run time for ``BehaviourBucket/active``; whole milliseconds.
+  /// The run time in the bucket ``BehaviourBucket/active``; whole milliseconds.
   public let time: Duration
   /// Whole milliseconds.
   public let period: Duration
@@ -22,7 +22,7 @@ public struct RunQuota: Sendable, Hashable, CustomStringConvertible {
     func problem(_ observed: String) -> LimitSyntaxError { LimitSyntaxError(kind: "quota", text: text, observed: observed) }
     let halves = text.split(separator: "/", omittingEmptySubsequences: false)
     guard halves.count == 2, let time = LengthText.parse(halves[0]), let period = LengthText.parse(halves[1]) else {
-      throw problem("is not written as a run time and the period it is for, as \"30m/1d\"")
+      throw problem("is not a run time and its period, such as \"30m/1d\"")
     }
     guard Self.times.contains(time) else {
       let (shortest, longest) = (LengthText.text(Self.times.lowerBound), LengthText.text(Self.times.upperBound))

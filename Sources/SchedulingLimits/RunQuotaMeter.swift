@@ -1,14 +1,14 @@
 public import TaskModel
 
-/// Measures run time against a ``RunQuota`` that slides with the clock.
+/// Measures run time against a ``RunQuota`` with a sliding period.
 ///
-/// Counts the time of ended runs, and of live ones if the caller passes them. A run may begin while less than the allowance is used, so the
-/// last one can exceed it. Needs at most 1,024 entries, however many runs there are: beyond that, neighbours are merged and spread evenly
+/// Counts the time of ended runs, and of live runs that the caller passes. A run may begin while less than the allowance is used, so the
+/// last run can exceed the allowance. Needs at most 1,024 entries, however many runs there are: beyond that, neighbours are merged and spread evenly
 /// over their time.
 public struct RunQuotaMeter: Sendable, Hashable {
   /// The quota.
   public let quota: RunQuota
-  /// Ascending by their ends.
+  /// Ended runs, ascending by their ends.
   private var spans: [Span] = []
   /// The last runs that count for the bucket, oldest first.
   private var judged: [Judged] = []
@@ -20,7 +20,7 @@ public struct RunQuotaMeter: Sendable, Hashable {
     let merit: BehaviourBucket.Merit
   }
 
-  /// Run time, evenly over the time from `start` to `end`, in milliseconds since 1970.
+  /// Run time, spread evenly over the time from `start` to `end`, in milliseconds since 1970.
   private struct Span: Sendable, Hashable {
     var start: Int64
     var end: Int64
@@ -64,7 +64,7 @@ public struct RunQuotaMeter: Sendable, Hashable {
   /// The bucket from the last runs that are recent enough at `now`.
   public func bucket(at now: WallTime) -> BehaviourBucket { BehaviourBucket(merits(at: now)) }
 
-  /// The share of the quota that the bucket has.
+  /// The run time that the bucket allows.
   public func allowance(at now: WallTime) -> Duration {
     .milliseconds(quota.time.wholeMilliseconds / Int64(bucket(at: now).divisor))
   }
@@ -140,10 +140,10 @@ public struct RunQuotaMeter: Sendable, Hashable {
   private func reason(at now: WallTime) -> String {
     let merits = merits(at: now)
     guard merits.count >= BehaviourBucket.fewestRuns else {
-      return "fewer than \(BehaviourBucket.fewestRuns) runs are known to judge by (\(merits.count))"
+      return "fewer than \(BehaviourBucket.fewestRuns) runs are known (\(merits.count))"
     }
     let half = merits.count { $0 == .half }
-    let idle = half == 0 ? "" : ", and \(half) had nothing to do or left a rest, which counts half"
+    let idle = half == 0 ? "" : ", and \(half) had nothing to do or did only a part, which counts half"
     return "\(merits.count { $0 == .full }) of the last \(merits.count) runs succeeded\(idle)"
   }
 

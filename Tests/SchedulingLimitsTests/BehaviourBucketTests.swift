@@ -44,7 +44,7 @@ struct BehaviourBucketTests {
     for index in 20..<36 { meter.record(start: at(Int64(index) * 1000), duration: .seconds(1), outcome: .succeeded) }
     #expect(meter.bucket(at: at(40_000)) == .active)
     meter.forgetBehaviour()
-    #expect(meter.explain(at: at(40_000)).contains("fewer than 5 runs are known to judge by (0)"))
+    #expect(meter.explain(at: at(40_000)).contains("fewer than 5 runs are known (0)"))
     #expect(meter.used(at: at(40_000)) > .zero)
   }
 
@@ -52,7 +52,7 @@ struct BehaviourBucketTests {
   func sentence() throws {
     var meter = RunQuotaMeter(try RunQuota("1h/1d"))
     #expect(
-      meter.explain(at: at(0)) == "used 0 s of 1 h in the last 1 d; bucket active because fewer than 5 runs are known to judge by (0)")
+      meter.explain(at: at(0)) == "used 0 s of 1 h in the last 1 d; bucket active because fewer than 5 runs are known (0)")
     for index in 0..<20 {
       meter.record(start: at(Int64(index) * 200_000), duration: .seconds(96), outcome: index < 9 ? .failed : .succeeded)
     }
@@ -63,6 +63,6 @@ struct BehaviourBucketTests {
     #expect(
       meter.explain(at: at(11_000_000))
         == "used 2 h 2 min of 30 min (half of 1 h) in the last 1 d; bucket working because 11 of the last 20 runs succeeded, and 1 had "
-        + "nothing to do or left a rest, which counts half")
+        + "nothing to do or did only a part, which counts half")
   }
 }

@@ -26,8 +26,10 @@ struct RateTests {
       ("1000001/1m", "number of starts"), ("-1/1m", "number of starts"), ("+1/1m", "number of starts"), (" 1/1m", "number of starts"),
       ("1.5/1m", "number of starts"), ("/1m", "number of starts"), ("٣/1m", "number of starts"),
       ("99999999999999999999/1m", "number of starts"),
-      ("1/", "\"\" is no length"), ("1/m", "\"m\" is no length"), ("1/1", "\"1\" is no length"), ("1/1m1m", "no length"),
-      ("1/1s1m", "no length"), ("1/1 m", "no length"), ("1/99999999999999999d", "no length"), ("1/999ms", "not from 1s to 30d"),
+      ("1/", "\"\" is not a duration"), ("1/m", "\"m\" is not a duration"), ("1/1", "\"1\" is not a duration"),
+      ("1/1m1m", "not a duration"),
+      ("1/1s1m", "not a duration"), ("1/1 m", "not a duration"), ("1/99999999999999999d", "not a duration"),
+      ("1/999ms", "not from 1s to 30d"),
       ("1/0s", "not from 1s to 30d"), ("1/31d", "not from 1s to 30d"),
     ])
   func wrong(_ text: String, _ words: String) throws {
