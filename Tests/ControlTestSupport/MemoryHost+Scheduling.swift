@@ -64,7 +64,7 @@ extension MemoryHost {
 
   /// As the protocol says.
   public func snooze(_ id: RequestID, until time: WallTime) async throws(RequestRefusal) -> SnoozedRequest {
-    guard try await request(id).state == .pending else { throw RequestRefusal(.conflict, "only a pending request can be put off") }
+    guard try await request(id).state == .pending else { throw RequestRefusal(.conflict, "only a pending request can be postponed") }
     let isLater = try await request(id).due > time
     if !isLater { change(id) { $0.due = time } }
     return SnoozedRequest(record: try await request(id), notes: isLater ? ["its own time is later"] : [])

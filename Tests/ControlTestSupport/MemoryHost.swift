@@ -218,7 +218,9 @@ public final class MemoryHost: ControlledHost {
   /// As the protocol says.
   public func cancel(_ id: RequestID) async throws(RequestRefusal) -> RequestRecord {
     let record = try await request(id)
-    guard !record.state.isFinal else { throw RequestRefusal(.conflict, "\(id) is \(record.state.rawValue) already") }
+    guard !record.state.isFinal else {
+      throw RequestRefusal(.conflict, "\(id) \(record.state == .cancelled ? "was" : "has") already \(record.state.rawValue)")
+    }
     change(id, to: .cancelled)
     return try await request(id)
   }

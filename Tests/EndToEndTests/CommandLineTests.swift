@@ -84,7 +84,7 @@ struct CommandLineTests {
         (["tasks", "show", "nonsense"], ["nonsense"]),
         (["tasks", "why", nothing], [nothing]),
         (["tasks", "cancel", nothing], [nothing]),
-        (["tasks", "cancel", id], ["succeeded already"]),
+        (["tasks", "cancel", id], ["has already succeeded"]),
         (["tasks", "retry", id], ["succeeded", "failed"]),
         (["tasks", "list", "--state", "runing"], ["runing", "running"]),
         (["runs", "show", nothing], [nothing]),

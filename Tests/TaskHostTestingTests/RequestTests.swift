@@ -173,7 +173,7 @@ struct RequestTests {
     }
     for _ in 1...4 { _ = try host.launch() }
     let error = #expect(throws: TestHostError.self) { try host.launch() }
-    #expect(error?.description == "4 of 4 runs of org.example.closure are live, the most it registered for")
+    #expect(error?.description == "4 of 4 runs of org.example.closure are live, the maximum that it registered")
     try await host.advance(by: .seconds(10))
     #expect(host.liveRuns.isEmpty)
     #expect(try await host.run().result == .success)

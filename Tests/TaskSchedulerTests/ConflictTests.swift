@@ -23,7 +23,7 @@ import Testing
     let holder = try world.submit(.sample(key: "k", onConflict: .keep)).id
     let second = try world.submit(.sample(key: "k", onConflict: .keep))
     #expect(second.disposition == .kept)
-    #expect(second.notes == ["the holder of the key is running: this trigger is dropped"])
+    #expect(second.notes == ["the holder of the key is running: this submission is dropped"])
     try world.finish(holder, .success)
     #expect(try world.submit(.sample(key: "k", onConflict: .keep)).disposition == .created)
   }

@@ -23,7 +23,7 @@ import Testing
     let retried = try world.retry(ids[0])
     #expect(retried.lastMessage == "retried: 3 requests that failed because of it will run after it")
     #expect(try states(world, ids) == [.running, .blocked, .blocked, .blocked])
-    #expect(try world.record(ids[3]).lastMessage == "\(ids[1]) was retried, and this waits for it again")
+    #expect(try world.record(ids[3]).lastMessage == "\(ids[1]) was retried, and this request waits for it again")
     #expect(world.core.liveCounts[.sample()] == 4)
     var report = RunReport()
     report.output = Array("1".utf8)
@@ -65,7 +65,7 @@ import Testing
     #expect(refusal?.code == .conflict)
     #expect(
       refusal?.message
-        == "request \(ids[1]) runs only after \(ids[0]), which has failed: retry that (taskhost tasks retry \(ids[0])), and this one runs after it"
+        == "request \(ids[1]) runs only after \(ids[0]), which has failed: retry that one (taskhost tasks retry \(ids[0])), and this one runs after it"
     )
     #expect(try states(world, ids) == [.failed, .failed, .failed, .failed])
   }
@@ -122,7 +122,7 @@ import Testing
     let retried = try world.retry(first)
     #expect(try states(world, [first, second, last]) == [.running, .failed, .failed])
     #expect(
-      retried.lastMessage == "retried: \(second) stays failed: another request holds the unique key \"k\" by now: cancel it first")
+      retried.lastMessage == "retried: \(second) stays failed: another request now holds the unique key \"k\": cancel it first")
   }
 
   @Test("one that runs whatever becomes of its predecessor, and still waits for another, waits for the retried one too")
@@ -236,7 +236,7 @@ import Testing
     report.output = Array("5".utf8)
     try world.end(first, .returned(.success, stop: nil), report)
     #expect(try world.record(last).state == .failed)
-    #expect(try world.retry(last).lastMessage?.hasPrefix("retried: it runs with what was submitted alone") == true)
+    #expect(try world.retry(last).lastMessage?.hasPrefix("retried: it runs with only the submitted payload") == true)
     #expect(try #require(world.orders[last]).payload == Array("{}".utf8))
   }
 

@@ -102,7 +102,7 @@ import Testing
       try world.submit([.sample(), .sample(after: [.position(position)]), .sample()])
     }
     #expect(refusal?.code == .invalid && refusal?.field == "[1].after")
-    #expect(refusal?.message.hasPrefix("[1]: @\(position) is no earlier request of this submission") == true)
+    #expect(refusal?.message.hasPrefix("[1]: @\(position) is not an earlier request of this submission") == true)
     #expect(try world.store.counts().isEmpty)
     #expect(try world.submit().disposition == .created)
   }
@@ -118,7 +118,7 @@ import Testing
     let unknown = RequestID(sequence: 4711, origin: world.store.origin)
     let wrong: [(RequestID, String)] = [
       (repeating, "\(repeating) repeats and never ends"),
-      (failed, "\(failed) has failed, so what waits for its success would never run: retry it"),
+      (failed, "\(failed) has failed, so a request that waits for its success would never run: retry it"),
       (cancelled, "\(cancelled) was cancelled"), (unknown, "there is no request \(unknown) to wait for"),
       (RequestID(sequence: failed.sequence, origin: failed.origin ^ 1), "there is no request"),
     ]
@@ -230,7 +230,7 @@ import Testing
     try finish(world, first, output: "[1]")
     try finish(world, second, output: "{}")
     #expect(try world.record(last).state == .failed)
-    #expect(try world.record(last).lastMessage?.contains("the output of \(first) is no JSON object") == true)
+    #expect(try world.record(last).lastMessage?.contains("the output of \(first) is not a JSON object") == true)
     #expect(try world.record(after).lastMessage == "\(last), which must succeed first, has failed")
   }
 

@@ -24,7 +24,7 @@ import Testing
     try world.restart()
     let third = try world.submit(keyed { $0.earliestBegin = .ms(1000) })
     #expect(third.id == first.id && third.isRepeated && third.nextStart == .distantFuture)
-    #expect(third.notes == ["this was submitted before; its request is succeeded"])
+    #expect(third.notes == ["this was submitted before; its request has succeeded"])
     #expect(world.begun == [first.id])
     #expect(try world.store.counts() == [.succeeded: 1])
   }

@@ -96,7 +96,7 @@ import Testing
     #expect(next.disposition == .replaced)
     #expect(
       next.notes == [
-        "cancelled, with the key: 3 waiting requests",
+        "cancelled: 3 waiting requests with the key",
         "\(chain[0]) is running and was asked to stop: this one starts when its run has ended",
       ])
     #expect(world.expirations == [run: .replaced])
@@ -192,7 +192,7 @@ import Testing
     try world.advance(.seconds(3599))
     let second = try world.submit(keyed(.keep, window: .seconds(3600)))
     #expect(second.id == first && second.disposition == .kept && second.nextStart == .distantFuture)
-    #expect(second.notes == ["\(first), which has succeeded, holds the key by its unique_window: this submission is dropped"])
+    #expect(second.notes == ["\(first), which has succeeded, holds the key until its unique_window ends: this submission is dropped"])
     try world.restart(handlers: [.sample(runs: 8)])
     #expect(try world.submit(keyed(.keep)).id == first)
     // From the submission on, not from the last attempt to take the key.
@@ -220,7 +220,8 @@ import Testing
     try world.finish(first, .success)
     let second = try world.submit(keyed(policy))
     #expect(second.disposition == .created && second.id != first)
-    #expect(second.notes.first?.hasPrefix("\(first), which has succeeded, holds the key by its unique_window; it cannot be") == true)
+    #expect(
+      second.notes.first?.hasPrefix("\(first), which has succeeded, holds the key until its unique_window ends; on_conflict") == true)
     try world.finish(second.id, .success)
     // It brought no window of its own.
     #expect(try world.submit(keyed(.keep)).disposition == .created)

@@ -43,7 +43,7 @@ import Testing
     #expect {
       try merged("", "{}", text)
     } throws: { error in
-      (error as? MergedPayload.Failure)?.message.contains("the output of \(RequestID(sequence: 2, origin: 1)) is no JSON object") == true
+      (error as? MergedPayload.Failure)?.message.contains("the output of \(RequestID(sequence: 2, origin: 1)) is not a JSON object") == true
     }
   }
 

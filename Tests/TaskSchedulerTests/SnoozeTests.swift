@@ -29,7 +29,7 @@ import Testing
     _ = try snooze(world, id, until: .ms(60_000))
     #expect(try snooze(world, id, until: .ms(20_000)).record.due == .ms(20_000))
     let own = try snooze(world, id, until: .ms(5000))
-    #expect(own.record.due == .ms(10_000) && own.notes == ["it is not due before that anyway, but in 10 s: it stays at that"])
+    #expect(own.record.due == .ms(10_000) && own.notes == ["it cannot start before its own time, in 10 s: it is postponed until then"])
   }
 
   @Test("a delay keeps its own time when the calendar is set")
@@ -62,7 +62,7 @@ import Testing
     let id = try world.submit(.sample(every: .seconds(900))).id
     try world.finish(id, .success)
     let snoozed = try snooze(world, id, until: .ms(1_000_000))
-    #expect(snoozed.record.due == .ms(1_000_000) && snoozed.notes == ["it repeats: only this occurrence is put off"])
+    #expect(snoozed.record.due == .ms(1_000_000) && snoozed.notes == ["it repeats: only this occurrence is postponed"])
     try world.advance(to: .ms(1_000_000))
     try world.finish(id, .success)
     #expect(try world.record(id).due == .ms(1_800_000))
@@ -79,7 +79,7 @@ import Testing
     let world = try World(handlers: [.sample(runs: 2)])
     let first = try world.submit().id
     let second = try world.submit(.sample(after: [first])).id
-    #expect(try snooze(world, second, until: .ms(60_000)).notes == ["it waits for \(first) besides"])
+    #expect(try snooze(world, second, until: .ms(60_000)).notes == ["it also waits for \(first)"])
     try world.finish(first, .success)
     #expect(!world.isRunning(second))
     try world.advance(to: .ms(60_000))

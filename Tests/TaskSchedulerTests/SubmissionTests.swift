@@ -56,10 +56,10 @@ import Testing
   func notes() throws {
     let world = try World(SchedulingPolicy(minimumInterval: .seconds(900)), handlers: [.sample(runs: 9)])
     let past = try world.submit(request { $0.earliestBegin = .ms(-60_000) })
-    #expect(past.notes == ["earliest_begin lies 60 s in the past: it counts as now"] && past.nextStart == world.now)
+    #expect(past.notes == ["earliest_begin is 60 s in the past: it counts as now"] && past.nextStart == world.now)
     #expect(try world.submit(request { $0.earliestBegin = .ms(-5) }).notes.isEmpty)
     #expect(
-      try world.submit(request { $0.deadline = .ms(-1) }).notes == ["the deadline has passed already: only network and power count"])
+      try world.submit(request { $0.deadline = .ms(-1) }).notes == ["the deadline has already passed: only network and power count"])
     let flexible = try world.submit(
       request {
         $0.repetition = RepeatRule(every: .seconds(60))

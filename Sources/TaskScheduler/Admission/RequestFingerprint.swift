@@ -1,15 +1,13 @@
 import TaskModel
 
-/// A number for the content of a submission: equal for equal content, on every machine and in every version.
+/// A hash of a submission's content: equal for equal content, on every machine and in every version.
 ///
 /// - Source: FNV-1a, 64 bits (RFC 9923). Each field is written with its number and length, so different contents never write the same
 ///   bytes. It detects mistakes, not malice.
 struct RequestFingerprint {
-  /// The number.
   private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
-  /// Covers everything submitted except the idempotency key. A delay counts from its submission, so it leads to another time in each: such
-  /// a time is left out.
+  /// Hashes everything submitted except the idempotency key and a time computed from a delay, which differs each time the delay is submitted.
   init(of request: TaskRequest) {
     add(1, request.identifier.rawValue)
     add(2, request.payload)

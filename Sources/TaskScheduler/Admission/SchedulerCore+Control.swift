@@ -1,21 +1,21 @@
 import TaskModel
 
 extension SchedulerCore {
-  /// Cancels a request. A running one is asked to stop, and is cancelled when its run has ended.
+  /// Cancels a request. A running one is asked to stop and is cancelled when its run ends.
   func cancel(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws -> RequestRecord {
     var record = try find(id, transaction)
     try requireHere(record)
     if record.state == .running {
       try requestStop(&record, .cancelled, transaction)
     } else if record.state.isFinal {
-      throw RequestRefusal(.conflict, "request \(id) is \(record.state.rawValue) already")
+      throw RequestRefusal(.conflict, "request \(id) \(record.state == .cancelled ? "was" : "has") already \(record.state.rawValue)")
     } else {
       try cancelWaiting(&record, message: "cancelled", transaction, now: now)
     }
     return record
   }
 
-  /// Cancels the waiting requests of these identifiers, except those of a `schedule`, which belong to the operator.
+  /// Cancels the waiting requests of these identifiers, except those of a `schedule`: they belong to the operator.
   ///
   /// - Returns: The number of cancelled requests.
   func cancelPending(of identifiers: [TaskIdentifier], _ transaction: any StoreTransaction, now: WallTime) throws -> Int {
@@ -24,7 +24,7 @@ extension SchedulerCore {
       for var record in try transaction.waiting(of: identifier) where !record.request.isSchedule {
         try requireHere(record)
         count += 1
-        // A request that waited for another of these may have ended with it.
+        // It may have ended with a predecessor that this loop cancelled.
         if record.state == .blocked {
           guard let present = try transaction.request(record.id), !present.state.isFinal else { continue }
           record = present
@@ -35,8 +35,8 @@ extension SchedulerCore {
     return count
   }
 
-  /// Cancels the live requests with a tag, of one identifier or (nil) of all; running ones are asked to stop. Those of a `schedule` stay:
-  /// they belong to the operator.
+  /// Cancels the live requests with a tag, of one identifier or (nil) of all; running ones are asked to stop. Requests of a `schedule`
+  /// stay: they belong to the operator.
   ///
   /// - Returns: The number of cancelled requests.
   func cancelAll(
@@ -49,7 +49,7 @@ extension SchedulerCore {
       if slice.count < Self.sliceSize { break }
     }
     var count = 0
-    // Newest first: dependants are cancelled by their tag, not because a predecessor was.
+    // Newest first: dependants are cancelled because of their own tag, not because of a predecessor.
     for id in ids.reversed() {
       guard var record = try transaction.request(id), !record.request.isSchedule else { continue }
       try requireHere(record)
@@ -66,30 +66,30 @@ extension SchedulerCore {
     return count
   }
 
-  /// The number of requests handled together.
+  /// The number of requests read at once.
   static let sliceSize = 500
 
-  /// Starts the identifier's first pending request, or a new one, past all gates: its time or event, a backoff, conditions, a window,
-  /// limits, the host's slots, the plugin's health.
+  /// Starts the identifier's first pending request, or a new one, regardless of gates: time or event, backoff, conditions, window, limits,
+  /// the host's slots, the plugin's health.
   ///
-  /// Refused, with nothing changed, if no handler could be called: the identifier is not registered, the plugin is suspended, it has no
-  /// free slot, or the host drains.
+  /// Refused, with nothing changed, if no handler can be called: the identifier is not registered, the plugin is suspended or has no free
+  /// slot, or the host drains.
   func simulateLaunch(_ identifier: TaskIdentifier, _ transaction: any StoreTransaction, now: WallTime) throws -> RequestRecord {
     guard let handler = handlers[identifier] else {
-      throw RequestRefusal(.unknownIdentifier, "no plugin registered \(identifier): see taskhost plugins list", field: "identifier")
+      throw RequestRefusal(.unknownIdentifier, "no plugin has registered \(identifier): see taskhost plugins list", field: "identifier")
     }
-    guard !isDraining else { throw RequestRefusal(.unavailable, "the host is draining: it starts nothing any more") }
+    guard !isDraining else { throw RequestRefusal(.unavailable, "the host is draining: it starts no more runs") }
     if let suspension = handler.suspension {
       throw RequestRefusal(
-        .unavailable, "the plugin is suspended, so nothing of it can be launched: \(suspension): wait for that thread, or restart the host")
+        .unavailable, "the plugin is suspended, so no run can be launched: \(suspension): wait for that thread, or restart the host")
     }
-    // The first one may be handed out ahead.
+    // The first pending request may be handed out ahead.
     if handler.queued + handler.held > 0 { throw ClaimedAhead(identifier: identifier) }
     guard handler.freeSlots > 0 else {
       let runs = live.values.filter { $0.identifier == identifier }.map(\.run).sorted().map(\.description)
       throw RequestRefusal(
         .conflict,
-        "the plugin is busy with \(Self.count(runs.count, "run")), the most it may have at once, so no other can be launched: "
+        "the plugin is busy with \(Self.count(runs.count, "run")), its maximum, so no other can be launched: "
           + "wait for one to end, or cancel its request: \(runs.joined(separator: ", "))")
     }
     let id: RequestID
@@ -102,10 +102,13 @@ extension SchedulerCore {
     return try find(id, transaction)
   }
 
-  /// Starts a pending request, as ``simulateLaunch(_:_:now:)`` does the identifier's first. Closed gates do not stop its run later.
+  /// Starts a pending request, like ``simulateLaunch(_:_:now:)`` does for the identifier's first. The gates that are closed now do not stop
+  /// its run later.
   func launch(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws {
     let record = try find(id, transaction)
-    guard record.state == .pending else { throw RequestRefusal(.conflict, "the request \(id) is \(record.state.rawValue), not pending") }
+    guard record.state == .pending else {
+      throw RequestRefusal(.conflict, "request \(id) \(Self.ending(record.state)), so it cannot be started")
+    }
     let identifier = record.request.identifier
     guard let handler = handlers[identifier] else {
       throw RequestRefusal(.unknownIdentifier, "no plugin has registered \(identifier)", field: "identifier")
@@ -114,7 +117,7 @@ extension SchedulerCore {
     guard handler.freeSlots > 0 else {
       let most = handler.contract.maxConcurrentRuns
       throw RequestRefusal(
-        .conflict, "\(handler.running) of \(most) runs of \(identifier) are live, the most it registered for")
+        .conflict, "\(handler.running) of \(most) runs of \(identifier) are live, the maximum that it registered")
     }
     try startNow(id, handler, isSimulated: { !self.isOpen($0, of: handler, now: now) }, transaction, now: now)
   }
@@ -123,7 +126,7 @@ extension SchedulerCore {
     _ id: RequestID, _ handler: HandlerState, isSimulated: (LaneState) -> Bool, _ transaction: any StoreTransaction, now: WallTime
   ) throws {
     turn.changes += 1
-    // A missed occurrence that is skipped makes room for the next one.
+    // If a missed occurrence is skipped, the next one starts instead.
     while var record = try transaction.request(id), record.state == .pending {
       handler.forgetDue(of: record)
       record.due = min(record.due, now)
@@ -148,9 +151,9 @@ extension SchedulerCore {
     try settleDependants(of: record.id, ended: record.state, output: [], transaction, now: now)
   }
 
-  /// Ends a request that does not run; the caller settles its dependants.
+  /// Ends a request that does not run. The caller settles its dependants.
   ///
-  /// - Parameter ended: `cancelled`, or `failed` if it ends because another request has.
+  /// - Parameter ended: `cancelled`, or `failed` if it ends because another request failed.
   func endWaiting(
     _ record: inout RequestRecord, as ended: RequestState, message: String, _ transaction: any StoreTransaction, now: WallTime
   ) throws {
@@ -164,7 +167,7 @@ extension SchedulerCore {
     note(record)
   }
 
-  /// Cancels the tail of a chain: its predecessor holds the key again, so that the next append follows that one.
+  /// Returns the key from a chain's cancelled tail to its predecessor, so that the next append follows that one.
   private func handBack(_ key: String, from tail: RequestRecord, _ transaction: any StoreTransaction) throws {
     for edge in try chainEdges(of: tail, transaction) where edge.onFailure == .fail {
       guard var holder = try transaction.request(edge.predecessor), !holder.state.isFinal, holder.request.uniqueKey == nil else { continue }
@@ -174,13 +177,13 @@ extension SchedulerCore {
     }
   }
 
-  /// Asks a request's run to stop, durably: however the run ends, the request is cancelled.
+  /// Durably asks a request's run to stop: however the run ends, the request is cancelled.
   func requestStop(_ record: inout RequestRecord, _ reason: StopReason, _ transaction: any StoreTransaction) throws {
     record.stopRequested = record.stopRequested ?? reason
     try transaction.update(record)
     note(record)
     guard let run = record.run, let entry = live[run] else { return }
-    // Of a run that was asked before, the wish stays even if this turn is undone.
+    // If the run was asked before, it stays asked even if this turn is undone.
     if entry.stopRequested == nil {
       live[run]?.stopRequested = record.stopRequested
       turn.stopped.append(run)

@@ -3,14 +3,14 @@ import TaskModel
 extension SchedulerCore {
   /// Makes a dead letter pending again, with all its attempts. Requests that failed because of it wait again.
   ///
-  /// Nothing runs out of order: a dead letter whose predecessor is live is blocked by it again, and one whose predecessor failed or was
-  /// cancelled is refused, since it would wait for ever.
+  /// Nothing runs out of order: a live predecessor blocks the dead letter again, and a failed or cancelled predecessor causes a refusal,
+  /// because the request would wait forever.
   func retry(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws -> RequestRecord {
     _ = try redrive(id, transaction, now: now)
     return try find(id, transaction)
   }
 
-  /// Makes dead letters pending again, except those whose unique key another request holds now.
+  /// Makes dead letters pending again, except those whose unique key another request now holds.
   ///
   /// - Parameters:
   ///   - identifier: Only dead letters of this identifier, and requests that failed because of them; nil: all.
@@ -39,16 +39,16 @@ extension SchedulerCore {
 
   // MARK: Graphs
 
-  /// Revives a dead letter and the requests that failed because of it. Refuses before any change.
+  /// Revives a dead letter and the requests that failed because of it. A refusal comes before any change.
   ///
-  /// - Returns: The requests that are live again, that one first.
+  /// - Returns: The requests that are live again, the dead letter first.
   private func redrive(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws -> [RequestID] {
     var record = try find(id, transaction)
     guard record.state == .failed else {
-      throw RequestRefusal(.conflict, "request \(id) is \(record.state.rawValue); only one that has failed can be retried")
+      throw RequestRefusal(.conflict, "request \(id) \(Self.ending(record.state)): only a failed request can be retried")
     }
     guard try isKeyFree(of: record, transaction) else {
-      throw RequestRefusal(.conflict, "another request holds the unique key \"\(record.request.uniqueKey ?? "")\" by now: cancel it first")
+      throw RequestRefusal(.conflict, "another request now holds the unique key \"\(record.request.uniqueKey ?? "")\": cancel it first")
     }
     let edges = try presentEdges(of: record, transaction)
     if let broken = edges.first(where: \.isBroken) { throw try refusal(of: id, because: broken, transaction) }
@@ -66,13 +66,13 @@ extension SchedulerCore {
     return [id] + dependants
   }
 
-  /// The number of requests named among those that stay failed.
+  /// The maximum number of requests that a message names among those that stay failed.
   private static let namedLeft = 3
 
-  /// Requests that failed because of a retried request are blocked by it again, and so on. A request stays a dead letter if another
-  /// predecessor is a dead letter or its unique key is held; its record says why.
+  /// Makes requests that failed because of a retried request blocked by it again, and so on. A request stays a dead letter if another
+  /// predecessor did not succeed or its unique key is held; its record says why.
   ///
-  /// - Returns: The requests that are live again; and for those that stay dead letters, why, a clause each.
+  /// - Returns: The requests that are live again, and a clause for each that stays a dead letter, with the reason.
   private func redriveDependants(
     of id: RequestID, _ transaction: any StoreTransaction, now: WallTime
   ) throws -> (redriven: [RequestID], left: [String]) {
@@ -95,12 +95,12 @@ extension SchedulerCore {
             note(record)
             continue
           }
-          record.lastMessage = "\(predecessor) was retried, and this waits for it again"
+          record.lastMessage = "\(predecessor) was retried, and this request waits for it again"
           _ = try bringBack(&record, edges, transaction, now: now)
           note(record)
           redriven.append(dependant)
         case .blocked:
-          // It runs however its predecessor ends, but after it.
+          // It runs however its predecessor ends, but only after it.
           try transaction.insert(edges, of: dependant)
           awaited?.insert(predecessor)
           turn.changes += 1
@@ -121,17 +121,17 @@ extension SchedulerCore {
       return "\(broken.predecessor), which must succeed first, \(Self.ending(broken.ended ?? .failed))"
     }
     guard try !isKeyFree(of: record, transaction) else { return nil }
-    return "another request holds the unique key \"\(record.request.uniqueKey ?? "")\" by now: cancel it first"
+    return "another request now holds the unique key \"\(record.request.uniqueKey ?? "")\": cancel it first"
   }
 
-  /// The edges that a dead letter or a waiting request is to have, with the present state of each predecessor, which may have been retried.
-  /// Empty for one that has run: nothing was missing.
+  /// The edges of a dead letter or a waiting request with the present states of its predecessors, which may have been retried. Empty if the
+  /// request has run: all its predecessors had ended.
   private func presentEdges(of record: RequestRecord, _ transaction: any StoreTransaction) throws -> [DependencyRecord] {
     guard record.lastOutcome == nil else { return [] }
     var edges = try transaction.edges(of: record.id)
     for index in edges.indices {
       let predecessor = edges[index].predecessor
-      // The edge remembers the end of a predecessor that is no longer on record.
+      // The edge remembers how a predecessor ended that is no longer on record.
       let state = try transaction.request(predecessor)?.state ?? edges[index].ended ?? .cancelled
       guard edges[index].ended != state else { continue }
       edges[index].ended = state.isFinal ? state : nil
@@ -148,7 +148,7 @@ extension SchedulerCore {
   private func refusal(of id: RequestID, because broken: DependencyRecord, _ transaction: any StoreTransaction) throws -> RequestRefusal {
     let predecessor = broken.predecessor
     let state = try transaction.request(predecessor)?.state
-    let remedy = state == .failed ? "retry that (taskhost tasks retry \(predecessor)), and this one runs after it" : "submit both again"
+    let remedy = state == .failed ? "retry that one (taskhost tasks retry \(predecessor)), and this one runs after it" : "submit both again"
     let ending = Self.ending(state ?? broken.ended ?? .cancelled) + (state == nil ? " and is no longer on record" : "")
     return RequestRefusal(.conflict, "request \(id) runs only after \(predecessor), which \(ending): \(remedy)")
   }
@@ -156,7 +156,7 @@ extension SchedulerCore {
   /// Makes a dead letter live again, with all its attempts: blocked while one of `edges` is open, else pending with the outputs of its
   /// predecessors.
   ///
-  /// - Returns: What its payload lacks.
+  /// - Returns: Notes on what its payload lacks.
   private func bringBack(
     _ record: inout RequestRecord, _ edges: [DependencyRecord], _ transaction: any StoreTransaction, now: WallTime
   ) throws -> [String] {
@@ -179,9 +179,9 @@ extension SchedulerCore {
     return notes
   }
 
-  /// Writes a request that waits for nothing more, with the outputs of its predecessors.
+  /// Writes a request whose predecessors have all ended, with their outputs in its payload.
   ///
-  /// - Returns: What its payload lacks; nil if nothing.
+  /// - Returns: A note on what its payload lacks; nil if nothing.
   private func takeOutputs(
     of record: inout RequestRecord, _ edges: [DependencyRecord], _ transaction: any StoreTransaction
   ) throws -> String? {
@@ -190,7 +190,7 @@ extension SchedulerCore {
     record.request.payload = submitted
     if !edges.isEmpty {
       do { record.request.payload = try MergedPayload.of(submitted, edges) } catch {
-        note = "it runs with what was submitted alone: \(error.message)"
+        note = "it runs with only the submitted payload: \(error.message)"
       }
     }
     if record.request.payload == submitted { try transaction.update(record) } else { try transaction.rewrite(record) }

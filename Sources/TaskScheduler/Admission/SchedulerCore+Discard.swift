@@ -1,12 +1,12 @@
 import TaskModel
 
 extension SchedulerCore {
-  /// Discards a dead letter: it is cancelled, no longer retried, and removed with the history.
+  /// Discards a dead letter: it becomes cancelled, can no longer be retried, and is removed with the history.
   func discard(_ id: RequestID, _ transaction: any StoreTransaction) throws -> RequestRecord {
     var record = try find(id, transaction)
     guard record.state == .failed else {
-      let wish = record.state.isFinal ? "" : ": taskhost tasks cancel \(id)"
-      throw RequestRefusal(.conflict, "request \(id) is \(record.state.rawValue); only one that has failed can be discarded\(wish)")
+      let wish = record.state.isFinal ? "" : "; use taskhost tasks cancel \(id)"
+      throw RequestRefusal(.conflict, "request \(id) \(Self.ending(record.state)): only a failed request can be discarded\(wish)")
     }
     try record.apply(.discarded)
     record.lastMessage = "discarded; it had failed\(record.lastMessage.map { ": \($0)" } ?? "")"

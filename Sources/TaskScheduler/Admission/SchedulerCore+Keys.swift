@@ -12,13 +12,13 @@ extension SchedulerCore {
     guard known.fingerprint == RequestFingerprint(of: submitted).value else {
       throw RequestRefusal(
         .conflict,
-        "the idempotency key \"\(key)\" belongs to another submission, which request \(known.request) stands for: send what was sent then, "
-          + "or take a new key",
+        "the idempotency key \"\(key)\" belongs to another submission, for which request \(known.request) stands: "
+          + "submit the same content as then, or use a new key",
         field: .idempotencyKey)
     }
     var submission: Submission
     if let record = try transaction.request(known.request) {
-      submission = answer(record, known.disposition, ["this was submitted before; its request is \(record.state.shown.rawValue)"])
+      submission = answer(record, known.disposition, ["this was submitted before; its request \(Self.ending(record.state))"])
     } else {
       submission = Submission(
         id: known.request, disposition: known.disposition, nextStart: .distantFuture,
@@ -30,7 +30,7 @@ extension SchedulerCore {
 
   // MARK: Unique keys
 
-  /// Adds a request, or applies its conflict policy if its unique key is held.
+  /// Adds a request; if its unique key is held, applies its conflict policy instead.
   func place(_ arrival: Arrival, _ transaction: any StoreTransaction, now: WallTime) throws -> Submission {
     let request = arrival.request
     guard let key = request.uniqueKey else { return try add(arrival, transaction, now: now) }
@@ -42,14 +42,14 @@ extension SchedulerCore {
     }
     var arrival = arrival
     let record = try transaction.request(past)
-    let ended = "\(past), which \(record.map { Self.ending($0.state) } ?? "has ended"), holds the key by its unique_window"
+    let ended = "\(past), which \(record.map { Self.ending($0.state) } ?? "has ended"), holds the key until its unique_window ends"
     if request.onConflict == .keep {
       arrival.notes.append("\(ended): this submission is dropped")
       return record.map { answer($0, .kept, arrival.notes) }
         ?? Submission(id: past, disposition: .kept, nextStart: .distantFuture, notes: arrival.notes)
     }
     arrival.notes.append(
-      "\(ended); it cannot be \(request.onConflict.rawValue)d any more: this is a new request, which holds it from now on")
+      "\(ended); on_conflict \(request.onConflict.rawValue) cannot change it: this is a new request, which now holds the key")
     if request.uniqueWindow == nil { try transaction.hold(key, identifier: request.identifier, for: past, until: now) }
     return try add(arrival, transaction, now: now)
   }
@@ -64,7 +64,7 @@ extension SchedulerCore {
     case .keep:
       arrival.notes.append(
         holder.state == .running
-          ? "the holder of the key is running: this trigger is dropped"
+          ? "the holder of the key is running: this submission is dropped"
           : "the holder of the key is \(holder.state.shown.rawValue): it stays, and this submission is dropped")
       return answer(holder, .kept, arrival.notes)
     case .update where holder.stopRequested == nil: return try update(holder, with: arrival, transaction, now: now)
@@ -74,7 +74,7 @@ extension SchedulerCore {
     case .replace: break
     }
     let (waits, cancelled) = try makeWay(holder, transaction, now: now)
-    if cancelled > 0 { arrival.notes.append("cancelled, with the key: \(Self.count(cancelled, "waiting request"))") }
+    if cancelled > 0 { arrival.notes.append("cancelled: \(Self.count(cancelled, "waiting request")) with the key") }
     if let running = waits.first, arrival.request.onConflict == .replace {
       arrival.notes.append("\(running) is running and was asked to stop: this one starts when its run has ended")
     }
@@ -85,7 +85,7 @@ extension SchedulerCore {
     return try add(arrival, transaction, now: now)
   }
 
-  /// Adds a request behind the holder of its key, and passes the key on to it: the next append follows it.
+  /// Adds a request after the holder of its key and passes the key on to it, so that the next append follows it.
   ///
   /// - Source: androidx.work `ExistingWorkPolicy.APPEND`: work appended to work that fails or is cancelled ends the same way, and receives
   ///   its output.
@@ -103,7 +103,7 @@ extension SchedulerCore {
     turn.changes += 1
     note(holder)
     try endWindow(of: holder, unlessFor: arrival.request, transaction, now: now)
-    // The edge of the chain is the one that `after` does not name.
+    // The edges of a chain are those that `after` does not name.
     arrival.request.after.removeAll { $0.predecessor == .request(holder.id) }
     arrival.edges.removeAll { $0.predecessor == holder.id }
     arrival.edges.insert(DependencyRecord(predecessor: holder.id, onFailure: .fail), at: 0)
@@ -114,14 +114,14 @@ extension SchedulerCore {
 
   /// Takes the key from its holder, and ends the holder and the chain it was appended to.
   ///
-  /// - Returns: The requests whose runs the successor must wait for, and the number of cancelled requests.
+  /// - Returns: The requests whose runs the successor must wait for, and how many requests were cancelled.
   private func makeWay(
     _ holder: RequestRecord, _ transaction: any StoreTransaction, now: WallTime
   ) throws -> (waits: [RequestID], cancelled: Int) {
     var chain = [holder]
     var waits: [RequestID] = []
     var cancelled = 0
-    // From the tail, so that this cancels each request, not the end of its predecessor.
+    // From the tail, so that each request is cancelled here and not because its predecessor ended.
     while var record = chain.popLast() {
       try requireHere(record)
       record.request.uniqueKey = nil
@@ -141,7 +141,7 @@ extension SchedulerCore {
     return (waits, cancelled)
   }
 
-  /// Updates edges to requests that were cancelled to make way.
+  /// Updates edges to requests that may have been cancelled to make way.
   private func lookAgain(at edges: inout [DependencyRecord], waits: [RequestID], _ transaction: any StoreTransaction) throws {
     for index in edges.indices where edges[index].ended == nil {
       let id = edges[index].predecessor
@@ -150,20 +150,20 @@ extension SchedulerCore {
       guard edges[index].onFailure == .fail, state == .cancelled || waits.contains(id) else { continue }
       throw RequestRefusal(
         .conflict,
-        "it is to wait for \(id), which it would cancel by taking the unique key: leave that out of after, or use on_conflict append",
+        "after names \(id), which taking the unique key would cancel: remove it from after, or use on_conflict append",
         field: .after)
     }
-    // A run that the key already waits for needs no second edge.
+    // The request already waits for these runs because of the key: it needs no second edge.
     edges.removeAll { waits.contains($0.predecessor) }
   }
 
-  /// The open edges that a request has through its key: to the request it was appended to, or whose run it waits for.
+  /// A request's open edges that come from its key: to the request that it was appended to, or whose run it waits for.
   func chainEdges(of record: RequestRecord, _ transaction: any StoreTransaction) throws -> [DependencyRecord] {
     let named = Set(record.request.after.map(\.predecessor))
     return try transaction.edges(of: record.id).filter { $0.ended == nil && !named.contains(.request($0.predecessor)) }
   }
 
-  /// Ends the window of a holder that hands its key on, unless the successor's window replaces it.
+  /// Ends the unique window of a holder that passes its key on, unless the successor's window replaces it.
   private func endWindow(
     of holder: RequestRecord, unlessFor request: TaskRequest, _ transaction: any StoreTransaction, now: WallTime
   ) throws {

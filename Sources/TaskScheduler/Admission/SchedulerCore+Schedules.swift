@@ -4,7 +4,7 @@ public import TaskModel
 public struct ScheduledRequest: Sendable, Hashable {
   /// When it repeats.
   public var repetition: RepeatRule
-  /// What it needs besides its time.
+  /// Its constraints besides time.
   public var gates: RunConstraints
 
   /// Creates a scheduled request.
@@ -13,12 +13,12 @@ public struct ScheduledRequest: Sendable, Hashable {
     self.gates = gates
   }
 
-  /// Every `interval`.
+  /// Creates a scheduled request that repeats every `interval`.
   public init(every interval: Duration) { self.init(RepeatRule(every: interval)) }
 }
 
 extension SchedulerCore {
-  /// Brings the requests of the configuration's `schedule` lines in line with it.
+  /// Makes the stored requests of `schedule` lines match the configuration.
   func reconcile(_ schedules: [TaskIdentifier: ScheduledRequest], _ transaction: any StoreTransaction, now: WallTime) throws {
     var missing = schedules
     for var record in try transaction.holders(ofKeysBeginningWith: TaskRequest.scheduleKeyPrefix) {
@@ -34,7 +34,7 @@ extension SchedulerCore {
       }
       try bring(&record, inLineWith: schedule, transaction, now: now)
     }
-    // A plugin that is missing now finds its schedule unchanged when it returns.
+    // A plugin that is missing now keeps its stored schedule until it returns.
     for (identifier, schedule) in missing where handlers[identifier] != nil {
       var request = TaskRequest(
         identifier: identifier, uniqueKey: TaskRequest.scheduleKeyPrefix + identifier.rawValue, onConflict: .keep,

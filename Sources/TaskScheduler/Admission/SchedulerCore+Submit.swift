@@ -6,19 +6,19 @@ extension SchedulerCore {
   enum Submitter {
     /// An application, or a plugin.
     case user
-    /// The operator's configuration: its intervals stay unchanged, no cap refuses it, and it waits for a missing plugin.
+    /// The operator's configuration: its intervals are never raised, no cap refuses its requests, and they wait for a missing plugin.
     case operatorsConfiguration
   }
 
-  /// Submits requests in their order. A later one may wait for an earlier one by its position.
+  /// Submits requests in order. A later one may name an earlier one as its predecessor, by position.
   ///
-  /// - Throws: A refusal that names its request as `[INDEX]` if there are several. The caller's savepoint undoes the others.
+  /// - Throws: A refusal; it names its request as `[INDEX]` if there are several. The caller's savepoint undoes the others.
   func submit(_ requests: [TaskRequest], _ transaction: any StoreTransaction, now: WallTime) throws -> [Submission] {
     var submissions: [Submission] = []
     var ids: [RequestID] = []
     submissions.reserveCapacity(requests.count)
     ids.reserveCapacity(requests.count)
-    // By index: an enumeration would copy each request, which is large.
+    // Iterate by index: enumerating would copy each request, and requests are large.
     for index in requests.indices {
       do {
         let submission = try submit(requests[index], earlier: ids, transaction, now: now)
@@ -33,7 +33,7 @@ extension SchedulerCore {
 
   /// Adds a request, or applies its conflict policy.
   ///
-  /// - Parameter earlier: The requests that stand for the earlier positions of the same submission.
+  /// - Parameter earlier: The requests at the earlier positions of the same submission.
   func submit(
     _ submitted: TaskRequest, by submitter: Submitter = .user, earlier: [RequestID] = [], _ transaction: any StoreTransaction, now: WallTime
   ) throws -> Submission {
@@ -58,9 +58,9 @@ extension SchedulerCore {
   /// A validated request on its way in.
   struct Arrival {
     var request: TaskRequest
-    /// Its predecessors, and how the ended ones ended.
+    /// Its predecessors, with the final states of those that have ended.
     var edges: [DependencyRecord]
-    /// Requests whose runs must end first, however they end: their outputs are not passed on.
+    /// Requests whose runs must end first, in any way. Their outputs are not passed on.
     var waits: [RequestID] = []
     var disposition = Disposition.created
     let submitter: Submitter
@@ -72,9 +72,9 @@ extension SchedulerCore {
     let count = try liveCount(of: identifier, transaction)
     guard count < policy.maxPending || arrival.submitter == .operatorsConfiguration else {
       throw RequestRefusal(
-        .limit, "\(identifier) has \(count) live requests, the most there may be (max_pending): cancel some, or raise it")
+        .limit, "\(identifier) has \(count) live requests, the maximum (max_pending): cancel some, or raise max_pending")
     }
-    // A payload that is incomplete now is checked once it is complete.
+    // If outputs are still missing, the payload is checked once it is complete.
     if arrival.edges.allSatisfy({ $0.ended != nil }) {
       arrival.request.payload = try fittingPayload(of: arrival.request, arrival.edges)
     }
@@ -103,10 +103,10 @@ extension SchedulerCore {
     return answer(record, disposition, notes)
   }
 
-  /// The answer for the submitter.
+  /// The answer to the submitter.
   func answer(_ record: RequestRecord, _ disposition: Disposition, _ notes: [String]) -> Submission {
     var effective = EffectiveSchedule(record)
-    // The end of its predecessor is unknown; an ended request never starts.
+    // A predecessor's end is unknown, and an ended request never starts.
     if record.state == .blocked || record.state.isFinal {
       effective.nextStart = .distantFuture
       effective.latestStart = .distantFuture
@@ -119,7 +119,7 @@ extension SchedulerCore {
     let earliest = max(request.earliestBegin ?? now, now)
     if request.event != nil { return .distantFuture }
     guard let rule = request.repetition, case .cron = rule.schedule else { return earliest }
-    // The schedule's times after this moment, and the moment itself.
+    // Include `earliest` itself among the schedule's times.
     return occurrences.following(rule, earliest + .milliseconds(-1))
   }
 }

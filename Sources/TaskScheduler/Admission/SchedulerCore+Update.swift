@@ -1,7 +1,7 @@
 import TaskModel
 
 extension SchedulerCore {
-  /// The holder of a unique key takes the fields of a submission and keeps its id and its dependencies.
+  /// Updates the holder of a unique key with the fields of a submission. It keeps its id and its predecessors.
   ///
   /// - Source: androidx.work `WorkManager.updateWork`: a live run continues with the fields it began with.
   func update(
@@ -26,7 +26,7 @@ extension SchedulerCore {
     let changed =
       Self.changes(from: old, to: request) + (try transaction.submittedPayload(of: holder.id) == request.payload ? [] : ["payload"])
     notes.append(
-      changed.isEmpty ? "the holder of the key has these fields already" : "the holder of the key takes: \(changed.joined(separator: ", "))"
+      changed.isEmpty ? "the holder of the key already has these fields" : "the holder of the key takes: \(changed.joined(separator: ", "))"
     )
     try transaction.rewrite(record)
     turn.changes += 1
@@ -40,10 +40,10 @@ extension SchedulerCore {
     if record.state == .running {
       notes.append(
         record.isRepeating
-          ? "it is running: its present run goes on as it was, this is for what comes after it"
-          : "it is running: its present run goes on as it was, and this counts only if it is tried again: if that run succeeds, nothing comes "
-            + "after it (on_conflict append runs a request after it, replace stops it and starts anew)")
-      // Its run ends an occurrence then. That holds if this turn is undone too: it only means that the record is asked.
+          ? "it is running: its current run continues unchanged, and this applies to its later runs"
+          : "it is running: its current run continues unchanged, and this applies only if it is retried: if that run succeeds, no other "
+            + "follows (on_conflict append runs a request after it; replace stops it and starts a new one)")
+      // Its run then ends an occurrence. This stays even if the turn is undone: it only makes the end of the run read the record.
       if record.isRepeating, let run = record.run, let entry = live[run] { live[run] = entry.ofRepeating }
     }
     note(record)
@@ -54,7 +54,7 @@ extension SchedulerCore {
     guard request.after.isEmpty else {
       throw RequestRefusal(
         .conflict,
-        "the holder of the key, \(holder.id), keeps what it waits for when it is updated: leave after out, or use on_conflict replace",
+        "the holder of the key, \(holder.id), keeps its predecessors when it is updated: omit after, or use on_conflict replace",
         field: .after)
     }
     guard request.repetition != nil else { return }
@@ -73,14 +73,14 @@ extension SchedulerCore {
   /// When an updated request is due.
   private func retime(_ record: inout RequestRecord, after old: TaskRequest, notes: inout [String], now: WallTime) {
     let request = record.request
-    // A wait for the same event, or an unchanged repetition, keeps its present times.
+    // If the event or the repetition stays the same, the present times stay too.
     if let event = request.event, event.name == old.event?.name, request.repetition?.schedule == old.repetition?.schedule { return }
     let isSameRule = request.repetition != nil && request.repetition?.schedule == old.repetition?.schedule && request.event == nil
     if isSameRule, request.earliestBegin == old.earliestBegin || request.earliestBegin == nil { return }
     record.missedLeft = 0
     var due = firstDue(of: request, now: now)
     if let interval = request.repetition?.interval, old.repetition != nil, request.earliestBegin == nil {
-      // The next run comes after the new interval at the latest, not at once.
+      // The next run is not immediate, but due within the new interval.
       due = min(record.due > now ? record.due : .distantFuture, now + interval)
     }
     if record.state == .running {
@@ -91,13 +91,13 @@ extension SchedulerCore {
     }
     record.occurrence = request.repetition == nil ? nil : due
     if record.attemptsSpent > 0, record.due > due, record.due < .distantFuture {
-      notes.append("it is in its backoff after attempt \(record.attemptsSpent): that lasts until its time")
+      notes.append("it is in its backoff after attempt \(record.attemptsSpent), which is not shortened")
       due = record.due
     }
     record.due = due
   }
 
-  /// The names of the members that differ, as in JSON.
+  /// The JSON names of the fields that differ.
   private static func changes(from old: TaskRequest, to new: TaskRequest) -> [String] {
     var names: [String] = []
     func compare<Value: Equatable>(_ field: RequestField, _ value: KeyPath<TaskRequest, Value>) {
@@ -128,7 +128,7 @@ extension SchedulerCore {
 }
 
 extension LiveRunEntry {
-  /// The same run, of a request that now repeats.
+  /// The same run, for a request that now repeats.
   fileprivate var ofRepeating: LiveRunEntry {
     LiveRunEntry(
       run: run, request: request, identifier: identifier, attempt: attempt, started: started, isRepeating: true, gates: gates,

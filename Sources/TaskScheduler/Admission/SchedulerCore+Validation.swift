@@ -1,10 +1,10 @@
 import TaskModel
 
 extension SchedulerCore {
-  /// The maximum number of lanes with waiting requests of an identifier: each lane is checked separately.
+  /// The maximum number of lanes with waiting requests of an identifier. Each lane costs a separate check.
   private static let laneLimit = 4096
 
-  /// Checks a request before anything is written. Notes name what was changed.
+  /// Validates and completes a request before anything is written. The notes say what was changed.
   func check(_ request: inout TaskRequest, by submitter: Submitter, notes: inout [String], now: WallTime) throws(RequestRefusal) {
     guard !isDraining else { throw RequestRefusal(.unavailable, "the host is draining: submit again when it is back") }
     let handler = handlers[request.identifier]
@@ -14,7 +14,7 @@ extension SchedulerCore {
     }
     try request.check()
     try settleKey(&request, by: submitter, notes: &notes)
-    // As stored, so that a lane is the same lane after a restart.
+    // Round as the store does, so that a lane stays the same after a restart.
     request.gates.flex = .milliseconds(request.gates.flex.wholeMilliseconds)
     try settleRepetition(&request, by: submitter, notes: &notes)
     pace(&request, notes: &notes, now: now)
@@ -41,7 +41,7 @@ extension SchedulerCore {
     guard isParked else {
       throw RequestRefusal(
         .unknownIdentifier,
-        "no plugin registered \(request.identifier): see taskhost plugins list, or permit it by its full name to park requests for it",
+        "no plugin has registered \(request.identifier): see taskhost plugins list, or permit its full name to park requests for it",
         field: .identifier)
     }
     notes.append("no plugin has registered \(request.identifier): the request is parked until one does")
@@ -51,12 +51,12 @@ extension SchedulerCore {
     guard let key = request.uniqueKey else { return }
     if submitter == .user, request.isSchedule {
       throw RequestField.uniqueKey.refusal(
-        "\"\(key)\" is the key of the schedule in the configuration: change it there, or take another key", code: .conflict)
+        "\"\(key)\" is the key of the schedule in the configuration: change the schedule there, or use another key", code: .conflict)
     }
-    // Without a policy every submission is a separate request and holds no key.
+    // Without a policy, every submission is a separate request and holds no key.
     if request.onConflict == .none {
       request.uniqueKey = nil
-      notes.append("without on_conflict every submission is its own request: its unique key is not held")
+      notes.append("without on_conflict, every submission is a separate request: its unique key is not held")
     }
   }
 
@@ -66,8 +66,8 @@ extension SchedulerCore {
     guard used >= Self.laneLimit else { return }
     throw RequestRefusal(
       .limit,
-      "requests of \(request.identifier) wait in \(used) lanes, the most there may be: a lane is a set of conditions, window, concurrency "
-        + "key, resources and flex; use fewer different concurrency keys, or submit again when some have run",
+      "requests of \(request.identifier) wait in \(used) lanes, the maximum: a lane is a set of conditions, window, concurrency "
+        + "key, resources and flex; use fewer concurrency keys, or submit again after some requests have run",
       field: request.gates.concurrencyKey.map { _ in RequestField.concurrencyKey.rawValue })
   }
 
@@ -111,10 +111,10 @@ extension SchedulerCore {
   }
 
   private func noteTimes(of request: TaskRequest, _ notes: inout [String], now: WallTime) {
-    if let deadline = request.deadline, deadline <= now { notes.append("the deadline has passed already: only network and power count") }
-    // Delivery takes a moment: a time that has just passed was meant as now.
+    if let deadline = request.deadline, deadline <= now { notes.append("the deadline has already passed: only network and power count") }
+    // Delivery takes a moment: a time that has just passed means now.
     if let begin = request.earliestBegin, begin + .seconds(1) < now {
-      notes.append("earliest_begin lies \(Self.text(now - begin)) in the past: it counts as now")
+      notes.append("earliest_begin is \(Self.text(now - begin)) in the past: it counts as now")
     }
   }
 }

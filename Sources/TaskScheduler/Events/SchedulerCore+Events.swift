@@ -2,23 +2,23 @@ import Failpoints
 import SchedulingLimits
 import TaskModel
 
-/// Counts of what became of events.
+/// Counts of events and their effects, since the host began.
 public struct EventCounts: Sendable, Hashable {
   /// Events that the host received.
   public var received: UInt64 = 0
   /// Requests that events made due.
   public var woken: UInt64 = 0
-  /// Waits that events were merged into: one run stands for several events.
+  /// Wake-ups that were merged into an earlier one: one run answers several events.
   public var merged: UInt64 = 0
   /// Events that no request waited for.
   public var dropped: UInt64 = 0
 
-  /// All counts zero.
+  /// Creates counts of zero.
   public init() {}
 }
 
 extension SchedulerCore {
-  /// An event arrived: requests that wait for it become due after their debounce time and within the quota of wake-ups.
+  /// Handles an event: requests that wait for it become due after their debounce time, within the quota of wake-ups.
   ///
   /// - Parameter payload: Replaces the submitted payload for the runs it wakes; nil keeps the submitted one.
   func notify(_ event: String, payload: [UInt8]?, _ transaction: any StoreTransaction, now: WallTime) throws -> EventReceipt {
@@ -27,13 +27,13 @@ extension SchedulerCore {
       guard let trigger = record.request.event else { continue }
       try requireHere(record)
       receipt.waiting += 1
-      // An event does not wake a one-time request again while it runs.
+      // A running one-time request is not woken again.
       if record.state == .running, record.request.repetition == nil { continue }
       if let payload { try transaction.setEventPayload(payload, of: record.id) }
       let known = record.state == .running ? record.eventDue : (record.due < .distantFuture ? record.due : nil)
       if let known {
         receipt.merged += 1
-        // Within the debounce time each event postpones the run, but only up to a limit.
+        // During the debounce time, each event postpones the run, up to a limit.
         guard trigger.debounce > .zero, known > now, let since = record.eventSince,
           let quiet = Debounce(quiet: trigger.debounce, first: since, last: now, count: 2).firesAt
         else { continue }
@@ -60,7 +60,7 @@ extension SchedulerCore {
     return receipt
   }
 
-  /// Lists the files that requests wait for, if the list may have changed in this turn.
+  /// Finds the files that requests wait for, if they may have changed in this turn.
   func findWatches(_ transaction: any StoreTransaction) throws {
     guard turn.changedWatches else { return }
     let paths = Set(try transaction.awaitedEvents().compactMap { EventTrigger($0).path })
@@ -79,7 +79,7 @@ extension SchedulerCore {
 
   private func due(of record: RequestRecord) -> WallTime { record.state == .running ? record.eventDue ?? .distantFuture : record.due }
 
-  /// Applies the operator's defaults to whatever the request leaves out; throws for names that the configuration does not have.
+  /// Applies the operator's defaults to what the request leaves out. Refuses windows and resources that the configuration cannot provide.
   func applyOperatorsGates(to request: inout TaskRequest) throws(RequestRefusal) {
     let limits = policy.limits[request.identifier]
     if request.gates.window == nil { request.gates.window = limits?.window }
@@ -90,7 +90,7 @@ extension SchedulerCore {
         field: .window)
     }
     for shortage in self.limits.resources.missing(for: self.limits.tokens(request.gates, request.identifier)) where shortage.isForever {
-      throw RequestRefusal(.invalid, "\(shortage): it would wait for ever; see [resources] of the configuration", field: .resources)
+      throw RequestRefusal(.invalid, "\(shortage): it would wait forever; see [resources] of the configuration", field: .resources)
     }
   }
 }

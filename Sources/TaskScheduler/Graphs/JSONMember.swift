@@ -7,9 +7,9 @@ struct JSONMember {
   /// Name, colon and value, unchanged.
   let text: ArraySlice<UInt8>
 
-  /// The members of an object, in their order; a name may occur several times.
+  /// The members of an object, in order; a name may occur several times.
   ///
-  /// - Throws: If the text is not JSON, or its value not an object.
+  /// - Throws: If the text is not JSON or not an object.
   static func members(of bytes: [UInt8]) throws(JSONSyntaxError) -> [JSONMember] {
     var scanner = JSONScanner(bytes)
     var members: [JSONMember] = []
@@ -34,7 +34,7 @@ struct JSONMember {
 }
 
 extension JSONScanner {
-  /// The name of a member, up to where its value begins.
+  /// Reads the name of a member, and skips to its value.
   fileprivate mutating func name() throws(JSONSyntaxError) -> ArraySlice<UInt8> {
     guard next == UInt8(ascii: "\"") else { throw failure("the name of a member is expected") }
     let name = try string()
@@ -44,7 +44,7 @@ extension JSONScanner {
     return name
   }
 
-  /// Skips a value with everything in it; a list of open brackets replaces recursion.
+  /// Skips a value with everything in it. Keeps a list of open brackets instead of recursing.
   fileprivate mutating func skipValue() throws(JSONSyntaxError) {
     var open: [Unicode.Scalar] = []
     while true {
@@ -65,7 +65,7 @@ extension JSONScanner {
       case UInt8(ascii: "-"), .some(UInt8(ascii: "0")...UInt8(ascii: "9")): _ = try number()
       default: throw noValue()
       }
-      // The value has ended, and perhaps the values around it.
+      // The value has ended, and perhaps enclosing values too.
       while let end = open.last {
         skipBlanks()
         if take(",") {

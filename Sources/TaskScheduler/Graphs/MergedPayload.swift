@@ -3,13 +3,13 @@ import TaskModel
 
 /// The payload of a request whose predecessors have outputs.
 ///
-/// - Source: androidx.work: outputs of predecessors are the input of the next work, merged by `OverwritingInputMerger`: of two values with
-///   the same key, the later one wins.
+/// - Source: androidx.work: the outputs of predecessors are the input of the next work, merged by `OverwritingInputMerger`; if a key
+///   occurs twice, the later value wins.
 enum MergedPayload {
-  /// Why there is no merged payload.
+  /// Why payloads cannot be merged.
   struct Failure: Error {
     let message: String
-    /// True: it would be too big. False: a part is not a JSON object.
+    /// True if the result would be too big; false if a part is not a JSON object.
     var isTooBig = false
   }
 
@@ -27,7 +27,7 @@ enum MergedPayload {
     func add(_ bytes: [UInt8], _ whose: String) throws(Failure) {
       let members: [JSONMember]
       do { members = try JSONMember.members(of: bytes) } catch {
-        throw Failure(message: "the payload cannot be put together: \(whose) is no JSON object (\(error))")
+        throw Failure(message: "the payload cannot be merged: \(whose) is not a JSON object (\(error))")
       }
       for member in members {
         if let known = names[member.name] {
@@ -39,7 +39,7 @@ enum MergedPayload {
       }
     }
     for edge in outputs { try add(edge.output, "the output of \(edge.predecessor)") }
-    if !submitted.isEmpty { try add(submitted, "the payload that was submitted") }
+    if !submitted.isEmpty { try add(submitted, "the submitted payload") }
     let merged = [UInt8(ascii: "{")] + texts.joined(separator: [UInt8(ascii: ",")]) + [UInt8(ascii: "}")]
     guard merged.count <= Limits.payloadBytes else {
       let whose = outputs.map(\.predecessor.description).joined(separator: ", ")

@@ -2,13 +2,13 @@ import Failpoints
 import TaskModel
 
 // Requests that wait for others. An edge always leads from a request to an older one: `after` names existing requests or earlier positions
-// of the same submission; a request that replaces or is appended comes after the holder of its key; an update keeps the edges of the
-// holder. So ids fall along every path, and cycles cannot occur.
+// of the same submission; a replacing or appended request comes after the holder of its key; an update keeps the holder's edges. So ids
+// decrease along every path, and cycles cannot occur.
 
 extension SchedulerCore {
-  /// The predecessors that a request names, and how the ended ones ended. Rewrites `request.after` to their ids.
+  /// Resolves the predecessors that a request names, with the final states of those that have ended. Rewrites `request.after` to their ids.
   ///
-  /// - Parameter earlier: The requests that stand for the earlier positions of the same submission.
+  /// - Parameter earlier: The requests at the earlier positions of the same submission.
   func predecessors(
     of request: inout TaskRequest, earlier: [RequestID], notes: inout [String], _ transaction: any StoreTransaction
   ) throws -> [DependencyRecord] {
@@ -20,11 +20,11 @@ extension SchedulerCore {
       case .request(let named): id = named
       case .position(let position):
         guard earlier.indices.contains(position) else {
-          throw refusal("@\(position) is no earlier request of this submission, which are counted from @0: only those can be waited for")
+          throw refusal("@\(position) is not an earlier request of this submission: name one of those, counted from @0")
         }
         id = earlier[position]
       }
-      // Two positions may stand for one request if it held their key.
+      // Two positions may stand for the same request: the holder of their key.
       if let known = edges.firstIndex(where: { $0.predecessor == id }) {
         if dependency.onFailure == .fail { edges[known].onFailure = .fail }
         continue
@@ -33,14 +33,14 @@ extension SchedulerCore {
         throw refusal("there is no request \(id) to wait for: it may have ended so long ago that it is no longer on record")
       }
       guard !record.isRepeating else {
-        throw refusal("\(id) repeats and never ends, so nothing can wait for it: submit the request it runs by itself")
+        throw refusal("\(id) repeats and never ends, so nothing can wait for it: submit a request without repetition, and wait for that")
       }
       var edge = DependencyRecord(predecessor: id, onFailure: dependency.onFailure)
       if record.state.isFinal {
         edge.ended = record.state
         guard record.state == .succeeded || edge.onFailure == .ignore else {
           throw refusal(
-            "\(id) \(Self.ending(record.state)), so what waits for its success would never run: "
+            "\(id) \(Self.ending(record.state)), so a request that waits for its success would never run: "
               + "\(record.state == .failed ? "retry it first (taskhost tasks retry \(id)), or " : "")wait with on_failure \"ignore\"")
         }
         if record.state == .succeeded {
@@ -62,14 +62,14 @@ extension SchedulerCore {
 
   // MARK: Outputs
 
-  /// The payload of a request merged with the outputs of its predecessors; throws a refusal if they cannot be merged or do not fit the
-  /// handler.
+  /// The payload of a request merged with the outputs of its predecessors. Throws a refusal if they cannot be merged, or if the result does
+  /// not fit the handler.
   func fittingPayload(of request: TaskRequest, _ edges: [DependencyRecord]) throws(RequestRefusal) -> [UInt8] {
     let payload: [UInt8]
     do { payload = try MergedPayload.of(request.payload, edges) } catch {
       throw RequestRefusal(error.isTooBig ? .tooBig : .invalid, error.message, field: .payload)
     }
-    // The payload of an event may replace it.
+    // An event may bring its payload later.
     if payload.isEmpty, request.event != nil { return payload }
     if let rejection = rejection(payload, request.identifier) {
       throw RequestRefusal(.invalid, "the payload does not fit the handler of \(request.identifier): \(rejection)", field: .payload)
@@ -79,7 +79,7 @@ extension SchedulerCore {
 
   // MARK: Ends
 
-  /// A request has ended for good: its dependants may continue, or end as their edges say, and so on.
+  /// Handles the final end of a request: its dependants become pending or end, as their edges say; so do theirs.
   func settleDependants(
     of predecessor: RequestID, ended: RequestState, output: [UInt8], _ transaction: any StoreTransaction, now: WallTime
   ) throws {
@@ -97,7 +97,7 @@ extension SchedulerCore {
     }
   }
 
-  /// A predecessor of the request has ended. Returns how the request itself ended because of that; nil if it did not.
+  /// Handles the end of a predecessor of the request. Returns how the request ended because of that; nil if it did not end.
   private func settle(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws -> RequestState? {
     guard var record = try transaction.request(id), record.state == .blocked else { return nil }
     let edges = try transaction.edges(of: id)
