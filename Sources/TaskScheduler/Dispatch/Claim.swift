@@ -1,18 +1,18 @@
 import TaskModel
 
-/// A request handed out before its run begins. Others see it as pending, and any change to it takes it back.
+/// A request handed out before its run begins. To others it appears pending; any change to it takes it back first.
 struct Claim {
   let entry: LiveRunEntry
-  /// Its place among due requests, see ``DueRequest/rank``.
+  /// Its rank among due requests, see ``DueRequest/rank``.
   let rank: Int64
-  /// True: the scheduler holds it until its time. False: it is in its launcher's queue, behind short runs.
+  /// True if the scheduler holds it until its time; false if it is in its launcher's queue, behind short runs.
   let isHeld: Bool
-  /// Whether the launcher was asked to return it and has not answered.
+  /// Whether the launcher was asked to return it and has not answered yet.
   var isAskedBack = false
 }
 
-/// A change needs requests that are handed out ahead: they are taken back first, then the change is made.
+/// Thrown by a change to requests that are handed out ahead: the change is made once they are back.
 struct ClaimedAhead: Error {
-  /// Whose requests; nil means all.
+  /// The identifier whose requests must come back; nil means all.
   let identifier: TaskIdentifier?
 }

@@ -4,16 +4,16 @@ public import TaskModel
 public struct HandlerOverview: Sendable, Hashable {
   /// The number of runs that have begun.
   public var running: Int
-  /// Why it takes no runs now, in its launcher's words; nil if the launcher takes them.
+  /// Why it accepts no runs now, in its launcher's words; nil if it accepts them.
   public var suspension: String?
-  /// The failures that count against it.
+  /// The plugin's health: the failures that count against it.
   public var health: PluginHealth
   /// What the host lacks to run it; nil if nothing.
   public var shortage: HostShortage?
 
-  /// What is left of its rate limit, for people; nil if it has none.
+  /// What is left of its rate limit, as text for people; nil if it has no rate limit.
   public var rate: String?
-  /// What it has used of its run time quota, and why the quota is what it is, for people; nil if it has none.
+  /// What it has used of its run time quota, and why its allowance is what it is, as text for people; nil if it has no quota.
   public var quota: String?
   /// When its next timed request is due; nil if there is none.
   public var nextDue: WallTime?

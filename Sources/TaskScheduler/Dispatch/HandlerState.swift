@@ -11,15 +11,15 @@ final class HandlerState {
   private(set) var held = 0
   /// Queued runs that the launcher was asked to return: until it answers, the handler gets no runs.
   private(set) var askedBack = 0
-  /// Whether nothing is handed out ahead because a change waits for requests to come back.
+  /// Whether nothing is handed out ahead, because a change waits for requests to come back.
   var keepsHere = false
-  /// Why it takes no runs now.
+  /// Why it accepts no runs now; nil if it accepts them.
   var suspension: String?
   /// nil if not known.
   var suspendedSince: WallTime?
   /// What the host lacks to run it; nil if nothing.
   var shortage: HostShortage?
-  /// It gets no runs before then because of its health; nil if it is not held.
+  /// The time before which its health keeps it from getting runs; nil if it is not held.
   var heldUntil: WallTime?
   /// Its pending requests, by their gates.
   private(set) var lanes: [RunConstraints: LaneState] = [:]
@@ -28,11 +28,11 @@ final class HandlerState {
 
   /// How long its recent runs took, in nanoseconds; nil if not known.
   private var typicalRun: Int64?
-  /// When its queue last moved.
+  /// When its queue last advanced.
   private var movedAt = WallTime(unixMilliseconds: .min)
-  /// Whether a run at the front of its queue turned out to be long and none has ended since.
+  /// Whether a run at the front of its queue turned out to be long, and no run has ended since.
   private var isStuck = false
-  /// The maximum number of runs ahead; it shrinks whenever the queue is taken back for better runs.
+  /// The maximum number of runs ahead; it shrinks whenever the queue is taken back for runs with a better rank.
   private var allowance = mostAhead
   /// The worst rank in its queue.
   private(set) var worstRank = Int64.min
@@ -42,12 +42,12 @@ final class HandlerState {
 
   func isHeld(at now: WallTime) -> Bool { heldUntil.map { now < $0 } ?? false }
 
-  /// The host slots it takes: queued runs use the slots of the runs before them.
+  /// The host slots it occupies: queued runs use the slots of the runs before them.
   var occupiedSlots: Int { min(running + queued, contract.maxConcurrentRuns) }
 
   /// How many more runs it may get beyond its slots.
   ///
-  /// If a handler takes less time than a commit, it would wait for a commit after each run. So it gets as many runs ahead as its threads
+  /// A handler whose runs are shorter than a commit would wait for a commit after each run. So it gets as many runs ahead as its threads
   /// finish during a few commits; these are recorded as claimed and begin when a thread is free. The maximum is 240: while one half runs,
   /// the other half is committed. Handlers that take 2 ms or more get none.
   var slotsAhead: Int {
@@ -58,10 +58,10 @@ final class HandlerState {
 
   private static let shortRun: Int64 = 2_000_000
   private static let mostAhead = 240
-  /// How long a queue may stand still: ten times what its runs should take.
+  /// How long a queue may stand still: ten times the limit of a short run.
   static let patience = Duration.milliseconds(20)
 
-  /// When its latest run began since the host started; nil if none has.
+  /// When its latest run since the host started began; nil if none has.
   private(set) var lastBegan: WallTime?
 
   // MARK: Its runs
@@ -78,7 +78,7 @@ final class HandlerState {
     isStuck = false
     allowance = min(allowance + 1, Self.mostAhead)
     guard let took = took?.wholeNanoseconds else { return }
-    // One long run ends the privilege of short runs at once; the handler earns it back over several runs.
+    // One long run ends the advantage of short runs at once; the handler regains it over several runs.
     typicalRun = typicalRun.map { took > Self.shortRun ? took : $0.multiplied(saturatingBy: 7).adding(saturating: took) / 8 } ?? took
   }
 
@@ -98,7 +98,7 @@ final class HandlerState {
     if claim.isAskedBack { askedBack += 1 }
   }
 
-  /// It has begun, or was taken back.
+  /// A claim has begun, or was taken back.
   func unclaimed(_ claim: Claim, now: WallTime) {
     guard !claim.isHeld else { return held -= 1 }
     queued -= 1
@@ -108,13 +108,13 @@ final class HandlerState {
   /// Counts queued runs that the launcher was asked to return; −1 undoes one.
   func isAsked(by step: Int) { askedBack += step }
 
-  /// The queue was taken back for better runs.
+  /// The queue was taken back for runs with a better rank.
   func gaveWay() { allowance = max(4, allowance / 2) }
 
-  /// When its queue has stood still for too long; nil if every queued run was already asked back.
+  /// When its queue will have stood still for too long; nil if every queued run has been asked back.
   var stuckAt: WallTime? { queued > askedBack ? movedAt + Self.patience : nil }
 
-  /// The run at the front turned out to be long: nothing more is handed out ahead until a run has ended.
+  /// The run at the front turned out to be long: nothing more is handed out ahead until a run ends.
   func isStuckNow() { isStuck = true }
 
   // MARK: Where its requests wait
@@ -122,7 +122,7 @@ final class HandlerState {
   /// The lane with these gates, created on demand.
   func lane(_ gates: RunConstraints) -> LaneState {
     if let lane = lanes[gates] { return lane }
-    // Keys come and go: forget lanes without requests.
+    // Concurrency keys come and go: forget lanes without pending requests.
     if lanes.count >= Self.fewLanes { lanes = lanes.filter { if case .never = $0.value.nextDue { false } else { true } } }
     let lane = LaneState(gates: gates)
     lanes[gates] = lane
@@ -133,10 +133,10 @@ final class HandlerState {
 
   func becamePending(_ record: RequestRecord) { lane(record.gates).becamePending(due: record.due) }
 
-  /// The remembered due time of the record's lane may be wrong.
+  /// Forgets the due time of the record's lane, which may be wrong now.
   func forgetDue(of record: RequestRecord) { lane(record.gates).nextDue = .unknown }
 
-  /// All remembered due times may be wrong.
+  /// Forgets all due times, which may be wrong now.
   func forgetAll() {
     for lane in lanes.values { lane.nextDue = .unknown }
   }

@@ -10,7 +10,7 @@ public struct HostShortage: Sendable, Hashable {
   public let since: WallTime
   /// When the host tries again.
   public private(set) var until: WallTime
-  /// How often the host has failed.
+  /// The number of failures.
   public private(set) var failures = 1
 
   private static let firstWait = Duration.seconds(1)

@@ -4,9 +4,9 @@ import TaskModel
 enum NextDue {
   /// The store must be asked.
   case unknown
-  /// None is pending, or all wait for an event.
+  /// No request is pending, or all wait for an event.
   case never
-  /// At this time or earlier, never later.
+  /// The next request is due at this time or later, never earlier.
   case at(WallTime)
 
   /// The earliest possible time; nil if none is pending.
@@ -26,7 +26,7 @@ enum NextDue {
     }
   }
 
-  /// Takes in a request that is due at `time`.
+  /// Accounts for a request that is due at `time`.
   mutating func note(_ time: WallTime) {
     switch self {
     case .unknown: break
@@ -36,7 +36,7 @@ enum NextDue {
   }
 }
 
-/// What the scheduler remembers about pending requests that share their gates. The store can rebuild all of it.
+/// What the scheduler remembers about the pending requests that share their gates. The store can rebuild all of it.
 final class LaneState {
   let gates: RunConstraints
   var nextDue = NextDue.unknown
@@ -45,11 +45,11 @@ final class LaneState {
 
   init(gates: RunConstraints) {
     self.gates = gates
-    // A damaged store may hold a negative flex: the lane would wake before it is due, again and again.
+    // With a negative flex from a damaged store, the lane would wake before it is due, again and again.
     hasFlex = gates.flex > .zero
   }
 
-  /// When the lane needs a wake-up; nil if none is pending. A request with flex shares another's wake-up until its flex is over.
+  /// When the lane needs its own wake-up; nil if no timed request is pending. Until its flex is over, a request waits to share another's wake-up.
   var wakeTime: WallTime? { hasFlex ? nextDue.earliest.map { $0 + gates.flex } : nextDue.earliest }
 
   func becamePending(due time: WallTime) {

@@ -8,16 +8,16 @@ final class Occurrences {
 
   init(zones: @escaping @Sendable (String) throws(ZoneDirectory.Failure) -> TimeZoneRules) { self.zones = zones }
 
-  /// Throws if the expression or the zone of a rule is invalid.
+  /// Refuses a rule with an invalid expression or time zone, or one without any occurrence.
   func check(_ rule: RepeatRule) throws(RequestRefusal) {
     guard case .cron(let cron) = rule.schedule else { return }
     if try schedule(of: cron).get().next(after: 0) == nil {
-      throw RequestRefusal(.invalid, "cron \"\(cron.expression)\": it names no day that ever comes", field: .cron)
+      throw RequestRefusal(.invalid, "cron \"\(cron.expression)\": no date ever matches it", field: .cron)
     }
   }
 
-  /// The first occurrence of the schedule after `now`; `occurrence` itself if it is still to come; `distantFuture` if the rule waits for an
-  /// event or its time zone cannot be read.
+  /// The first occurrence after `now`; `occurrence` itself if it is still to come; `distantFuture` if the rule waits for an event or its
+  /// time zone cannot be read.
   func next(_ rule: RepeatRule, after occurrence: WallTime, now: WallTime) -> WallTime {
     switch rule.schedule {
     case .every(let interval): RepeatRule.next(every: interval, after: occurrence, now: now)
@@ -26,7 +26,7 @@ final class Occurrences {
     }
   }
 
-  /// The next occurrence after `occurrence`, which is one of the schedule's or, for a calendar schedule, any moment.
+  /// The next occurrence after `occurrence`: one of the schedule's occurrences or, for a calendar schedule, any moment.
   func following(_ rule: RepeatRule, _ occurrence: WallTime) -> WallTime {
     switch rule.schedule {
     case .every(let interval): return occurrence + max(.milliseconds(1), interval)
@@ -39,7 +39,7 @@ final class Occurrences {
     }
   }
 
-  /// The distance between missed occurrences when they run: `spread`, but at most half the interval between two of them. Otherwise new ones
+  /// The time between the runs of missed occurrences: `spread`, but at most half the interval of the schedule. Otherwise new occurrences
   /// would fall due faster than the missed ones run.
   func step(_ rule: RepeatRule, after occurrence: WallTime, spread: Duration) -> Duration {
     min(spread, .milliseconds((following(rule, occurrence) - occurrence).wholeMilliseconds / 2))

@@ -1,9 +1,9 @@
 import Failpoints
 import TaskModel
 
-// Requests are handed out before their runs begin so that they begin on time, or for handlers whose runs are shorter than a commit. Until
-// its run begins, such a request is pending: it takes no slot, uses no limit, and any change to it takes it back. Only requests without
-// limits of their own wait in a launcher's queue, because nothing checks limits when a run begins there.
+// Requests are handed out before their runs begin, so that the runs begin on time, or because a handler's runs are shorter than a commit.
+// Until its run begins, such a request is pending: it takes no slot and uses no limit, and any change to it takes it back. Only requests
+// without limits wait in a launcher's queue, because nothing checks limits when a run begins there.
 
 extension SchedulerCore {
   /// Whether requests of the lane may wait in the launcher's queue.
@@ -25,12 +25,12 @@ extension SchedulerCore {
     turn.claimed.append(claim.entry.run)
   }
 
-  // MARK: It begins
+  // MARK: Begins
 
-  /// A launcher began a run from its queue, or one whose begin counts for a rate. Ignores runs that have ended or were taken back.
+  /// Handles the begin of a run from a launcher's queue, or one that counts for a rate. Ignores runs that have ended or were taken back.
   ///
-  /// - Parameter latest: The latest time at which it can have begun: rates count it from there; nil means `time`.
-  /// - Returns: Whether it was recorded as running and the rates counted its begin.
+  /// - Parameter latest: The latest time at which it can have begun, from which rates count it; nil means `time`.
+  /// - Returns: Whether the run was already live and the rates now count its begin.
   @discardableResult func begin(_ run: RunID, at time: WallTime, by latest: WallTime? = nil, now: WallTime) -> Bool {
     guard let claim = forget(run, now: now) else {
       guard let entry = live[run] else { return false }
@@ -43,7 +43,7 @@ extension SchedulerCore {
     return false
   }
 
-  /// The launcher reports a begin shortly after it happened.
+  /// Handles a launcher's report of a begin, which arrives shortly after it.
   func hearBegin(_ run: RunID, at time: WallTime, _ transaction: any StoreTransaction) throws {
     guard begin(run, at: time, by: time + Self.tick, now: time), let entry = live[run], !unrecorded.contains(run),
       time >= entry.started + LimitTracker.unnoted
@@ -54,14 +54,14 @@ extension SchedulerCore {
     try transaction.update(record)
   }
 
-  /// Records what the end of a run says about its begin.
+  /// Derives a run's begin from its end.
   func begin(_ run: RunID, endedAs ending: RunEnding, _ report: RunReport, now: WallTime) {
     let began = min(report.began ?? now, now)
     switch ending {
     // Its handler was never called.
     case .returned where report.began == nil && claims[run] == nil: limits.letGo(run)
     case .returned: begin(run, at: began, by: began + Self.tick, now: now)
-    // If its begin was not reported, it may have been at any time until now.
+    // A begin that was not reported may have been at any time until now.
     case .crashed, .forced, .lost: begin(run, at: began, by: now + Self.tick, now: now)
     }
   }
@@ -69,7 +69,7 @@ extension SchedulerCore {
   /// The clock shows whole milliseconds, so the run has begun by the next one.
   private static let tick = Duration.milliseconds(1)
 
-  /// The time of a held run has come. Returns false if something holds it now: it must be taken back.
+  /// Begins a held run whose time has come. Returns false if something holds it back now: it must be taken back.
   func beginHeld(_ run: RunID, now: WallTime) -> Bool {
     guard let claim = claims[run], let handler = handlers[claim.entry.identifier], !isDraining, storeTrouble == nil,
       handler.freeSlots > 0, freeHostSlots > 0, isOpen(handler.lane(claim.entry.gates), of: handler, now: now)
@@ -89,7 +89,7 @@ extension SchedulerCore {
     return entry
   }
 
-  /// Records begins that are not recorded yet: all, or those of runs that will not end soon.
+  /// Records begins that are not recorded yet: all, or only those by `time`, of runs that will not end soon.
   func recordBegins(_ transaction: any StoreTransaction, before time: WallTime = .distantFuture) throws {
     guard !unrecorded.isEmpty else { return }
     for run in unrecorded.sorted() {
@@ -106,15 +106,17 @@ extension SchedulerCore {
     note(entry.record)
   }
 
-  // MARK: It is taken back
+  // MARK: Taking back
 
   /// Throws if the record is handed out ahead.
   func requireHere(_ record: RequestRecord) throws(ClaimedAhead) {
     if record.state == .claimed { throw ClaimedAhead(identifier: record.request.identifier) }
   }
 
-  /// Takes back what is handed out ahead of the identifier (nil: of all), and hands out nothing more ahead until ``changesAreMade()``.
-  /// Otherwise a change to several identifiers would find the first ones handed out again, without end. Asks the launcher for its runs.
+  /// Takes back the identifier's requests that are handed out ahead (nil: all), and asks the launcher to return its runs.
+  ///
+  /// - Parameter forChange: Also hand out nothing more ahead until ``changesAreMade()``. Otherwise a change to several identifiers would find
+  ///   the first ones handed out again, without end.
   func takeBack(of identifier: TaskIdentifier?, forChange: Bool = false, _ transaction: any StoreTransaction, now: WallTime) throws {
     if forChange {
       for handler in handlers.values where identifier == nil || handler.contract.identifier == identifier { handler.keepsHere = true }
@@ -125,13 +127,13 @@ extension SchedulerCore {
   /// No change waits any more: due requests may be handed out ahead again.
   func changesAreMade() { for handler in handlers.values { handler.keepsHere = false } }
 
-  /// Whether the launcher still has to return runs of the identifier (nil: of any).
+  /// Whether the launcher has not yet returned all runs of the identifier (nil: of any) that it was asked for.
   func awaits(_ identifier: TaskIdentifier?) -> Bool {
     guard let identifier else { return handlers.values.contains { $0.askedBack > 0 } }
     return handlers[identifier].map { $0.askedBack > 0 } ?? false
   }
 
-  /// A run does not begin: its request is pending again, unchanged.
+  /// Takes back a run that does not begin: its request is pending again, unchanged.
   func release(_ run: RunID, _ transaction: any StoreTransaction, now: WallTime) throws {
     let entry: LiveRunEntry
     if let claim = forget(run, now: now) {
@@ -159,8 +161,8 @@ extension SchedulerCore {
     note(record)
   }
 
-  /// Takes back what must not stay handed out: the host drains, the plugin takes no runs, a condition was lost, or a long run blocks the
-  /// queue.
+  /// Takes back what must not stay handed out, because the host drains, the plugin accepts no runs, a condition was lost, or a long run
+  /// blocks the queue.
   func takeBackWhereDue(_ transaction: any StoreTransaction, now: WallTime) throws {
     guard !claims.isEmpty else { return }
     for handler in handlers.values where mustGiveBack(handler, now: now) {
@@ -183,7 +185,7 @@ extension SchedulerCore {
     return !conditions.held.isSuperset(of: gates.conditions)
   }
 
-  /// Requests with a better rank than some in the launcher's queue are due: takes those back, to be handed out in their turn.
+  /// Takes back requests in the launcher's queue that rank behind a due request, to be handed out again in their turn.
   func giveWay(to rank: Int64, _ handler: HandlerState, _ transaction: any StoreTransaction, now: WallTime) throws {
     let identifier = handler.contract.identifier
     let count = turn.withdrawals.count
@@ -204,7 +206,7 @@ extension SchedulerCore {
     }
   }
 
-  /// Marks all runs that launchers have ahead as asked back, outside of a turn, and returns them.
+  /// Marks all runs in launchers' queues as asked back, outside of a turn, and returns those that were not yet.
   func askAllBack() -> [RunID] {
     let runs = claims.values.filter { !$0.isHeld && !$0.isAskedBack }.map(\.entry.run).sorted()
     for run in runs { setAsked(run, true) }
@@ -239,7 +241,7 @@ extension SchedulerCore {
 
   // MARK: What the host lacks
 
-  /// The launcher could not begin runs of the handler because the host lacks something.
+  /// Notes that the launcher could not begin runs of the handler because the host lacks something.
   func isShort(_ identifier: TaskIdentifier, _ sentence: String, _ cause: ShortageCause, now: WallTime) {
     guard let handler = handlers[identifier] else { return }
     if handler.shortage == nil {

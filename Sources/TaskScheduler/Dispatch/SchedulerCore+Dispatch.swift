@@ -1,19 +1,19 @@
 import TaskModel
 
 extension SchedulerCore {
-  /// Starts due requests that have a free slot: each becomes a run recorded as started, and an order for the launcher.
+  /// Starts due requests while slots are free: each becomes a run that is recorded as started, and an order for the launcher.
   ///
   /// Requests that fall due within `claimAhead` are claimed now, so that they begin on time without waiting for a commit; their orders are
-  /// held until then. A handler whose runs are shorter than a commit gets some ahead, see ``HandlerState/slotsAhead``.
+  /// held until then. A handler whose runs are shorter than a commit gets some runs ahead, see ``HandlerState/slotsAhead``.
   func dispatch(_ transaction: any StoreTransaction, now: WallTime) throws {
     guard mayStart else { return }
     try relaxPastDeadlines(transaction, now: now)
-    // A postponed request may have displaced another one: look for it.
+    // A skipped occurrence may have taken another request's place: look again.
     while try startDue(transaction, now: now) {}
     for handler in handlers.values { for lane in handler.lanes.values { try learnNextDue(lane, of: handler, transaction) } }
   }
 
-  /// - Returns: Whether a due request was postponed instead of started.
+  /// - Returns: Whether a due request was not started because its missed occurrence is skipped.
   private func startDue(_ transaction: any StoreTransaction, now: WallTime) throws -> Bool {
     var hasPutOff = false
     var offers: [(handler: HandlerState, lane: LaneState, offer: DueRequest)] = []
@@ -25,7 +25,7 @@ extension SchedulerCore {
         let limit = handler.freeSlots > freeHostSlots ? freeHostSlots : handler.freeSlots + handler.slotsAhead
         noteQuestion()
         let due = try transaction.due(in: Lane(handler.contract.identifier, lane.gates), by: horizon, limit: limit)
-        // Everything due is on offer, so the next request is due later. Otherwise more is due now.
+        // If everything due is on offer, the next request is due later. Otherwise more is due now.
         if due.count < limit || due.isEmpty { lane.nextDue = .unknown }
         offers += due.map { (handler, lane, $0) }
       }
@@ -43,11 +43,11 @@ extension SchedulerCore {
     return hasPutOff
   }
 
-  /// Whether a slot is left for the offer, and no run that began before it closed its lane.
+  /// Whether a slot is left for the offer and its lane is still open: runs that began before it may have closed the lane.
   private func mayTake(_ offer: DueRequest, _ handler: HandlerState, _ lane: LaneState, now: WallTime) -> Bool {
     let hasRoom = handler.freeSlots > 0 ? freeHostSlots > 0 : slotsAhead(lane, handler) > 0
     guard hasRoom, permits != 0, offer.due <= now || takesSoon(handler) else {
-      // It is still in the store, and due.
+      // The request is still in the store, and due.
       lane.nextDue = .unknown
       return false
     }
@@ -58,7 +58,7 @@ extension SchedulerCore {
     return true
   }
 
-  /// Whether ``dispatch(_:now:)`` might find a request that does not share another's wake-up.
+  /// Whether ``dispatch(_:now:)`` might find a request that needs its own wake-up.
   func mayDispatch(now: WallTime) -> Bool {
     guard mayStart else { return false }
     if nextDeadline.isDue(by: now) { return true }
@@ -77,7 +77,7 @@ extension SchedulerCore {
     return [mayStart ? nextDeadline.earliest : nil, nextStart(now: now), duty].compactMap { $0 }.min()
   }
 
-  /// When the next request may start; nil if only an event can change that.
+  /// When the next request may start; nil if only an event can bring one.
   func nextStart(now: WallTime) -> WallTime? {
     var next: WallTime?
     guard mayStart else { return nil }
@@ -85,11 +85,11 @@ extension SchedulerCore {
       let ahead = takesSoon(handler) ? policy.claimAhead : .zero
       for lane in handler.lanes.values {
         guard handler.freeSlots > 0 || slotsAhead(lane, handler) > 0 else { continue }
-        // For a held lane it may be unknown: the lane is checked again when it opens.
+        // A held lane's time may be unknown: the lane is checked again when it opens.
         guard let wakeTime = lane.wakeTime else { continue }
         let time = wakeTime + (.zero - ahead)
         if let next, time >= next { continue }
-        // A request that is held now and due later may be let through by then without an event.
+        // A gate that holds the request now may open by itself before it is due.
         guard let opening = opening(of: lane, handler, now: max(now, time)) else { continue }
         next = min(next ?? .distantFuture, max(time, opening))
       }
@@ -99,10 +99,10 @@ extension SchedulerCore {
 
   private var mayStart: Bool { !isDraining && storeTrouble == nil && permits != 0 }
 
-  /// 0 also when runs that an operator launched exceed the limit.
+  /// The host's free slots; 0 also if runs that an operator launched exceed the limit.
   var freeHostSlots: Int { max(0, policy.maxConcurrentRuns - occupiedSlots) }
 
-  /// Requests due by this time may be handed out now; claiming ahead needs a free slot.
+  /// The time by which requests must be due to be handed out now; claiming ahead needs a free slot.
   private func horizon(of handler: HandlerState, now: WallTime) -> WallTime { takesSoon(handler) ? now + policy.claimAhead : now }
 
   private func learnNextDue(_ lane: LaneState, of handler: HandlerState, _ transaction: any StoreTransaction) throws {
@@ -111,8 +111,8 @@ extension SchedulerCore {
     lane.nextDue = try transaction.nextDue(in: Lane(handler.contract.identifier, lane.gates)).map { .at($0) } ?? .never
   }
 
-  /// - Parameter isSimulated: Whether an operator starts it past closed gates.
-  /// - Returns: False if it was not started because its occurrence was missed and is skipped.
+  /// - Parameter isSimulated: Whether an operator starts it regardless of closed gates.
+  /// - Returns: False if it was not started because its missed occurrence is skipped.
   func start(
     _ offer: DueRequest, _ handler: HandlerState, _ lane: LaneState, isSimulated: Bool = false, _ transaction: any StoreTransaction,
     now: WallTime

@@ -2,7 +2,8 @@ import Failpoints
 import TaskModel
 
 extension SchedulerCore {
-  /// A due occurrence supersedes a pending retry of the previous one; the request's policy decides which missed occurrences run.
+  /// Decides which occurrence of a due request starts. A due occurrence supersedes a pending retry of the previous one; the request's policy
+  /// decides which missed occurrences run.
   ///
   /// - Returns: The attempts spent on the occurrence that starts; nil if none starts now.
   func settleOccurrence(_ id: RequestID, _ transaction: any StoreTransaction, now: WallTime) throws -> Int? {
@@ -21,7 +22,7 @@ extension SchedulerCore {
         return nil
       case .skip: break
       case .all(let limit, _):
-        // Missed occurrences run from the earliest one within the limit. Some may date from an earlier downtime.
+        // Missed occurrences run from the earliest within the limit; some may date from an earlier downtime.
         let missed = occurrences.latest(rule, from: occurrence, by: now, count: max(1, limit))
         record.missedLeft = missed.count - 1
         record.occurrence = missed.first ?? occurrence
@@ -32,7 +33,7 @@ extension SchedulerCore {
     guard record.missedLeft == 0 else { return record.attemptsSpent }
     let latest = occurrence <= now ? occurrences.latest(rule, from: occurrence, by: now) : occurrence
     let isSuperseding = latest > occurrence
-    // A run that was launched early spent attempts before its occurrence was due.
+    // A run that an operator launched early spent attempts before its occurrence was due.
     let wasEarly = record.attemptsSpent > 0 && occurrence <= now && record.started.map { $0 < occurrence } ?? false
     guard isSuperseding || wasEarly else { return record.attemptsSpent }
     if isSuperseding { record.occurrence = latest }
@@ -41,7 +42,7 @@ extension SchedulerCore {
     return 0
   }
 
-  /// The next occurrence of a request whose present one has ended.
+  /// Moves a request whose current occurrence has ended to its next one.
   func advance(_ record: inout RequestRecord, now: WallTime) {
     guard let rule = record.request.repetition else { return }
     switch rule.schedule {
@@ -55,7 +56,7 @@ extension SchedulerCore {
       if record.missedLeft > 0, case .all(let limit, let spread) = rule.missed {
         let next = occurrences.following(rule, occurrence)
         let due = max(next, now + occurrences.step(rule, after: occurrence, spread: spread))
-        // Occurrences that fall due while missed ones run are caught up with in the same way.
+        // Occurrences that fall due while missed ones run are caught up in the same way.
         let behind = occurrences.latest(rule, from: next, by: due, count: max(1, limit))
         record.missedLeft = behind.count - 1
         record.occurrence = behind.first ?? next
@@ -70,7 +71,7 @@ extension SchedulerCore {
 
   // MARK: Deadlines
 
-  /// Requests past their deadline wait only for network and power.
+  /// Relaxes requests past their deadline: of their conditions, only network and power still count.
   func relaxPastDeadlines(_ transaction: any StoreTransaction, now: WallTime) throws {
     guard nextDeadline.isDue(by: now) else { return }
     while true {
@@ -88,21 +89,22 @@ extension SchedulerCore {
 
   // MARK: Clocks
 
-  /// A difference of the wall clock that does not count as setting it.
+  /// A smaller difference of the wall clock does not count as setting it.
   private static let clockTolerance = Duration.milliseconds(50)
 
-  /// The wall clock was set, or the machine slept: times on the boot clock keep their distance, times on the calendar are computed again.
+  /// Handles a change of the wall clock or a sleep of the machine: times on the boot clock keep their distance, calendar times are
+  /// recomputed.
   func clockChanged(_ reference: ClockReference, _ transaction: any StoreTransaction, now: WallTime) throws {
     Failpoint.clockChanged.hit()
-    // Requests handed out ahead were planned by the old time.
+    // Requests handed out ahead were planned with the old time.
     if !claims.isEmpty { throw ClaimedAhead(identifier: nil) }
     let known = try transaction.clockReference()
     turn.changes += 1
     awakeSince = now
     defer { forgetAll() }
-    // After a boot, the boot clock says nothing about times from the previous boot: the calendar decides.
+    // After a reboot, the boot clock says nothing about times from the previous boot: the calendar decides.
     guard let known, known.boot == reference.boot else { return try transaction.setClockReference(reference) }
-    // A smaller difference comes from measuring or from a slewed clock; it adds up in the stored reference.
+    // Smaller differences come from measuring or a slewed clock; the stored reference lets them add up.
     let distance = Duration.milliseconds(reference.offset) - .milliseconds(known.offset)
     guard distance >= Self.clockTolerance || distance <= .zero - Self.clockTolerance else { return }
     try transaction.setClockReference(reference)
@@ -115,7 +117,7 @@ extension SchedulerCore {
       try change(identifier, to: health, incident: incidents[identifier], transaction)
     }
     guard distance < .zero else { return }
-    // Set back: a time of day between now and the next occurrence comes once more.
+    // The clock was set back: a time of day between now and the next occurrence comes again.
     for var record in try transaction.pendingByCalendar() where record.attemptsSpent == 0 {
       guard let rule = record.request.repetition else { continue }
       let next = occurrences.next(rule, after: now, now: now)

@@ -1,7 +1,7 @@
 public import TaskModel
 
 extension ForecastBasis {
-  /// The runs until `to`, found by the scheduler itself on a copy of the queue with a clock that does not wait.
+  /// Forecasts the runs until `to`: the scheduler itself works on a copy of the queue, with a simulated clock.
   ///
   /// Assumes that runs take their usual time and succeed and that conditions stay as they are; conditions that are not observed count as
   /// held. Blocks for up to about a second: do not call on a thread that others wait for.
@@ -14,8 +14,8 @@ extension ForecastBasis {
       try run.go()
       return try run.result()
     } catch {
-      // The memory store refuses only records that the real store could not hold either.
-      return Forecast(from: from, to: to, notes: ["nothing can be foreseen: \(error)"], isTruncated: true)
+      // The memory store refuses only records that the real store would refuse too.
+      return Forecast(from: from, to: to, notes: ["no forecast is possible: \(error)"], isTruncated: true)
     }
   }
 }

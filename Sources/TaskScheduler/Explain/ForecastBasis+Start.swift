@@ -2,15 +2,15 @@ public import TaskModel
 
 extension ForecastBasis {
   /// Completes the explanation of a waiting request: when it starts if nothing changes, its place in line, and when shared gates open for
-  /// it. The scheduler itself works through the queue up to this request, see ``forecast(of:to:limit:)``.
+  /// it. Like ``forecast(of:to:limit:)``, the scheduler itself works through the queue, up to this request.
   ///
-  /// If it waits for an event, or behind very many runs, its start is unknown; if it waits only for times, the latest of them is the
+  /// The start is unknown if the request waits for an event or behind very many runs. If it waits only for times, the latest of them is the
   /// answer. Blocks for up to about a quarter of a second: do not call on a thread that others wait for.
   ///
   /// - Parameters:
   ///   - explanation: The scheduler's answer at the moment of this basis.
   ///   - record: The request it is about.
-  ///   - queue: The live requests that are due by a time.
+  ///   - queue: Returns the live requests that are due by a time.
   public func complete(
     _ explanation: RequestExplanation, of record: RequestRecord, queue: (_ dueBy: WallTime) throws -> ForecastQueue
   ) rethrows -> RequestExplanation {
@@ -32,7 +32,7 @@ extension ForecastBasis {
         fill(&explanation, start.at, place: line + 1, record, run.assumptionOfLateRuns(by: start.at))
         break
       }
-      // Reading a queue again and again also costs time.
+      // Reading the queue for each reach also costs time.
       run.spend(waiting.requests.count * Self.costOfRequest)
       guard !run.isTruncated, run.steps > 0 else {
         giveUp(&explanation, run.isTruncated && run.now <= floor ? floor : nil)
@@ -42,7 +42,7 @@ extension ForecastBasis {
     return explanation
   }
 
-  /// A forecast up to `to`; continues the last one if nothing more falls due in the added time.
+  /// A forecast up to `to`; continues the last forecast if nothing more falls due in the added time.
   private func look(
     ahead to: WallTime, _ waiting: ForecastQueue, for target: RequestID, after last: (run: ForecastRun, queue: ForecastQueue)?
   ) throws -> ForecastRun {
@@ -53,17 +53,17 @@ extension ForecastBasis {
     return try ForecastRun(self, waiting, to: to, target: target, steps: last?.run.steps ?? Self.steps)
   }
 
-  /// How far to look ahead, nearest first: most requests start soon.
+  /// How far to look ahead, nearest first, because most requests start soon.
   private static let reaches: [Duration] = [.seconds(3600), .seconds(86_400), .seconds(32 * 86_400), .seconds(400 * 86_400)]
 
   /// The steps for all reaches together.
   private static let steps = 2_500_000
-  /// The steps for reading a request and adding it to the forecast's store.
+  /// The steps for reading one request and adding it to the forecast's store.
   private static let costOfRequest = 100
 
-  /// Too much comes before the request to work through in the available time.
+  /// Ends without a start: too much comes before the request to work through in the available time.
   ///
-  /// - Parameter floor: When it starts if only times hold it; nil if it is known to start later.
+  /// - Parameter floor: When the request starts if only times hold it; nil if it is known to start later.
   private func giveUp(_ explanation: inout RequestExplanation, _ floor: WallTime?) {
     guard let floor, explanation.gates.allSatisfy({ $0.until != nil && $0.isTime }) else {
       explanation.assumptions.append("too much comes before it to say when it starts")
@@ -87,22 +87,22 @@ extension ForecastBasis {
 }
 
 extension RequestExplanation {
-  /// Whether a request was due and waits for the same gates as `record`.
+  /// Whether another request is due and waits for the same gates as `record`.
   fileprivate func isInLine(_ other: RequestRecord, with record: RequestRecord, at now: WallTime) -> Bool {
     guard other.due <= now else { return false }
     let kinds = Set(gates.filter(\.holdsALine).map(\.kind))
-    // Slots, rates of the host and resources are shared by all.
+    // All requests share the host's slots, its rate and resources.
     if !kinds.isDisjoint(with: [GateKind.host.rawValue, GateKind.resource.rawValue]) { return true }
     guard other.request.identifier == record.request.identifier else { return kinds.contains(GateKind.rate.rawValue) && sharesRate }
     return kinds != [GateKind.key.rawValue] || other.gates.concurrencyKey == record.gates.concurrencyKey
   }
 
-  /// Whether the host's own rate holds it.
+  /// Whether the host's own rate holds the request.
   private var sharesRate: Bool { gates.contains { $0.kind == GateKind.rate.rawValue && $0.sentence.contains("the host's rate") } }
 }
 
 extension Gate {
-  /// Whether it holds everything beyond some number of runs, so that each waits for those before it.
+  /// Whether the gate limits a number of runs, so that each request waits for those before it.
   fileprivate var holdsALine: Bool {
     switch GateKind(rawValue: kind) {
     case .plugin, .host, .key, .resource, .rate, .quota: true
@@ -110,9 +110,9 @@ extension Gate {
     }
   }
 
-  /// Whether it is the request's own time, which has no line.
+  /// Whether the gate is the request's own time, for which no others wait in line.
   fileprivate var isTime: Bool { kind == "time" || kind == "backoff" }
 
-  /// Whether it opens as runs begin and end.
+  /// Whether the gate opens as runs begin and end.
   fileprivate var waitsForRuns: Bool { holdsALine || kind == "predecessor" }
 }

@@ -8,9 +8,9 @@ public struct ForecastBasis: Sendable {
   public var contracts: [HandlerContract]
   /// The health of plugins.
   public var pluginHealth: [TaskIdentifier: PluginHealth]
-  /// Why handlers take no runs, for those that take none.
+  /// Why handlers accept no runs, for those that accept none.
   public var suspensions: [TaskIdentifier: String] = [:]
-  /// The machine's conditions; nil if unknown: then every condition counts as held.
+  /// The machine's conditions; nil if they are unknown, so that every condition counts as held.
   public var conditions: ConditionReport?
   /// Whether the host begins no more runs.
   public var isDraining = false
@@ -20,7 +20,7 @@ public struct ForecastBasis: Sendable {
   /// Requests due before this time were missed.
   var awakeSince: WallTime
 
-  /// A host that has just started, with unused limits.
+  /// Creates the basis of a host that has just started, with unused limits.
   public init(
     policy: SchedulingPolicy, contracts: [HandlerContract], pluginHealth: [TaskIdentifier: PluginHealth] = [:],
     conditions: ConditionReport? = nil,
@@ -49,7 +49,7 @@ public struct ForecastBasis: Sendable {
 }
 
 extension Scheduler {
-  /// The present state of the host, for a forecast on another thread.
+  /// Gets the host's present state, for a forecast on another thread. `completion` is called on the scheduler's thread.
   public func forecastBasis(completion: @escaping @Sendable (ForecastBasis) -> Void) {
     inspect { core, now in completion(ForecastBasis(core, now: now)) }
   }

@@ -1,10 +1,10 @@
 import TaskModel
 
-/// The runs of a forecast by their ends: a heap.
+/// The live runs of a forecast, in a heap ordered by their ends.
 struct ForecastEnds {
   private var heap: [(at: WallTime, run: RunID)] = []
 
-  /// When the next run ends; nil if none is live.
+  /// When the next run ends; nil if no run is live.
   var first: WallTime? { heap.first?.at }
 
   mutating func insert(_ run: RunID, at time: WallTime) {

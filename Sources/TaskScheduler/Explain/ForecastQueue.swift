@@ -1,12 +1,12 @@
 public import TaskModel
 
-/// The requests of a forecast, and what is known about their runs.
+/// The requests to forecast, and what is known about their runs.
 public struct ForecastQueue: Sendable {
-  /// The live requests; requests that are missing here are not forecast.
+  /// The live requests; others are not forecast.
   public var requests: [RequestRecord]
-  /// The edges of blocked requests; for a request without an entry, its record says them.
+  /// The edges of blocked requests; a request without an entry gets those that its record names.
   public var edges: [RequestID: [DependencyRecord]]
-  /// How long a run of each identifier takes.
+  /// The usual duration of a run of each identifier.
   public var durations: [TaskIdentifier: Duration]
 
   /// Creates a queue.
@@ -16,19 +16,19 @@ public struct ForecastQueue: Sendable {
     self.durations = durations
   }
 
-  /// The assumed duration of a run when nothing is known.
+  /// The assumed duration of a run if nothing is known.
   public static let unknownDuration = Duration.seconds(1)
 
-  /// How long a run of the identifier takes.
+  /// The assumed duration of a run of the identifier, at least 1 ms.
   func duration(_ identifier: TaskIdentifier) -> Duration {
     max(.milliseconds(1), durations[identifier] ?? Self.unknownDuration)
   }
 
-  /// When a live run ends: after its usual time. A run that has taken longer is assumed to continue for as long again, since the longer
-  /// something lasts, the longer it is likely to; but not beyond its budget.
+  /// The assumed end of a live run: after its usual duration. A run that has taken longer is assumed to take as long again, because the
+  /// longer something lasts, the longer it is likely to last; but not beyond its budget.
   ///
-  /// - Parameter budget: How long it may take; nil: no limit.
-  /// - Returns: The time, after `now`, and whether the run has taken longer than usual.
+  /// - Parameter budget: How long the run may take; nil means no limit.
+  /// - Returns: The end, which is after `now`, and whether the run has taken longer than usual.
   func end(of identifier: TaskIdentifier, started: WallTime, budget: Duration?, now: WallTime) -> (at: WallTime, isLate: Bool) {
     let usual = started + duration(identifier)
     guard usual < now else { return (max(now + .milliseconds(1), usual), false) }

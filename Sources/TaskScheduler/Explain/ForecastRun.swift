@@ -7,16 +7,16 @@ final class ForecastRun {
   private let queue: ForecastQueue
   private var to: WallTime
   private let limit: Int
-  /// The forecast ends when this request has begun; nil: at its end time.
+  /// The forecast ends when this request has begun; nil means it ends at `to`.
   private let target: RequestID?
   private let store: MemoryRequestStore
   private let engine: SchedulingEngine
   private var core: SchedulerCore { engine.core }
-  /// The time it has reached.
+  /// The simulated time.
   private(set) var now: WallTime
   private var ends = ForecastEnds()
   private var entries: [Forecast.Entry] = []
-  /// The requests that have run, or were running when it began.
+  /// The requests that have begun a run, or were running at the start of the forecast.
   private var served: Set<RequestID> = []
   /// Requests whose runs rest on an assumption.
   private var assumed: Set<RequestID> = []
@@ -24,8 +24,8 @@ final class ForecastRun {
   /// The assumed ends of runs that have already taken longer than usual.
   private var lateEnds: [WallTime] = []
   private var notes: [String] = []
-  /// The remaining steps: one for each lane, 50 for each question to the store, 100 for each turn. Without a limit, a queue with very many
-  /// lanes would take minutes, and so would a request that repeats every millisecond and never starts.
+  /// The remaining steps: a turn costs 100, plus one for each lane and 50 for each question to the store. Without a limit, very many lanes
+  /// would take minutes, and so would a request that repeats every millisecond and never starts.
   private(set) var steps: Int
   /// The steps of one question to the store.
   private static let question = 50
@@ -33,7 +33,7 @@ final class ForecastRun {
   /// The approximate number of lanes.
   private var lanes = 1
 
-  /// - Parameter steps: The limit of work; ten million take about a second.
+  /// - Parameter steps: The maximum number of steps; ten million take about a second.
   init(
     _ basis: ForecastBasis, _ queue: ForecastQueue, to: WallTime, limit: Int = 20_000, target: RequestID? = nil, steps: Int = 20_000_000
   ) throws {
@@ -54,7 +54,7 @@ final class ForecastRun {
     try fill()
   }
 
-  /// A condition that is not observed counts as held.
+  /// Makes conditions that are not observed count as held.
   private func assume(_ report: ConditionReport) -> ConditionReport {
     var report = report
     for index in report.states.indices where !report.states[index].isWatched && !report.states[index].isOverridden {
@@ -70,7 +70,7 @@ final class ForecastRun {
       for record in queue.requests where !record.state.isFinal {
         var record = record
         if record.state == .claimed { try record.apply(.released) }
-        // Listings are read while the scheduler works: leave out records that contradict each other.
+        // The scheduler works while listings are read: leave out records that contradict each other.
         guard (try? transaction.savepoint { try transaction.insert(record) }) != nil else { continue }
         switch record.state {
         case .running: begin(record)
@@ -85,7 +85,7 @@ final class ForecastRun {
     }
   }
 
-  /// The edges of a blocked request.
+  /// The edges of a blocked request; without an entry in the queue, those that its record names.
   private func edges(of record: RequestRecord, _ there: Set<RequestID>) -> [DependencyRecord] {
     if let edges = queue.edges[record.id] { return edges }
     var edges: [DependencyRecord] = record.request.after.compactMap { dependency in
@@ -98,7 +98,7 @@ final class ForecastRun {
     return edges
   }
 
-  /// Takes in a run that is live when the forecast begins.
+  /// Adds a run that is live when the forecast begins.
   private func begin(_ record: RequestRecord) {
     guard let run = record.run else { return }
     let identifier = record.request.identifier
@@ -114,12 +114,12 @@ final class ForecastRun {
     if end.isLate { lateEnds.append(end.at) }
   }
 
-  // MARK: The time that passes
+  // MARK: Simulated time
 
-  /// Moves the end time; ``go()`` continues from where it stopped.
+  /// Moves the end time to a later one; ``go()`` then continues where it stopped.
   func extend(to time: WallTime) { to = max(to, time) }
 
-  /// Counts work done outside of the forecast.
+  /// Counts work outside the forecast.
   func spend(_ count: Int) { steps -= count }
 
   func go() throws {
@@ -131,7 +131,7 @@ final class ForecastRun {
         isTruncated = true
         return
       }
-      // Never the same moment twice: each turn starts all it can.
+      // No moment occurs twice: each turn starts everything it can.
       let moment = max(now + .milliseconds(1), next)
       guard moment < to else { break }
       now = moment
@@ -141,7 +141,7 @@ final class ForecastRun {
     if target == nil { now = max(now, to) }
   }
 
-  /// When the next condition changes if the machine stays as it is.
+  /// When the next condition settles if the machine stays as it is.
   private var nextSettlement: WallTime? { core.conditions?.states.compactMap(\.settlesAt).min() }
 
   private func settleConditions() {
@@ -166,7 +166,7 @@ final class ForecastRun {
   private func note(_ entry: LiveRunEntry) throws {
     core.limits.began(entry.run, at: entry.started)
     let record = entry.isRepeating ? try store.request(entry.request) : nil
-    // An event woke it once; nobody knows when the next event arrives.
+    // Later runs of a request with an event are unknown.
     entries.append(
       Forecast.Entry(
         at: entry.started, identifier: entry.identifier, request: entry.request, occurrence: record?.occurrence,
@@ -175,9 +175,9 @@ final class ForecastRun {
     ends.insert(entry.run, at: entry.started + queue.duration(entry.identifier))
   }
 
-  // MARK: What came of it
+  // MARK: Results
 
-  /// The assumption about runs that have taken longer than usual and end by then; nil if there are none.
+  /// The assumption about runs that have taken longer than usual and end by `time`; nil if there are none.
   func assumptionOfLateRuns(by time: WallTime) -> String? {
     let count = lateEnds.count { $0 <= time }
     guard count > 0 else { return nil }
@@ -231,9 +231,9 @@ final class ForecastRun {
     let unmeasured = Set(entries.map(\.identifier)).subtracting(queue.durations.keys).count
     if unmeasured > 0 {
       notes.append(
-        "nothing is known of how long \(unmeasured == 1 ? "one identifier's" : "\(unmeasured) identifiers'") runs take: 1 s is assumed")
+        "the usual duration is unknown for \(unmeasured == 1 ? "one identifier" : "\(unmeasured) identifiers"): 1 s is assumed")
     }
-    if queue.requests.contains(where: { $0.request.event != nil }) { notes.append("no events are assumed to come") }
+    if queue.requests.contains(where: { $0.request.event != nil }) { notes.append("it is assumed that no events arrive") }
     if isTruncated {
       notes.append(
         entries.count >= limit

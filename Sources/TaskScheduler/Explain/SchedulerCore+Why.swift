@@ -1,12 +1,12 @@
 import TaskModel
 
 extension SchedulerCore {
-  /// A sentence for each gate that holds a request now; none if it starts at the next turn.
+  /// A sentence for each gate that holds a request now; empty if the request starts at the next turn.
   func gates(of record: RequestRecord, now: WallTime) -> [String] { explanation(of: record, now: now).gates.map(\.sentence) }
 
-  /// Why a request is not running now, what holds it, since when, until when, and what would change it.
+  /// Explains why a request is not running now: what holds it, since when, until when, and what would change it.
   ///
-  /// The end of a gate applies to the first in line; ``ForecastBasis/complete(_:of:queue:)`` computes it for this request.
+  /// The end of a gate applies to the first request in line; ``ForecastBasis/complete(_:of:queue:)`` computes it for this request.
   ///
   /// - Parameter lastEnded: When its last run ended; nil if it has not run, or if not known.
   func explanation(
@@ -16,7 +16,7 @@ extension SchedulerCore {
     switch record.state {
     case .succeeded, .failed, .cancelled:
       let remedy = record.state == .failed ? "taskhost tasks retry \(record.id)" : nil
-      gates = [Gate(kind: "ended", sentence: "it has ended: \(record.state.rawValue)", since: record.ended, remedy: remedy)]
+      gates = [Gate(kind: "ended", sentence: "it \(Self.ending(record.state))", since: record.ended, remedy: remedy)]
     case .running:
       let sentence = record.stopRequested.map { "it is running and was asked to stop: \($0.rawValue)" } ?? "it is running"
       gates = [Gate(kind: "running", sentence: sentence, since: record.started, heldBy: record.run.map { [$0.description] } ?? [])]
@@ -53,23 +53,23 @@ extension SchedulerCore {
       return gates + [
         Gate(
           kind: "no_handler", sentence: "no plugin has registered \(identifier)", since: max(record.submitted, begun),
-          remedy: "a plugin that registers \(identifier) is put into a plugin directory and the host is started again")
+          remedy: "a plugin that registers \(identifier) is installed in a plugin directory and the host is restarted")
       ]
     }
     let lane = handler.lanes[record.gates] ?? LaneState(gates: record.gates)
-    // Future slots and conditions are unknown: name what holds it now and when that ends.
+    // Future slots and conditions are unknown: name what holds the request now, and when that ends.
     for hold in closedGates(on: lane, of: handler, now: now) { gates.append(gate(hold, lane, handler, record, now: now)) }
     if isDraining {
-      gates.append(Gate(kind: "draining", sentence: "the host is draining", since: drainingSince, remedy: "the host is started again"))
+      gates.append(Gate(kind: "draining", sentence: "the host is draining", since: drainingSince, remedy: "the host is restarted"))
     }
     if let storeTrouble {
-      let sentence = "the store does not work: \(storeTrouble)"
+      let sentence = "the store has failed: \(storeTrouble)"
       gates.append(Gate(kind: "store", sentence: sentence, since: storeTroubleSince, remedy: "the store can be written again"))
     }
     return gates
   }
 
-  /// The closed gates of a lane, each kind once, since several rates may hold it.
+  /// The closed gates of a lane, each kind only once, although several rates may hold it.
   private func closedGates(on lane: LaneState, of handler: HandlerState, now: WallTime) -> [Hold] {
     holds(on: lane, of: handler, now: now).reduce(into: []) { merged, hold in
       guard let index = merged.firstIndex(where: { $0.gate == hold.gate }) else { return merged.append(hold) }
@@ -86,9 +86,9 @@ extension SchedulerCore {
         event.path.map { "it waits for a change of \($0)" } ?? "it waits for the event \(event.name)"
       }
       let remedy = record.request.event.map { $0.path == nil ? "taskhost notify \($0.name)" : "the file is changed" }
-      return Gate(kind: "event", sentence: sentence ?? "its schedule names no time that can be found", since: since, remedy: remedy)
+      return Gate(kind: "event", sentence: sentence ?? "the next time of its schedule is unknown", since: since, remedy: remedy)
     }
-    // A due request may share a wake-up until its flex is over.
+    // A due request that waits to share a wake-up is not held.
     guard record.due > now else { return nil }
     let wait = Self.text(record.due - now)
     let isBackoff = record.lastOutcome == .retried || record.lastOutcome == .expired || record.lastOutcome == .crashed
@@ -110,14 +110,14 @@ extension SchedulerCore {
     case .suspended:
       gate.sentence = "the plugin is suspended: \(handler.suspension ?? "")"
       gate.since = handler.suspendedSince
-      gate.remedy = "the thread that overran returns, or the host is started again"
+      gate.remedy = "the overdue thread returns, or the host is restarted"
     case .shortage:
-      gate.sentence = "the host could not begin its runs: \(handler.shortage?.sentence ?? "it is short of something")"
+      gate.sentence = "the host could not begin its runs: \(handler.shortage?.sentence ?? "something is missing")"
       gate.since = handler.shortage?.since
       gate.remedy =
         switch handler.shortage?.cause {
         case .resources, nil: "the host has threads, descriptors and memory again"
-        case .paths: "its paths are again what they were when the host launched"
+        case .paths: "its paths are what they were when the host launched"
         case .worker: "taskhost-worker starts again"
         }
     case .plugin:
@@ -150,29 +150,29 @@ extension SchedulerCore {
     return gate
   }
 
-  /// The time of the failure that a plugin is held for.
+  /// The time of the failure for which a plugin is held.
   private func struckAt(_ health: PluginHealth) -> WallTime? {
     health.quarantinedSince
       ?? health.heldUntil.map { $0 + (.zero - PluginHealth.delay(afterStrike: health.failures, retry: policy.retry)) }
   }
 
-  /// After its deadline, the gate no longer holds the request.
+  /// Makes the gate open at the request's deadline, unless it opens earlier.
   private func lift(_ gate: inout Gate, at deadline: WallTime?, now: WallTime) {
     guard let deadline, deadline < gate.until ?? .distantFuture else { return }
     gate.until = max(deadline, now)
-    gate.sentence += "; from its deadline on, in \(Self.text(deadline - now)), that does not count"
+    gate.sentence += "; after its deadline, in \(Self.text(deadline - now)), this no longer counts"
   }
 
   private func describe(_ gate: inout Gate, _ lane: LaneState, _ record: RequestRecord, now: WallTime) {
     let unmet = conditions.map { lane.gates.conditions.subtracting($0.held) } ?? []
     var sentences: [String] = []
-    // When the last gate may hold, and when the last one does that a deadline does not lift.
+    // When all conditions may hold, and when those that a deadline does not lift may hold.
     var (until, lasting) = (now, now)
     for name in unmet.names {
       guard let condition = Conditions(name: name), let state = conditions?[condition] else { continue }
       sentences.append("\(name) does not hold: \(state.observed)")
       gate.since = max(gate.since ?? state.since, state.since)
-      // A condition that is not observed is observed once the request is due; it may hold then.
+      // A condition that is not observed now will be observed once the request is due; it may hold then.
       let opens = state.settlesAt ?? (!state.isWatched && record.due > now ? record.due : .distantFuture)
       until = max(until, opens)
       if RunConstraints.lasting.contains(condition) { lasting = max(lasting, opens) }
@@ -207,6 +207,6 @@ extension SchedulerCore {
 }
 
 extension RequestRecord {
-  /// Its deadline, if still to come.
+  /// The deadline if it is still to come.
   fileprivate var deadlineToCome: WallTime? { isRelaxed ? nil : request.deadline }
 }
