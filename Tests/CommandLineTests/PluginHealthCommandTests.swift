@@ -49,7 +49,7 @@ import Testing
       #expect(try await run("plugins", "release", "d", "--json").output.contains("\"strikes\":1"))
       let unknown = try await run("plugins", "release", "nobody")
       #expect(unknown.status == 6)
-      #expect(unknown.errors.contains("no plugin registered nobody"))
+      #expect(unknown.errors.contains("no plugin has registered nobody"))
       #expect(try await run("plugins", "release", "not an identifier").status == 6)
       #expect(try await run("plugins", "release").status == 2)
     }

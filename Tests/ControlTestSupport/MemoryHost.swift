@@ -251,7 +251,7 @@ public final class MemoryHost: ControlledHost {
   public func release(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> PluginHealth {
     try state.withLock { state throws(RequestRefusal) in
       guard let index = state.plugins.firstIndex(where: { $0.contract?.identifier == identifier }) else {
-        throw RequestRefusal(.notFound, "no plugin registered \(identifier), and nothing is held against it", field: "identifier")
+        throw RequestRefusal(.notFound, "no plugin has registered \(identifier), and it has no failures", field: "identifier")
       }
       let plugin = state.plugins[index]
       var health = PluginHealth()

@@ -21,7 +21,7 @@ import Testing
     for id in [guilty, second] {
       let run = try #require(try world.runs(id).first)
       #expect(run.outcome == .crashed)
-      #expect(run.report.message == "it took the host along: signal 11 (SIGSEGV)")
+      #expect(run.report.message == "it crashed the host: signal 11 (SIGSEGV)")
       #expect(try world.store.run(run.id)?.report.trouble == "signal 11 (SIGSEGV)\n#0 here\n#1 there")
       #expect(try world.record(id).attemptsSpent == 1)
     }
@@ -30,7 +30,7 @@ import Testing
     let health = try world.health()
     #expect((health.failures, health.hostCrashes) == (1, 1))
     #expect(health.heldUntil == world.now + .seconds(60))
-    #expect(health.lastTrouble == "it took the host along: signal 11 (SIGSEGV)")
+    #expect(health.lastTrouble == "it crashed the host: signal 11 (SIGSEGV)")
     #expect(try world.health(Self.other) == PluginHealth())
     #expect(world.isRunning(bystander))
     #expect(!world.isRunning(guilty))

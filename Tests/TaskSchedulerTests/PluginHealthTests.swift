@@ -185,7 +185,7 @@ import Testing
     let next = try world.submit()
     #expect(
       try world.gates(next.id) == [
-        "the plugin is quarantined, for 10 min now; last: a run was stopped by force (budget): taskhost plugins release org.example.task"
+        "the plugin has been quarantined for 10 min; last: a run was stopped by force (budget): taskhost plugins release org.example.task"
       ])
     #expect(next.notes == ["the plugin is quarantined: the request waits for taskhost plugins release org.example.task"])
     try world.release()

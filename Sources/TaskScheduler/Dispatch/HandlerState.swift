@@ -85,7 +85,7 @@ final class HandlerState {
   /// Corrects the number of running runs.
   func recount(by step: Int) { running += step }
 
-  // MARK: What is handed out ahead
+  // MARK: Runs handed out ahead
 
   func claimed(_ claim: Claim, now: WallTime) {
     guard !claim.isHeld else { return held += 1 }

@@ -124,7 +124,7 @@ extension SchedulerCore {
     try takeBack(transaction, now: now) { claim in identifier.map { claim.entry.identifier == $0 } ?? true }
   }
 
-  /// No change waits any more: due requests may be handed out ahead again.
+  /// Notes that no change waits any longer: due requests may be handed out ahead again.
   func changesAreMade() { for handler in handlers.values { handler.keepsHere = false } }
 
   /// Whether the launcher has not yet returned all runs of the identifier (nil: of any) that it was asked for.

@@ -1,7 +1,7 @@
 import SchedulingLimits
 import TaskModel
 
-/// Current use of the operator's limits. The live runs and the history can rebuild all of it.
+/// The current use of the operator's limits. The live runs and the history can rebuild all of it.
 struct LimitTracker {
   private let limits: [TaskIdentifier: PluginLimits]
   private(set) var resources: ResourcePool
@@ -9,7 +9,7 @@ struct LimitTracker {
   private var rates: [TaskIdentifier: RateLimiter] = [:]
   private var keyRates: [TaskIdentifier: [String: RateLimiter]] = [:]
   private var keyRuns: [TaskIdentifier: [String: Int]] = [:]
-  /// Runs that were handed out and whose begin is not known yet: they hold their places in the rates.
+  /// Handed-out runs whose begin is not known yet: they hold their places in the rates.
   private var unbegun: [RunID: LiveRunEntry] = [:]
   private(set) var quotas: [TaskIdentifier: RunQuotaMeter] = [:]
   /// How often events woke the requests of an identifier.
@@ -40,7 +40,7 @@ struct LimitTracker {
 
   func runsPerKey(_ identifier: TaskIdentifier) -> Int { limits[identifier]?.runsPerKey ?? 1 }
 
-  /// Calls `body` with each limit that holds the lane until it returns false; then returns false.
+  /// Calls `body` with each limit that holds the lane, until `body` returns false. Returns whether all calls returned true.
   func visitHolds(on lane: LaneState, of identifier: TaskIdentifier, live: [WallTime], now: WallTime, _ body: (Hold) -> Bool) -> Bool {
     if let key = lane.gates.concurrencyKey {
       if keyRuns[identifier]?[key] ?? 0 >= runsPerKey(identifier), !body(Hold(gate: .key)) { return false }
@@ -57,13 +57,13 @@ struct LimitTracker {
     return true
   }
 
-  /// A run begins, or its end is undone.
+  /// Takes the resources and the key of a run that begins, or whose end is undone.
   mutating func take(_ entry: LiveRunEntry) {
     resources.overdraw(tokens(entry.gates, entry.identifier))
     if let key = entry.gates.concurrencyKey { keyRuns[entry.identifier, default: [:]][key, default: 0] += 1 }
   }
 
-  /// A run has ended, or its begin is undone.
+  /// Gives back the resources and the key of a run that has ended, or whose begin is undone.
   mutating func give(_ entry: LiveRunEntry) {
     resources.give(tokens(entry.gates, entry.identifier))
     guard let key = entry.gates.concurrencyKey, let count = keyRuns[entry.identifier]?[key] else { return }
@@ -72,7 +72,7 @@ struct LimitTracker {
 
   // MARK: Begins, which the rates count
 
-  /// Whether begins in the lane count: then the launcher must report them.
+  /// Whether a rate counts the begins of runs with these gates, so that the launcher must report them.
   func countsBegins(_ gates: RunConstraints, of identifier: TaskIdentifier) -> Bool {
     hostRate != nil || rates[identifier] != nil || (gates.concurrencyKey != nil && limits[identifier]?.ratePerKey != nil)
   }
@@ -80,23 +80,23 @@ struct LimitTracker {
   /// Whether the begin of any handed-out run is still unknown.
   var awaitsBegins: Bool { !unbegun.isEmpty }
 
-  /// A run is handed to its launcher, which may have to launch a worker first: its place counts until its begin is known, however long that
-  /// takes, and for a whole period afterwards.
+  /// Reserves the place of a run that is handed to its launcher. The launcher may have to launch a worker first: the place counts until the
+  /// begin is known, however long that takes, and for a whole period afterwards.
   mutating func handedOut(_ entry: LiveRunEntry, now: WallTime) {
     guard countsBegins(entry.gates, of: entry.identifier), unbegun.updateValue(entry, forKey: entry.run) == nil else { return }
     hostRate?.hold(at: now)
     rates[entry.identifier]?.hold(at: now)
     guard let key = entry.gates.concurrencyKey, let rate = limits[entry.identifier]?.ratePerKey else { return }
-    // Keys come and go: forget those without recent starts.
+    // Concurrency keys come and go: forget those without recent starts.
     if keyRates[entry.identifier]?.count ?? 0 >= 4096 {
       keyRates[entry.identifier] = keyRates[entry.identifier]?.filter { $0.value.available(at: now) < rate.count }
     }
     keyRates[entry.identifier, default: [:]][key, default: RateLimiter(rate)].hold(at: now)
   }
 
-  /// A handed-out run has begun, at `time` or earlier.
+  /// Counts the begin of a handed-out run, at `time` or earlier.
   ///
-  /// - Returns: Whether the begin was unknown, and counts.
+  /// - Returns: Whether the begin was unknown and now counts.
   @discardableResult mutating func began(_ run: RunID, at time: WallTime) -> Bool {
     guard let entry = unbegun.removeValue(forKey: run) else { return false }
     hostRate?.begin(at: time)
@@ -105,7 +105,7 @@ struct LimitTracker {
     return true
   }
 
-  /// A handed-out run will not begin. A run whose begin is known stays counted.
+  /// Releases the place of a handed-out run that will not begin. A run whose begin is known stays counted.
   mutating func letGo(_ run: RunID) {
     guard let entry = unbegun.removeValue(forKey: run) else { return }
     hostRate?.letGo()
@@ -116,7 +116,7 @@ struct LimitTracker {
   /// Counts all handed-out runs as begun at `now`, because nothing better is known.
   mutating func assumeBegun(at now: WallTime) { for run in unbegun.keys.sorted() { began(run, at: now) } }
 
-  // MARK: What was
+  // MARK: History
 
   mutating func note(_ run: RunRecord) {
     guard quotas[run.identifier] != nil, let outcome = run.outcome, let duration = run.duration else { return }
@@ -125,12 +125,12 @@ struct LimitTracker {
 
   /// Counts runs that began before this host process.
   ///
-  /// - Parameter key: The concurrency key of a run; called only where it counts.
+  /// - Parameter key: Returns the concurrency key of a run; called only if the key counts.
   mutating func restore(_ runs: [RunRecord], now: WallTime, key: (RunRecord) -> String?) {
-    // A run that ended in the future belongs to a calendar that was set back since: its use is not known.
+    // If a run ended in the future, the calendar was set back since: leave it out.
     let oldestFirst = runs.filter { ($0.ended ?? $0.started) <= now }.sorted { $0.started < $1.started }
     for run in oldestFirst {
-      // For a lost run, the record holds the time it was handed out, unless it began late.
+      // For a lost run, the record holds the time at which it was handed out, unless it began late.
       let start = run.outcome == .lost ? min(run.started + Self.unnoted, run.ended ?? run.started) : run.started
       hostRate?.record(start)
       rates[run.identifier]?.record(start)
@@ -141,7 +141,7 @@ struct LimitTracker {
     }
   }
 
-  /// If a run begins later than this after it was handed out, its begin is recorded again.
+  /// The delay between hand-out and begin from which the begin is recorded again.
   static let unnoted = Duration.milliseconds(100)
 
   /// Whether any limit needs the history.
@@ -160,7 +160,7 @@ struct LimitTracker {
   mutating func wake(_ identifier: TaskIdentifier, now: WallTime) -> WallTime {
     guard let wakeRate else { return now }
     var limiter = wakes[identifier] ?? RateLimiter(wakeRate)
-    // Future wake-ups already count: the next one queues behind them.
+    // Future wake-ups already count: the next one comes after them.
     let time = limiter.nextPermit(after: max(now, limiter.newestStart ?? now))
     limiter.record(time)
     wakes[identifier] = limiter
@@ -169,11 +169,11 @@ struct LimitTracker {
 
   // MARK: For people
 
-  /// The sentence for a limit that holds a lane.
+  /// The sentence for a limit that holds a lane; nil for other gates.
   func sentence(_ gate: GateKind, lane: LaneState, _ identifier: TaskIdentifier, live: [WallTime], now: WallTime) -> String? {
     switch gate {
     case .key:
-      "\(keyRuns[identifier]?[lane.gates.concurrencyKey ?? ""] ?? 0) of \(runsPerKey(identifier)) runs with the concurrency key \"\(lane.gates.concurrencyKey ?? "")\" go on"
+      "\(keyRuns[identifier]?[lane.gates.concurrencyKey ?? ""] ?? 0) of \(runsPerKey(identifier)) runs with the concurrency key \"\(lane.gates.concurrencyKey ?? "")\" are live"
     case .resource: resources.missing(for: tokens(lane.gates, identifier)).map(\.description).joined(separator: ", ")
     case .rate: rateSentence(lane, identifier, now)
     case .quota: quotas[identifier].map { "the run time quota: \($0.explain(at: now, live: live))" }
@@ -181,17 +181,17 @@ struct LimitTracker {
     }
   }
 
-  /// When a rate or the quota began to hold a lane; nil if it does not, or if not known.
+  /// When a rate or the quota began to hold a lane; nil if it does not hold it, or if that is unknown.
   func closedSince(_ gate: GateKind, lane: LaneState, _ identifier: TaskIdentifier, live: [WallTime], now: WallTime) -> WallTime? {
     switch gate {
-    // The last start that a rate counts used it up.
+    // The last start that the rate counts used it up.
     case .rate: closedRates(lane, identifier, now).compactMap(\.limiter.newestStart).map { min($0, now) }.min()
     case .quota: quotas[identifier]?.usedUpSince(now, live: live)
     default: nil
     }
   }
 
-  /// The rates that hold a lane, and whose they are.
+  /// The rates that hold a lane, with descriptions.
   private func closedRates(_ lane: LaneState, _ identifier: TaskIdentifier, _ now: WallTime) -> [(name: String, limiter: RateLimiter)] {
     var rates: [(name: String, limiter: RateLimiter)] = []
     if let hostRate { rates.append(("the host's rate limit of \(hostRate.rate)", hostRate)) }
@@ -206,7 +206,7 @@ struct LimitTracker {
     closedRates(lane, identifier, now).map(\.name).joined(separator: " and ") + " is used up"
   }
 
-  /// Use of the rate and the quota of an identifier, for people; nil if it has none.
+  /// The use of an identifier's rate and quota, as text for people; nil for what it does not have.
   func description(of identifier: TaskIdentifier, live: [WallTime], now: WallTime) -> (rate: String?, quota: String?) {
     (
       rates[identifier].map { "\($0.available(at: now)) of \($0.rate) left" },
@@ -214,7 +214,7 @@ struct LimitTracker {
     )
   }
 
-  /// nil if the rate has a start left.
+  /// The hold of a rate; nil if the rate permits a start now.
   private static func closed(_ limiter: RateLimiter, _ now: WallTime) -> Hold? {
     let permit = limiter.nextPermit(after: now)
     return permit > now ? Hold(gate: .rate, until: permit < .distantFuture ? permit : nil) : nil

@@ -3,9 +3,9 @@ public import TaskModel
 
 /// The operator's limits for one plugin identifier, apart from the number of concurrent runs.
 public struct PluginLimits: Sendable, Hashable {
-  /// How often runs may begin; nil: no limit.
+  /// How often runs may begin; nil means no limit.
   public var rate: Rate?
-  /// How often runs of one concurrency key may begin.
+  /// How often runs of one concurrency key may begin; nil means no limit.
   public var ratePerKey: Rate?
   /// The maximum number of concurrent runs of one concurrency key.
   public var runsPerKey = 1
@@ -13,19 +13,19 @@ public struct PluginLimits: Sendable, Hashable {
   public var resources: [String: Int] = [:]
   /// The maintenance window for requests that name none.
   public var window: String?
-  /// Its run time per period; nil: no quota.
+  /// Its run time per period; nil means no quota.
   public var quota: RunQuota?
 
-  /// The shortest interval of a submitted repeating request; nil: the host's.
+  /// The shortest interval of a submitted repeating request; nil means the host's.
   public var minimumInterval: Duration?
-  /// What its runs do when a condition is lost, unless their request says otherwise; nil: they stop.
+  /// What its runs do when a condition is lost, unless their request decides; nil means they stop.
   public var onLostCondition: LostConditionPolicy?
-  /// For requests without a retry policy; nil: the host's.
+  /// The policy for requests without a retry policy; nil means the host's.
   public var retry: RetryPolicy?
 
-  /// Whether any limit may hold a run without key and window.
+  /// Whether any limit may hold a run that has no concurrency key and no window.
   var holdsRuns: Bool { rate != nil || quota != nil || !resources.isEmpty }
 
-  /// No limits except one run per key.
+  /// Creates limits that allow one run per key and are otherwise unlimited.
   public init() {}
 }

@@ -1,6 +1,6 @@
 import TaskModel
 
-/// What may hold a lane, apart from the times of its requests.
+/// The gates that may hold a lane, apart from its requests' own times.
 enum GateKind: String, Sendable, CaseIterable {
   case health = "standing", suspended, shortage, plugin = "plugin_busy", conditions, window, key = "key_busy", resource, rate, quota, host =
     "host_busy"
@@ -23,7 +23,7 @@ extension SchedulerCore {
     return isOpen
   }
 
-  /// When the lane opens by itself as far as known at `now`: the latest of its closed gates; nil if an event must happen first.
+  /// When the lane opens by itself, as far as known at `now`: when its last closed gate opens; nil if an event must happen first.
   func opening(of lane: LaneState, _ handler: HandlerState, now: WallTime) -> WallTime? {
     var opening: WallTime? = now
     visitHolds(on: lane, of: handler, now: now) { hold in
@@ -47,7 +47,7 @@ extension SchedulerCore {
     return holds
   }
 
-  /// Calls `body` with each closed gate until it returns false. Dispatch and "why" both ask here, so they agree.
+  /// Calls `body` with each closed gate until it returns false. Dispatch and `why` both use this, so they agree.
   private func visitHolds(on lane: LaneState, of handler: HandlerState, now: WallTime, _ body: (Hold) -> Bool) {
     if let until = handler.heldUntil, now < until {
       guard body(Hold(gate: .health, until: until < .distantFuture ? until : nil)) else { return }
@@ -71,7 +71,7 @@ extension SchedulerCore {
     }
   }
 
-  /// The begins of runs whose time the quota does not count yet: live runs, and runs that end in this turn.
+  /// The begins of runs whose run time the quota does not count yet: live runs, and runs that end in this turn.
   func liveStarts(of identifier: TaskIdentifier) -> [WallTime] {
     live.values.filter { $0.identifier == identifier }.map(\.started)
       + turn.unmeasured.filter { $0.identifier == identifier }.map(\.started)

@@ -5,7 +5,7 @@ extension SchedulerCore {
   func load(_ known: [TaskIdentifier: PluginHealth], now: WallTime) {
     let longest = PluginHealth.delay(afterStrike: PluginHealth.failuresToQuarantine, retry: policy.retry)
     for (identifier, var health) in known {
-      // If the calendar was set back since, the stored time would hold the plugin for longer than intended.
+      // If the calendar was set back since, the stored time would hold the plugin too long.
       if let until = health.heldUntil { health.heldUntil = min(until, now + longest) }
       keep(health, of: identifier)
     }
@@ -24,7 +24,7 @@ extension SchedulerCore {
     }
   }
 
-  /// A good run. A run that was handed out before the plugin's last failure does not clear it.
+  /// Clears the plugin's failures after a good run, unless the run was handed out before the last failure.
   func resetHealth(_ entry: LiveRunEntry, _ transaction: any StoreTransaction) throws {
     let identifier = entry.identifier
     guard var health = pluginHealth[identifier], !health.isQuarantined, health.failures > 0 || health.heldUntil != nil else { return }
@@ -33,11 +33,11 @@ extension SchedulerCore {
     try change(identifier, to: health, incident: incidents[identifier], transaction)
   }
 
-  /// A plugin failed: `trouble` is a sentence.
+  /// Counts a failure against the plugin. `trouble` describes it in a sentence.
   func recordFailure(
     _ identifier: TaskIdentifier, _ trouble: String, _ incident: UInt64?, _ transaction: any StoreTransaction, now: WallTime
   ) throws {
-    // Runs that one incident ended count as one failure.
+    // All runs that one incident ended count as one failure.
     if let incident, incidents[identifier] == incident { return }
     var health = pluginHealth[identifier] ?? PluginHealth()
     health.recordFailure(trouble, retry: policy.retry, now: now)
@@ -45,12 +45,12 @@ extension SchedulerCore {
     newestAtFailure[identifier] = [live.keys.max(), claims.keys.max()].compactMap { $0 }.max() ?? newestAtFailure[identifier]
   }
 
-  /// Lets a plugin run again, with nothing counted against it. Returns the previous health.
+  /// Releases a plugin and clears its failures. Returns the previous health.
   func release(_ identifier: TaskIdentifier, _ transaction: any StoreTransaction) throws -> PluginHealth {
     guard let health = pluginHealth[identifier] else {
       guard handlers[identifier] != nil else {
         throw RequestRefusal(
-          .notFound, "no plugin registered \(identifier), and nothing is held against it: see taskhost plugins list", field: "identifier")
+          .notFound, "no plugin has registered \(identifier), and it has no failures: see taskhost plugins list", field: "identifier")
       }
       return PluginHealth()
     }
@@ -58,7 +58,7 @@ extension SchedulerCore {
     return health
   }
 
-  /// Counts the runs that crashed the previous host process, once for each plugin. Returns the health that follows from `known`.
+  /// Adds a failure to `known` for each plugin with runs that crashed the previous host process. Returns the resulting health.
   static func pluginHealth(
     _ known: [TaskIdentifier: PluginHealth], afterHostDiedOf crashed: [RunID: String], among running: [RequestRecord], retry: RetryPolicy,
     now: WallTime
@@ -69,12 +69,12 @@ extension SchedulerCore {
       let identifier = record.request.identifier
       guard let run = record.run, let trouble = crashed[run], blamed.insert(identifier).inserted else { continue }
       pluginHealth[identifier, default: PluginHealth()].recordFailure(
-        "it took the host along: \(Self.firstLine(trouble))", tookHost: true, retry: retry, now: now)
+        "it crashed the host: \(Self.firstLine(trouble))", tookHost: true, retry: retry, now: now)
     }
     return pluginHealth
   }
 
-  /// Writes a health, and remembers the previous one in case the turn is undone.
+  /// Writes a plugin's health, and remembers the previous one in case the turn is undone.
   func change(_ identifier: TaskIdentifier, to health: PluginHealth?, incident: UInt64?, _ transaction: any StoreTransaction) throws {
     let health = health == PluginHealth() ? nil : health
     try transaction.setHealth(health, of: identifier)
@@ -86,7 +86,7 @@ extension SchedulerCore {
     keep(health, of: identifier)
   }
 
-  /// Undoes changes, the last one first.
+  /// Undoes changes of health, last first.
   func takeBack(_ changes: some BidirectionalCollection<EngineTurn.HealthChange>) {
     for change in changes.reversed() {
       incidents[change.identifier] = change.incidentBefore
@@ -100,7 +100,7 @@ extension SchedulerCore {
     handlers[identifier]?.heldUntil = health.flatMap { $0.isQuarantined ? .distantFuture : $0.heldUntil }
   }
 
-  /// The state of a handler; a hold that has passed is left out.
+  /// The state of a handler, without a hold that has passed.
   func overview(of handler: HandlerState, now: WallTime) -> HandlerOverview {
     var health = pluginHealth[handler.contract.identifier] ?? PluginHealth()
     if !health.isHeld(at: now) { health.heldUntil = nil }
@@ -114,12 +114,12 @@ extension SchedulerCore {
     return overview
   }
 
-  /// Why a plugin's health holds its requests, a sentence; nil if it does not.
+  /// A sentence that says why the plugin's health holds its requests; nil if it does not.
   func gate(of identifier: TaskIdentifier, now: WallTime) -> String? {
     guard let health = pluginHealth[identifier] else { return nil }
     let last = health.lastTrouble.map { "; last: \($0)" } ?? ""
     if let since = health.quarantinedSince {
-      return "the plugin is quarantined, for \(Self.text(now - since)) now\(last): taskhost plugins release \(identifier)"
+      return "the plugin has been quarantined for \(Self.text(now - since))\(last): taskhost plugins release \(identifier)"
     }
     guard let until = health.heldUntil, now < until else { return nil }
     let count = health.failures == 1 ? "1 crash or forced stop" : "\(health.failures) crashes or forced stops"

@@ -1,7 +1,7 @@
 import SchedulingLimits
 import TaskModel
 
-/// Which maintenance windows are open. Caches each answer for as long as it holds, because every turn asks.
+/// Tells which maintenance windows are open. Caches each answer for as long as it is valid, because every turn asks.
 final class WindowBook {
   private let windows: [String: MaintenanceWindow]
   private var known: [String: (isOpen: Bool, from: WallTime, until: WallTime)] = [:]
@@ -13,10 +13,10 @@ final class WindowBook {
   /// All names, sorted.
   var names: [String] { windows.keys.sorted() }
 
-  /// The window in words, for people.
-  func description(of name: String) -> String { windows[name].map { "\($0)" } ?? "there is no window of that name in the configuration" }
+  /// The window in words.
+  func description(of name: String) -> String { windows[name].map { "\($0)" } ?? "the configuration has no window of that name" }
 
-  /// When a closed window closed; nil if not known.
+  /// When a closed window closed; nil if unknown.
   func closedSince(_ name: String, now: WallTime) -> WallTime? { windows[name]?.closed(before: now) }
 
   /// When the window opens; nil if it is open, `distantFuture` if the configuration does not have it.

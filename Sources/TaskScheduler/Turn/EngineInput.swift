@@ -6,20 +6,20 @@ enum EngineInput {
   case write(Write)
   /// A run ended.
   case ended(RunID, RunEnding, RunReport)
-  /// A run began at that time: it had waited in its launcher's queue, or its begin counts.
+  /// A run began at that time: it had waited in its launcher's queue, or a rate counts its begin.
   case began(RunID, WallTime)
-  /// A run will not begin: its launcher gave it back, or the scheduler held it too long.
+  /// A run will not begin: its launcher returned it, or the scheduler cannot begin it now.
   case withdrawn(RunID)
 }
 
 /// A change to the store, with its completion.
 struct Write {
-  /// Makes the change; returns what to call once it is durable.
+  /// Makes the change; returns a function to call once the change is durable.
   let perform: (SchedulerCore, any StoreTransaction, WallTime) throws -> () -> Void
   /// Called if the change is refused or cannot be committed.
   let fail: (RequestRefusal) -> Void
 
-  /// Runs `body`; calls `completion` once that is durable, or refused.
+  /// A change that runs `body` and calls `completion` once that is durable, or refused.
   init<Value>(
     _ completion: @escaping (Result<Value, RequestRefusal>) -> Void,
     _ body: @escaping (SchedulerCore, any StoreTransaction, WallTime) throws -> Value
@@ -32,9 +32,9 @@ struct Write {
   }
 }
 
-/// A change that waits until its requests, handed out ahead, are back.
+/// A change that waits for requests that are handed out ahead to come back.
 struct ParkedWrite {
   let write: Write
-  /// Nil means all requests.
+  /// The identifier of these requests; nil means all.
   let identifier: TaskIdentifier?
 }

@@ -1,10 +1,10 @@
 import TaskModel
 
-/// The effects of one engine turn, for when its commit is durable, and what undoes it in memory if the commit fails.
+/// The effects of one engine turn, to carry out once its commit is durable, and what is needed to undo it in memory if the commit fails.
 struct EngineTurn {
   /// Runs to begin.
   var orders: [RunOrder] = []
-  /// Runs to begin at their time.
+  /// Runs to begin when they are due.
   var held: [(order: RunOrder, due: WallTime)] = []
   /// Runs to ask to stop.
   var expirations: [(RunID, StopReason)] = []
@@ -14,17 +14,17 @@ struct EngineTurn {
   var events: [HostEvent] = []
   /// Runs that ended.
   var history: [RunRecord] = []
-  /// The identifiers that were paced for the first time, and their intervals.
+  /// The identifiers that were paced for the first time, with their intervals.
   var paced: [(identifier: TaskIdentifier, interval: Duration)] = []
   /// Whether a request that waits for a file has changed.
   var changedWatches = false
-  /// The files that requests wait for, if that may have changed.
+  /// The files that requests wait for, if they may have changed; otherwise nil.
   var watches: Set<String>?
   /// Runs to take back from the launcher.
   var withdrawals: [RunID] = []
   /// Held runs that were taken back.
   var unheld: [RunID] = []
-  /// To undo changes in memory if the commit fails.
+  // The following undo changes in memory if the commit fails.
   var claimed: [RunID] = []
   var begun: [Claim] = []
   var recorded: [RunID] = []
@@ -35,11 +35,11 @@ struct EngineTurn {
   var stopped: [RunID] = []
   /// Ended runs of identifiers with a run time quota, until their ends are durable and count.
   var unmeasured: [LiveRunEntry] = []
-  /// Changes of plugins' health, in order.
+  /// Changes of plugin health, in order.
   var pluginHealth: [HealthChange] = []
   /// Changes of the numbers of live requests, in order.
   var liveSteps: [(identifier: TaskIdentifier, step: Int)] = []
-  /// The number of changes to what handlers remember: due times and live counts.
+  /// The number of changes to due times and live counts, which handlers remember.
   var changes = 0
 
   struct HealthChange {
@@ -52,13 +52,13 @@ struct EngineTurn {
     var notice: Scheduler.Notice { .health(identifier, health ?? PluginHealth()) }
   }
 
-  /// What was appended since a mark.
+  /// The dropped effects that need undoing in memory.
   struct Dropped {
     /// The runs that were asked to stop.
     let stopped: [RunID]
     let pluginHealth: [HealthChange]
     let liveSteps: [(identifier: TaskIdentifier, step: Int)]
-    /// Whether remembered handler data was changed.
+    /// Whether due times or live counts were changed.
     let changedHandlers: Bool
   }
 
@@ -67,7 +67,7 @@ struct EngineTurn {
     fileprivate let expirations, events, stopped, pluginHealth, liveSteps, changes: Int
   }
 
-  /// The present position; later effects can be dropped.
+  /// The current position; later effects can be dropped.
   var mark: Mark {
     Mark(
       expirations: expirations.count, events: events.count, stopped: stopped.count, pluginHealth: pluginHealth.count,
@@ -78,7 +78,7 @@ struct EngineTurn {
   /// Counts a request that became live (1) or ended (−1).
   mutating func countLive(_ identifier: TaskIdentifier, by step: Int) { liveSteps.append((identifier, step)) }
 
-  /// Drops what was appended since `mark`.
+  /// Drops the effects that were appended since `mark`.
   mutating func takeBack(to mark: Mark) -> Dropped {
     let dropped = Dropped(
       stopped: Array(stopped[mark.stopped...]), pluginHealth: Array(pluginHealth[mark.pluginHealth...]),

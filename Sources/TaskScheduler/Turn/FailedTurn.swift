@@ -1,6 +1,6 @@
 import TaskModel
 
-/// A turn whose commit failed and had no effect; the engine keeps the outcomes for its next turn and has answered the changes.
+/// A turn whose commit failed and had no effect. The engine has refused its changes and keeps its outcomes for the next turn.
 struct FailedTurn: Error, CustomStringConvertible {
   let error: StoreError
   /// Runs to take back from the launcher: nothing more begins until the store works again.

@@ -16,9 +16,9 @@ public struct LiveRunEntry: Sendable, Hashable {
   let isRepeating: Bool
   /// The constraints under which it began.
   let gates: RunConstraints
-  /// Whether it was launched past unmet constraints: those do not stop it.
+  /// Whether an operator launched it regardless of constraints, which then do not stop it.
   var isSimulated = false
-  /// Why a change to its request asked it to stop. That decides its outcome, whatever the handler returns.
+  /// Why a change to its request asked it to stop; nil if none did. It decides the outcome, whatever the handler returns.
   var stopRequested: StopReason?
 
   /// The run as a record without an end.

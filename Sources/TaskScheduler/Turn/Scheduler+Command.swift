@@ -13,7 +13,7 @@ extension Scheduler {
     case force
   }
 
-  /// Calls `body` on the thread, between turns.
+  /// Calls `body` on the scheduler's thread, between turns.
   func inspect(_ body: @escaping (SchedulerCore, WallTime) -> Void) { send(.inspect(body)) }
 
   /// Makes a change in the next turn; calls `completion` once it is durable, or refused.

@@ -1,11 +1,11 @@
 public import TaskModel
 
 extension Scheduler {
-  /// Messages of the scheduler to its host, on the scheduler's thread; the host returns promptly.
+  /// Messages from the scheduler to its host. They arrive on the scheduler's thread, so the host must return promptly.
   public enum Notice: Sendable {
     /// An event is durable. Sent only while ``observeEvents(_:)`` is on.
     case event(HostEvent)
-    /// The store cannot be written: no new runs begin, submissions are refused, outcomes are kept and tried again.
+    /// The store cannot be written: no runs begin, submissions are refused, outcomes are kept and written later.
     case storeFailed(StoreError)
     /// The store can be written again.
     case storeRecovered

@@ -1,12 +1,12 @@
 public import TaskModel
 
-/// Health of plugins. Answers come on the scheduler's thread.
+/// Plugin health. Completions are called on the scheduler's thread.
 extension Scheduler {
-  /// The plugins' health before any plugin is launched, with the crashes of the previous host process already counted, as
+  /// The plugins' health before any plugin is launched, including the crashes of the previous host process, as
   /// ``start(_:contracts:schedules:changes:rejection:crashed:begun:clocks:observe:)`` will find it. Writes nothing.
   ///
   /// - Parameters:
-  ///   - crashed: As for ``start(_:contracts:schedules:changes:rejection:crashed:begun:clocks:observe:)``.
+  ///   - crashed: The same as for ``start(_:contracts:schedules:changes:rejection:crashed:begun:clocks:observe:)``.
   ///   - retry: The operator's backoff.
   public static func pluginHealth(
     in store: any RequestStore, crashed: [RunID: String], retry: RetryPolicy, now: WallTime
@@ -18,15 +18,15 @@ extension Scheduler {
     }
   }
 
-  /// Lets a held or quarantined plugin run again, with nothing counted against it. Refused with `notFound` if the identifier is not
-  /// registered and has no health.
+  /// Releases a held or quarantined plugin and clears its failures. Refused with `notFound` if the identifier is not registered and has no
+  /// failures.
   ///
   /// - Parameter completion: Gets the previous health.
   public func release(_ identifier: TaskIdentifier, completion: @escaping @Sendable (Result<PluginHealth, RequestRefusal>) -> Void) {
     write(completion) { core, transaction, _ in try core.release(identifier, transaction) }
   }
 
-  /// When the next startable request is due, and the state of each handler.
+  /// Gets the time at which the next request may start, and the state of each handler.
   public func health(
     completion: @escaping @Sendable (_ nextStart: WallTime?, _ handlers: [TaskIdentifier: HandlerOverview]) -> Void
   ) {

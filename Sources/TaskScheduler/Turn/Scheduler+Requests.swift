@@ -1,42 +1,42 @@
 public import TaskModel
 import Failpoints
 
-/// What other threads ask of the scheduler. Each call returns at once; the answer comes on the scheduler's thread, once it is durable.
+/// Calls from other threads. Each returns at once; `completion` is called on the scheduler's thread, once the change is durable.
 extension Scheduler {
-  /// Submits requests, all or none; `completion` is called on the scheduler's thread when that is durable.
+  /// Submits requests, all or none.
   public func submit(_ requests: [TaskRequest], completion: @escaping @Sendable (Result<[Submission], RequestRefusal>) -> Void) {
     write(completion) { core, transaction, now in try core.submit(requests, transaction, now: now) }
   }
 
-  /// Cancels a request; see ``RequestRecord/stopRequested`` for one that runs.
+  /// Cancels a request. A running one is asked to stop, see ``RequestRecord/stopRequested``.
   public func cancel(_ id: RequestID, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void) {
     write(completion) { core, transaction, now in try core.cancel(id, transaction, now: now) }
   }
 
-  /// Cancels the live requests with a tag, of one identifier or with nil of all, in one commit. Those that run are asked to stop; those of
-  /// a `schedule` stay.
+  /// Cancels the live requests with a tag, of one identifier or (nil) of all, in one commit. Running ones are asked to stop; those of a
+  /// `schedule` stay.
   ///
-  /// - Parameter completion: Gets how many, on the scheduler's thread, once that is durable.
+  /// - Parameter completion: Gets the number of cancelled requests.
   public func cancelAll(
     tag: String, identifier: TaskIdentifier?, completion: @escaping @Sendable (Result<Int, RequestRefusal>) -> Void
   ) {
     write(completion) { core, transaction, now in try core.cancelAll(tag: tag, identifier: identifier, transaction, now: now) }
   }
 
-  /// Makes a dead letter pending again, or blocked where it waits for a live request. What failed because of it waits for it again; how many
-  /// those are is in ``RequestRecord/lastMessage``. Refused for one whose own predecessor has failed: that is to be retried.
+  /// Makes a dead letter pending again, or blocked if it waits for a live request. Requests that failed because of it wait for it again;
+  /// ``RequestRecord/lastMessage`` says how many. Refused if its own predecessor has failed: retry that one instead.
   public func retry(_ id: RequestID, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void) {
     write(completion) { core, transaction, now in try core.retry(id, transaction, now: now) }
   }
 
-  /// Makes dead letters pending again, in one commit, each graph in its order; but not those whose unique key another request holds by now.
+  /// Makes dead letters pending again, in one commit, each graph in its order, except those whose unique key another request now holds.
   ///
   /// - Parameters:
-  ///   - identifier: Only those of it, and what failed because of them; nil: all.
-  ///   - tag: Only those with it, and what failed because of them; nil: all.
-  ///   - after: Only those after it in the order of ids.
-  ///   - limit: At most so many of the identifier's are looked at, from 1.
-  ///   - completion: Gets what became of them, on the scheduler's thread, once that is durable.
+  ///   - identifier: Only dead letters of this identifier, and requests that failed because of them; nil: all.
+  ///   - tag: Only those with this tag, and requests that failed because of them; nil: all.
+  ///   - after: Only those with a later id.
+  ///   - limit: The maximum number of the identifier's dead letters to examine, at least 1.
+  ///   - completion: Gets the retried and the refused requests.
   public func retryAll(
     identifier: TaskIdentifier?, tag: String? = nil, after: RequestID? = nil, limit: Int = .max,
     completion: @escaping @Sendable (Result<RetriedRequests, RequestRefusal>) -> Void
@@ -46,7 +46,7 @@ extension Scheduler {
     }
   }
 
-  /// Discards a dead letter: it is cancelled, and goes with the history.
+  /// Discards a dead letter: it becomes cancelled and is removed with the history.
   public func discard(_ id: RequestID, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void) {
     write(completion) { core, transaction, _ in try core.discard(id, transaction) }
   }
@@ -54,11 +54,11 @@ extension Scheduler {
   /// Discards dead letters, in one commit.
   ///
   /// - Parameters:
-  ///   - identifier: Only those of it; nil: all.
-  ///   - tag: Only those with it; nil: all.
-  ///   - after: Only those after it in the order of ids.
-  ///   - limit: At most so many of the identifier's are looked at, from 1.
-  ///   - completion: Gets those that were discarded, on the scheduler's thread, once that is durable.
+  ///   - identifier: Only dead letters of this identifier; nil: all.
+  ///   - tag: Only those with this tag; nil: all.
+  ///   - after: Only those with a later id.
+  ///   - limit: The maximum number of the identifier's dead letters to examine, at least 1.
+  ///   - completion: Gets the discarded requests.
   public func discardAll(
     identifier: TaskIdentifier?, tag: String?, after: RequestID?, limit: Int,
     completion: @escaping @Sendable (Result<DiscardedRequests, RequestRefusal>) -> Void
@@ -68,25 +68,27 @@ extension Scheduler {
     }
   }
 
-  /// Puts a request that waits off until `time`; never to before its own time.
+  /// Postpones a waiting request until `time`, but not before its own time.
   public func snooze(
     _ id: RequestID, until time: WallTime, completion: @escaping @Sendable (Result<SnoozedRequest, RequestRefusal>) -> Void
   ) {
     write(completion) { core, transaction, now in try core.snooze(id, until: time, transaction, now: now) }
   }
 
-  /// Starts the identifier's first pending request, or a new one, whatever gates hold it. Refused where no handler could be called.
+  /// Starts the identifier's first pending request, or a new one, regardless of gates. Refused if no handler can be called.
   public func simulateLaunch(_ identifier: TaskIdentifier, completion: @escaping @Sendable (Result<RequestRecord, RequestRefusal>) -> Void)
   {
     write(completion) { core, transaction, now in try core.simulateLaunch(identifier, transaction, now: now) }
   }
 
   /// Expires the identifier's live runs as if their budget were spent.
+  ///
+  /// - Parameter completion: Gets these runs.
   public func simulateExpiration(_ identifier: TaskIdentifier, completion: @escaping @Sendable ([RunID]) -> Void) {
     send(.expire(identifier, completion))
   }
 
-  /// Writes a value of a plugin's state on behalf of a run, if that is still its request's present one.
+  /// Writes a value of a plugin's state on behalf of a run, which must still be its request's current run.
   public func setState(
     _ key: String, to value: [UInt8]?, run: RunID, request: RequestID, identifier: TaskIdentifier,
     completion: @escaping @Sendable (Result<Void, RequestRefusal>) -> Void
@@ -100,7 +102,7 @@ extension Scheduler {
     }
   }
 
-  /// Records where a run is, or with nil that it is at its beginning, if that is still its request's present one.
+  /// Writes the checkpoint of a request (nil removes it) on behalf of a run, which must still be the request's current run.
   public func setCheckpoint(
     _ value: [UInt8]?, run: RunID, request: RequestID, completion: @escaping @Sendable (Result<Void, RequestRefusal>) -> Void
   ) {
@@ -113,7 +115,7 @@ extension Scheduler {
     }
   }
 
-  /// Submits on behalf of a run, if that is still its request's present one, or has expired and its grace is not over.
+  /// Submits on behalf of a run, which must still be its request's current run, or have expired with its grace not over.
   public func submit(
     _ request: TaskRequest, from run: RunID, of parent: RequestID,
     completion: @escaping @Sendable (Result<Submission, RequestRefusal>) -> Void
@@ -124,10 +126,10 @@ extension Scheduler {
     }
   }
 
-  /// Cancels the pending requests of these identifiers on behalf of a run, if that is still its request's present one, or has expired and
-  /// its grace is not over. Runs go on.
+  /// Cancels the pending requests of these identifiers on behalf of a run, which must still be its request's current run, or have expired
+  /// with its grace not over. Live runs continue.
   ///
-  /// - Parameter completion: Gets how many, on the scheduler's thread, once that is durable.
+  /// - Parameter completion: Gets the number of cancelled requests.
   public func cancelPending(
     of identifiers: [TaskIdentifier], from run: RunID, of parent: RequestID,
     completion: @escaping @Sendable (Result<Int, RequestRefusal>) -> Void
@@ -138,24 +140,24 @@ extension Scheduler {
     }
   }
 
-  /// The runs that are live, the newest first.
+  /// Gets the live runs, newest first.
   public func liveRuns(completion: @escaping @Sendable ([LiveRunEntry]) -> Void) {
     inspect { core, _ in completion(core.live.values.sorted { $0.run > $1.run }) }
   }
 
-  /// Whether ``Notice/event(_:)`` is sent from now on.
+  /// Turns ``Notice/event(_:)`` on or off.
   public func observeEvents(_ isObserved: Bool) { inspect { core, _ in core.isObserved = isObserved } }
 
-  /// Begins no more runs. Live ones may go on until `timeout`, then they expire with `draining`.
+  /// Begins no more runs. Live runs may continue for `timeout`; then they expire with `draining`.
   ///
-  /// - Parameter completion: Called once, when no run is live.
+  /// - Parameter completion: Called once, when no run is live or the scheduler stops.
   public func drain(timeout: Duration, completion: @escaping @Sendable () -> Void) {
     send(.drain(deadline: clock.monotonicTime + timeout, drained: completion))
   }
 
-  /// While draining: stops the live runs by force.
+  /// Stops the live runs by force; for use while draining.
   public func force() { send(.force) }
 
-  /// Calls `completion` when everything that was sent before has been carried out.
+  /// Calls `completion` between turns, after all earlier commands were received; the turn that follows may be the one that records them.
   public func afterTurn(completion: @escaping @Sendable () -> Void) { inspect { _, _ in completion() } }
 }

@@ -3,26 +3,26 @@ public import TaskModel
 // Reports from the machine and the operator, and questions about requests.
 
 extension Scheduler {
-  /// Takes in the machine's present conditions.
+  /// Receives the machine's current conditions.
   public func receive(_ report: ConditionReport) { send(.conditions(report)) }
 
-  /// The wall clock was set, or the machine slept; `reference` is the new relation of the clocks.
+  /// Handles a change of the wall clock or a sleep of the machine; `reference` is the new relation of the clocks.
   public func clockChanged(_ reference: ClockReference, completion: @escaping @Sendable (Result<Void, RequestRefusal>) -> Void = { _ in }) {
     write(completion) { core, transaction, now in try core.clockChanged(reference, transaction, now: now) }
   }
 
-  /// An event arrived; see ``EventReceipt``.
+  /// Delivers an event to the requests that wait for it; see ``EventReceipt``.
   ///
   /// - Parameter payload: Replaces the submitted payload for the runs it wakes; nil keeps the submitted one.
   public func notify(_ event: String, payload: [UInt8]?, completion: @escaping @Sendable (Result<EventReceipt, RequestRefusal>) -> Void) {
     write(completion) { core, transaction, now in try core.notify(event, payload: payload, transaction, now: now) }
   }
 
-  /// Why a request is not running now.
+  /// Explains why a request is not running now.
   ///
   /// - Parameters:
   ///   - edges: What the request waits for, from the store.
-  ///   - lastEnded: When its last run ended; nil if it has not run, or if not known.
+  ///   - lastEnded: When its last run ended; nil if it has not run, or if that is unknown.
   ///   - completion: Gets the gates and the state of the host: from it, ``ForecastBasis/complete(_:of:queue:)`` computes the start of the
   ///     request on another thread.
   public func explanation(
@@ -34,7 +34,7 @@ extension Scheduler {
     }
   }
 
-  /// Counts of events so far.
+  /// Gets the counts of events so far.
   public func eventCounts(completion: @escaping @Sendable (EventCounts) -> Void) { inspect { core, _ in completion(core.eventCounts) } }
 
   /// Cancels the live requests of an identifier except that of its `schedule`, in one commit; running ones are asked to stop.

@@ -5,8 +5,8 @@ public import TaskModel
 
 /// Queues commands for the scheduling engine, from any thread, and starts the thread that runs the engine and writes to the store.
 ///
-/// The host makes it first and passes it to launchers, plugins' services and the machine's monitor. It gets the launcher when it starts.
-public final class Scheduler: @unchecked Sendable {  // reason: the engine belongs to the thread, the rest is touched with `monitor` held
+/// The host creates it first and passes it to launchers, plugin services and the machine's monitor. It receives its launcher at the start.
+public final class Scheduler: @unchecked Sendable {  // reason: the engine belongs to the thread; `monitor` guards the rest
   let store: any RequestStore
   let clock: any HostClock
   let engine: SchedulingEngine
@@ -20,25 +20,25 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
   public var liveRunCount: Int { liveRuns.load(ordering: .relaxed) }
 
   private let monitor = Monitor()
-  // With `monitor` held.
+  // Guarded by `monitor`.
   private var commands: [Command] = []
   /// Whether a command needs the thread now.
   private var isCalled = false
-  /// Whether begins wake the thread: a change waits for them, or a rate counts them.
+  /// Whether begins wake the thread, because a change waits for them or a rate counts them.
   private var awaitsBegins = false
   private var isOver = false
   private var isServing = false
   private var hasEnded = false
-  /// Held while a command is handled after the thread has ended.
+  /// Serializes commands that are handled after the thread has ended.
   private let afterwards = Monitor()
 
-  /// How long without a turn until the store releases its caches. Set before the start.
+  /// The time without a turn after which the store releases its caches. Set before the start.
   var rest = Duration.seconds(30)
 
-  /// A scheduler that queues commands until it starts.
+  /// Creates a scheduler that queues commands until it starts.
   ///
-  /// - Parameter unrecorded: Called for each run whose end arrived after the thread ended or could not be recorded before: the next host
-  ///   counts it as lost. On any thread.
+  /// - Parameter unrecorded: Called on any thread for each run whose end arrived after the thread ended, or could not be recorded before. The
+  ///   next host process counts it as lost.
   public init(
     policy: SchedulingPolicy, store: any RequestStore, clock: any HostClock, unrecorded: @escaping @Sendable (RunID) -> Void = { _ in }
   ) throws(StoreError) {
@@ -56,14 +56,14 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
   ///   - launcher: Runs the handlers.
   ///   - contracts: The registered handlers.
   ///   - schedules: The requests that the configuration asks for.
-  ///   - changes: What plugins asked for while they launched, in this order.
-  ///   - rejection: Why a submission's payload is refused, or nil. Called on the scheduler's thread; returns promptly.
-  ///   - crashed: The runs that took the previous host process along, with the signal and the stack, as its crash memory names them. They
-  ///     end `crashed`, and count against their plugins.
-  ///   - begun: Those of the runs handed out ahead by the previous host process that had begun, from its crash memory.
-  ///   - clocks: The present offset between wall clock and boot clock; if nil, delays follow the wall clock.
+  ///   - changes: What plugins asked for while they launched, in order.
+  ///   - rejection: Returns why a submission's payload is refused; nil accepts it. Called on the scheduler's thread; must return promptly.
+  ///   - crashed: The runs that crashed the previous host process, with signal and stack, from its crash memory. They end `crashed` and
+  ///     count against their plugins.
+  ///   - begun: The runs that the previous host process handed out ahead and that had begun, from its crash memory.
+  ///   - clocks: The current offset between wall clock and boot clock; if nil, delays follow the wall clock.
   ///   - observe: See ``Notice``.
-  /// - Returns: How many other runs were lost with the previous host process, and the launch submissions that were refused.
+  /// - Returns: The number of other runs lost with the previous host process, and the refused launch submissions.
   public func start(
     _ launcher: any Launcher, contracts: [HandlerContract], schedules: [TaskIdentifier: ScheduledRequest], changes: [LaunchChange] = [],
     rejection: @escaping @Sendable (_ payload: [UInt8], TaskIdentifier) -> String? = { _, _ in nil }, crashed: [RunID: String] = [:],
@@ -89,7 +89,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
     return (opening.lost, opening.refused)
   }
 
-  /// Ends the thread and waits for it; drain first. Refuses every command that has not begun, and every later one.
+  /// Ends the thread and waits for it; drain first. Commands that have not begun, and later ones, are refused.
   public func stop() {
     monitor.locked {
       isOver = true
@@ -98,7 +98,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
     }
   }
 
-  // MARK: Sent from other threads, see Scheduler+Requests and Scheduler+World
+  // MARK: Called on other threads, see also Scheduler+Requests and Scheduler+World
 
   /// Receives a launcher's event. Events before the start are ignored: they concern plugins that are not registered yet.
   public func receive(_ event: LauncherEvent) {
@@ -122,7 +122,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
     }
   }
 
-  /// Queues a command.
+  /// Queues a command; after the thread has ended, see ``refuse(_:)``.
   func send(_ command: Command) {
     monitor.lock()
     guard !hasEnded else {
@@ -138,7 +138,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
     monitor.unlock()
   }
 
-  /// Refuses a command after the thread has ended. On the sender's thread, or on the scheduler's thread as it ends.
+  /// Refuses a command after the thread has ended, on the sender's thread, or on the scheduler's thread as it ends.
   private func refuse(_ command: Command) {
     switch command {
     case .input(.write(let write)): write.fail(Self.hasStopped)
@@ -152,16 +152,16 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
 
   private static let hasStopped = RequestRefusal(.unavailable, "the host has stopped: submit again when it is back")
 
-  // MARK: For the thread
+  // MARK: Called on the scheduler's thread
 
-  /// Waits for commands, or until `wakeAt`. Nil once the scheduler stops.
+  /// Waits for commands, or until `wakeAt`. Returns nil once the scheduler stops.
   ///
   /// - Parameter awaitsBegins: Whether begins wake the thread.
   func nextBatch(by wakeAt: MonotonicTime, awaitsBegins: Bool) -> [Command]? {
     monitor.lock()
     defer { monitor.unlock() }
     self.awaitsBegins = awaitsBegins
-    // These arrived before the thread waited for begins.
+    // These commands may be begins that arrived before the thread waited for them.
     if awaitsBegins, !commands.isEmpty { isCalled = true }
     while !isCalled, !isOver, wakeAt > clock.monotonicTime {
       if !monitor.wait(until: wakeAt) { break }
@@ -175,7 +175,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
   /// Sets the number of live runs.
   func noteLive(_ count: Int) { liveRuns.store(count, ordering: .relaxed) }
 
-  /// Whether the thread has taken every command.
+  /// Whether no command is queued.
   var isIdle: Bool { monitor.locked { commands.isEmpty } }
 
   /// The runs whose crash or forced end is queued.

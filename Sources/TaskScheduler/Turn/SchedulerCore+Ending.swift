@@ -2,7 +2,7 @@ import Failpoints
 import TaskModel
 
 extension SchedulerCore {
-  /// Ends a run: records its outcome in the history, and changes its request as the table of transitions says.
+  /// Ends a run: records its outcome in the history, and changes its request by the transition table.
   func end(_ run: RunID, _ ending: RunEnding, _ report: RunReport, _ transaction: any StoreTransaction, now: WallTime) throws {
     begin(run, endedAs: ending, report, now: now)
     guard let entry = live[run] else { return }
@@ -40,7 +40,7 @@ extension SchedulerCore {
     if limits.quotas[entry.identifier] != nil { turn.unmeasured.append(entry) }
   }
 
-  /// Frees the slot of a run whose request no longer takes its outcome.
+  /// Frees the slot of a run whose request no longer accepts its outcome.
   func abandon(_ run: RunID, now: WallTime) {
     if let claim = forget(run, now: now) { turn.released.append(claim) }
     guard let entry = live.removeValue(forKey: run) else { return }
@@ -50,14 +50,14 @@ extension SchedulerCore {
     turn.ended.append(entry)
   }
 
-  /// The general way, for every ending, also of a previous host's runs.
+  /// Records any ending; also used for runs of the previous host process.
   func conclude(
     _ record: RequestRecord, run: RunID, ending: RunEnding, report: RunReport, _ transaction: any StoreTransaction, now: WallTime
   ) throws {
     var record = record
     let outcome = ending.stopped(by: record.stopRequested).outcome
     let policy = record.request.retry ?? policy.retry(of: record.request.identifier)
-    // A person started a continued task and sees that it took too long: it does not begin again behind their back.
+    // A person started a continued task and sees that it took too long: do not start it again on its own.
     let isFinal = outcome == .expired && handlers[record.request.identifier]?.contract.kind == .continued
     let guards = RequestGuards(
       attemptsLeft: record.attempt < policy.attempts && !isFinal, lossesLeft: record.losses.adding(saturating: 1) < Limits.lossesInARow,
@@ -71,7 +71,7 @@ extension SchedulerCore {
 
     let transition = try record.apply(.ended(outcome), guards: guards)
     if case .nextOccurrence = transition.due {
-      // The next event may bring none.
+      // The next event may have no payload.
       if record.request.event != nil, record.eventDue == nil { try transaction.setEventPayload(nil, of: record.id) }
       advance(&record, now: now)
     } else {
@@ -97,13 +97,13 @@ extension SchedulerCore {
     }
   }
 
-  /// Notes in memory that a request waits for its time.
+  /// Notes in memory that a request is pending.
   func becamePending(_ record: RequestRecord) {
     handlers[record.request.identifier]?.becamePending(record)
     if !record.isRelaxed, let deadline = record.request.deadline { nextDeadline.note(deadline) }
   }
 
-  /// Counts one live request less.
+  /// Counts a live request that has ended.
   func countEnded(_ identifier: TaskIdentifier) {
     countLive(identifier, by: -1)
   }
@@ -129,10 +129,10 @@ extension SchedulerCore {
 }
 
 extension RunEnding {
-  /// SUCCESS or NOOP of a run that nobody asked to stop.
+  /// Whether the run returned SUCCESS or NOOP and nobody asked it to stop.
   var isPlainSuccess: Bool { self == .returned(.success, stop: nil) || self == .returned(.noop, stop: nil) }
 
-  /// The ending if its request was cancelled or replaced meanwhile, whether or not the handler knew.
+  /// The ending after its request was cancelled or replaced, whether or not the handler knew; unchanged if `reason` is nil.
   func stopped(by reason: StopReason?) -> RunEnding {
     guard let reason else { return self }
     switch self {

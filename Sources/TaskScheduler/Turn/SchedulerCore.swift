@@ -1,44 +1,44 @@
 import Failpoints
 import TaskModel
 
-/// Decides what runs when. It has no thread, no clock and no I/O: each step gets a transaction and a time, so a test runs a day of
+/// Decides what runs when. It has no thread, no clock and no I/O: each step gets a transaction and a time, so a test can run a day of
 /// scheduling in milliseconds.
 ///
-/// Its memory only speeds up decisions and can be thrown away; the store is the truth.
+/// Its memory only speeds up decisions and can be discarded; the store is authoritative.
 final class SchedulerCore {
   let policy: SchedulingPolicy
   var handlers: [TaskIdentifier: HandlerState] = [:]
   /// The runs that have begun.
   var live: [RunID: LiveRunEntry] = [:]
-  /// Those whose requests are still recorded as claimed.
+  /// The live runs whose requests are still recorded as claimed.
   var unrecorded: Set<RunID> = []
-  /// Runs handed out ahead of their begin. Only `keep` and `forget` change it, except for the mark that a run is asked back.
+  /// Runs handed out ahead of their begin. Only `keep` and `forget` change it; `setAsked` marks runs that are asked back.
   var claims: [RunID: Claim] = [:]
-  /// How many of them wait for their time.
+  /// The number of claims that wait for their time.
   private(set) var heldClaims = 0
-  /// The health of plugins that had mishaps. Only `change` writes it, so that it can be undone.
+  /// The health of plugins with failures. Only `change` sets it, so that it can be undone.
   var pluginHealth: [TaskIdentifier: PluginHealth] = [:]
-  /// The last mishap that counted against each plugin.
+  /// The last incident that counted against each plugin.
   var incidents: [TaskIdentifier: UInt64] = [:]
-  /// The newest run handed out at the last mishap that counted against each plugin.
+  /// The newest run that was handed out when each plugin last failed.
   var newestAtFailure: [TaskIdentifier: RunID] = [:]
   /// The host's slots in use.
   private(set) var occupiedSlots = 0
-  /// Whether new runs are held back.
+  /// Whether the host drains and begins no more runs.
   var isDraining = false
-  /// Since when; nil if it does not drain, or if that is unknown.
+  /// Since when the host drains; nil if it does not, or if that is unknown.
   var drainingSince: WallTime?
-  /// How many more runs may begin; nil means no limit but room. A stepped host allows them one at a time.
+  /// How many more runs may begin; nil means no limit besides slots. A stepped host allows one at a time.
   var permits: Int?
-  /// Whether the store has failed: no new runs until it works again.
+  /// The failure of the store; nil if it works. Until it works again, no runs begin.
   var storeTrouble: StoreError?
-  /// Since when; nil if it works, or if that is unknown.
+  /// Since when the store has failed; nil if it works, or if that is unknown.
   var storeTroubleSince: WallTime?
-  /// When this host began.
+  /// When this host process began.
   let begun: WallTime
-  /// Why a payload is refused for an identifier's handler; nil accepts it. See ``Scheduler``'s start.
+  /// Returns why an identifier's handler refuses a payload; nil accepts it. See ``Scheduler``'s start.
   var rejection: @Sendable (_ payload: [UInt8], TaskIdentifier) -> String? = { _, _ in nil }
-  /// Whether events are gathered.
+  /// Whether events are collected for observers.
   var isObserved = false
   var turn = EngineTurn()
   /// When the turn began, on the clock of budgets and waits.
@@ -48,22 +48,22 @@ final class SchedulerCore {
   var conditions: ConditionReport? { didSet { conditionsChanged = true } }
   /// Whether runs handed out ahead must still be compared with the conditions.
   var conditionsChanged = false
-  /// Requests that others wait for, perhaps with some that nobody waits for any more; nil if the store must be asked.
+  /// Requests that others wait for, perhaps with some that nobody awaits any longer; nil if the store must be asked.
   var awaited: Set<RequestID>?
-  /// The first deadline of a pending request; nil if the store must be asked.
+  /// The first deadline of a pending request.
   var nextDeadline: NextDue = .unknown
   /// Occurrences before this moment were missed: the host was down, or the machine slept.
   var awakeSince: WallTime
   let occurrences: Occurrences
   let windows: WindowBook
   var limits: LimitTracker
-  /// The number of live requests of the identifiers that were counted.
+  /// The number of live requests per identifier, for those already counted.
   private(set) var liveCounts: [TaskIdentifier: Int] = [:]
   /// Whether requests wait for changes of files.
   var watchesFiles = false
-  /// The identifiers whose submissions were delayed and for which that was logged.
+  /// The identifiers whose submissions were paced, which was reported.
   var paced: Set<TaskIdentifier> = []
-  /// How often the store was asked for a lane's due requests: most of a turn's work if there are many lanes.
+  /// How often the store was asked about a lane: most of a turn's work if there are many lanes.
   private(set) var laneQuestions = 0
   /// The counts of events since the host began.
   var eventCounts = EventCounts()
@@ -95,18 +95,18 @@ final class SchedulerCore {
 
   func nextID<Kind>(_ now: WallTime) -> RecordID<Kind> { RecordID(sequence: ids.next(at: now), origin: origin) }
 
-  /// −1 … 1, for the retry policy.
+  /// A random number from −1 to 1, for the retry policy.
   func jitter() -> Double { Double.random(in: -1...1, using: &random) }
 
   /// Counts a question to the store about a lane.
   func noteQuestion() { laneQuestions &+= 1 }
 
-  /// Takes the handlers of the sealed registry.
+  /// Adds the handlers of the sealed registry.
   func register(_ contracts: [HandlerContract]) {
     for contract in contracts { handlers[contract.identifier] = HandlerState(contract: contract) }
   }
 
-  /// Notes that a run is given to the launcher to begin.
+  /// Notes that a run takes a slot: its launcher is to begin it.
   func slotTaken(_ entry: LiveRunEntry) {
     limits.take(entry)
     recount(entry.identifier) { $0.runBegan(at: entry.started) }
@@ -125,9 +125,9 @@ final class SchedulerCore {
     recount(claim.entry.identifier) { $0.claimed(claim, now: now) }
   }
 
-  /// Forgets a run handed out ahead: it has begun, or is taken back.
+  /// Forgets a run handed out ahead that has begun or is taken back.
   ///
-  /// - Returns: Nil if it was not handed out ahead.
+  /// - Returns: Its claim; nil if it was not handed out ahead.
   func forget(_ run: RunID, now: WallTime) -> Claim? {
     guard let claim = claims.removeValue(forKey: run) else { return nil }
     if claim.isHeld { heldClaims -= 1 }
@@ -154,7 +154,7 @@ final class SchedulerCore {
     if isObserved { turn.events.append(.run(record)) }
   }
 
-  /// Undoes the changes in memory since `mark`: a change of the turn was refused.
+  /// Undoes the changes in memory since `mark`, because a change was refused.
   func takeBack(to mark: EngineTurn.Mark) {
     let dropped = turn.takeBack(to: mark)
     for run in dropped.stopped { live[run]?.stopRequested = nil }
@@ -164,7 +164,7 @@ final class SchedulerCore {
     forgetAll()
   }
 
-  /// Forgets what it knows of requests; the store is asked again.
+  /// Forgets what it knows about requests, so that the store is asked again.
   func forgetAll() {
     for handler in handlers.values { handler.forgetAll() }
     awaited = nil
@@ -214,7 +214,7 @@ final class SchedulerCore {
     limits.letGo(entry.run)
   }
 
-  // MARK: How many requests are live
+  // MARK: Live requests
 
   /// The number of live requests of an identifier; asks the store once.
   func liveCount(of identifier: TaskIdentifier, _ transaction: any StoreTransaction) throws -> Int {
@@ -224,10 +224,10 @@ final class SchedulerCore {
     return count
   }
 
-  /// Counts one live request more or less.
+  /// Counts live requests: 1 for a new one, −1 for one that has ended.
   func countLive(_ identifier: TaskIdentifier, by step: Int) {
     liveCounts[identifier] = liveCounts[identifier].map { max(0, $0 + step) }
-    // Also if the count is unknown: the store may be asked later in this turn, and its answer then includes what is undone.
+    // Even if the count is unknown: the store may be asked later in this turn, and its answer then includes changes that may be undone.
     turn.countLive(identifier, by: step)
   }
 
@@ -245,7 +245,7 @@ final class SchedulerCore {
 
   // MARK: Recovery
 
-  /// Makes requests that the previous host had handed out ahead pending again; those that had begun were running.
+  /// Makes requests that the previous host process handed out ahead pending again, or running if their runs had begun.
   ///
   /// - Parameter begun: The runs that had begun, from the crash memory.
   private func recoverClaims(_ transaction: any StoreTransaction, begun: Set<RunID>, now: WallTime) throws {
@@ -260,12 +260,12 @@ final class SchedulerCore {
     }
   }
 
-  /// Ends the runs that are still recorded as running: they were lost with the previous host, or took it along. Restores the plugins'
+  /// Ends the runs that are still recorded as running: they were lost with the previous host process, or crashed it. Restores the plugins'
   /// health.
   ///
   /// - Parameters:
-  ///   - crashed: The runs that took the host along, with the signal and the stack.
-  ///   - begun: Those of the runs handed out ahead that had begun.
+  ///   - crashed: The runs that crashed the host, with signal and stack.
+  ///   - begun: The runs handed out ahead that had begun.
   /// - Returns: The number of lost runs.
   func recover(
     _ transaction: any StoreTransaction, crashed: [RunID: String] = [:], begun: Set<RunID> = [], now: WallTime
@@ -280,7 +280,7 @@ final class SchedulerCore {
       guard let run = record.run else { throw StoreError.corrupt("request \(record.id) is running without a run") }
       var report = RunReport()
       if let trouble = crashed[run] {
-        report.message = "it took the host along: \(Self.firstLine(trouble))"
+        report.message = "it crashed the host: \(Self.firstLine(trouble))"
         report.trouble = trouble
         try conclude(record, run: run, ending: .crashed, report: report, transaction, now: now)
       } else {

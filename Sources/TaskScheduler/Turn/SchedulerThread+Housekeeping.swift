@@ -1,7 +1,7 @@
 import HostThreads
 import TaskModel
 
-// Draining, old records, memory.
+// Draining, pruning and giving back memory.
 
 extension SchedulerThread {
   func endDrainIfDue() {
@@ -19,14 +19,14 @@ extension SchedulerThread {
     drainDeadline = nil
   }
 
-  /// Whether only the store is waited for. If the host leaves now, its next process finds those runs lost.
+  /// Whether the drain waits only for the store. If the host process exits now, the next one finds those runs lost.
   private var everyLiveRunHasEnded: Bool {
     let ended = engine.unrecorded.compactMap { if case .ended(let run, _, _) = $0 { run } else { nil } }
     return Set(core.live.keys).isSubset(of: ended)
   }
 
-  /// Whether the open store files have been replaced and no live run can be waited for: waiting longer would record nothing. A store that
-  /// is full or locked may work again.
+  /// Whether the open store files were replaced or cut and every run is over: waiting longer would record nothing. A store that is full or
+  /// locked may work again.
   private var nothingCanBeRecorded: Bool {
     switch core.storeTrouble {
     case .replaced?, .cut?: break
@@ -41,7 +41,7 @@ extension SchedulerThread {
     return Set(core.live.keys).union(core.claims.keys).isSubset(of: over)
   }
 
-  /// Removes old runs a few at a time while nobody waits: after many have ended, and a while after some have.
+  /// Removes old runs, a few at a time while nobody waits: after many runs have ended, and some time after fewer have.
   func pruneIfIdle() {
     if endedSincePruning >= 5000 || (endedSincePruning > 0 && clock.monotonicTime - prunedAt > .seconds(600)) { isPruning = true }
     guard isPruning, retryAt == nil, scheduler.isIdle, !core.mayDispatch(now: clock.wallTime) else { return }
@@ -58,10 +58,10 @@ extension SchedulerThread {
     }
   }
 
-  /// The number of changes above which a turn leaves memory worth giving back.
+  /// The number of changes from which a turn leaves enough memory to give back.
   private static let largeTurn = 1000
 
-  /// A large submission, its answer and its undo data soon become garbage; so do requests that ended without a run.
+  /// Schedules what follows a turn: giving back memory after a large one, and pruning of requests that ended without a run.
   func noteSize(of turn: EngineTurn) {
     let gone = turn.liveSteps.count { $0.step < 0 }
     endedSincePruning += max(0, gone - turn.ended.count)
@@ -69,7 +69,7 @@ extension SchedulerThread {
     restAt = clock.monotonicTime + scheduler.rest
   }
 
-  /// The allocator keeps freed memory; an idle host should not.
+  /// Gives memory back when it is time: the allocator keeps freed memory, which an idle host should not.
   func trimIfDue() {
     let now = clock.monotonicTime
     if let due = restAt, now >= due {

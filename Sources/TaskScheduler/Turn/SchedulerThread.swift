@@ -3,8 +3,8 @@ import TaskModel
 
 /// The work of the scheduler's thread.
 ///
-/// Submissions, outcomes, claims and plugin state that wait together share one commit and its sync; answers, runs and events follow once
-/// it is durable. The thread sleeps until the next request is due or a command arrives.
+/// Submissions, outcomes, claims and plugin state that wait at the same time share one commit and its sync. Answers, runs and events
+/// follow once it is durable. The thread sleeps until the next request is due or a command arrives.
 final class SchedulerThread {
   let scheduler: Scheduler
   let launcher: any Launcher
@@ -25,9 +25,9 @@ final class SchedulerThread {
   var prunedAt: MonotonicTime
   var isPruning = true
   private var awaitedConditions: Conditions = []
-  /// When to give back memory that large turns left unused; nil if there is none.
+  /// When to give back memory that large turns left unused; nil if none did.
   var trimAt: MonotonicTime?
-  /// When an idle host makes the store release its caches; nil if it has.
+  /// When an idle host makes the store release its caches; nil once it has.
   var restAt: MonotonicTime?
 
   init(_ scheduler: Scheduler, _ launcher: any Launcher, _ observe: @escaping @Sendable (Scheduler.Notice) -> Void) {
@@ -41,7 +41,7 @@ final class SchedulerThread {
     prunedAt = scheduler.clock.monotonicTime
   }
 
-  /// Returns when the scheduler stops.
+  /// Runs turns until the scheduler stops.
   func serve() {
     while let batch = scheduler.nextBatch(by: nextWake(), awaitsBegins: core.awaits(nil) || core.limits.awaitsBegins) {
       settle(inputs(of: batch))
@@ -81,7 +81,7 @@ final class SchedulerThread {
         Failpoint.drainingBegun.hit()
         drainDeadline = min(drainDeadline ?? deadline, deadline)
         drained.append(completion)
-        // The store works again: go on at once.
+        // Try a failed store again at once.
         if retryAt != nil { retryAt = clock.monotonicTime }
       case .force:
         drainDeadline = nil
@@ -91,7 +91,7 @@ final class SchedulerThread {
     return inputs
   }
 
-  /// One turn, if there is anything to do.
+  /// Runs one turn if there is anything to do.
   private func settle(_ inputs: [EngineInput]) {
     if let retryAt, clock.monotonicTime >= retryAt {
       self.retryAt = nil
@@ -122,7 +122,7 @@ final class SchedulerThread {
     if !turn.withdrawals.isEmpty { launcher.withdraw(turn.withdrawals) }
     if !turn.expirations.isEmpty { Failpoint.stopRecorded.hit() }
     for (run, reason) in turn.expirations { launcher.expire(run, reason: reason) }
-    // These runs began despite the drain: they were asked back too late.
+    // These runs began although the drain's time is over: they were asked back too late.
     if core.isDraining, drainDeadline == nil { for claim in turn.begun { launcher.expire(claim.entry.run, reason: .draining) } }
     for answer in turn.answers {
       Failpoint.beforeAnswer.hit()
@@ -137,7 +137,8 @@ final class SchedulerThread {
     endedSincePruning += turn.ended.count
   }
 
-  /// Begins runs. Runs of a plugin whose crash or forced stop is not recorded yet are given back instead: that record holds the plugin.
+  /// Begins runs. If a plugin's crash or forced stop is queued but not recorded yet, its runs are given back, because recording it will hold
+  /// the plugin.
   private func begin(_ orders: [RunOrder]) {
     let struck = Set(scheduler.failuresToCome.compactMap { core.live[$0]?.identifier ?? core.claims[$0]?.entry.identifier })
     guard !struck.isEmpty else { return launcher.start(orders) }
@@ -155,7 +156,7 @@ final class SchedulerThread {
     observe(.conditionsAwaited(awaited))
   }
 
-  /// Handles changed conditions: asks runs that require a lost one to stop. This turn starts the runs that may begin now.
+  /// Handles changed conditions: expires the runs that require a lost condition. The turn that follows starts the runs that may begin now.
   private func take(_ report: ConditionReport) {
     core.conditions = report
     let lost = core.runsThatLost(report)
@@ -163,9 +164,9 @@ final class SchedulerThread {
     for run in lost { launcher.expire(run, reason: .conditions) }
   }
 
-  // MARK: Runs that are handed out ahead of their time
+  // MARK: Runs handed out ahead of their time
 
-  /// Begins the runs whose time has come. Runs that are held back now return as inputs.
+  /// Begins the held runs whose time has come. Returns inputs that give back those that something holds back now.
   private func beginHeld() -> [EngineInput] {
     let (now, wallTime) = (clock.monotonicTime, clock.wallTime)
     var orders: [RunOrder] = []
@@ -180,7 +181,7 @@ final class SchedulerThread {
     return late
   }
 
-  // MARK: A store that fails
+  // MARK: Store failures
 
   private func failed(_ turn: FailedTurn) {
     launcher.withdraw(turn.withdrawals)

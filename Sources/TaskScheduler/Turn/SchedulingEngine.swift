@@ -3,19 +3,19 @@ import TaskModel
 
 /// Runs the scheduler's turns: takes the inputs, decides, commits, and returns the effects.
 ///
-/// The only implementation of a turn: the scheduler's thread, forecasts, the test kit and the proofs drive it. It has no thread and no
+/// It is the only implementation of a turn: the scheduler's thread, forecasts, the test kit and the proofs use it. It has no thread and no
 /// clock.
 final class SchedulingEngine {
   let core: SchedulerCore
   private let store: any RequestStore
-  /// Inputs that a failed commit did not record and nobody sends again: they come first in the next turn.
+  /// Inputs that a failed commit did not record and that nobody sends again: they come first in the next turn.
   private(set) var unrecorded: [EngineInput] = []
   private var parked: [ParkedWrite] = []
 
-  /// The most ended runs that are read to restore rates and quotas.
+  /// The maximum number of ended runs to read when restoring rates and quotas.
   private static let historyForLimits = 20_000
 
-  /// An engine for `core`, on the store that `core` was made for.
+  /// Creates an engine for `core`, on the store for which `core` was made.
   init(_ core: SchedulerCore, store: any RequestStore) {
     self.core = core
     self.store = store
@@ -25,7 +25,7 @@ final class SchedulingEngine {
 
   /// The result of the first turn.
   struct Opening {
-    /// The number of runs lost with the previous host process, without those that took it along.
+    /// The number of runs lost with the previous host process, without those that crashed it.
     let lost: Int
     /// The launch submissions that were refused.
     let refused: [(TaskRequest, RequestRefusal)]
@@ -78,9 +78,9 @@ final class SchedulingEngine {
     (core.storeTrouble == nil && !unrecorded.isEmpty) || core.mayDispatch(now: now) || core.hasDuty(now: now)
   }
 
-  /// One turn: all inputs, and the runs that can start, in one commit.
+  /// Runs one turn: records all inputs and starts the runs that can start, in one commit.
   ///
-  /// - Parameter moment: `now` on the clock of budgets and waits.
+  /// - Parameter moment: The same time on the monotonic clock, which budgets and waits use.
   /// - Returns: The effects to carry out; the commit is durable.
   func turn(_ arrived: [EngineInput], now: WallTime, at moment: MonotonicTime) throws(FailedTurn) -> EngineTurn {
     core.beginTurn(at: moment)
@@ -111,7 +111,7 @@ final class SchedulingEngine {
   ) throws {
     switch input {
     case .ended(let run, let ending, let report):
-      // Only its request's present run counts.
+      // Only the request's current run counts.
       do { try core.end(run, ending, report, transaction, now: now) } catch StoreError.fenced { return core.abandon(run, now: now) }
       if case .returned(_, _?) = ending { core.noteExpired(run) }
     case .began(let run, let time): try core.hearBegin(run, at: time, transaction)
@@ -122,7 +122,7 @@ final class SchedulingEngine {
   }
 
   private func perform(_ write: Write, _ waiting: inout [ParkedWrite], _ transaction: any StoreTransaction, now: WallTime) throws {
-    // A change sees recorded begins: a run that has begun may make it.
+    // A change must see all begins recorded, because a run that has begun may make it.
     try core.recordBegins(transaction)
     do {
       core.turn.answers.append(try attempt(transaction) { try write.perform(core, transaction, now) })
@@ -138,7 +138,7 @@ final class SchedulingEngine {
     }
   }
 
-  /// One change. If it fails, the savepoint undoes its writes, and this undoes its changes in memory.
+  /// Makes one change. If it fails, the savepoint undoes its writes, and this undoes its changes in memory.
   private func attempt<Value>(_ transaction: any StoreTransaction, _ change: () throws -> Value) throws -> Value {
     let before = core.turn.mark
     do { return try transaction.savepoint(change) } catch {
@@ -152,7 +152,7 @@ final class SchedulingEngine {
     core.turn.answers.append { [fail = write.fail] in fail(refusal) }
   }
 
-  /// Makes the changes whose requests are back, before any is handed out again.
+  /// Makes the parked changes whose requests are back, before any of these is handed out again.
   private func performParked(_ waiting: inout [ParkedWrite], _ transaction: any StoreTransaction, now: WallTime) throws {
     while let position = waiting.firstIndex(where: { !core.awaits($0.identifier) }) {
       let parked = waiting.remove(at: position)
@@ -161,9 +161,9 @@ final class SchedulingEngine {
     if waiting.isEmpty { core.changesAreMade() }
   }
 
-  // MARK: A store that fails
+  // MARK: Store failures
 
-  /// Tries the store again: runs may start, and unrecorded inputs are work again.
+  /// Lets the next turn try the store again: runs may start, and unrecorded inputs count as work.
   func retryStore() { core.storeTrouble = nil }
 
   /// Refuses the changes that wait for requests to come back.
@@ -172,7 +172,7 @@ final class SchedulingEngine {
     parked.removeAll()
   }
 
-  /// Undoes the turn. Keeps outcomes until they can be recorded; refuses the changes.
+  /// Undoes the turn: refuses its changes, and keeps its outcomes until they can be recorded.
   private func undo(_ arrived: [EngineInput], _ error: StoreError, now: WallTime) -> FailedTurn {
     core.undoTurn(now: now)
     core.storeTrouble = error

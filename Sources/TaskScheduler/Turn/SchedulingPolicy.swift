@@ -8,19 +8,19 @@ public struct SchedulingPolicy: Sendable {
   public var maxConcurrentRuns: Int
   /// The maximum number of live requests of an identifier.
   public var maxPending: Int
-  /// The shortest interval of a submitted repeating request, unless ``limits`` say otherwise; shorter intervals are raised to it. Also how
+  /// The shortest interval of a submitted repeating request, unless ``limits`` override it; shorter intervals are raised to it. Also how
   /// long a paced request waits after the last run of its identifier began.
   public var minimumInterval: Duration
-  /// For requests without a retry policy.
+  /// The retry policy for requests without one, unless ``limits`` override it.
   public var retry: RetryPolicy
-  /// When a run that snoozed without a time runs again.
+  /// How long a request waits after a run that snoozed without a time.
   public var snooze = Duration.seconds(1)
-  /// How long before its time a request may be recorded as started, so that its handler does not wait for a commit. Zero: it is recorded
-  /// when it is due.
+  /// How long before its time a request may be claimed, so that its handler does not wait for a commit. Zero means that it is recorded when
+  /// it is due.
   public var claimAhead = Duration.zero
-  /// The identifiers that may register.
+  /// The identifiers that may register; nil means no restriction.
   public var permitted: [IdentifierPattern]?
-  /// Whether every request waits whose identifier nobody has registered; otherwise only one that ``permitted`` names in full.
+  /// Whether every request for an unregistered identifier is parked; otherwise only one whose identifier ``permitted`` names in full.
   public var parksUnregistered = false
   /// How long ended runs are kept.
   public var historyAge: Duration
@@ -28,13 +28,14 @@ public struct SchedulingPolicy: Sendable {
   public var historyCount: Int
   /// The number of tokens of each named resource.
   public var resources: [String: Int] = [:]
-  /// How often runs of the whole host may begin; nil: no limit.
+  /// How often runs of the whole host may begin; nil means no limit.
   public var rate: Rate?
-  /// How often events may wake the requests of one identifier; excess events are merged into the next permitted wake-up.
+  /// How often events may wake the requests of one identifier; nil means no limit. Further events are merged into the next permitted
+  /// wake-up.
   public var eventQuota: Rate?
   /// The maintenance windows, by name.
   public var windows: [String: MaintenanceWindow] = [:]
-  /// The limits of single identifiers.
+  /// The limits of individual identifiers.
   public var limits: [TaskIdentifier: PluginLimits] = [:]
   /// Loads the rules of a time zone; called on the scheduler's thread.
   public var timeZones: @Sendable (String) throws(ZoneDirectory.Failure) -> TimeZoneRules = { name throws(ZoneDirectory.Failure) in

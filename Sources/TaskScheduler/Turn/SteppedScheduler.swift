@@ -2,9 +2,9 @@ package import TaskModel
 
 /// The scheduling engine for a host that controls time: each call is one turn, on the calling thread.
 ///
-/// It has no thread, so its owner serializes the calls. Runs begin only one at a time, when the owner says so.
+/// It has no thread, so its owner must serialize the calls. Runs begin one at a time, when the owner says so.
 package final class SteppedScheduler {
-  /// Effects of turns for the owner to carry out: their commits are durable.
+  /// Effects of turns whose commits are durable, for the owner to carry out.
   package struct Effects {
     /// Runs to begin.
     package var orders: [RunOrder] = []
@@ -20,7 +20,7 @@ package final class SteppedScheduler {
   private var core: SchedulerCore { engine.core }
   private var effects = Effects()
 
-  /// A scheduler of `policy` without the jitter of retries, on a store that no other host uses.
+  /// Creates a scheduler without retry jitter, on a store that no other host uses.
   package init(policy: SchedulingPolicy, store: any RequestStore, clock: any HostClock) throws(StoreError) {
     let core = SchedulerCore(
       policy: policy, origin: store.origin, lastSequence: try store.highestSequence(), now: clock.wallTime, random: Halfway())
@@ -32,8 +32,8 @@ package final class SteppedScheduler {
 
   /// Seals the registry and carries out what plugins asked for while they launched.
   ///
-  /// - Parameter rejection: Why a submission's payload is refused; nil accepts it.
-  /// - Returns: The launch submissions that were refused.
+  /// - Parameter rejection: Returns why a submission's payload is refused; nil accepts it.
+  /// - Returns: The refused launch submissions.
   package func open(
     _ contracts: [HandlerContract], changes: [LaunchChange], clocks: ClockReference,
     rejection: @escaping @Sendable (_ payload: [UInt8], TaskIdentifier) -> String?
@@ -65,7 +65,7 @@ package final class SteppedScheduler {
   ) throws(RequestRefusal) -> Value {
     var result: Result<Value, RequestRefusal>?
     try turn([.write(Write({ result = $0 }, body))])
-    // Nothing is handed out ahead, so no change waits for another turn.
+    // Nothing is handed out ahead, so no change waits for a later turn.
     guard let result else { throw RequestRefusal(.internal, "a change was not answered") }
     return try result.get()
   }
@@ -77,7 +77,7 @@ package final class SteppedScheduler {
     try change { core, transaction, now in try core.submit(requests, transaction, now: now) }
   }
 
-  /// Submits on behalf of a run, if the run may still submit.
+  /// Submits on behalf of a run, which must still be allowed to submit.
   package func submit(_ request: TaskRequest, from run: RunReference) throws(RequestRefusal) -> Submission {
     try change { core, transaction, now in
       try core.checkMaySubmit(run.run, of: run.request, transaction)
@@ -90,7 +90,7 @@ package final class SteppedScheduler {
     _ = try change { core, transaction, now in try core.cancel(id, transaction, now: now) }
   }
 
-  /// Cancels the pending requests of these identifiers on behalf of a run, if the run may still do so.
+  /// Cancels the pending requests of these identifiers on behalf of a run, which must still be allowed to.
   ///
   /// - Returns: The number of cancelled requests.
   package func cancelPending(of identifiers: [TaskIdentifier], from run: RunReference) throws(RequestRefusal) -> Int {
@@ -105,7 +105,7 @@ package final class SteppedScheduler {
     try change { core, transaction, now in try core.notify(event, payload: payload, transaction, now: now) }
   }
 
-  /// Writes a value of a plugin's state. On behalf of a run: only if it is still its request's present one.
+  /// Writes a value of a plugin's state. A given run must still be its request's current run.
   package func setState(
     _ key: String, to value: [UInt8]?, of identifier: TaskIdentifier, from run: RunReference? = nil
   ) throws(RequestRefusal) {
@@ -115,7 +115,7 @@ package final class SteppedScheduler {
     }
   }
 
-  /// Writes the checkpoint of a request. On behalf of a run: only if it is still its request's present one.
+  /// Writes the checkpoint of a request. A given run must still be the request's current run.
   package func setCheckpoint(_ value: [UInt8]?, of request: RequestID, from run: RunReference? = nil) throws(RequestRefusal) {
     try change { _, transaction, _ in
       if let run { _ = try transaction.requestRunning(as: run.run, of: run.request) }
@@ -125,12 +125,12 @@ package final class SteppedScheduler {
 
   // MARK: Runs
 
-  /// Starts a pending request now, before its time and past all constraints. Refused if no handler can be called.
+  /// Starts a pending request now, regardless of its time and all gates. Refused if no handler can be called.
   package func start(_ id: RequestID) throws(RequestRefusal) {
     try change { core, transaction, now in try core.launch(id, transaction, now: now) }
   }
 
-  /// Starts one due request that nothing holds back, if there is one.
+  /// Starts one due request that no gate holds, if there is one.
   ///
   /// - Returns: When to try again if none was started; nil if only an event can change that.
   package func startNext() throws(RequestRefusal) -> WallTime? {
@@ -140,22 +140,22 @@ package final class SteppedScheduler {
     return core.nextTurn(now: clock.wallTime)
   }
 
-  /// Notes the begin of a run that had to report it.
+  /// Receives the begin of a run that must report it.
   package func began(_ run: RunID) throws(RequestRefusal) { try turn([.began(run, clock.wallTime)]) }
 
-  /// Takes the end of a run.
+  /// Receives the end of a run.
   package func ended(_ run: RunID, _ ending: RunEnding, _ report: RunReport) throws(RequestRefusal) {
     try turn([.ended(run, ending, report)])
   }
 
-  // MARK: The world
+  // MARK: The machine
 
-  /// Takes a change of the wall clock.
+  /// Receives a change of the wall clock.
   package func clockChanged(_ reference: ClockReference) throws(RequestRefusal) {
     try change { core, transaction, now in try core.clockChanged(reference, transaction, now: now) }
   }
 
-  /// Takes the machine's present conditions. Asks runs that lost one to stop.
+  /// Receives the machine's current conditions. Asks runs that require a lost condition to stop.
   package func receive(_ report: ConditionReport) {
     core.conditions = report
     effects.expirations += core.runsThatLost(report).map { (run: $0, reason: .conditions) }
