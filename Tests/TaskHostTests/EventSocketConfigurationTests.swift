@@ -58,9 +58,9 @@ import Testing
       ("[events.push]\nlisten = \"udp:::1:5140\"", "expected an address in numbers and a port"),
       ("[events.push]\nlisten = \"udp:127.0.0.1:5140\"\nmode = \"0600\"", "only a unix: socket has a mode"),
       ("[events.push]\nlisten = \"unix:/a\"\nmode = \"rw\"", "permissions in octal"),
-      ("[events.\"file:/a\"]\nlisten = \"unix:/a\"", "does not begin with file:"),
-      ("[events.\"a\\nb\"]\nlisten = \"unix:/a\"", "no control characters"),
-      ("[events.\"\"]\nlisten = \"unix:/a\"", "1 to 256 bytes, this has 0"),
+      ("[events.\"file:/a\"]\nlisten = \"unix:/a\"", "must not begin with file:"),
+      ("[events.\"a\\nb\"]\nlisten = \"unix:/a\"", "must not contain control characters"),
+      ("[events.\"\"]\nlisten = \"unix:/a\"", "1 to 256 bytes, this one has 0"),
       ("events = 3", "expected a table"),
       ("events.push = 3", "expected a table"),
       (

@@ -11,14 +11,15 @@ public struct ConditionState: Sendable, Hashable {
   /// Whether the machine reports the condition. If not, ``observed`` says why, and the condition counts as held, so that nothing waits
   /// forever for a probe.
   public var isKnown: Bool
-  /// Whether the host observes it, because a request waits for it or a run depends on it. An unobserved condition does not count as held.
+  /// Whether the host observes the condition, because a request waits for it or a run depends on it. An unobserved condition does not count
+  /// as held.
   public var isWatched: Bool
   /// Whether an operator decided ``holds``.
   public var isOverridden: Bool
-  /// When ``holds`` changes after hysteresis if the machine stays as it is; nil if it will not change.
+  /// When ``holds`` will change after hysteresis if the machine stays as it is; nil if it will not change.
   public var settlesAt: WallTime?
 
-  /// Creates a condition's state; by default nothing was observed yet.
+  /// Creates a condition's state.
   public init(
     condition: Conditions, holds: Bool, since: WallTime, observed: String, isKnown: Bool = true, isWatched: Bool = true,
     isOverridden: Bool = false, settlesAt: WallTime? = nil
@@ -36,19 +37,19 @@ public struct ConditionState: Sendable, Hashable {
 
 /// The state of every condition at one moment.
 public struct ConditionReport: Sendable, Hashable {
-  /// One for each condition, in the order of ``Conditions/named``.
+  /// One state for each condition, in the order of ``Conditions/named``.
   public var states: [ConditionState]
 
-  /// A report of those states.
+  /// Creates a report.
   public init(states: [ConditionState]) { self.states = states }
 
   /// The conditions that count as held.
   public var held: Conditions { Conditions(states.filter(\.holds).map(\.condition)) }
 
-  /// The state of one condition; nil for none and for several.
+  /// The state of one condition; nil unless exactly one is given.
   public subscript(condition: Conditions) -> ConditionState? { states.first { $0.condition == condition } }
 
-  /// Whether both reports lead to the same decisions: they differ at most in their sentences.
+  /// Whether both reports lead to the same decisions. Their sentences may differ.
   public func decides(as other: ConditionReport) -> Bool {
     states.count == other.states.count
       && zip(states, other.states).allSatisfy { mine, other in

@@ -1,4 +1,4 @@
-/// What a request needs of the machine before it may run.
+/// The machine conditions that a request needs to run.
 public struct Conditions: OptionSet, Sendable, Hashable {
   /// A bit for each condition, as in `taskhost.h`.
   public let rawValue: UInt32
@@ -24,13 +24,13 @@ public struct Conditions: OptionSet, Sendable, Hashable {
     ("storage_not_low", .storageNotLow),
   ]
 
-  /// All of them.
+  /// All conditions.
   public static let all = Conditions(named.map(\.condition))
 
-  /// The names of those that are set.
+  /// The names of the conditions in this set.
   public var names: [String] { Self.named.filter { contains($0.condition) }.map(\.name) }
 
-  /// The condition with that name.
+  /// The condition with that name; nil if the name is unknown.
   public init?(name: String) {
     guard let found = Self.named.first(where: { $0.name == name }) else { return nil }
     self = found.condition

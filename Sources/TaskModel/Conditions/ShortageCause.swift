@@ -1,4 +1,4 @@
-/// What the host lacks to begin a plugin's runs. A shortage never counts against the plugin.
+/// What the host lacks to start a plugin's runs. A shortage never counts against the plugin.
 public enum ShortageCause: Sendable, Hashable {
   /// Threads, descriptors or memory.
   case resources

@@ -6,13 +6,13 @@ public struct Forecast: Sendable, Hashable {
     public var at: WallTime
     /// The task identifier.
     public var identifier: TaskIdentifier
-    /// Which request.
+    /// The request.
     public var request: RequestID
     /// For a repeating request: the scheduled time of the occurrence.
     public var occurrence: WallTime?
-    /// How long it would take; nil if unknown.
+    /// The expected duration; nil if unknown.
     public var duration: Duration?
-    /// Whether it rests on an assumption, for example that a condition holds.
+    /// Whether the entry depends on an assumption, for example that a condition holds.
     public var assumed: Bool
 
     /// Creates an entry.
@@ -31,14 +31,14 @@ public struct Forecast: Sendable, Hashable {
 
   /// A request that would not run in the period.
   public struct Held: Sendable, Hashable {
-    /// Which request.
+    /// The request.
     public var request: RequestID
     /// The task identifier.
     public var identifier: TaskIdentifier
-    /// What keeps it from running, without a full stop.
+    /// What keeps the request from running, without a full stop.
     public var reason: String
 
-    /// Creates a request.
+    /// Creates an entry.
     public init(request: RequestID, identifier: TaskIdentifier, reason: String) {
       self.request = request
       self.identifier = identifier
@@ -56,7 +56,7 @@ public struct Forecast: Sendable, Hashable {
   public var held: [Held]
   /// The assumptions, each a sentence without a full stop.
   public var notes: [String]
-  /// Whether there are more entries than were asked for.
+  /// Whether the period has more runs than the caller asked for.
   public var isTruncated: Bool
 
   /// Creates a forecast.

@@ -1,17 +1,18 @@
 /// One thing that keeps a request from running now.
 public struct Gate: Sendable, Hashable {
   /// The kind of gate: `standing`, `suspended`, `no_handler`, `predecessor`, `time`, `backoff`, `event`, `conditions`, `window`,
-  /// `plugin_busy`, `host_busy`, `key_busy`, `resource`, `rate`, `quota`, `draining` or `store`; `running` or `ended` if it is past them.
+  /// `plugin_busy`, `host_busy`, `key_busy`, `resource`, `rate`, `quota`, `draining` or `store`; `running` or `ended` if the request is
+  /// past all gates.
   public var kind: String
   /// What keeps the request from running, without a full stop: "the plugin is busy: 1 of 1 runs".
   public var sentence: String
-  /// When it closed; nil if unknown.
+  /// When the gate closed; nil if unknown.
   public var since: WallTime?
-  /// The earliest time at which it can open; nil if unknown.
+  /// The earliest time at which the gate can open; nil if unknown.
   public var until: WallTime?
-  /// The ids of the runs and requests that keep it closed.
+  /// The ids of the runs and requests that keep the gate closed.
   public var heldBy: [String]
-  /// What would open it; nil if only time does.
+  /// What would open the gate; nil if only time does.
   public var remedy: String?
 
   /// Creates a gate.

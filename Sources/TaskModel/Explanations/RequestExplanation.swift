@@ -4,13 +4,14 @@ public struct RequestExplanation: Sendable, Hashable {
   public var id: RequestID
   /// The closed gates; empty if nothing keeps it from running.
   public var gates: [Gate]
-  /// Its place among the due requests that wait for the same: 1 starts next. Nil if it does not queue or the place is unknown.
+  /// The request's place among the due requests that wait for the same thing: 1 starts next. Nil if it does not queue or the place is
+  /// unknown.
   public var place: Int?
-  /// When it starts if nothing changes, from all gates, its place and its deadline; nil if unknown.
+  /// When the request starts if nothing changes, from all gates, its place and its deadline; nil if unknown.
   public var earliestStart: WallTime?
   /// The assumptions behind ``earliestStart``, each a sentence without a full stop.
   public var assumptions: [String] = []
-  /// What must happen for it to run, each a sentence without a full stop.
+  /// What must happen for the request to run, each a sentence without a full stop.
   public var wouldRunIf: [String]
 
   /// Creates an explanation.

@@ -1,8 +1,8 @@
-/// The last and the next activity of a schedule. An identifier without any submission has one too.
+/// The last and the next run of a schedule. An identifier without any submission has an activity too.
 public struct TaskActivity: Sendable, Hashable {
-  /// The schedule's record; it has only the identifier if nothing ran and nothing waits.
+  /// The schedule's record. It has only the identifier if nothing ran and nothing waits.
   public var schedule: ScheduleRecord
-  /// When its next request is due; nil if none is.
+  /// When the schedule's next request is due; nil if no request is pending.
   public var nextStart: WallTime?
 
   /// Creates an activity.

@@ -1,17 +1,18 @@
-/// What a host has counted since it started.
+/// A host's counters since its start.
 public struct HostCounters: Sendable, Hashable {
-  /// Events that the host was told of, those included that an event socket had to drop.
+  /// Events that the host received, including those that an event socket had to drop.
   public var eventsReceived: UInt64
   /// Requests that events made due.
   public var eventsWoken: UInt64
-  /// Requests for which an event was merged into a run that was to come anyway.
+  /// Requests for which an event was merged into an upcoming run.
   public var eventsMerged: UInt64
-  /// Events that nothing waited for, and datagrams of event sockets that were not recorded: too many at once, or too long.
+  /// Events that no request waited for, and datagrams that event sockets did not record because there were too many at once or they were
+  /// too long.
   public var eventsDropped: UInt64
-  /// Log lines that were dropped because the reader was too slow or they could not be written.
+  /// Log lines dropped because the reader was too slow or they could not be written.
   public var logLinesDropped: UInt64
 
-  /// Counters as given.
+  /// Creates counters.
   public init(
     eventsReceived: UInt64 = 0, eventsWoken: UInt64 = 0, eventsMerged: UInt64 = 0, eventsDropped: UInt64 = 0, logLinesDropped: UInt64 = 0
   ) {

@@ -1,15 +1,15 @@
-/// Something that happened in the host. The scheduler tells of requests and runs once that is durable.
+/// Something that happened in the host. The scheduler reports a request or run once its change is durable.
 public enum HostEvent: Sendable, Hashable {
-  /// A request is now as given (without payload): submitted, started, due again, ended.
+  /// A request was submitted, started, became due again or ended. The record shows its new state, without payload.
   case request(RequestRecord)
   /// A run started (no outcome) or ended.
   case run(RunRecord)
   /// A run reported progress.
   case progress(RunReference, RunProgress)
-  /// A run wrote a line.
+  /// A run wrote a log line.
   case log(RunReference, LogLine)
 
-  /// The request it is about.
+  /// The request that the event concerns.
   public var request: RequestID {
     switch self {
     case .request(let record): record.id

@@ -1,11 +1,11 @@
 /// Observes the events of a host. Both functions are called on any thread and must return at once.
 public struct HostObserver: Sendable {
-  /// Something happened.
+  /// Called for every event.
   public let receive: @Sendable (HostEvent) -> Void
-  /// The host has ended: nothing happens any more.
+  /// Called when the host has ended. No events follow.
   public let finish: @Sendable () -> Void
 
-  /// An observer as given.
+  /// Creates an observer.
   public init(receive: @escaping @Sendable (HostEvent) -> Void, finish: @escaping @Sendable () -> Void) {
     self.receive = receive
     self.finish = finish

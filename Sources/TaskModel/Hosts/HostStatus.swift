@@ -1,37 +1,37 @@
-/// One look at a host.
+/// The state of a host at one moment.
 public struct HostStatus: Sendable, Hashable {
   /// taskhost's version.
   public var version: String
-  /// The host's process.
+  /// The id of the host's process.
   public var processID: Int32
-  /// Where it is in its life.
+  /// The phase of the host's life.
   public var phase: HostPhase
-  /// When it started.
+  /// When the host started.
   public var started: WallTime
-  /// Its state directory, an absolute path.
+  /// The absolute path of the state directory.
   public var stateDirectory: String
-  /// How many requests are in each state.
+  /// The number of requests in each state.
   public var requests: [RequestState: Int]
-  /// Its live runs.
+  /// The number of live runs.
   public var running: Int
-  /// How many runs it allows at once.
+  /// The maximum number of concurrent runs.
   public var maxConcurrentRuns: Int
-  /// How many plugins are registered.
+  /// The number of registered plugins.
   public var pluginsRegistered: Int
-  /// How many plugin files were refused.
+  /// The number of refused plugin files.
   public var pluginsRefused: Int
-  /// When the next pending request is due; nil if none is pending.
+  /// When the next pending request is due; nil if no request is pending.
   public var nextDue: WallTime?
-  /// What the operator should know or do something about, what needs a person first.
+  /// What the operator should know or fix. Problems that need a person come first.
   public var problems: [Problem]
-  /// What the machine lacks of the plugins' sandbox, a sentence each.
+  /// The parts of the plugins' sandbox that the machine lacks, a sentence each.
   public var sandbox: [String]
-  /// What each schedule did last, in the order of identifiers.
+  /// The activity of each schedule, in the order of identifiers.
   public var tasks: [TaskActivity]
-  /// What was counted since the host started.
+  /// The counters since the host's start.
   public var counters: HostCounters
 
-  /// A status as given; the problems are put into their order.
+  /// Creates a status and sorts the problems.
   public init(
     version: String, processID: Int32, phase: HostPhase, started: WallTime, stateDirectory: String, requests: [RequestState: Int],
     running: Int, maxConcurrentRuns: Int, pluginsRegistered: Int, pluginsRefused: Int, nextDue: WallTime?, problems: [Problem],

@@ -1,6 +1,6 @@
 /// Limits and entitlements of one plugin's worker process, with absolute paths.
 public struct Confinement: Sendable, Hashable {
-  /// Which connections it may make.
+  /// The connections that the process may make.
   public enum Network: Sendable, Hashable {
     /// None.
     case none
@@ -12,35 +12,37 @@ public struct Confinement: Sendable, Hashable {
 
   /// Bytes of private writable memory (`RLIMIT_DATA`).
   public var memory: Int
-  /// Processes and threads.
+  /// The maximum number of processes and threads.
   public var processes: Int
-  /// Open descriptors.
+  /// The maximum number of open descriptors.
   public var descriptors: Int
-  /// The plugin's file: readable and executable.
+  /// The plugin's file, readable and executable.
   public var plugin: String
-  /// Its own folder, readable and writable; nil if it has none yet.
+  /// The plugin's own folder, readable and writable; nil if it has none yet.
   public var dataDirectory: String?
-  /// Library folders besides the system's: readable and executable.
+  /// Library folders besides the system's, readable and executable.
   public var libraryDirectories: [String]
-  /// Further paths it may read. Symbolic links in them are not followed.
+  /// Further readable paths. Symbolic links in them are not followed.
   public var read: [String]
-  /// Further paths it may read and write. Symbolic links in them are not followed.
+  /// Further readable and writable paths. Symbolic links in them are not followed.
   public var write: [String]
-  /// Which connections it may make.
+  /// The connections that the process may make.
   public var network: Network
-  /// Whether it may start programs.
+  /// Whether the process may start programs.
   public var exec: Bool
-  /// Descriptors that the host opened for paths of ``dataDirectory``, ``read`` and ``write``, in the process to confine. Such a path means
-  /// the opened file, whatever the path leads to now.
+  /// Descriptors, in the process to confine, that the host opened for paths of ``dataDirectory``, ``read`` and ``write``. Such a path means
+  /// the opened file, wherever the path leads now.
   public var opened: [String: Int32]
-  /// Entitled paths that did not exist when it started. They are not in ``read``, so it cannot read them although it is entitled to.
+  /// Readable paths that did not exist when the process started. They are not in ``read``, so the process cannot read them despite its
+  /// entitlement.
   public var absentRead: [String]
-  /// As ``absentRead``, for ``write``.
+  /// Like ``absentRead``, for ``write``.
   public var absentWrite: [String]
-  /// A denial does not suggest entitlements that these refuse. The most important come first: there is room for some hundreds.
+  /// Paths that rule out entitlements, which a denial then does not suggest. The most important come first: there is room for some
+  /// hundreds.
   public var reserved: [ReservedPath]
 
-  /// A confinement with the configuration's defaults.
+  /// Creates a confinement with the configuration's defaults.
   public init(
     plugin: String, dataDirectory: String? = nil, libraryDirectories: [String] = [], memory: Int = 256 << 20, processes: Int = 32,
     descriptors: Int = 256, read: [String] = [], write: [String] = [], network: Network = .none, exec: Bool = false,

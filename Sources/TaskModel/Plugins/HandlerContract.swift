@@ -1,16 +1,16 @@
-/// What a plugin registered, with the operator's limits applied: all that the scheduler knows about it.
+/// What a plugin registered, with the operator's limits applied. The scheduler knows nothing else about the plugin.
 public struct HandlerContract: Sendable, Hashable {
-  /// The identifier its handler serves.
+  /// The identifier that the handler serves.
   public var identifier: TaskIdentifier
   /// The kind of work.
   public var kind: TaskKind
   /// How long a run may take before it expires; nil means no limit.
   public var budget: Duration?
-  /// The time from expiration until it is stopped by force.
+  /// The time from expiration until the run is stopped by force.
   public var grace: Duration
   /// The maximum number of concurrent runs, from 1.
   public var maxConcurrentRuns: Int
-  /// A name for people.
+  /// The name that people see.
   public var displayName: String?
   /// The plugin's own version.
   public var version: String?

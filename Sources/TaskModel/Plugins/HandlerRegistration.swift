@@ -1,6 +1,6 @@
-/// What a plugin's registration says, before the operator's limits are applied.
+/// A plugin's registration, before the operator's limits are applied.
 public struct HandlerRegistration: Sendable, Hashable {
-  /// The identifier its handler serves.
+  /// The identifier that the handler serves.
   public var identifier: TaskIdentifier
   /// The kind of work.
   public var kind: TaskKind
@@ -8,7 +8,7 @@ public struct HandlerRegistration: Sendable, Hashable {
   public var budget: Duration?
   /// The maximum number of concurrent runs, 1 to ``Limits/concurrentRuns``.
   public var maxConcurrentRuns: Int
-  /// A name for people.
+  /// The name that people see.
   public var displayName: String?
   /// The plugin's own version.
   public var version: String?

@@ -1,12 +1,12 @@
 /// The phases of a host's life. They only move forward.
 public enum HostPhase: String, Sendable, CaseIterable, Comparable {
-  /// The host looks for plugins.
+  /// The host searches for plugins.
   case discovering
-  /// The host calls their launch functions.
+  /// The host calls the plugins' launch functions.
   case registering
   /// The registry is sealed, and requests run.
   case launched
-  /// No run begins; live runs end.
+  /// No runs start; live runs end.
   case draining
   /// Everything has ended.
   case stopped

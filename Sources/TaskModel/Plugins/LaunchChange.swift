@@ -1,5 +1,4 @@
-/// A change to requests that a plugin asked for during launch. The host applies it once, after the registry is sealed, in the order of the
-/// calls.
+/// A change to requests that a plugin asked for during launch. The host applies it once the registry is sealed, in the order of the calls.
 public enum LaunchChange: Sendable, Hashable {
   /// Submits the request.
   case submit(TaskRequest)

@@ -2,19 +2,19 @@
 public struct LaunchFailure: Error, Sendable, Hashable {
   /// The step that failed.
   public enum Step: String, Sendable {
-    /// The dynamic loader refused it.
+    /// The dynamic loader refused the plugin.
     case load
-    /// It crashed or exited while it was loaded or launched.
+    /// The plugin crashed or exited while it was loaded or launched.
     case crashed
-    /// Its launch function did not return in time.
+    /// The launch function did not return in time.
     case timeout
-    /// Its launch function returned a status that is not OK.
+    /// The launch function returned a status that is not OK.
     case status
-    /// It registered nothing, or the host refused its registration.
+    /// The plugin registered nothing, or the host refused its registration.
     case registration
-    /// Its registration differs from the note in its file.
+    /// The registration differs from the note in the plugin's file.
     case note
-    /// It registered more than one handler.
+    /// The plugin registered more than one handler.
     case registeredTwice
     /// Another plugin has the identifier.
     case identifierTaken
@@ -24,7 +24,7 @@ public struct LaunchFailure: Error, Sendable, Hashable {
 
   /// The step that failed.
   public var step: Step
-  /// What was seen, a line of ``PluginText``; it can contain text from the plugin.
+  /// What was seen, a ``PluginText`` line; it can contain text from the plugin.
   public let observed: String
 
   /// Creates a failure.

@@ -1,12 +1,12 @@
-/// How a library that knows nothing of taskhost becomes a plugin: the content of a manifest `NAME.task.toml`, without the library's path.
+/// How a library written without taskhost becomes a plugin: the content of a manifest `NAME.task.toml`, without the library's path.
 public struct LibraryAdoption: Sendable, Hashable {
-  /// The identifier that its handler serves.
+  /// The identifier that the handler serves.
   public var identifier: TaskIdentifier
   /// The kind of work.
   public var kind: TaskKind
-  /// The handler's function.
+  /// The symbol of the handler's function.
   public var symbol: String
-  /// How it is called.
+  /// How the host calls the function.
   public var typed: TypedContract
 
   /// Creates an adoption.
@@ -17,6 +17,6 @@ public struct LibraryAdoption: Sendable, Hashable {
     self.typed = typed
   }
 
-  /// The registration that its launch makes.
+  /// The registration that the launch makes.
   public var registration: HandlerRegistration { HandlerRegistration(identifier: identifier, kind: kind, typed: typed) }
 }

@@ -1,4 +1,4 @@
-/// The entitlement to a path, with the bits of `taskhost.h`.
+/// A plugin's entitlement to a path, with the bits of `taskhost.h`.
 public struct PathEntitlement: OptionSet, Sendable, Hashable {
   /// The bits.
   public let rawValue: UInt32
@@ -8,6 +8,6 @@ public struct PathEntitlement: OptionSet, Sendable, Hashable {
   /// The path may be written.
   public static let write = PathEntitlement(rawValue: 2)
 
-  /// An entitlement with these bits.
+  /// Creates an entitlement with these bits.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 }

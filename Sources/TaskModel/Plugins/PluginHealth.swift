@@ -1,4 +1,4 @@
-/// A plugin's recent behaviour: crashes and forced stops count against it, a good run clears them.
+/// A plugin's recent behaviour. Crashes and forced stops count against the plugin; a good run clears them.
 ///
 /// - Source: systemd's start limit and Kubernetes' CrashLoopBackOff.
 public struct PluginHealth: Sendable, Hashable {
@@ -8,7 +8,7 @@ public struct PluginHealth: Sendable, Hashable {
   public var hostCrashes = 0
   /// The plugin gets no runs before this time; nil if it is not held.
   public var heldUntil: WallTime?
-  /// When it was quarantined; nil if it is not. A quarantined plugin gets no runs until it is released.
+  /// When the plugin was quarantined; nil if it is not. A quarantined plugin gets no runs until it is released.
   public var quarantinedSince: WallTime?
   /// The last crash or forced stop, as a sentence.
   public var lastTrouble: String?
@@ -16,7 +16,7 @@ public struct PluginHealth: Sendable, Hashable {
   /// Creates the health of a plugin without trouble.
   public init() {}
 
-  /// Whether it gets no runs until it is released.
+  /// Whether the plugin gets no runs until it is released.
   public var isQuarantined: Bool { quarantinedSince != nil }
 
   /// The number of consecutive failures at which a plugin is quarantined.
@@ -26,17 +26,17 @@ public struct PluginHealth: Sendable, Hashable {
   /// The number of crashes that ended the host at which a plugin is quarantined.
   public static let hostCrashesToQuarantine = 3
 
-  /// Whether it must run in a worker process whatever the configuration says, because it has ended the host too often.
+  /// Whether the plugin has ended the host so often that it must run in a worker process, whatever the configuration says.
   public var demandsProcess: Bool { hostCrashes >= Self.hostCrashesToIsolation }
 
-  /// Whether it gets no runs at `now`.
+  /// Whether the plugin gets no runs at `now`.
   public func isHeld(at now: WallTime) -> Bool { isQuarantined || heldUntil.map { now < $0 } ?? false }
 
   /// Adds a failure. The plugin is held for 2, 4, 8, 16 times `retry`'s first delay, and quarantined at the fifth failure.
   ///
   /// - Parameters:
   ///   - trouble: What happened, a sentence.
-  ///   - tookHost: Whether it ended the host.
+  ///   - tookHost: Whether the failure ended the host.
   public mutating func recordFailure(_ trouble: String, tookHost: Bool = false, retry: RetryPolicy, now: WallTime) {
     failures = failures.adding(saturating: 1)
     if tookHost { hostCrashes = hostCrashes.adding(saturating: 1) }
@@ -49,7 +49,7 @@ public struct PluginHealth: Sendable, Hashable {
     }
   }
 
-  /// Resets everything after a good run except the crashes of the host. A quarantine stays until the plugin is released.
+  /// Resets everything except the crashes that ended the host, after a good run. A quarantine stays until the plugin is released.
   public mutating func clear() {
     guard !isQuarantined else { return }
     failures = 0

@@ -1,60 +1,61 @@
-/// A plugin file and what became of it.
+/// The status of a plugin file.
 public struct PluginStatus: Sendable, Hashable {
-  /// Where it stands.
+  /// The state of a plugin.
   public enum PluginHealth: String, Sendable, CaseIterable {
-    /// Registered, takes runs.
+    /// Registered; gets runs.
     case registered
-    /// Registered, takes no runs: a thread it overran is still in its hands.
+    /// Registered, but gets no runs: a run exceeded its grace, and its thread has not returned.
     case suspended
-    /// Registered, takes no runs for a while: it crashed, or had to be stopped by force.
+    /// Registered, but gets no runs for a while: it crashed, or had to be stopped by force.
     case held
-    /// Registered, takes no runs until it is released: it did so too often.
+    /// Registered, but gets no runs until it is released: it crashed or had to be stopped by force too often.
     case quarantined
     /// Not loaded, or not registered; `reason` says why.
     case refused
   }
 
-  /// The file's path.
+  /// The path of the file.
   public var file: String
-  /// Where it stands.
+  /// The plugin's state.
   public var health: PluginHealth
-  /// What it registered; nil when refused.
+  /// What the plugin registered; nil if it was refused.
   public var contract: HandlerContract?
-  /// "thread" or "process"; nil if it is not loaded.
+  /// "thread" or "process"; nil if the plugin is not loaded.
   public var isolation: String?
-  /// Its runs now.
+  /// The number of live runs.
   public var running: Int
-  /// Why it is refused or suspended: a machine-readable code and a sentence.
+  /// Why the plugin is refused or suspended: a machine-readable code and a sentence.
   public var reason: (code: String, message: String)? { reasonCode.map { ($0, reasonMessage ?? "") } }
   /// The code of `reason`.
   public var reasonCode: String?
   /// The sentence of `reason`.
   public var reasonMessage: String?
 
-  /// Its worker process; nil if none runs.
+  /// The id of the worker process; nil if none runs.
   public var workerProcessID: Int32?
-  /// What its worker does: "starting", "idle", "busy", …; nil if none runs.
+  /// What the worker does: "starting", "idle", "busy", …; nil if none runs.
   public var workerState: String?
-  /// Crashes and forced stops since its last good run.
+  /// Crashes and forced stops since the plugin's last good run.
   public var failures: Int
-  /// It gets no runs before then; nil if it is not held.
+  /// The plugin gets no runs before this time; nil if it is not held.
   public var heldUntil: WallTime?
-  /// It takes no runs until it is released.
+  /// Whether the plugin gets no runs until it is released.
   public var isQuarantined: Bool
-  /// What counted against it last: a sentence.
+  /// The last crash or forced stop, as a sentence.
   public var lastTrouble: String?
-  /// Who signed its file; nil if nobody did, or if signatures are not checked.
+  /// Who signed the file; nil if nobody did, or if signatures are not checked.
   public var signature: String?
-  /// SHA-256 of its file's content, in hexadecimal.
+  /// SHA-256 of the file's content, in hexadecimal.
   public var digest: String?
-  /// What of its sandbox the machine does not give, and what it was denied.
+  /// The parts of the plugin's sandbox that the machine lacks, and what the sandbox denied to the plugin.
   public var sandbox: [String]
-  /// What is left of its run time, a sentence; nil if it has no quota.
+  /// The run time that is left, as a sentence; nil if the plugin has no quota.
   public var quota: String?
-  /// How often it may start, a sentence; nil if there is no limit.
+  /// How often the plugin's runs may start, as a sentence; nil if there is no limit.
   public var rate: String?
 
-  /// A status as given. One that is `registered` becomes `held` or `quarantined` where it is, one that is `suspended` only `quarantined`.
+  /// Creates a status. `registered` becomes `held` or `quarantined` if the other arguments say so; `suspended` can only become
+  /// `quarantined`.
   public init(
     file: String, health: PluginHealth, contract: HandlerContract? = nil, isolation: String? = nil, running: Int = 0,
     reasonCode: String? = nil, reasonMessage: String? = nil, workerProcessID: Int32? = nil, workerState: String? = nil, failures: Int = 0,

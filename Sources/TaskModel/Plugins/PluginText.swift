@@ -1,9 +1,9 @@
-/// Prepares text from a plugin for logs, records and terminals: without control characters and within a limit.
+/// Prepares text from a plugin for logs, records and terminals: escapes control characters and limits the length.
 ///
-/// Only this code escapes and cuts such text. Code that receives text from the C interface, an output or a link calls it once; calling it
-/// again changes nothing.
+/// Only this code escapes and cuts such text. Code that receives text from the C interface, a process's output or a link calls it once;
+/// calling it again changes nothing.
 public enum PluginText {
-  /// One line with control characters escaped. If it is then longer than `limit` bytes, it is cut between characters and marked.
+  /// One line with control characters escaped. A result longer than `limit` bytes is cut between characters and marked.
   public static func line(_ text: String, limit: Int = Limits.logMessageBytes) -> String {
     cut(text.escapingControlCharacters, limit)
   }

@@ -1,6 +1,6 @@
-/// Something that the operator of a host should know or must fix. The host reports all trouble in this form.
+/// Something that the operator of a host should know or must fix. The host reports every problem in this form.
 public struct Problem: Sendable, Hashable {
-  /// The kind of trouble. The raw values are part of the control API and never change.
+  /// The kind of problem. The raw values are part of the control API and never change.
   public enum Kind: String, Sendable, CaseIterable {
     /// Consecutive runs of a schedule or an identifier failed.
     case failing
@@ -32,7 +32,7 @@ public struct Problem: Sendable, Hashable {
     case shortage
     /// An entitled path or a plugin's data directory has changed since the host launched, or cannot be opened.
     case path
-    /// A worker does not start: its program is gone, or exits before it loads the plugin.
+    /// A worker does not start: its program is gone, or it exits before it loads the plugin.
     case worker
     /// An operator overrides a condition.
     case override
@@ -48,15 +48,15 @@ public struct Problem: Sendable, Hashable {
     case configuration
   }
 
-  /// The kind of trouble.
+  /// The kind of problem.
   public var kind: Kind
   /// The subject: an identifier, `IDENTIFIER/KEY`, a path, a condition; nil for the host as a whole.
   public var subject: String?
-  /// What was seen, without a full stop.
+  /// What the host saw, without a full stop.
   public var sentence: String
   /// What to do, without a full stop.
   public var remedy: String
-  /// When it began; nil if unknown.
+  /// When the problem began; nil if unknown.
   public var since: WallTime?
   /// Whether a person must act: `taskhost status` exits 1 while there is such a problem. Otherwise it is a warning.
   public var needsAction: Bool

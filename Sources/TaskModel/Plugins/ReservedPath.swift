@@ -1,6 +1,6 @@
 /// A path that the host or every worker relies on, and the entitlements that it rules out.
 ///
-/// The same rule decides what a launch refuses and what a denial must not suggest.
+/// The same rule decides which entitlements a launch refuses and which a denial must not suggest.
 public struct ReservedPath: Sendable, Hashable {
   /// Where a path is relative to the reserved one.
   public enum Position: UInt8, Sendable {
@@ -14,23 +14,23 @@ public struct ReservedPath: Sendable, Hashable {
 
   /// The refused entitlements, by access and position. The bits are those of `taskhost_sandbox_remember_reserved`.
   public struct Refusals: OptionSet, Sendable, Hashable {
-    /// The bits.
+    /// The raw bits.
     public let rawValue: UInt8
 
-    /// - Parameter rawValue: The bits.
+    /// Creates refusals with these bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Reading a folder that contains the reserved path.
     public static let readAbove = Refusals(rawValue: 1)
     /// Reading the reserved path.
     public static let readSame = Refusals(rawValue: 2)
-    /// Reading paths below it.
+    /// Reading paths below the reserved path.
     public static let readBelow = Refusals(rawValue: 4)
     /// Writing a folder that contains the reserved path.
     public static let writeAbove = Refusals(rawValue: 8)
     /// Writing the reserved path.
     public static let writeSame = Refusals(rawValue: 16)
-    /// Writing paths below it.
+    /// Writing paths below the reserved path.
     public static let writeBelow = Refusals(rawValue: 32)
 
     /// Writing, at any position.
@@ -56,6 +56,8 @@ public struct ReservedPath: Sendable, Hashable {
   /// The entitlements that are refused.
   public let refusals: Refusals
 
+  /// Creates a reserved path.
+  ///
   /// - Parameters:
   ///   - path: Absolute, without links.
   ///   - refusals: The entitlements that are refused.

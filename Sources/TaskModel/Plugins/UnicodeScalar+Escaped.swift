@@ -21,7 +21,7 @@ extension String {
     return String(scalars)
   }
 
-  /// As ``escapingControlCharacters``, but line ends and tabs stay.
+  /// Like ``escapingControlCharacters``, but keeps line ends and tabs.
   public var escapingAllButLines: String {
     var scalars = String.UnicodeScalarView()
     for scalar in unicodeScalars {

@@ -2,11 +2,11 @@
 ///
 /// Every call returns immediately. Its results arrive as ``LauncherEvent`` at the sink that the launcher was created with.
 public protocol Launcher: Sendable {
-  /// Begins runs. Runs of one identifier begin in the given order, as many at once as its contract allows. Their records are already
-  /// durable. Each order ends with exactly one `ended` or `withdrawn` event.
+  /// Starts runs whose records are already durable. Runs of one identifier start in the given order, as many at once as its contract
+  /// allows. Each order ends with exactly one `ended` or `withdrawn` event.
   func start(_ orders: [RunOrder])
-  /// Takes back runs that have not begun. Each run answers: `withdrawn` if it had not begun; `began` if it had, even if it has already sent
-  /// that event. A run that has ended does not answer.
+  /// Takes back runs that have not started. Each run answers: `withdrawn` if it had not started; `began` if it had, even if it has already
+  /// sent that event. A run that has ended does not answer.
   func withdraw(_ runs: [RunID])
   /// Asks a run to stop: calls its expiration handler and starts its grace. Does nothing for a run that has expired or ended.
   func expire(_ run: RunID, reason: StopReason)
@@ -18,7 +18,7 @@ public protocol Launcher: Sendable {
   func shutdown() -> Int
 }
 
-/// A run to begin.
+/// A run to start.
 public struct RunOrder: Sendable {
   /// The run.
   public var run: RunID
@@ -28,14 +28,14 @@ public struct RunOrder: Sendable {
   public var contract: HandlerContract
   /// 1 for a request's first run.
   public var attempt: Int
-  /// What was submitted.
+  /// The request's payload.
   public var payload: [UInt8]
   /// The packed arguments of a typed handler; nil for other handlers.
   public var arguments: [UInt8]?
-  /// Whether its request is recorded as claimed, not as running. The launcher then reports its begin as `began`; until then it can be
-  /// withdrawn.
+  /// Whether the request is recorded as claimed, not as running. The launcher then reports the run's start as `began`; until then, the run
+  /// can be withdrawn.
   public var isAhead: Bool
-  /// Whether its begin counts for a rate. The launcher then reports `began` when it calls the handler, not before.
+  /// Whether the run's start counts for a rate. The launcher then reports `began` when it calls the handler, not before.
   public var tellsBegin: Bool
 
   /// Creates an order.
@@ -56,14 +56,13 @@ public struct RunOrder: Sendable {
 
 /// What a launcher reports to its host, from any of its threads.
 public enum LauncherEvent: Sendable {
-  /// A run that was handed out ahead, or whose begin counts for a rate, has begun or begins now. Sent before its handler's first call
-  /// arrives.
+  /// A claimed run, or a run whose start counts for a rate, has started or starts now. Sent before the first call from its handler arrives.
   case began(RunID)
   /// A run ended. Sent once for every order that was not withdrawn.
   case ended(RunID, RunEnding, RunReport)
-  /// A run will never begin: it was taken back, or the host lacks what it needs.
+  /// A run will never start: it was taken back, or the host lacks what it needs.
   case withdrawn(RunID)
-  /// The host lacks something for the runs of the identifier, as the sentence says. Runs that could not begin come back as `withdrawn`.
+  /// The host lacks something for the runs of the identifier, as the sentence says. Runs that could not start come back as `withdrawn`.
   case shortage(TaskIdentifier, String, ShortageCause)
   /// The shortage is over.
   case relieved(TaskIdentifier)
@@ -71,12 +70,12 @@ public enum LauncherEvent: Sendable {
   case expired(RunReference, StopReason)
   /// A run reported progress.
   case progress(RunReference, RunProgress)
-  /// A run wrote a line.
+  /// A run wrote a log line.
   case log(RunReference, LogLine)
-  /// A run's grace is over and its handler has not returned: the name of its thread, and that thread's stack with one line per frame, as
-  /// far as it could be read.
+  /// A run's grace is over and its handler has not returned: the name of its thread, and that thread's stack, one line per frame, as far as
+  /// it could be read.
   case stuck(RunReference, thread: String, stack: String)
-  /// A plugin wrote a line that belongs to no run: to standard output or error, or from its own thread.
+  /// A plugin wrote a line that belongs to no run: to standard output or error, or from a thread of its own.
   case output(TaskIdentifier, LogLine)
   /// A plugin's worker broke the protocol and was killed while it had no run: a sentence and the incident's number.
   case misbehaved(TaskIdentifier, String, incident: UInt64)

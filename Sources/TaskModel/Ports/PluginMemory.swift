@@ -2,11 +2,11 @@
 ///
 /// It is a cache: losing it only costs time at the next launch.
 public protocol PluginMemory: Sendable {
-  /// The files seen at the last launches.
+  /// The files seen by the last launches.
   func knownFiles() throws(StoreError) -> [KnownPluginFile]
   /// The verdicts of the last launches.
   func verdicts() throws(StoreError) -> [PluginVerdict]
-  /// Replaces everything that is remembered, in one commit.
+  /// Replaces all files and verdicts in one commit.
   func remember(files: [KnownPluginFile], verdicts: [PluginVerdict]) throws(StoreError)
 }
 
@@ -22,9 +22,9 @@ public struct KnownPluginFile: Sendable, Hashable {
   public var size: UInt64
   /// When the content last changed, in nanoseconds since 1970.
   public var modified: Int64
-  /// When content, owner or mode last changed, in nanoseconds since 1970; a process cannot set it.
+  /// When content, owner or mode last changed, in nanoseconds since 1970. A process cannot set it.
   public var changed: Int64
-  /// SHA-256 of its content, 32 bytes.
+  /// SHA-256 of the content, 32 bytes.
   public var digest: [UInt8]
 
   /// Creates a file.
@@ -45,7 +45,7 @@ public struct PluginVerdict: Sendable, Hashable {
   public var digest: [UInt8]
   /// A digest of everything else that the verdict depends on (settings, limits, entitlements, the host's build): 32 bytes.
   public var circumstances: [UInt8]
-  /// Its registrations, encoded by the host.
+  /// The registrations, encoded by the host.
   public var registrations: [UInt8]
 
   /// Creates a verdict.

@@ -1,4 +1,4 @@
-/// How far the history has been pruned since the store was opened. The runs that remain before that point are the last run or the last
+/// How far the history has been pruned since the store was opened. Every run that remains before that point is the last run or the last
 /// success of a schedule.
 public struct PruningProgress: Sendable, Hashable {
   /// The sequence of the last run that was examined.
@@ -7,7 +7,8 @@ public struct PruningProgress: Sendable, Hashable {
   /// Starts at the beginning.
   public init() {}
 
-  /// Chooses which of the oldest runs to remove. A long run keeps those that began after it, for no longer than it lasted.
+  /// Chooses which of the oldest runs to remove. A long run delays the removal of runs that started after it, but for no longer than it
+  /// lasted.
   ///
   /// - Parameters:
   ///   - slice: The first runs after ``through``, each with its end and whether a schedule needs it.

@@ -1,34 +1,34 @@
-/// Keeps requests, runs and plugin state durably.
+/// Stores requests, runs and plugin state durably.
 ///
-/// Only one thread writes at a time, the scheduler's. Any thread may read and sees committed data.
+/// Only the scheduler's thread writes. Any thread may read and sees committed data.
 public protocol RequestStore: Sendable {
   /// The 62 bits that all ids of this store share.
   var origin: UInt64 { get }
 
-  /// Runs `body` and commits its changes durably before returning. If it throws, none of its changes are kept. Blocks the calling thread,
-  /// which must be the one that writes.
+  /// Runs `body` and commits its changes durably before returning. If `body` throws, none of its changes are kept. Blocks the calling
+  /// thread, which must be the writing thread.
   func commit<Value>(_ body: (any StoreTransaction) throws -> Value) throws(StoreError) -> Value
 
-  /// The requests that match.
+  /// The matching requests.
   func requests(_ query: RequestQuery) throws(StoreError) -> [RequestRecord]
-  /// A request with its payload; nil if there is none.
+  /// A request with its payload; nil if it does not exist.
   func request(_ id: RequestID) throws(StoreError) -> RequestRecord?
   /// The waiting requests of these identifiers without those of a `schedule`, oldest first, starting after `request` (nil: from the first).
   func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(StoreError) -> PendingPage
   /// The matching runs that have ended, newest first, without output, log and trouble.
   func runs(_ query: RunQuery) throws(StoreError) -> [RunRecord]
-  /// A complete run that has ended; nil if there is none.
+  /// A run that has ended, with all fields; nil if there is none.
   func run(_ id: RunID) throws(StoreError) -> RunRecord?
   /// The dependencies of a request, in the order in which they were added.
   func edges(of id: RequestID) throws(StoreError) -> [DependencyRecord]
-  /// The records of schedules, at most `limit`, failing schedules preferred, ordered by identifier and key. Includes live repeating
-  /// requests that never ran.
+  /// At most `limit` schedule records, failing schedules preferred, ordered by identifier and key. Includes live repeating requests that
+  /// never ran.
   func schedules(limit: Int) throws(StoreError) -> [ScheduleRecord]
-  /// Of the pending requests that were due by `time`, the one that has been due longest for each identifier and lane.
+  /// For each identifier and lane, the longest overdue of the pending requests that were due by `time`.
   func overdue(by time: WallTime) throws(StoreError) -> [RequestRecord]
-  /// The last run of each identifier that has ended, without output, log and trouble.
+  /// The last ended run of each identifier, without output, log and trouble.
   func lastRuns() throws(StoreError) -> [TaskIdentifier: RunRecord]
-  /// The requests that failed permanently, ordered by identifier.
+  /// The dead letters of each identifier, ordered by identifier.
   func deadLetters() throws(StoreError) -> [DeadLetters]
   /// Closes the store. Afterwards all durable data is in one file.
   func close()
@@ -38,13 +38,13 @@ public protocol RequestStore: Sendable {
   func stateValue(_ key: String, of identifier: TaskIdentifier) throws(StoreError) -> [UInt8]?
   /// The checkpoint of an earlier run of the request; nil if there is none.
   func checkpoint(of request: RequestID) throws(StoreError) -> [UInt8]?
-  /// Frees what it keeps only to be fast. Does not wait for readers.
+  /// Frees memory that serves only as a cache. Does not wait for readers.
   func giveBackMemory()
-  /// The highest sequence of any id in use; 0: none is.
+  /// The highest sequence of any id in use; 0 if none is.
   func highestSequence() throws(StoreError) -> Int64
 }
 
-/// Which requests a listing shows.
+/// Selects the requests of a listing.
 public struct RequestQuery: Sendable, Hashable {
   /// Only those of this identifier.
   public var identifier: TaskIdentifier?
@@ -61,7 +61,7 @@ public struct RequestQuery: Sendable, Hashable {
   /// The maximum number of results, from 1.
   public var limit = 100
 
-  /// Selects all, up to 100.
+  /// Selects all requests, up to 100.
   public init() {}
 
   /// Whether a request matches, apart from the limit.
@@ -76,7 +76,7 @@ public struct RequestQuery: Sendable, Hashable {
   }
 }
 
-/// Which runs a listing shows.
+/// Selects the runs of a listing.
 public struct RunQuery: Sendable, Hashable {
   /// Only those of this identifier.
   public var identifier: TaskIdentifier?
@@ -93,7 +93,7 @@ public struct RunQuery: Sendable, Hashable {
   /// The maximum number of results, from 1.
   public var limit = 100
 
-  /// Selects all, up to 100.
+  /// Selects all runs, up to 100.
   public init() {}
 
   /// Whether a run matches, apart from the limit.
@@ -108,7 +108,7 @@ public struct RunQuery: Sendable, Hashable {
   }
 }
 
-/// What the scheduler needs to choose among due requests.
+/// A due request, with what the scheduler needs to choose among them.
 public struct DueRequest: Sendable, Hashable {
   /// The request.
   public var id: RequestID
@@ -121,7 +121,7 @@ public struct DueRequest: Sendable, Hashable {
   /// Whether it repeats.
   public var isRepeating: Bool
 
-  /// Creates an offer.
+  /// Creates a due request.
   public init(id: RequestID, due: WallTime, priority: Int, attemptsSpent: Int, isRepeating: Bool) {
     self.id = id
     self.due = due
@@ -130,18 +130,20 @@ public struct DueRequest: Sendable, Hashable {
     self.isRepeating = isRepeating
   }
 
-  /// Orders due requests: oldest first, with a head start of 5 minutes for each step of priority. Among requests of the same age the
-  /// highest priority goes first, and a low priority is overtaken only for a limited time (linear ageing).
+  /// The key that orders due requests: oldest first, with a head start of 5 minutes for each step of priority. Among requests of the same
+  /// age, the highest priority goes first, and others overtake a low priority only for a limited time (linear ageing).
   public var rank: Int64 { due.unixMilliseconds.subtracting(saturating: Int64(priority).multiplied(saturatingBy: 300_000)) }
 
-  /// The first `limit` of a lane's due requests by rank, of lists that each have one priority and are sorted by due time.
+  /// The first `limit` due requests of a lane by rank.
+  ///
+  /// - Parameter offers: Lists joined together, each with one priority and sorted by due time.
   public static func best(of offers: [DueRequest], limit: Int) -> [DueRequest] {
     guard offers.contains(where: { $0.priority != offers[0].priority }) else { return offers }
     return Array(offers.sorted { ($0.rank, $0.id) < ($1.rank, $1.id) }.prefix(max(0, limit)))
   }
 }
 
-/// The work of one commit. Valid inside ``RequestStore/commit(_:)`` only.
+/// The operations of one commit. Valid only inside ``RequestStore/commit(_:)``.
 public protocol StoreTransaction {
   /// Runs `body`. If it throws, only its changes are undone.
   func savepoint<Value>(_ body: () throws -> Value) throws -> Value
@@ -150,15 +152,15 @@ public protocol StoreTransaction {
 
   /// Adds a request.
   func insert(_ record: RequestRecord) throws
-  /// Writes the mutable fields of a request: its state, times, lane and unique key, and the fields about its runs.
+  /// Writes the mutable fields of a request: its state, times, lane, unique key, and the fields about its runs.
   func update(_ record: RequestRecord) throws
   /// Writes all fields of a request, including those of the submission and the payload.
   func rewrite(_ record: RequestRecord) throws
-  /// A request, without its payload; nil if there is none.
+  /// A request without its payload; nil if it does not exist.
   func request(_ id: RequestID) throws -> RequestRecord?
-  /// The payload for its next run: that of the event it waited for, if there is one, otherwise the submitted one.
+  /// The payload for the request's next run: that of the event it waited for, if any, otherwise the submitted one.
   func payload(of id: RequestID) throws -> [UInt8]
-  /// The submitted payload, regardless of events; includes the outputs of its predecessors once it no longer waits for them.
+  /// The submitted payload, regardless of events. Includes the outputs of the request's predecessors once it no longer waits for them.
   func submittedPayload(of id: RequestID) throws -> [UInt8]
   /// Writes the payload of an event; nil restores the submitted one.
   func setEventPayload(_ payload: [UInt8]?, of id: RequestID) throws
@@ -168,7 +170,7 @@ public protocol StoreTransaction {
   func liveCount(of identifier: TaskIdentifier) throws -> Int
   /// The lanes with pending requests, including requests that wait for an event.
   func lanesWithPending() throws -> [Lane]
-  /// The pending requests of a lane that were due by `now`, best rank first.
+  /// The pending requests of a lane that were due by `now`, in the order of their rank.
   func due(in lane: Lane, by now: WallTime, limit: Int) throws -> [DueRequest]
   /// When the next pending request of a lane is due; nil if there is none, or all wait for an event.
   func nextDue(in lane: Lane) throws -> WallTime?
@@ -184,22 +186,21 @@ public protocol StoreTransaction {
   func live(tagged tag: String, identifier: TaskIdentifier?, after request: RequestID?, limit: Int) throws -> [RequestID]
   /// The dead letters of one identifier, or of all (nil), oldest first.
   func failed(of identifier: TaskIdentifier?) throws -> [RequestID]
-  /// The pending request of `identifier` that is due first; any of them if all wait for events.
+  /// The pending request of `identifier` that is due first; any pending request if all wait for events.
   func firstPending(of identifier: TaskIdentifier) throws -> RequestRecord?
 
   // MARK: Deadlines
 
-  /// Pending requests whose deadline has passed by `now` and that are not relaxed, at most `limit`.
+  /// At most `limit` pending requests whose deadline has passed by `now` and that are not relaxed.
   func pastDeadline(by now: WallTime, limit: Int) throws -> [RequestRecord]
   /// The first deadline of a pending request that is not relaxed; nil if there is none.
   func nextDeadline() throws -> WallTime?
 
   // MARK: Graphs
 
-  /// Adds dependencies of a request. An edge replaces an existing edge from the same predecessor. Adding all edges of a request again keeps
-  /// their order.
+  /// Adds dependencies of a request. An edge replaces an existing edge from the same predecessor. Adding all edges again keeps their order.
   func insert(_ edges: [DependencyRecord], of id: RequestID) throws
-  /// The requests that others wait for.
+  /// The requests that other requests wait for.
   func awaitedPredecessors() throws -> Set<RequestID>
   /// The dependencies of a request, in the order in which they were added.
   func edges(of id: RequestID) throws -> [DependencyRecord]
@@ -234,7 +235,7 @@ public protocol StoreTransaction {
 
   // MARK: Clocks
 
-  /// The last recorded relation between wall clock and boot clock; nil if none was recorded.
+  /// The last recorded relation between wall clock and boot clock; nil if there is none.
   func clockReference() throws -> ClockReference?
   /// Records the relation between the clocks.
   func setClockReference(_ reference: ClockReference) throws
@@ -245,22 +246,22 @@ public protocol StoreTransaction {
 
   // MARK: Runs: the dispatch path
 
-  /// Applies a change to a request: a fast path of ``update(_:)``. Throws ``StoreError/fenced``, and changes nothing, if the request is not
-  /// in the state, or does not have the run, that the change starts from.
+  /// Applies a change to a request: a fast path of ``update(_:)``. Throws ``StoreError/fenced``, and changes nothing, if the request does
+  /// not have the state or the run that the change starts from.
   func apply(_ change: RequestChange, to id: RequestID) throws
   /// Adds an ended run to the history.
   func append(_ run: RunRecord) throws
 
   // MARK: What plugins keep
 
-  /// Writes a value of an identifier's state; nil deletes. Throws ``StoreError/limit(_:)``.
+  /// Writes a value of an identifier's state; nil deletes it. Throws ``StoreError/limit(_:)``.
   func setState(_ key: String, to value: [UInt8]?, of identifier: TaskIdentifier) throws
   /// Writes a request's checkpoint; nil deletes it.
   func setCheckpoint(_ value: [UInt8]?, of request: RequestID) throws
 
   // MARK: Plugins
 
-  /// The health of every identifier that has one.
+  /// The health of every identifier that has a record.
   func pluginHealth() throws -> [TaskIdentifier: PluginHealth]
   /// Writes an identifier's health; nil deletes it.
   func setHealth(_ health: PluginHealth?, of identifier: TaskIdentifier) throws
@@ -268,12 +269,12 @@ public protocol StoreTransaction {
   // MARK: Housekeeping
 
   /// Removes runs that ended before `horizon` or exceed `count`, and requests that succeeded or were cancelled and have no runs left.
-  /// Examines at most `limit` rows of each. Requests that failed permanently stay, and so do the last run and the last success of each
-  /// schedule (``ScheduleRecord``); these do not count once they are older than the others.
+  /// Examines at most `limit` rows of each. Keeps requests that failed permanently, and the last run and the last success of each schedule
+  /// (``ScheduleRecord``); these runs no longer count towards `count` once they are older than all others.
   ///
   /// - Returns: Whether there is more to remove.
   func prune(before horizon: WallTime, keeping count: Int, limit: Int) throws -> Bool
-  /// Removes empty lanes if there may be many of them. Examines at most `limit`.
+  /// Removes empty lanes if there may be many. Examines at most `limit`.
   ///
   /// - Returns: Whether there are more to examine.
   func pruneLanes(limit: Int) throws -> Bool
@@ -287,15 +288,15 @@ extension StoreTransaction {
   }
 }
 
-/// A submission with an idempotency key, and its answer.
+/// The answer to a submission with an idempotency key.
 public struct KnownSubmission: Sendable, Hashable {
-  /// A hash of the submission; it shows whether another submission with the key is the same.
+  /// A hash of the submission, which shows whether another submission with the key is the same.
   public var fingerprint: UInt64
-  /// The request that the submission led to.
+  /// The resulting request.
   public var request: RequestID
-  /// What was done.
+  /// What the submission did.
   public var disposition: Disposition
-  /// When it was submitted.
+  /// When the submission was made.
   public var submitted: WallTime
 
   /// Creates a submission.
@@ -309,7 +310,7 @@ public struct KnownSubmission: Sendable, Hashable {
 
 /// The relation between wall clock and boot clock during one boot of the machine.
 public struct ClockReference: Sendable, Hashable {
-  /// The boot's id.
+  /// The id of the boot.
   public var boot: String
   /// Wall clock minus boot clock, in milliseconds.
   public var offset: Int64

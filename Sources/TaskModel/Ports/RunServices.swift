@@ -4,7 +4,7 @@ public protocol RunServices: Sendable {
   var wallTime: WallTime { get }
   /// A value of the identifier's state; nil if the key does not exist.
   func state(_ key: String, for run: RunReference) throws(CallFailure) -> [UInt8]?
-  /// Writes a value of the identifier's state; nil deletes. Durable when it returns.
+  /// Writes a value of the identifier's state; nil deletes it. Durable when it returns.
   func setState(_ key: String, to value: [UInt8]?, for run: RunReference) throws(CallFailure)
   /// The checkpoint of an earlier run of the request; nil if there is none.
   func checkpoint(for run: RunReference) throws(CallFailure) -> [UInt8]?
@@ -20,7 +20,7 @@ public protocol RunServices: Sendable {
   ///
   /// - Returns: The number of cancelled requests.
   func cancelPending(of identifier: TaskIdentifier?, for run: RunReference) throws(CallFailure) -> Int
-  /// Whether any process has these files open: one answer per file, in the same order. `directory` is absolute, and the run's plugin is
-  /// entitled to it.
+  /// Whether any process has these files open: one answer per file, in the same order. `directory` is absolute, and the run's plugin must
+  /// be entitled to it.
   func openFiles(_ files: [FileQuestion], in directory: String, for run: RunReference) throws(CallFailure) -> [FileUse]
 }

@@ -4,17 +4,17 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   case full(String)
   /// The database or its folder cannot be written.
   case readOnly(String)
-  /// Another process holds it.
+  /// Another process holds the store.
   case locked(String)
   /// The file is damaged or not a database.
   case corrupt(String)
-  /// It was written by a newer taskhost.
+  /// A newer taskhost wrote the store.
   case futureSchema(found: String)
-  /// Its files were deleted or replaced while they were open.
+  /// The store's files were deleted or replaced while they were open.
   case replaced(String)
-  /// One of its files was truncated while it was open.
+  /// One of the store's files was truncated while it was open.
   case cut(String)
-  /// It has lost records.
+  /// The store has lost records.
   case lost(String)
   /// The writing run is no longer the request's current run.
   case fenced
@@ -43,7 +43,7 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     }
   }
 
-  /// What to do; nil if what happened says it.
+  /// What to do; nil if ``observed`` says it.
   public var remedy: String? {
     switch self {
     case .full: "free some space"
@@ -60,11 +60,11 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
 }
 
 extension Limits {
-  /// Throws ``StoreError/limit(_:)`` if an identifier's state takes no more values, or no more bytes.
+  /// Throws ``StoreError/limit(_:)`` if a write would exceed the limits of an identifier's state.
   ///
   /// - Parameters:
-  ///   - otherKeys: The keys that it has besides the one to be written.
-  ///   - bytes: What all its values would have with that.
+  ///   - otherKeys: The number of keys besides the one to be written.
+  ///   - bytes: The bytes of all values after the write.
   public static func checkState(of identifier: TaskIdentifier, otherKeys: Int, bytes: Int) throws(StoreError) {
     guard otherKeys < stateKeys else { throw .limit("\(identifier) has \(otherKeys) state keys, which is the limit: delete some") }
     guard bytes <= stateBytes else {

@@ -1,22 +1,22 @@
-/// What a submission does when a live request of its identifier holds its unique key.
+/// What a submission does when a live request of its identifier holds its unique key, the holder.
 public enum ConflictPolicy: String, Sendable, CaseIterable {
-  /// Every submission creates a request.
+  /// Create a request with every submission.
   case none
-  /// The holder stays, even while it runs, and this submission is dropped.
+  /// Keep the holder, even while it runs, and drop this submission.
   case keep
-  /// The holder is cancelled; this one starts only after a run of the holder has ended.
+  /// Cancel the holder. If it has a run, this request starts only after that run has ended.
   case replace
-  /// The holder keeps its id and takes this one's fields.
+  /// Keep the holder's id and replace its fields.
   case update
-  /// Runs after the holder.
+  /// Run this request after the holder.
   case append
 }
 
-/// What a submission did.
+/// The effect of a submission.
 public enum Disposition: String, Sendable, CaseIterable {
-  /// A new request.
+  /// A new request was created.
   case created
-  /// The holder of the key stays.
+  /// The holder of the key was kept.
   case kept
   /// A new request took the holder's place.
   case replaced

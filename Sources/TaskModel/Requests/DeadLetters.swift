@@ -1,10 +1,10 @@
-/// The requests of one identifier that failed for good.
+/// The requests of one identifier that failed permanently.
 public struct DeadLetters: Sendable, Hashable {
-  /// Whose.
+  /// The task identifier.
   public var identifier: TaskIdentifier
   /// The number of requests, from 1.
   public var count: Int
-  /// When the first of them failed; nil if there are too many to read all.
+  /// When the first of the requests failed; nil if there are too many to read them all.
   public var oldest: WallTime?
 
   /// Creates a group of dead letters.

@@ -1,24 +1,24 @@
 /// A request that must end before another may run: an edge of a graph.
 public struct Dependency: Sendable, Hashable {
-  /// What becomes of the dependant when the predecessor does not succeed.
+  /// What happens to the dependant when the predecessor does not succeed.
   public enum FailurePolicy: String, Sendable, CaseIterable {
-    /// It ends as the predecessor did, failed or cancelled, and names it.
+    /// The dependant ends as the predecessor did, failed or cancelled, and names it.
     case fail
-    /// It runs anyway.
+    /// The dependant runs anyway.
     case ignore
   }
 
-  /// The predecessor.
+  /// A request that must end first.
   public enum Predecessor: Sendable, Hashable {
     /// An existing request.
     case request(RequestID)
-    /// The request at that position of the same submission, from 0.
+    /// The request at that position in the same submission, from 0.
     case position(Int)
   }
 
-  /// Which request must end first.
+  /// The request that must end first.
   public var predecessor: Predecessor
-  /// What becomes of the dependant when it does not succeed.
+  /// What happens to the dependant when the predecessor does not succeed.
   public var onFailure: FailurePolicy
 
   /// Creates an edge.
@@ -28,15 +28,15 @@ public struct Dependency: Sendable, Hashable {
   }
 }
 
-/// An edge as the store keeps it.
+/// A dependency in the store.
 public struct DependencyRecord: Sendable, Hashable {
-  /// Which request must end first.
+  /// The request that must end first.
   public var predecessor: RequestID
-  /// What becomes of the dependant when it does not succeed.
+  /// What happens to the dependant when the predecessor does not succeed.
   public var onFailure: Dependency.FailurePolicy
-  /// How the predecessor ended; nil if it has not.
+  /// The predecessor's final state; nil if it has not ended.
   public var ended: RequestState?
-  /// The output of the predecessor's handler; empty until it has ended, and if it has no output.
+  /// The output of the predecessor's handler; empty until the predecessor has ended, and if it has no output.
   public var output: [UInt8]
 
   /// Creates an edge.

@@ -1,14 +1,14 @@
-/// What an event did.
+/// The effect of an event.
 public struct EventReceipt: Sendable, Hashable {
-  /// The event's name.
+  /// The name of the event.
   public var event: String
-  /// How many requests it made due.
+  /// The number of requests that the event made due.
   public var woken: Int
-  /// The number of requests that already wait out an earlier event of the same burst; this event was merged into that wait.
+  /// The number of requests that already wait for the debounce of an earlier event of the same burst. This event was merged into that wait.
   public var merged: Int
   /// 1 if no request waits for the event, otherwise 0.
   public var dropped: Int
-  /// How many requests wait for the event.
+  /// The number of requests that wait for the event.
   public var waiting: Int
 
   /// Creates a receipt.

@@ -2,7 +2,7 @@
 public struct EventTrigger: Sendable, Hashable {
   /// The event's name. A name that begins with ``filePrefix`` stands for changes of the file at the path that follows.
   public var name: String
-  /// The run begins this long after the last event of a burst, and at most five times this long after the first.
+  /// The run starts this long after the last event of a burst, and at most five times this long after the first.
   public var debounce: Duration
 
   /// Creates a trigger.
@@ -11,7 +11,7 @@ public struct EventTrigger: Sendable, Hashable {
     self.debounce = debounce
   }
 
-  /// Prefix of the names of events that stand for changes of a file.
+  /// The prefix of event names that stand for changes of a file.
   public static let filePrefix = "file:"
 
   /// The absolute path of the watched file; nil if the event does not stand for a file.

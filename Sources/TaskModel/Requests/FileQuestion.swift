@@ -1,10 +1,10 @@
-/// A file or directory. A plugin asks whether any process has it open.
+/// A file or directory that a plugin asks about: does any process have it open?
 public struct FileQuestion: Sendable, Hashable {
   /// `st_dev`.
   public var device: UInt64
   /// `st_ino`.
   public var inode: UInt64
-  /// Relative to the question's directory, 1 to ``Limits/pathBytes`` bytes, no NUL.
+  /// The path relative to the question's directory: 1 to ``Limits/pathBytes`` bytes, no NUL.
   public var path: [UInt8]
 
   /// Creates a question.

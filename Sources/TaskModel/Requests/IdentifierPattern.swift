@@ -1,9 +1,9 @@
 /// An entry of a list of identifiers: a complete identifier, or a prefix followed by `*`.
 public struct IdentifierPattern: Sendable, Hashable, CustomStringConvertible {
-  /// The pattern as written, its final `*` included.
+  /// The pattern as written, including its final `*`.
   public let text: String
 
-  /// Accepts `*`, an identifier, or the beginning of one followed by `*`.
+  /// Creates a pattern from `*`, an identifier, or the beginning of an identifier followed by `*`.
   public init(_ text: String) throws(InvalidIdentifier) {
     if text != "*" {
       _ = try TaskIdentifier(text.hasSuffix("*") ? String(text.dropLast()) : text)
@@ -11,10 +11,10 @@ public struct IdentifierPattern: Sendable, Hashable, CustomStringConvertible {
     self.text = text
   }
 
-  /// The one identifier it names; nil for a wildcard.
+  /// The one identifier that the pattern names; nil for a wildcard.
   public var exact: TaskIdentifier? { text.hasSuffix("*") ? nil : try? TaskIdentifier(text) }
 
-  /// Whether it covers `identifier`.
+  /// Whether the pattern covers `identifier`.
   public func matches(_ identifier: TaskIdentifier) -> Bool {
     text.hasSuffix("*") ? identifier.rawValue.hasPrefix(text.dropLast()) : identifier.rawValue == text
   }

@@ -1,4 +1,4 @@
-/// Limits for everything that comes from outside: those of the plugin contract, and those of a request.
+/// Limits for everything that comes from outside: those of the plugin contract and those of a request.
 public enum Limits {
   /// Bytes of a request's payload and of a run's output.
   public static let payloadBytes = 65_536
@@ -12,23 +12,23 @@ public enum Limits {
   public static let keyBytes = 256
   /// Bytes of a path.
   public static let pathBytes = 4095
-  /// Files of one question about open files.
+  /// Files in one question about open files.
   public static let openFiles = 16_384
-  /// Bytes of all their paths.
+  /// Bytes of all paths in one question about open files.
   public static let openFilePathBytes = 2 * 1_048_576
   /// State keys of an identifier.
   public static let stateKeys = 10_000
   /// Bytes of all state values of an identifier.
   public static let stateBytes = 64 * 1_048_576
-  /// Bytes of a log line and of a message; longer ones are cut and marked.
+  /// Bytes of a log line and of a message. Longer ones are cut and marked.
   public static let logMessageBytes = 8192
-  /// Bytes of a sentence of the host about a plugin; it can contain text from the plugin.
+  /// Bytes of a sentence by the host about a plugin, which can contain text from the plugin.
   public static let sentenceBytes = 2 * logMessageBytes
   /// Bytes of a stack, or of a crash report.
   public static let stackBytes = 65_536
-  /// Log lines that a run, or a launch, may write in a burst.
+  /// Log lines that a run or a launch may write in a burst.
   public static let logBurst = 1000
-  /// Log lines per second that a run, or a launch, may write on average.
+  /// Log lines per second that a run or a launch may write on average.
   public static let logRate = 100
   /// Progress reports of a run that are forwarded in a burst.
   public static let progressBurst = 100
@@ -42,7 +42,7 @@ public enum Limits {
   public static let priorities = -10...10
   /// Tags of a request.
   public static let tags = 32
-  /// Requests that one may wait for.
+  /// Requests that one request may wait for.
   public static let predecessors = 100
   /// Named resources of a request.
   public static let resources = 16
@@ -50,7 +50,7 @@ public enum Limits {
   public static let resourceTokens = 1...1_000_000
   /// Attempts of a request, whatever the source of its retry policy.
   public static let attempts = 1...1000
-  /// The first and the longest delay of a retry policy, whatever its source: without a delay, a failing request would run back to back.
+  /// The first and the longest delay of a retry policy, whatever its source. Without a delay, a failing request would run back to back.
   public static let retryDelays: ClosedRange<Duration> = .milliseconds(100) ... .seconds(30 * 86_400)
   /// Missed occurrences of one request that may be caught up.
   public static let missedRuns = 1...10_000

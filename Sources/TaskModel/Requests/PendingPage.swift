@@ -1,11 +1,11 @@
-/// Some of a plugin's pending requests, in the order of their submission.
+/// A page of a plugin's pending requests, in the order of their submission.
 ///
-/// All of them could take 64 MiB, so callers read them in pages. A page has at most ``requestLimit`` requests, and ends once its payloads
+/// All requests could take 64 MiB, so callers read them in pages. A page has at most ``requestLimit`` requests, and ends once its payloads
 /// reach ``payloadLimit`` bytes.
 public struct PendingPage: Sendable, Hashable {
-  /// The requests, the oldest first.
+  /// The requests, oldest first.
   public var requests: [PendingRequest]
-  /// The next page begins after this request; nil if there is none.
+  /// The request after which the next page begins; nil if there is no next page.
   public var next: RequestID?
 
   /// Creates a page.
@@ -14,16 +14,17 @@ public struct PendingPage: Sendable, Hashable {
     self.next = next
   }
 
-  /// Requests of a page.
+  /// The maximum number of requests in a page.
   public static let requestLimit = 250
-  /// A page is full once its payloads have this many bytes; the last payload may exceed it.
+  /// The bytes of payloads at which a page is full. The last payload may exceed this.
   public static let payloadLimit = 256 << 10
 
-  /// A page of waiting requests without the operator's schedules.
+  /// Creates a page of pending requests, without the operator's schedules.
   ///
   /// - Parameters:
-  ///   - records: The oldest ones after the previous page, at most ``requestLimit``; if there are so many, more may follow.
-  ///   - payload: What was submitted with a request.
+  ///   - records: The oldest requests after the previous page, at most ``requestLimit``. If there are exactly that many, another page may
+  ///     follow.
+  ///   - payload: Reads the submitted payload of a request.
   public init(of records: [RequestRecord], payload: (RequestID) throws -> [UInt8]) rethrows {
     self.init(next: records.count < Self.requestLimit ? nil : records.last?.id)
     var bytes = 0

@@ -1,18 +1,18 @@
 /// A pending request as its plugin sees it.
 public struct PendingRequest: Sendable, Hashable {
-  /// Its id.
+  /// The id of the request.
   public var id: RequestID
   /// The task identifier.
   public var identifier: TaskIdentifier
-  /// The machine conditions it requires.
+  /// The machine conditions that the request requires.
   public var conditions: Conditions
-  /// The earliest start that was submitted; nil means immediately.
+  /// The submitted earliest start; nil means immediately.
   public var earliestBegin: WallTime?
   /// The effective earliest start, which is later after a retry.
   public var nextStart: WallTime
-  /// The number of its next run: 1 before the first.
+  /// The number of the next run: 1 before the first.
   public var attempt: Int
-  /// What was submitted; at most ``Limits/payloadBytes``.
+  /// The submitted payload; at most ``Limits/payloadBytes``.
   public var payload: [UInt8]
 
   /// Creates a request.
@@ -29,7 +29,7 @@ public struct PendingRequest: Sendable, Hashable {
     self.payload = payload
   }
 
-  /// Keeps the fields of the record that a plugin sees.
+  /// Creates a request from the fields of the record that a plugin sees.
   public init(_ record: RequestRecord) {
     self.init(
       id: record.id, identifier: record.request.identifier, conditions: record.request.conditions,

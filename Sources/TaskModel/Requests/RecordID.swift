@@ -1,20 +1,20 @@
-/// Names a request or a run: a UUID of version 7 (RFC 9562 §5.7), so ids sort by creation time.
+/// The id of a request or a run: a UUID of version 7 (RFC 9562 §5.7), so ids sort by creation time.
 ///
-/// The first 60 free bits, ``sequence``, are unique within a store and are the row's key there. The last 62, ``origin``, are drawn once for
-/// each store, so that ids of different hosts never collide.
+/// The first 60 free bits, ``sequence``, are unique within a store, where they are the row's key. The last 62, ``origin``, are drawn once
+/// for each store, so that ids of different hosts never collide.
 public struct RecordID<Kind>: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// Milliseconds since 1970 (48 bits) and a counter (12 bits): unique and increasing within a store.
   public let sequence: Int64
   /// The store's own 62 bits.
   public let origin: UInt64
 
-  /// The id with that sequence in the store `origin`; bits beyond 60 and 62 are dropped.
+  /// Creates the id with that sequence in the store `origin`. Drops bits beyond 60 and 62.
   public init(sequence: Int64, origin: UInt64) {
     self.sequence = sequence & 0x0FFF_FFFF_FFFF_FFFF
     self.origin = origin & 0x3FFF_FFFF_FFFF_FFFF
   }
 
-  /// Reads the textual form; nil for anything but a UUID of version 7.
+  /// Parses the textual form; nil for anything but a UUID of version 7.
   public init?(_ text: String) {
     var digits: [UInt8] = []
     digits.reserveCapacity(32)
@@ -33,7 +33,7 @@ public struct RecordID<Kind>: Sendable, Hashable, Comparable, CustomStringConver
     self.init(sequence: Int64(truncatingIfNeeded: time << 12 | counter), origin: low)
   }
 
-  /// The smallest id that can be drawn at `time` or later.
+  /// Creates the smallest id that can be drawn at `time` or later.
   public init(firstAt time: WallTime, origin: UInt64) {
     self.init(sequence: max(0, min(time.unixMilliseconds, 1 << 47)) << 12, origin: origin)
   }
@@ -69,7 +69,7 @@ public enum RequestTag {}
 /// Distinguishes ``RunID`` from ``RequestID``.
 public enum RunTag {}
 
-/// The id of a task request; it stays the same over all its attempts and occurrences.
+/// The id of a task request, which stays the same over all its attempts and occurrences.
 public typealias RequestID = RecordID<RequestTag>
 /// The id of one run of a request.
 public typealias RunID = RecordID<RunTag>

@@ -3,7 +3,7 @@
 public struct RecordIDGenerator: Sendable {
   private var last: Int64
 
-  /// Continues after `last`, the highest sequence in use; 0 if none is.
+  /// Creates a generator that continues after `last`, the highest sequence in use; 0 if none is.
   public init(after last: Int64) { self.last = last }
 
   /// The next sequence at `now`.

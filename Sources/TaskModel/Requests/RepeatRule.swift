@@ -2,7 +2,7 @@
 public struct RepeatRule: Sendable, Hashable {
   /// What determines the next occurrence.
   public enum Schedule: Sendable, Hashable {
-    /// At this interval, on a grid that does not drift.
+    /// Times at this interval, on a grid that does not drift.
     case every(Duration)
     /// The times of a cron expression in a time zone.
     case cron(CronRule)
@@ -21,7 +21,7 @@ public struct RepeatRule: Sendable, Hashable {
     self.missed = missed
   }
 
-  /// Every `interval`.
+  /// Creates a rule that repeats every `interval`.
   public init(every interval: Duration) { self.init(.every(interval)) }
 
   /// The interval of ``Schedule/every(_:)``; nil for other schedules.
@@ -30,11 +30,11 @@ public struct RepeatRule: Sendable, Hashable {
     set { if let newValue { schedule = .every(newValue) } }
   }
 
-  /// Which clock its times follow.
+  /// The clock that the rule's times follow.
   public var clock: DueClock { if case .every = schedule { .boot } else { .wall } }
 
-  /// The first moment after `now` on the grid of `occurrence` and `interval`. It depends on the schedule alone, not on when a run took
-  /// place, so it does not drift. An `occurrence` in the future is returned unchanged.
+  /// The first moment after `now` on the grid of `occurrence` and `interval`. It depends on the schedule alone, not on the time of a run,
+  /// so it does not drift. An `occurrence` in the future is returned unchanged.
   public static func next(every interval: Duration, after occurrence: WallTime, now: WallTime) -> WallTime {
     let step = max(1, interval.wholeMilliseconds)
     guard occurrence <= now else { return occurrence }
@@ -59,17 +59,17 @@ public struct CronRule: Sendable, Hashable {
   }
 }
 
-/// What happens to missed occurrences of a repeating request, whose time passed while they could not run.
+/// What happens to missed occurrences of a repeating request: those whose time passed while they could not run.
 public enum MissedPolicy: Sendable, Hashable {
-  /// One run stands for all of them.
+  /// One run replaces all missed occurrences.
   case latest
-  /// None of them runs; the request continues with the next occurrence.
+  /// No missed occurrence runs. The request continues with the next one.
   case skip
-  /// The latest `limit` of them run, one every `spread`, so that a boot does not start all at once, but at least twice as fast as new ones
-  /// fall due. Occurrences that fall due meanwhile run after them.
+  /// The latest `limit` missed occurrences run, one every `spread`, so that they do not all start at boot. They run at least twice as fast
+  /// as new ones become due. Occurrences that become due meanwhile run after them.
   case all(limit: Int, spread: Duration)
 
-  /// Its name in JSON and on the command line.
+  /// The policy's name in JSON and on the command line.
   public var name: String {
     switch self {
     case .latest: "latest"

@@ -1,23 +1,23 @@
-/// What an event of a run changes in its request, as ``RequestState/transition(on:guards:)`` says, for a store that does not read the row.
+/// The change that an event of a run makes in its request, as ``RequestState/transition(on:guards:)`` says. A store applies it without
+/// reading the row.
 ///
-/// The request must be in the state that the change starts from, and have the run that it is about. Only requests that do not repeat end this
-/// way.
+/// The request must be in the state that the change starts from, and have the expected run. Only requests that do not repeat end this way.
 public struct RequestChange: Sendable, Hashable {
   /// The state that the request must be in.
   public let from: RequestState
   /// The run that the request must have; nil for a request that has none yet.
   public private(set) var expectedRun: RunID?
-  /// The new state, and the effect on the counts. The due time stays.
+  /// The new state and the effect on the counts. The due time does not change.
   public let transition: RequestTransition
-  /// Its run from now on, while it is claimed or running.
+  /// The request's run after the change, while it is claimed or running.
   public private(set) var run: RunID?
-  /// When its run started; nil leaves it unchanged.
+  /// When the run started; nil leaves the stored time unchanged.
   public private(set) var started: WallTime?
-  /// When its run ended; nil if it has not, and then nothing of its last run changes.
+  /// When the run ended. Nil if it has not ended; then nothing about the last run changes.
   public private(set) var ended: WallTime?
-  /// How it ended.
+  /// How the run ended.
   public private(set) var outcome: RunOutcome?
-  /// The message with which it ended.
+  /// The message of the ended run.
   public private(set) var message: String?
 
   private init(from state: RequestState, _ transition: RequestTransition) {
@@ -25,16 +25,16 @@ public struct RequestChange: Sendable, Hashable {
     self.transition = transition
   }
 
-  /// A pending request is handed out before `run` begins.
+  /// `run` claims a pending request before the run starts.
   public static func claimed(by run: RunID) throws(IllegalTransition) -> RequestChange {
     var change = RequestChange(from: .pending, try RequestState.pending.transition(on: .claimed))
     change.run = run
     return change
   }
 
-  /// `run` begins.
+  /// `run` starts.
   ///
-  /// - Parameter state: Whether the request is pending, or claimed for that run.
+  /// - Parameter state: `.pending`, or `.claimed` if the request is claimed for that run.
   public static func started(_ run: RunID, from state: RequestState, at time: WallTime) throws(IllegalTransition) -> RequestChange {
     var change = RequestChange(from: state, try state.transition(on: .started))
     change.expectedRun = state == .claimed ? run : nil
@@ -44,8 +44,8 @@ public struct RequestChange: Sendable, Hashable {
 
   /// `run` ends, and the request with it.
   ///
-  /// - Parameter began: When the run began, if the request is claimed and the begin is not recorded yet. Nil if it is running.
-  /// - Throws: Also for an outcome that leaves the request pending, since its row decides when it is due.
+  /// - Parameter began: When the run started, if the request is claimed and the start is not recorded yet. Nil if the request is running.
+  /// - Throws: ``IllegalTransition``, also for an outcome that leaves the request pending, because its due time depends on the row.
   public static func ended(
     _ run: RunID, _ outcome: RunOutcome, message: String?, began: WallTime?, at time: WallTime
   ) throws(IllegalTransition) -> RequestChange {
@@ -60,7 +60,7 @@ public struct RequestChange: Sendable, Hashable {
 }
 
 extension RequestRecord {
-  /// Applies an event: the state and the counts become what ``RequestState/transition(on:guards:)`` says.
+  /// Applies an event: sets the state and the counts to what ``RequestState/transition(on:guards:)`` says.
   ///
   /// - Returns: The transition, which also says when the request is due.
   @discardableResult

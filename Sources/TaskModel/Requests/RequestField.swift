@@ -1,5 +1,5 @@
-/// The fields of a request, each named once: the raw value is its name in JSON. `taskhost.h` and the SDK have those that a plugin may set,
-/// under the same names.
+/// The fields of a request. The raw value is the field's name in JSON. `taskhost.h` and the SDK use the same names for the fields that a
+/// plugin may set.
 public enum RequestField: String, Sendable, CaseIterable {
   case identifier, payload, cron, missed, event, watch, deadline, priority, conditions, window, resources, after, retry, tags
   case payloadBase64 = "payload_base64"
@@ -29,7 +29,7 @@ public enum RequestField: String, Sendable, CaseIterable {
     case initial = "initial_ms"
     case maximum = "maximum_ms"
 
-    /// It as a part of ``retry``.
+    /// The member as a part of ``retry``.
     public var part: String { ".\(rawValue)" }
   }
 
@@ -39,7 +39,7 @@ public enum RequestField: String, Sendable, CaseIterable {
     case onFailure = "on_failure"
   }
 
-  /// Its option of `taskhost submit`, without the dashes: its name without the unit, unless the option has a shorter word.
+  /// The field's option of `taskhost submit`, without the dashes: its name without the unit, unless the option has a shorter word.
   public var option: String {
     switch self {
     case .delay: "after"
@@ -55,7 +55,8 @@ public enum RequestField: String, Sendable, CaseIterable {
     }
   }
 
-  /// The fields, this one among them, that say the same thing in different ways: a request has at most one. Empty if nothing else says it.
+  /// The fields, including this one, that say the same thing in different ways. A request has at most one. Empty if there are no
+  /// alternatives.
   private var alternatives: [RequestField] {
     switch self {
     case .payload, .payloadBase64: [.payload, .payloadBase64]
@@ -67,7 +68,7 @@ public enum RequestField: String, Sendable, CaseIterable {
     }
   }
 
-  /// The fields that this one says more about; empty if it stands by itself.
+  /// The fields of which this one needs at least one; empty if it needs none.
   private var subjects: [RequestField] {
     switch self {
     case .everyEvent, .debounce: [.event, .watch]
@@ -78,9 +79,9 @@ public enum RequestField: String, Sendable, CaseIterable {
     }
   }
 
-  /// What is wrong with a choice of fields, whatever their values; nil if nothing is.
+  /// The first error in a choice of fields, whatever their values; nil if there is none.
   ///
-  /// - Parameter name: What the submitter calls a field.
+  /// - Parameter name: The submitter's name for a field.
   public static func misfit(
     among given: [RequestField], name: (RequestField) -> String
   ) -> (field: RequestField, sentence: String)? {
@@ -92,28 +93,28 @@ public enum RequestField: String, Sendable, CaseIterable {
       }
       let subjects = field.subjects
       if !subjects.isEmpty, !subjects.contains(where: given.contains) {
-        return (field, "\(name(field)) is about \(subjects.map(name).joined(separator: " or ")): give that too, or leave it out")
+        return (field, "\(name(field)) needs \(subjects.map(name).joined(separator: " or ")): add it, or leave \(name(field)) out")
       }
     }
     return nil
   }
 }
 
-// The checks that several fields share, each with its sentence.
+// The checks that several fields share, with their messages.
 extension RequestField {
-  /// A refusal that names this field, or the part of it that `part` leads to: `[2]`, `.attempts`.
+  /// A refusal that names this field, or the part of it given by `part`: `[2]`, `.attempts`.
   public func refusal(_ flaw: String, part: String = "", code: RequestRefusal.Code = .invalid) -> RequestRefusal {
     RequestRefusal(code, "\(rawValue)\(part): \(flaw)", field: rawValue + part)
   }
 
-  /// Refuses a number outside of `range`.
+  /// Refuses a number outside `range`.
   public func check<Number: BinaryInteger>(_ number: Number, in range: ClosedRange<Number>, part: String = "") throws(RequestRefusal) {
     guard range.contains(number) else {
       throw refusal("\(number) is outside of \(range.lowerBound) to \(range.upperBound)", part: part)
     }
   }
 
-  /// Refuses a length of time outside of `range`, in milliseconds.
+  /// Refuses a length of time outside `range`. The message uses milliseconds.
   public func check(
     _ length: Duration, in range: ClosedRange<Duration> = .zero...Limits.longestDuration, part: String = ""
   ) throws(RequestRefusal) {
@@ -123,8 +124,8 @@ extension RequestField {
     }
   }
 
-  /// Refuses a key that is empty, too long, or has a NUL, which ends a text in C; `printable` allows ASCII only: two spellings of one letter
-  /// would be one key in Swift and two in a database.
+  /// Refuses a key that is empty, too long, or contains a NUL, which ends a text in C. `printable` allows only ASCII: two spellings of one
+  /// letter would be one key in Swift and two in a database.
   public func check(key: String, printable: Bool = false, part: @autoclosure () -> String = "") throws(RequestRefusal) {
     guard (1...Limits.keyBytes).contains(key.utf8.count) else {
       throw refusal("1 to \(Limits.keyBytes) bytes are allowed: send a hash of a longer one", part: part())

@@ -1,40 +1,40 @@
-/// A task request as the store knows it.
+/// A task request in the store.
 public struct RequestRecord: Sendable, Hashable {
-  /// Its id.
+  /// The id of the request.
   public var id: RequestID
-  /// The submitted request with the retry policy that applies. `payload` is empty in listings that omit it.
+  /// The submitted request, with the retry policy that applies. `payload` is empty in listings that omit it.
   public var request: TaskRequest
-  /// Its state. Only ``apply(_:guards:)`` and ``apply(_:)`` change it.
+  /// The state of the request. Only ``apply(_:guards:)`` and ``apply(_:)`` change it.
   public internal(set) var state: RequestState
-  /// When it is due, or was.
+  /// When the request is due, or was.
   public var due: WallTime
   /// For a repeating request: the scheduled time of the current occurrence.
   public var occurrence: WallTime?
-  /// When it was submitted.
+  /// When the request was submitted.
   public var submitted: WallTime
   /// Attempts spent.
   public var attemptsSpent: Int
-  /// Losses in a row.
+  /// Consecutive losses.
   public var losses: Int
-  /// Set while its run is asked to stop because the request was cancelled or replaced.
+  /// Why the run is being stopped, while it is asked to stop because the request was cancelled or replaced.
   public var stopRequested: StopReason?
-  /// The request it waits for, while blocked.
+  /// The request that this one waits for, while blocked.
   public var blockedBy: RequestID?
-  /// Its run, while running.
+  /// The request's run, while claimed or running.
   public var run: RunID?
-  /// When that run started.
+  /// When the last run started.
   public var started: WallTime?
-  /// When it ended.
+  /// When the last run ended.
   public var ended: WallTime?
-  /// The outcome of its last run.
+  /// The outcome of the last run.
   public var lastOutcome: RunOutcome?
-  /// The message of its last run.
+  /// The message of the last run.
   public var lastMessage: String?
-  /// Whether its deadline passed while it waited: only ``RunConstraints/relaxed`` applies now.
+  /// Whether the deadline passed while the request waited: only ``RunConstraints/relaxed`` applies now.
   public var isRelaxed: Bool
-  /// When it is due because of an event that arrived during its run; nil if none did.
+  /// When the request is due because of an event that arrived during its run; nil if none did.
   public var eventDue: WallTime?
-  /// When the first event of the burst arrived that its current debounce merges; nil if none has.
+  /// When the first event of the burst arrived that the current debounce merges; nil if none has.
   public var eventSince: WallTime?
   /// For ``MissedPolicy/all(limit:spread:)``: the number of missed occurrences still to run.
   public var missedLeft: Int
@@ -67,15 +67,15 @@ public struct RequestRecord: Sendable, Hashable {
     self.missedLeft = missedLeft
   }
 
-  /// The number of its next or current run: 1 for the first, plus one for each attempt spent.
+  /// The number of the next or current run: 1 for the first, plus one for each attempt spent.
   public var attempt: Int { attemptsSpent.adding(saturating: 1) }
 
-  /// What it waits for now besides its time.
+  /// What the request waits for now besides its time.
   public var gates: RunConstraints { isRelaxed ? request.gates.relaxed : request.gates }
 
-  /// The lane it waits in.
+  /// The lane of the request.
   public var lane: Lane { Lane(request.identifier, gates) }
 
-  /// Whether it repeats.
+  /// Whether the request repeats.
   public var isRepeating: Bool { request.repetition != nil }
 }

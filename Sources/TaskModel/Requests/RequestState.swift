@@ -1,24 +1,24 @@
 /// The stored state of a task request.
 public enum RequestState: String, Sendable, CaseIterable {
-  /// It waits for another request to end.
+  /// The request waits for another request to end.
   case blocked
-  /// It waits for its time and its turn.
+  /// The request waits for its time and its turn.
   case pending
-  /// Pending, and handed to a launcher before its run begins. It can be taken back; people and plugins see it as pending.
+  /// The request is handed to a launcher before its run starts. It can be taken back; people and plugins see it as pending.
   case claimed
-  /// A handler works on it.
+  /// A handler works on the request.
   case running
-  /// It ended with success.
+  /// The request ended with success.
   case succeeded
-  /// It failed permanently: a dead letter.
+  /// The request failed permanently: a dead letter.
   case failed
-  /// It ended because someone cancelled it.
+  /// Someone cancelled the request.
   case cancelled
 
   /// The state that people and plugins see: `claimed` appears as `pending`.
   public var shown: RequestState { self == .claimed ? .pending : self }
 
-  /// Whether it has ended.
+  /// Whether the request has ended.
   public var isFinal: Bool {
     switch self {
     case .succeeded, .failed, .cancelled: true
@@ -29,17 +29,17 @@ public enum RequestState: String, Sendable, CaseIterable {
 
 /// What can happen to a request.
 public enum RequestEvent: Sendable, Hashable {
-  /// What it waited for has ended.
+  /// The requests that it waited for have ended.
   case unblocked
-  /// It is handed to a launcher before its run begins.
+  /// The request is handed to a launcher before its run starts.
   case claimed
-  /// It is taken back: its run has not begun and will not begin.
+  /// The request is taken back: its run has not started and will not start.
   case released
-  /// Its run begins.
+  /// The run starts.
   case started
-  /// Its run ended.
+  /// The run ended.
   case ended(RunOutcome)
-  /// Someone cancels it, or a newer request replaces it.
+  /// Someone cancels the request, or a newer request replaces it.
   case cancelled
   /// A request that had to succeed first has failed.
   case predecessorFailed
@@ -47,17 +47,17 @@ public enum RequestEvent: Sendable, Hashable {
   case retried
   /// An operator discards a dead letter.
   case discarded
-  /// A dead letter is retried together with the predecessor that made it fail, and waits for that again.
+  /// A dead letter is retried together with the predecessor that made it fail, and waits for that predecessor again.
   case redriven
 }
 
-/// The conditions of a transition besides state and event.
+/// The guards of a transition besides state and event.
 public struct RequestGuards: Sendable, Hashable {
   /// Whether another attempt is allowed after this one.
   public var attemptsLeft: Bool
   /// Whether another consecutive loss is allowed.
   public var lossesLeft: Bool
-  /// Whether it repeats.
+  /// Whether the request repeats.
   public var repeating: Bool
 
   /// Creates guards; by default everything is allowed.
@@ -70,11 +70,11 @@ public struct RequestGuards: Sendable, Hashable {
 
 /// The result of an event: the new state and its effects.
 public struct RequestTransition: Sendable, Hashable {
-  /// When a request that becomes pending again is due.
+  /// When the request is due if it becomes pending again.
   public enum Due: Sendable, Hashable {
     /// Unchanged.
     case unchanged
-    /// At once.
+    /// Immediately.
     case now
     /// After the retry policy's backoff, or the handler's `retry_after`.
     case afterBackoff
@@ -86,21 +86,21 @@ public struct RequestTransition: Sendable, Hashable {
 
   /// The effect on a count.
   public enum Count: Sendable, Hashable {
-    /// Nothing.
+    /// No change.
     case keep
     /// One more.
     case add
-    /// It returns to 0.
+    /// Back to 0.
     case reset
   }
 
-  /// The state it leads to.
+  /// The new state.
   public var state: RequestState
-  /// When it is due, if `state` is pending.
+  /// When the request is due, if `state` is pending.
   public var due: Due = .unchanged
   /// The effect on the attempts spent.
   public var attempts: Count = .keep
-  /// The effect on the losses in a row: any other end of a run resets them.
+  /// The effect on the consecutive losses: every other end of a run resets them.
   public var losses: Count = .keep
 }
 
@@ -156,7 +156,7 @@ extension RequestState {
     }
   }
 
-  /// A repeating request never ends by itself: a final result ends the occurrence.
+  /// Ends the request, or only the occurrence of a repeating request, which never ends by itself.
   private static func final(_ state: RequestState, attempts: RequestTransition.Count, guards: RequestGuards) -> RequestTransition {
     guards.repeating
       ? RequestTransition(state: .pending, due: .nextOccurrence, attempts: .reset, losses: .reset)

@@ -4,7 +4,7 @@ public struct RetriedRequests: Sendable, Hashable {
   public struct Refused: Sendable, Hashable {
     /// The request.
     public var id: RequestID
-    /// Why.
+    /// Why the request could not be retried.
     public var message: String
 
     /// Creates a refusal.
@@ -14,7 +14,7 @@ public struct RetriedRequests: Sendable, Hashable {
     }
   }
 
-  /// The requests that are pending again, or blocked by one that is, oldest first.
+  /// The requests that are now pending, or blocked by such a request, oldest first.
   public var retried: [RequestID] = []
   /// The requests that stay failed, oldest first.
   public var refused: [Refused] = []

@@ -28,7 +28,7 @@ public struct RetryPolicy: Sendable, Hashable {
 
   /// The delay after attempt number `attempt`, from 1.
   ///
-  /// - Parameter jitter: −1 … 1; changes the delay by up to 20 %, so that requests that failed together do not return together. A delay
+  /// - Parameter jitter: −1 … 1. Changes the delay by up to 20 %, so that requests that failed together do not return together. A delay
   ///   that would exceed ``maximum`` is mirrored below it, so that the longest delays are spread too.
   /// - Source: WorkManager's backoff (30 s to 5 h), with jitter added.
   public func delay(afterAttempt attempt: Int, jitter: Double) -> Duration {
@@ -42,7 +42,7 @@ public struct RetryPolicy: Sendable, Hashable {
     let longest = Double(max(0, maximum.wholeMilliseconds))
     let drawn = min(grown, longest) * (1 + 0.2 * min(1, max(-1, jitter)))
     let moved = drawn > longest ? 2 * longest - drawn : drawn
-    // A policy comes from outside and can name the longest possible duration, on which a conversion would trap.
+    // A policy comes from outside and can specify the longest possible duration, for which a conversion would trap.
     return .milliseconds(moved < Double(Int64.max) ? Int64(moved) : .max)
   }
 

@@ -1,22 +1,23 @@
-/// What the store remembers about the runs of one schedule: a unique key, a repeating request without one, or all other requests of an
-/// identifier. The store never forgets it, and keeps its last run and its last success whatever the history's limits are.
+/// What the store remembers about the runs of one schedule. A schedule is a unique key, a repeating request without one, or all other
+/// requests of an identifier. The store never forgets the record, and keeps its last run and its last success regardless of the history's
+/// limits.
 public struct ScheduleRecord: Sendable, Hashable {
-  /// Whose.
+  /// The task identifier.
   public var identifier: TaskIdentifier
-  /// The unique key; nil if it has none.
+  /// The unique key; nil for a schedule without one.
   public var key: String?
   /// The live request that holds the key, or that repeats; nil if there is none.
   public var request: RequestRecord?
-  /// Its last run without output, log and trouble; nil if it never ran.
+  /// The last run, without output, log and trouble; nil if the schedule never ran.
   public var lastRun: RunRecord?
   /// When the last successful run ended; nil if none has.
   public var lastSuccess: WallTime?
-  /// The number of failed runs since then; runs that neither failed nor succeeded do not count.
+  /// The number of failed runs since the last success. Runs that neither failed nor succeeded do not count.
   public var failures: Int
-  /// When the first of those ended; nil if there are none.
+  /// When the first of these failures ended; nil if there are none.
   public var failingSince: WallTime?
 
-  /// Creates a record; by default of a schedule that never ran.
+  /// Creates a record; by default for a schedule that never ran.
   public init(
     identifier: TaskIdentifier, key: String? = nil, request: RequestRecord? = nil, lastRun: RunRecord? = nil, lastSuccess: WallTime? = nil,
     failures: Int = 0, failingSince: WallTime? = nil
@@ -30,7 +31,7 @@ public struct ScheduleRecord: Sendable, Hashable {
     self.failingSince = failingSince
   }
 
-  /// Its name: `IDENTIFIER/KEY`, or the identifier if it has no key.
+  /// The schedule's name: `IDENTIFIER/KEY`, or the identifier if it has no key.
   public var name: String { key.map { "\(identifier)/\($0)" } ?? identifier.rawValue }
 
   /// The order of listings.
@@ -46,8 +47,8 @@ public struct ScheduleRecord: Sendable, Hashable {
   /// The number of consecutive failed runs at which a schedule is reported.
   public static let failuresToReport = 3
 
-  /// Whether a person should look: its last occurrence failed and nothing will retry it, or too many consecutive runs failed. Only for
-  /// schedules that run again: a request that failed permanently is a dead letter.
+  /// Whether a person should look: the last occurrence failed and nothing will retry it, or too many consecutive runs failed. Only for
+  /// schedules that run again; a request that failed permanently is a dead letter.
   public var isFailing: Bool {
     guard let request, !request.state.isFinal, failures > 0 else { return false }
     let hasGivenUp = request.isRepeating && request.attemptsSpent == 0 && lastRun?.outcome?.isFailure == true

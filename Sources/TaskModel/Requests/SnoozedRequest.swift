@@ -1,11 +1,11 @@
-/// A request that was put off.
+/// A request that was postponed.
 public struct SnoozedRequest: Sendable, Hashable {
-  /// The request as it is now.
+  /// The request after the change.
   public var record: RequestRecord
-  /// What the operator should know: that its own time is later, that it repeats, …
+  /// Notes for the operator: the request's own time is later, it repeats, …
   public var notes: [String]
 
-  /// A result as given.
+  /// Creates a result.
   public init(record: RequestRecord, notes: [String]) {
     self.record = record
     self.notes = notes

@@ -1,9 +1,9 @@
-/// Names a task and, through it, the one handler that serves it: 1–128 of `A-Z a-z 0-9 . _ -`, the first a letter or digit.
+/// The name of a task and, through it, of the one handler that serves it: 1–128 of `A-Z a-z 0-9 . _ -`, the first a letter or digit.
 public struct TaskIdentifier: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// The identifier as text.
   public let rawValue: String
 
-  /// Checks `text` against the rule above.
+  /// Creates an identifier if `text` follows the rule above.
   public init(_ text: String) throws(InvalidIdentifier) {
     let bytes = text.utf8
     guard let first = bytes.first else { throw InvalidIdentifier(text: text, flaw: "is empty") }
@@ -26,15 +26,15 @@ public struct TaskIdentifier: Sendable, Hashable, Comparable, CustomStringConver
   /// The text.
   public var description: String { rawValue }
 
-  /// In the order of the texts.
+  /// Orders by the text.
   public static func < (left: TaskIdentifier, right: TaskIdentifier) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// A text that is not a ``TaskIdentifier``.
 public struct InvalidIdentifier: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The text; ``description`` cuts it to 160 characters and escapes control characters.
+  /// The rejected text. ``description`` cuts it to 160 characters and escapes control characters.
   public let text: String
-  /// What is wrong with it: "is empty", …
+  /// What is wrong with the text: "is empty", …
   public let flaw: String
 
   /// The text, what is wrong with it, and what is allowed.

@@ -1,15 +1,15 @@
-/// The kind of work a handler does; decides its default budget and grace.
+/// The kind of work that a handler does. It decides the default budget and grace.
 public enum TaskKind: String, Sendable, CaseIterable {
-  /// Short and frequent: tokens, small fetches (as `BGAppRefreshTask`).
+  /// Short and frequent: tokens, small fetches (like `BGAppRefreshTask`).
   case refresh
-  /// Maintenance, usually with conditions (as `BGProcessingTask`).
+  /// Maintenance, usually with conditions (like `BGProcessingTask`).
   case processing
-  /// Started by a person, with visible progress (as `BGContinuedProcessingTask`).
+  /// Started by a person, with visible progress (like `BGContinuedProcessingTask`).
   case continued
 
-  /// How long a run may take before it expires; nil means no limit, see ``stallLimit``.
+  /// How long a run may take before it expires; nil for no limit (see ``stallLimit``).
   ///
-  /// - Source: 30 s as `BGAppRefreshTask`, 10 min as WorkManager.
+  /// - Source: 30 s like `BGAppRefreshTask`, 10 min like WorkManager.
   public var defaultBudget: Duration? {
     switch self {
     case .refresh: .seconds(30)
@@ -26,6 +26,6 @@ public enum TaskKind: String, Sendable, CaseIterable {
     }
   }
 
-  /// For `continued`: a run expires this long after its `completed` last increased.
+  /// A `continued` run expires this long after its `completed` last increased; nil for other kinds.
   public var stallLimit: Duration? { self == .continued ? .seconds(60) : nil }
 }

@@ -1,8 +1,8 @@
 extension TaskRequest {
-  /// Refuses what no host takes: a value beyond its limit, and fields that contradict each other.
+  /// Refuses what no host accepts: a value beyond its limit, and fields that contradict each other.
   ///
-  /// Every entry calls it where a request arrives, and the scheduler before it stores one. What depends on the host, such as its handlers,
-  /// its configuration and its clock, is the scheduler's to check.
+  /// Called wherever a request arrives, and by the scheduler before it stores one. The scheduler checks what depends on the host, such as
+  /// its handlers, its configuration and its clock.
   public func check() throws(RequestRefusal) {
     try RequestField.payload.check(payloadBytes: payload.count)
     try RequestField.priority.check(priority, in: Limits.priorities)
@@ -11,7 +11,7 @@ extension TaskRequest {
     try checkTimes()
     if after.count > Limits.predecessors {
       throw RequestField.after.refusal(
-        "\(after.count) requests, more than \(Limits.predecessors): gather them behind one that waits for them")
+        "\(after.count) requests, more than \(Limits.predecessors): add a request that waits for some of them, and wait for that")
     }
     if let event { try event.check() }
     if let repetition { try check(repetition) }
@@ -22,11 +22,11 @@ extension TaskRequest {
     if let uniqueKey {
       try RequestField.uniqueKey.check(key: uniqueKey)
     } else if onConflict != .none {
-      throw RequestField.uniqueKey.refusal("is missing: on_conflict is about requests with the same key")
+      throw RequestField.uniqueKey.refusal("is missing: on_conflict applies to requests with the same key")
     }
     if let uniqueWindow {
       guard uniqueKey != nil, onConflict != .none else {
-        throw RequestField.uniqueWindow.refusal("is about a key that is held: send unique_key and on_conflict too")
+        throw RequestField.uniqueWindow.refusal("needs a unique key and a conflict policy: send unique_key and on_conflict too")
       }
       try RequestField.uniqueWindow.check(uniqueWindow, in: .milliseconds(1)...Limits.longestDuration)
     }
@@ -40,7 +40,7 @@ extension TaskRequest {
   private func checkGates() throws(RequestRefusal) {
     guard Conditions.all.isSuperset(of: conditions) else {
       throw RequestField.conditions.refusal(
-        "bits \(conditions.subtracting(.all).rawValue) are not known: \(Conditions.all.names.joined(separator: ", ")) are")
+        "unknown bits \(conditions.subtracting(.all).rawValue): the known conditions are \(Conditions.all.names.joined(separator: ", "))")
     }
     if let window = gates.window { try RequestField.window.check(key: window) }
     if let key = gates.concurrencyKey { try RequestField.concurrencyKey.check(key: key, printable: true) }
@@ -59,13 +59,13 @@ extension TaskRequest {
     try RequestField.earliestBegin.check(earliestBegin)
     try RequestField.deadline.check(deadline)
     if let deadline, let earliestBegin, deadline < earliestBegin {
-      throw RequestField.deadline.refusal("lies before the earliest begin: move one of them")
+      throw RequestField.deadline.refusal("is before the earliest begin: move one of them")
     }
   }
 
   private func check(_ rule: RepeatRule) throws(RequestRefusal) {
     switch rule.schedule {
-    case .event where event == nil: throw RequestField.everyEvent.refusal("is about an event: name one, or a file to watch")
+    case .event where event == nil: throw RequestField.everyEvent.refusal("needs an event: name one, or a file to watch")
     case .event: break
     case .every(let interval):
       try checkOnlyTimes(.every)
@@ -112,10 +112,10 @@ extension EventTrigger {
     if let path {
       let shown = String(path.prefix(80)).escapingControlCharacters
       guard path.hasPrefix("/") else {
-        throw RequestField.watch.refusal("\"\(shown)\" is no absolute path: the host does not know where you are, begin with /")
+        throw RequestField.watch.refusal("\"\(shown)\" is not an absolute path: begin with /, since the host does not know your directory")
       }
       guard path.utf8.count <= Limits.pathBytes, !path.utf8.contains(0) else {
-        throw RequestField.watch.refusal("\"\(shown)\" is no path: it is too long or has a NUL character")
+        throw RequestField.watch.refusal("\"\(shown)\" is not a valid path: it is too long or has a NUL character")
       }
     } else if let flaw = Self.flaw(of: name) {
       throw RequestField.event.refusal(flaw)
@@ -123,12 +123,12 @@ extension EventTrigger {
     try RequestField.debounce.check(debounce)
   }
 
-  /// What is wrong with the name of an event; nil if nothing is.
+  /// What is wrong with the name of an event; nil if it is valid.
   public static func flaw(of name: String) -> String? {
     if !(1...Limits.keyBytes).contains(name.utf8.count) {
-      return "an event's name has 1 to \(Limits.keyBytes) bytes, this has \(name.utf8.count)"
+      return "an event name has 1 to \(Limits.keyBytes) bytes, this one has \(name.utf8.count)"
     }
-    if name.hasPrefix(filePrefix) { return "an event's name does not begin with \(filePrefix), which stands for a file" }
-    return name.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F } ? "an event's name has no control characters" : nil
+    if name.hasPrefix(filePrefix) { return "an event name must not begin with \(filePrefix), which stands for a file" }
+    return name.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F } ? "an event name must not contain control characters" : nil
   }
 }

@@ -1,4 +1,4 @@
-/// A request to run a task, as an application or a plugin submits it.
+/// A request to run a task, submitted by an application or a plugin.
 public struct TaskRequest: Sendable, Hashable {
   /// The task identifier.
   public var identifier: TaskIdentifier
@@ -6,37 +6,38 @@ public struct TaskRequest: Sendable, Hashable {
   public var payload: [UInt8]
   /// The earliest start: a hint, not a promise. Nil means now.
   public var earliestBegin: WallTime?
-  /// Whether it waits for `minimum_interval` after its identifier's last run began instead of naming a time. Set only in a submission; the
-  /// host stores the resulting ``earliestBegin``.
+  /// Whether the request waits for `minimum_interval` after its identifier's last run started instead of naming a time. Set only in a
+  /// submission; the host stores the resulting ``earliestBegin``.
   public var isPaced = false
-  /// What it needs besides its time: conditions of the machine and limits.
+  /// What the request needs besides its time: conditions of the machine and limits.
   public var gates: RunConstraints
-  /// What the submitter wants its run to do when a condition is lost; nil means the operator's setting for the handler. The scheduler
-  /// writes the result into ``gates`` and sets this to nil.
+  /// What a run does when a condition is lost; nil means the operator's setting for the handler. The scheduler writes the result into
+  /// ``gates`` and sets this to nil.
   public var onLostCondition: LostConditionPolicy?
-  /// −10 … 10; higher goes first.
+  /// −10 … 10; a higher priority goes first.
   public var priority: Int
-  /// Only one live request of an identifier can hold a key; nil if it holds none.
+  /// The unique key, which only one live request of an identifier can hold; nil for none.
   public var uniqueKey: String?
-  /// What to do when the key is held.
+  /// What the submission does when another request holds the key.
   public var onConflict: ConflictPolicy
-  /// nil means the operator's defaults.
+  /// The retry policy; nil means the operator's defaults.
   public var retry: RetryPolicy?
-  /// nil if it runs once.
+  /// When the request repeats; nil if it runs once.
   public var repetition: RepeatRule?
-  /// For listing and cancelling.
+  /// Tags for listing and cancelling.
   public var tags: [String]
-  /// After this time, of its conditions only network and power apply, and no window or quota; nil for no deadline.
+  /// The time after which, of the conditions, only network and power apply, and no window or quota; nil for no deadline.
   public var deadline: WallTime?
-  /// Which clock its times follow.
+  /// The clock that the request's times follow.
   public var clock: DueClock
-  /// The event it waits for; nil if it waits for its time alone.
+  /// The event that the request waits for; nil if it waits for its time alone.
   public var event: EventTrigger?
   /// The requests that must end first.
   public var after: [Dependency]
-  /// A submission with the key of an earlier one does nothing and gets the same answer; nil means each submission counts.
+  /// The idempotency key. A submission with the key of an earlier one does nothing and gets the same answer; nil means each submission
+  /// counts.
   public var idempotencyKey: String?
-  /// How long after submission the unique key stays held, even if the request has ended; nil means only while the request lives.
+  /// How long after submission the unique key stays held, even if the request has ended; nil means only while the request is live.
   public var uniqueWindow: Duration?
 
   /// Creates a request that is due now and runs once.
@@ -64,41 +65,41 @@ public struct TaskRequest: Sendable, Hashable {
     self.uniqueWindow = uniqueWindow
   }
 
-  /// The machine conditions it requires.
+  /// The machine conditions that the request requires.
   public var conditions: Conditions {
     get { gates.conditions }
     set { gates.conditions = newValue }
   }
 
-  /// Prefix of the unique key of a request that comes from the configuration's `schedule`.
+  /// The prefix of the unique key of a request that comes from `schedule` in the configuration.
   public static let scheduleKeyPrefix = "config:"
 
-  /// Whether it comes from its identifier's `schedule` in the configuration: it belongs to the operator, not to the plugin.
+  /// Whether the request comes from its identifier's `schedule` in the configuration. It then belongs to the operator, not to the plugin.
   public var isSchedule: Bool { uniqueKey == Self.scheduleKeyPrefix + identifier.rawValue }
 }
 
-/// Which clock a request's times follow.
+/// The clock that a request's times follow.
 public enum DueClock: String, Sendable, CaseIterable {
-  /// The calendar: setting it moves the request's start. For times of day.
+  /// The calendar, for times of day. Setting it moves the request's start.
   case wall
-  /// The clock that runs from the machine's start, through suspends: setting the calendar does not move the start. For delays and
-  /// intervals.
+  /// The clock that runs from the machine's start, through suspends, for delays and intervals. Setting the calendar does not move the
+  /// start.
   case boot
 }
 
 /// The result of a submission.
 public struct Submission: Sendable, Hashable {
-  /// The request that now stands for it: the holder if that was kept.
+  /// The request that now represents the submission: the holder if that was kept.
   public var id: RequestID
-  /// What was done.
+  /// What the submission did.
   public var disposition: Disposition
   /// The effective earliest start.
   public var nextStart: WallTime
-  /// Notes for the submitter: parked without a handler, an interval that was raised, …
+  /// Notes for the submitter: the request waits for a handler, its interval was raised, …
   public var notes: [String]
   /// Whether this is the answer to an earlier submission with the same idempotency key.
   public var isRepeated: Bool
-  /// The schedule as stored, after clamping and with defaults filled in; nil if it is not available.
+  /// The stored schedule, with clamped values and defaults; nil if it is not available.
   public var effective: EffectiveSchedule?
 
   /// Creates a result.
@@ -115,20 +116,20 @@ public struct Submission: Sendable, Hashable {
   }
 }
 
-/// When a request will run, as the host stores it.
+/// When a stored request will run.
 public struct EffectiveSchedule: Sendable, Hashable {
-  /// The earliest next start; ``WallTime/distantFuture`` if it waits for an event or a predecessor.
+  /// The earliest next start; ``WallTime/distantFuture`` if the request waits for an event or a predecessor.
   public var nextStart: WallTime
   /// The latest next start that the flex allows.
   public var latestStart: WallTime
-  /// How it repeats; nil if it runs once.
+  /// How the request repeats; nil if it runs once.
   public var repetition: RepeatRule?
-  /// After this time only network and power apply.
+  /// The time after which only network and power apply.
   public var deadline: WallTime?
-  /// Which clock its times follow.
+  /// The clock that the request's times follow.
   public var clock: DueClock
 
-  /// Takes the schedule from a stored request.
+  /// Creates the schedule of a stored request.
   public init(_ record: RequestRecord) {
     nextStart = record.due
     latestStart = record.due + record.gates.flex

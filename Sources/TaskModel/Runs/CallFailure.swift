@@ -1,4 +1,4 @@
-/// Why the host refused a plugin's call: the status that it returns and the sentence that `last_error` gives.
+/// Why the host refused a plugin's call: the returned status, and the sentence for `last_error`.
 public struct CallFailure: Error, Sendable, Hashable {
   /// The plugin contract's statuses other than OK.
   public enum Status: Int32, Sendable {
@@ -6,7 +6,7 @@ public struct CallFailure: Error, Sendable, Hashable {
     case invalid = -1
     /// Launch is over.
     case launched = -2
-    /// The identifier is taken, or has a handler already.
+    /// The identifier is taken or already has a handler.
     case exists = -3
     /// The configuration does not permit it.
     case notPermitted = -4
@@ -14,11 +14,11 @@ public struct CallFailure: Error, Sendable, Hashable {
     case stale = -5
     /// The run has expired.
     case expired = -6
-    /// It exceeds a limit in bytes.
+    /// The value exceeds a limit in bytes.
     case tooBig = -7
-    /// It does not exist.
+    /// The object does not exist.
     case notFound = -8
-    /// The host does not offer it.
+    /// The host does not offer the function.
     case unsupported = -9
     /// A quota or cap is reached.
     case limit = -10
@@ -39,7 +39,7 @@ public struct CallFailure: Error, Sendable, Hashable {
     self.message = message
   }
 
-  /// What a refusal is to a plugin.
+  /// Converts a refusal for a plugin.
   public init(_ refusal: RequestRefusal) {
     let status: Status =
       switch refusal.code {
@@ -60,6 +60,6 @@ extension CallFailure {
   /// The answer to a handle whose run is over or never existed.
   public static let stale = CallFailure(.stale, "the run is over or never existed")
 
-  /// The answer to calls of the launch phase after launch.
+  /// The answer to launch-phase calls after launch.
   public static let launchIsOver = CallFailure(.launched, "launch is over: register during taskhost_plugin_launch")
 }

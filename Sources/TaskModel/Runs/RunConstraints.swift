@@ -1,24 +1,24 @@
-/// What a request needs to run, besides its time. All requests of a lane share it.
+/// What a request needs to run, besides its time. All requests of a lane share the same constraints.
 ///
-/// Requests with the same gates wait, and become runnable, together. The scheduler therefore checks a lane as a whole, and no request is
-/// stuck behind one that must wait.
+/// Requests with the same constraints wait, and become runnable, together. The scheduler therefore checks a lane as a whole, and no request
+/// is stuck behind one that must wait.
 public struct RunConstraints: Sendable, Hashable {
-  /// The machine conditions it requires.
+  /// The machine conditions that the request requires.
   public var conditions: Conditions
-  /// What a run does when it loses one of them.
+  /// What a run does when it loses one of the conditions.
   public var onLostCondition: LostConditionPolicy
-  /// The maintenance window it waits for, by its name in the configuration; nil means none.
+  /// The maintenance window that the request waits for, by its name in the configuration; nil for none.
   public var window: String?
-  /// Runs with the same key share the limit per key; nil for none.
+  /// Runs with the same key share the limit per key; nil for no key.
   public var concurrencyKey: String?
-  /// How many tokens of the operator's named resources a run takes.
+  /// The number of tokens that a run takes of each of the operator's named resources.
   public var resources: [String: Int]
-  /// How much later than due it may begin, so that requests can share wake-ups.
+  /// How much later than due a run may start, so that requests can share wake-ups.
   public var flex: Duration
-  /// Whether its deadline has passed: run-time quotas no longer apply.
+  /// Whether the request's deadline has passed: run-time quotas no longer apply.
   public var isPastDeadline = false
 
-  /// Creates gates; by default only its time counts.
+  /// Creates constraints; by default only the request's time counts.
   public init(
     conditions: Conditions = [], onLostCondition: LostConditionPolicy = .stop, window: String? = nil, concurrencyKey: String? = nil,
     resources: [String: Int] = [:], flex: Duration = .zero
@@ -31,13 +31,14 @@ public struct RunConstraints: Sendable, Hashable {
     self.flex = flex
   }
 
-  /// Only its time counts.
+  /// No constraints: only the request's time counts.
   public static let none = RunConstraints()
 
   /// The conditions that a deadline does not lift.
   public static let lasting: Conditions = [.network, .unmetered, .power]
 
-  /// The gates after the deadline: of the conditions only network and power apply, windows and quotas do not; other limits stay.
+  /// The constraints after the deadline. Of the conditions, only network and power apply. Windows, flex and quotas no longer apply; other
+  /// limits do.
   public var relaxed: RunConstraints {
     var gates = self
     gates.isPastDeadline = true
@@ -50,17 +51,17 @@ public struct RunConstraints: Sendable, Hashable {
 
 /// What a run does when a condition that its request requires is lost.
 public enum LostConditionPolicy: String, Sendable, CaseIterable {
-  /// It expires with `conditions`, and the request waits for the condition again.
+  /// The run expires with `conditions`, and the request waits for the condition again.
   case stop
-  /// It continues to its end.
+  /// The run continues to its end.
   case finish
 }
 
-/// The pending requests of one identifier with the same gates.
+/// The pending requests of one identifier with the same constraints.
 public struct Lane: Sendable, Hashable {
   /// The task identifier.
   public var identifier: TaskIdentifier
-  /// What they need besides their time.
+  /// What the requests need besides their time.
   public var gates: RunConstraints
 
   /// Creates a lane.

@@ -1,4 +1,4 @@
-/// How a run ended, as recorded.
+/// The recorded outcome of a run.
 public enum RunOutcome: String, Sendable, CaseIterable {
   /// The handler returned SUCCESS.
   case succeeded
@@ -10,18 +10,18 @@ public enum RunOutcome: String, Sendable, CaseIterable {
   case retried
   /// The handler returned FAILURE or a value out of range.
   case failed
-  /// It used up budget and grace, and was stopped by force.
+  /// The run used up its budget and grace, and was stopped by force.
   case expired
-  /// Its request was cancelled or replaced.
+  /// The run's request was cancelled or replaced.
   case cancelled
-  /// A lost condition or the host's shutdown interrupted it.
+  /// A lost condition or the host's shutdown interrupted the run.
   case stopped
-  /// Its worker crashed.
+  /// The run's worker crashed.
   case crashed
-  /// It ended because the host, or another run in its process, crashed.
+  /// The run ended because the host, or another run in its process, crashed.
   case lost
 
-  /// Whether the work was done or there was none.
+  /// Whether the work is done or there was none to do.
   public var isSuccess: Bool {
     switch self {
     case .succeeded, .noop: true
@@ -41,13 +41,13 @@ public enum RunOutcome: String, Sendable, CaseIterable {
 
 /// The facts that determine a run's outcome.
 public enum RunEnding: Sendable, Hashable {
-  /// The handler returned; `stop` is why it had been asked to stop, if it had.
+  /// The handler returned; `stop` is why it had been asked to stop, nil if it had not.
   case returned(TaskResult, stop: StopReason?)
   /// The handler did not return within its grace.
   case forced(StopReason)
-  /// Its worker crashed, and this run is to blame.
+  /// The run's worker crashed, and this run is to blame.
   case crashed
-  /// Its process is gone, and this run is not to blame.
+  /// The run's process is gone, and this run is not to blame.
   case lost
 
   /// The outcome that follows from these facts.

@@ -1,6 +1,6 @@
 /// One run of a request.
 public struct RunRecord: Sendable, Hashable {
-  /// Its id.
+  /// The run's id.
   public var id: RunID
   /// The request.
   public var request: RequestID
@@ -10,21 +10,21 @@ public struct RunRecord: Sendable, Hashable {
   public var attempt: Int
   /// When the run was recorded as started.
   public var started: WallTime
-  /// When its end was recorded; nil while it runs.
+  /// When the end was recorded; nil while the run is live.
   public var ended: WallTime?
-  /// How it ended; nil while it runs.
+  /// How the run ended; nil while it is live.
   public var outcome: RunOutcome?
-  /// What the handler and the host say about it.
+  /// What the handler and the host say about the run.
   public var report: RunReport
 
-  /// How long it took, on the monotonic clock; nil if it has not ended, its handler was never called, or the time is unknown. For a run
-  /// that an older version recorded, the difference of its times.
+  /// The duration of the run on the monotonic clock; nil if it has not ended, its handler was never called, or the time is unknown. For a
+  /// run that an older version recorded, the difference between its end and its start.
   public var duration: Duration? {
     ended.map { report.handlerTime ?? max(.zero, $0 - started) }
   }
 
-  /// Whether it used up its budget or its progress stalled. It may still have returned within its grace, with any result. A run that was
-  /// cancelled, replaced, or interrupted by a condition or a shutdown did not expire.
+  /// Whether the run used up its budget or its progress stalled. It may still have returned within its grace, with any result. A run that
+  /// was cancelled, replaced, or interrupted by a condition or a shutdown did not expire.
   public var isExpired: Bool { outcome == .expired || report.stopReason == .budget || report.stopReason == .stalled }
 
   /// Creates a record.
@@ -43,13 +43,13 @@ public struct RunRecord: Sendable, Hashable {
   }
 }
 
-/// What is known of a run besides its outcome.
+/// What is known about a run besides its outcome.
 public struct RunReport: Sendable, Hashable {
-  /// Why it was asked to stop; nil if it was not.
+  /// Why the run was asked to stop; nil if it was not.
   public var stopReason: StopReason?
-  /// Whether the host stopped it by force.
+  /// Whether the host stopped the run by force.
   public var forced = false
-  /// How the stop ended; nil if it was not asked to stop.
+  /// How the stop ended; nil if the run was not asked to stop.
   public var stopStage: StopStage?
   /// A sentence for the operator, from the handler or the host.
   public var message: String?
@@ -65,12 +65,12 @@ public struct RunReport: Sendable, Hashable {
   public var handlerTime: Duration?
   /// Processor time of the run's thread.
   public var cpuTime: Duration?
-  /// The most memory its worker process had resident by the end of the run, in bytes; nil if unknown (thread isolation).
+  /// The peak resident memory of the worker process by the end of the run, in bytes; nil if unknown (thread isolation).
   public var peakMemory: Int?
-  /// What killed it or where it hung: the signal and the stack, one line each, control characters escaped; nil if neither happened.
+  /// What killed the run or where it hung: the signal and the stack, one line each, control characters escaped; nil if neither happened.
   public var trouble: String?
-  /// The number of the worker incident that ended it. Runs that one incident ended share the number, so that it counts against the plugin
-  /// once. Not stored.
+  /// The number of the worker incident that ended the run. All runs that one incident ended share the number, so that it counts against the
+  /// plugin once. Not stored.
   public var incident: UInt64?
   /// The last log lines, oldest first; at most ``Limits/keptLogLines``.
   public var log: [LogLine] = []
@@ -83,9 +83,9 @@ public struct RunReport: Sendable, Hashable {
 public enum StopStage: String, Sendable, CaseIterable {
   /// The handler returned within its grace.
   case asked
-  /// Its grace ran out in a thread of the host. The host abandoned the thread, because a thread cannot be killed.
+  /// The grace ran out in a thread of the host. The host abandoned the thread, because a thread cannot be killed.
   case abandoned
-  /// Its grace ran out or was cut short, and the host killed its worker process.
+  /// The grace ran out or was cut short, and the host killed the worker process.
   case killed
 }
 
@@ -93,10 +93,10 @@ public enum StopStage: String, Sendable, CaseIterable {
 public struct RunProgress: Sendable, Hashable {
   /// Units done; never above `total`, unless `total` is 0.
   public var completed: UInt64
-  /// Units in all; 0: unknown.
+  /// Total units; 0 if unknown.
   public var total: UInt64
 
-  /// Creates a progress; `completed` above a known `total` counts as `total`.
+  /// Creates a progress. Above a known `total`, `completed` is reduced to `total`.
   public init(completed: UInt64, total: UInt64) {
     self.completed = total == 0 ? completed : min(completed, total)
     self.total = total
@@ -118,13 +118,13 @@ public struct LogLine: Sendable, Hashable {
     case stderr
   }
 
-  /// When it was written.
+  /// When the line was written.
   public var time: WallTime
   /// The log level.
   public var level: Level
-  /// The text, a line of ``PluginText``.
+  /// The text, a ``PluginText`` line.
   public var message: String
-  /// The stream that the plugin's process wrote it to; nil if the plugin or the host logged it.
+  /// The stream to which the plugin's process wrote the line; nil if the plugin or the host logged it.
   public var stream: Stream?
 
   /// Creates a line.

@@ -1,15 +1,15 @@
-/// Why a run was asked to stop.
+/// Why the host asked a run to stop.
 public enum StopReason: String, Sendable, CaseIterable {
-  /// It used up its time budget.
+  /// The run used up its time budget.
   case budget
-  /// Its request was cancelled.
+  /// The run's request was cancelled.
   case cancelled
-  /// A condition it requires was lost.
+  /// A required condition was lost.
   case conditions
   /// The host is shutting down.
   case draining
   /// A newer request took its unique key.
   case replaced
-  /// `continued`: it made no progress for too long.
+  /// A `continued` run made no progress for too long.
   case stalled
 }

@@ -2,11 +2,11 @@
 public enum TaskResult: Sendable, Hashable {
   /// Done.
   case success
-  /// It ran and found nothing to do.
+  /// The handler found nothing to do.
   case noop
-  /// There is more to do: run again soon. Costs no attempt.
+  /// There is more to do: run again soon. Spends no attempt.
   case snooze
-  /// A temporary failure: retry after a backoff, at the cost of one attempt.
+  /// A temporary failure: retry after a backoff. Spends one attempt.
   case retry
   /// A permanent failure.
   case failure

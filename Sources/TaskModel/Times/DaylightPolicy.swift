@@ -1,20 +1,20 @@
-/// What happens to a time that clocks skip or show twice because they are set forward or back.
+/// What happens to a time that clocks skip or show twice when they are set forward or back.
 public struct DaylightPolicy: Sendable, Hashable {
   /// A time that is skipped when clocks are set forward.
   public enum Gap: String, Sendable, Hashable, CaseIterable {
-    /// It moves by as much as the clocks are set forward: 02:30 becomes 03:30.
+    /// The time moves by as much as the clocks are set forward: 02:30 becomes 03:30.
     case shift
-    /// It is omitted that day.
+    /// The time is omitted that day.
     case skip
   }
 
   /// A time that comes twice when clocks are set back.
   public enum Repeated: String, Sendable, Hashable, CaseIterable {
-    /// The first time alone.
+    /// Only the first time counts.
     case first
-    /// The second time alone.
+    /// Only the second time counts.
     case last
-    /// Both times.
+    /// Both times count.
     case both
   }
 

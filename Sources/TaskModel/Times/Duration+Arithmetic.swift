@@ -1,5 +1,5 @@
 // The standard library's operators trap when a result is out of range. A module's declarations take precedence over those of the standard
-// library, so files that import TaskModel call these. They saturate at the ends of the range, about ±5 × 10¹² years.
+// library, so files that import TaskModel call these operators. They saturate at the ends of the range, about ±5 × 10¹² years.
 
 extension Duration {
   /// The sum, saturating at the ends of the range.
@@ -17,13 +17,13 @@ extension Duration {
     Duration(attoseconds: left.attoseconds.multiplied(saturatingBy: Int128(clamping: right)))
   }
 
-  /// The product, saturating at the ends of the range. A literal has this type; without this overload, it would select the standard
-  /// library's operator.
+  /// The product, saturating at the ends of the range. A literal is an `Int`; without this overload, it would select the standard library's
+  /// operator.
   @inlinable public static func * (left: Duration, right: Int) -> Duration {
     Duration(attoseconds: left.attoseconds.multiplied(saturatingBy: Int128(right)))
   }
 
-  /// The quotient rounded towards zero; a division by zero gives the end of the range. A literal has this type.
+  /// The quotient rounded towards zero; a division by zero gives the end of the range. A literal is an `Int`.
   @inlinable public static func / (left: Duration, right: Int) -> Duration {
     Duration(attoseconds: left.attoseconds.divided(saturatingBy: Int128(right)))
   }

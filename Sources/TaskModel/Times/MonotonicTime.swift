@@ -1,6 +1,6 @@
-/// A moment of the monotonic clock, in nanoseconds since an arbitrary start. A suspended machine does not count.
+/// A moment of the monotonic clock, in nanoseconds since an arbitrary start. Time while the machine is suspended does not count.
 ///
-/// The host measures budgets, grace and every wait on it, so setting the calendar never expires a run.
+/// The host measures budgets, grace and every wait on this clock, so setting the calendar never expires a run.
 public struct MonotonicTime: Sendable, Hashable, Comparable {
   /// Nanoseconds since the clock's start.
   public var nanoseconds: Int64
@@ -11,7 +11,7 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
   /// Later than every deadline: "never".
   public static let distantFuture = MonotonicTime(nanoseconds: .max)
 
-  /// Earlier.
+  /// Orders by time.
   public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool { left.nanoseconds < right.nanoseconds }
 
   /// The moment `duration` later, saturating at the ends of the range.

@@ -2,22 +2,22 @@
 ///
 /// Due times of requests are wall times: they survive a restart and follow a changed clock. Budgets use ``MonotonicTime``.
 public struct WallTime: Sendable, Hashable, Comparable {
-  /// Milliseconds since 1970, UTC; negative before it.
+  /// Milliseconds since 1970, UTC; negative for earlier times.
   public var unixMilliseconds: Int64
 
-  /// The moment that many milliseconds after 1970 began.
+  /// The moment that many milliseconds after the start of 1970, UTC.
   public init(unixMilliseconds: Int64) { self.unixMilliseconds = unixMilliseconds }
 
   /// Later than every time: "never", or "unknown".
   public static let distantFuture = WallTime(unixMilliseconds: .max)
 
-  /// The moment that many seconds after 1970 began, saturating at the ends of the range.
+  /// The moment that many seconds after the start of 1970, UTC, saturating at the ends of the range.
   public init(unixSeconds: Int) { unixMilliseconds = Int64(unixSeconds).multiplied(saturatingBy: 1000) }
 
-  /// The range of times from outside: from 1970 to the end of the year 9999, the last that RFC 3339 can write.
+  /// The accepted range of times from outside: from 1970 to the end of the year 9999, the last that RFC 3339 can write.
   public static let calendar = WallTime(unixMilliseconds: 0)...WallTime(unixMilliseconds: 253_402_300_799_999)
 
-  /// Earlier on the calendar.
+  /// Orders by time.
   public static func < (left: WallTime, right: WallTime) -> Bool { left.unixMilliseconds < right.unixMilliseconds }
 
   /// The moment `duration` later, saturating at the ends of the range.
