@@ -1,8 +1,8 @@
 import Glibc
 
-/// How large this process may let a file grow (`RLIMIT_FSIZE` of getrlimit(2)).
+/// The maximum size of files that this process writes (`RLIMIT_FSIZE` of getrlimit(2)).
 public enum FileSizeLimit {
-  /// In bytes; nil if there is no limit.
+  /// The limit in bytes; nil if there is none.
   public static var bytes: UInt64? {
     var limits = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limits) == 0, limits.rlim_cur != rlim_t.max else { return nil }

@@ -2,7 +2,7 @@ import GRDB
 import HostThreads
 import TaskModel
 
-/// The short numbers that stand for identifiers in the other tables. Rows are added and never changed, so the cache stays valid.
+/// The short numbers that stand for identifiers in the other tables. Rows are only added, so the cache stays valid.
 final class IdentifierTable: Sendable {
   private struct Known {
     var numbers: [TaskIdentifier: Int64] = [:]
@@ -11,7 +11,7 @@ final class IdentifierTable: Sendable {
 
   private let known = Guarded(Known())
 
-  /// The number of `identifier`; adds one if it has none. Called in a transaction of the writer; call `forget` after a rollback.
+  /// The number of `identifier`, which is added if necessary. Call it in a transaction of the writer; call `forget` after a rollback.
   func number(of identifier: TaskIdentifier, in database: Database) throws -> Int64 {
     if let number = try existingNumber(of: identifier, in: database) { return number }
     try database.execute(sql: "INSERT INTO identifiers (name) VALUES (?)", arguments: [identifier.rawValue])
@@ -37,7 +37,7 @@ final class IdentifierTable: Sendable {
     return name
   }
 
-  /// Clears the cache after a rollback, which removed the rows that it had added.
+  /// Clears the cache after a rollback, because it may contain rows that the rollback removed.
   func forget() { known.withLock { $0 = Known() } }
 
   private func learn(_ number: Int64, _ identifier: TaskIdentifier) {

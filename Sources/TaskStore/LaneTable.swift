@@ -2,8 +2,8 @@ import GRDB
 import HostThreads
 import TaskModel
 
-/// The short numbers that stand for lanes. Only the writing connection uses it. That connection adds and removes rows and never changes
-/// one, so the cache stays valid until `forget` is called.
+/// The short numbers that stand for lanes. Only the writing connection uses this table. It adds and removes rows but never changes one, so
+/// the cache stays valid until `forget` is called.
 final class LaneTable: Sendable {
   private struct Known {
     var numbers: [Lane: Int64] = [:]
@@ -15,7 +15,7 @@ final class LaneTable: Sendable {
 
   init(_ identifiers: IdentifierTable) { self.identifiers = identifiers }
 
-  /// The number of a lane; adds one if it has none. Called in a transaction of the writer; call `forget` after a rollback.
+  /// The number of a lane, which is added if necessary. Call it in a transaction of the writer; call `forget` after a rollback.
   func number(of lane: Lane, in database: Database) throws -> Int64 {
     if let number = try existingNumber(of: lane, in: database) { return number }
     let identifier = try identifiers.number(of: lane.identifier, in: database)
@@ -48,7 +48,7 @@ final class LaneTable: Sendable {
     return lane
   }
 
-  /// Clears the cache after a rollback, which removed the rows that it had added.
+  /// Clears the cache after a rollback, because it may contain rows that the rollback removed.
   func forget() { known.withLock { $0 = Known() } }
 
   /// Forgets a removed lane.

@@ -1,10 +1,10 @@
 import GRDB
 import GRDBSQLite
 
-/// The SQL function `noted(identifier)`, which returns true and remembers its argument. With it, a statement that changes a row by its id
-/// also reports the row's identifier. `RETURNING` takes five times as long, a separate query three times.
+/// The SQL function `noted(identifier)`, which returns true and stores its argument. A statement that changes a row by its id thus also
+/// reports the row's identifier. `RETURNING` takes five times as long, a separate query three times.
 ///
-/// On one connection and its thread only.
+/// Belongs to one connection and its thread.
 final class NotedIdentifier {
   /// The argument of the last call.
   private(set) var value: Int64 = 0

@@ -2,28 +2,28 @@ import Glibc
 import HostThreads
 import TaskModel
 
-/// A checksum of each page of the database, in a file beside it. It detects flipped bits on the disk everywhere, in payloads as well as in
-/// indexes.
+/// The checksums of the database's pages, in a file beside the database. They detect flipped bits anywhere on the disk, in payloads as well
+/// as in indexes.
 ///
-/// In WAL mode only a checkpoint changes the database, and one thread runs them. It announces which pages a checkpoint may change, so that
-/// their checksums count as unknown meanwhile, and computes their checksums afterwards. A host that is killed in between leaves pages with
+/// In WAL mode, only a checkpoint changes the database, and one thread runs all checkpoints. Before a checkpoint, that thread marks the
+/// checksums of the pages that may change as unknown; afterwards, it computes new ones. A host that is killed in between leaves pages with
 /// unknown checksums. The first read of such a page accepts its content.
 ///
-/// A page is compared with its checksum before a checkpoint changes it: its old content may have been damaged when it was read, and the
-/// damage may be in the new content. A damaged page counts as damaged from then on, in later hosts too, until the checksum file is deleted.
+/// A page is compared with its checksum before a checkpoint changes it: if the old content was damaged when it was read, the new content
+/// may contain the damage. A damaged page counts as damaged from then on, in later hosts too, until the checksum file is deleted.
 ///
-/// The file gets the checksum of a page only after the page itself is synced, so after a power cut it never describes content that the
-/// database lacks.
+/// The checksum of a page is written to the file only after the page itself is synced, so after a power failure the file never describes
+/// content that the database lacks.
 ///
-/// The file: 32 bytes of header, then 8 bytes for each page from the first; 0 means unknown, all ones means damaged.
+/// File format: 32 bytes of header, then 8 bytes for each page from the first; 0 means unknown, all ones means damaged.
 final class PageSums: Sendable {
-  /// Why there is no checksum file.
+  /// Why the checksum file cannot be used.
   struct Unavailable: Error {
     let reason: String
     let remedy: String
   }
 
-  /// Pages whose content differs from what was written.
+  /// The pages whose content differs from their checksums.
   struct Damage: Sendable, Hashable {
     private static let named = 8
 
@@ -42,10 +42,10 @@ final class PageSums: Sendable {
     var sums: [UInt64] = []
     /// The pages that the current checkpoint may change.
     var changing: Set<UInt32> = []
-    /// The pages whose checksums are not in the file yet, because a power cut could undo their content.
+    /// The pages whose checksums are not in the file yet, because a power failure could undo their content.
     var unsynced: Set<UInt32> = []
     var damage = Damage()
-    /// Whether there is damage that was not reported to `told`.
+    /// Whether some damage has not been reported to `told`.
     var isUntold = false
     var told: (@Sendable (Damage) -> Void)?
   }
@@ -61,16 +61,16 @@ final class PageSums: Sendable {
   private let pageSize: Int
   private let state: Guarded<State>
 
-  /// A sentence that says why expected checksums are missing; nil if none are missing.
+  /// Why expected checksums are missing, as a sentence; nil if none are missing.
   let loss: String?
 
-  /// Reads the file or creates it.
+  /// Reads or creates the checksum file.
   ///
   /// - Parameters:
-  ///   - path: The path of the database, which is already open.
-  ///   - origin: The store's origin; checksums of another store are ignored.
+  ///   - path: The path of the open database.
+  ///   - origin: The store's origin. Checksums of another store are ignored.
   ///   - isExpected: Whether a host has opened this store before.
-  /// - Throws: If there can be no checksums. Nothing can be checked then.
+  /// - Throws: ``Unavailable`` if the database or the checksum file cannot be opened. Nothing can be checked then.
   init(path: String, origin: UInt64, pageSize: Int, isExpected: Bool) throws(Unavailable) {
     let database = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard database >= 0 else { throw Self.unavailable(path) }
@@ -112,7 +112,7 @@ final class PageSums: Sendable {
     close(file)
   }
 
-  /// The path of a database's checksums.
+  /// The path of a database's checksum file.
   static func path(of database: String) -> String { database + ".sums" }
 
   private static func unavailable(_ path: String) -> Unavailable {
@@ -136,8 +136,8 @@ final class PageSums: Sendable {
 
   // MARK: Checkpoints
 
-  /// Marks the pages in the log as unknown, except those known to be damaged: if a launch fails, SQLite itself moves the log into the
-  /// database. Call it before anything opens the database, and after a failed launch before the database is closed.
+  /// Marks the pages in the log as unknown, except those known to be damaged, because SQLite itself moves the log into the database if a
+  /// launch fails. Call it before anything opens the database, and after a failed launch before the database is closed.
   static func forget(pagesInLogOf database: String) {
     let file = open(path(of: database), O_RDWR | O_CLOEXEC | O_NOFOLLOW)
     guard file >= 0 else { return }
@@ -155,7 +155,7 @@ final class PageSums: Sendable {
       guard pread(file, &known, 8, offset) == 8, known != 0 else { continue }
       known = UInt64(littleEndian: known)
       guard known != damaged else { continue }
-      // A missing page was cut off.
+      // The database ended before this page: it was cut off.
       let present = main >= 0 ? sum(of: page, in: main, pageSize: pageSize) : known
       var value = present == known ? 0 : damaged
       _ = pwrite(file, &value, 8, offset)
@@ -172,11 +172,11 @@ final class PageSums: Sendable {
     return (512...65_536).contains(size) && size.nonzeroBitCount == 1 ? Int(size) : nil
   }
 
-  /// Accepts the database as it is now.
+  /// Deletes all checksums, so that the database is accepted as it is.
   static func forgetAll(of database: String) { unlink(path(of: database)) }
 
-  /// Prepares for a checkpoint that changes only these pages, and compares them with their checksums first. Durable when it returns; the
-  /// database may be written after that.
+  /// Prepares for a checkpoint that changes only these pages: compares them with their checksums, then marks the checksums as unknown. The
+  /// database may be written only after this returns; the marks are then durable.
   func willChange(_ pages: Set<UInt32>) {
     let hasFound = state.withLock { state in
       var hasFound = false
@@ -196,7 +196,7 @@ final class PageSums: Sendable {
 
   /// Records the checksums of the pages after a checkpoint.
   ///
-  /// - Parameter isSynced: Whether everything that was written to the database is synced.
+  /// - Parameter isSynced: Whether everything written to the database is synced.
   func haveChanged(_ pages: Set<UInt32>, isSynced: Bool) {
     state.withLock { state in
       for page in pages { if let sum = sum(of: page) { _ = set(sum, page, &state) } }
@@ -208,7 +208,7 @@ final class PageSums: Sendable {
     }
   }
 
-  /// Writes the checksums of the examined pages. Syncs the database, which can take a while.
+  /// Writes the checksums of the examined pages to the file. Syncs the database first, which can take a while.
   func settle() {
     let pages: Set<UInt32> = state.withLock { state in
       let pages = state.unsynced
@@ -217,14 +217,14 @@ final class PageSums: Sendable {
     }
     guard !pages.isEmpty, fdatasync(database) == 0 else { return }
     state.withLock { state in
-      // A checkpoint itself records the pages that it changes.
+      // A checkpoint records the pages that it changes itself.
       for page in pages.sorted() where !state.unsynced.contains(page) && !state.changing.contains(page) { put(page, state) }
     }
   }
 
   /// Sets a checksum in memory. A damaged page stays damaged.
   ///
-  /// - Returns: Whether it changed.
+  /// - Returns: Whether the checksum changed.
   private func set(_ sum: UInt64, _ page: UInt32, _ state: inout State) -> Bool {
     guard page > 0, page < 1 << 28 else { return false }
     let index = Int(page) - 1
@@ -243,10 +243,10 @@ final class PageSums: Sendable {
 
   // MARK: Checking
 
-  /// The damage that this or an earlier host found.
+  /// The damage found by this host or an earlier one.
   var damage: Damage { state.withLock { $0.damage } }
 
-  /// Calls `told` with all known damage: immediately if there is some, and on the checkpoint's thread whenever a checkpoint finds more.
+  /// Calls `told` with all known damage: immediately if there is any, and on the checkpoint thread whenever a checkpoint finds more.
   func observe(_ told: @escaping @Sendable (Damage) -> Void) {
     state.withLock { $0.told = told }
     tell()
@@ -261,7 +261,7 @@ final class PageSums: Sendable {
     if let news { news.told(news.damage) }
   }
 
-  /// Compares a page with its checksum. Accepts a page without one, and adds a damaged one to ``damage``.
+  /// Compares a page with its checksum. Accepts a page without a checksum, and adds a damaged page to ``damage``.
   ///
   /// - Returns: Whether the page exists.
   func look(at page: UInt32) -> Bool {
@@ -270,7 +270,7 @@ final class PageSums: Sendable {
       if state.changing.contains(page) { return false }
       let known = Self.known(page, state)
       guard known != 0 else {
-        // The page may have been read before a checkpoint changed it.
+        // `sum` may be from before a checkpoint changed the page.
         if let now = self.sum(of: page), set(now, page, &state) { state.unsynced.insert(page) }
         return false
       }
@@ -282,7 +282,7 @@ final class PageSums: Sendable {
     return true
   }
 
-  /// Records that the database ends before this page: known pages after it were cut off.
+  /// Records that the database ends before this page: later pages with a checksum were cut off.
   func end(before page: UInt32) {
     let hasFound = state.withLock { state in
       let before = state.damage.count
@@ -309,13 +309,13 @@ final class PageSums: Sendable {
 
   private func sum(of page: UInt32) -> UInt64? { Self.sum(of: page, in: database, pageSize: pageSize) }
 
-  /// The checksum of a page on the disk, neither 0 nor ``damaged``; nil if the database has no such page.
+  /// The checksum of a page on disk, neither 0 nor ``damaged``; nil if the database has no such page.
   private static func sum(of page: UInt32, in database: Int32, pageSize: Int) -> UInt64? {
     withUnsafeTemporaryAllocation(byteCount: pageSize, alignment: 8) { buffer in
       guard page > 0 else { return nil }
       let count = pread(database, buffer.baseAddress, pageSize, off_t(page - 1) * off_t(pageSize))
       guard count == pageSize else { return nil }
-      // Four lanes of multiply and rotate: every single-bit error and every burst changes the sum.
+      // Four lanes of multiply and rotate: every single-bit error and every burst changes the checksum.
       var lanes: (UInt64, UInt64, UInt64, UInt64) = (1, 2, 3, 4)
       let words = buffer.bindMemory(to: UInt64.self)
       var index = 0

@@ -1,16 +1,16 @@
 import GRDB
 import GRDBSQLite
 
-/// A statement that is prepared once and run often.
+/// An SQL statement that is prepared once and run often.
 ///
-/// GRDB's own argument lists cost more than SQLite does for a row of the dispatch path, so values are bound directly here. Used on the
-/// writing thread only, inside a transaction.
+/// Binds values directly, because GRDB's argument lists cost more than SQLite itself for a row of the dispatch path. Used only on the
+/// writing thread, inside a transaction.
 final class PreparedStatement {
   private let statement: Statement
   private let raw: OpaquePointer
   private let connection: OpaquePointer?
 
-  /// Prepares `sql`, one statement.
+  /// Prepares a single statement.
   init(_ database: Database, _ sql: String) throws {
     statement = try database.makeStatement(sql: sql)
     raw = statement.sqliteStatement
@@ -28,7 +28,7 @@ final class PreparedStatement {
     static func text(_ value: String?) -> Value { value.map { .text($0) } ?? .null }
   }
 
-  /// Runs a statement that returns no rows. Returns the number of rows it changed.
+  /// Runs a statement that returns no rows. Returns the number of changed rows.
   @discardableResult func run(_ values: Value...) throws -> Int {
     defer { finish() }
     try bind(values)
@@ -37,8 +37,8 @@ final class PreparedStatement {
     return Int(sqlite3_changes(connection))
   }
 
-  /// As ``run(_:)``, but `bind` binds the values in the order of the statement's parameters. Avoids a list for rows that are written by the
-  /// thousand.
+  /// Like ``run(_:)``, but `bind` binds the values in the order of the statement's parameters. Avoids building a list for each of thousands
+  /// of rows.
   @discardableResult func run(binding bind: (inout Binder) throws -> Void) throws -> Int {
     defer { finish() }
     var binder = Binder(raw: raw)
@@ -83,12 +83,12 @@ final class PreparedStatement {
     private mutating func note(_ result: Int32) { if code == SQLITE_OK { code = result } }
   }
 
-  /// Runs the statement and returns what `read` makes of each row.
+  /// Runs the statement and returns the results of `read` for all rows.
   func rows<Element>(_ values: Value..., read: (borrowing Columns) throws -> Element) throws -> [Element] {
     try rows(values, read: read)
   }
 
-  /// As above, with the values as a list.
+  /// The same with the values as a list.
   func rows<Element>(_ values: [Value], read: (borrowing Columns) throws -> Element) throws -> [Element] {
     defer { finish() }
     try bind(values)
@@ -112,7 +112,7 @@ final class PreparedStatement {
     }
 
     func optionalText(_ index: Int32) -> String? {
-      // The text is read by its length because it can contain a zero byte.
+      // Reads the text by its length, because it can contain a zero byte.
       guard let bytes = sqlite3_column_text(raw, index) else { return nil }
       return String(decoding: UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(raw, index))), as: UTF8.self)
     }

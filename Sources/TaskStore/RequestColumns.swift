@@ -1,7 +1,7 @@
 import Foundation
 import TaskModel
 
-/// The columns of `requests` in the order that reading and writing share.
+/// The columns of `requests`, in the order used for reading and writing.
 enum RequestColumns {
   static let list = """
     id, identifier, state, due_ms, priority, submitted_ms, earliest_begin_ms, conditions, unique_key, on_conflict, tags, retry_attempts, \
@@ -10,7 +10,7 @@ enum RequestColumns {
     missed_left, options
     """
 
-  /// Selects the ids of pending, claimed and blocked requests from the indexes alone. The first `count` parameters of the statement are the
+  /// Selects the ids of pending, claimed and blocked requests from indexes alone. The first `count` parameters of the statement are the
   /// identifiers' numbers.
   static func waiting(of count: Int) -> String {
     let numbers = (1...max(1, count)).map { "?\($0)" }.joined(separator: ", ")
@@ -22,7 +22,7 @@ enum RequestColumns {
       """
   }
 
-  /// The record of a row that selects ``list``, with an empty payload.
+  /// Reads the record of a row that selects ``list``, with an empty payload.
   static func record(_ row: borrowing PreparedStatement.Columns, origin: UInt64, name: (Int64) throws -> TaskIdentifier) throws
     -> RequestRecord
   {
@@ -55,16 +55,16 @@ enum RequestColumns {
   }
 }
 
-/// The columns of `runs` in the order that reading and writing share.
+/// The columns of `runs`, in the order used for reading and writing.
 enum RunColumns {
   static let list = """
     id, request, identifier, attempt, started_ms, ended_ms, outcome, stop_reason, forced, message, completed, total, cpu_ns, stop_stage, \
     peak_memory_bytes, handler_ns
     """
-  /// The number of columns in ``list``; further selected columns begin there.
+  /// The number of columns in ``list``; additional selected columns follow them.
   static let count: Int32 = 16
 
-  /// The record of a row that selects ``list``, without output, log and trouble.
+  /// Reads the record of a row that selects ``list``, without output, log and trouble.
   static func record(_ row: borrowing PreparedStatement.Columns, origin: UInt64, name: (Int64) throws -> TaskIdentifier) throws -> RunRecord
   {
     var report = RunReport()
@@ -85,14 +85,14 @@ enum RunColumns {
   }
 }
 
-/// Lists that are stored as JSON in one column.
+/// Encodes and decodes lists that are stored as JSON in one column.
 enum StoredJSON {
-  /// A log line as stored.
+  /// A stored log line.
   struct Line: Codable {
     var time: Int64
     var level: String
     var message: String
-    /// Absent for logged lines.
+    /// Nil for logged lines.
     var stream: String?
   }
 

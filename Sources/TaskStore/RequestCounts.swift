@@ -1,13 +1,12 @@
 import GRDB
 import TaskModel
 
-/// The number of requests of each identifier in each state. The rows are written in the commit that changes the requests, so that nothing
-/// has to count them.
+/// The number of requests of each identifier in each state. The commit that changes requests also writes these rows, so that nothing has to
+/// count requests.
 ///
-/// Changes of a transaction are collected and written once, however many requests it changes. Used on the writing thread only.
+/// Collects the changes of a transaction and writes them once, however many requests change. Used only on the writing thread.
 final class RequestCounts {
-  /// Consecutive requests in the transaction that made the same change of state. A missing state means that the request was added or
-  /// removed.
+  /// Consecutive requests in the transaction with the same change of state. A missing state means that the request was added or removed.
   private struct Step {
     let identifier: Int64
     let from, to: Int64?
@@ -20,7 +19,7 @@ final class RequestCounts {
 
   private let select, add: PreparedStatement
   private var steps: [Step] = []
-  /// Steps before it belong to an outer savepoint and are not merged into.
+  /// Steps before this index belong to an outer savepoint and are not merged with new ones.
   private var floor = 0
 
   init(_ database: Database) throws {
@@ -33,15 +32,15 @@ final class RequestCounts {
       """)
   }
 
-  /// A request was added in a state.
+  /// Notes that a request was added in a state.
   func added(_ identifier: Int64, _ state: Int64) { note(identifier, from: nil, to: state) }
 
-  /// A request changed its state.
+  /// Notes that a request changed its state.
   func changed(_ identifier: Int64, from old: Int64, to new: Int64) {
     if old != new { note(identifier, from: old, to: new) }
   }
 
-  /// A request was removed.
+  /// Notes that a request was removed.
   func removed(_ identifier: Int64, _ state: Int64) { note(identifier, from: state, to: nil) }
 
   private func note(_ identifier: Int64, from: Int64?, to: Int64?) {
@@ -74,7 +73,7 @@ final class RequestCounts {
   /// Keeps a savepoint's changes.
   func release(_ savepoint: (steps: Int, floor: Int)) {
     floor = savepoint.floor
-    // Many savepoints with the same change leave one step.
+    // Many savepoints with the same change collapse into one step.
     guard savepoint.steps > floor, steps.count == savepoint.steps + 1, let last = steps.last else { return }
     let before = steps[savepoint.steps - 1]
     guard before.identifier == last.identifier, before.from == last.from, before.to == last.to else { return }
@@ -90,7 +89,7 @@ final class RequestCounts {
 
   /// Writes the changes of the transaction.
   ///
-  /// - Returns: The number of requests that no longer wait for their time.
+  /// - Returns: The number of requests that are no longer pending.
   func write() throws -> Int {
     guard !steps.isEmpty else { return 0 }
     var changes: [Key: Int] = [:]
@@ -114,7 +113,7 @@ final class RequestCounts {
 
   // MARK: Reading
 
-  /// The committed counts by state, of one identifier or of all (nil). On any connection.
+  /// The committed counts by state, of one identifier or of all (nil). Works on any connection.
   static func stored(_ database: Database, identifier: Int64? = nil) throws -> [RequestState: Int] {
     let sql = "SELECT state, sum(requests) FROM request_counts WHERE ?1 IS NULL OR identifier = ?1 GROUP BY state"
     let rows = try PreparedStatement(database, sql).rows(.integer(identifier)) {

@@ -1,23 +1,23 @@
 import GRDB
 import TaskModel
 
-/// One listing of requests: what it shows and where it looks.
+/// One listing of requests: its query, and where it searches.
 struct RequestListing {
   /// The source of the candidates' ids.
   private enum Source {
-    /// All requests or those with a tag; with a number, only that many of the newest.
+    /// All requests or those with a tag. With a number, only that many of the newest.
     case newest(Int?)
-    /// An index of the requests that match in state and identifier.
+    /// An index of the requests that match the states and the identifier.
     case index
     /// The index of the requests that wait for events.
     case events
-    /// The pending requests by lane and priority, and the other live requests.
+    /// The pending requests by lane and priority, plus the other live requests.
     case dueTimes
   }
 
   private let query: RequestQuery
   private let identifier: Int64?
-  /// The requested states in which there are requests.
+  /// The requested states that have requests.
   private let states: [RequestState]
   /// The number of the identifier's requests in these states, and the number of all requests.
   private let matching, total: Int
@@ -37,10 +37,10 @@ struct RequestListing {
     matching = counts.values.reduce(0, +)
   }
 
-  /// The number of newest requests that are examined before trying an index.
+  /// The number of newest requests to examine before trying an index.
   private static let window = 1000
 
-  /// The rows to show, in order.
+  /// The rows of the listing, in order.
   func rows<Element>(_ database: Database, read: (borrowing PreparedStatement.Columns) throws -> Element) throws -> [Element] {
     guard matching > 0 else { return [] }
     func rows(_ source: Source) throws -> [Element] {
@@ -59,7 +59,7 @@ struct RequestListing {
       let found = try rows(.newest(window))
       if found.count >= limit { return found }
     }
-    // In the worst case all others are newer.
+    // In the worst case, all other requests are newer.
     let others = query.tag == nil ? walked - matching : walked
     return try rows(matching <= others ? .index : .newest(nil))
   }
@@ -70,7 +70,7 @@ struct RequestListing {
     return try PreparedStatement(database, sql).rows(.text(tag), .integer(Int64(limit))) { Int($0.integer(0)) }.first ?? 0
   }
 
-  /// Whether checking each lane and priority costs less than checking each request.
+  /// Whether searching each lane and priority costs less than examining each request.
   private func fewLanes(_ database: Database) throws -> Bool {
     let most = min(4096, total / 100)
     let sql = "SELECT count(*) FROM (SELECT 1 FROM lanes LIMIT ?)"
@@ -79,7 +79,8 @@ struct RequestListing {
 
   // MARK: SQL
 
-  /// 1: the limit, 2: the identifier, 3: the tag, 4: the time, 5: the cursor; up to the last one in `sql`.
+  /// The values of the parameters in `sql`: 1 is the limit, 2 the identifier, 3 the tag, 4 the time, 5 the cursor. Stops at the last one
+  /// that `sql` uses.
   private func values(in sql: String) -> [PreparedStatement.Value] {
     let all: [PreparedStatement.Value] = [
       .integer(Int64(max(1, query.limit))), .integer(identifier), .text(query.tag), .integer(query.dueBy?.unixMilliseconds),
@@ -105,7 +106,7 @@ struct RequestListing {
       return select("(\(ids)) CROSS JOIN requests ON id = request", conditions, "request DESC")
     case .newest(let window):
       if let window { conditions.append("id > (SELECT id FROM requests ORDER BY id DESC LIMIT 1 OFFSET \(window))") }
-      // Forces the order of ids, whatever the planner chooses for the rest.
+      // Forces the order of ids, whatever else the planner would choose.
       return select("requests NOT INDEXED", conditions + (query.tag == nil ? [] : [hasTag]), order)
     case .index:
       var ids = "SELECT id FROM (\(states.map(indexed).joined(separator: " UNION ALL ")))"

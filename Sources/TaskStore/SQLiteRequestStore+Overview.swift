@@ -2,10 +2,10 @@ import GRDB
 public import TaskModel
 
 extension SQLiteRequestStore {
-  /// On a reading connection. Reads counters, not requests.
+  /// Uses a reading connection. Reads counters, not requests.
   public func counts() throws(StoreError) -> [RequestState: Int] { try read { try RequestCounts.stored($0) } }
 
-  /// On a reading connection. Searches for the oldest failure among 20,000 requests at most.
+  /// Uses a reading connection. Searches for the oldest failure only if there are at most 20,000 dead letters.
   public func deadLetters() throws(StoreError) -> [DeadLetters] {
     try read { database in
       let failed = PreparedStatement.Value.integer(RequestState.failed.stored)
@@ -26,14 +26,14 @@ extension SQLiteRequestStore {
     }
   }
 
-  /// On a reading connection.
+  /// Uses a reading connection.
   public func edges(of id: RequestID) throws(StoreError) -> [DependencyRecord] {
     try read { database in
       try PreparedStatement(database, EdgeColumns.ofRequest).rows(.integer(id.sequence)) { try EdgeColumns.record($0, origin: origin) }
     }
   }
 
-  /// On a reading connection.
+  /// Uses a reading connection.
   public func lastRuns() throws(StoreError) -> [TaskIdentifier: RunRecord] {
     try read { database in
       let sql = "SELECT \(RunColumns.list) FROM runs WHERE id IN (SELECT max(id) FROM runs GROUP BY identifier)"

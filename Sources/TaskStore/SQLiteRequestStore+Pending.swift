@@ -2,7 +2,7 @@ import GRDB
 public import TaskModel
 
 extension SQLiteRequestStore {
-  /// On a reading connection.
+  /// Uses a reading connection.
   public func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(StoreError) -> PendingPage {
     try read { database in
       let numbers = try identifiers.compactMap { try self.identifiers.existingNumber(of: $0, in: database) }

@@ -2,17 +2,17 @@ import GRDB
 public import TaskModel
 
 extension SQLiteRequestStore: PluginMemory {
-  /// On a reading connection.
+  /// Uses a reading connection.
   public func knownFiles() throws(StoreError) -> [KnownPluginFile] {
     try read { try Self.files($0) }
   }
 
-  /// On a reading connection.
+  /// Uses a reading connection.
   public func verdicts() throws(StoreError) -> [PluginVerdict] {
     try read { try Self.verdicts($0) }
   }
 
-  /// On the writing connection, from any thread: waits until a commit in progress is done. Skips unchanged data.
+  /// Uses the writing connection and waits for a commit in progress. Any thread may call it. Skips unchanged data.
   public func remember(files: [KnownPluginFile], verdicts: [PluginVerdict]) throws(StoreError) {
     do {
       try pool.writeWithoutTransaction { database in

@@ -1,11 +1,11 @@
 import GRDB
 public import TaskModel
 
-// A listing examines few requests, however many there are. If many requests match, a search from the newest soon finds enough; if few
-// match, an index has them. ``RequestCounts`` knows how many match.
+// A listing examines few requests, however many exist. If many requests match, a search from the newest soon finds enough; if few match, an
+// index has them. ``RequestCounts`` knows how many match.
 
 extension SQLiteRequestStore {
-  /// On a reading connection.
+  /// Uses a reading connection.
   public func requests(_ query: RequestQuery) throws(StoreError) -> [RequestRecord] {
     try read { database in
       var number: Int64?

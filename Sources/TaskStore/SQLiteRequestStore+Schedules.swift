@@ -2,10 +2,10 @@ import GRDB
 public import TaskModel
 
 extension SQLiteRequestStore {
-  /// On a reading connection.
+  /// Uses a reading connection.
   public func schedules(limit: Int) throws(StoreError) -> [ScheduleRecord] {
     try read { database in
-      // A nil value marks a finished repeating request, which cannot be named.
+      // Nil marks a finished repeating request without a key, which has no name.
       var found: [Int64: ScheduleRecord?] = [:]
       let columns = "s.id, s.identifier, s.kind, s.name, s.success_ms, s.failures, s.failing_since_ms, s.run"
       let order = "ORDER BY s.identifier, s.kind, s.name LIMIT ?"
@@ -77,7 +77,7 @@ extension SQLiteRequestStore {
     return schedule
   }
 
-  /// On a reading connection. Checks each lane, not each request.
+  /// Uses a reading connection. Checks each lane, not each request.
   public func overdue(by time: WallTime) throws(StoreError) -> [RequestRecord] {
     try read { database in
       let lanes = try Int64.fetchAll(database, sql: "SELECT id FROM lanes ORDER BY id LIMIT 4096")

@@ -4,9 +4,10 @@ import GRDB
 import HostThreads
 public import TaskModel
 
-/// The store on SQLite: one file in WAL mode, every commit synced (`synchronous = FULL`), one writing connection and several reading ones.
+/// The store on SQLite: one file in WAL mode, every commit synced (`synchronous = FULL`), one writing connection and several reading
+/// connections.
 public final class SQLiteRequestStore: RequestStore {
-  /// Drawn when the file was created.
+  /// Drawn at random when the file was created.
   public let origin: UInt64
   private let path: String
   let pool: DatabasePool
@@ -18,11 +19,11 @@ public final class SQLiteRequestStore: RequestStore {
   private let sums: Result<PageSums, PageSums.Unavailable>
   private let isClosed = Guarded(false)
   private let check = Guarded<StoreCheck?>(nil)
-  /// Its open files.
+  /// The open files of the store.
   public let files: StoreFiles
   /// Sentences about accepted and possible losses.
   public let lossNotes: [String]
-  /// A sentence that says why the page checksums are newer than the store; nil if they are not.
+  /// Why page checksums that should exist are missing, as a sentence; nil if none are missing.
   public var checksumLoss: String? { (try? sums.get())?.loss }
 
   /// The transaction object of the writing connection. It never leaves `commit`.
@@ -30,15 +31,15 @@ public final class SQLiteRequestStore: RequestStore {
     let transaction: SQLiteTransaction
   }
 
-  /// Opens the store in `path`, or creates it.
+  /// Opens or creates the store at `path`.
   ///
   /// - Parameters:
-  ///   - marks: Files outside of the store that record its content; created if missing.
-  ///   - traces: Files that exist only after the store and its mark were created: if they exist without both, the store was lost.
-  ///   - acceptsLoss: Continue with the existing store, or a new one, when a mark says that records are missing.
-  ///   - checkpoints: Called on a thread of the store's with the error when checkpoints begin to fail, and with nil when one succeeds again.
-  ///     Until then the log grows; nothing that was committed is lost.
-  /// - Throws: `locked`, `full`, `readOnly`, `corrupt`, `futureSchema`, `lost`: nothing was changed.
+  ///   - marks: Files outside the store that record its content; created if missing.
+  ///   - traces: Files that are created only after the store and its mark: if they exist without both, the store was lost.
+  ///   - acceptsLoss: Whether to continue with the existing store, or a new one, when a mark shows that records are missing.
+  ///   - checkpoints: Called on a thread of the store with the error when checkpoints start to fail, and with nil when one succeeds again.
+  ///     While they fail, the log grows; nothing committed is lost.
+  /// - Throws: `locked`, `full`, `readOnly`, `corrupt`, `futureSchema`, `lost`. Nothing was changed then.
   public init(
     path: String, marks: [String] = [], traces: [String] = [], acceptsLoss: Bool = false,
     checkpoints: @escaping @Sendable (StoreError?) -> Void = { _ in }
@@ -59,7 +60,7 @@ public final class SQLiteRequestStore: RequestStore {
       configuration.label = "taskhost store"
       configuration.maximumReaderCount = 4
       configuration.busyMode = .timeout(2)
-      // Only a checkpoint that is announced to the checksums may change the database.
+      // Only a checkpoint that ``PageSums`` knows of may change the database.
       configuration.prepareDatabase { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 0") }
       pool = try DatabasePool(path: path, configuration: configuration)
       let migrator = Schema.migrator
@@ -74,10 +75,10 @@ public final class SQLiteRequestStore: RequestStore {
       let lanes = LaneTable(identifiers)
       self.lanes = lanes
       (origin, writer) = try pool.writeWithoutTransaction { database in
-        // GRDB opens a WAL database with synchronous = NORMAL, with which a power failure can lose commits.
+        // GRDB opens a WAL database with synchronous = NORMAL, so a power failure could lose commits.
         try database.execute(sql: "PRAGMA synchronous = FULL")
         try database.execute(sql: "PRAGMA cache_size = -16384")
-        // Otherwise the log keeps its maximum size.
+        // Without a limit, the log file never shrinks.
         try database.execute(sql: "PRAGMA journal_size_limit = \(StoreFiles.logLimit)")
         guard try Int.fetchOne(database, sql: "PRAGMA synchronous") == 2 else { throw StoreError.other("synchronous = FULL was refused") }
         let origin = try Self.origin(database)
@@ -110,16 +111,16 @@ public final class SQLiteRequestStore: RequestStore {
       self.checkpointer = checkpointer
       pool.writeWithoutTransaction { checkpointer.observe($0.sqliteConnection) }
     } catch {
-      // Opening a database in WAL mode writes to its log, which SQLite moves into the database when it is closed.
+      // Opening a database in WAL mode writes to its log. SQLite moves the log into the database on closing.
       if isOpening { PageSums.forget(pagesInLogOf: path) }
-      // The database is closed now, and SQLite moves its log into it.
+      // The database is closed now, which makes SQLite move the log into it.
       PageSums.forget(pagesInLogOf: path)
       throw StoreError(error)
     }
   }
 
-  /// A sentence about a file at `path` that is not a mark of a store; nil for a mark or no file. Ask this before opening a store with a
-  /// mark path that an operator chose: opening replaces the file.
+  /// A sentence about a file at `path` that is not a mark of a store; nil for a mark or no file. Call this before opening a store with a
+  /// mark path that an operator chose, because opening replaces the file.
   public static func foreign(atMark path: String) -> String? { StoreMark.foreign(atMark: path) }
 
   private static func origin(_ database: Database) throws -> UInt64 {
@@ -129,7 +130,7 @@ public final class SQLiteRequestStore: RequestStore {
     return bits
   }
 
-  /// One `BEGIN IMMEDIATE … COMMIT` on the writing connection, synced before it returns.
+  /// Runs one `BEGIN IMMEDIATE … COMMIT` on the writing connection, synced before it returns.
   public func commit<Value>(_ body: (any StoreTransaction) throws -> Value) throws(StoreError) -> Value {
     do {
       if let error = files.checkBeforeCommit() { throw error }
@@ -161,7 +162,7 @@ public final class SQLiteRequestStore: RequestStore {
     }
   }
 
-  /// Empties SQLite's caches, and closes the connections of readers.
+  /// Empties SQLite's caches and closes the reading connections.
   public func giveBackMemory() {
     guard !isClosed.withLock({ $0 }) else { return }
     pool.invalidateReadOnlyConnections()
@@ -174,20 +175,20 @@ public final class SQLiteRequestStore: RequestStore {
     check.withLock { $0?.stop() }
     checkpointer.stop()
     guard files.check() == nil else {
-      // SQLite would remove the log by its name, which may now be another file: leave the connections open until the process ends.
+      // SQLite would remove the log by its name, which may now be another file. Leave the connections open until the process ends.
       _ = Unmanaged.passRetained(pool)
       return
     }
     files.end()
     for mark in marks { mark.end() }
-    // If a reader is still busy, the log stays, and the next start reads it.
+    // If a reader is still busy, the log stays and the next start reads it.
     try? pool.writeWithoutTransaction { database in
-      // No one writes now: the log contains exactly the pages that the checkpoint changes.
+      // Nobody writes now, so the log contains exactly the pages that the checkpoint changes.
       let changed = WALPages(path + "-wal")?.numbers ?? []
       let sums = try? sums.get()
       sums?.willChange(changed)
       let busy = try Int.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
-      // SQLite or the next host moves the rest later.
+      // If a reader was busy, SQLite or the next host moves the rest later.
       if busy == 0 { sums?.haveChanged(changed, isSynced: true) }
     }
     Failpoint.storeSettled.hit()
@@ -195,7 +196,7 @@ public final class SQLiteRequestStore: RequestStore {
     try? pool.close()
   }
 
-  /// If the store was not closed, SQLite itself moves the log into the database.
+  /// Announces the pages in the log if the store was not closed, because SQLite then moves them into the database itself.
   deinit {
     guard !isClosed.withLock({ $0 }) else { return }
     checkpointer.stop()
@@ -203,9 +204,9 @@ public final class SQLiteRequestStore: RequestStore {
     (try? sums.get())?.willChange(changed)
   }
 
-  /// Starts the search for damage, see ``StoreCheck``. Call it once.
+  /// Starts the search for damage (``StoreCheck``). Call it once.
   ///
-  /// - Parameter done: Called with the result on the check's thread, unless the store is closed before. Also called on other threads with
+  /// - Parameter done: Called with the result on the check's thread, unless the store is closed first. Also called on other threads for
   ///   damage that is already known or that a checkpoint finds later, each time with all known damage.
   public func beginCheck(done: @escaping @Sendable (StoreCheck.Result) -> Void) {
     (try? sums.get())?.observe { done(StoreCheck.Result($0)) }
@@ -215,7 +216,7 @@ public final class SQLiteRequestStore: RequestStore {
 
   // MARK: Reading
 
-  /// On a reading connection.
+  /// Uses a reading connection.
   public func request(_ id: RequestID) throws(StoreError) -> RequestRecord? {
     guard id.origin == origin else { return nil }
     return try read { database in
@@ -229,7 +230,7 @@ public final class SQLiteRequestStore: RequestStore {
     }
   }
 
-  /// On a reading connection.
+  /// Uses a reading connection.
   public func runs(_ query: RunQuery) throws(StoreError) -> [RunRecord] {
     try read { database in
       var conditions = ["1"]
@@ -259,7 +260,7 @@ public final class SQLiteRequestStore: RequestStore {
     }
   }
 
-  /// On a reading connection.
+  /// Uses a reading connection.
   public func run(_ id: RunID) throws(StoreError) -> RunRecord? {
     guard id.origin == origin else { return nil }
     return try read { database in
@@ -274,7 +275,7 @@ public final class SQLiteRequestStore: RequestStore {
     }
   }
 
-  /// On a reading connection.
+  /// Uses a reading connection.
   public func stateValue(_ key: String, of identifier: TaskIdentifier) throws(StoreError) -> [UInt8]? {
     try read { database in
       guard let number = try identifiers.existingNumber(of: identifier, in: database) else { return nil }
@@ -284,7 +285,7 @@ public final class SQLiteRequestStore: RequestStore {
     }
   }
 
-  /// On a reading connection.
+  /// Uses a reading connection.
   public func checkpoint(of request: RequestID) throws(StoreError) -> [UInt8]? {
     try read { database in
       try Data.fetchOne(database, sql: "SELECT bytes FROM checkpoints WHERE request = ?", arguments: [request.sequence]).map { [UInt8]($0) }
@@ -307,7 +308,7 @@ public final class SQLiteRequestStore: RequestStore {
   }
 
   func read<Value>(_ body: (Database) throws -> Value) throws(StoreError) -> Value {
-    // A connection opened now would read another file.
+    // A new connection would read another file.
     if let error = files.check() { throw error }
     do { return try pool.read(body) } catch { throw StoreError(error) }
   }
@@ -323,7 +324,7 @@ public final class SQLiteRequestStore: RequestStore {
 }
 
 extension StoreError {
-  /// Converts an error of the database.
+  /// Converts a database error.
   init(_ error: any Error) {
     switch error {
     case let error as StoreError: self = error

@@ -41,7 +41,7 @@ extension SQLiteTransaction {
     return first
   }
 
-  /// Visits the priorities of a lane's pending requests, the highest first. Few are in use at a time; each takes one step in the index.
+  /// Visits the priorities of a lane's pending requests, highest first. Few are in use at a time; each takes one step in the index.
   private func forEachPriority(in lane: Int64, _ body: (Int64) throws -> Void) throws {
     var priority = Int64(Limits.priorities.upperBound) + 1
     while let next = try statements.nextPriority.rows(.integer(lane), .integer(priority), read: { $0.integer(0) }).first {
@@ -76,11 +76,11 @@ extension SQLiteTransaction {
       .text(reference.boot), .integer(reference.offset))
   }
 
-  /// A quarter of the range: the sum of two never overflows.
+  /// A quarter of the range, so that the sum of two never overflows.
   private static let farthestShift = Int64(1) << 61
 
   func shiftBootTimes(by distance: Duration) throws {
-    // Times near the ends of the range stay as they are, so nothing overflows and "never" stays never.
+    // Leaves times near the ends of the range unchanged, so that nothing overflows and "never" stays never.
     try PreparedStatement(
       database,
       """
@@ -94,7 +94,7 @@ extension SQLiteTransaction {
   }
 
   func pendingByCalendar() throws -> [RequestRecord] {
-    // Reads every pending request; called only after a clock was set.
+    // Reads every pending request. Called only after a clock was set.
     try PreparedStatement(database, "SELECT \(RequestColumns.list) FROM requests WHERE state = 20 AND repeats = 20").rows(read: record)
   }
 }

@@ -38,8 +38,8 @@ extension SQLiteTransaction {
   }
 
   func output(of id: RequestID) throws -> [UInt8]? {
-    // A run has a higher id than its request, and its id was created before the request ended; ids begin with the time. Only if the clock
-    // was set back can a run's id be later than that.
+    // A run's id is higher than its request's and was created before the request ended; ids begin with the time. Only if the clock was set
+    // back can a run's id be later than the request's end.
     let select = try PreparedStatement(
       database, "SELECT output FROM runs WHERE request = ?1 AND id > ?1 AND id <= ?2 ORDER BY id DESC LIMIT 1")
     let ended = try request(id)?.ended?.unixMilliseconds ?? 0

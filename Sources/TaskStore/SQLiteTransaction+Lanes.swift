@@ -19,7 +19,7 @@ extension SQLiteTransaction {
       """)
     let remove = try PreparedStatement(database, "DELETE FROM lanes WHERE id = ?")
     let slice = try look.rows(.integer(after), .integer(Int64(limit))) { (number: $0.integer(0), isUsed: $0.integer(1) != 0) }
-    // A request that starts to wait writes its lane's number again, so no request refers to a lane that is removed here. Only this thread
+    // A request that becomes pending writes its lane's number again, so no request refers to a lane that is removed here. Only this thread
     // writes: a concurrent submission comes after this transaction and does not find the lane.
     for (number, isUsed) in slice where !isUsed {
       try remove.run(.integer(number))

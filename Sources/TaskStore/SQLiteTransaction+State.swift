@@ -44,8 +44,8 @@ extension SQLiteTransaction {
     let kept = behind - passed
     runCount = kept
     Failpoint.pruning.hit()
-    // A request is removed at the same age as a run. If the count has removed younger runs, requests that ended before the oldest remaining
-    // run began are removed too: they have no runs left.
+    // A request is removed at the same age as a run. If the count limit has removed younger runs, requests that ended before the oldest
+    // remaining run started are removed too: they have no runs left.
     var age = horizon.unixMilliseconds
     if kept >= max(count, 1) {
       let oldest = try Int64.fetchOne(
@@ -57,7 +57,7 @@ extension SQLiteTransaction {
     if let highest = (removed + ended).max() {
       try database.execute(sql: "UPDATE origin SET highest = ?1 WHERE highest < ?1", arguments: [highest])
     }
-    // An idempotency key is remembered as long as its request: a request that waits for a long time outlives the horizon.
+    // An idempotency key is kept as long as its request, because a long-waiting request outlives the horizon.
     try database.execute(
       sql: """
         DELETE FROM submissions WHERE key IN (
@@ -71,7 +71,7 @@ extension SQLiteTransaction {
     return passed == limit || ended.count == limit
   }
 
-  /// Removes requests that succeeded or were cancelled, in the order of their ends. Returns their ids.
+  /// Removes requests that succeeded or were cancelled, in the order in which they ended. Returns their ids.
   private func removeEnded(before time: Int64, limit: Int) throws -> [Int64] {
     let first = try PreparedStatement(
       database,

@@ -7,7 +7,7 @@ extension SQLiteTransaction {
     for tag in record.request.tags { try statements.insertTag.run(.text(tag), .integer(record.id.sequence)) }
   }
 
-  /// Removes a request's tags; its row still has them.
+  /// Removes the tags of a request whose row still has them.
   func removeTags(of request: Int64) throws {
     for tags in try statements.tags.rows(.integer(request), read: { $0.text(0) }) {
       for tag in try StoredJSON.decode([String].self, from: tags) { try statements.deleteTag.run(.text(tag), .integer(request)) }
@@ -36,7 +36,7 @@ extension SQLiteTransaction {
       guard let known = try identifiers.existingNumber(of: identifier, in: database) else { return [] }
       number = known
     }
-    // Searches only ended requests.
+    // The index contains only ended requests.
     let sql = """
       SELECT id FROM requests INDEXED BY requests_ended
       WHERE state >= 50 AND state = ?1 AND (?2 IS NULL OR identifier = ?2) ORDER BY id

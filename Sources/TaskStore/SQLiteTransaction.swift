@@ -2,7 +2,7 @@ import GRDB
 import GRDBSQLite
 import TaskModel
 
-/// The work of one commit on the writing connection. One object serves all commits: it keeps the prepared statements.
+/// The operations of one commit on the writing connection. One object serves all commits and keeps the prepared statements.
 final class SQLiteTransaction: StoreTransaction {
   let database: Database
   let origin: UInt64
@@ -10,17 +10,17 @@ final class SQLiteTransaction: StoreTransaction {
   let lanes: LaneTable
   /// The progress of removing empty lanes.
   var laneTidying = LaneTidying()
-  /// Its value at the last commit.
+  /// ``pruning`` at the last commit.
   private var laneTidyingBefore = LaneTidying()
-  /// The highest sequence that the current transaction has added.
+  /// The highest sequence added by the current transaction.
   private(set) var highestAdded: Int64 = 0
   /// The number of runs after ``pruning``; nil if they must be counted.
   var runCount: Int?
-  /// How far the history is pruned.
+  /// How far the history has been pruned.
   var pruning = PruningProgress()
-  /// Its value at the last commit.
+  /// ``laneTidying`` at the last commit.
   private var pruningBefore = PruningProgress()
-  /// nil once the store is closed: SQLite cannot close a connection that has statements.
+  /// The statements; nil once the store is closed, because SQLite cannot close a connection that has statements.
   private(set) var prepared: Statements?
   /// The connection's change count at the beginning of the current transaction.
   private var changesBefore: Int64 = 0
@@ -45,7 +45,7 @@ final class SQLiteTransaction: StoreTransaction {
   /// Releases the statements before the store is closed.
   func close() { prepared = nil }
 
-  /// Writes counters and schedules that follow from the transaction, before it is committed.
+  /// Writes the counts and schedules that result from the transaction, before it is committed.
   func finish() throws {
     laneTidying.left += try statements.counts.write()
     try statements.schedules.finish(prunedThrough: pruning.through)
@@ -53,7 +53,7 @@ final class SQLiteTransaction: StoreTransaction {
 
   /// Ends the transaction.
   ///
-  /// - Parameter isUndone: Whether it was rolled back.
+  /// - Parameter isUndone: Whether the transaction was rolled back.
   func end(isUndone: Bool) {
     highestAdded = 0
     prepared?.counts.forget()
@@ -139,7 +139,7 @@ final class SQLiteTransaction: StoreTransaction {
         """)
       insertTag = try prepare("INSERT OR IGNORE INTO request_tags (tag, request) VALUES (?, ?)")
       tags = try prepare("SELECT tags FROM requests WHERE id = ? AND tags IS NOT NULL")
-      // By tag, because the table is sorted by it.
+      // Deletes by tag, because the table is sorted by tag.
       deleteTag = try prepare("DELETE FROM request_tags WHERE tag = ? AND request = ?")
       identifierAndState = try prepare("SELECT identifier, state FROM requests WHERE id = ?")
       counts = try RequestCounts(database)
@@ -151,15 +151,15 @@ final class SQLiteTransaction: StoreTransaction {
     }
   }
 
-  /// Called when a commit's transaction has begun.
+  /// Called when the transaction of a commit has begun.
   func begin() {
     changesBefore = sqlite3_total_changes64(database.sqliteConnection)
     // The previous transaction may have been rolled back.
     recentLane = nil
   }
 
-  /// If nothing was written before, no savepoint is made: SQLite would copy each page that `body` changes, as many bytes as the commit
-  /// itself writes. If `body` throws, the whole transaction restarts instead.
+  /// Makes no savepoint if nothing was written before, because SQLite would copy each page that `body` changes, as many bytes as the commit
+  /// itself writes. If `body` throws then, the whole transaction restarts.
   func savepoint<Value>(_ body: () throws -> Value) throws -> Value {
     let counts = try statements.counts
     let mark = counts.savepoint()
@@ -186,7 +186,8 @@ final class SQLiteTransaction: StoreTransaction {
           try statements.releaseSavepoint.run()
         }
       } catch let failure {
-        // A full disk rolls back the whole transaction with its savepoints. The first error then says why, and nothing may be committed.
+        // A full disk rolls back the whole transaction with its savepoints. The first error is then the cause, and nothing may be
+        // committed.
         throw error is DatabaseError ? error : failure
       }
       throw error
@@ -195,14 +196,14 @@ final class SQLiteTransaction: StoreTransaction {
 
   private func beginAnew() throws {
     try database.rollback()
-    // Bypasses GRDB, which would consider the transaction finished.
+    // Bypasses GRDB, which considers the transaction finished.
     try statements.begin.run()
     begin()
   }
 
-  /// The numbers of a lane and its identifier; adds them if they have none.
+  /// The numbers of a lane and its identifier, which are added if necessary.
   private func numbers(of lane: Lane) throws -> (lane: Int64, identifier: Int64) {
-    // Consecutive requests mostly have the same lane, and comparing two lanes costs less than a lookup.
+    // Consecutive requests mostly have the same lane, and comparing two lanes is cheaper than a lookup.
     if let recentLane, recentLane.lane == lane { return recentLane.numbers }
     let numbers = (lane: try lanes.number(of: lane, in: database), identifier: try identifiers.number(of: lane.identifier, in: database))
     recentLane = (lane, numbers)
@@ -217,7 +218,7 @@ final class SQLiteTransaction: StoreTransaction {
     try statements.counts.added(identifier, record.state.stored)
   }
 
-  /// Runs a statement that takes all columns in the order of ``RequestColumns/list``, and adds the payload and the tags.
+  /// Runs a statement that takes all columns in the order of ``RequestColumns/list``, then adds the payload and the tags.
   ///
   /// - Returns: The number of the identifier.
   private func write(_ record: RequestRecord, by statement: PreparedStatement) throws -> Int64 {
@@ -331,7 +332,7 @@ final class SQLiteTransaction: StoreTransaction {
   func claimed() throws -> [RequestRecord] { try statements.selectClaimed.rows(read: record) }
 
   func holders(ofKeysBeginningWith prefix: String) throws -> [RequestRecord] {
-    // One index search per identifier, up to the prefix followed by the highest code point.
+    // One index search per identifier, from the prefix to the prefix followed by the highest code point.
     try PreparedStatement(
       database,
       """
@@ -395,7 +396,7 @@ final class SQLiteTransaction: StoreTransaction {
 }
 
 extension RequestTransition.Count {
-  /// A count becomes itself times this, plus the ``summand``.
+  /// The new count is the old count times this, plus ``summand``.
   fileprivate var factor: Int64 { self == .reset ? 0 : 1 }
   fileprivate var summand: Int64 { self == .add ? 1 : 0 }
 }

@@ -1,9 +1,9 @@
 import GRDB
 import TaskModel
 
-/// The record of each schedule's runs, see ``TaskModel/ScheduleRecord``: rows of `schedules`, written in the commit that adds the runs.
+/// The record of each schedule's runs (``TaskModel/ScheduleRecord``): rows of `schedules`, written by the commit that adds the runs.
 ///
-/// Changes of a transaction are collected and written once, however many runs it adds. Used on the writing thread only.
+/// Collects the changes of a transaction and writes them once, however many runs it adds. Used only on the writing thread.
 final class ScheduleTable {
   /// A schedule of an identifier.
   struct Key: Hashable {
@@ -19,7 +19,7 @@ final class ScheduleTable {
     var failures: Int64
     var failingSince: Int64?
 
-    /// Whether it needs a run in the history.
+    /// Whether the schedule needs the run in the history.
     func needs(_ id: Int64) -> Bool { run == id || success == id }
   }
 
@@ -27,7 +27,7 @@ final class ScheduleTable {
   struct Changes {
     fileprivate var numbers: [Key: Int64] = [:]
     fileprivate var rows: [Int64: Row] = [:]
-    /// Runs that no schedule needs now.
+    /// The runs that no schedule needs any more.
     fileprivate var dropped: [Int64] = []
 
     fileprivate mutating func drop(_ run: Int64?) {
@@ -49,7 +49,7 @@ final class ScheduleTable {
     deleteRun = try prepare("DELETE FROM runs WHERE id = ?")
   }
 
-  /// Updates the schedule of a run that is about to be added.
+  /// Updates the schedule of a run that will be added.
   ///
   /// - Parameter identifier: The identifier's number.
   /// - Returns: The number of the schedule.
@@ -97,14 +97,14 @@ final class ScheduleTable {
       failures: columns.integer(4), failingSince: columns.optionalInteger(5))
   }
 
-  /// Whether a schedule needs one of its runs in the history, including changes of the transaction.
+  /// Whether a schedule needs one of its runs in the history, taking the transaction's changes into account.
   func needs(_ run: Int64, schedule: Int64?) throws -> Bool {
     guard let schedule else { return false }
     let row = try changes.rows[schedule] ?? selectByID.rows(.integer(schedule), read: Self.row).first
     return row?.needs(run) ?? false
   }
 
-  /// Removes the record of a removed repeating request if its identifier has run and succeeded since.
+  /// Removes the record of a removed repeating request if the identifier has run since, and succeeded since the record's last success.
   func removed(request: Int64, of identifier: Int64, _ database: Database) throws {
     let key = Key(identifier: identifier, kind: .request, name: Array("\(request)".utf8))
     let values: [PreparedStatement.Value] = [
@@ -140,7 +140,7 @@ final class ScheduleTable {
     }
   }
 
-  /// Writes the changes of the transaction, and removes runs that no schedule needs from the pruned part of the history.
+  /// Writes the changes of the transaction and removes the runs that no schedule needs from the pruned part of the history.
   func finish(prunedThrough: Int64) throws {
     try write()
     for run in changes.dropped where run <= prunedThrough { try deleteRun.run(.integer(run)) }
@@ -150,7 +150,7 @@ final class ScheduleTable {
   func forget() { changes = Changes() }
 }
 
-/// The kind of schedule. Final, as all stored values.
+/// The stored kind of a schedule. Numbers never change.
 enum StoredScheduleKind: StoredValue {
   /// Requests without a unique key that run once.
   case others

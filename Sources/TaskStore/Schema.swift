@@ -1,7 +1,7 @@
 import Failpoints
 import GRDB
 
-/// The tables, as numbered migrations. A migration that has been released is never edited.
+/// The tables, as numbered migrations. A released migration is never edited.
 enum Schema {
   static var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
@@ -32,11 +32,11 @@ enum Schema {
     return migrator
   }
 
-  /// Times are milliseconds since 1970. States and other enums are the numbers of `StoredValues`. Ids are sequences of `RecordID`.
+  /// Times are milliseconds since 1970. States and other enums are the numbers in `StoredValues`. Ids are sequences of `RecordID`.
   ///
   /// - `payloads` and `checkpoints` have a row only if there is data, so that a change of state rewrites a short row.
   /// - `requests_pending` lists the requests of an identifier and a priority by due time.
-  /// - A live run is stored in the row of its request, an ended run in `runs`: one written row for each.
+  /// - A live run is stored in the row of its request, an ended run in `runs`: each takes one written row.
   private static let version1 = """
     CREATE TABLE identifiers (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
     CREATE TABLE origin (bits INTEGER NOT NULL) STRICT;
@@ -130,14 +130,14 @@ enum Schema {
       PRIMARY KEY (digest, circumstances)
     ) STRICT, WITHOUT ROWID;
     """
-  /// - A lane is an identifier with the gates that its requests share, as JSON; `requests_pending` lists the requests of a lane and a
+  /// - A lane is an identifier with the gates that its requests share, as JSON. `requests_pending` lists the requests of a lane and a
   ///   priority by due time.
   /// - `options` has rarely used fields as JSON. `edges` has a row for each dependency of a request.
-  /// - `unique_windows` hold keys beyond the end of their requests, `submissions` the answers to submissions with an idempotency key.
+  /// - `unique_windows` holds keys beyond the end of their requests, `submissions` the answers to submissions with an idempotency key.
   /// - `request_tags` has a row for each tag of a request that has tags.
-  /// - `lane` is valid for pending requests only: an empty lane is removed, and its number is reused.
-  /// - `request_counts` has the number of requests of an identifier in a state; it is written with them.
-  /// - `requests_ended` covers what a listing of ended requests needs.
+  /// - `lane` is valid only for pending requests: an empty lane is removed, and its number is reused.
+  /// - `request_counts` has the number of requests of an identifier in a state, written together with the requests.
+  /// - `requests_ended` has all columns that a listing of ended requests needs.
   private static let version3 = """
     CREATE TABLE lanes (
       id INTEGER PRIMARY KEY, identifier INTEGER NOT NULL REFERENCES identifiers, gates TEXT NOT NULL, UNIQUE (identifier, gates)
@@ -191,8 +191,8 @@ enum Schema {
     CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), boot TEXT NOT NULL, offset_ms INTEGER NOT NULL) STRICT;
     """
   /// - `schedules` has the record of a unique key (kind 10), of a repeating request without one (20), or of all other requests of an
-  ///   identifier (0), see `ScheduleTable`; `schedule` of a run names its schedule if the schedule may need the run.
-  /// - `highest` is the highest id of any removed record: ids are never reused, and a store that has lost records is recognized.
+  ///   identifier (0), see `ScheduleTable`. `schedule` of a run names its schedule if the schedule may need the run.
+  /// - `highest` is the highest id of any removed record, so that ids are never reused and a store that has lost records is recognized.
   private static let version4 = """
     CREATE TABLE schedules (
       id INTEGER PRIMARY KEY,
@@ -229,13 +229,14 @@ enum Schema {
     UPDATE runs SET schedule = s.id FROM schedules s WHERE runs.id = s.success;
     DROP TABLE schedules_of_runs;
     """
-  /// - `requests_claimed` has the requests that are handed out ahead; there are few.
-  /// - `handler_ns` is the time of the handler's call on the monotonic clock; NULL if it was not called, or an older version wrote the row.
+  /// - `requests_claimed` has the claimed requests, of which there are few.
+  /// - `handler_ns` is the duration of the handler's call on the monotonic clock; NULL if it was not called, or an older version wrote the
+  ///   row.
   private static let version5 = """
     CREATE INDEX requests_claimed ON requests (identifier) WHERE state = 30;
     ALTER TABLE runs ADD COLUMN handler_ns INTEGER;
     """
 
-  /// Finds the dependants that failed because of a request (60) when that request is retried.
+  /// Finds the dependants that failed because of a request (60), for a retry of that request.
   private static let edgesOfFailed = "CREATE INDEX edges_failed ON edges (predecessor) WHERE ended = 60;"
 }

@@ -1,18 +1,18 @@
 import Glibc
 import HostThreads
 
-/// Reads the whole database once after a launch and compares each page with its checksum. It runs on its own thread with the lowest
-/// priority, reads a few pages at a time, and holds no transaction. Nothing waits for it.
+/// Reads the whole database once after a launch and compares each page with its checksum. Runs on its own thread with the lowest priority,
+/// reads a few pages at a time, holds no transaction, and keeps nothing waiting.
 public final class StoreCheck: Sendable {
   /// The progress or result of the check.
   public enum Result: Sendable, Hashable {
     /// The check is in progress.
     case checking
-    /// All pages are intact; the number of pages.
+    /// All pages are intact. The value is their number.
     case whole(pages: Int)
-    /// Some pages are damaged: the first of them, and their number.
+    /// Some pages are damaged: the first of them, and the number of all.
     case damaged(pages: [UInt32], count: Int)
-    /// The check is impossible: why, and what to do.
+    /// The check is impossible: the reason, and what to do.
     case impossible(String, remedy: String)
   }
 
@@ -31,7 +31,7 @@ public final class StoreCheck: Sendable {
 
   /// Starts the check.
   ///
-  /// - Parameter done: Called once with the result, on the check's thread; not after ``stop()``.
+  /// - Parameter done: Called once with the result, on the check's thread. Not called after ``stop()``.
   init(_ sums: Swift.Result<PageSums, PageSums.Unavailable>, done: @escaping @Sendable (Result) -> Void) {
     let known: PageSums
     switch sums {

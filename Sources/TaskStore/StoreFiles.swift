@@ -2,15 +2,15 @@ import Glibc
 import HostThreads
 public import TaskModel
 
-/// The files of an open store. Writes to a file that was deleted or replaced are lost with the last descriptor; writes to a truncated file
-/// leave a hole. Before each commit, the store therefore checks that the paths still lead to the opened files and that these have not
-/// shrunk. After the commit, it checks that the log still has its earlier content.
+/// The files of an open store. Writes to a deleted or replaced file are lost with the last descriptor; writes to a truncated file leave a
+/// hole. Before each commit, the store therefore checks that the paths still lead to the opened files and that the files have not shrunk.
+/// After the commit, it checks that the log still has its earlier content.
 ///
 /// Until the store is closed, the database never shrinks, and the log never shrinks below ``logLimit``.
 public final class StoreFiles: Sendable {
-  /// The log's maximum size in bytes when it restarts.
+  /// The log's maximum size after it restarts, in bytes.
   static let logLimit: Int64 = 64 << 20
-  /// In bytes: the log's header, and the header of each frame.
+  /// The sizes of the log's header and of each frame's header, in bytes.
   private static let (headerSize, frameHeaderSize): (Int64, Int64) = (32, 24)
 
   private struct Identity: Hashable {
@@ -20,11 +20,11 @@ public final class StoreFiles: Sendable {
 
   private struct File {
     let path: String
-    /// The host itself never shrinks it below this size, in bytes.
+    /// The host itself never shrinks the file below this size, in bytes.
     let limit: Int64
-    /// nil if SQLite has not made it yet.
+    /// Nil if SQLite has not created the file yet.
     var identity: Identity?
-    /// Its last known size, at most `limit`.
+    /// The last known size, at most `limit`.
     var size: Int64 = 0
 
     init(_ path: String, limit: Int64) {
@@ -33,11 +33,11 @@ public final class StoreFiles: Sendable {
       _ = look()
     }
 
-    /// Why it is not the opened file; nil if it is, or if that is unknown.
+    /// Why the file is not the opened one; nil if it is, or if that is unknown.
     mutating func look() -> StoreError? {
       var status = stat()
       guard lstat(path, &status) == 0 else {
-        // A file that cannot be examined does not indicate a loss: the commit will show.
+        // A file that cannot be examined does not prove a loss: the commit will show.
         guard identity != nil, errno == ENOENT || errno == ENOTDIR else { return nil }
         return .replaced("\(path) is gone")
       }
@@ -73,7 +73,7 @@ public final class StoreFiles: Sendable {
     }
   }
 
-  /// The database's path; its log and its index are beside it.
+  /// The path of the database. The log and the index are beside it.
   public let path: String
   private let pageSize: Int64
   private let state: Guarded<State>
@@ -96,7 +96,7 @@ public final class StoreFiles: Sendable {
   /// The paths to watch.
   public var watched: Set<String> { [path, path + "-wal", path + "-shm"] }
 
-  /// Why the store is not what was opened; nil if it is. From any thread; takes a few microseconds.
+  /// Why the store's files are not those that were opened; nil if they are. Any thread may call it; it takes a few microseconds.
   public func check() -> StoreError? {
     state.withLock { state in
       state.indexTrouble = state.index.look()
@@ -104,11 +104,11 @@ public final class StoreFiles: Sendable {
     }
   }
 
-  /// As ``check()``, before each commit, but reports the last known state of the index.
+  /// Like ``check()``, but with the index's error from the last check. Called before each commit.
   func checkBeforeCommit() -> StoreError? { state.withLock { $0.look() } }
 
-  /// Called after each commit on the writing thread. A log that was truncated after the check before the commit now has a hole, although
-  /// its size is right.
+  /// Called after each commit on the writing thread. A log that was truncated between the check before the commit and the commit now has a
+  /// hole, although its size is right.
   ///
   /// - Parameter pages: The number of pages in the log now.
   /// - Returns: Why the commit is lost; nil if it is not.
@@ -117,7 +117,7 @@ public final class StoreFiles: Sendable {
     return state.withLock { state in
       let before = state.logPages
       state.logPages = pages
-      // The last page of the previous commit, or the header of a restarted log. Neither begins with zeros.
+      // The last page of the previous commit, or the header of a restarted log. Neither starts with zeros.
       let place = pages > before && before > 0 ? Self.headerSize + (before - 1) * (Self.frameHeaderSize + pageSize) : 0
       var word: UInt32 = 0
       let count = pread(state.logDescriptor, &word, 4, off_t(place))
@@ -128,7 +128,7 @@ public final class StoreFiles: Sendable {
     }
   }
 
-  /// Ends the checks before the store is closed, which empties the log.
+  /// Ends the checks of the log's size before the store is closed, which empties the log.
   func end() {
     state.withLock { state in state.log = File(state.log.path, limit: 0) }
   }

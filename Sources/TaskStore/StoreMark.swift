@@ -3,12 +3,12 @@ import Glibc
 import HostThreads
 import TaskModel
 
-/// What a host remembers about its store in a separate file: the store's origin, and the highest id that it recorded durably. It reveals an
-/// emptied database, a deleted log or an old copy at the next launch.
+/// What a host remembers about its store in a separate file: the store's origin and the highest id that it recorded durably. At the next
+/// launch, it reveals an emptied database, a deleted log or an old copy.
 ///
-/// A file of 64 bytes with a checksum. It is created under another name, synced and renamed. After each commit, one write overwrites it in
-/// place without a sync: written data survives the process. It is synced with each checkpoint and at the end, so that after a power cut it
-/// records no more than the store has, and little less.
+/// The file has 64 bytes with a checksum. It is created under another name, synced and renamed. After each commit, one write overwrites it
+/// in place without a sync, because written data survives the process. It is synced with each checkpoint and on closing. After a power
+/// failure, it therefore records no more than the store has, and little less.
 final class StoreMark: Sendable {
   /// The content of the file.
   struct Content: Equatable {
@@ -32,7 +32,7 @@ final class StoreMark: Sendable {
     self.path = path
     self.content = Guarded(content)
     let new = path + ".new"
-    // Left by a host that was killed here, or by a power cut.
+    // A host that was killed here, or a power failure, can leave this file.
     if Self.foreign(at: new, isNew: true) == nil { unlink(new) }
     do throws(WholeFile.Failure) { try WholeFile.replace(Self.bytes(of: content), at: path, by: new, mode: 0o600) } catch {
       throw .other(error.description)
@@ -44,11 +44,11 @@ final class StoreMark: Sendable {
 
   deinit { close(descriptor) }
 
-  /// A sentence about a file at `path`, or at its temporary name, that is neither an intact nor a damaged mark. A host must not write
-  /// there. Nil if there is no such file.
+  /// A sentence about a file at `path`, or at its temporary name, that is neither an intact nor a damaged mark. A host must not write to
+  /// such a file. Nil if there is no such file.
   static func foreign(atMark path: String) -> String? { foreign(at: path, isNew: false) ?? foreign(at: path + ".new", isNew: true) }
 
-  /// - Parameter isNew: Whether it may be incomplete: shorter, or zeros.
+  /// - Parameter isNew: Whether the file may be incomplete: too short, or zeros.
   private static func foreign(at path: String, isNew: Bool) -> String? {
     var status = stat()
     guard lstat(path, &status) == 0 else { return errno == ENOENT ? nil : failure("cannot be examined", path).observed }
@@ -87,7 +87,7 @@ final class StoreMark: Sendable {
     return content
   }
 
-  /// Records the highest id after a durable commit. Ignores errors: the mark then records less.
+  /// Records the highest id after a durable commit. Ignores errors: the mark then records less than the store has.
   func note(_ sequence: Int64) {
     content.withLock { content in
       guard sequence > content.sequence else { return }
@@ -105,7 +105,7 @@ final class StoreMark: Sendable {
     sync()
   }
 
-  /// From any thread.
+  /// Syncs the file. Any thread may call it.
   func sync() { fdatasync(descriptor) }
 
   private func put(_ content: Content) { _ = Self.bytes(of: content).withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) } }

@@ -6,9 +6,9 @@ import TaskModel
 struct StoreRecollection {
   private let known: StoreMark.Content?
   private let path: String
-  /// A file that shows that there was a store, although no mark says so; nil if there is none.
+  /// A file that proves an earlier store although no mark does; nil if there is none.
   private let trace: String?
-  /// Sentences for the operator that do not prevent the launch.
+  /// Sentences for the operator about problems that do not prevent the launch.
   private(set) var notes: [String] = []
   private var isAccepted = false
 
@@ -17,7 +17,7 @@ struct StoreRecollection {
   /// - Parameter traces: Files that are created only after a store and its mark.
   init(path: String, marks: [String], traces: [String]) {
     self.path = path
-    // Without marks, nothing is remembered.
+    // A store without marks remembers nothing.
     trace = marks.isEmpty ? nil : ([PageSums.path(of: path)] + traces).first { Self.size($0) != nil }
     var known: StoreMark.Content?
     for mark in marks {
@@ -34,7 +34,7 @@ struct StoreRecollection {
     }
   }
 
-  /// A loss that shows before the store is opened; nil if none is known.
+  /// A loss that is visible before the store is opened; nil if none is known.
   var lossBeforeOpening: String? {
     guard (Self.size(path) ?? 0) == 0 else { return nil }
     guard let known else {
@@ -44,7 +44,7 @@ struct StoreRecollection {
     return "\(path) is missing or empty; the earlier store had a record of \(Self.time(known.sequence))"
   }
 
-  /// A loss that shows in the open store; nil if none is known.
+  /// A loss that is visible in the open store; nil if none is known.
   func loss(origin: UInt64, highest: Int64) -> String? {
     guard let known, known.sequence > 0 else { return nil }
     guard known.origin == origin else {
@@ -55,7 +55,7 @@ struct StoreRecollection {
     return "\(path) lacks records up to \(Self.time(known.sequence)) that were acknowledged; \(newest)"
   }
 
-  /// Whether a host has opened the store with this origin before. False if a loss was accepted: the store then counts as new.
+  /// Whether a host has opened the store with this origin before. False after a loss was accepted, because the store then counts as new.
   func knows(_ origin: UInt64) -> Bool { !isAccepted && known?.origin == origin }
 
   /// Accepts a loss.
@@ -64,7 +64,7 @@ struct StoreRecollection {
     notes.append("the loss was accepted: \(loss)")
   }
 
-  /// Moves the remains of a store away to make room for a new one.
+  /// Moves the remains of a lost store away to make room for a new one.
   func setAside() throws(StoreError) {
     let name = ".lost-\(Int64(Date().timeIntervalSince1970))"
     for file in [path, path + "-wal", path + "-shm"] where Self.size(file) != nil {
@@ -72,7 +72,7 @@ struct StoreRecollection {
         throw .readOnly("\(file) cannot be moved away: \(String(cString: strerror(errno)))")
       }
     }
-    // Inaccessible to others from the beginning.
+    // Creates the file so that others never have access to it.
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     if descriptor >= 0 { close(descriptor) }
   }

@@ -1,7 +1,8 @@
 import Foundation
 import TaskModel
 
-/// Gates as stored: JSON with sorted names and without defaults, so that equal gates have equal texts; empty for none.
+/// Gates in their stored form: JSON with sorted names and without defaults, so that equal gates have equal texts. The text is empty for no
+/// gates.
 struct StoredGates: Codable {
   var conditions: UInt32?
   var finish: Bool?
@@ -103,10 +104,10 @@ struct StoredOptions: Codable, Equatable {
     uniqueWindow = request.uniqueWindow?.wholeMilliseconds
   }
 
-  /// Adds the options to a request whose other columns were read.
+  /// Adds the options to a request whose other columns were already read.
   ///
   /// - Parameters:
-  ///   - repeats: The column with its kind of schedule.
+  ///   - repeats: The column with the kind of repetition.
   ///   - eventName: The column with the event's name.
   static func apply(
     _ text: String?, to request: inout TaskRequest, repeats: StoredRepetition, every: Int64?, eventName: String?, origin: UInt64
@@ -144,7 +145,7 @@ struct StoredOptions: Codable, Equatable {
   }
 }
 
-/// The kind of schedule of a request.
+/// The stored kind of a request's repetition.
 enum StoredRepetition: StoredValue {
   case none, every, cron, event
 
@@ -168,7 +169,7 @@ enum StoredRepetition: StoredValue {
 }
 
 extension TaskRequest {
-  /// Whether it has any rarely used field.
+  /// Whether the request has any rarely used field.
   fileprivate var hasOptions: Bool {
     repetition != nil || event != nil || idempotencyKey != nil || uniqueWindow != nil || !after.isEmpty || gates != .none
   }

@@ -1,12 +1,12 @@
 import TaskModel
 
-/// Maps cases to numbers in the database. A number never gets a new meaning; gaps are for future cases.
+/// Maps enum cases to numbers in the database. A number never gets a new meaning; gaps are for future cases.
 protocol StoredValue: CaseIterable, Equatable, Sendable {
   var stored: Int64 { get }
 }
 
 extension StoredValue {
-  /// The case that `stored` stands for.
+  /// Creates the case that `stored` stands for.
   init(stored: Int64) throws {
     guard let value = Self.allCases.first(where: { $0.stored == stored }) else {
       throw UnknownStoredValue(type: "\(Self.self)", value: stored)
@@ -14,7 +14,7 @@ extension StoredValue {
     self = value
   }
 
-  /// As above; nil for nil.
+  /// The case that `stored` stands for; nil for nil.
   static func optional(_ stored: Int64?) throws -> Self? { try stored.map { try Self(stored: $0) } }
 }
 
@@ -26,7 +26,7 @@ struct UnknownStoredValue: Error, CustomStringConvertible {
 }
 
 extension RequestState: StoredValue {
-  /// Below 50: live. The partial indexes of the schema contain 10, 20, 30, 40 and 50.
+  /// Numbers below 50 are live states. The partial indexes of the schema contain 10, 20, 30, 40 and 50.
   var stored: Int64 {
     switch self {
     case .blocked: 10

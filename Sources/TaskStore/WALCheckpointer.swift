@@ -4,13 +4,14 @@ import GRDBSQLite
 import HostThreads
 import TaskModel
 
-/// Moves committed pages from the write-ahead log into the database, on its own thread and connection, so that no dispatch waits for it.
+/// Moves committed pages from the write-ahead log into the database, on its own thread and connection, so that dispatching never waits for
+/// it.
 final class WALCheckpointer: Sendable {
-  /// The number of pages written to the log between two checkpoints: SQLite's default, or four commits as large as the last one, up to 32
-  /// MB. A page that changes several times before a checkpoint is moved once, and an array of 1,000 requests with random due times changes
-  /// as many pages. With small commits, a short log is overwritten in place, which costs one sync less than a growing file.
+  /// The number of pages that are written to the log between two checkpoints: four times the last commit, at least SQLite's default, at
+  /// most 32 MB. A page that changes several times before a checkpoint is moved once, and an array of 1,000 requests with random due times
+  /// changes as many pages. With small commits, a short log is overwritten in place, which saves one sync compared with a growing file.
   private static let pages = 1000...8000
-  /// Above 128 MB, writers wait for a checkpoint: a log restarts only when all of it is in the database.
+  /// Above 128 MB, writers wait for a checkpoint, because a log restarts only when all of it is in the database.
   private static let most = 32_768
   /// The maximum time that a writer waits.
   private static let patience = Duration.seconds(2)
@@ -33,7 +34,7 @@ final class WALCheckpointer: Sendable {
     /// Called after a commit on the writing thread; the log now has `count` pages.
     func committed(_ count: Int) {
       monitor.locked {
-        // All of the log was in the database, and it restarted.
+        // All of the log was in the database, so the log restarted.
         if count < pages { (pages, pagesBefore) = (0, 0) }
         let range = WALCheckpointer.pages
         pagesBetween = min(max(4 * (count - pages), range.lowerBound), range.upperBound)
@@ -72,10 +73,10 @@ final class WALCheckpointer: Sendable {
   }
 
   /// - Parameters:
-  ///   - sums: The checksums of the database's pages; nil: there are none.
-  ///   - mayBegin: Asked on its thread before each checkpoint: what a log has that was cut short must not reach the database.
-  ///   - changed: Called on its thread with the error when checkpoints begin to fail, and with nil when one succeeds again.
-  ///   - done: Called on its thread after each checkpoint.
+  ///   - sums: The checksums of the database's pages; nil if there are none.
+  ///   - mayBegin: Called on the thread before each checkpoint; false skips it. The content of a truncated log must not reach the database.
+  ///   - changed: Called on the thread with the error when checkpoints start to fail, and with nil when one succeeds again.
+  ///   - done: Called on the thread after each checkpoint.
   init(
     path: String, sums: PageSums?, mayBegin: @escaping @Sendable () -> Bool, changed: @escaping @Sendable (StoreError?) -> Void,
     done: @escaping @Sendable () -> Void
@@ -112,7 +113,7 @@ final class WALCheckpointer: Sendable {
     }
   }
 
-  /// Why a checkpoint failed; nil if it did not. A busy database is no failure: the next round takes what this one left.
+  /// Why a checkpoint failed; nil if it did not. A busy database is not a failure: the next checkpoint moves the rest.
   private static func failure(_ checkpoint: () throws -> Void) -> StoreError? {
     do {
       try checkpoint()
@@ -124,11 +125,11 @@ final class WALCheckpointer: Sendable {
     }
   }
 
-  /// Moves pages into the database, and takes their checksums.
+  /// Moves pages into the database and records their checksums.
   ///
   /// Holds a snapshot meanwhile, so that the checkpoint moves only pages that were read from the log, and the log does not restart.
   private static func checkpoint(_ queue: DatabaseQueue, _ snapshot: DatabaseQueue, log: String, _ sums: PageSums?) throws {
-    // Returns whether all of the log is in the database: only then has SQLite synced it.
+    // Returns whether all of the log is in the database. Only then has SQLite synced the database.
     func checkpoint() throws -> Bool {
       try queue.inDatabase { database in
         guard let row = try Row.fetchOne(database, sql: "PRAGMA wal_checkpoint(PASSIVE)") else { return false }
@@ -140,7 +141,7 @@ final class WALCheckpointer: Sendable {
       _ = try checkpoint()
       return
     }
-    // Does most of the work before the snapshot is held.
+    // Do most of the work before holding the snapshot.
     let most = WALPages(log)
     if let most { sums.willChange(most.numbers) }
     var changed: Set<UInt32> = []
@@ -159,7 +160,7 @@ final class WALCheckpointer: Sendable {
 
   deinit { stop() }
 
-  /// Ends the thread. Its connection closes after a checkpoint in progress.
+  /// Ends the thread and waits for it. The connections close after a checkpoint in progress.
   func stop() {
     progress.monitor.locked {
       progress.isOver = true

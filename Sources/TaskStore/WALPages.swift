@@ -1,10 +1,11 @@
 import Glibc
 
-/// The pages of a database that its write-ahead log contains.
+/// The pages of a database that are in its write-ahead log.
 ///
-/// - Source: sqlite.org/fileformat2.html, "The Write-Ahead Log": a header of 32 bytes, then frames of a header of 24 bytes and a page each.
+/// - Source: sqlite.org/fileformat2.html, "The Write-Ahead Log": a header of 32 bytes, then frames with a header of 24 bytes and a page
+///   each.
 struct WALPages {
-  /// The numbers of the pages, from 1. Can include pages of frames after the last commit.
+  /// The numbers of the pages, from 1. May include pages of frames after the last commit.
   private(set) var numbers: Set<UInt32> = []
   private var salt: [UInt8] = []
   private var offset: off_t = 32
@@ -34,7 +35,7 @@ struct WALPages {
     while true {
       let count = frame.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, offset) }
       guard count >= 0 else { return nil }
-      // A frame with another salt belongs to an earlier generation, and so do all after it.
+      // A frame with another salt, and all that follow it, belong to an earlier generation.
       guard count == 24, frame[8..<16].elementsEqual(salt) else { return }
       numbers.insert(Self.number(frame, 0))
       offset += 24 + pageSize
