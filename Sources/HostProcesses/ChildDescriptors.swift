@@ -2,33 +2,36 @@ public import CCrashCell
 import CTaskHostSystem
 import Glibc
 
-/// Descriptors for a child: closed when this goes out of use, unless they were taken. One thread uses it.
+/// Descriptors for a child process. Those that nobody has taken are closed at deinit. Only one thread may use it.
 public final class ChildDescriptors {
   private var open: [Int32] = []
   private let first: Int32
 
-  /// None yet.
+  /// Creates an empty set of descriptors.
   ///
-  /// - Parameter count: How many descriptors a child gets at most; ``high(_:_:)`` keeps clear of their numbers.
+  /// - Parameter count: The maximum number of descriptors that a child gets; ``high(_:_:)`` avoids their numbers.
   public init(atMost count: Int32 = 16) { first = max(16, count) }
 
   deinit { for descriptor in open { close(descriptor) } }
 
-  /// Closes it when nobody has taken it by then. Returns it.
+  /// Takes ownership of a descriptor and returns it. Closes it at deinit unless it was taken.
   public func own(_ descriptor: Int32) -> Int32 {
     open.append(descriptor)
     return descriptor
   }
 
-  /// Gives it away: it is the caller's to close.
+  /// Releases a descriptor from ownership and returns it. The caller must close it.
   public func take(_ descriptor: Int32) -> Int32 {
     open.removeAll { $0 == descriptor }
     return descriptor
   }
 
-  /// In place of an owned descriptor one with a number above those that a child gets, so that none overwrites another on the way there.
+  /// Replaces an owned descriptor with one whose number is above those that a child gets, so that setting up the child overwrites none of
+  /// them.
   ///
-  /// - Parameter what: What it is of, for the error; -1 as `descriptor` is one, of which `errno` tells.
+  /// - Parameters:
+  ///   - descriptor: An owned descriptor, or -1 if its creation failed, with the error in `errno`.
+  ///   - what: What the descriptor belongs to, for the error.
   public func high(_ descriptor: Int32, _ what: String) throws(SystemFailure) -> Int32 {
     guard descriptor >= 0 else { throw SystemFailure(what) }
     let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, first)
@@ -37,7 +40,7 @@ public final class ChildDescriptors {
     return own(copy)
   }
 
-  /// A pipe whose end to write is for a child; a read of the other answers at once.
+  /// Creates a pipe whose write end is for a child. Reads from the other end do not block.
   public func pipe() throws(SystemFailure) -> (read: Int32, write: Int32) {
     var ends: [Int32] = [-1, -1]
     guard Glibc.pipe(&ends) == 0 else { throw SystemFailure("a pipe") }
@@ -47,9 +50,9 @@ public final class ChildDescriptors {
     return (reading, try high(writing, "a pipe"))
   }
 
-  /// Memory shared with a child, which it can neither cut off nor extend: where it notes what it is doing when it crashes.
+  /// Creates memory shared with a child, which cannot change its size. The child notes there what it is doing, in case it crashes.
   ///
-  /// - Returns: The descriptor for the child, and the memory, which is the caller's to unmap.
+  /// - Returns: The descriptor for the child, and the memory, which the caller must unmap.
   public func crashCell() throws(SystemFailure) -> (descriptor: Int32, memory: UnsafeMutablePointer<taskhost_crash_cell>) {
     let size = MemoryLayout<taskhost_crash_cell>.size
     let descriptor = try high(own(taskhost_system_memfd("taskhost-crash")), "a crash cell")

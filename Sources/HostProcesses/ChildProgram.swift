@@ -1,19 +1,21 @@
 import CTaskHostSystem
 public import Glibc
 
-/// A program to be started as a child: the leader of a group of its own, with no signal blocked or ignored, and no descriptor but those it
-/// is given.
+/// A program to start as a child process. The child leads its own process group, has no signals blocked or ignored, and gets only the given
+/// descriptors.
 public struct ChildProgram {
   private let executable: String
   private let arguments: [String]
   private let environment: [String]
   private let directory: String?
 
+  /// Describes a program to start.
+  ///
   /// - Parameters:
-  ///   - executable: Its path.
-  ///   - arguments: With the name that it is to have first.
-  ///   - environment: All of it, as `NAME=VALUE`.
-  ///   - directory: Where it begins; nil: where this process is.
+  ///   - executable: The path of the program.
+  ///   - arguments: The arguments, starting with the program's name.
+  ///   - environment: The complete environment, as `NAME=VALUE`.
+  ///   - directory: The working directory; nil means that of this process.
   public init(_ executable: String, arguments: [String], environment: [String], directory: String? = nil) {
     self.executable = executable
     self.arguments = arguments
@@ -21,11 +23,12 @@ public struct ChildProgram {
     self.directory = directory
   }
 
-  /// Starts it.
+  /// Starts the program.
   ///
-  /// - Parameter descriptors: What its descriptors are, up to the highest of `to`; those of `from` are above all of them.
-  /// - Returns: Its process, and a descriptor that is readable once that has ended (pidfd), which is the caller's to close.
-  /// - Throws: Why it could not be started; no process is left then.
+  /// - Parameter descriptors: The child's descriptors: each `from` becomes `to`. The child gets no others. Every `from` must be above every
+  ///   `to`.
+  /// - Returns: The process id, and a descriptor that becomes readable when the process has ended (pidfd). The caller must close it.
+  /// - Throws: ``SystemFailure`` if the program could not be started. No process is left then.
   public func start(_ descriptors: [(from: Int32, to: Int32)]) throws(SystemFailure) -> (process: Glibc.pid_t, descriptor: Int32) {
     let process = try spawn(descriptors)
     let descriptor = taskhost_process_descriptor(process)

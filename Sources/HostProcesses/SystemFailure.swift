@@ -1,18 +1,18 @@
 public import Glibc
 
-/// What the system did not give.
+/// Why the system could not provide something.
 public struct SystemFailure: Error, Sendable {
-  /// What was asked for, as in "a pipe".
+  /// What was requested, such as "a pipe".
   public let what: String
-  /// Its error, as of `errno`.
+  /// The error number, a value of `errno`.
   public let code: Int32
 
-  /// A failure with that error, by default the thread's last one.
+  /// Creates a failure with that error number, by default the last one of the thread.
   public init(_ what: String, _ code: Int32 = errno) {
     self.what = what
     self.code = code
   }
 
-  /// The error in the system's words.
+  /// The system's text for the error.
   public var reason: String { String(cString: strerror(code)) }
 }

@@ -1,10 +1,10 @@
 public import TaskModel
 
-/// A value that one thread sets, once, and that others wait for.
+/// A value that one thread sets once and others wait for.
 public final class Awaited<Value: Sendable>: Sendable {
   private let value = Guarded<Value?>(nil)
 
-  /// Creates one without a value.
+  /// Creates an awaited value that is not set yet.
   public init() {}
 
   /// Sets the value and wakes all waiting threads.
@@ -18,6 +18,6 @@ public final class Awaited<Value: Sendable>: Sendable {
     while true { if let value = wait(until: .distantFuture) { return value } }
   }
 
-  /// Waits for the value, but not past `deadline` of the system's clock; nil if that came first.
+  /// Waits for the value until `deadline`, a time of ``SystemClock``; nil if the deadline came first.
   public func wait(until deadline: MonotonicTime) -> Value? { value.wait(until: deadline) { $0 } }
 }

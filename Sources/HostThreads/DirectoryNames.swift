@@ -1,17 +1,17 @@
 import Glibc
 
-/// The names in a directory, all but `.` and `..`.
+/// Lists the names in a directory, except `.` and `..`.
 public enum DirectoryNames {
-  /// The names in an open directory, in no order; bytes, since a name need not be UTF-8.
+  /// The names in an open directory, unordered; as bytes, since a name need not be UTF-8.
   ///
   /// - Parameters:
-  ///   - descriptor: The directory, borrowed; its position is left alone.
-  ///   - limit: How many are listed at most.
-  ///   - isWanted: Which names are kept.
+  ///   - descriptor: The directory, which stays open. Its position does not change.
+  ///   - limit: The maximum number of names.
+  ///   - isWanted: Returns whether to list a name. Other names do not count towards the limit.
   public static func list(
     in descriptor: Int32, atMost limit: Int = .max, where isWanted: ([UInt8]) -> Bool = { _ in true }
   ) throws(ErrorNumber) -> [[UInt8]] {
-    // A descriptor of its own: closedir closes it, and reading moves its position.
+    // A separate descriptor, because closedir closes it, and reading moves its position.
     let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard copy >= 0 else { throw .last }
     guard let stream = fdopendir(copy) else {
@@ -23,7 +23,7 @@ public enum DirectoryNames {
     return try names(of: stream, atMost: limit, where: isWanted)
   }
 
-  /// The names in the directory at a path, sorted; what is not UTF-8 in one is replaced.
+  /// The names in the directory at a path, sorted. Invalid UTF-8 is replaced.
   public static func list(at path: String) throws(ErrorNumber) -> [String] {
     guard let stream = opendir(path) else { throw .last }
     defer { closedir(stream) }
@@ -46,9 +46,9 @@ public enum DirectoryNames {
     return names
   }
 
-  /// The name in a directory entry: the bytes up to the first zero, of which there is one within the entry.
+  /// The name in a directory entry: the bytes up to the first zero, which always lies within the entry.
   private static func name(of entry: UnsafeMutablePointer<dirent>) -> [UInt8] {
-    // Not through `pointee`: it would copy all 256 bytes of a name that may have two.
+    // Does not use `pointee`, which would copy all 256 bytes even of a short name.
     guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return [] }
     let start = UnsafeRawPointer(entry) + offset
     return Array(UnsafeRawBufferPointer(start: start, count: strlen(start.assumingMemoryBound(to: CChar.self))))

@@ -1,16 +1,16 @@
 import Glibc
 
-/// Why a call of the system failed.
+/// Why a system call failed.
 public struct ErrorNumber: Error, Sendable, Hashable, CustomStringConvertible {
-  /// As in `errno`.
+  /// The value of `errno`.
   public let code: Int32
 
-  /// The error with this number.
+  /// Creates the error with this number.
   public init(_ code: Int32) { self.code = code }
 
-  /// Why this thread's last call failed.
+  /// The error of the calling thread's last system call.
   public static var last: ErrorNumber { ErrorNumber(errno) }
 
-  /// The system's words for it.
+  /// The system's text for the error.
   public var description: String { String(cString: strerror(code)) }
 }

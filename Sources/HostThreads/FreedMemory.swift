@@ -1,7 +1,7 @@
 import CTaskHostSystem
 
-/// Memory that was freed and that the allocator keeps.
+/// Memory that was freed but that the allocator keeps.
 public enum FreedMemory {
-  /// Gives it back to the system. Takes up to some milliseconds; other threads go on meanwhile.
+  /// Returns this memory to the system. Takes up to a few milliseconds; other threads continue meanwhile.
   public static func giveBack() { taskhost_system_trim_memory() }
 }

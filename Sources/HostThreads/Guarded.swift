@@ -1,20 +1,20 @@
 public import TaskModel
 
-/// A value that is reached with a lock held, as with `Synchronization.Mutex`.
+/// A value that is accessible only with a lock held, as with `Synchronization.Mutex`.
 ///
-/// `Mutex` is a futex of Swift's own, which ThreadSanitizer does not know: it reports every access to what that guards as a race. This is
-/// pthread's mutex, which it knows.
+/// Swift's `Mutex` is its own futex, which ThreadSanitizer does not know: it reports every access to the guarded value as a race. This
+/// class uses a pthread mutex, which ThreadSanitizer knows.
 ///
-/// Not recursive. Copies of the reference share the value.
+/// The lock is not recursive. Copies of the reference share the value.
 public final class Guarded<Value>: @unchecked Sendable {  // reason: the value is touched with the lock held only
   @usableFromInline let monitor = Monitor()
   @usableFromInline var value: Value
 
-  /// Guards `value`, which nobody else may reach from here on.
+  /// Guards `value`, which nothing else may access from now on.
   @inlinable public init(_ value: sending Value) { self.value = value }
 
-  /// Runs `body` with the lock held; waits while another thread holds it. `body` must not keep the value, nor anything that is not
-  /// `Sendable` in it.
+  /// Runs `body` with the lock held, after waiting for other threads that hold it. `body` must not keep the value or any part of it that is
+  /// not `Sendable`.
   @inlinable public func withLock<Result, Failure: Error>(
     _ body: (inout sending Value) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
@@ -23,16 +23,16 @@ public final class Guarded<Value>: @unchecked Sendable {  // reason: the value i
     return try body(&value)
   }
 
-  /// What a thread finds when it looks whether it has waited long enough.
+  /// What a waiting thread sees when it checks its condition.
   public enum Look<Result> {
     case done(Result)
-    /// Look again when somebody signals, and at that time at the latest.
+    /// Check again when a thread signals, at the latest at this time.
     case again(by: MonotonicTime = .distantFuture)
   }
 
-  /// Runs `body` with the lock held until it is done; in between, gives the lock back until somebody signals.
+  /// Runs `body` with the lock held until it returns `done`. In between, releases the lock until a thread signals.
   ///
-  /// - Parameter pause: Waits on the lock, which it gives back meanwhile, until a signal or that time; may return earlier.
+  /// - Parameter pause: Releases the lock and waits for a signal or until that time, then takes the lock again. May return earlier.
   @inlinable public func wait<Result, Failure: Error>(
     pausing pause: (Monitor, MonotonicTime) -> Void = { $0.wait(until: $1) },
     for body: (inout sending Value) throws(Failure) -> sending Look<Result>
@@ -47,9 +47,9 @@ public final class Guarded<Value>: @unchecked Sendable {  // reason: the value i
     }
   }
 
-  /// Runs `body` with the lock held until it returns a value; after each nil, gives the lock back until somebody signals.
+  /// Runs `body` with the lock held until it returns a value. After each nil, releases the lock until a thread signals.
   ///
-  /// - Returns: Nil if `deadline` has come and `body` has no value even then.
+  /// - Returns: Nil if `deadline` has passed and `body` still has no value.
   @inlinable public func wait<Result, Failure: Error>(
     until deadline: MonotonicTime = .distantFuture, for body: (inout sending Value) throws(Failure) -> sending Result?
   ) throws(Failure) -> sending Result? {
@@ -61,10 +61,10 @@ public final class Guarded<Value>: @unchecked Sendable {  // reason: the value i
     }
   }
 
-  /// Wakes one thread that waits.
+  /// Wakes one waiting thread.
   public func signal() { monitor.signal() }
 
-  /// Wakes all threads that wait.
+  /// Wakes all waiting threads.
   public func broadcast() { monitor.broadcast() }
 }
 

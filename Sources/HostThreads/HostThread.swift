@@ -1,25 +1,25 @@
 import CTaskHostSystem
 import Glibc
 
-/// Makes the host's threads: named, with 8 MiB of stack and a guard page, asynchronous signals blocked.
+/// Creates the host's threads: named, with a stack of 8 MiB and a guard page, and with asynchronous signals blocked.
 public enum HostThread {
-  /// A thread that could not be made.
+  /// Why a thread could not be created.
   public struct Failure: Error, Sendable, CustomStringConvertible {
-    /// `errno` of pthread_create.
+    /// The error number that pthread_create returned.
     public let code: Int32
-    /// A failure with that `errno`.
+    /// Creates a failure with that error number.
     public init(code: Int32) { self.code = code }
-    /// What was seen and what to do.
+    /// What happened and what to do.
     public var description: String {
-      "a thread could not be made: \(String(cString: strerror(code))); raise the limit of threads or memory"
+      "a thread could not be created: \(String(cString: strerror(code))); raise the limit of threads or memory"
     }
   }
 
-  /// Starts a detached thread that runs `body` and ends.
+  /// Starts a detached thread that runs `body`.
   ///
   /// - Parameters:
-  ///   - name: The kernel keeps 15 bytes of it.
-  ///   - precise: Whether its timed waits must end on time (timer slack 1 ns instead of 50 µs).
+  ///   - name: The thread's name. The kernel keeps the first 15 bytes.
+  ///   - precise: Whether the thread's timed waits must end on time (timer slack of 1 ns instead of 50 µs).
   public static func start(_ name: String, precise: Bool = false, _ body: @escaping @Sendable () -> Void) throws(Failure) {
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)
@@ -28,7 +28,7 @@ public enum HostThread {
     pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
     let start = Unmanaged.passRetained(Start(name: name, precise: precise, body: body))
     var thread = pthread_t()
-    // Asynchronous signals are for the main thread: the new thread inherits the mask, so there is no moment without it.
+    // Asynchronous signals are for the main thread. The new thread inherits the mask, so the signals are never unblocked in it.
     let previous = blockAsynchronousSignals()
     let code = pthread_create(&thread, &attributes, { Start.run($0) }, start.toOpaque())
     restore(previous)
@@ -38,7 +38,7 @@ public enum HostThread {
     }
   }
 
-  /// The 15 bytes by which a thread of `identifier` is known: the beginning of its last label.
+  /// The name for a thread of `identifier`: its last label, of which the kernel keeps 15 bytes.
   public static func name(for identifier: String) -> String {
     String(identifier.split(separator: ".").last ?? Substring(identifier))
   }
@@ -48,7 +48,7 @@ public enum HostThread {
     var previous = sigset_t()
     sigfillset(&blocked)
     for fault in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS] { sigdelset(&blocked, fault) }
-    // By which a thread that hangs is asked for its stack.
+    // This signal asks a hanging thread for its stack.
     sigdelset(&blocked, taskhost_system_stack_signal())
     pthread_sigmask(SIG_SETMASK, &blocked, &previous)
     return previous

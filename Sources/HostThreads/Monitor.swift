@@ -1,14 +1,14 @@
 import Glibc
 public import TaskModel
 
-/// A lock with a condition to wait for, on the monotonic clock.
+/// A lock with a condition variable on the monotonic clock.
 ///
-/// `Mutex` has no condition, and a semaphore cannot be waited for until a deadline of the monotonic clock.
+/// Swift's `Mutex` has no condition variable, and a semaphore cannot wait until a deadline of the monotonic clock.
 public final class Monitor: @unchecked Sendable {  // reason: pthread's mutex and condition are made to be shared; their memory never moves
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-  /// A monitor that nobody holds.
+  /// Creates an unlocked monitor.
   public init() {
     pthread_mutex_init(mutex, nil)
     var attributes = pthread_condattr_t()
@@ -25,10 +25,10 @@ public final class Monitor: @unchecked Sendable {  // reason: pthread's mutex an
     mutex.deallocate()
   }
 
-  /// Takes the lock; waits while another thread holds it.
+  /// Takes the lock, after waiting for another thread that holds it.
   @inline(__always) public func lock() { pthread_mutex_lock(mutex) }
 
-  /// Gives the lock back.
+  /// Releases the lock.
   @inline(__always) public func unlock() { pthread_mutex_unlock(mutex) }
 
   /// Runs `body` with the lock held.
@@ -38,10 +38,10 @@ public final class Monitor: @unchecked Sendable {  // reason: pthread's mutex an
     return try body()
   }
 
-  /// With the lock held: gives it back until somebody signals, then takes it again. May return without a signal.
+  /// Releases the lock until a thread signals, then takes it again. Call it with the lock held. May return without a signal.
   public func wait() { pthread_cond_wait(condition, mutex) }
 
-  /// As ``wait()``, but not past `deadline`. Returns false when that has come.
+  /// Like ``wait()``, but returns false once `deadline` has passed.
   @discardableResult public func wait(until deadline: MonotonicTime) -> Bool {
     guard deadline != .distantFuture else {
       wait()

@@ -1,20 +1,23 @@
 public import TaskModel
 
-/// How much of something may pass: so much at once, and so much a second in the long run.
+/// Limits a rate: a burst at once, and an average per second in the long run.
 ///
-/// Not thread-safe: whoever has it guards it.
-/// - Source: the token bucket.
+/// Not thread-safe: the owner guards it.
+///
+/// - Source: The token bucket.
 public struct RateAllowance: Sendable {
   private let burst: Double
   private let perSecond: Double
   private var left: Double
   private var refilled: MonotonicTime
-  /// What did not pass since ``takeRefused()`` was last asked.
+  /// The number refused since the last call of ``takeRefused()``.
   private var refused: UInt64 = 0
 
+  /// Creates a full allowance.
+  ///
   /// - Parameters:
-  ///   - burst: How many pass at once.
-  ///   - perSecond: How many a second in the long run.
+  ///   - burst: The number that may pass at once.
+  ///   - perSecond: The average number per second in the long run.
   public init(burst: Int, perSecond: Int) {
     self.burst = Double(burst)
     self.perSecond = Double(perSecond)
@@ -22,7 +25,7 @@ public struct RateAllowance: Sendable {
     refilled = SystemClock.now
   }
 
-  /// Whether one more may pass at `now`.
+  /// Returns whether one more may pass at `now`, and counts it.
   public mutating func pass(at now: MonotonicTime) -> Bool {
     left = min(burst, left + Double((now - refilled).wholeNanoseconds) / 1e9 * perSecond)
     refilled = now
@@ -34,7 +37,7 @@ public struct RateAllowance: Sendable {
     return true
   }
 
-  /// How many were refused since this was last asked.
+  /// Returns the number refused since the last call, and resets it.
   public mutating func takeRefused() -> UInt64 {
     defer { refused = 0 }
     return refused

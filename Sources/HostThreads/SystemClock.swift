@@ -3,7 +3,7 @@ public import TaskModel
 
 /// The machine's clocks.
 public struct SystemClock: HostClock {
-  /// The machine's clocks.
+  /// Creates the clock.
   public init() {}
 
   /// CLOCK_REALTIME, in whole milliseconds.
@@ -15,7 +15,7 @@ public struct SystemClock: HostClock {
   /// CLOCK_MONOTONIC.
   public var monotonicTime: MonotonicTime { Self.now }
 
-  /// When the calendar will show `time`; the ends of the clock for times beyond them.
+  /// The monotonic time at which the calendar will show `time`; saturates at the ends of the clock.
   public func monotonicTime(at time: WallTime) -> MonotonicTime {
     let (wanted, isFar) = time.unixMilliseconds.multipliedReportingOverflow(by: 1_000_000)
     let (distance, isFarther) = wanted.subtractingReportingOverflow(Self.nanoseconds(of: CLOCK_REALTIME))
@@ -23,13 +23,13 @@ public struct SystemClock: HostClock {
     return Self.now + .nanoseconds(distance)
   }
 
-  /// The monotonic clock, without going through the protocol.
+  /// The time of the monotonic clock, without a call through the protocol.
   public static var now: MonotonicTime { MonotonicTime(nanoseconds: nanoseconds(of: CLOCK_MONOTONIC)) }
 
-  /// Processor time of the calling thread.
+  /// The processor time of the calling thread.
   public static var threadTime: Duration { .nanoseconds(nanoseconds(of: CLOCK_THREAD_CPUTIME_ID)) }
 
-  /// Processor time of the whole process.
+  /// The processor time of the whole process.
   public static var processTime: Duration { .nanoseconds(nanoseconds(of: CLOCK_PROCESS_CPUTIME_ID)) }
 
   private static func nanoseconds(of clock: clockid_t) -> Int64 {

@@ -1,33 +1,33 @@
 import Glibc
 
-/// Files that are written whole or not at all.
+/// Writes files completely or not at all.
 public enum WholeFile {
   /// Why a file was not written.
   public struct Failure: Error, Sendable, CustomStringConvertible {
-    /// The file, or the one that was to take its place.
+    /// The path of the file, its temporary name or its directory.
     public let path: String
-    /// What cannot be done with it: "cannot be made".
+    /// What failed: "cannot be created".
     public let observed: String
-    /// Why.
+    /// Why it failed.
     public let reason: ErrorNumber
 
-    /// A failure of a file.
+    /// Creates a failure.
     public init(path: String, observed: String, reason: ErrorNumber) {
       self.path = path
       self.observed = observed
       self.reason = reason
     }
 
-    /// A sentence.
+    /// The path, what failed and why, as a sentence.
     public var description: String { "\(path) \(observed): \(reason)" }
   }
 
-  /// Makes a file that is not there yet, and waits until its bytes are on the disk.
+  /// Creates a file that does not exist yet, and syncs its content.
   ///
-  /// - Parameter mode: As a `mode_t`, whatever the umask is.
+  /// - Parameter mode: The permissions as a `mode_t`; the umask does not apply.
   public static func make(_ bytes: [UInt8], at path: String, mode: UInt32) throws(Failure) {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw Failure(path: path, observed: "cannot be made", reason: .last) }
+    guard descriptor >= 0 else { throw Failure(path: path, observed: "cannot be created", reason: .last) }
     defer { close(descriptor) }
     do throws(ErrorNumber) {
       try WholeTransfer.write(bytes, to: descriptor)
@@ -38,10 +38,9 @@ public enum WholeFile {
     }
   }
 
-  /// Makes a file, or puts it in the place of one that is there, in one step. It may be lost with the power before
-  /// ``settle(_:)``; what was there is not.
+  /// Creates or replaces a file in one step. A power failure before ``settle(_:)`` can undo the change, but does not lose the old file.
   ///
-  /// - Parameter temporary: What it is called until it is complete: a name in the same directory that is not there.
+  /// - Parameter temporary: The name of the file until it is complete: an unused name in the same directory.
   public static func replace(_ bytes: [UInt8], at path: String, by temporary: String, mode: UInt32) throws(Failure) {
     try make(bytes, at: temporary, mode: mode)
     guard rename(temporary, path) == 0 else {
@@ -51,7 +50,7 @@ public enum WholeFile {
     }
   }
 
-  /// Waits until what was last made, renamed or removed at `path` is on the disk.
+  /// Syncs the directory of `path`, so that the last creation, renaming or removal at `path` is durable.
   public static func settle(_ path: String) throws(Failure) {
     let directory = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

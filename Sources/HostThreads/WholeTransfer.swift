@@ -1,6 +1,6 @@
 import Glibc
 
-/// Reads and writes that are complete: in as many calls as it takes, and whatever signals come.
+/// Reads and writes completely, in as many calls as necessary, even if signals interrupt them.
 public enum WholeTransfer {
   /// Writes all of `bytes`.
   public static func write(_ bytes: [UInt8], to descriptor: Int32) throws(ErrorNumber) {
@@ -22,9 +22,9 @@ public enum WholeTransfer {
     }
   }
 
-  /// What a file holds: the first `limit` bytes of it at most.
+  /// Reads at most the first `limit` bytes of a file.
   ///
-  /// - Parameter flags: For `open`, besides those to read it.
+  /// - Parameter flags: Flags for `open`, in addition to those for reading.
   public static func read(_ path: String, atMost limit: Int, _ flags: Int32 = 0) throws(ErrorNumber) -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | flags)
     guard descriptor >= 0 else { throw .last }
@@ -32,7 +32,7 @@ public enum WholeTransfer {
     return try read(from: descriptor, atMost: limit)
   }
 
-  /// What is still to be read, to its end: the first `limit` bytes of it at most.
+  /// Reads at most the next `limit` bytes of a descriptor, up to its end.
   public static func read(from descriptor: Int32, atMost limit: Int) throws(ErrorNumber) -> [UInt8] {
     var bytes: [UInt8] = []
     var part = [UInt8](repeating: 0, count: min(limit, 65_536))

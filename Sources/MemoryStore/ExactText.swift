@@ -16,7 +16,7 @@ struct ExactText: Hashable, Comparable {
   }
 }
 
-/// A key of an identifier.
+/// A unique key of an identifier.
 struct OwnedKey: Hashable {
   let identifier: TaskIdentifier
   let key: ExactText

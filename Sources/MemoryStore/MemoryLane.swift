@@ -9,7 +9,7 @@ final class MemoryLane {
   }
 
   let lane: Lane
-  /// The highest priority first; few are in use at a time.
+  /// The levels, highest priority first. Few are in use at a time.
   private var levels: [Level] = []
   private(set) var count = 0
 
@@ -29,7 +29,7 @@ final class MemoryLane {
     if levels[position].keys.isEmpty { levels.remove(at: position) }
   }
 
-  /// The first due request; nil if none is pending.
+  /// The pending request that is due first; nil if none is pending.
   var first: SortedKeys.Key? {
     var first: SortedKeys.Key?
     for level in levels {
@@ -39,12 +39,12 @@ final class MemoryLane {
     return first
   }
 
-  /// Visits, for each priority, the first requests due by `now`, at most `limit`.
+  /// For each priority, visits the first `limit` requests due by `now`.
   func due(by now: Int64, limit: Int, _ body: (_ key: SortedKeys.Key, _ priority: Int) -> Void) {
     for level in levels { for key in level.keys.prefix(through: now, limit: limit) { body(key, level.priority) } }
   }
 
-  /// The ids of all its requests.
+  /// The ids of all requests in the lane.
   var ids: [Int64] {
     var ids: [Int64] = []
     for level in levels {

@@ -1,25 +1,26 @@
 import HostThreads
 public import TaskModel
 
-/// The store in memory: the whole contract except durability. For simulations and tests.
+/// The store in memory, for simulations and tests. It implements the whole contract except durability.
 ///
-/// One thread uses it at a time. The body of a commit must use only its transaction: reading from the store itself there deadlocks.
+/// Only one thread uses the store at a time; others wait. The body of a commit must use only its transaction: reading from the store itself
+/// there deadlocks.
 public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // reason: the tables are touched with `monitor` held only
-  /// As given, or drawn at random.
+  /// The given origin, or one drawn at random.
   public let origin: UInt64
   private let monitor = Monitor()
   private let tables: MemoryTransaction
   private var isClosed = false
 
-  /// An empty store.
+  /// Creates an empty store.
   ///
-  /// - Parameter origin: The 62 bits that all its ids share; nil for random ones.
+  /// - Parameter origin: The 62 bits that all ids of the store share; nil for random ones.
   public init(origin: UInt64? = nil) {
     self.origin = (origin ?? UInt64.random(in: .min ... .max)) & 0x3FFF_FFFF_FFFF_FFFF
     tables = MemoryTransaction(origin: self.origin)
   }
 
-  /// On the calling thread; others wait meanwhile.
+  /// Runs on the calling thread; others wait meanwhile.
   public func commit<Value>(_ body: (any StoreTransaction) throws -> Value) throws(StoreError) -> Value {
     try access { tables in
       do {
@@ -33,15 +34,15 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
     }
   }
 
-  /// Closes the store. Its content is gone with the last reference to it.
+  /// Closes the store. Its content is freed with the last reference to it.
   public func close() { monitor.locked { isClosed = true } }
 
-  /// It keeps nothing but what it holds.
+  /// Does nothing, because the store has no caches.
   public func giveBackMemory() {}
 
   // MARK: Reading
 
-  /// Looks at every request.
+  /// Examines every request.
   public func requests(_ query: RequestQuery) throws(StoreError) -> [RequestRecord] {
     try access { tables in
       let found = tables.rows.values.filter { query.matches($0.record) }
@@ -52,7 +53,7 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
     }
   }
 
-  /// With its payload.
+  /// Includes the payload.
   public func request(_ id: RequestID) throws(StoreError) -> RequestRecord? {
     try access { tables in
       guard let row = tables.row(id) else { return nil }
@@ -62,7 +63,7 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
     }
   }
 
-  /// Sorts what is waiting.
+  /// Sorts the waiting requests of these identifiers.
   public func pendingRequests(of identifiers: [TaskIdentifier], after request: RequestID?) throws(StoreError) -> PendingPage {
     try access { tables in
       let rows = Set(identifiers).flatMap { tables.waitingRows(of: $0) }.filter { row in request.map { row.record.id > $0 } ?? true }
@@ -71,7 +72,7 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
     }
   }
 
-  /// Looks at the runs from the newest on until there are enough.
+  /// Examines runs from the newest until it has found enough.
   public func runs(_ query: RunQuery) throws(StoreError) -> [RunRecord] {
     try access { tables in
       var found: [RunRecord] = []
@@ -87,17 +88,17 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
     }
   }
 
-  /// Looks it up by its id.
+  /// Finds the run by its id.
   public func run(_ id: RunID) throws(StoreError) -> RunRecord? {
     try access { id.origin == origin ? $0.runs[id.sequence] : nil }
   }
 
-  /// Looks them up by the request.
+  /// Finds the edges by the request.
   public func edges(of id: RequestID) throws(StoreError) -> [DependencyRecord] {
     try access { $0.edges[id.sequence] ?? [] }
   }
 
-  /// Looks at every run.
+  /// Examines every run.
   public func lastRuns() throws(StoreError) -> [TaskIdentifier: RunRecord] {
     try access { tables in
       var last: [TaskIdentifier: RunRecord] = [:]
@@ -106,7 +107,7 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
     }
   }
 
-  /// Looks at every schedule and every request.
+  /// Examines every schedule and every request.
   public func schedules(limit: Int) throws(StoreError) -> [ScheduleRecord] {
     try access { tables in
       let failing = tables.schedules.filter { $0.value.failures > 0 }.keys.sorted().prefix(limit)
@@ -119,7 +120,7 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
           case .key(let text): tables.holders[OwnedKey(text.text, of: key.identifier)].flatMap { tables.rows[$0]?.record }
           case .request(let sequence): tables.rows[sequence]?.record
           }
-        // A finished repeating request cannot be named.
+        // A finished repeating request without a key has no name.
         if case .request = key.subject, request?.state.isFinal ?? true { return nil }
         return ScheduleRecord(
           identifier: key.identifier, key: key.subject.key, request: request.flatMap { $0.state.isFinal ? nil : $0 },
@@ -135,7 +136,7 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
     }
   }
 
-  /// Looks at every lane.
+  /// Examines every lane.
   public func overdue(by time: WallTime) throws(StoreError) -> [RequestRecord] {
     try access { tables in
       tables.lanes.values.compactMap { lane in lane.first.flatMap { tables.rows[$0.id]?.record } }
@@ -143,14 +144,14 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
     }
   }
 
-  /// The run as a listing shows it.
+  /// The run without the fields that listings omit.
   private static func listed(_ run: RunRecord) -> RunRecord {
     var run = run
     (run.report.output, run.report.log, run.report.trouble) = ([], [], nil)
     return run
   }
 
-  /// Looks at every request.
+  /// Examines every request.
   public func deadLetters() throws(StoreError) -> [DeadLetters] {
     try access { tables in
       var letters: [TaskIdentifier: DeadLetters] = [:]
@@ -164,18 +165,18 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
     }
   }
 
-  /// Counted as they change.
+  /// The counts are kept up to date with each change.
   public func counts() throws(StoreError) -> [RequestState: Int] { try access { $0.counts.filter { $0.value > 0 } } }
 
   /// The number of lanes, including empty ones.
   var laneCount: Int { monitor.locked { tables.lanes.count } }
 
-  /// Looks it up by its key.
+  /// Finds the value by its key.
   public func stateValue(_ key: String, of identifier: TaskIdentifier) throws(StoreError) -> [UInt8]? {
     try access { $0.owners[identifier]?.state[ExactText(key)] }
   }
 
-  /// Every value of the identifier's state.
+  /// All values of the identifier's state.
   package func state(of identifier: TaskIdentifier) throws(StoreError) -> [String: [UInt8]] {
     try access { tables in
       let values = (tables.owners[identifier]?.state ?? [:]).map { ($0.key.text, $0.value) }
@@ -183,12 +184,12 @@ public final class MemoryRequestStore: RequestStore, @unchecked Sendable {  // r
     }
   }
 
-  /// Looks it up by its request.
+  /// Finds the checkpoint by its request.
   public func checkpoint(of request: RequestID) throws(StoreError) -> [UInt8]? {
     try access { $0.checkpoints[request.sequence] }
   }
 
-  /// Looks at every request.
+  /// Examines every request.
   public func highestSequence() throws(StoreError) -> Int64 {
     try access { tables in
       var highest: Int64 = 0

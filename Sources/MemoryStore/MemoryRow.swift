@@ -2,12 +2,12 @@ import TaskModel
 
 /// A request in the store.
 final class MemoryRow {
-  /// Without its payload.
+  /// The record without its payload.
   var record: RequestRecord
   var payload: [UInt8]
-  /// The payload of the event it waited for; nil if there is none.
+  /// The payload of the event that the request waited for; nil if there is none.
   var eventPayload: [UInt8]?
-  /// The lane it waits in, or last waited in.
+  /// The lane in which the request waits or last waited.
   var lane: MemoryLane?
 
   init(_ record: RequestRecord) {
@@ -17,7 +17,7 @@ final class MemoryRow {
 
   var sequence: Int64 { record.id.sequence }
 
-  /// The record as a later read returns it.
+  /// The record in the form that a later read returns.
   static func kept(_ record: RequestRecord) -> RequestRecord {
     var kept = record
     kept.request.payload = []
@@ -29,15 +29,15 @@ final class MemoryRow {
   }
 }
 
-/// Data of an identifier besides its requests.
+/// The data of an identifier besides its requests.
 final class MemoryOwner {
-  /// The lanes of its pending requests.
+  /// The lanes of the identifier's pending requests.
   var lanes: [MemoryLane] = []
-  /// Its requests that have not ended.
+  /// The number of live requests.
   var liveCount = 0
   var blocked: Set<Int64> = []
   var claimed: Set<Int64> = []
-  /// Its plugin's state.
+  /// The values that the identifier's handlers stored.
   var state: [ExactText: [UInt8]] = [:]
   /// The total bytes of the state.
   var stateBytes = 0

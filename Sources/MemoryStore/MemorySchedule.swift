@@ -2,7 +2,7 @@ import TaskModel
 
 /// The record of a schedule's runs.
 struct MemorySchedule {
-  /// The last run and the last successful run.
+  /// The sequences of the last run and of the last successful run.
   var run, success: Int64?
   var lastSuccess: WallTime?
   var failures = 0
@@ -15,9 +15,9 @@ struct ScheduleKey: Hashable, Comparable {
   enum Subject: Hashable {
     /// A unique key.
     case key(ExactText)
-    /// A repeating request without one.
+    /// A repeating request without a unique key.
     case request(Int64)
-    /// Everything else.
+    /// All other requests of the identifier.
     case others
 
     var key: String? { if case .key(let text) = self { text.text } else { nil } }

@@ -33,7 +33,7 @@ extension MemoryTransaction {
   func setClockReference(_ reference: ClockReference) throws { set(\.clock, to: reference) }
 
   func shiftBootTimes(by distance: Duration) throws {
-    // Times near the ends of the range stay as they are, so nothing overflows and "never" stays never.
+    // Leaves times near the ends of the range unchanged, so that nothing overflows and "never" stays never.
     let range = -(Int64(1) << 62)...(Int64(1) << 62)
     for row in Array(rows.values) where !row.record.state.isFinal && row.record.request.clock == .boot {
       guard range.contains(row.record.due.unixMilliseconds) else { continue }

@@ -18,14 +18,14 @@ extension MemoryTransaction {
     (openEdges[predecessor.sequence] ?? []).sorted().map { RequestID(sequence: $0, origin: origin) }
   }
 
-  /// Looks at all edges.
+  /// Examines all edges.
   func failedDependants(of predecessor: RequestID) throws -> [RequestID] {
     edges.filter { $0.value.contains { $0.predecessor == predecessor && $0.ended == .failed } }.keys.sorted().map {
       RequestID(sequence: $0, origin: origin)
     }
   }
 
-  /// Looks at the runs from the newest back to the request.
+  /// Examines the runs from the newest back to the request.
   func output(of id: RequestID) throws -> [UInt8]? {
     var output: [UInt8]?
     runOrder.visitReversed { key in
@@ -49,7 +49,7 @@ extension MemoryTransaction {
     return dependants
   }
 
-  /// Writes the edges of a request; nil if it has none.
+  /// Writes the edges of a request; nil removes them.
   func setEdges(_ list: [DependencyRecord]?, of id: Int64) {
     let before = edges[id]
     putEdges(list, of: id)

@@ -37,7 +37,7 @@ extension MemoryTransaction {
   // MARK: History
 
   func append(_ run: RunRecord) throws {
-    guard runs[run.id.sequence] == nil else { throw StoreError.other("there is a run \(run.id) already") }
+    guard runs[run.id.sequence] == nil else { throw StoreError.other("run \(run.id) already exists") }
     let kept = Self.kept(run)
     let key = scheduleKey(of: kept)
     put(kept, key)
@@ -45,7 +45,7 @@ extension MemoryTransaction {
     note(kept, key)
   }
 
-  /// The run as a later read returns it.
+  /// The run in the form that a later read returns.
   private static func kept(_ run: RunRecord) -> RunRecord {
     var kept = run
     kept.ended = run.ended ?? run.started
@@ -106,7 +106,7 @@ extension MemoryTransaction {
     forget(Set(dropped).filter { $0 <= pruning.through })
   }
 
-  /// Removes the record of a removed repeating request if its identifier has run and succeeded since.
+  /// Removes the record of a removed repeating request if the identifier has run since, and succeeded since the record's last success.
   private func forgetSchedule(of row: MemoryRow) {
     let key = ScheduleKey(identifier: row.record.request.identifier, subject: .request(row.sequence))
     guard let schedule = schedules[key] else { return }
@@ -142,8 +142,8 @@ extension MemoryTransaction {
       horizon: horizon.unixMilliseconds)
     forget(removed)
     behind.removeLast(passed)
-    // A request is removed at the same age as a run. If the count has removed younger runs, requests that ended before the oldest remaining
-    // run began are removed too: they have no runs left.
+    // A request is removed at the same age as a run. If the count limit has removed younger runs, requests that ended before the oldest
+    // remaining run started are removed too: they have no runs left.
     var age = horizon
     if behind.count >= max(count, 1), let oldest = runs[behind[max(count, 1) - 1]] { age = max(age, oldest.started) }
     let requests = finished(before: age, limit: limit)
@@ -154,14 +154,14 @@ extension MemoryTransaction {
       undo { [unowned self] in restore(row) }
     }
     highestRemoved = max(highestRemoved, removed.max() ?? 0, requests.map(\.sequence).max() ?? 0)
-    // An idempotency key is remembered as long as its request: a request that waits for a long time outlives the horizon.
+    // An idempotency key is kept as long as its request, because a long-waiting request outlives the horizon.
     let forgotten = submissions.filter { $0.value.submitted < horizon && row($0.value.request) == nil }
     for (key, _) in forgotten.prefix(limit) { set(\.submissions[key], to: nil) }
     for (key, _) in windows.filter({ $0.value.until < horizon }).prefix(limit) { set(\.windows[key], to: nil) }
     return passed == limit || requests.count == limit
   }
 
-  /// Requests that succeeded or were cancelled, in the order of their ends.
+  /// The requests that succeeded or were cancelled, in the order in which they ended.
   private func finished(before time: WallTime, limit: Int) -> [MemoryRow] {
     var found: [MemoryRow] = []
     ended.visit { key in

@@ -1,6 +1,6 @@
 import TaskModel
 
-/// The tables of the store, and the work of one commit on them. Every change records how to undo it.
+/// The tables of the store, and the operations of one commit on them. Every change records how to undo it.
 final class MemoryTransaction: StoreTransaction {
   let origin: UInt64
   var rows: [Int64: MemoryRow] = [:]
@@ -14,14 +14,14 @@ final class MemoryTransaction: StoreTransaction {
   private var claimedRows: Set<Int64> = []
   /// The live requests that hold unique keys.
   private(set) var holders: [OwnedKey: Int64] = [:]
-  /// Ended requests by the time they ended.
+  /// The ended requests, by the time they ended.
   private(set) var ended = SortedKeys()
-  /// Pending requests by deadline, without relaxed ones.
+  /// The pending requests by deadline, without relaxed ones.
   private(set) var deadlines = SortedKeys()
   /// The live requests that wait for an event.
   private(set) var events: [ExactText: Set<Int64>] = [:]
   var edges: [Int64: [DependencyRecord]] = [:]
-  /// By predecessor, the dependants with open edges.
+  /// The dependants with open edges, by predecessor.
   var openEdges: [Int64: Set<Int64>] = [:]
   var submissions: [ExactText: KnownSubmission] = [:]
   var windows: [OwnedKey: (request: RequestID, until: WallTime)] = [:]
@@ -45,7 +45,7 @@ final class MemoryTransaction: StoreTransaction {
   /// Records how to undo a change.
   func undo(_ change: @escaping () -> Void) { changes.append(change) }
 
-  /// Writes a value, such as one of a table; nil removes that.
+  /// Writes a value, such as one entry of a table; nil removes the entry. Records how to undo it.
   func set<Value>(_ place: ReferenceWritableKeyPath<MemoryTransaction, Value>, to value: Value) {
     let before = self[keyPath: place]
     self[keyPath: place] = value
@@ -69,7 +69,7 @@ final class MemoryTransaction: StoreTransaction {
   // MARK: Requests
 
   func insert(_ record: RequestRecord) throws {
-    guard rows[record.id.sequence] == nil else { throw StoreError.other("there is a request \(record.id) already") }
+    guard rows[record.id.sequence] == nil else { throw StoreError.other("request \(record.id) already exists") }
     try claimKey(record)
     let row = MemoryRow(record)
     rows[row.sequence] = row
@@ -79,7 +79,7 @@ final class MemoryTransaction: StoreTransaction {
 
   func update(_ record: RequestRecord) throws {
     let row = try known(record)
-    // The submission's fields stay, except for those that can change.
+    // Keeps the fields of the submission, except for those that can change.
     var new = record
     new.request = row.record.request
     new.request.priority = record.request.priority
@@ -135,7 +135,7 @@ final class MemoryTransaction: StoreTransaction {
     waitingRows(of: identifier).sorted { $0.sequence < $1.sequence }.map(\.record)
   }
 
-  /// Looks at every request.
+  /// Examines every request.
   func live(tagged tag: String, identifier: TaskIdentifier?, after request: RequestID?, limit: Int) throws -> [RequestID] {
     let found = rows.values.lazy.map(\.record).filter { record in
       guard !record.state.isFinal, identifier.map({ $0 == record.request.identifier }) ?? true else { return false }
@@ -145,7 +145,7 @@ final class MemoryTransaction: StoreTransaction {
     return Array(found.map(\.id).sorted().prefix(max(0, limit)))
   }
 
-  /// Looks at every request.
+  /// Examines every request.
   func failed(of identifier: TaskIdentifier?) throws -> [RequestID] {
     rows.values.lazy.map(\.record).filter { record in
       record.state == .failed && identifier.map { $0 == record.request.identifier } ?? true
@@ -168,10 +168,10 @@ final class MemoryTransaction: StoreTransaction {
 
   // MARK: Rows and where they are found
 
-  /// The row of a request; nil if there is none.
+  /// The row of a request; nil if it does not exist.
   func row(_ id: RequestID) -> MemoryRow? { id.origin == origin ? rows[id.sequence] : nil }
 
-  /// The pending, claimed and blocked requests of `identifier`, in no order.
+  /// The pending, claimed and blocked requests of `identifier`, unordered.
   func waitingRows(of identifier: TaskIdentifier) -> [MemoryRow] {
     guard let owner = owners[identifier] else { return [] }
     return (owner.lanes.flatMap(\.ids) + owner.claimed + owner.blocked).compactMap { rows[$0] }
@@ -196,7 +196,7 @@ final class MemoryTransaction: StoreTransaction {
 
   /// Writes a record.
   ///
-  /// - Parameter lane: Its new lane; nil means its current or last lane.
+  /// - Parameter lane: The new lane; nil means the current or last lane.
   func change(_ row: MemoryRow, to new: RequestRecord, lane: Lane?) throws {
     if new.request.uniqueKey != nil { try claimKey(new) }
     let (old, oldLane) = (row.record, row.lane)
@@ -211,7 +211,7 @@ final class MemoryTransaction: StoreTransaction {
     }
   }
 
-  /// Throws when another live request holds the record's key.
+  /// Throws if another live request holds the record's key.
   private func claimKey(_ record: RequestRecord) throws {
     guard let key = record.request.uniqueKey, !record.state.isFinal,
       let holder = holders[OwnedKey(key, of: record.request.identifier)], holder != record.id.sequence
@@ -236,7 +236,7 @@ final class MemoryTransaction: StoreTransaction {
 
   private func unindex(_ row: MemoryRow) { enter(row, isThere: false) }
 
-  /// Adds a row to everything in which it is found, or removes it from there.
+  /// Adds a row to all indexes, or removes it from them.
   private func enter(_ row: MemoryRow, isThere: Bool) {
     let record = row.record
     let owner = owner(of: record.request.identifier)
@@ -278,7 +278,7 @@ final class MemoryTransaction: StoreTransaction {
 
   private func key(_ time: WallTime, _ row: MemoryRow) -> SortedKeys.Key { SortedKeys.Key(rank: time.unixMilliseconds, id: row.sequence) }
 
-  /// The lane; adds it if it does not exist.
+  /// The lane, which is added if it does not exist.
   private func lane(_ lane: Lane) -> MemoryLane {
     if let known = lanes[lane] { return known }
     let made = MemoryLane(lane)
@@ -288,9 +288,9 @@ final class MemoryTransaction: StoreTransaction {
 
   // MARK: Lanes
 
-  /// Removes all at once, because each is cheap in memory.
+  /// Removes all empty lanes at once, because each removal is cheap in memory.
   func pruneLanes(limit: Int) throws -> Bool {
-    // Waits until half of them are empty, so that each pays for two at most.
+    // Waits until half of the lanes are empty, so that each emptied lane pays for at most two.
     guard emptied >= 1024, emptied * 2 >= lanes.count else { return false }
     emptied = 0
     lanes = lanes.filter { $0.value.count > 0 }

@@ -1,6 +1,6 @@
-/// Sorted pairs of a rank and an id: an array in pieces, so that adding or removing one moves few others.
+/// Sorted pairs of a rank and an id, stored as an array in pieces, so that an insertion or removal moves few other pairs.
 struct SortedKeys {
-  /// A place in the order.
+  /// A pair, ordered by rank, then id.
   struct Key: Comparable {
     var rank: Int64
     var id: Int64
@@ -8,7 +8,7 @@ struct SortedKeys {
     static func < (left: Key, right: Key) -> Bool { left.rank == right.rank ? left.id < right.id : left.rank < right.rank }
   }
 
-  /// No piece is empty, none has more than ``longest``.
+  /// The pieces. None is empty, and none has more than ``longest`` keys.
   private var pieces: [[Key]] = []
   private(set) var count = 0
 
@@ -24,7 +24,7 @@ struct SortedKeys {
     let position = Self.position(of: key, in: pieces[piece])
     pieces[piece].insert(key, at: position)
     guard pieces[piece].count > Self.longest else { return }
-    // Keys mostly arrive in ascending order; then the piece stays full.
+    // Keys mostly arrive in ascending order; then the piece stays full instead of being halved.
     let middle = piece == pieces.count - 1 && position >= Self.longest ? Self.longest : Self.longest / 2
     let tail = Array(pieces[piece][middle...])
     pieces[piece].removeSubrange(middle...)
@@ -51,7 +51,7 @@ struct SortedKeys {
     for piece in pieces.reversed() { for key in piece.reversed() where !body(key) { return } }
   }
 
-  /// The first keys whose rank is at most `rank`, at most `limit`.
+  /// At most `limit` of the first keys whose rank is at most `rank`.
   func prefix(through rank: Int64, limit: Int) -> [Key] {
     var found: [Key] = []
     guard limit > 0 else { return found }
@@ -63,7 +63,7 @@ struct SortedKeys {
     return found
   }
 
-  /// The piece that has the key or would have it; nil if there is none.
+  /// The piece that has the key or would have it; nil if there are no pieces.
   private func piece(of key: Key) -> Int? {
     guard !pieces.isEmpty else { return nil }
     var (low, high) = (0, pieces.count - 1)
@@ -74,7 +74,7 @@ struct SortedKeys {
     return low
   }
 
-  /// The place of the first key that is not below `key`.
+  /// The position of the first key that is not below `key`.
   private static func position(of key: Key, in piece: [Key]) -> Int {
     var (low, high) = (0, piece.count)
     while low < high {

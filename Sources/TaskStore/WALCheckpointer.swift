@@ -4,7 +4,7 @@ import GRDBSQLite
 import HostThreads
 import TaskModel
 
-/// Moves committed pages from the write-ahead log into the database, on its own thread and connection, so that dispatching never waits for
+/// Moves committed pages from the write-ahead log into the database, on its own thread and connection, so that a dispatch does not wait for
 /// it.
 final class WALCheckpointer: Sendable {
   /// The number of pages that are written to the log between two checkpoints: four times the last commit, at least SQLite's default, at

@@ -18,7 +18,7 @@ import Testing
       let attributes = try FileManager.default.attributesOfItem(atPath: file)
       #expect(attributes[.posixPermissions] as? Int == 0o640)
       let failure = #expect(throws: WholeFile.Failure.self) { try WholeFile.make([], at: file, mode: 0o600) }
-      #expect(failure?.description == "\(file) cannot be made: File exists")
+      #expect(failure?.description == "\(file) cannot be created: File exists")
       #expect(try WholeTransfer.read(file, atMost: 100) == Array("first".utf8))
     }
   }
