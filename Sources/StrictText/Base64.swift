@@ -1,4 +1,4 @@
-/// Base64 with the standard alphabet and padding (RFC 4648 §4), in its one canonical form: what decodes encodes to the same text again.
+/// Base64 with the standard alphabet and padding (RFC 4648 §4). Only the canonical form decodes: encoding the bytes gives the same text.
 public enum Base64 {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
@@ -16,10 +16,10 @@ public enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The bytes of `text`; nil when it is not strict base64: blanks, missing padding, other alphabets, bits left over.
+  /// The bytes of `text`; nil if it has whitespace, other alphabets' characters, missing padding or nonzero unused bits.
   public static func decode(_ text: String) -> [UInt8]? { decode(Array(text.utf8)) }
 
-  /// The bytes of the text whose UTF-8 is `characters`; nil when it is not strict base64.
+  /// The bytes of the text whose UTF-8 is `characters`; nil under the same conditions.
   public static func decode(_ characters: [UInt8]) -> [UInt8]? {
     guard characters.count % 4 == 0 else { return nil }
     let padding = characters.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count

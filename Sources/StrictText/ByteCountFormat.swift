@@ -1,10 +1,10 @@
-/// Sizes as people write them, `256MiB` or `1GB`, and as they read them: `4.2 MiB`.
+/// Sizes as people write them (`256MiB`, `1GB`) and as they read them (`4.2 MiB`).
 public enum ByteCountFormat {
-  /// What is wrong with a text.
+  /// Why a text is not a size.
   public enum Problem: Error, Sendable, Hashable {
-    /// It is no size.
+    /// It does not have the form of a size.
     case malformed
-    /// It is more than a number of bytes can say.
+    /// The number of bytes does not fit `Int64`.
     case tooLarge
   }
 
@@ -24,7 +24,7 @@ public enum ByteCountFormat {
     return bytes
   }
 
-  /// The text that ``bytes(of:)`` reads: the number with the largest binary unit that divides it.
+  /// The text that ``bytes(of:)`` reads as this size: a whole number of the largest possible binary unit.
   public static func text(_ bytes: Int64) -> String {
     for name in ["TiB", "GiB", "MiB", "KiB"] {
       if let unit = units[name], bytes >= unit, bytes % unit == 0 { return "\(bytes / unit)\(name)" }
@@ -32,7 +32,7 @@ public enum ByteCountFormat {
     return "\(bytes)B"
   }
 
-  /// For a sentence: a size in the largest binary unit that leaves at least one of it, rounded, with a decimal below 100.
+  /// A size for a sentence, in the largest binary unit of which it has at least one; rounded, with one decimal below 100.
   public static func words(_ bytes: Int64) -> String {
     guard bytes.magnitude >= 1024 else { return "\(bytes) B" }
     var (size, unit) = (Double(bytes) / 1024, 0)

@@ -1,25 +1,25 @@
 /// Durations as people write them: `500ms`, `15m`, `1h30m`.
 public enum DurationFormat {
-  /// What is wrong with a text.
+  /// Why a text is not a duration.
   public enum Problem: Error, Sendable, Hashable {
-    /// It is no duration.
+    /// It does not have the form of a duration.
     case malformed
-    /// It is longer than a number of milliseconds can say.
+    /// The number of milliseconds does not fit `Int64`.
     case tooLong
   }
 
-  /// A unit and how many milliseconds it has.
+  /// A unit's name and its length in milliseconds.
   public typealias Unit = (name: String, milliseconds: Int64)
 
-  /// Days to milliseconds, from the largest.
+  /// Days to milliseconds, the largest first.
   public static let units: [Unit] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)]
 
-  /// The same with weeks.
+  /// Weeks to milliseconds, the largest first.
   public static let unitsWithWeeks: [Unit] = [("w", 604_800_000)] + units
 
-  /// Reads whole numbers with units, the larger units first and each at most once.
+  /// Reads whole numbers with units, larger units first and each unit at most once.
   ///
-  /// - Parameter units: Those that may be used, from the largest.
+  /// - Parameter units: The allowed units, the largest first.
   /// - Returns: Milliseconds.
   public static func milliseconds(of text: Substring, units: [Unit] = units) throws(Problem) -> Int64 {
     var rest = text
@@ -40,13 +40,13 @@ public enum DurationFormat {
     return total
   }
 
-  /// The shortest text that ``milliseconds(of:units:)`` reads as this duration; `0s` for none and for negative ones.
+  /// The shortest text that ``milliseconds(of:units:)`` reads as this duration; `0s` for zero and negative durations.
   public static func text(milliseconds: Int64) -> String {
     let text = parts(of: milliseconds).map { "\($0.number)\(units[$0.unit].name)" }.joined()
     return text.isEmpty ? "0s" : text
   }
 
-  /// How many of each unit a duration has, the largest unit first, without those of which it has none.
+  /// The number of each unit in a duration, the largest unit first; units with the number 0 are left out.
   ///
   /// - Returns: `unit` is an index of ``units``.
   public static func parts(of milliseconds: Int64) -> [(number: Int64, unit: Int)] {

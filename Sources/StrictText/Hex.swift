@@ -13,7 +13,7 @@ public enum Hex {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Exactly `count` bytes, from lower-case digits only; nil for anything else.
+  /// Reads exactly `count` bytes from lower-case digits; nil for any other text.
   public static func bytes(_ text: some Sequence<UInt8>, count: Int) -> [UInt8]? {
     var bytes: [UInt8] = []
     var high: UInt8?

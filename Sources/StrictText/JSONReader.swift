@@ -1,13 +1,13 @@
-/// What ``JSONReader`` accepts.
+/// The limits of ``JSONReader``.
 public struct JSONLimits: Sendable {
-  /// Arrays and objects inside each other.
+  /// The maximum nesting of arrays and objects.
   public var depth: Int
-  /// Values in all that are read; a bound on memory. Those inside of opaque members do not count.
+  /// The maximum number of values, which bounds memory. Values inside opaque members do not count.
   public var values: Int
-  /// Names of members whose values are only checked, wherever they stand: what others wrote and nobody here reads.
+  /// The names of members, at any depth, whose values are checked but not read.
   public var opaqueMembers: [String]
 
-  /// The limits as given.
+  /// Creates limits.
   public init(depth: Int = 128, values: Int = 1_000_000, opaqueMembers: [String] = []) {
     self.depth = depth
     self.values = values
@@ -17,21 +17,21 @@ public struct JSONLimits: Sendable {
 
 /// Reads JSON strictly (RFC 8259): UTF-8 only, no duplicate names, nothing after the value, no lone surrogates.
 ///
-/// Foundation's decoder does not tell where a value's text begins and ends; payloads are kept byte for byte as sent, so this one does.
+/// It also reports where each value's text begins and ends, which Foundation's decoder does not: payloads are stored byte for byte as sent.
 public struct JSONReader {
   private var scanner: JSONScanner
   private let limits: JSONLimits
   private var values = 0
-  /// Whether the position is inside of an opaque member.
+  /// Whether the position is inside an opaque member.
   private var skipping = false
 
-  /// Reads the one value of `bytes`.
+  /// Reads a text that is one JSON value.
   public static func read(_ bytes: [UInt8], limits: JSONLimits = JSONLimits()) throws(JSONSyntaxError) -> JSONNode {
     var reader = JSONReader(bytes: bytes, limits: limits)
     return try reader.document()
   }
 
-  /// Whether `bytes` are one JSON value whose arrays and objects are not deeper than `depth`.
+  /// Whether `bytes` are one JSON value whose arrays and objects are nested at most `depth` deep.
   public static func isValid(_ bytes: [UInt8], depth: Int = 128) -> Bool {
     var reader = JSONReader(bytes: bytes, limits: JSONLimits(depth: depth))
     reader.skipping = true
@@ -47,7 +47,7 @@ public struct JSONReader {
     scanner.skipBlanks()
     let node = try value(depth: 0)
     scanner.skipBlanks()
-    guard scanner.next == nil else { throw scanner.failure("there is more after the value") }
+    guard scanner.next == nil else { throw scanner.failure("there is more text after the value") }
     return node
   }
 
@@ -81,7 +81,7 @@ public struct JSONReader {
   }
 
   private func checkDepth(_ depth: Int) throws(JSONSyntaxError) {
-    guard depth <= limits.depth else { throw scanner.failure("arrays and objects are more than \(limits.depth) deep") }
+    guard depth <= limits.depth else { throw scanner.failure("arrays and objects are nested more than \(limits.depth) deep") }
   }
 
   private mutating func array(depth: Int) throws(JSONSyntaxError) -> JSONNode.Value {
@@ -97,7 +97,7 @@ public struct JSONReader {
       scanner.skipBlanks()
       if scanner.take(",") { continue }
       if scanner.take("]") { return .array(elements) }
-      throw scanner.failure(scanner.next == nil ? "the text ends inside of an array" : "',' or ']' is expected after an array's element")
+      throw scanner.failure(scanner.next == nil ? "the text ends inside an array" : "',' or ']' is expected after an array's element")
     }
   }
 
@@ -111,12 +111,12 @@ public struct JSONReader {
     if !skipping { members.reserveCapacity(4) }
     while true {
       scanner.skipBlanks()
-      guard let first = scanner.next else { throw scanner.failure("the text ends inside of an object") }
+      guard let first = scanner.next else { throw scanner.failure("the text ends inside an object") }
       guard first == UInt8(ascii: "\"") else { throw scanner.failure("a member's name in double quotes is expected") }
       let nameStart = scanner.position
       let name = try string()
       if !skipping, isDuplicate(name, of: members, names: &names) {
-        throw scanner.failure("the name \"\(name)\" comes twice", at: nameStart)
+        throw scanner.failure("the name \"\(name)\" appears twice", at: nameStart)
       }
       scanner.skipBlanks()
       guard scanner.take(":") else { throw scanner.failure("':' is expected after a member's name") }
@@ -129,18 +129,18 @@ public struct JSONReader {
       scanner.skipBlanks()
       if scanner.take(",") { continue }
       if scanner.take("}") { return .object(members) }
-      throw scanner.failure(scanner.next == nil ? "the text ends inside of an object" : "',' or '}' is expected after a member")
+      throw scanner.failure(scanner.next == nil ? "the text ends inside an object" : "',' or '}' is expected after a member")
     }
   }
 
-  /// Small objects are searched, large ones (where a search would be quadratic) remember their names.
+  /// Searches small objects, but keeps a set of names for large ones, where searching would take quadratic time.
   private func isDuplicate(_ name: String, of members: [JSONMember], names: inout Set<String>) -> Bool {
     guard members.count >= 16 else { return members.contains { $0.name == name } }
     if names.isEmpty { names = Set(members.map(\.name)) }
     return !names.insert(name).inserted
   }
 
-  /// The number, if it is a whole one that fits.
+  /// Reads a number; nil if it is not a whole number or does not fit.
   private mutating func number() throws(JSONSyntaxError) -> Int64? {
     let text = try scanner.number()
     let isNegative = text.first == UInt8(ascii: "-")
@@ -151,58 +151,58 @@ public struct JSONReader {
     return magnitude == UInt64(Int64.max) + 1 ? Int64.min : Int64(exactly: magnitude).map { -$0 }
   }
 
-  /// What is skipped is only checked.
+  /// Reads a string. While skipping, only checks it and returns an empty one.
   private mutating func string() throws(JSONSyntaxError) -> String {
     let text = try scanner.string()
     return skipping ? "" : String(decoding: text, as: UTF8.self)
   }
 }
 
-/// A JSON value that was read, with the place of its text.
+/// A JSON value and the place of its text.
 public struct JSONNode: Sendable, Hashable {
-  /// What the value is.
+  /// The kinds of values.
   public enum Value: Sendable, Hashable {
     /// `null`.
     case null
     /// `true` or `false`.
     case bool(Bool)
-    /// A number; nil when it has a fraction or an exponent, or does not fit: its text is still at `range`.
+    /// A number; nil if it has a fraction or an exponent, or does not fit. Its text is at `range`.
     case number(Int64?)
-    /// A string, escapes resolved.
+    /// A string with escapes resolved.
     case string(String)
     /// An array.
     case array([JSONNode])
-    /// An object, members in the order of the text.
+    /// An object, with its members in the order of the text.
     case object([JSONMember])
-    /// Checked but not read, see ``JSONLimits/opaqueMembers``.
+    /// A value that was only checked: see ``JSONLimits/opaqueMembers``.
     case opaque
   }
 
-  /// What the value is.
+  /// The value.
   public var value: Value
-  /// The bytes of the value in the text, blanks around it left out.
+  /// The range of the value's bytes in the text, without whitespace around it.
   public var range: Range<Int>
 
-  /// The member with that name, if this is an object that has one.
+  /// The value of the member `name`; nil if it is missing or this is not an object.
   public subscript(name: String) -> JSONNode? {
     guard case .object(let members) = value else { return nil }
     return members.first { $0.name == name }?.node
   }
 
-  /// The string, if it is one.
+  /// The string; nil if the value is not one.
   public var string: String? { if case .string(let text) = value { text } else { nil } }
-  /// The number, if it is a whole one that fits.
+  /// The whole number; nil if the value is not one that fits.
   public var integer: Int64? { if case .number(let number) = value { number } else { nil } }
-  /// The truth value, if it is one.
+  /// The boolean; nil if the value is not one.
   public var bool: Bool? { if case .bool(let truth) = value { truth } else { nil } }
-  /// The elements, if it is an array.
+  /// The elements; nil if the value is not an array.
   public var array: [JSONNode]? { if case .array(let elements) = value { elements } else { nil } }
 
-  /// What it is, in an error's words: "a string", …
+  /// The kind of the value for an error message, such as "a string".
   public var kind: String {
     switch value {
     case .null: "null"
-    case .bool: "a truth value"
+    case .bool: "a boolean"
     case .number(.some): "a number"
     case .number(.none): "a number with a fraction or too many digits"
     case .string: "a string"
@@ -215,8 +215,8 @@ public struct JSONNode: Sendable, Hashable {
 
 /// A member of a JSON object.
 public struct JSONMember: Sendable, Hashable {
-  /// Its name, escapes resolved.
+  /// The name with escapes resolved.
   public var name: String
-  /// Its value.
+  /// The value.
   public var node: JSONNode
 }

@@ -1,30 +1,30 @@
-/// Reads JSON (RFC 8259) word by word, strictly: UTF-8 only, no lone surrogates, nothing that is only nearly JSON.
+/// Reads the tokens of JSON (RFC 8259) strictly: UTF-8 only, no lone surrogates, no extensions.
 ///
-/// What arrays and objects are made of is its user's: nothing here is nested, nothing recurses.
+/// The caller assembles arrays and objects, so the scanner neither nests nor recurses.
 public struct JSONScanner {
   /// The whole text.
   public let bytes: [UInt8]
-  /// The byte that is read next, from 0.
+  /// The offset of the next byte, from 0.
   public private(set) var position = 0
 
-  /// At the text's beginning.
+  /// Starts at the beginning of the text.
   public init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   /// The next byte; nil at the end.
   public var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-  /// An error with its place in the text: at `offset`, or where the scanner is.
+  /// An error at `offset`, or at the current position.
   public func failure(_ flaw: String, at offset: Int? = nil) -> JSONSyntaxError {
     JSONSyntaxError(flaw, at: offset ?? position, in: bytes)
   }
 
-  /// The error for a byte that begins no value.
+  /// The error for a position where no value begins.
   public func noValue() -> JSONSyntaxError {
     guard let next else { return failure("the text ends where a value is expected") }
-    return failure("\(Self.shown(next)) begins no value")
+    return failure("\(Self.shown(next)) does not begin a value")
   }
 
-  /// Skips what JSON allows between words.
+  /// Skips the whitespace that JSON allows between tokens.
   public mutating func skipBlanks() {
     while position < bytes.count {
       switch bytes[position] {
@@ -34,28 +34,28 @@ public struct JSONScanner {
     }
   }
 
-  /// Skips an ASCII character if it is the next.
+  /// Skips an ASCII character if it comes next; returns whether it did.
   public mutating func take(_ character: Unicode.Scalar) -> Bool {
     guard next == UInt8(ascii: character) else { return false }
     position += 1
     return true
   }
 
-  /// Skips one of the words `true`, `false` and `null`, whose first letter is the next byte.
+  /// Skips the word `true`, `false` or `null`. Its first letter must be the next byte.
   public mutating func word(_ word: StaticString) throws(JSONSyntaxError) {
     let end = position + word.utf8CodeUnitCount
     let matches = word.withUTF8Buffer { text in end <= bytes.count && text.elementsEqual(bytes[position..<end]) }
-    guard matches else { throw failure("this word is not \(word)") }
+    guard matches else { throw failure("\(word) is expected") }
     position = end
   }
 
-  /// A number's text.
+  /// Reads a number and returns its text.
   public mutating func number() throws(JSONSyntaxError) -> ArraySlice<UInt8> {
     let start = position
     _ = take("-")
     let whole = position
     try digits()
-    guard bytes[whole] != UInt8(ascii: "0") || position == whole + 1 else { throw failure("a number begins with 0", at: start) }
+    guard bytes[whole] != UInt8(ascii: "0") || position == whole + 1 else { throw failure("a number has a leading 0", at: start) }
     if take(".") { try digits() }
     if take("e") || take("E") {
       if !take("+") { _ = take("-") }
@@ -69,7 +69,7 @@ public struct JSONScanner {
     while let digit = next, (0x30...0x39).contains(digit) { position += 1 }
   }
 
-  /// The content of a string, whose opening quote is the next byte: UTF-8, escapes resolved.
+  /// Reads a string and returns its content as UTF-8 with escapes resolved. Its opening quote must be the next byte.
   public mutating func string() throws(JSONSyntaxError) -> ArraySlice<UInt8> {
     let start = position
     position += 1
@@ -127,7 +127,7 @@ public struct JSONScanner {
   private mutating func appendEscape(to text: inout [UInt8]) throws(JSONSyntaxError) {
     let start = position
     position += 1
-    guard let kind = next else { throw failure("the text ends inside of a string") }
+    guard let kind = next else { throw failure("the text ends inside a string") }
     position += 1
     switch kind {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(kind)
@@ -137,7 +137,7 @@ public struct JSONScanner {
     case UInt8(ascii: "r"): text.append(0x0D)
     case UInt8(ascii: "t"): text.append(0x09)
     case UInt8(ascii: "u"): text.append(contentsOf: String(Character(try unicodeEscape(from: start))).utf8)
-    default: throw failure("\(Self.shown(kind)) is no escape", at: start)
+    default: throw failure("\(Self.shown(kind)) is not a valid escape", at: start)
     }
   }
 

@@ -1,22 +1,22 @@
-/// A text that is not JSON, or exceeds a limit.
+/// An error for a text that is not JSON or exceeds a limit.
 public struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong there.
+  /// What is wrong.
   public let flaw: String
-  /// The byte it was noticed at, from 0.
+  /// The byte offset of the flaw, from 0.
   public let offset: Int
-  /// Its line, from 1.
+  /// The line of the flaw, from 1.
   public let line: Int
-  /// Its character in the line, from 1.
+  /// The column of the flaw in Unicode scalars, from 1.
   public let column: Int
-  /// Whether the text is too large rather than wrong.
+  /// Whether the text exceeds a limit instead of being malformed.
   public let isLimit: Bool
 
-  /// An error at a place of a text.
+  /// Creates an error at an offset of a text.
   ///
   /// - Parameters:
-  ///   - offset: The byte it was noticed at, from 0.
+  ///   - offset: The byte offset of the flaw, from 0.
   ///   - bytes: The whole text.
-  ///   - isLimit: Whether the text is too large rather than wrong.
+  ///   - isLimit: Whether the text exceeds a limit instead of being malformed.
   public init(_ flaw: String, at offset: Int, in bytes: [UInt8], isLimit: Bool = false) {
     var line = 1
     var column = 1
@@ -35,6 +35,6 @@ public struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertibl
     self.isLimit = isLimit
   }
 
-  /// Where, and what is wrong there.
+  /// The place of the flaw, and what is wrong.
   public var description: String { "line \(line), column \(column): \(flaw)" }
 }

@@ -1,4 +1,4 @@
-/// Any JSON, kept as it was read, so that it can be checked member by member, or written again with what nobody knows in it.
+/// Any JSON value, kept as read, so that its members can be checked one by one and unknown members can be written back.
 ///
 /// Whole numbers of up to 64 bits are exact; other numbers have the precision of a double.
 public enum JSONValue: Sendable, Equatable {
@@ -12,7 +12,7 @@ public enum JSONValue: Sendable, Equatable {
   case array([JSONValue])
   case object([String: JSONValue])
 
-  /// What this value is, for a sentence such as "must be a string, not a number".
+  /// The kind of the value, for a sentence such as "must be a string, not a number".
   public var kindName: String {
     switch self {
     case .null: "null"
@@ -26,7 +26,7 @@ public enum JSONValue: Sendable, Equatable {
 }
 
 extension JSONValue: Codable {
-  /// Reads whatever is there.
+  /// Reads a value of any kind.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if container.decodeNil() {

@@ -1,12 +1,12 @@
-/// Writes JSON as bytes, on one line. The caller balances what it begins and ends.
+/// Writes JSON as bytes, on one line. The caller must end every array and object that it begins.
 ///
-/// The answer to an array of 10,000 requests has two million bytes: nothing here makes a text in between.
+/// It makes no intermediate strings, because the answer to an array of 10,000 requests has two million bytes.
 public struct JSONWriter {
-  /// What was written so far.
+  /// The bytes written so far.
   public private(set) var bytes: [UInt8] = []
   private var needsComma = false
 
-  /// Nothing written.
+  /// Creates a writer without content.
   public init(reservingCapacity capacity: Int = 256) { bytes.reserveCapacity(capacity) }
 
   private mutating func separate() {
@@ -40,29 +40,29 @@ public struct JSONWriter {
     needsComma = true
   }
 
-  /// The bytes of one object, whose members `write` writes.
+  /// The bytes of one object with the members that `write` writes.
   public static func object(reservingCapacity capacity: Int = 256, _ write: (inout JSONWriter) throws -> Void) rethrows -> [UInt8] {
     var writer = JSONWriter(reservingCapacity: capacity)
     try writer.object(write)
     return writer.bytes
   }
 
-  /// An object, whose members `write` writes.
+  /// Writes an object with the members that `write` writes.
   public mutating func object(_ write: (inout JSONWriter) throws -> Void) rethrows {
     beginObject()
     try write(&self)
     endObject()
   }
 
-  /// A member with an object, whose members `write` writes.
+  /// Writes a member that is an object with the members that `write` writes.
   public mutating func object(_ name: String, _ write: (inout JSONWriter) -> Void) {
     self.name(name)
     object(write)
   }
 
-  /// A member's name; its value follows.
+  /// Writes a member's name; its value follows.
   ///
-  /// - Parameter suffix: What the name ends in besides; it needs no escape.
+  /// - Parameter suffix: Appended to the name; must not need escaping.
   public mutating func name(_ name: String, suffix: StaticString = "") {
     separate()
     bytes.append(UInt8(ascii: "\""))
@@ -73,7 +73,7 @@ public struct JSONWriter {
     needsComma = false
   }
 
-  /// A string.
+  /// Writes a string.
   public mutating func value(_ text: String) {
     separate()
     bytes.append(UInt8(ascii: "\""))
@@ -81,7 +81,7 @@ public struct JSONWriter {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// A whole number.
+  /// Writes a whole number.
   @inlinable public mutating func value(_ number: some BinaryInteger) {
     digits(UInt64(number.magnitude), isNegative: number < 0)
   }
@@ -92,7 +92,7 @@ public struct JSONWriter {
     bytes.appendDecimal(number)
   }
 
-  /// A string that needs no escape: what `append` appends.
+  /// Writes the bytes that `append` appends as a string; they must not need escaping.
   public mutating func value(_ append: (inout [UInt8]) -> Void) {
     separate()
     bytes.append(UInt8(ascii: "\""))
@@ -100,45 +100,45 @@ public struct JSONWriter {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// A truth value.
+  /// Writes a boolean.
   public mutating func value(_ truth: Bool) {
     separate()
     bytes.append(contentsOf: (truth ? "true" : "false").utf8)
   }
 
-  /// A value that is JSON already.
+  /// Writes a value that is already JSON.
   public mutating func raw(_ text: some Sequence<UInt8>) {
     separate()
     bytes.append(contentsOf: text)
   }
 
-  /// A member with a string; nothing when it is nil.
+  /// Writes a member that is a string; writes nothing if it is nil.
   public mutating func member(_ name: String, _ text: String?) {
     guard let text else { return }
     self.name(name)
     value(text)
   }
 
-  /// A member with a whole number; nothing when it is nil.
+  /// Writes a member that is a whole number; writes nothing if it is nil.
   @inlinable public mutating func member(_ name: String, _ number: (some BinaryInteger)?) {
     guard let number else { return }
     self.name(name)
     value(number)
   }
 
-  /// A member with a truth value.
+  /// Writes a member that is a boolean.
   public mutating func member(_ name: String, _ truth: Bool) {
     self.name(name)
     value(truth)
   }
 
-  /// A member that is null.
+  /// Writes a member that is null.
   public mutating func nullMember(_ name: String) {
     self.name(name)
     raw("null".utf8)
   }
 
-  /// A member with an array of strings.
+  /// Writes a member that is an array of strings.
   public mutating func member(_ name: String, _ texts: [String]) {
     self.name(name)
     beginArray()
@@ -146,15 +146,15 @@ public struct JSONWriter {
     endArray()
   }
 
-  /// A member whose name is declared with others.
+  /// Like `member(_:_:)` for a string, with a name from an enumeration.
   public mutating func member(_ name: some RawRepresentable<String>, _ text: String?) { member(name.rawValue, text) }
 
-  /// A member whose name is declared with others.
+  /// Like `member(_:_:)` for a whole number, with a name from an enumeration.
   @inlinable public mutating func member(_ name: some RawRepresentable<String>, _ number: (some BinaryInteger)?) {
     member(name.rawValue, number)
   }
 
-  /// A member with an array of objects, whose members `write` writes.
+  /// Writes a member that is an array of objects, one for each value, with the members that `write` writes.
   @inlinable public mutating func array<Value>(_ name: String, _ values: [Value], _ write: (inout JSONWriter, Value) -> Void) {
     self.name(name)
     beginArray()
@@ -164,7 +164,6 @@ public struct JSONWriter {
 
   private static let hexDigits = Array("0123456789abcdef".utf8)
 
-  /// A string's content.
   private mutating func appendEscaped(_ text: String) {
     var text = text
     text.withUTF8 { utf8 in
@@ -195,7 +194,7 @@ public struct JSONWriter {
 }
 
 extension [UInt8] {
-  /// The digits of a number.
+  /// Appends the decimal digits of `number`.
   fileprivate mutating func appendDecimal(_ number: UInt64) {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
       var first = 20

@@ -1,12 +1,11 @@
-/// Finds the name that was probably meant by one that does not exist.
+/// Finds the existing name that a mistyped name probably means.
 public enum NearestName {
-  /// Bytes of a text beyond which nobody has merely slipped.
+  /// The maximum length of a text in bytes; a longer one is not a mistyped name.
   private static let longest = 64
 
-  /// The one of `names` with the fewest letters added, removed or changed, if they are few enough to be a slip; of several the first.
+  /// The closest of `names` by letters to add, remove or change, if it is close enough to be meant; the first of equally close names.
   ///
-  /// A third of the text's letters may differ, or `slips` where that is more, but never all of them. Upper and lower
-  /// case are the same.
+  /// `slips` letters may differ, or a third of the text's letters if that is more, but never all of them. Case is ignored.
   public static func nearest(to text: String, among names: [String], slips: Int = 2) -> String? {
     guard text.utf8.count <= longest else { return nil }
     let allowed = min(max(slips, text.unicodeScalars.count / 3), text.unicodeScalars.count - 1)
@@ -15,15 +14,15 @@ public enum NearestName {
     return best.0
   }
 
-  /// "; did you mean "x"?", or the list of `names` when none is near; empty when there are none.
+  /// A suggestion such as `; did you mean "x"?`, or the list of `names` if none is close; empty if `names` is empty.
   ///
-  /// - Parameter quote: What stands on both sides of the name that was meant.
+  /// - Parameter quote: The text on both sides of the suggested name.
   public static func hint(for text: String, among names: [String], quote: String = "\"", slips: Int = 2) -> String {
     if let nearest = nearest(to: text, among: names, slips: slips) { return "; did you mean \(quote)\(nearest)\(quote)?" }
     return names.isEmpty ? "" : "; there are: \(names.joined(separator: ", "))"
   }
 
-  /// How many letters, Unicode scalars, must be added, removed or changed to make `first` into `second` (Levenshtein).
+  /// The number of Unicode scalars to add, remove or change to turn `first` into `second` (Levenshtein).
   static func distance(_ first: String, _ second: String) -> Int {
     let (first, second) = (Array(first.unicodeScalars), Array(second.unicodeScalars))
     var row = Array(0...second.count)

@@ -1,6 +1,6 @@
 /// Percent-encoding (RFC 3986 §2.1).
 public enum PercentEncoding {
-  /// ASCII letters, digits and the characters of `kept` stay as they are; every other byte of the UTF-8 text becomes `%XX`.
+  /// Keeps ASCII letters, digits and the ASCII characters of `kept`; turns every other byte of the UTF-8 text into `%XX`.
   public static func encode(_ text: String, keeping kept: String) -> String {
     var encoded = ""
     for byte in text.utf8 {

@@ -1,5 +1,5 @@
 extension Unicode.Scalar {
-  /// As it stands in a JSON string and on an operator's terminal: quotes, backslashes and control characters escaped in JSON's way.
+  /// The scalar for a JSON string or an operator's terminal: quotes, backslashes and control characters are escaped as in JSON.
   public var escapedForJSON: String {
     switch value {
     case 0x22: return "\\\""
@@ -18,6 +18,6 @@ extension Unicode.Scalar {
 }
 
 extension String {
-  /// The text as a JSON string, its quotes included.
+  /// The text as a JSON string, including its quotes.
   public var quotedForJSON: String { "\"" + unicodeScalars.map(\.escapedForJSON).joined() + "\"" }
 }

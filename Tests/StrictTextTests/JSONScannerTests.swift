@@ -22,8 +22,9 @@ import Testing
   @Test(
     "a string that is none is refused at its place",
     arguments: [
-      ("\"a", "line 1, column 1: the string is not closed"), ("\"a\\", "line 1, column 4: the text ends inside of a string"),
-      ("\"\t\"", "line 1, column 2: a control character in a string must be escaped"), ("\"é\\x\"", "line 1, column 3: 'x' is no escape"),
+      ("\"a", "line 1, column 1: the string is not closed"), ("\"a\\", "line 1, column 4: the text ends inside a string"),
+      ("\"\t\"", "line 1, column 2: a control character in a string must be escaped"),
+      ("\"é\\x\"", "line 1, column 3: 'x' is not a valid escape"),
       ("\"\\u12g4\"", "line 1, column 2: \\u needs four hexadecimal digits"),
       ("\"\\u12", "line 1, column 2: \\u needs four hexadecimal digits"),
       ("\"\\ud800\"", "line 1, column 2: half of a surrogate pair"), ("\"\\ud800\\n\"", "line 1, column 2: half of a surrogate pair"),
@@ -65,13 +66,13 @@ import Testing
     try scanner.word("true")
     let taken = [scanner.take(","), scanner.take(",")]
     #expect(taken == [true, false])
-    #expect { try scanner.word("null") } throws: { "\($0)" == "line 2, column 6: this word is not null" }
+    #expect { try scanner.word("null") } throws: { "\($0)" == "line 2, column 6: null is expected" }
   }
 
   @Test("what begins no value is named")
   func noValue() {
-    #expect("\(JSONScanner(Array("x".utf8)).noValue())" == "line 1, column 1: 'x' begins no value")
-    #expect("\(JSONScanner([0xEF]).noValue())" == "line 1, column 1: byte 0xef begins no value")
+    #expect("\(JSONScanner(Array("x".utf8)).noValue())" == "line 1, column 1: 'x' does not begin a value")
+    #expect("\(JSONScanner([0xEF]).noValue())" == "line 1, column 1: byte 0xef does not begin a value")
     #expect("\(JSONScanner([]).noValue())" == "line 1, column 1: the text ends where a value is expected")
   }
 }
