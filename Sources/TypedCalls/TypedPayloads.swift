@@ -1,10 +1,10 @@
 public import TaskModel
 
-/// Turns payloads into what typed handlers are called with, and says of those that do not fit why not. Any thread.
+/// Turns payloads into the arguments of typed handlers, or says why they do not fit. Usable from any thread.
 public struct TypedPayloads: Sendable {
   private let signatures: [TaskIdentifier: TypedSignature]
 
-  /// - Parameter contracts: All that are registered.
+  /// - Parameter contracts: The contracts of all registered handlers.
   public init(_ contracts: [HandlerContract]) {
     signatures = Dictionary(
       contracts.compactMap { contract in
@@ -16,7 +16,7 @@ public struct TypedPayloads: Sendable {
   /// Whether any handler is typed.
   public var isEmpty: Bool { signatures.isEmpty }
 
-  /// What is wrong with a payload for an identifier's handler, naming the argument; nil: nothing.
+  /// Why a payload does not fit an identifier's handler, naming the argument; nil if it fits or the handler is not typed.
   public func rejection(to payload: [UInt8], for identifier: TaskIdentifier) -> String? {
     guard let signature = signatures[identifier] else { return nil }
     do throws(TypedPayloadError) {
@@ -25,9 +25,9 @@ public struct TypedPayloads: Sendable {
     } catch { return error.description }
   }
 
-  /// An order as the launcher takes it: with arguments, where the handler is typed.
+  /// An order for the launcher, with packed arguments if the handler is typed.
   ///
-  /// - Throws: What is wrong with its payload: it was submitted when the handler had another signature, or none.
+  /// - Throws: Why the payload does not fit: it was submitted when the handler had another signature, or none.
   public func complete(_ order: RunOrder) throws(TypedPayloadError) -> RunOrder {
     guard let signature = signatures[order.contract.identifier] else { return order }
     var order = order

@@ -140,13 +140,13 @@ struct AdoptedLibraryTests {
       ("/nowhere/lib.so", "f", "i32()", "", "library_missing", "its library /nowhere/lib.so cannot be found: No such file or directory"),
       ("/etc/passwd", "f", "i32()", "", "not_elf", "its library /etc/passwd: is not an ELF file"),
       ("lib/z.so", "f", "i32()", "", "bad_manifest", "line 3, column 1: library: \"lib/z.so\" is neither an absolute path nor the name"),
-      ("libz.so.1", "crc32", "u64(u64 crc, byte data)", "", "bad_manifest", "line 5, column 1: signature: column 14: byte is no type"),
+      ("libz.so.1", "crc32", "u64(u64 crc, byte data)", "", "bad_manifest", "line 5, column 1: signature: column 14: byte is not a type"),
       (
         "libz.so.1", "crc32", "u64(u64 crc)", "sucess = \"any\"", "bad_manifest",
         "line 6, column 1: unknown key \"sucess\" (did you mean \"success\"?)"
       ),
       ("libz.so.1", "crc32", "u64(u64 crc)", "success = \"some\"", "bad_manifest", "line 6, column 1: success: unknown value \"some\""),
-      ("libm.so.6", "pow", "f64(f64 x, f64 y)", "success = \"zero\"", "bad_manifest", "does not go with a result of type f64"),
+      ("libm.so.6", "pow", "f64(f64 x, f64 y)", "success = \"zero\"", "bad_manifest", "does not apply to a result of type f64"),
       ("libz.so.1", "crc32", "u64(u64 crc)", "success = any", "bad_manifest", "line 6, column 11: not valid TOML"),
     ])
   func refused(

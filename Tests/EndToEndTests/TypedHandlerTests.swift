@@ -49,7 +49,7 @@ struct TypedHandlerTests {
 
       let failed = try await run(host, #"{"horizon_s":-1,"account":"","ratio":1e3,"dry_run":false,"blob":"","small":7}"#)
       #expect(failed["outcome"]?.string == "failed", "\(failed)")
-      #expect(failed["run"]?["message"]?.string == "the function returned 7, which is no success (success = \"zero\")")
+      #expect(failed["run"]?["message"]?.string == "the function returned 7, which is not a success (success = \"zero\")")
       #expect(failed["run"]?["output"]?["last"]?.integer == -1)
     }
   }
@@ -110,9 +110,9 @@ struct TypedHandlerTests {
     "a payload that does not fit is refused when it is submitted, naming the argument",
     arguments: [
       (#"{"number":2147483648}"#, "argument number: 2147483648 does not fit i32 (-2147483648 to 2147483647)"),
-      (#"{"number":"1"}"#, "argument number: a string is no i32: give a whole number"),
-      (#"{"number":1.5}"#, "argument number: 1.5 is no i32: write a whole number in digits, without fraction or exponent"),
-      (#"{"numbr":1}"#, "argument numbr: the handler takes none of that name; did you mean number?"),
+      (#"{"number":"1"}"#, "argument number: a string is not of type i32: give a whole number"),
+      (#"{"number":1.5}"#, "argument number: 1.5 is not of type i32: write a whole number without fraction or exponent"),
+      (#"{"numbr":1}"#, "argument numbr: the handler takes no argument of that name; did you mean number?"),
       (#"{}"#, "argument number: it is missing and not optional: give a whole number (i32)"),
       (#"[1]"#, #"the payload must be a JSON object with the arguments by name, like {"name": value}: it is an array"#),
     ])
@@ -172,7 +172,7 @@ struct TypedHandlerTests {
       let answer = try await run(host, #"{"payload":"{\"payload\":7}"}"#)
       let output = try #require(answer["run"]?["output"]?.string, "\(answer)")
       #expect(output.hasPrefix("-1 "), "\(output)")
-      #expect(output.contains("argument payload: 7 is no str: give a string"), "\(output)")
+      #expect(output.contains("argument payload: 7 is not of type str: give a string"), "\(output)")
     }
   }
 
@@ -205,7 +205,7 @@ struct TypedHandlerTests {
   @Test(
     "a registration whose signature or function is wrong is refused, with a sentence",
     arguments: [
-      (["-DSIGNATURE=\"i32(i46 number)\""], "signature, column 5: i46 is no type; did you mean i16?"),
+      (["-DSIGNATURE=\"i32(i46 number)\""], "signature, column 5: i46 is not a type; did you mean i16?"),
       (["-DSIGNATURE=\"i32(str)\""], "signature, column 8: argument 1 needs a name"),
       (["-DSIGNATURE=NULL"], "a function is set, its signature is NULL: set both"),
       (["-DFUNCTION=NULL"], "a signature is set, its function is NULL: set both"),

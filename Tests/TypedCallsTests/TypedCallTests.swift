@@ -111,7 +111,7 @@ import TypedCalls
     let returned = try call("return_long", "str()", limit: limit)
     #expect(returned.output.count == length)
     #expect(String(validating: returned.output, as: UTF8.self)?.hasSuffix("é\"") == true)
-    #expect(returned.message == "the returned text was cut: its output has \(limit) bytes")
+    #expect(returned.message == "the returned text was cut to fit the output of \(limit) bytes")
     #expect(returned.verdict == .success)
   }
 
@@ -135,7 +135,7 @@ import TypedCalls
   @Test("a failure's message names the value and the rule")
   func message() throws {
     #expect(
-      try call("return_i32", "i32(i32 v)", #"{"v":-5}"#).message == "the function returned -5, which is no success (success = \"zero\")")
+      try call("return_i32", "i32(i32 v)", #"{"v":-5}"#).message == "the function returned -5, which is not a success (success = \"zero\")")
   }
 
   @Test("a result is handed on as it is", arguments: [0, 1, 2, 3, 4, 99, -1] as [Int32])

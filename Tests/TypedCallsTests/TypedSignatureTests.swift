@@ -45,33 +45,33 @@ import Testing
     "what is none is refused with its place and the remedy",
     arguments: [
       ("", "column 1: the signature is empty: write e.g. i32(str account, i64 horizon_s?)"),
-      ("i32", "column 4: '(' is expected behind the result type, the end was found: write e.g. i32(str account, i64 horizon_s?)"),
+      ("i32", "column 4: '(' is expected after the result type, the end was found: write e.g. i32(str account, i64 horizon_s?)"),
       (
         "i32(str account",
-        "column 16: ',' or ')' is expected behind an argument, the end was found: write e.g. i32(str account, i64 horizon_s?)"
+        "column 16: ',' or ')' is expected after an argument, the end was found: write e.g. i32(str account, i64 horizon_s?)"
       ),
-      ("i32(str)", "column 8: argument 1 needs a name, which is its member in the payload, ')' was found: write str NAME"),
+      ("i32(str)", "column 8: argument 1 needs a name (that of its member in the payload), ')' was found: write str NAME"),
       ("i32(str a) x", "column 12: nothing may follow the closing ')', 'x' was found: remove it"),
-      ("i32(i46 a)", "column 5: i46 is no type; did you mean i16?"),
-      ("int(str a)", "column 1: int is no result type: C's int is i32"),
-      ("i32(size_t n)", "column 5: size_t is no type: C's size_t is u64"),
+      ("i32(i46 a)", "column 5: i46 is not a type; did you mean i16?"),
+      ("int(str a)", "column 1: int is not a result type: C's int is i32"),
+      ("i32(size_t n)", "column 5: size_t is not a type: C's size_t is u64"),
       (
         "bytes()",
         "column 1: bytes is a type of arguments, not of results: use i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, bool, str, void, "
           + "result"
       ),
-      ("i32(void)", "column 5: void is no argument: a function without arguments is written with ()"),
+      ("i32(void)", "column 5: void is not an argument type: write () for a function without arguments"),
       ("i32(result a)", "column 5: result is a type of results, not of arguments"),
       ("i32(str a, u8 a)", "column 12: a second argument is named a: give each its own name"),
-      ("i32(task, task)", "column 11: task comes twice: a function is given its run once"),
+      ("i32(task, task)", "column 11: task appears twice: a function gets its run only once"),
       ("i32(task run)", "column 10: task takes no name: it is the run itself, not a member of the payload"),
       ("i32(task?)", "column 9: task cannot be optional: every run has one"),
       ("i32(str? a?)", "column 11: a second '?': one makes an argument optional"),
       ("i32(str 1a)", "column 9: an argument's name begins with a letter or _, not with a digit"),
       ("i32(str a,)", "column 11: the type of argument 2 is expected, ')' was found: write e.g. i32(str account, i64 horizon_s?)"),
-      ("i32(str ä)", "column 9: argument 1 needs a name, which is its member in the payload, byte 0xc3 was found: write str NAME"),
-      ("i32(str\n a)", "column 8: argument 1 needs a name, which is its member in the payload, byte 0xa was found: write str NAME"),
-      ("i32(str *a)", "column 9: argument 1 needs a name, which is its member in the payload, '*' was found: write str NAME"),
+      ("i32(str ä)", "column 9: argument 1 needs a name (that of its member in the payload), byte 0xc3 was found: write str NAME"),
+      ("i32(str\n a)", "column 8: argument 1 needs a name (that of its member in the payload), byte 0xa was found: write str NAME"),
+      ("i32(str *a)", "column 9: argument 1 needs a name (that of its member in the payload), '*' was found: write str NAME"),
     ])
   func refused(_ text: String, _ sentence: String) {
     #expect { try TypedSignature(text) } throws: { "\($0)" == sentence }
@@ -102,9 +102,9 @@ import Testing
   @Test(
     "a rule that says nothing about the result is refused",
     arguments: [
-      ("f64", SuccessRule.zero, "success is \"zero\", which does not go with a result of type f64: use \"any\""),
+      ("f64", SuccessRule.zero, "success is \"zero\", which does not apply to a result of type f64: use \"any\""),
       ("void", .nonzero, "success is \"nonzero\", but \"void\" returns nothing to judge: leave success out, or write \"any\""),
-      ("result", .any, "success is \"any\", but a \"result\" says itself how the run went: leave success out"),
+      ("result", .any, "success is \"any\", but a \"result\" already states the outcome: leave success out"),
     ])
   func refusedRules(_ result: String, _ rule: SuccessRule, _ sentence: String) throws {
     let signature = try TypedSignature("\(result)()")

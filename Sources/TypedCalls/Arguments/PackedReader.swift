@@ -35,7 +35,7 @@ struct PackedReader {
     case .str:
       let text = try counted()
       guard !text.contains(0), String(validating: text, as: UTF8.self) != nil else {
-        throw failure("argument \(parameter.name) is no text without NUL")
+        throw failure("argument \(parameter.name) is not UTF-8 text without NUL")
       }
       return .text(text)
     case .bytes: return .bytes(try counted())
@@ -51,7 +51,7 @@ struct PackedReader {
     case 1: return true
     default:
       position -= 1
-      throw failure("a truth value is neither 0 nor 1")
+      throw failure("a boolean is neither 0 nor 1")
     }
   }
 
@@ -62,7 +62,7 @@ struct PackedReader {
   }
 
   private mutating func integer(_ type: TypedArgumentType) throws(TypedPackingError) -> UInt64 {
-    guard let range = type.integerRange else { throw failure("\(type.rawValue) is no integer") }
+    guard let range = type.integerRange else { throw failure("\(type.rawValue) is not an integer type") }
     let bits = try bits(width: range.width)
     guard range.lowest > 0, range.width < 8, bits >> UInt64(8 * range.width - 1) == 1 else { return bits }
     return bits | (~0 << UInt64(8 * range.width))
@@ -70,7 +70,7 @@ struct PackedReader {
 
   private mutating func counted() throws(TypedPackingError) -> [UInt8] {
     let count = Int(try bits(width: 4))
-    guard count <= bytes.count - position else { throw failure("they end inside of an argument") }
+    guard count <= bytes.count - position else { throw failure("they end inside an argument") }
     defer { position += count }
     return Array(bytes[position..<(position + count)])
   }
@@ -78,11 +78,11 @@ struct PackedReader {
 
 /// Why bytes are not packed arguments of a signature.
 public struct TypedPackingError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong with them.
+  /// What is wrong with the bytes.
   public let flaw: String
-  /// The offset of the flaw, from 0.
+  /// The byte offset of the flaw, from 0.
   public let offset: Int
 
-  /// What is wrong, and where.
+  /// What is wrong, and at which byte.
   public var description: String { "the packed arguments are damaged at byte \(offset): \(flaw)" }
 }

@@ -1,11 +1,11 @@
-// The packed form, in which arguments are sent to the calling process: one byte for the version, then for each argument except `task` one
-// byte for its type, and the value: integers in as many bytes as the type has, numbers as IEEE 754, bool as 0 or 1, str and bytes as a
-// length of 4 bytes and the bytes; an optional value is preceded by a byte, which is 0 if the value is omitted. Everything is little
-// endian. Every list of arguments has exactly one packed form.
+// The packed form, in which arguments are sent to the process that calls the function. It begins with one byte for the version. For each
+// argument except `task`, one byte for its type and the value follow: integers in the type's width, numbers as IEEE 754, bool as 0 or 1,
+// str and bytes as a length of 4 bytes and the bytes. A byte before an optional value is 0 if the value is omitted, otherwise 1.
+// Everything is little-endian. Every list of arguments has exactly one packed form.
 extension TypedArguments {
   private static let version: UInt8 = 1
 
-  /// The most bytes that packing adds to the payload: a version byte, and for each argument its type, its presence and 8 bytes.
+  /// The maximum number of bytes that packing adds to a payload: the version, and for each argument its type, its presence and 8 bytes.
   public static let packingOverhead = 1 + TypedSignature.maximumArguments * 10
 
   /// The packed form. Pass the signature that the arguments were read for.
@@ -30,7 +30,7 @@ extension TypedArguments {
 
   /// Reads the packed form.
   ///
-  /// - Throws: ``TypedPackingError`` if the bytes are cut, damaged, or belong to another signature.
+  /// - Throws: ``TypedPackingError`` if the bytes are truncated, damaged or packed for another signature.
   public init(packed bytes: [UInt8], for signature: TypedSignature) throws(TypedPackingError) {
     var reader = PackedReader(bytes)
     guard try reader.byte() == Self.version else { throw TypedPackingError(flaw: "its version is unknown", offset: 0) }
@@ -46,7 +46,7 @@ extension TypedArguments {
 }
 
 extension TypedArgumentType {
-  /// The types by their number in the packed form, from 1; final.
+  /// The types in the order of their numbers in the packed form, which begin at 1. Never reorder them.
   private static let packingOrder: [Self] = [.i8, .i16, .i32, .i64, .u8, .u16, .u32, .u64, .f32, .f64, .bool, .str, .bytes, .task]
 
   var packingCode: UInt8 { UInt8(Self.packingOrder.firstIndex(of: self).map { $0 + 1 } ?? 0) }

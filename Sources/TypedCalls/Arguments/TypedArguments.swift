@@ -4,11 +4,11 @@ public struct TypedArguments: Sendable, Hashable {
   public let values: [TypedValue]
 }
 
-/// The value of one argument, as it goes to the function.
+/// The value of one argument, as passed to the function.
 public enum TypedValue: Sendable, Hashable {
   /// An omitted optional argument: 0, false or NULL.
   case absent
-  /// A value of any integer type, sign extended to 64 bits where the type is signed.
+  /// A value of any integer type, sign-extended to 64 bits if the type is signed.
   case integer(bits: UInt64)
   /// `f32`, finite.
   case float(Float)

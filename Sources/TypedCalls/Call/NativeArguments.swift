@@ -1,6 +1,6 @@
 /// The memory of one call: the arguments as C values, the texts and bytes they point to, and room for the result.
 ///
-/// It belongs to one call on one thread and is freed when the call has returned: a function must not keep pointers into it.
+/// It belongs to one call on one thread and is freed after the call, so a function must not keep pointers into it.
 struct NativeArguments: ~Copyable {
   private static let slotBytes = 8
   /// Twice the size of the largest result.
@@ -11,7 +11,7 @@ struct NativeArguments: ~Copyable {
   private let values: UnsafeMutableRawPointer
   /// The address of each value, for libffi.
   let addresses: UnsafeMutablePointer<UnsafeMutableRawPointer?>
-  /// Where libffi stores the return value; zeros before.
+  /// The place where libffi stores the return value; zero before the call.
   var result: UnsafeMutableRawPointer { memory }
 
   /// - Parameter task: The run's handle, for `task`.
@@ -36,7 +36,7 @@ struct NativeArguments: ~Copyable {
 
   deinit { memory.deallocate() }
 
-  /// Writes a value into its one or two slots; the slots of an omitted argument stay zero.
+  /// Writes a value into its slots: two for `bytes`, otherwise one. The slots of an omitted argument stay zero.
   private static func store(
     _ value: TypedValue, of type: TypedArgumentType, at slot: UnsafeMutableRawPointer, text: inout UnsafeMutableRawPointer
   ) {
@@ -62,7 +62,7 @@ struct NativeArguments: ~Copyable {
 }
 
 extension TypedValue {
-  /// The bytes that it needs outside its slot, including a final 0 byte and padding for alignment.
+  /// The number of bytes that the value needs outside its slots, including a final 0 byte and padding for alignment.
   fileprivate var storedBytes: Int {
     switch self {
     case .text(let bytes), .bytes(let bytes): (bytes.count + 1 + 15) & ~15

@@ -24,7 +24,7 @@ extension TypedResultType {
     switch self {
     case .void: taskhost_ffi_void()
     case .result: taskhost_ffi_i32()
-    // Every other result is also a type of arguments.
+    // Every other result type is also an argument type.
     default: TypedArgumentType(rawValue: rawValue)?.nativeTypes.first ?? nil
     }
   }

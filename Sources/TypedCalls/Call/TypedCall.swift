@@ -5,9 +5,9 @@ public import TaskModel
 /// The address of a C function of any type.
 public typealias TypedFunction = @convention(c) () -> Void
 
-/// A C function that can be called with arguments of its signature.
+/// A C function that can be called with arguments of a signature.
 ///
-/// Prepared once for each handler; any number of threads may call it at once, if the function allows that.
+/// Prepare it once for each handler. Any number of threads may call it at once if the function allows that.
 public final class TypedCall: @unchecked Sendable {  // reason: what it points to is written in init, read afterwards, freed in deinit
   /// The parameters and result of the function.
   public let signature: TypedSignature
@@ -17,7 +17,7 @@ public final class TypedCall: @unchecked Sendable {  // reason: what it points t
   private let types: UnsafeMutablePointer<UnsafeMutablePointer<ffi_type>?>
   private let interface: UnsafeMutablePointer<ffi_cif>
 
-  /// Prepares calls of `function`, which stays loaded while this exists.
+  /// Prepares calls of `function`, which must stay loaded while this object exists.
   ///
   /// - Parameter success: nil means the result type's default: `zero` for integers, `nonzero` for bool, `any` for the others.
   public init(signature: TypedSignature, function: @escaping TypedFunction, success: SuccessRule? = nil) throws(TypedCallError) {
@@ -39,21 +39,21 @@ public final class TypedCall: @unchecked Sendable {  // reason: what it points t
     types.deallocate()
   }
 
-  /// Calls the function on this thread and returns when it has.
+  /// Calls the function on the calling thread and waits for its return.
   ///
   /// - Parameters:
-  ///   - arguments: Must have been read for this signature.
+  ///   - arguments: Arguments that were read for this signature.
   ///   - task: The run's handle, for a `task` argument.
-  ///   - outputLimit: Bytes of the output; 2 and more.
+  ///   - outputLimit: The maximum size of the output in bytes, at least 2.
   public func callAsFunction(_ arguments: TypedArguments, task: UInt64, outputLimit: Int) -> TypedReturn {
     let native = NativeArguments(arguments, of: signature, task: task)
     ffi_call(interface, function, native.result, native.addresses)
     return read(native.result, outputLimit: outputLimit)
   }
 
-  // MARK: What it returned
+  // MARK: The result
 
-  /// libffi leaves integers narrower than a register widened to one (`ffi_arg`, `ffi_sarg`), all other values as they are.
+  /// libffi widens integers that are narrower than a register (`ffi_arg`, `ffi_sarg`) and leaves all other values as they are.
   private func read(_ memory: UnsafeMutableRawPointer, outputLimit: Int) -> TypedReturn {
     let word = memory.load(as: UInt64.self)
     switch signature.result {
@@ -90,28 +90,29 @@ public final class TypedCall: @unchecked Sendable {  // reason: what it points t
 
   private func judged(_ json: String, isZero: Bool) -> TypedReturn {
     let isSuccess = isSuccess(isZero: isZero)
-    let message = isSuccess ? nil : "the function returned \(json), which is no success (success = \"\(success.rawValue)\")"
+    let message = isSuccess ? nil : "the function returned \(json), which is not a success (success = \"\(success.rawValue)\")"
     return TypedReturn(verdict: isSuccess ? .success : .failure, output: Array(json.utf8), message: message)
   }
 
-  /// The library owns a returned text: it is copied and never freed, and no more is read than fits the output.
+  /// Copies a returned text, which the library owns, and never frees it. Reads no more bytes than fit the output.
   private func text(at pointer: UnsafePointer<CChar>?, limit: Int) -> TypedReturn {
     guard let pointer else { return judged("null", isZero: true) }
     let length = strnlen(pointer, limit)
     let (output, isCut) = JSONText.string(UnsafeRawBufferPointer(start: pointer, count: length), limit: limit)
     guard isSuccess(isZero: false) else {
       return TypedReturn(
-        verdict: .failure, output: output, message: "the function returned a text, which is no success (success = \"zero\")")
+        verdict: .failure, output: output, message: "the function returned a text, which is not a success (success = \"zero\")")
     }
-    return TypedReturn(verdict: .success, output: output, message: isCut ? "the returned text was cut: its output has \(limit) bytes" : nil)
+    let message = isCut ? "the returned text was cut to fit the output of \(limit) bytes" : nil
+    return TypedReturn(verdict: .success, output: output, message: message)
   }
 }
 
-/// A signature that cannot be called on this machine, or a success rule that does not fit it.
+/// Why a function cannot be called: its signature is unsupported on this machine, or the success rule does not apply to it.
 public enum TypedCallError: Error, Sendable, Hashable, CustomStringConvertible {
   /// libffi refused the types.
   case unsupported(status: Int)
-  /// The success rule says nothing about such a result.
+  /// The success rule does not apply to the result type.
   case success(SuccessRuleError)
 
   /// What was seen.

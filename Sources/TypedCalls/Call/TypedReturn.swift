@@ -2,11 +2,11 @@
 public struct TypedReturn: Sendable, Hashable {
   /// What the returned value means for the run.
   public enum Verdict: Sendable, Hashable {
-    /// By the success rule it is a success.
+    /// A success according to the success rule.
     case success
-    /// By the success rule it is not a success.
+    /// A failure according to the success rule.
     case failure
-    /// The function returned a `taskhost_result` itself.
+    /// The function returned this `taskhost_result`.
     case result(Int32)
   }
 
@@ -14,6 +14,6 @@ public struct TypedReturn: Sendable, Hashable {
   public let verdict: Verdict
   /// The returned value as JSON text: see ``JSONText``.
   public let output: [UInt8]
-  /// A message for the operator: why it is a failure, or that the output was cut; nil if there is none.
+  /// A message for the operator: why the run failed, or that the output was cut; nil if there is none.
   public let message: String?
 }

@@ -1,7 +1,7 @@
 import StrictText
 
 extension JSONScanner {
-  /// A value of a payload, in its written precision; stops at the beginning of an array or object, so nothing is nested.
+  /// Reads a value of a payload in its written precision. Stops at the beginning of an array or object, so it never nests.
   mutating func payloadValue() throws(JSONSyntaxError) -> PayloadValue {
     switch next {
     case UInt8(ascii: "{"): return .object
@@ -22,14 +22,14 @@ extension JSONScanner {
   }
 }
 
-/// A payload that does not fit a signature.
+/// Why a payload does not fit a signature.
 public struct TypedPayloadError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The argument, or the unknown name; nil for the payload as a whole.
   public let argument: String?
   /// What was seen, and what to do.
   public let flaw: String
 
-  /// "argument horizon_s: 9223372036854775808 does not fit i64 (…)", or the flaw of the whole.
+  /// For example "argument horizon_s: 9223372036854775808 does not fit i64 (…)", or the flaw of the whole payload.
   public var description: String { argument.map { "argument \($0): \(flaw)" } ?? flaw }
 }
 
@@ -37,13 +37,12 @@ public struct TypedPayloadError: Error, Sendable, Hashable, CustomStringConverti
 enum PayloadValue {
   case null
   case bool(Bool)
-  /// The number's text, which is JSON's form of one.
+  /// The number's JSON text.
   case number(ArraySlice<UInt8>)
-  /// UTF-8, escapes resolved.
+  /// UTF-8 with escapes resolved.
   case string([UInt8])
-  /// Its content is not read, because no argument accepts an array.
+  /// The content of an array or object is not read, because no argument accepts one.
   case array
-  /// As `array`.
   case object
 
   var kind: String {

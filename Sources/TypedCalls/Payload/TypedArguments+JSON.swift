@@ -3,9 +3,8 @@ import StrictText
 extension TypedArguments {
   /// Reads a payload: a JSON object with the arguments by name. An empty payload means `{}`.
   ///
-  /// Reading is strict: whole numbers are exact, and unknown names, duplicate names and missing required arguments are refused. `null`
-  /// stands for an omitted optional argument. A number for `f32` and `f64` is rounded to the nearest value, and refused if that is
-  /// infinite.
+  /// Reading is strict: whole numbers are exact, and unknown names, duplicate names and missing required arguments are errors. `null`
+  /// stands for an omitted optional argument. A number for `f32` or `f64` is rounded to the nearest value, which must be finite.
   ///
   /// - Throws: ``TypedPayloadError``, naming the argument.
   public init(payload: [UInt8], of signature: TypedSignature) throws(TypedPayloadError) {
@@ -37,25 +36,26 @@ extension TypedArguments {
       isFirst = false
       guard scanner.next == UInt8(ascii: "\"") else { throw scanner.failure("a member's name in double quotes is expected") }
       let index = try memberIndex(of: String(decoding: try scanner.string(), as: UTF8.self), members: members)
-      guard values[index] == nil else { throw TypedPayloadError(argument: members[index].name, flaw: "it comes twice: give it once") }
+      guard values[index] == nil else { throw TypedPayloadError(argument: members[index].name, flaw: "it appears twice: give it once") }
       scanner.skipBlanks()
-      guard scanner.take(":") else { throw scanner.failure("':' is expected behind a member's name") }
+      guard scanner.take(":") else { throw scanner.failure("':' is expected after a member's name") }
       scanner.skipBlanks()
       values[index] = try TypedValue(scanner.payloadValue(), for: members[index])
       scanner.skipBlanks()
     }
     guard scanner.take("}") else {
-      throw scanner.failure(scanner.next == nil ? "the text ends inside of the object" : "',' or '}' is expected behind a member")
+      throw scanner.failure(scanner.next == nil ? "the text ends inside the object" : "',' or '}' is expected after a member")
     }
     scanner.skipBlanks()
-    guard scanner.next == nil else { throw scanner.failure("there is more behind the object") }
+    guard scanner.next == nil else { throw scanner.failure("there is more text after the object") }
   }
 
   private static func memberIndex(of name: String, members: [TypedParameter]) throws(TypedPayloadError) -> Int {
     if let index = members.firstIndex(where: { $0.name == name }) { return index }
     let shown = name.unicodeScalars.prefix(40).map(\.escapedForJSON).joined()
     let hint = NearestName.hint(for: name, among: members.map(\.name), quote: "", slips: 1)
-    throw TypedPayloadError(argument: shown, flaw: "the handler takes \(members.isEmpty ? "no arguments" : "none of that name")\(hint)")
+    throw TypedPayloadError(
+      argument: shown, flaw: "the handler takes \(members.isEmpty ? "no arguments" : "no argument of that name")\(hint)")
   }
 
   private static func complete(_ values: [TypedValue?], members: [TypedParameter]) throws(TypedPayloadError) -> [TypedValue] {

@@ -30,10 +30,10 @@ extension TypedValue {
 
   private static func mismatch(_ value: PayloadValue, _ parameter: TypedParameter) -> TypedPayloadError {
     let remedy = if case .null = value { "it is required" } else { "give \(parameter.type.wanted)" }
-    return TypedPayloadError(argument: parameter.name, flaw: "\(value.kind) is no \(parameter.type.rawValue): \(remedy)")
+    return TypedPayloadError(argument: parameter.name, flaw: "\(value.kind) is not of type \(parameter.type.rawValue): \(remedy)")
   }
 
-  /// - Returns: 64 bits, sign extended.
+  /// - Returns: 64 bits, sign-extended.
   private static func integer(
     _ text: ArraySlice<UInt8>, range: IntegerRange, for parameter: TypedParameter
   ) throws(TypedPayloadError) -> UInt64 {
@@ -44,7 +44,7 @@ extension TypedValue {
       guard (0x30...0x39).contains(byte) else {
         throw TypedPayloadError(
           argument: parameter.name,
-          flaw: "\(PayloadValue.shown(text)) is no \(parameter.type.rawValue): write a whole number in digits, without fraction or exponent"
+          flaw: "\(PayloadValue.shown(text)) is not of type \(parameter.type.rawValue): write a whole number without fraction or exponent"
         )
       }
       let (tens, overflow) = magnitude.multipliedReportingOverflow(by: 10)
@@ -59,7 +59,7 @@ extension TypedValue {
     return bits
   }
 
-  /// - Source: Swift reads the decimal text with correct rounding, whatever the locale; JSON's grammar excludes its other forms.
+  /// - Source: Swift reads the decimal text with correct rounding in any locale. JSON's grammar excludes the other forms that Swift reads.
   private static func floating<Number: BinaryFloatingPoint & LosslessStringConvertible>(
     _ text: ArraySlice<UInt8>, for parameter: TypedParameter
   ) throws(TypedPayloadError) -> Number {

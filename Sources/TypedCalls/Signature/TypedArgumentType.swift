@@ -1,4 +1,4 @@
-/// The types of arguments, named as in a signature.
+/// The types of arguments. The cases are named as in a signature.
 public enum TypedArgumentType: String, Sendable, Hashable, CaseIterable {
   /// `int8_t` to `int64_t`.
   case i8, i16, i32, i64
@@ -10,12 +10,12 @@ public enum TypedArgumentType: String, Sendable, Hashable, CaseIterable {
   case bool
   /// `const char *`: UTF-8, NUL-terminated, valid until the function returns.
   case str
-  /// `const void *` and `size_t`, two arguments: memory that is valid until the function returns, and its length in bytes.
+  /// `const void *` and `size_t`, two C arguments: memory that is valid until the function returns, and its length in bytes.
   case bytes
   /// `taskhost_task`: the run's handle, for the host's functions. It does not come from the payload.
   case task
 
-  /// The number of C arguments that it stands for.
+  /// The number of C arguments.
   public var nativeCount: Int { self == .bytes ? 2 : 1 }
 
   /// The values of an integer type; nil for other types.
@@ -33,7 +33,7 @@ public enum TypedArgumentType: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The required kind of its member in the payload, for error messages.
+  /// The required kind of the member in the payload, for error messages.
   var wanted: String {
     switch self {
     case .i8, .i16, .i32, .i64, .u8, .u16, .u32, .u64: "a whole number"
@@ -46,12 +46,12 @@ public enum TypedArgumentType: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// The values of an integer type, kept as sign and magnitude so that nothing is rounded or wraps.
+/// The range of an integer type, kept as sign and magnitude so that nothing is rounded or wraps.
 struct IntegerRange: CustomStringConvertible {
   /// The magnitude of the lowest value; 0 for an unsigned type.
   let lowest: UInt64
   let highest: UInt64
-  /// Bytes of a value.
+  /// The size of a value in bytes.
   let width: Int
 
   init<Integer: FixedWidthInteger>(_ type: Integer.Type) {
@@ -66,6 +66,6 @@ struct IntegerRange: CustomStringConvertible {
     return magnitude <= highest ? magnitude : nil
   }
 
-  /// "-128 to 127".
+  /// The range as in "-128 to 127".
   var description: String { "\(lowest > 0 ? "-" : "")\(lowest) to \(highest)" }
 }

@@ -1,20 +1,20 @@
 public import TaskModel
 
-/// What a typed handler's function takes and returns: `i32(str account, i64 horizon_s?, bytes blob, task)`.
+/// The arguments and result of a typed handler's function, such as `i32(str account, i64 horizon_s?, bytes blob, task)`.
 ///
-/// A type, then in parentheses the arguments: each a type, a name, and a `?` if the payload may omit it; `task` stands alone. Nothing can
-/// check a signature: if it does not match the function, the call has undefined behaviour.
+/// The result type comes first, then the arguments in parentheses. An argument is a type, a name, and a `?` if the payload may omit it;
+/// `task` has no name. Nothing can check a signature against the function: if they do not match, the call has undefined behaviour.
 public struct TypedSignature: Sendable, Hashable, CustomStringConvertible {
-  /// Bytes of a signature's text.
+  /// The maximum length of a signature's text in bytes.
   public static let maximumBytes = Limits.signatureBytes
-  /// Arguments of a signature; each `bytes` is one.
+  /// The maximum number of arguments; a `bytes` argument counts once.
   public static let maximumArguments = 32
-  /// Bytes of an argument's name.
+  /// The maximum length of an argument's name in bytes.
   public static let maximumNameBytes = 64
 
-  /// What the function returns.
+  /// The type that the function returns.
   public let result: TypedResultType
-  /// Its arguments, first to last.
+  /// The function's arguments, in order.
   public let parameters: [TypedParameter]
 
   /// Reads a signature.
@@ -25,7 +25,7 @@ public struct TypedSignature: Sendable, Hashable, CustomStringConvertible {
     (result, parameters) = try parser.signature()
   }
 
-  /// The arguments that are members of the payload.
+  /// The arguments that come from the payload.
   var members: [TypedParameter] { parameters.filter { $0.type != .task } }
 
   /// The signature in normal form; parsing it gives the same signature.
@@ -33,7 +33,7 @@ public struct TypedSignature: Sendable, Hashable, CustomStringConvertible {
 
   /// The success rule for this result; nil means the result type's default.
   ///
-  /// - Throws: If the rule does not apply to this result.
+  /// - Throws: ``SuccessRuleError`` if the rule does not apply to this result.
   public func successRule(_ rule: SuccessRule?) throws(SuccessRuleError) -> SuccessRule {
     let rules = result.successRules
     guard let rule else { return rules.first ?? .any }

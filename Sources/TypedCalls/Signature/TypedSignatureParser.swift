@@ -1,6 +1,6 @@
 import StrictText
 
-/// Parses a signature strictly: ASCII, blanks between words, nothing after the closing parenthesis.
+/// Parses a signature strictly: ASCII, spaces or tabs between words, nothing after the closing parenthesis.
 struct TypedSignatureParser {
   private let bytes: [UInt8]
   private var position = 0
@@ -22,7 +22,7 @@ struct TypedSignatureParser {
     guard position < bytes.count else { throw failure("the signature is empty: \(Self.example)") }
     let result = try resultType()
     skipBlanks()
-    guard take("(") else { throw unexpected("'(' is expected behind the result type", remedy: Self.example) }
+    guard take("(") else { throw unexpected("'(' is expected after the result type", remedy: Self.example) }
     let parameters = try parameters()
     skipBlanks()
     guard position == bytes.count else { throw unexpected("nothing may follow the closing ')'", remedy: "remove it") }
@@ -54,12 +54,12 @@ struct TypedSignatureParser {
         throw failure("a second argument is named \(parameter.name): give each its own name", at: start)
       }
       if parameter.type == .task, parameters.contains(where: { $0.type == .task }) {
-        throw failure("task comes twice: a function is given its run once", at: start)
+        throw failure("task appears twice: a function gets its run only once", at: start)
       }
       parameters.append(parameter)
       skipBlanks()
       if take(")") { return parameters }
-      guard take(",") else { throw unexpected("',' or ')' is expected behind an argument", remedy: Self.example) }
+      guard take(",") else { throw unexpected("',' or ')' is expected after an argument", remedy: Self.example) }
     }
   }
 
@@ -78,7 +78,7 @@ struct TypedSignatureParser {
       return TypedParameter(type: .task, name: "", isOptional: false)
     }
     guard let name else {
-      throw unexpected("argument \(number) needs a name, which is its member in the payload", remedy: "write \(type.rawValue) NAME")
+      throw unexpected("argument \(number) needs a name (that of its member in the payload)", remedy: "write \(type.rawValue) NAME")
     }
     guard !(0x30...0x39).contains(bytes[nameStart]) else {
       throw failure("an argument's name begins with a letter or _, not with a digit", at: nameStart)
@@ -100,7 +100,7 @@ struct TypedSignatureParser {
     guard let word = word() else { throw unexpected("the type of argument \(number) is expected", remedy: Self.example) }
     if let type = TypedArgumentType(rawValue: word) { return type }
     switch word {
-    case "void": throw failure("void is no argument: a function without arguments is written with ()", at: start)
+    case "void": throw failure("void is not an argument type: write () for a function without arguments", at: start)
     case "result": throw failure("result is a type of results, not of arguments", at: start)
     default: throw unknown(word, of: TypedArgumentType.allCases.map(\.rawValue), as: "type", at: start)
     }
@@ -120,7 +120,7 @@ struct TypedSignatureParser {
     return true
   }
 
-  /// Letters, digits and underscores; nil if there are none here.
+  /// Reads letters, digits and underscores; nil if there are none at the position.
   private mutating func word() -> String? {
     let start = position
     while let byte = next, Self.isWordByte(byte) { position += 1 }
@@ -149,9 +149,9 @@ struct TypedSignatureParser {
   private func unknown(_ word: String, of words: [String], as what: String, at start: Int) -> TypedSignatureError {
     let shown = word.utf8.count > 40 ? "\(word.prefix(40))…" : word
     if let known = Self.wordForC[word], words.contains(known) {
-      return failure("\(shown) is no \(what): C's \(word) is \(known)", at: start)
+      return failure("\(shown) is not a \(what): C's \(word) is \(known)", at: start)
     }
-    return failure("\(shown) is no \(what)\(NearestName.hint(for: word, among: words, quote: "", slips: 1))", at: start)
+    return failure("\(shown) is not a \(what)\(NearestName.hint(for: word, among: words, quote: "", slips: 1))", at: start)
   }
 
   private static func shown(_ byte: UInt8) -> String {
@@ -165,9 +165,9 @@ struct TypedSignatureParser {
 public struct TypedSignatureError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What was seen, and what to write instead.
   public let flaw: String
-  /// The position in bytes of the text, from 1.
+  /// The position in the text in bytes, from 1.
   public let column: Int
 
-  /// Where, and what was seen there.
+  /// The column and the flaw.
   public var description: String { "column \(column): \(flaw)" }
 }
