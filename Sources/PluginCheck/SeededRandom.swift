@@ -1,8 +1,8 @@
-/// Random numbers that a seed repeats: SplitMix64 (Steele, Lea and Flood, 2014).
+/// Reproducible random numbers from a seed: SplitMix64 (Steele, Lea and Flood, 2014).
 struct SeededRandom: RandomNumberGenerator {
   private var state: UInt64
 
-  /// The sequence of `seed` for a case: each case has its own, whatever others draw.
+  /// The sequence of `seed` for the case `name`. Each case has its own sequence, independent of the other cases.
   init(seed: UInt64, for name: String) {
     // FNV-1a.
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
@@ -21,7 +21,7 @@ struct SeededRandom: RandomNumberGenerator {
   /// Returns `count` random bytes.
   mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8.random(in: 0...255, using: &self) } }
 
-  /// A part of `duration`, in whole microseconds.
+  /// A random part of `duration`, in whole microseconds.
   mutating func part(of duration: Duration) -> Duration {
     let microseconds = max(1, duration.components.seconds * 1_000_000 + duration.components.attoseconds / 1_000_000_000_000)
     return .microseconds(Int64.random(in: 0...microseconds, using: &self))

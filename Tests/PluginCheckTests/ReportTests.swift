@@ -94,7 +94,7 @@ struct ReportTests {
     let result = try await fixture.check(["--case", "expire-in-run", "--grace", "60s", "--timeout", "3s", "--json"])
     #expect(result.status == 1)
     let findings = try #require(try result.cases()["expire-in-run"]?["findings"] as? [[String: Any]])
-    #expect(findings.contains { ($0["seen"] as? String)?.contains("was not over after 3000 ms") == true }, "\(findings)")
+    #expect(findings.contains { ($0["seen"] as? String)?.contains("had not ended after 3000 ms") == true }, "\(findings)")
   }
 
   @Test("a check that is interrupted dies of the signal and leaves neither a process nor its folder", arguments: [SIGINT, SIGTERM])
@@ -136,6 +136,6 @@ struct ReportTests {
   func byHand() async throws {
     let result = try await CheckProcess.run(try BuiltProgram.taskhost, ["plugins-check-case"])
     #expect(result.status == 2)
-    #expect(result.errors.contains("started by `taskhost plugins check` only"))
+    #expect(result.errors.contains("only `taskhost plugins check` starts this"))
   }
 }

@@ -23,7 +23,7 @@ extension ConformanceRun {
     return seen
   }
 
-  /// Values that a handler may find although it did not write them.
+  /// Values that a handler may find although this version of it did not write them.
   private func foreignValues() -> [[UInt8]] {
     [[], random.bytes(1), random.bytes(4096), Array("{\"version\": 99}".utf8), random.bytes(Limits.stateValueBytes)]
   }

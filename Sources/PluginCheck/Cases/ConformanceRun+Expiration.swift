@@ -74,7 +74,7 @@ extension ConformanceRun {
     return "\(delayed) calls answered late; \(seen)"
   }
 
-  /// Begins runs, each of which expires after a time from `moment`.
+  /// Performs up to `count` runs, one after the other. Each expires the time `moment` after its start.
   private func expireRuns(_ count: Int, called name: String, at moment: () -> Duration) {
     let end = SystemClock.now + Self.patience
     for number in 1...count where SystemClock.now < end {

@@ -3,14 +3,14 @@ import PluginRuntime
 import TaskModel
 
 extension ConformanceRun {
-  /// How often threads are sampled, and the interval, to distinguish working from sleeping threads.
+  /// The number of samples, and their interval, that distinguish working threads from sleeping ones.
   private static let looks = 12
   private static let look = Duration.milliseconds(50)
   /// How long a case waits for growth to stop.
   private static let longPatience = Duration.seconds(40)
-  /// If something still grows after this many runs, it is not a cache.
+  /// Something that still grows after this many runs is not a cache.
   private static let mostRuns = 4000
-  /// The number of bytes that may be kept meanwhile.
+  /// The growth of memory in bytes at which a case stops repeating runs.
   private static let mostKept = 256 << 20
 
   func playMany() throws(End) -> String {
@@ -31,21 +31,21 @@ extension ConformanceRun {
     }
     checkMarks(after: "a run")
     for kept in growth.kept { reporter.breach(kept, HeaderRules.leak) }
-    return "\(warmUp + growth.runCount + 1) runs keep nothing"
+    return "\(warmUp + growth.runCount + 1) runs leak nothing"
   }
 
-  /// The resources of the process, after clearing what it stores for past runs.
+  /// The resources of the process, after discarding what the host stores for past runs.
   private func use() -> ProcessUse {
     services.clear()
     ThreadLauncher.forgetReturnedRuns()
     return ProcessUse()
   }
 
-  /// Performs consecutive runs. Every other run expires at some moment; long runs expire early, so that many fit.
+  /// Performs consecutive runs. Every other run expires at a random moment; long runs all expire early, so that many fit.
   ///
   /// - Parameters:
-  ///   - least: The minimum number of runs, even if they take longer: a few runs prove nothing.
-  ///   - latest: When to stop with fewer runs; nil means five seconds after `patience`.
+  ///   - least: The minimum number of runs, even if they take longer than `patience`, because a few runs prove nothing.
+  ///   - latest: When to stop even with fewer runs; nil means five seconds after `patience`.
   private func repeatRuns(
     upTo count: Int, for patience: Duration, atLeast least: Int = 40, until latest: MonotonicTime? = nil, _ time: Duration
   ) -> Int {
@@ -93,7 +93,7 @@ extension ConformanceRun {
       let sleepers = extra.intersection(ThreadList.numbers()).filter { !ThreadList.isOfDispatch($0) }
       if !sleepers.isEmpty {
         reporter.warn(
-          "the handler left \(sleepers.count) thread\(sleepers.count == 1 ? "" : "s") that sleep when it returned",
+          "the handler left \(sleepers.count) thread\(sleepers.count == 1 ? "" : "s") asleep when it returned",
           HeaderRules.handlerThreads,
           detail: sleepers.first.map { ThreadList.stack(of: $0) } ?? "")
       }
@@ -102,8 +102,8 @@ extension ConformanceRun {
     return seen
   }
 
-  /// The threads that still work: they run in several samples, or end only now. A thread that has delivered its result and goes back to
-  /// sleep runs in one sample at most.
+  /// The threads that still work: they run in several samples, or end late in the sampling. A thread that has delivered its result and
+  /// goes back to sleep runs in one sample at most.
   private func workers(among threads: Set<Int32>) -> [Int32] {
     var last: [Int32: Int] = [:]
     for thread in threads { last[thread] = ThreadList.activity(of: thread) }
@@ -116,7 +116,7 @@ extension ConformanceRun {
           last[thread] = now
           if now != before { busy[thread, default: 0] += 1 }
         } else {
-          // A thread that ends immediately was about to end. Libdispatch's threads end after idling for a while.
+          // A thread that ends early was about to end anyway. Libdispatch's threads end after being idle for a while.
           last[thread] = nil
           if look >= Self.looks / 2, !ofDispatch.contains(thread) { busy[thread] = Self.looks }
         }
@@ -158,7 +158,7 @@ extension ConformanceRun {
     func left() -> Set<Int32> {
       ThreadList.numbers().subtracting(threadsBefore).subtracting(CallWatch.shared.handlerThreads)
     }
-    // A thread's end cannot be awaited by its number alone, so it is polled for a while.
+    // A thread's end cannot be awaited by its number alone, so poll for a while.
     let end = SystemClock.now + .seconds(1)
     while left().contains(where: { !ThreadList.isOfDispatch($0) }), SystemClock.now < end { Pause.wait(.milliseconds(20)) }
     let remaining = left()

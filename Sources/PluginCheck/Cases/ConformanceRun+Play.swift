@@ -38,6 +38,6 @@ extension ConformanceRun {
     }
   }
 
-  /// A summary of the case's runs.
+  /// A summary of the runs so far.
   var seen: String { tally.sentence }
 }

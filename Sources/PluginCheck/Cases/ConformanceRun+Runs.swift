@@ -61,7 +61,7 @@ extension ConformanceRun {
     }
   }
 
-  /// The valid payload with something removed, changed, doubled or inserted.
+  /// The valid payload with bytes removed, changed, duplicated or inserted.
   private func damaged(_ payload: [UInt8]) -> [UInt8] {
     var bytes = payload.isEmpty ? Array("{}".utf8) : payload
     for _ in 0..<Int.random(in: 1...4, using: &random) {

@@ -3,14 +3,14 @@ import CTaskHost
 import Glibc
 import HostThreads
 
-/// Watches the plugin's calls of the host and its handlers.
+/// Watches the plugin's handlers and its calls to the host.
 final class CallWatch: @unchecked Sendable {  // reason: what changes is touched with `monitor` held
   static let shared = CallWatch()
 
   /// A run whose handler has been called and has not returned.
   private struct Live {
     let thread: Int32
-    /// An address in the frame that calls the handler: what lies below it is the run's stack.
+    /// An address in the frame that calls the handler. The handler's stack lies below it.
     let frame: UInt
     let locale: locale_t?
     var contextOnStack = false
@@ -26,12 +26,12 @@ final class CallWatch: @unchecked Sendable {  // reason: what changes is touched
   private var marks: ProcessMarks?
   private var looksLeft = 60
   private var isLaunching = false
-  /// The memory that the plugin borrows.
+  /// The memory that the host lends to the plugin.
   let memory = LentMemory()
 
   func begin(_ reporter: CaseReporter) { monitor.locked { self.reporter = reporter } }
 
-  /// Sets the state in which the plugin must leave the process, from now on also during runs.
+  /// Sets the marks that the plugin must preserve, from now on also during runs.
   func watch(_ marks: ProcessMarks) { monitor.locked { self.marks = marks } }
 
   func beganLaunch() { monitor.locked { isLaunching = true } }
@@ -50,15 +50,15 @@ final class CallWatch: @unchecked Sendable {  // reason: what changes is touched
 
   var handlerThreads: Set<Int32> { monitor.locked { threads } }
 
-  /// How often a function of the table was called.
+  /// The number of calls of a function of the table.
   func count(of function: String) -> Int { monitor.locked { counts[function] ?? 0 } }
 
-  /// How many handlers have been called and have not returned.
+  /// The number of handlers that have been called and have not returned.
   var unreturned: Int { monitor.locked { live.count } }
 
   // MARK: The handler
 
-  /// On the run's thread, before the handler is called.
+  /// Call it on the run's thread, before the handler.
   func began(_ task: taskhost_task, frame: UInt) {
     let number = taskhost_crash_thread_number()
     let credentials = ProcessMarks.credentials(of: "thread-self")
@@ -69,13 +69,13 @@ final class CallWatch: @unchecked Sendable {  // reason: what changes is touched
     memory.begin(task)
   }
 
-  /// On the run's thread, when the handler has returned.
+  /// Call it on the run's thread, after the handler has returned.
   func returned(_ task: taskhost_task, isExpired: Bool) {
     memory.end(task)
     guard let run = monitor.locked({ live.removeValue(forKey: task) }), let reporter = monitor.locked({ self.reporter }) else { return }
     if run.contextOnStack {
       reporter.breach(
-        "the handler returned with its expiration handler set, and the context of that lies on the handler's stack", HeaderRules.context)
+        "the handler returned with an expiration handler set whose context lies on the handler's stack", HeaderRules.context)
     }
     if uselocale(nil) != run.locale { reporter.remark("the handler left its thread's locale changed", HeaderRules.marks["locale"] ?? "") }
     if run.descriptor >= 0 { check(descriptor: run.descriptor, isExpired: isExpired, reporter) }
@@ -93,13 +93,13 @@ final class CallWatch: @unchecked Sendable {  // reason: what changes is touched
     }
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     if isExpired, poll(&entry, 1, 0) == 0 {
-      reporter.breach("the handler read the descriptor of expiration_fd empty", HeaderRules.descriptor)
+      reporter.breach("the handler read the descriptor of expiration_fd until it was empty", HeaderRules.descriptor)
     }
   }
 
   // MARK: The calls
 
-  /// A function was called and has answered a status.
+  /// Records a call of a function and the status that it returned.
   func answered(_ function: String, _ task: taskhost_task?, _ status: taskhost_status, _ sentence: String) {
     monitor.locked { counts[function, default: 0] += 1 }
     lookAtMarks()
@@ -112,13 +112,13 @@ final class CallWatch: @unchecked Sendable {  // reason: what changes is touched
     }
   }
 
-  /// A configuration or a data directory was asked for.
+  /// Records a call for the configuration or the data directory.
   func askedOfLaunch(_ function: String) {
     guard let reporter = monitor.locked({ isLaunching ? nil : self.reporter }) else { return }
     reporter.breach("\(function)() was called after the launch was over", HeaderRules.late)
   }
 
-  /// Compares the marks during a run: other runs would see even a temporary change.
+  /// Compares the marks during a run, because other runs would see even a temporary change.
   private func lookAtMarks() {
     let (before, reporter) = monitor.locked { () -> (ProcessMarks?, CaseReporter?) in
       guard !live.isEmpty, looksLeft > 0 else { return (nil, nil) }
@@ -135,7 +135,7 @@ final class CallWatch: @unchecked Sendable {  // reason: what changes is touched
     reporter.breach("\(function)() was called \(what)", HeaderRules.stale)
   }
 
-  /// An expiration handler was set, or cleared with NULL.
+  /// Records that an expiration handler was set, or cleared with NULL.
   func setExpirationHandler(_ task: taskhost_task, isSet: Bool, context: UnsafeMutableRawPointer?) {
     monitor.locked {
       guard let run = live[task] else { return }

@@ -4,23 +4,23 @@ import Glibc
 import HostThreads
 import PluginRuntime
 
-/// A process that tries one case.
+/// A process that performs one case.
 public enum CaseProcess {
-  /// The only argument of such a process.
+  /// The only argument of a case process.
   public static let argument = "plugins-check-case"
 
-  /// Its descriptors: the order, the pipe for reports, the crash cell.
+  /// The descriptors of a case process: the order, the pipe for reports, the crash cell.
   static let orderDescriptor: Int32 = 3
   static let newsDescriptor: Int32 = 4
   static let cellDescriptor: Int32 = 5
 
-  /// The work of the process's first thread. It serves the plugin's main queue, if there is one, and never returns.
+  /// The main function of a case process. Its thread serves the plugin's main queue, if there is one, and never returns.
   public static func main() -> Never {
     guard taskhost_process_die_with_parent() == 0, watchCrashes(), let order = readOrder() else {
-      give(up: "started by `taskhost plugins check` only", status: 2)
+      give(up: "only `taskhost plugins check` starts this", status: 2)
     }
     _ = fcntl(newsDescriptor, F_SETFD, FD_CLOEXEC)
-    // As in a host, whose libraries do this.
+    // In a host, libraries do this.
     signal(SIGPIPE, SIG_IGN)
     let reporter = CaseReporter(descriptor: newsDescriptor)
     CallWatch.shared.begin(reporter)
@@ -45,13 +45,13 @@ public enum CaseProcess {
     leave()
   }
 
-  /// Ends the process immediately; everything has been reported.
+  /// Ends the process immediately, after everything has been reported.
   static func leave() -> Never {
     taskhost_crash_leaving()
     _exit(0)
   }
 
-  /// Ends the process because it cannot report any more.
+  /// Ends the process when it cannot report any more.
   static func give(up reason: String, status: Int32 = 70) -> Never {
     let text = "taskhost: \(argument): \(reason)\n"
     _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) }

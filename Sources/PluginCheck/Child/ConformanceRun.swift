@@ -3,10 +3,10 @@ import PluginRuntime
 import TaskModel
 import TypedCalls
 
-/// Plays a case: the real runtime with the plugin in it, and a host around it that follows the case.
+/// Plays a case: runs the plugin in the real runtime, with a host that acts as the case demands.
 final class ConformanceRun {
   enum End: Error {
-    /// It does not apply, and why.
+    /// The case does not apply, for this reason.
     case skipped(String)
     /// The reason has been reported.
     case told
@@ -29,7 +29,7 @@ final class ConformanceRun {
   private let launcher: ThreadLauncher
   private let onMainQueue: (MainQueueServer) -> Void
   private var contract: HandlerContract?
-  /// Of a typed handler.
+  /// The signature of a typed handler.
   private var signature: TypedSignature?
   private var sequences = RecordIDGenerator(after: 0)
   /// The state of the process before the plugin was loaded.
@@ -40,12 +40,12 @@ final class ConformanceRun {
 
   /// The host's default launch budget.
   static let launchBudget = Duration.seconds(5)
-  /// The budget of each of many runs.
+  /// The budget of each run in a case with many runs.
   static let shortBudget = Duration.milliseconds(200)
-  /// How long a case repeats.
+  /// How long a case repeats runs.
   static let patience = Duration.seconds(2)
 
-  /// - Parameter onMainQueue: Receives the server of the plugin's main queue once the plugin is loaded.
+  /// - Parameter onMainQueue: Gets the server of the plugin's main queue once the plugin is loaded.
   init(_ order: CaseOrder, _ reporter: CaseReporter, onMainQueue: @escaping (MainQueueServer) -> Void) throws(HostThread.Failure) {
     self.order = order
     self.reporter = reporter
@@ -111,7 +111,7 @@ final class ConformanceRun {
     return plugin
   }
 
-  /// A typed handler is tried with a payload that fits, or not at all.
+  /// Skips the case if the payload does not fit the signature of a typed handler.
   private func checkValidPayload() throws(End) {
     guard let signature else { return }
     do throws(TypedPayloadError) { _ = try TypedArguments(payload: order.payload, of: signature) } catch {
@@ -119,7 +119,7 @@ final class ConformanceRun {
     }
   }
 
-  /// Where a launch hangs.
+  /// The stack of a launch that hangs; empty if it failed otherwise.
   func launchStack(_ failure: LaunchFailure) -> String {
     guard failure.step == .timeout, let thread = ThreadList.numbers().first(where: { ThreadList.name(of: $0) == "launch" }) else {
       return ""
@@ -131,10 +131,10 @@ final class ConformanceRun {
     order.grace > 0 ? .milliseconds(order.grace) : registered.kind.defaultGrace
   }
 
-  /// How long its handler may take from expiration to return.
+  /// How long the handler may take from expiration to return.
   var grace: Duration { contract?.grace ?? .zero }
 
-  /// How many runs the plugin allows at once.
+  /// The number of runs that the plugin allows at once.
   var concurrency: Int { contract?.maxConcurrentRuns ?? 1 }
 
   // MARK: Runs
@@ -143,7 +143,7 @@ final class ConformanceRun {
 
   func newRequest() -> RequestID { RequestID(sequence: sequences.next(at: SystemClock().wallTime), origin: 1) }
 
-  /// Begins runs together. Skips runs of a typed handler whose payload does not fit its signature, because a host would refuse the
+  /// Starts runs together. Skips runs of a typed handler whose payload does not fit its signature, because a host would refuse the
   /// submission.
   func start(_ plans: [Plan]) -> [RunID] {
     guard var contract else { return [] }
@@ -181,7 +181,7 @@ final class ConformanceRun {
     return end
   }
 
-  /// A run from its beginning to its end; nil if a host would refuse its payload.
+  /// Performs a run from beginning to end; nil if a host would refuse its payload.
   @discardableResult func perform(_ plan: Plan) -> RunLedger.Ended? {
     guard let run = start([plan]).first else { return nil }
     defer {
@@ -191,7 +191,7 @@ final class ConformanceRun {
     return finish(run)
   }
 
-  /// Runs one plan after the other until ``patience`` is over.
+  /// Performs one plan after the other until ``patience`` is over.
   func performAll(_ plans: some Sequence<Plan>, called name: String) {
     let end = SystemClock.now + Self.patience
     for (number, plan) in plans.enumerated() {
@@ -207,7 +207,7 @@ final class ConformanceRun {
     return perform(plan(budget: .seconds(1)))?.report.handlerTime ?? .milliseconds(1)
   }
 
-  /// Checks that handlers returned; called when all runs have ended.
+  /// Checks that all handlers have returned. Call it after all runs have ended.
   func checkReturns() {
     guard CallWatch.shared.unreturned > 0 else { return }
     reporter.breach("the handler ended its thread instead of returning", HeaderRules.threadExit)

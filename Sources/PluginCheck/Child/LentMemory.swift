@@ -1,23 +1,23 @@
 import Glibc
 import HostThreads
 
-/// The memory that the host lends to a launch and to each run, by the function that returned it.
+/// The memory that the host lends to a launch and to runs. A run has one copy for each function that returned memory.
 final class LentMemory: @unchecked Sendable {  // reason: what changes is touched with `monitor` held
   private let monitor = Monitor()
   private var ofLaunch: [LentPages] = []
   private var ofRuns: [UInt64: [String: LentPages]] = [:]
-  /// Withdrawn pages, kept for a while so that nothing else is mapped there.
+  /// Withdrawn pages, kept for a while so that no other mapping takes their place.
   private var withdrawn: [LentPages] = []
   private static let kept = 48
 
-  /// Lends a text until ``endLaunch()``; returns the text itself if no memory is left.
+  /// Lends a copy of a text until ``endLaunch()``; returns the text itself if no memory is left.
   func lendToLaunch(_ text: UnsafePointer<CChar>) -> UnsafePointer<CChar> {
     guard let pages = LentPages(text) else { return text }
     monitor.locked { ofLaunch.append(pages) }
     return pages.bytes.assumingMemoryBound(to: CChar.self)
   }
 
-  /// Ends the launch. Its pages are never freed, because launches are few.
+  /// Withdraws the launch's pages. They are never freed, because launches are few.
   func endLaunch() {
     let over = monitor.locked { () -> [LentPages] in
       defer { ofLaunch = [] }
@@ -26,7 +26,7 @@ final class LentMemory: @unchecked Sendable {  // reason: what changes is touche
     over.forEach { $0.withdraw() }
   }
 
-  /// Lends bytes to a run until ``end(_:)``, the same copy each time for a function; nil if the run is unknown or no memory is left.
+  /// Lends a copy of bytes to a run until ``end(_:)``, always the same for a function; nil if the run is unknown or no memory is left.
   func lend(_ bytes: UnsafeRawBufferPointer, from function: String, to task: UInt64) -> UnsafeRawPointer? {
     monitor.locked {
       if let pages = ofRuns[task]?[function] { return pages.bytes }
@@ -48,15 +48,15 @@ final class LentMemory: @unchecked Sendable {  // reason: what changes is touche
   }
 }
 
-/// Bytes that a plugin borrows, in separate pages. They are read-only, reading beyond their end fails, and so does any access after they
-/// are withdrawn. A violation kills the plugin at that point.
+/// Bytes that a plugin borrows, in pages of their own. They are read-only. Reading beyond their end, or any access after they are
+/// withdrawn, kills the plugin at that point.
 struct LentPages {
   private let base: UnsafeMutableRawPointer
   private let length: Int
   /// The first byte. A 0 byte follows the last byte, at the end of the last readable page.
   let bytes: UnsafeRawPointer
 
-  /// A copy of `bytes`; nil if no memory is left.
+  /// Copies `bytes`; nil if no memory is left.
   init?(_ bytes: UnsafeRawBufferPointer) {
     let page = Int(sysconf(Int32(_SC_PAGESIZE)))
     let readable = (bytes.count + 1 + page - 1) / page * page
@@ -70,12 +70,12 @@ struct LentPages {
     mprotect(base + readable, page, PROT_NONE)
   }
 
-  /// As `init(_:)`, for a text including its terminating zero.
+  /// Copies a text with its terminating zero; nil if no memory is left.
   init?(_ text: UnsafePointer<CChar>) { self.init(UnsafeRawBufferPointer(start: text, count: strlen(text))) }
 
   /// Makes any further access fail.
   func withdraw() { mprotect(base, length, PROT_NONE) }
 
-  /// Gives the pages back: another mapping may take their place.
+  /// Unmaps the pages, so that another mapping may take their place.
   func free() { munmap(base, length) }
 }

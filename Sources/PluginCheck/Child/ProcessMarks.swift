@@ -1,11 +1,11 @@
 import Glibc
 
-/// The properties of its process that a plugin must not change.
+/// The properties of the process that a plugin must not change.
 struct ProcessMarks {
   private struct Mark {
     let name: String
     let value: String
-    /// The signal whose disposition it is; 0 for other properties.
+    /// The number of the signal whose disposition this is; 0 for other properties.
     var signal: Int32 = 0
   }
 
@@ -30,7 +30,7 @@ struct ProcessMarks {
     }
   }
 
-  /// The credentials of `self`, the process's first thread, or of `thread-self`.
+  /// The credentials of `self` (the process's first thread) or of `thread-self` (the calling thread).
   static func credentials(of whose: String) -> String { credentials(in: ProcFile.text("/proc/\(whose)/status")) }
 
   private static func credentials(in status: String) -> String {
@@ -51,15 +51,15 @@ struct ProcessMarks {
     }
   }
 
-  /// Reports changes since `before`, by their harm: the runtimes of some languages set a locale and signal handlers, which is harmless in a
-  /// worker.
+  /// Reports changes since `before`. A changed locale or signal disposition is mostly only a remark: the runtimes of some languages set
+  /// them, which is harmless in a worker.
   func compare(with before: ProcessMarks, after what: String, _ reporter: CaseReporter) {
     var handlers: [String] = []
     for (old, new) in zip(before.marks, marks) where old.value != new.value {
       let rule = HeaderRules.marks[old.name] ?? ""
       if new.signal == SIGPIPE, new.value == Self.asDefault {
-        // The host may close a pipe that the plugin writes to.
-        reporter.breach("\(what) left SIGPIPE to end the process: from \(old.value) to \(new.value)", HeaderRules.brokenPipe)
+        // The host may close a pipe that the plugin writes to, which must not end the process.
+        reporter.breach("\(what) left SIGPIPE fatal: changed from \(old.value) to \(new.value)", HeaderRules.brokenPipe)
       } else if new.signal != 0 {
         handlers.append("signal \(new.signal) from \(old.value) to \(new.value)")
       } else if old.name == "locale" {

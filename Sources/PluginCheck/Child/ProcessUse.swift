@@ -1,7 +1,7 @@
 import CPluginCheck
 import Glibc
 
-/// The resources of this process.
+/// The resources that this process uses.
 struct ProcessUse {
   let descriptors: Int
   let threads: Int
@@ -9,7 +9,7 @@ struct ProcessUse {
   let children: Int
   /// Bytes allocated with malloc.
   let memory: Int
-  /// Bytes of private memory that are not allocated with malloc: mappings, and malloc's reserve.
+  /// Bytes of private memory outside malloc's allocations: mappings and malloc's reserve.
   let mapped: Int
   /// Bytes of address space.
   let space: Int

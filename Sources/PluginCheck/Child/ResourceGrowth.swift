@@ -1,14 +1,14 @@
-/// The resources of the process after each of several series of runs, and which of them grow.
+/// Compares the resources of the process after each of several series of runs, to find those that grow.
 struct ResourceGrowth {
   private var uses: [ProcessUse]
   private var runs: [Int] = []
-  /// The number of bytes per run from which memory counts as kept.
+  /// Memory counts as kept from this many bytes per run.
   private static let leastKept = 64
 
   /// - Parameter use: The resources before the first series.
   init(_ use: ProcessUse) { uses = [use] }
 
-  /// Adds a series of `count` runs. A short series proves little by itself and is merged with the previous one.
+  /// Adds a series of `count` runs. Merges a short series with the previous one, because it proves little by itself.
   mutating func add(_ use: ProcessUse, runs count: Int) {
     if let last = runs.last, count < last / 2 {
       uses[uses.count - 1] = use
@@ -21,19 +21,19 @@ struct ResourceGrowth {
 
   var runCount: Int { runs.reduce(0, +) }
 
-  /// The growth in bytes since the beginning.
+  /// The growth of memory since the beginning, in bytes.
   var bytes: Int {
     guard let first = uses.first, let last = uses.last else { return 0 }
     return max(last.memory - first.memory, 0) + max(last.mapped - first.mapped, 0)
   }
 
-  /// Sentences about what has grown in each of the last two series: a single growth is not a leak.
+  /// Sentences about what has grown in both of the last two series; growth in only one is not a leak.
   var kept: [String] { grown(chance: 32 << 10) }
 
-  /// Whether more series are needed: something has grown, if only a little.
+  /// Whether more series are needed, because something has grown, even a little.
   var isSuspicious: Bool { runCount < 600 || keptCounts.isEmpty ? !grown(chance: 0).isEmpty : false }
 
-  /// - Parameter chance: The growth of malloc's memory in bytes per series that is not attributed to runs.
+  /// - Parameter chance: The growth of malloc's memory, in bytes per series, that is attributed to chance.
   private func grown(chance: Int) -> [String] {
     guard runs.count >= 2 else { return [] }
     return keptCounts + keptBytes(chance)
@@ -50,13 +50,13 @@ struct ResourceGrowth {
     return ["after \(runCount) runs the process has \(total) \(name) more than before them"]
   }
 
-  /// A run that keeps memory appears in all of these measures; the first one is reported.
+  /// Memory that runs keep shows in all of these measures; only the first is reported.
   private func keptBytes(_ chance: Int) -> [String] {
     let count = runs.suffix(2).min() ?? 0
     guard count >= 20 else { return [] }
     let limits: [(String, (ProcessUse) -> Int, Int)] = [
       ("of memory", \.memory, max(Self.leastKept, chance / count)), ("of memory outside malloc", \.mapped, 4096),
-      ("of address space, as threads that are neither joined nor detached do,", \.space, 1 << 20),
+      ("of address space, like threads that are neither joined nor detached", \.space, 1 << 20),
     ]
     for (name, value, limit) in limits {
       let growth = zip(zip(uses.suffix(3), uses.suffix(2)), runs.suffix(2)).map { (value($0.1) - value($0.0)) / $1 }

@@ -6,18 +6,18 @@ final class RunLedger: @unchecked Sendable {  // reason: what changes is touched
   struct Ended {
     let ending: RunEnding
     let report: RunReport
-    /// From its expiration to its end; nil if it had not expired.
+    /// The time from the run's expiration to its end; nil if it had not expired.
     let windUp: Duration?
   }
 
   private let monitor = Monitor()
   private let onStuck: @Sendable (_ thread: String, _ stack: String) -> Void
-  /// Runs that were begun and not yet waited for; events of other runs come too late.
+  /// Runs that were started and not yet waited for. Events of other runs are late and ignored.
   private var begun: Set<RunID> = []
   private var expired: [RunID: MonotonicTime] = [:]
   private var ended: [RunID: Ended] = [:]
 
-  /// - Parameter onStuck: Called when a grace is over and the handler has not returned.
+  /// - Parameter onStuck: Called when a run's grace is over and its handler has not returned.
   init(onStuck: @escaping @Sendable (_ thread: String, _ stack: String) -> Void) { self.onStuck = onStuck }
 
   func hear(_ event: LauncherEvent) {
@@ -48,7 +48,7 @@ final class RunLedger: @unchecked Sendable {  // reason: what changes is touched
     }
   }
 
-  /// Call it before asking the run to stop: the launcher's event can arrive after the handler has reacted.
+  /// Records the time of an expiration. Call it before asking the run to stop: the launcher's event can arrive after the handler reacts.
   func willExpire(_ run: RunID) {
     monitor.locked {
       guard begun.contains(run), ended[run] == nil, expired[run] == nil else { return }

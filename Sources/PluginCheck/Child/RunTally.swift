@@ -19,7 +19,7 @@ struct RunTally {
     counts["refused at submission", default: 0] += 1
   }
 
-  /// `12 runs: 10 retry, 2 success; returned at most 3 ms after expiration`
+  /// For example `12 runs: 10 retry, 2 success; returned at most 3 ms after expiration`.
   var sentence: String {
     let parts = counts.sorted { ($0.value, $1.key) > ($1.value, $0.key) }.map { total == 1 ? $0.key : "\($0.value) \($0.key)" }
     var text = (total == 1 ? "" : "\(total) runs: ") + parts.joined(separator: ", ")

@@ -1,13 +1,13 @@
 import HostThreads
 import TaskModel
 
-/// The host's decisions during launch, as the case sets them.
+/// The host's decisions during launch, set by the case.
 final class ScriptedPolicy: LaunchPolicy {
-  /// The result of `configuration`: a JSON object.
+  /// The settings that `configuration` returns: a JSON object.
   let settings: Guarded<String>
-  /// How registrations are refused; nil to accept them.
+  /// The failure that refuses registrations; nil to accept them.
   let refusal = Guarded<CallFailure?>(nil)
-  /// An absolute path.
+  /// The absolute path of the plugin's data directory.
   private let folder: String
 
   init(settings: String, dataDirectory: String) {

@@ -1,14 +1,14 @@
 import HostThreads
 import TaskModel
 
-/// The host's services for runs, as the case sets them: answers from memory, or failures.
+/// The host's services for runs. They answer from memory, or fail as the case demands.
 final class ScriptedServices: RunServices {
-  /// How a durable call is answered instead of being served; nil if it is served.
+  /// The failure of a durable call; nil to serve it.
   typealias Fault = @Sendable (_ isWrite: Bool) -> CallFailure?
 
-  /// What the case sets, and what was counted.
+  /// The case's settings, the stored values and the counts.
   struct Script {
-    /// The result of each key that was not written.
+    /// The value of each key that was not written.
     var foreignState: [UInt8]?
     var values: [String: [UInt8]] = [:]
     var checkpoints: [RequestID: [UInt8]] = [:]
@@ -16,7 +16,7 @@ final class ScriptedServices: RunServices {
     var fault: Fault?
     /// How submissions and cancellations fail.
     var submitFault: CallFailure?
-    /// How far the wall clock jumps each time it is read.
+    /// How far the wall clock jumps with each reading.
     var clockStep = Duration.zero
     /// Delays the answers to durable calls of runs that `isDue` selects.
     var delay: (duration: Duration, isDue: @Sendable (RunReference) -> Bool)?

@@ -14,7 +14,7 @@ enum ProcFile {
     return ""
   }
 
-  /// The names in a directory that are numbers.
+  /// The names in a directory that are numbers, such as those of threads.
   static func numbers(in path: String) -> [Int32] { ((try? DirectoryNames.list(at: path)) ?? []).compactMap { Int32($0) } }
 }
 
@@ -25,14 +25,16 @@ enum ThreadList {
     ProcFile.text("/proc/self/task/\(number)/comm").split(separator: "\n").first.map(String.init) ?? ""
   }
 
-  /// Whether it is a thread of libdispatch, which keeps its threads and cannot be told to end them. Libdispatch names them after queues such as
-  /// `com.apple.root.default-qos` and `com.apple.libdispatch-manager`, of which the kernel has the last 15 bytes.
+  /// Whether it is a thread of libdispatch, which keeps its threads and cannot be told to end them.
+  ///
+  /// Libdispatch names them after queues such as `com.apple.root.default-qos` and `com.apple.libdispatch-manager`. The kernel has the last
+  /// 15 bytes of these names.
   static func isOfDispatch(_ number: Int32) -> Bool {
     let name = name(of: number)
     return ["-qos", "-qos.overcommit", "ispatch-manager"].contains { name.hasSuffix($0) }
   }
 
-  /// How many nanoseconds it has run, or, if the kernel does not report that, how often it was scheduled; nil if it has ended.
+  /// How many nanoseconds the thread has run, or its context switches if the kernel does not report the time; nil if it has ended.
   static func activity(of number: Int32) -> Int? {
     let times = ProcFile.text("/proc/self/task/\(number)/schedstat").split(whereSeparator: { $0 == " " || $0 == "\n" })
     if times.count == 3, let time = Int(times[0]), time > 0 { return time }
@@ -41,7 +43,7 @@ enum ThreadList {
     return counts.count == 2 ? counts[0] + counts[1] : nil
   }
 
-  /// Its stack, one line for each frame; empty if it could not be read.
+  /// The thread's stack, one line for each frame; empty if it could not be read.
   static func stack(of number: Int32) -> String {
     let capacity = Int(TASKHOST_CRASH_TEXT)
     let stack = String(unsafeUninitializedCapacity: capacity) { buffer in

@@ -11,7 +11,7 @@ final class WatchedHandler: Sendable {
   private static let known = Guarded<[Key: WatchedHandler]>([:])
 
   private let handler: taskhost_handler
-  // reason: the plugin promises to keep it valid, and that its handler may be called on any thread with it
+  // reason: the plugin guarantees that it stays valid and that the handler may be called with it on any thread
   nonisolated(unsafe) private let context: UnsafeMutableRawPointer?
 
   private init(_ handler: @escaping taskhost_handler, _ context: UnsafeMutableRawPointer?) {
@@ -19,7 +19,7 @@ final class WatchedHandler: Sendable {
     self.context = context
   }
 
-  /// Forwards a registration with the watching handler instead of the plugin's.
+  /// Forwards a registration to the host with the watching handler instead of the plugin's.
   static func register(
     _ launch: taskhost_launch, _ registration: UnsafePointer<taskhost_registration>?,
     with real: (@convention(c) (taskhost_launch, UnsafePointer<taskhost_registration>?) -> taskhost_status)?
@@ -36,7 +36,7 @@ final class WatchedHandler: Sendable {
     return real(launch, &copy)
   }
 
-  /// Kept for the life of the process: one for each handler and context.
+  /// The watching handler for a handler and its context, kept for the life of the process.
   private static func watch(_ handler: @escaping taskhost_handler, _ context: UnsafeMutableRawPointer?) -> WatchedHandler {
     let key = Key(handler: UInt(bitPattern: unsafeBitCast(handler, to: UnsafeRawPointer.self)), context: UInt(bitPattern: context))
     let made = WatchedHandler(handler, context)

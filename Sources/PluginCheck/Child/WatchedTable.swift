@@ -2,33 +2,33 @@ import CTaskHost
 import Glibc
 import PluginRuntime
 
-// The functions of a C table are closures without context, so what they use is global to this file.
+// The functions of a C table are closures without context, so everything they use is global to this file.
 // reason: each is written once, before the plugin is loaded
 nonisolated(unsafe) private var realTable = taskhost_api()
 nonisolated(unsafe) private var realRequests = taskhost_requests()
 private let defect = taskhost_status(TASKHOST_EINTERNAL)
 
-/// Records a status and returns it. Does not change `last_error`.
+/// Records a status and returns it, without changing `last_error`.
 private func noted(_ function: String, _ task: taskhost_task?, _ status: taskhost_status) -> taskhost_status {
   let sentence = status == taskhost_status(TASKHOST_OK) ? "" : realTable.last_error().map { String(cString: $0) } ?? ""
   CallWatch.shared.answered(function, task, status, sentence)
   return status
 }
 
-/// Records an answer that is not a status, and returns it.
+/// Records a result that is not a status, and returns it.
 private func noted<Value>(_ function: String, _ task: taskhost_task, isStale: Bool, _ value: Value) -> Value {
   CallWatch.shared.answered(function, task, taskhost_status(isStale ? TASKHOST_ESTALE : TASKHOST_OK), "")
   return value
 }
 
-/// Records a text and lends it in pages of the run.
+/// Records a text and lends it to the run, in pages of its own.
 private func lent(_ function: String, _ task: taskhost_task, _ text: UnsafePointer<CChar>?) -> UnsafePointer<CChar>? {
   guard let text = noted(function, task, isStale: text.map { $0.pointee == 0 } ?? true, text), text.pointee != 0 else { return text }
   let lent = CallWatch.shared.memory.lend(UnsafeRawBufferPointer(start: text, count: strlen(text)), from: function, to: task)
   return lent?.assumingMemoryBound(to: CChar.self) ?? text
 }
 
-/// Lends a text to the launch.
+/// Lends a text to the launch, in pages of its own.
 private func lent(_ function: String, _ text: UnsafePointer<CChar>?) -> UnsafePointer<CChar>? {
   CallWatch.shared.askedOfLaunch(function)
   return text.map { CallWatch.shared.memory.lendToLaunch($0) }
@@ -36,7 +36,7 @@ private func lent(_ function: String, _ text: UnsafePointer<CChar>?) -> UnsafePo
 
 private func isStale(_ task: taskhost_task) -> Bool { (realTable.attempt?(task) ?? 0) == 0 }
 
-/// The host's tables with each function watched. In a case process only: the tables are those that its plugin is given.
+/// Watches every function of the host's tables. For case processes only, because it changes the tables that the plugin gets.
 enum WatchedTable {
   /// Puts the watching functions into the tables. Call it once, before a plugin is loaded. Returns false if a table could not be made
   /// writable.
@@ -150,6 +150,6 @@ enum WatchedTable {
     table.launch_cancel = { launch, identifier in noted("launch_cancel", nil, realRequests.launch_cancel?(launch, identifier) ?? defect) }
   }
 
-  /// Whether the run has expired; does not count as a call of the plugin.
+  /// Whether the run has expired. This does not count as a call by the plugin.
   static func isExpired(_ task: taskhost_task) -> Bool { (realTable.is_expired?(task) ?? 1) != 0 }
 }

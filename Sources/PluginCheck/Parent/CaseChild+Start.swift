@@ -4,7 +4,7 @@ import Glibc
 import HostProcesses
 import HostThreads
 
-/// Starts a case process: this program again, with its descriptors and in its own process group.
+/// Starts a case process: this program again, in its own process group, with the descriptors of ``CaseProcess``.
 extension CaseChild {
   init(_ order: CaseOrder, directory: String) throws(CheckFailure) {
     do throws(SystemFailure) { self = try Self.start(order, directory: directory) } catch {

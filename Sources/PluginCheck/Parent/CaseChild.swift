@@ -4,7 +4,7 @@ import Glibc
 import HostThreads
 import TaskModel
 
-/// One case process, from its start to its end, on the calling thread: the process dies with that thread.
+/// One case process. Start it and wait for its end on the same thread: the process dies with that thread.
 struct CaseChild {
   struct Outcome {
     var findings: [CheckFinding] = []
@@ -21,7 +21,7 @@ struct CaseChild {
   let cell: UnsafeMutablePointer<taskhost_crash_cell>
   private static let outputLimit = 16_384
 
-  /// Waits at most `timeout` for its end, then kills its group.
+  /// Waits at most `timeout` for the process to end, then kills its group.
   func finish(timeout: Duration) -> Outcome {
     var newsBytes: [UInt8] = []
     var outputBytes: [UInt8] = []
@@ -43,7 +43,7 @@ struct CaseChild {
     poll(&entry, 1, -1)
   }
 
-  /// Returns false if `deadline` came first.
+  /// Returns false if the process has not ended by `deadline`.
   private func waitForEnd(until deadline: MonotonicTime, _ newsBytes: inout [UInt8], _ outputBytes: inout [UInt8]) -> Bool {
     var entries = [processDescriptor, news, output].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     while true {
@@ -51,14 +51,14 @@ struct CaseChild {
       guard left > 0 else { return false }
       let count = poll(&entries, nfds_t(entries.count), Int32(clamping: left + 1))
       if count < 0, errno != EINTR { return false }
-      // A pipe that has ended is not polled again: poll ignores negative descriptors.
+      // Do not poll an ended pipe again: poll ignores negative descriptors.
       if entries[1].revents != 0, !Self.drain(news, into: &newsBytes, limit: .max) { entries[1].fd = -1 }
       if entries[2].revents != 0, !Self.drain(output, into: &outputBytes, limit: Self.outputLimit) { entries[2].fd = -1 }
       if entries[0].revents != 0 { return true }
     }
   }
 
-  /// Reads the available bytes and drops those beyond the limit. Returns false if the pipe has ended.
+  /// Reads the available bytes and drops those beyond `limit`. Returns false if the pipe has ended.
   @discardableResult private static func drain(_ descriptor: Int32, into bytes: inout [UInt8], limit: Int) -> Bool {
     var part = [UInt8](repeating: 0, count: 16_384)
     while true {
@@ -95,7 +95,7 @@ struct CaseChild {
     if let overdue {
       outcome.findings.append(
         CheckFinding(
-          .breach, seen: "the case was not over after \(overdue.wholeMilliseconds) ms; it was at: \(at)", rule: HeaderRules.timeout))
+          .breach, seen: "the case had not ended after \(overdue.wholeMilliseconds) ms; last step: \(at)", rule: HeaderRules.timeout))
     } else if let finding = death(end, at: at, isDone: isDone, hasBreach: outcome.findings.contains { $0.severity == .breach }) {
       outcome.findings.append(finding)
     }
@@ -103,7 +103,7 @@ struct CaseChild {
     return outcome
   }
 
-  /// Adds its output: after a crash it can say why (a sanitizer, an assertion), otherwise it is a finding of its own.
+  /// Adds the process's output. After a crash it may tell the cause (a sanitizer, an assertion); otherwise it is a finding of its own.
   private func add(_ outputBytes: [UInt8], to outcome: inout Outcome, isDead: Bool) {
     let lines = String(decoding: outputBytes, as: UTF8.self).split(separator: "\n").map(String.init)
     guard let first = lines.first else { return }
@@ -116,32 +116,32 @@ struct CaseChild {
     }
   }
 
-  /// Why the process ended before its case did; nil if it did not.
+  /// Why the process ended before its case; nil if it did not.
   private func death(_ end: taskhost_process_end, at: String, isDone: Bool, hasBreach: Bool) -> CheckFinding? {
     let stack = taskhost_crash_state(cell) == UInt32(TASKHOST_CRASH_NOTHING) ? "" : crashText
     if taskhost_crash_state(cell) != UInt32(TASKHOST_CRASH_NOTHING), cell.pointee.cause == UInt32(TASKHOST_CRASH_EXIT) {
-      // The process itself finished its case, so this was another process with the same memory.
+      // The process itself finished its case, so another process that shares the cell's memory wrote this.
       if isDone {
         let isFailedExec = cell.pointee.number == 127
         return isFailedExec
           ? nil
           : CheckFinding(
-            .breach, seen: "a process that the plugin forked ended with exit(\(cell.pointee.number)) and without exec",
+            .breach, seen: "a process that the plugin forked called exit(\(cell.pointee.number)) without exec",
             rule: HeaderRules.fork, detail: stack)
       }
       return CheckFinding(
-        .breach, seen: "the plugin ended its process with exit(\(cell.pointee.number)); it was at: \(at)", rule: HeaderRules.exit,
+        .breach, seen: "the plugin ended its process with exit(\(cell.pointee.number)); last step: \(at)", rule: HeaderRules.exit,
         detail: stack)
     }
     if end.status < 0, end.status != TASKHOST_PROCESS_TAKEN {
       let name = Self.signalName(-end.status)
       return CheckFinding(
-        .breach, seen: "the process was killed by \(name); it was at: \(at)",
+        .breach, seen: "the process was killed by \(name); last step: \(at)",
         rule: -end.status == SIGSEGV ? HeaderRules.memory : HeaderRules.crash, detail: stack)
     }
     guard !isDone, !hasBreach else { return nil }
     return CheckFinding(
-      .breach, seen: "the process ended with status \(end.status); it was at: \(at)", rule: HeaderRules.exit, detail: stack)
+      .breach, seen: "the process ended with status \(end.status); last step: \(at)", rule: HeaderRules.exit, detail: stack)
   }
 
   private var crashText: String {

@@ -1,16 +1,16 @@
 import TaskModel
 
-/// A report of a case process, sent immediately, so that reports survive a crash.
+/// A report of a case process. It is sent immediately, so that it survives a crash.
 enum CaseNews: Equatable {
-  /// What it does now; used to describe a crash or a hang.
+  /// The current step, to describe a crash or a hang.
   case at(String)
-  /// A rule is broken, or something is worth a look.
+  /// A broken rule, or something worth a look.
   case finding(CheckFinding)
-  /// What the plugin registered.
+  /// A registration of the plugin.
   case registered(HandlerRegistration)
-  /// The case does not apply.
+  /// The case does not apply, for this reason.
   case skipped(String)
-  /// The case is over: what was seen.
+  /// The case has ended; the text says what was seen.
   case done(String)
 
   func encode() -> [UInt8] {
@@ -28,7 +28,7 @@ enum CaseNews: Equatable {
     }
   }
 
-  /// Nil if `encode()` did not produce it.
+  /// nil if `encode()` did not produce `fields`.
   init?(_ fields: [[UInt8]]) {
     let texts = fields.map { String(decoding: $0, as: UTF8.self) }
     switch (texts.first, texts.count) {
@@ -62,7 +62,7 @@ enum Fields {
     return bytes
   }
 
-  /// As ``encode(_:)``, for texts.
+  /// Encodes texts as byte strings.
   static func encode(_ texts: [String]) -> [UInt8] { encode(texts.map { Array($0.utf8) }) }
 
   /// Takes the next list from the beginning of `bytes`; nil if it is incomplete or malformed.

@@ -3,13 +3,13 @@ import TaskModel
 /// The order for a case process.
 struct CaseOrder: Equatable {
   var tried: CheckCase
-  /// The plugin's file, an absolute path.
+  /// The absolute path of the file to load.
   var file: String
-  /// The plugin's own folder, an absolute path.
+  /// The absolute path of the plugin's data directory.
   var dataDirectory: String
   /// `taskhost_plugin_handler_limit`.
   var handlerLimit: Int
-  /// The identifier of the handler; empty means the first.
+  /// The identifier of the handler to run; empty means the first handler.
   var identifier = ""
   /// See ``CheckOptions``.
   var settings: String
@@ -32,7 +32,7 @@ struct CaseOrder: Equatable {
 }
 
 extension CaseOrder {
-  /// Nil if `encode()` did not produce it.
+  /// nil if `encode()` did not produce `bytes`.
   init?(decoding bytes: [UInt8]) {
     var rest = bytes[...]
     guard let fields = Fields.take(from: &rest), fields.count == 10 || fields.count == 15 else { return nil }

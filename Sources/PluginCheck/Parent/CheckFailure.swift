@@ -1,4 +1,4 @@
-/// Why a check could not be made. It says nothing about the plugin.
+/// Why the checker could not perform a check. It says nothing about the plugin.
 public struct CheckFailure: Error, Sendable, CustomStringConvertible {
   /// What was seen.
   public let observed: String

@@ -7,15 +7,15 @@ struct CheckFolder: Sendable {
   struct Places: Sendable {
     /// Contains the other two.
     let root: String
-    /// The plugin's own.
+    /// The plugin's data directory.
     let data: String
-    /// The initial working directory of its process.
+    /// The initial working directory of the case process.
     let working: String
   }
 
   private let path: String
 
-  /// Creates it, accessible to this user only.
+  /// Creates the folder, accessible to this user only.
   init() throws(CheckFailure) {
     let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     path = try Self.make(in: parent)
@@ -30,7 +30,7 @@ struct CheckFolder: Sendable {
     return places
   }
 
-  /// A copy of the file with its name; the file itself if this folder does not allow execution.
+  /// The path of a copy of the file under the same name; the file itself if this folder is mounted noexec.
   func copy(of file: String) throws(CheckFailure) -> String {
     guard taskhost_check_may_execute(path) == 1 else { return file }
     let name = file.lastIndex(of: "/").map { String(file[file.index(after: $0)...]) } ?? file
@@ -44,14 +44,14 @@ struct CheckFolder: Sendable {
       guard count > 0 else { break }
       guard (try? WholeTransfer.write(Array(part[..<count]), to: target)) != nil else { break }
     }
-    throw CheckFailure("\(file) could not be copied to \(path): \(String(cString: strerror(errno))): is there room in TMPDIR?")
+    throw CheckFailure("\(file) could not be copied to \(path): \(String(cString: strerror(errno))): is TMPDIR full?")
   }
 
   func remove(_ places: Places) { taskhost_check_remove_tree(places.root) }
 
   func remove() { taskhost_check_remove_tree(path) }
 
-  /// Removes everything, including files that are created meanwhile: once the folder is gone, no more can be.
+  /// Removes everything, including files that are created meanwhile. Once the folder is gone, no more can be created.
   func removeWhileUsed() {
     for _ in 0..<100 where access(path, F_OK) == 0 { remove() }
   }
@@ -60,7 +60,7 @@ struct CheckFolder: Sendable {
     guard let template = strdup(parent + "/taskhost-check.XXXXXX") else { throw CheckFailure("out of memory") }
     defer { free(template) }
     guard mkdtemp(template) != nil else {
-      throw CheckFailure("\(parent) cannot be written: \(String(cString: strerror(errno))): set TMPDIR to a folder that can")
+      throw CheckFailure("\(parent) cannot be written: \(String(cString: strerror(errno))): set TMPDIR to a writable folder")
     }
     return String(cString: template)
   }

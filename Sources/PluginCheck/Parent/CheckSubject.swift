@@ -1,13 +1,13 @@
 public import PluginTrust
 public import TaskModel
 
-/// What to check: a plugin, or a library that a manifest adopts. It passed inspection, so a host would accept it.
+/// The subject of a check: a plugin, or a library that a manifest adopts. It passed inspection, so a host would accept its file.
 public struct CheckSubject: Sendable {
-  /// The plugin's file or the manifest, for the report: an absolute path.
+  /// The absolute path of the plugin's file or of the manifest, for the report.
   let path: String
   /// The absolute path of the file to load.
   let file: String
-  /// Whether the file is loaded in place; otherwise from a copy, as a host does.
+  /// Whether to load the file in place. Otherwise a copy is loaded, as a host does.
   let isSystem: Bool
   /// `taskhost_plugin_handler_limit`.
   let handlerLimit: Int
@@ -16,7 +16,7 @@ public struct CheckSubject: Sendable {
   /// How to call the library; nil for a plugin.
   let adoption: LibraryAdoption?
 
-  /// A plugin.
+  /// Creates the subject for a plugin.
   public init(_ plugin: PluginFile) {
     path = plugin.path
     file = plugin.path
@@ -26,7 +26,9 @@ public struct CheckSubject: Sendable {
     adoption = nil
   }
 
-  /// A library that the manifest at `manifest`, an absolute path, adopts.
+  /// Creates the subject for a library that a manifest adopts.
+  ///
+  /// - Parameter manifest: The absolute path of the manifest.
   public init(manifest: String, adoption: LibraryAdoption, library: AdoptedLibrary) {
     path = manifest
     file = library.original

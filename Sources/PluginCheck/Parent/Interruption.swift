@@ -2,16 +2,16 @@ import CPluginCheck
 import Glibc
 import HostThreads
 
-/// Ends an interrupted check (SIGINT, SIGTERM, SIGHUP) and removes its processes and its folder.
+/// Ends an interrupted check (SIGINT, SIGTERM, SIGHUP): kills its processes and removes its folder.
 final class Interruption: @unchecked Sendable {  // reason: what changes is touched with `monitor` held
   private let monitor = Monitor()
   private var processes: Set<pid_t> = []
   private let signals: Int32
 
-  /// Blocks the signals in all threads until ``end()``. A signal stays pending until ``watch(removing:)``.
+  /// Catches the signals until ``end()``. A caught signal has no effect before ``watch(removing:)``.
   init() throws(CheckFailure) {
     signals = taskhost_check_catch_signals()
-    guard signals >= 0 else { throw CheckFailure("no signal can be waited for: \(String(cString: strerror(errno)))") }
+    guard signals >= 0 else { throw CheckFailure("cannot catch signals: \(String(cString: strerror(errno)))") }
   }
 
   deinit { close(signals) }
@@ -26,18 +26,18 @@ final class Interruption: @unchecked Sendable {  // reason: what changes is touc
     }
   }
 
-  /// A case process has been started: the leader of its group.
+  /// Records the start of a case process, the leader of its group.
   func began(_ process: pid_t) { monitor.locked { _ = processes.insert(process) } }
 
-  /// A case process has ended, with its group.
+  /// Records the end of a case process and its group.
   func ended(_ process: pid_t) { monitor.locked { _ = processes.remove(process) } }
 
-  /// Ends the watch after the folder was removed. Does not return if the check was interrupted, because its result would then be invalid.
+  /// Ends the watch. Call it after removing the folder. Does not return if the check was interrupted, because its result is then invalid.
   func end() { monitor.locked { taskhost_check_release_signals() } }
 
-  /// Ends the process by the signal, as its sender expects.
+  /// Cleans up and ends the process by the signal, as the signal's sender expects.
   private func leave(by number: Int32, removing folder: CheckFolder) {
-    // Keeps the lock, so that nothing more starts.
+    // Keep the lock, so that no more processes start.
     monitor.lock()
     for process in processes { kill(-process, SIGKILL) }
     // A killed process can finish its current system call, and another thread may be creating a case's folder.

@@ -3,10 +3,10 @@ import HostThreads
 public import PluginTrust
 import TaskModel
 
-/// Checks a plugin case by case, each case in its own process.
+/// Checks a plugin case by case. Each case runs in its own process.
 ///
-/// The plugin's code runs as the caller and without a sandbox, except in one case. Only ``CaseProcess`` loads it, never the checking
-/// process.
+/// The plugin's code runs with the caller's rights and without a sandbox, except in the case `worker`. The checking process never loads it;
+/// only case processes and the worker do.
 public struct PluginChecker: Sendable {
   private let subject: CheckSubject
   private let options: CheckOptions
@@ -14,9 +14,9 @@ public struct PluginChecker: Sendable {
   private let onResult: @Sendable (CheckResult) -> Void
 
   /// - Parameters:
-  ///   - subject: What is checked.
+  ///   - subject: The plugin or library to check.
   ///   - options: What to try, and how.
-  ///   - worker: Launches it in a worker.
+  ///   - worker: Launches the subject in a worker.
   ///   - onResult: Called for each case in order, once it and all cases before it are over, on the thread that calls ``run()``.
   public init(
     _ subject: CheckSubject, options: CheckOptions, worker: @escaping WorkerTrial.Launch,
@@ -28,7 +28,7 @@ public struct PluginChecker: Sendable {
     self.onResult = onResult
   }
 
-  /// The report of a file that the host would not load.
+  /// The report for a file that the host would refuse.
   public static func refused(_ refusal: PluginRefusal, options: CheckOptions) -> CheckReport {
     var results = [
       CheckResult(
@@ -40,11 +40,11 @@ public struct PluginChecker: Sendable {
     return CheckReport(file: refusal.file, seed: options.seed, registrations: [], results: results, duration: .zero)
   }
 
-  /// Performs all selected cases; blocks until they are done.
+  /// Performs all selected cases. Blocks until they have ended.
   ///
-  /// - Throws: If no process can be started or no folder created.
+  /// - Throws: ``CheckFailure`` if a process cannot be started or a folder cannot be created.
   public func run() throws(CheckFailure) -> CheckReport {
-    // In case processes, malloc fills allocated and freed memory, which exposes a plugin that uses freed or uninitialised memory.
+    // Makes malloc in case processes fill allocated and freed memory, which exposes use of freed or uninitialised memory.
     if getenv("MALLOC_PERTURB_") == nil { setenv("MALLOC_PERTURB_", "165", 1) }
     let begin = SystemClock.now
     let interruption = try Interruption()
@@ -58,17 +58,17 @@ public struct PluginChecker: Sendable {
     var remarked: Set<String> = []
     func add(_ result: CheckResult) {
       var result = result
-      // A remark that repeats in every case is reported once.
+      // Report a remark that repeats in every case only once.
       result.findings.removeAll { $0.severity == .remark && !remarked.insert($0.rule).inserted }
       results.append(result)
       onResult(result)
     }
     if wants(.file) { add(fileResult) }
-    // Its registrations decide which cases apply, so it is always launched.
+    // Always launch the plugin, because its registrations decide which cases apply.
     let (launch, registrations) = try perform(.launch, nil, in: place)
     if wants(.note) { add(noteResult(registrations)) }
     if wants(.launch) || launch.verdict == .failed { add(launch) }
-    // Independent of the launch here, because a worker's environment differs from the checker's.
+    // Does not depend on the launch above, because a worker's environment differs from the checker's.
     if wants(.worker) { add(try workerResult(registrations, in: place)) }
     let rest = CheckCase.allCases.filter { $0.hasCaseProcess && $0 != .launch && wants($0) }
     if launch.verdict == .failed {
@@ -82,7 +82,7 @@ public struct PluginChecker: Sendable {
 
   private func wants(_ tried: CheckCase) -> Bool { options.cases.isEmpty || options.cases.contains(tried) }
 
-  // MARK: What needs no process
+  // MARK: Cases without a process
 
   private var fileResult: CheckResult {
     if let adoption = subject.adoption {
@@ -98,12 +98,12 @@ public struct PluginChecker: Sendable {
       let isAdopted = subject.adoption != nil
       return CheckResult(
         .note, .skipped,
-        isAdopted ? "the manifest says what is registered" : "it has none: the host learns its identifier from a probe launch")
+        isAdopted ? "the manifest declares the registration" : "it has none: the host learns its identifier from a probe launch")
     }
     guard !registrations.isEmpty else {
-      return CheckResult(.note, .skipped, "it says \(note.identifier); nothing was registered to compare it with")
+      return CheckResult(.note, .skipped, "it names \(note.identifier); nothing was registered to compare it with")
     }
-    var result = CheckResult(.note, .passed, "agrees with what is registered")
+    var result = CheckResult(.note, .passed, "agrees with the registration")
     guard let registered = registrations.first(where: { $0.identifier.rawValue == note.identifier }) else {
       let names = registrations.map(\.identifier.rawValue).joined(separator: ", ")
       return Self.disagreeing(result, "identifier", note.identifier, names)
@@ -123,15 +123,15 @@ public struct PluginChecker: Sendable {
   private static func disagreeing(_ result: CheckResult, _ name: String, _ said: String, _ registered: String) -> CheckResult {
     var result = result
     result.verdict = .failed
-    result.seen = "disagrees with what is registered"
+    result.seen = "disagrees with the registration"
     result.findings.append(
       CheckFinding(
         .breach, seen: "the note says \(name)=\(said), the plugin registers \(registered.isEmpty ? "none" : registered)",
-        rule: "A note must agree with what is registered, else the host refuses the plugin."))
+        rule: "The note must agree with the registration, otherwise the host refuses the plugin."))
     return result
   }
 
-  // MARK: What a worker makes of it
+  // MARK: The case in a worker
 
   private func workerResult(_ registrations: [HandlerRegistration], in place: Place) throws(CheckFailure) -> CheckResult {
     let begin = SystemClock.now
@@ -158,13 +158,13 @@ public struct PluginChecker: Sendable {
     return result
   }
 
-  // MARK: What has a case process
+  // MARK: Cases with a case process
 
-  /// Where the cases are tried.
+  /// The place where cases run.
   private struct Place {
     let folder: CheckFolder
     let interruption: Interruption
-    /// What is loaded.
+    /// The file to load.
     let file: String
   }
 
@@ -202,7 +202,7 @@ public struct PluginChecker: Sendable {
     return (result, outcome.registrations)
   }
 
-  /// Performs several at once, on threads that live as long as their processes, and reports them in order.
+  /// Performs several jobs at once, on threads that outlive their processes, and returns the results in order.
   private func performAll(_ jobs: [Job], in place: Place) throws(CheckFailure) -> [CheckResult] {
     let outcomes = jobs.map { _ in Awaited<Result<CheckResult, CheckFailure>>() }
     let waiting = Guarded(Array(zip(jobs, outcomes))[...])

@@ -1,4 +1,4 @@
-/// A case of `taskhost plugins check`; ``summary`` says what each one tries. All but the static cases run in their own process.
+/// A case of `taskhost plugins check`; ``summary`` says what each one tries. All but ``file`` and ``note`` run in their own process.
 public enum CheckCase: String, Sendable, CaseIterable {
   case file
   case note
@@ -38,21 +38,21 @@ public enum CheckCase: String, Sendable, CaseIterable {
   case leftBehind = "left-behind"
   case shutdown
 
-  /// What is tried, for `--list` and the report.
+  /// What the case tries, for `--list` and the report.
   public var summary: String {
     switch self {
     case .file: "the file, as the host inspects it before it loads it"
-    case .note: "the ELF note agrees with what is registered"
+    case .note: "the ELF note agrees with the registration"
     case .launch: "a launch registers one handler, within the launch budget"
-    case .worker: "a launch in a worker process, as bare and as confined as a host's"
+    case .worker: "a launch in a worker process, as bare and confined as in a host"
     case .launchAgain: "a second launch in the same process registers the same"
     case .launchRefused: "the host refuses the registration"
-    case .launchSettings: "settings that are not the plugin's"
+    case .launchSettings: "launches with settings that the plugin does not expect"
     case .run: "a run with the valid payload"
-    case .runAgain: "the same request runs again: at least once"
+    case .runAgain: "the same request runs again: runs happen at least once"
     case .attempts: "attempt numbers from 1 to the highest"
     case .payloadEmpty: "no payload"
-    case .payloadObject: "JSON that is not the plugin's: {}, [], null, deep nesting"
+    case .payloadObject: "JSON that the handler does not expect: {}, [], null, deep nesting"
     case .payloadNotJSON: "text that is not JSON"
     case .payloadRandom: "random bytes"
     case .payloadDamaged: "the valid payload, cut and damaged"
@@ -61,10 +61,10 @@ public enum CheckCase: String, Sendable, CaseIterable {
     case .expireAtOnce: "expired as the handler begins"
     case .expireInRun: "expired at random moments of a run"
     case .expireInGrace: "a durable call is answered late in the grace"
-    case .expireAtReturn: "expired about when the handler returns"
+    case .expireAtReturn: "expired at about the time the handler returns"
     case .expireBudget: "the budget is spent"
     case .expireReasons: "every reason to stop"
-    case .drain: "the host drains in mid-run and shuts down"
+    case .drain: "the host drains during a run and shuts down"
     case .storeUnavailable: "state, checkpoint and submission: EUNAVAILABLE"
     case .storeLimit: "state and checkpoint cannot grow: ELIMIT"
     case .storeTooBig: "state and checkpoint: ETOOBIG"
@@ -81,13 +81,13 @@ public enum CheckCase: String, Sendable, CaseIterable {
     }
   }
 
-  /// Whether it calls the plugin.
+  /// Whether the case calls the plugin.
   public var callsPlugin: Bool { self != .file && self != .note }
 
-  /// Whether it runs in a case process.
+  /// Whether the case runs in a case process.
   var hasCaseProcess: Bool { callsPlugin && self != .worker }
 
-  /// Whether it runs the handler; then it is tried with each handler of the plugin.
+  /// Whether the case runs the handler. If so, it is tried with each handler of the plugin.
   var runsHandler: Bool {
     switch self {
     case .file, .note, .launch, .worker, .launchAgain, .launchRefused, .launchSettings: false

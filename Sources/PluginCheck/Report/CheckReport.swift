@@ -2,15 +2,15 @@ public import TaskModel
 
 /// The result of a check.
 public struct CheckReport: Sendable {
-  /// The plugin's file, an absolute path where it could be resolved.
+  /// The path of the plugin's file, absolute if it could be resolved.
   public var file: String
-  /// The seed of everything random in it.
+  /// The seed of all random choices.
   public var seed: UInt64
   /// The plugin's registrations; empty if it did not launch.
   public var registrations: [HandlerRegistration]
   /// The cases, in the order of ``CheckCase``.
   public var results: [CheckResult]
-  /// How long it took, on the monotonic clock.
+  /// How long the check took, on the monotonic clock.
   public var duration: Duration
 
   /// Whether no case failed.
@@ -33,21 +33,21 @@ public struct CheckResult: Sendable {
     case passed
     /// A rule was broken.
     case failed
-    /// Not tried.
+    /// The case was not tried.
     case skipped
   }
 
-  /// What was tried.
+  /// The case.
   public var tried: CheckCase
   /// The handler's identifier; nil if the plugin has only one, or the case runs none.
   public var identifier: TaskIdentifier?
   /// The verdict.
   public var verdict: Verdict
-  /// What was seen, or why it was not tried: one line.
+  /// One line about what was seen, or why the case was not tried; can be empty if it failed.
   public var seen: String
   /// The findings, in order.
   public var findings: [CheckFinding]
-  /// How long it took, on the monotonic clock.
+  /// How long the case took, on the monotonic clock.
   public var duration: Duration
 
   init(

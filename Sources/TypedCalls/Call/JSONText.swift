@@ -3,7 +3,7 @@ import StrictText
 /// The JSON form in which a returned value is recorded.
 ///
 /// - Integers: their exact digits. `bool`: `true` or `false`. `void`, and a `str` that is NULL: `null`. `result`: the number.
-/// - `f32`, `f64`: the shortest decimal that reads back as the same value (`0.1`, `1.0`, `1e+100`); values that JSON numbers lack become
+/// - `f32`, `f64`: the shortest decimal that reads back as the same value (`0.1`, `1.0`, `1e+100`); values that no JSON number has become
 ///   the strings `"NaN"`, `"Infinity"`, `"-Infinity"`.
 /// - `str`: a string. `"`, `\` and control characters (U+0000 … U+001F, U+007F … U+009F) are escaped, invalid UTF-8 becomes U+FFFD.
 enum JSONText {
