@@ -2,22 +2,22 @@ import Glibc
 
 /// A checked library that a manifest adopts, and the file to load for it.
 ///
-/// A system library, which root owns in a system directory, is loaded in place: the host trusts it as much as its own libraries. Any other
-/// library is treated as a plugin's file, of which the host loads a private copy.
+/// A system library belongs to root and is in a system directory. The host loads it in place, because it trusts it as much as its own
+/// libraries. The host treats any other library as a plugin's file and loads a private copy.
 public struct AdoptedLibrary: Sendable, Equatable {
   /// The library's absolute path, with links of system directories resolved.
   public let original: String
 
-  /// The file to load: ``original`` or the host's copy; nil if it was only inspected.
+  /// The file to load: ``original`` or the host's copy; nil if the library was only inspected.
   public let loaded: String?
 
-  /// SHA-256 of its content, 32 bytes.
+  /// The SHA-256 of the library's content, 32 bytes.
   public let digest: [UInt8]
 
-  /// Whether it is a system library.
+  /// Whether the library is a system library.
   public let isSystem: Bool
 
-  /// The libraries it needs, in its own order.
+  /// The libraries that the library needs, in the file's order.
   public let libraries: [String]
 }
 
@@ -26,7 +26,7 @@ extension AdoptedLibrary {
   ///
   /// - Parameters:
   ///   - library: An absolute path, or a name such as `libz.so.1` to look up in the system's directories.
-  ///   - symbol: The function that it must export.
+  ///   - symbol: The function that the library must export.
   ///   - manifest: The manifest's path, for the refusal.
   ///   - policy: The users and directories to trust.
   public init(
@@ -57,7 +57,7 @@ extension AdoptedLibrary {
       libraries: function.libraries)
   }
 
-  /// Opens the library's directory after the checks for a plugin's directory. Rejections name the library.
+  /// Opens the library's directory, with the checks for a plugin's directory. Rejections name the library.
   static func opened(
     _ location: LibraryLocation, _ library: String, _ policy: PluginTrustPolicy,
     _ body: (TrustedDirectory) throws(Rejection) -> AdoptedLibrary
@@ -71,14 +71,14 @@ extension AdoptedLibrary {
 }
 
 extension PluginCopies {
-  /// Copies the library that a manifest names after its checks, unless it is a system library.
+  /// Checks the library that a manifest names, and copies it unless it is a system library.
   ///
   /// - Parameters:
   ///   - library: An absolute path, or a name such as `libz.so.1` to look up in the system's directories.
-  ///   - symbol: The function that it must export.
+  ///   - symbol: The function that the library must export.
   ///   - manifest: The manifest's path, for the refusal.
   ///   - policy: The users and directories to trust.
-  /// - Returns: With ``AdoptedLibrary/loaded`` set.
+  /// - Returns: The library, with ``AdoptedLibrary/loaded`` set.
   public func adopt(
     _ library: String, symbol: String, manifest: String, policy: PluginTrustPolicy = PluginTrustPolicy()
   ) throws(PluginRefusal) -> AdoptedLibrary {

@@ -4,37 +4,37 @@ import StrictText
 import Synchronization
 public import TaskModel
 
-/// The host's private copies of plugins, in a directory for the host alone: `<SHA-256 of the content>.so`, mode 0500.
+/// The host's private copies of plugins: files `<SHA-256 of the content>.so` with mode 0500, in a directory that only the host uses.
 ///
-/// The host copies a plugin, checks the copy and loads the copy. So it runs exactly what it checked, and writes to the original cannot
-/// change the mapped pages of a running plugin. Methods block on the disk: call them off the cooperative pool, on any thread. The lock on
-/// the state directory ensures that only one host uses a directory.
+/// The host copies a plugin, checks the copy and loads the copy. It thus runs exactly what it checked, and writes to the original cannot
+/// change the mapped pages of a running plugin. Methods block on the disk: call them on any thread outside the cooperative pool. The lock
+/// on the state directory ensures that only one host uses a directory.
 public final class PluginCopies: Sendable {
-  /// Prefix of the names of incomplete copies.
+  /// The prefix of the names of incomplete copies.
   static let temporaryPrefix = ".new-"
   /// The mode of a copy. The loader needs no more, and a copy is never written again.
   static let copyMode: mode_t = 0o500
   /// `ST_NOEXEC` of `statvfs`, which glibc declares only for GNU sources.
   private static let mountedNoExec: UInt = 8
 
-  /// Absolute path of the directory, with links resolved.
+  /// The absolute path of the directory, with links resolved.
   public let directory: String
 
-  /// The open directory; closed in `deinit`.
+  /// The descriptor of the open directory, which `deinit` closes.
   let descriptor: Int32
   let user = geteuid()
   /// Distinguishes this object's temporary files from those of a killed host.
   let mark: String
   private let count = Atomic<UInt64>(0)
-  /// Names of copies that may not be on the disk yet.
+  /// The names of copies that may not be on the disk yet.
   private let unsettled = Mutex<Set<String>>([])
 
-  /// Creates the directory if it does not exist (but not its parents), sets its mode to 0700, and checks that only root and the host can
+  /// Creates the directory if it does not exist, but not its parents. Sets its mode to 0700, and checks that only root and the host can
   /// change its content.
   ///
   /// - Parameter directory: Absolute or relative to the working directory; the host uses `copies` in its state directory.
-  /// - Throws: ``PluginDirectoryError`` if it cannot be created or opened, belongs to another user, can be replaced by another user, or is on
-  ///   a file system mounted noexec.
+  /// - Throws: ``PluginDirectoryError`` if the directory cannot be created or opened, belongs to another user, can be replaced by another
+  ///   user, or is on a file system mounted noexec.
   public init(directory: String) throws(PluginDirectoryError) {
     if mkdir(directory, 0o700) != 0, errno != EEXIST { throw Self.unusable(directory, errno) }
     let trust: DirectoryTrust
@@ -70,20 +70,20 @@ public final class PluginCopies: Sendable {
   private static func unusable(_ directory: String, _ number: Int32) -> PluginDirectoryError {
     PluginDirectoryError(
       directory: directory, observed: "cannot be used for private copies of plugins: \(String(cString: strerror(number)))",
-      remedy: "Give the host's user permission to make and change it, or correct state_directory.")
+      remedy: "Give the host's user permission to create and change it, or correct state_directory.")
   }
 
   /// Checks a file and copies it.
   ///
-  /// Opens the original with the checks of a scan (kind, owner, mode, directories) and copies it while computing SHA-256; it must not
-  /// change meanwhile. The ELF checks read the copy. An existing copy of the same content is read again and used if it is intact, otherwise
-  /// replaced; a plugin that runs from the damaged copy keeps it.
+  /// Opens the original with the checks of a scan (kind, owner, mode, directories) and copies it while computing its SHA-256. It must not
+  /// change meanwhile. The ELF checks read the copy. If a copy of the same content exists, it is read again: an intact copy is used, a
+  /// damaged one is replaced, and a plugin that runs from a damaged copy keeps it.
   ///
   /// - Parameters:
   ///   - path: The original, absolute or relative to the working directory.
   ///   - policy: The users and directories to trust.
-  ///   - listed: The file as a scan found it. A different file in its place is refused as changed.
-  /// - Throws: Why the file is refused, including `copy_failed` if the copy could not be written.
+  ///   - listed: The file as a scan found it. If another file has taken its place, that file is refused as changed.
+  /// - Throws: The reason for refusing the file, including `copy_failed` if the copy could not be written.
   public func take(
     _ path: String, policy: PluginTrustPolicy = PluginTrustPolicy(), listed: PluginFile? = nil
   ) throws(PluginRefusal) -> VerifiedPlugin {
@@ -108,7 +108,7 @@ public final class PluginCopies: Sendable {
   struct Stored<Content> {
     let marks: FileMarks
     let digest: [UInt8]
-    /// Absolute path of the copy.
+    /// The absolute path of the copy.
     let copy: String
     let content: Content
   }
@@ -116,7 +116,7 @@ public final class PluginCopies: Sendable {
   /// Copies a file after its checks.
   ///
   /// - Parameters:
-  ///   - listed: The file as a scan found it. A different file in its place is refused as changed.
+  ///   - listed: The file as a scan found it. If another file has taken its place, that file is refused as changed.
   ///   - read: Checks the copy.
   func store<Content>(
     _ original: TrustedDirectory, _ policy: PluginTrustPolicy, _ listed: FileMarks?, read: (BoundedFile) throws(Rejection) -> Content
@@ -147,10 +147,10 @@ public final class PluginCopies: Sendable {
     return Stored(marks: marks, digest: digest, copy: directory + "/" + name, content: content)
   }
 
-  /// The copy of a file that a scan found unchanged. It is not read: it must be a regular file of the right size, owned by the host, with
-  /// the mode of a copy and one link.
+  /// The copy of a file that a scan found unchanged. The content is not read: the copy must be a regular file of the right size, owned by
+  /// the host, with the mode of a copy and one link.
   ///
-  /// - Returns: Its absolute path; nil if it is missing or wrong. Then ``take(_:policy:listed:)`` makes it again.
+  /// - Returns: The copy's absolute path; nil if the copy is missing or wrong, in which case ``take(_:policy:listed:)`` makes it again.
   public func copy(of known: KnownPluginFile) -> String? {
     let name = Self.name(of: known.digest)
     var info = stat()
@@ -158,11 +158,11 @@ public final class PluginCopies: Sendable {
     return directory + "/" + name
   }
 
-  /// Reads what the copy of a known file declares, for a plugin that must be launched again although its file is unchanged.
+  /// Reads the declarations in the copy of a known file, for a plugin that must be launched again although its file is unchanged.
   ///
   /// Reads only the copy's ELF structures. The marks are those of the original.
   ///
-  /// - Throws: Why it is refused: ``copy(of:)`` finds no valid copy, or the policy no longer accepts it.
+  /// - Throws: The reason for refusing the file: ``copy(of:)`` finds no valid copy, or the policy no longer accepts it.
   public func reopen(_ known: KnownPluginFile, policy: PluginTrustPolicy = PluginTrustPolicy()) throws(PluginRefusal) -> VerifiedPlugin {
     let name = Self.name(of: known.digest)
     return try Rejection.refusing(known.path) { () throws(Rejection) in
@@ -179,8 +179,8 @@ public final class PluginCopies: Sendable {
 
   /// Removes every copy whose digest is not in `digests`, and the incomplete copies of a killed host.
   ///
-  /// A plugin that runs from a removed copy continues. Other files stay. Do not call it while another thread takes a plugin outside
-  /// `digests`.
+  /// A plugin that runs from a removed copy continues. Other files stay. Do not call this while another thread takes a plugin whose digest
+  /// is not in `digests`.
   ///
   /// - Returns: The number of removed files.
   @discardableResult
@@ -202,7 +202,7 @@ public final class PluginCopies: Sendable {
   ///
   /// Call it before remembering the files: after a power loss, a remembered file must not lead to a lost copy.
   ///
-  /// - Returns: Whether all reached the disk; if not, remember none of them.
+  /// - Returns: Whether all copies reached the disk; if not, remember none of them.
   public func settle() -> Bool {
     let names = unsettled.withLock { names in
       defer { names = [] }

@@ -5,17 +5,17 @@ public import TaskModel
 ///
 /// Later changes of the original (overwritten, truncated, replaced, removed) do not affect the copy.
 public struct VerifiedPlugin: Sendable, Equatable {
-  /// The original: its path and marks, for messages and for ``remembered``. Its ELF data was read from the copy.
+  /// The original, whose path and marks serve for messages and ``remembered``. The ELF data was read from the copy.
   public let file: PluginFile
 
-  /// SHA-256 of the content, 32 bytes.
+  /// The SHA-256 of the content, 32 bytes.
   public let digest: [UInt8]
 
-  /// Absolute path of the copy.
+  /// The absolute path of the copy.
   public let copy: String
 
-  /// The file to remember for the next launch; nil if it changed so shortly before it was copied that a further change might not show in
-  /// its times.
+  /// The file to remember for the next launch; nil if it changed so shortly before it was copied that its timestamps might hide a further
+  /// change.
   public let remembered: KnownPluginFile?
 
   /// ``digest`` as 64 lower-case hexadecimal digits.

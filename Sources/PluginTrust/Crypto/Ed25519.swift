@@ -1,18 +1,18 @@
 internal import COpenSSL
 import Glibc
 
-/// Ed25519 of RFC 8032; keys and signatures are in its raw encoding.
+/// Ed25519 of RFC 8032, with keys and signatures in its raw encoding.
 enum Ed25519 {
   private static let keySize = 32
   private static let signatureSize = 64
 
-  /// A new key from the system's random numbers; nil if they fail.
+  /// A new key from the system's random numbers; nil if there are none.
   static func newPrivateKey() -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: keySize)
     return getentropy(&bytes, bytes.count) == 0 ? bytes : nil
   }
 
-  /// nil if the private key is not 32 bytes.
+  /// The public key, 32 bytes; nil if the private key is not 32 bytes.
   static func publicKey(of privateKey: [UInt8]) -> [UInt8]? {
     withKey(privateKey, EVP_PKEY_new_raw_private_key_ex) { key in
       var (bytes, count) = ([UInt8](repeating: 0, count: keySize), keySize)
@@ -44,7 +44,7 @@ enum Ed25519 {
 
   private typealias Reader = (OpaquePointer?, UnsafePointer<CChar>?, UnsafePointer<CChar>?, UnsafePointer<UInt8>?, Int) -> OpaquePointer?
 
-  /// nil if `read` accepts no such `bytes`.
+  /// nil if `read` refuses `bytes`.
   private static func withKey<Result>(_ bytes: [UInt8], _ read: Reader, _ body: (OpaquePointer) -> Result?) -> Result? {
     // Failed calls leave errors in the thread's queue.
     defer { ERR_clear_error() }

@@ -3,7 +3,7 @@ enum ElfConstants {
   static let magic: [UInt8] = [0x7f, 0x45, 0x4c, 0x46]
   static let class64: UInt8 = 2
   static let littleEndian: UInt8 = 1
-  /// OS ABI numbers that glibc loads: System V and GNU.
+  /// The OS ABI numbers that glibc loads: System V and GNU.
   static let systems: Set<UInt8> = [0, 3]
 
   static let typeExecutable: UInt16 = 2
@@ -21,7 +21,7 @@ enum ElfConstants {
 
   static let headerSize = 64
   static let programHeaderSize = 56
-  /// Linkers write about 10 headers; more than the limit means an attack or damage.
+  /// Linkers write about 10 headers; more than this limit means an attack or damage.
   static let programHeaderLimit = 128
 
   static let segmentLoad: UInt32 = 1
@@ -31,7 +31,7 @@ enum ElfConstants {
   static let flagExecute: UInt32 = 1
 
   static let dynamicEntrySize = 16
-  /// 64 KiB of dynamic section; real ones have about 30 entries plus one for each needed library.
+  /// 64 KiB of dynamic section. Real ones have about 30 entries plus one for each needed library.
   static let dynamicEntryLimit = 4096
 
   static let symbolSize = 24
@@ -39,7 +39,7 @@ enum ElfConstants {
   static let symbolFunction: UInt8 = 2
   static let symbolThreadLocal: UInt8 = 6
   static let symbolIndirectFunction: UInt8 = 10
-  /// Symbol types that glibc looks up: none, object, function, common, thread-local, indirect function.
+  /// The symbol types that glibc looks up: none, object, function, common, thread-local, indirect function.
   static let symbolTypesLookedUp: Set<UInt8> = [0, 1, 2, 5, 6, 10]
   static let sectionUndefined: UInt16 = 0
   static let sectionAbsolute: UInt16 = 0xfff1

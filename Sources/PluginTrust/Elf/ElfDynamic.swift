@@ -20,7 +20,7 @@ struct ElfDynamic: Sendable {
   let gnuHash: UInt64?
   let hash: UInt64?
 
-  /// Libraries that the loader loads with this one, including filters.
+  /// The libraries that the loader loads with this file, including filters.
   let libraries: [String]
   let searchPath: [String]
 
@@ -33,7 +33,7 @@ struct ElfDynamic: Sendable {
       case .needed, .auxiliary, .filter: libraryNames.append(value)
       case nil: continue
       case .some(let tag):
-        // The loader takes the last of duplicates, and no linker writes any.
+        // The loader uses the last duplicate, but no linker writes duplicates.
         guard single.updateValue(value, forKey: tag) == nil else { throw .malformed("its dynamic section has the tag \(number) twice") }
       }
     }
@@ -66,7 +66,7 @@ struct ElfDynamic: Sendable {
     self.searchPath = searchPath
   }
 
-  /// Tags and values up to the closing null entry, which must exist because the loader requires it.
+  /// The tags and values before the terminating null entry, which the loader requires.
   private static func entries(of image: ElfImage) throws(Rejection) -> [(UInt64, UInt64)] {
     let segment = image.dynamic
     let size = UInt64(ElfConstants.dynamicEntrySize)
@@ -76,7 +76,7 @@ struct ElfDynamic: Sendable {
     }
     guard let load = image.segment(at: segment.address, count: segment.fileSize),
       segment.address - load.address &+ load.offset == segment.offset
-    else { throw .malformed("its dynamic section is at one place in the file and another in memory") }
+    else { throw .malformed("its dynamic section is at one place in the file and at another in memory") }
     let bytes = try image.read("its dynamic section", address: segment.address, count: Int(count * size))
     var entries: [(UInt64, UInt64)] = []
     for index in 0..<Int(count) {
@@ -89,8 +89,8 @@ struct ElfDynamic: Sendable {
 
   /// Refuses libraries that the loader would search for outside system and trusted directories.
   ///
-  /// Of the variables, exactly `$ORIGIN` is allowed: SwiftPM writes it into everything it links. It means the directory of the plugin,
-  /// which passed the same checks (or contains only the host's private copies).
+  /// `$ORIGIN` is the only allowed variable, because SwiftPM writes it into everything it links. It stands for the plugin's directory,
+  /// which passed the same checks or contains only the host's private copies.
   func checkLibraries(_ policy: PluginTrustPolicy) throws(Rejection) {
     for element in searchPath where element != "$ORIGIN" && !policy.trustsLibraryPath(element) { throw .searchPath(element) }
     for name in libraries where name.contains("/") && !policy.trustsLibraryPath(name) { throw .libraryNamedByPath(name) }

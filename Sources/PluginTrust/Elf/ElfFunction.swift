@@ -1,9 +1,9 @@
 /// A function that a library exports, read from its file without running code.
 ///
-/// After initialisation, the file is a shared object for this machine, looks for libraries in trusted directories only, and `dlsym` will
-/// find the function in executable memory.
+/// A file that passes initialisation is a shared object for this machine, searches for libraries only in trusted directories, and has the
+/// function where `dlsym` finds it in executable memory.
 struct ElfFunction: Sendable, Equatable {
-  /// The libraries that its library needs, in that library's order.
+  /// The libraries that the function's library needs, in the file's order.
   let libraries: [String]
 
   init(_ symbol: String, reading file: BoundedFile, policy: PluginTrustPolicy) throws(Rejection) {

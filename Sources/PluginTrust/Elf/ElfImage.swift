@@ -1,9 +1,9 @@
 import Glibc
 
-/// The file as the loader will map it: reads bytes by their address in memory.
+/// The file as the loader will map it. Reads bytes by their address in memory.
 ///
-/// The checks read by address whatever the loader finds by address, and refuse files with ambiguous addresses. Otherwise the host could
-/// check other bytes than the loader uses.
+/// Whatever the loader finds by address, the checks read by address too, and they refuse files with ambiguous addresses. Otherwise the
+/// host could check bytes that the loader does not use.
 struct ElfImage: Sendable {
   let file: BoundedFile
   /// The loadable segments, by ascending address, without overlaps.
@@ -11,7 +11,7 @@ struct ElfImage: Sendable {
   let dynamic: ElfSegment
   let notes: [ElfSegment]
 
-  /// - Parameter isLibrary: Whether it may name an interpreter, as the C library does to print its version when it is run.
+  /// - Parameter isLibrary: Whether the file may name an interpreter. The C library does, to print its version when it is run.
   init(reading file: BoundedFile, isLibrary: Bool = false) throws(Rejection) {
     let header = try ElfHeader(reading: file)
     let size = ElfConstants.programHeaderSize
@@ -68,7 +68,7 @@ struct ElfImage: Sendable {
     return FileBytes(bytes: found.bytes + [UInt8](repeating: 0, count: count - inFile))
   }
 
-  /// As ``read(_:address:count:)``, for entry `index` of a table of entries with `size` bytes.
+  /// Like ``read(_:address:count:)``, for entry `index` of a table whose entries have `size` bytes.
   func read(_ what: String, table address: UInt64, index: UInt64, size: Int) throws(Rejection) -> FileBytes {
     let (distance, tooFar) = index.multipliedReportingOverflow(by: UInt64(size))
     let (entry, overflow) = address.addingReportingOverflow(distance)

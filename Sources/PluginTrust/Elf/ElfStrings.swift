@@ -7,7 +7,7 @@ struct ElfStrings: Sendable {
   let address: UInt64
   let size: UInt64
 
-  /// The text at `offset`, which must end in the table, be UTF-8 and have no control characters.
+  /// The text at `offset`, which must end within the table, be UTF-8 and have no control characters.
   func string(at offset: UInt64, _ what: String) throws(Rejection) -> String {
     guard offset < size else { throw .malformed("\(what) is outside the string table") }
     let count = Int(min(size - offset, UInt64(Self.limit)))

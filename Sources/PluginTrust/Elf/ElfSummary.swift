@@ -1,7 +1,7 @@
 /// The declarations in a plugin's file, read without running code.
 ///
-/// After initialisation, the file is a shared object for this machine and the host's ABI version, has a launch function in executable
-/// memory, and looks for libraries in trusted directories only. A relocation or constructor can still change a number during loading, so
+/// A file that passes initialisation is a shared object for this machine and the host's ABI version, has a launch function in executable
+/// memory, and searches for libraries only in trusted directories. A relocation or constructor can still change a number during loading, so
 /// the runtime reads the numbers again.
 public struct ElfSummary: Sendable, Equatable {
   /// The value of `taskhost_plugin_abi_version`.
@@ -10,16 +10,16 @@ public struct ElfSummary: Sendable, Equatable {
   /// The maximum number of handlers: `taskhost_plugin_handler_limit`, or 1 if absent.
   public let handlerLimit: UInt32
 
-  /// Whether it exports `taskhost_plugin_shutdown`.
+  /// Whether the plugin exports `taskhost_plugin_shutdown`.
   public let hasShutdown: Bool
 
-  /// The libraries it needs, in its own order.
+  /// The libraries that the plugin needs, in the file's order.
   public let libraries: [String]
 
-  /// The elements of its RPATH and RUNPATH, all trusted.
+  /// The elements of the plugin's RPATH and RUNPATH, all trusted.
   public let searchPath: [String]
 
-  /// Its taskhost note, if it has one.
+  /// The plugin's taskhost note, if it has one.
   public let note: PluginNote?
 
   init(reading file: BoundedFile, policy: PluginTrustPolicy) throws(Rejection) {
@@ -40,7 +40,7 @@ public struct ElfSummary: Sendable, Equatable {
     note = try PluginNote(reading: image)
   }
 
-  /// Whether `name` is exported; if so, it must be a function whose first byte is in the file part of an executable segment.
+  /// Whether the file exports `name`, which must then be a function whose first byte is in the file part of an executable segment.
   private static func exportsFunction(
     _ name: String, _ symbols: ElfSymbolTable, _ image: ElfImage, _ code: PluginRefusal.Code
   ) throws(Rejection) -> Bool {
@@ -49,7 +49,7 @@ public struct ElfSummary: Sendable, Equatable {
     return true
   }
 
-  /// The value of a `uint32_t`; nil if it is not exported.
+  /// The value of an exported `uint32_t`; nil if the file does not export it.
   private static func number(
     _ name: String, _ symbols: ElfSymbolTable, _ image: ElfImage, _ code: PluginRefusal.Code
   ) throws(Rejection) -> UInt32? {

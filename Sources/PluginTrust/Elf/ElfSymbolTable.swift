@@ -113,12 +113,12 @@ struct ElfSymbol: Sendable, Equatable {
     size = bytes.number(at: 16)
   }
 
-  /// Whether `dlsym` would accept it, by the rules of glibc's `check_match`.
+  /// Whether `dlsym` would accept the symbol, by the rules of glibc's `check_match`.
   var isDefined: Bool {
     section != ElfConstants.sectionUndefined && ElfConstants.symbolTypesLookedUp.contains(type)
       && (value != 0 || section == ElfConstants.sectionAbsolute || type == ElfConstants.symbolThreadLocal)
   }
 
-  /// Whether its value is an address in the file's memory.
+  /// Whether the symbol's value is an address in the file's memory.
   var isAddress: Bool { section != ElfConstants.sectionAbsolute && type != ElfConstants.symbolThreadLocal }
 }

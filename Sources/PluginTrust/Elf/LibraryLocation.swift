@@ -1,10 +1,10 @@
 import Glibc
 
-/// The location of a manifest's library, given as a path or as a name to look up in the system's library directories.
+/// The location of a manifest's library. The manifest gives a path, or a name to look up in the system's library directories.
 struct LibraryLocation: Sendable, Equatable {
-  /// Absolute. Symbolic links below a system directory are allowed and resolved.
+  /// The absolute path. Symbolic links below a system directory are allowed and resolved.
   let path: String
-  /// Whether it is in a system library directory, both before and after links are resolved.
+  /// Whether the library is in a system library directory, both before and after links are resolved.
   let isSystem: Bool
 
   /// - Parameter library: An absolute path, or a name without slashes such as `libz.so.1`.

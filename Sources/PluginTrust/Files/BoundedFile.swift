@@ -1,16 +1,16 @@
 import Glibc
 
-/// A file that is read with `pread` and never mapped, because others can truncate or overwrite it at any time.
+/// A file to read with `pread`. It is never mapped, because others can truncate or overwrite it at any time.
 ///
 /// The descriptor is borrowed; its opener closes it after the last read.
 struct BoundedFile: Sendable {
   let descriptor: Int32
-  /// In bytes, when the file was opened.
+  /// The size in bytes when the file was opened.
   let size: UInt64
 
   /// Reads exactly `count` bytes at `offset`.
   ///
-  /// - Parameter what: The subject of an error message: "its dynamic section".
+  /// - Parameter what: The subject of an error message, such as "its dynamic section".
   func read(_ what: String, at offset: UInt64, count: Int) throws(Rejection) -> FileBytes {
     let (end, overflow) = offset.addingReportingOverflow(UInt64(count))
     guard !overflow, offset <= UInt64(Int64.max) else { throw .offsetOverflow(what) }
@@ -38,8 +38,8 @@ struct BoundedFile: Sendable {
 
 /// Bytes read from a file, with accessors for little-endian numbers.
 ///
-/// Bytes beyond the end read as zero, so a damaged file cannot trap the host. Readers request exactly the bytes that they decode, and get
-/// them or a ``Rejection``.
+/// Bytes beyond the end read as zero, so a damaged file cannot trap the host. Readers request exactly the bytes that they decode. They get
+/// all of them or a ``Rejection``.
 struct FileBytes: Sendable {
   let bytes: [UInt8]
 

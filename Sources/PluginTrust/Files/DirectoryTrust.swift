@@ -2,17 +2,17 @@ import Glibc
 
 /// Where a directory's path leads, and whether users other than root and the host's could change its content.
 ///
-/// Checks every directory on the way, including those that contain a link on the way. A directory that others may write passes only as an
-/// ancestor and only if sticky (like `/tmp`), where others cannot rename files they do not own. Access control lists that let others write
-/// appear in the mode, as a group permission.
+/// Checks every directory on the path, including those that contain a link on the path. A directory that others may write to passes only
+/// as an ancestor and only with the sticky bit (like `/tmp`), where users cannot rename files that they do not own. An access control list
+/// that lets others write shows in the mode as a group permission.
 struct DirectoryTrust: Sendable {
-  /// Links to follow before the path counts as a loop, as in Linux.
+  /// The maximum number of links in a path, as in Linux; with more, the path counts as a loop.
   private static let linkLimit = 40
 
   /// The directory's absolute path without links.
   let path: String
 
-  /// Why files in the directory are refused; nil if they are not.
+  /// The reason for refusing all files in the directory; nil if there is none.
   let rejection: Rejection?
 
   init(of directory: String, user: UInt32) throws(PluginDirectoryError) {

@@ -1,14 +1,14 @@
 import Glibc
 import HostThreads
 
-/// SHA-256 of a file, computed while it is read and optionally copied.
+/// Computes the SHA-256 of a file while reading and optionally copying it.
 enum FileDigest {
   private static let chunk = 256 << 10
 
-  /// The digest of the file, which must still have its size.
+  /// The digest of the file, whose size must not have changed.
   ///
   /// - Parameter copy: A borrowed descriptor to write the bytes to; nil computes only the digest.
-  /// - Throws: ``Rejection/changed`` if the file's size changed, and errors of reading and writing.
+  /// - Throws: ``Rejection/changed`` if the file's size has changed, otherwise errors of reading and writing.
   static func sha256(of file: BoundedFile, copyingTo copy: Int32? = nil) throws(Rejection) -> [UInt8] {
     var hasher = SHA256()
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, Int(min(UInt64(chunk), file.size + 1))), alignment: 64)

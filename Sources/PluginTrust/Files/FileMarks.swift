@@ -8,7 +8,7 @@ struct FileMarks: Sendable, Equatable {
   let device: UInt64
   let inode: UInt64
   let size: UInt64
-  /// Nanoseconds since 1970, as in `changed`.
+  /// Nanoseconds since 1970, like `changed`.
   let modified: Int64
   let changed: Int64
 
@@ -33,21 +33,21 @@ struct FileMarks: Sendable, Equatable {
   }
 }
 
-/// The clock of file timestamps, and the changes that its resolution can hide.
+/// The clock of file timestamps. Its resolution can hide changes.
 enum FileClock {
-  /// Longer than any kernel's tick. Two changes of a file within a tick can get the same time.
+  /// In nanoseconds; longer than any kernel's tick. Two changes of a file within a tick can get the same time.
   private static let tick: Int64 = 20_000_000
-  /// The same for file systems that store whole seconds (FAT: two seconds).
+  /// Like `tick`, for file systems that store whole seconds (FAT: two seconds).
   private static let coarseTick: Int64 = 2_000_000_000
 
-  /// In nanoseconds since 1970.
+  /// The current time in nanoseconds since 1970.
   static func now() -> Int64 {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME_COARSE, &time)
     return FileMarks.nanoseconds(time)
   }
 
-  /// Whether any change of the file from `moment` on will show in its marks.
+  /// Whether every change of the file at or after `moment` will show in its marks.
   static func hasSettled(_ marks: FileMarks, at moment: Int64) -> Bool {
     let (age, overflow) = moment.subtractingReportingOverflow(marks.changed)
     return !overflow && age > (marks.changed % 1_000_000_000 == 0 ? coarseTick : tick)

@@ -1,9 +1,9 @@
-/// A manifest `NAME.task.toml`, which adopts a library. Its owner, mode and directories passed the checks; its text is not checked here.
+/// A manifest `NAME.task.toml`, which adopts a library. Its owner, mode and directories passed the checks; its text is still unchecked.
 public struct ManifestFile: Sendable, Equatable {
-  /// In bytes; a typical manifest has a few hundred.
+  /// The maximum size in bytes; a typical manifest has a few hundred.
   static let limit: UInt64 = 64 << 10
 
-  /// Absolute, with every symbolic link of the directories resolved.
+  /// The absolute path, with every symbolic link of the directories resolved.
   public let path: String
 
   /// The last component of ``path``.
@@ -12,16 +12,16 @@ public struct ManifestFile: Sendable, Equatable {
   /// The file's text.
   public let text: String
 
-  /// SHA-256 of its content, 32 bytes.
+  /// The SHA-256 of the content, 32 bytes.
   public let digest: [UInt8]
 
   /// Reads the manifest `name` in an open directory.
   ///
   /// - Parameters:
-  ///   - directory: Descriptor of the directory, borrowed; it passed the checks.
+  ///   - directory: The borrowed descriptor of the directory, which passed the checks.
   ///   - path: The file's path, for the result and messages.
-  ///   - claim: Called with the file's identity before it is read; returns the name of an earlier listed file with the same identity, if
-  ///     any.
+  ///   - claim: Called with the file's identity before the file is read. Returns the path of a previously listed file with the same
+  ///     identity, if any.
   init(
     _ name: String, in directory: Int32, path: String, policy: PluginTrustPolicy, claim: (PluginInspection.Identity) -> String?
   ) throws(Rejection) {
@@ -37,7 +37,7 @@ public struct ManifestFile: Sendable, Equatable {
     digest = SHA256.digest(of: bytes)
   }
 
-  /// Checks and reads one manifest by its path, as a scan does, for `taskhost plugins inspect`.
+  /// Checks and reads one manifest by its path as a scan does, for `taskhost plugins inspect`.
   ///
   /// - Parameters:
   ///   - path: Absolute or relative to the working directory.

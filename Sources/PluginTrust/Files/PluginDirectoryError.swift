@@ -1,9 +1,9 @@
-/// A directory of plugins, or of their private copies, that cannot be used. Unlike a ``PluginRefusal``, it ends the launch.
+/// Why a directory of plugins, or of their private copies, cannot be used. Unlike a ``PluginRefusal``, this ends the launch.
 public struct PluginDirectoryError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The directory as given.
   public let directory: String
 
-  /// What was seen, without a full stop at the end.
+  /// What was seen, without a final full stop.
   public let observed: String
 
   /// What to do next, as a sentence.

@@ -2,10 +2,10 @@ import Glibc
 import HostThreads
 public import TaskModel
 
-/// The content of the plugin directories: files that passed every check short of running them, and refused files.
+/// The content of the plugin directories: the files that passed every check short of running them, and the refused files.
 ///
-/// Lists visible `*.so` and `*.task.toml` files by the bytes of their names, directory by directory in the given order. A directory given
-/// twice is listed once. Blocks on the disk: call it off the cooperative pool.
+/// Lists visible `*.so` and `*.task.toml` files directory by directory in the given order, sorted by the bytes of their names. Lists a
+/// directory that is given twice only once. Blocks on the disk: call it outside the cooperative pool.
 public struct PluginDirectoryScan: Sendable, Equatable {
   /// The maximum number of `.so` and `.task.toml` names in a directory.
   private static let fileLimit = 4096
@@ -14,7 +14,7 @@ public struct PluginDirectoryScan: Sendable, Equatable {
   /// The files that passed, in listing order.
   public private(set) var entries: [Entry] = []
 
-  /// The ``entries`` that were opened and read: all of them if none was known.
+  /// The plugin files among ``entries`` that were opened and read: all of them if none was known.
   public var accepted: [PluginFile] {
     entries.compactMap { entry in
       guard case .inspected(let file) = entry else { return nil }
@@ -30,10 +30,10 @@ public struct PluginDirectoryScan: Sendable, Equatable {
   /// - Parameters:
   ///   - directories: Paths, absolute or relative to the working directory.
   ///   - policy: The users and directories to trust.
-  ///   - known: What is remembered of the file at an absolute path. If the marks show no change, the file is not opened: one system call
-  ///     checks its marks, owner, mode, size and hard links.
-  /// - Throws: ``PluginDirectoryError`` if a directory is missing, is not a directory or cannot be read. A directory writable by others is
-  ///   not an error: its files are refused.
+  ///   - known: Returns what is remembered of the file at an absolute path. If the marks show no change, the file is not opened: one system
+  ///     call checks its marks, owner, mode, size and hard links.
+  /// - Throws: ``PluginDirectoryError`` if a directory is missing, is not a directory or cannot be read. A directory that others may write
+  ///   to is not an error, but all its files are refused.
   public init(
     directories: [String], policy: PluginTrustPolicy = PluginTrustPolicy(), known: (String) -> KnownPluginFile? = { _ in nil }
   ) throws(PluginDirectoryError) {
@@ -93,7 +93,7 @@ public struct PluginDirectoryScan: Sendable, Equatable {
     }
   }
 
-  /// The sorted names of possible plugins, in bytes because a name need not be UTF-8.
+  /// The sorted names of possible plugins, as bytes because a name need not be UTF-8.
   private static func names(in descriptor: Int32, _ directory: String) throws(PluginDirectoryError) -> [[UInt8]] {
     let names: [[UInt8]]
     do throws(ErrorNumber) {
@@ -114,14 +114,14 @@ public struct PluginDirectoryScan: Sendable, Equatable {
 extension PluginDirectoryScan {
   /// A listed file that passed the checks.
   public enum Entry: Sendable, Equatable {
-    /// Unchanged since an earlier launch, judging by its marks. It was not opened; owner, mode and directories were checked again.
+    /// A plugin whose marks show no change since an earlier launch. It was not opened; its owner, mode and directories were checked again.
     case known(KnownPluginFile)
-    /// Opened, and its ELF structures checked.
+    /// A plugin that was opened and whose ELF structures were checked.
     case inspected(PluginFile)
-    /// A manifest, which adopts a library; its text was read.
+    /// A manifest, which adopts a library. Its text was read.
     case manifest(ManifestFile)
 
-    /// Absolute path with the links of its directories resolved.
+    /// The absolute path, with the links of its directories resolved.
     public var path: String {
       switch self {
       case .known(let file): file.path

@@ -2,16 +2,16 @@ public import TaskModel
 
 /// A plugin's file that passed every check short of running it.
 public struct PluginFile: Sendable, Equatable {
-  /// Absolute, with every symbolic link of the directories resolved.
+  /// The absolute path, with every symbolic link of the directories resolved.
   public let path: String
 
   /// The last component of ``path``.
   public let name: String
 
-  /// Compared before the file is used again.
+  /// The metadata to compare before the file is used again.
   let marks: FileMarks
 
-  /// In bytes.
+  /// The size in bytes.
   public var size: UInt64 { marks.size }
 
   /// The content of its ELF structures.
@@ -19,7 +19,7 @@ public struct PluginFile: Sendable, Equatable {
 
   /// The file as the host remembers it between launches.
   ///
-  /// - Parameter digest: SHA-256 of its content, 32 bytes.
+  /// - Parameter digest: The SHA-256 of the content, 32 bytes.
   public func known(digest: [UInt8]) -> KnownPluginFile {
     KnownPluginFile(
       path: path, device: marks.device, inode: marks.inode, size: size, modified: marks.modified, changed: marks.changed, digest: digest)
@@ -27,11 +27,11 @@ public struct PluginFile: Sendable, Equatable {
 }
 
 extension PluginFile {
-  /// Checks one file by its path, as a scan does: its owner and mode, those of the directories above it, and its content. For `taskhost
-  /// plugins inspect FILE`.
+  /// Checks one file by its path, for `taskhost plugins inspect FILE`. As in a scan, the checks cover the owner and mode of the file and of
+  /// the directories above it, and the content.
   ///
   /// - Parameters:
-  ///   - path: Absolute or relative to the working directory; need not end in `.so`.
+  ///   - path: Absolute or relative to the working directory. It need not end in `.so`.
   ///   - policy: The users and directories to trust.
   public init(inspecting path: String, policy: PluginTrustPolicy = PluginTrustPolicy()) throws(PluginRefusal) {
     self = try Rejection.refusing(path) { () throws(Rejection) in

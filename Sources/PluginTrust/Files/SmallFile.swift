@@ -1,14 +1,14 @@
 import Glibc
 
-/// Reads small files from untrusted places, without blocking on a FIFO or reading devices.
+/// Reads small files from untrusted places. It never blocks on a FIFO or reads a device.
 enum SmallFile {
-  /// The required owner.
+  /// The requirements on a file's owner and mode.
   enum Trust: Sendable {
     /// Any owner: the caller only compares the content.
     case anybody
-    /// As for a plugin and its directories: owned by root or the user, not writable by others, not a link.
+    /// The rule for a plugin and its directories: owned by root or the user, not writable by others, not a link.
     case owned(by: UInt32)
-    /// As ``owned(by:)``, but the caller has checked the directories.
+    /// Like ``owned(by:)``, but the caller has checked the directories.
     case ownedInTrustedDirectory(by: UInt32)
     /// A secret: owned by the user or root, and not readable by others.
     case secret(of: UInt32)
@@ -16,7 +16,7 @@ enum SmallFile {
 
   static let missing = SigningFlaw("does not exist")
 
-  /// Throws the file's flaw, such as ``missing``.
+  /// - Throws: The file's flaw, such as ``missing``.
   static func read(_ path: String, trust: Trust) throws(SigningFlaw) -> [UInt8] {
     var follows = true
     switch trust {

@@ -1,5 +1,5 @@
 extension String {
-  /// Whether the text has a C0 or C1 control character or a delete, which could forge log lines or move a terminal's cursor.
+  /// Whether the text has a C0 or C1 control or delete character, which could forge log lines or move a terminal's cursor.
   var hasControlCharacters: Bool {
     unicodeScalars.contains { $0.value < 0x20 || (0x7f...0x9f).contains($0.value) }
   }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The open directory of one plugin file, after the directory checks.
+/// The open directory of one plugin file. It passed the directory checks.
 ///
 /// Valid only inside the body of ``opened(_:user:_:)``, which closes it.
 struct TrustedDirectory: Sendable {
@@ -11,7 +11,7 @@ struct TrustedDirectory: Sendable {
 
   /// Opens the directory that contains `file`.
   ///
-  /// - Parameter file: A path, absolute or relative to the working directory.
+  /// - Parameter file: The file's path, absolute or relative to the working directory.
   static func opened<Result>(
     _ file: String, user: UInt32, _ body: (TrustedDirectory) throws(Rejection) -> Result
   ) throws(Rejection) -> Result {

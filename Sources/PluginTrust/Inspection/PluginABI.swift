@@ -10,6 +10,6 @@ enum PluginABI {
 
   static let noteOwner = "taskhost"
   static let noteType: UInt32 = 0x5448_0001
-  /// In bytes of the note's descriptor.
+  /// The maximum size of the note's descriptor in bytes.
   static let noteLimit = 4096
 }

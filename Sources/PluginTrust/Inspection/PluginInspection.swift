@@ -1,6 +1,6 @@
 import Glibc
 
-/// The checks of one file, which neither map nor run it. No kind of file makes them block.
+/// The checks of one file. They neither map nor run it, and no kind of file makes them block.
 struct PluginInspection: Sendable {
   struct Identity: Hashable {
     let device: UInt64
@@ -12,10 +12,10 @@ struct PluginInspection: Sendable {
   /// Checks the file `name` in an open directory.
   ///
   /// - Parameters:
-  ///   - directory: Descriptor of the directory, borrowed.
+  ///   - directory: The borrowed descriptor of the directory.
   ///   - path: The file's path, for the result and messages.
-  ///   - claim: Called with the file's identity before it is read; returns the name of an earlier listed file with the same identity, if
-  ///     any.
+  ///   - claim: Called with the file's identity before the file is read. Returns the path of a previously listed file with the same
+  ///     identity, if any.
   func inspect(
     _ name: String, in directory: Int32, path: String, claim: (Identity) -> String?
   ) throws(Rejection) -> PluginFile {
@@ -25,14 +25,14 @@ struct PluginInspection: Sendable {
     return PluginFile(path: path, name: name, marks: marks, elf: elf)
   }
 
-  /// Checks everything except the content, which `body` reads, and then that the file did not change meanwhile.
+  /// Checks everything except the content, which `body` reads. Then checks that the file did not change meanwhile.
   ///
   /// - Parameters:
-  ///   - directory: Descriptor of the directory, borrowed.
+  ///   - directory: The borrowed descriptor of the directory.
   ///   - path: The file's path, for messages.
-  ///   - claim: Called with the file's identity before it is read; returns the name of an earlier listed file with the same identity, if
-  ///     any.
-  ///   - body: Gets the open, borrowed file and its marks.
+  ///   - claim: Called with the file's identity before the file is read. Returns the path of a previously listed file with the same
+  ///     identity, if any.
+  ///   - body: Gets the open file, which it borrows, and its marks.
   func opening<Result>(
     _ name: String, in directory: Int32, path: String, claim: (Identity) -> String?,
     _ body: (BoundedFile, FileMarks) throws(Rejection) -> Result

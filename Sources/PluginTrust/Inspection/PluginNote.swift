@@ -1,9 +1,9 @@
 /// The declarations in a plugin's ELF note (section `.note.taskhost`, owner `taskhost`, type 0x54480001).
 ///
-/// They give the host the identifier, and so settings and limits, before any code of the plugin runs. The note must match the plugin's
-/// registration. Trailing zero bytes of the descriptor are ignored, because a C string literal has one.
+/// They tell the host the identifier, and thus the settings and limits, before any code of the plugin runs. The note must match the
+/// plugin's registration. Trailing zero bytes of the descriptor are ignored, because a C string literal has one.
 public struct PluginNote: Sendable, Equatable {
-  /// The kinds of task, by their names in the note.
+  /// The kinds of task. The raw values are their names in the note.
   public enum Kind: String, Sendable, CaseIterable {
     /// Short and frequent.
     case refresh
@@ -16,13 +16,13 @@ public struct PluginNote: Sendable, Equatable {
   /// `identifier`: the identifier that the plugin registers.
   public let identifier: String
 
-  /// `kind`, if given.
+  /// `kind`: the kind of task, if given.
   public let kind: Kind?
 
-  /// `budget_ms` in milliseconds, if given.
+  /// `budget_ms`: the budget in milliseconds, if given.
   public let budgetMilliseconds: UInt64?
 
-  /// `version` of the plugin, if given.
+  /// `version`: the version of the plugin, if given.
   public let version: String?
 
   /// `swift`: the version of the Swift compiler that built it, if given.
@@ -40,7 +40,7 @@ public struct PluginNote: Sendable, Equatable {
     let values = try Self.values(text)
     guard values["format"] == "1" else { throw .badNote("has the format \"\(values["format"] ?? "")\", not 1") }
     guard let abi = values["abi"], abi == String(PluginABI.version) else {
-      throw .badNote("has the ABI version \"\(values["abi"] ?? "")\", the plugin \(PluginABI.version)")
+      throw .badNote("has the ABI version \"\(values["abi"] ?? "")\", but the plugin has \(PluginABI.version)")
     }
     guard let identifier = values["identifier"], Self.isIdentifier(identifier) else {
       throw .badNote("has no valid identifier (1 to 128 of A-Z a-z 0-9 . _ -, first a letter or digit)")

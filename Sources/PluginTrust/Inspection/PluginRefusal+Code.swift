@@ -1,5 +1,5 @@
 extension PluginRefusal {
-  /// The stable names of the reasons. Cases are never renamed: the names appear in status, logs, metrics and the HTTP interface.
+  /// The stable names of the reasons. Never rename them: they appear in status, logs, metrics and the HTTP interface.
   public enum Code: String, Sendable, CaseIterable {
     // The file as a file.
 
@@ -9,7 +9,7 @@ extension PluginRefusal {
     case symbolicLink = "symbolic_link"
     /// A directory, FIFO, device or socket.
     case notRegular = "not_regular"
-    /// Another hard link to a file listed before.
+    /// Another hard link to a previously listed file.
     case sameFile = "same_file"
     /// The file or its directory is owned by neither root nor the host's user.
     case wrongOwner = "wrong_owner"
@@ -21,7 +21,7 @@ extension PluginRefusal {
     case unreadable
     /// It changed while it was being checked.
     case changed
-    /// The host could not make its private copy, or lost it.
+    /// The host could not make the private copy, or lost it.
     case copyFailed = "copy_failed"
     /// This version of the host does not support it.
     case unsupported
@@ -76,9 +76,9 @@ extension PluginRefusal {
 
     // A manifest that adopts a library.
 
-    /// Its text is not TOML or not a manifest.
+    /// The manifest's text is not TOML or not a manifest.
     case badManifest = "bad_manifest"
-    /// The library it names does not exist.
+    /// The library that the manifest names does not exist.
     case libraryMissing = "library_missing"
     /// The library does not export the symbol.
     case noSymbol = "no_symbol"
@@ -87,7 +87,7 @@ extension PluginRefusal {
 
     // Loading and launch.
 
-    /// `dlopen` did not find a needed library, or not in the needed version.
+    /// `dlopen` did not find a needed library, or the needed version of it.
     case dependencyMissing = "dependency_missing"
     /// `dlopen` found no definition of a needed symbol.
     case unresolvedSymbol = "unresolved_symbol"

@@ -1,7 +1,7 @@
 /// Why a plugin is refused: what its file or its launch showed, and what to do.
 ///
-/// All stages that can refuse a plugin use this type, so that status, logs and `taskhost plugins list` agree. A refusal is never fatal: the
-/// host continues without the plugin.
+/// Every stage that can refuse a plugin uses this type, so that status, logs and `taskhost plugins list` agree. A refusal is never fatal:
+/// the host continues without the plugin.
 public struct PluginRefusal: Error, Sendable, Equatable {
   /// The stable name of the reason.
   public let code: Code

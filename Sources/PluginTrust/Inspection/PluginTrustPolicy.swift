@@ -2,10 +2,10 @@ import Glibc
 
 /// The users and directories that the checks trust.
 public struct PluginTrustPolicy: Sendable, Equatable {
-  /// The user who may own plugins and their directories, besides root.
+  /// The user who, besides root, may own plugins and their directories.
   public var user: UInt32
 
-  /// Absolute directories, such as those of a Swift toolchain, in or below which plugins may look for libraries, besides the system's.
+  /// Absolute directories, such as those of a Swift toolchain. Plugins may use libraries in and below them, besides the system's.
   public var trustedLibraryDirectories: [String]
 
   /// The maximum size of a plugin's file in bytes.
@@ -14,9 +14,9 @@ public struct PluginTrustPolicy: Sendable, Equatable {
   /// Creates a policy.
   ///
   /// - Parameters:
-  ///   - user: The host's effective user if nil.
+  ///   - user: The user who, besides root, may own plugins; nil means the host's effective user.
   ///   - trustedLibraryDirectories: Absolute paths, none by default.
-  ///   - maximumSize: 512 MiB by default, five times a plugin that links the whole Swift Foundation.
+  ///   - maximumSize: In bytes. The default of 512 MiB is five times the size of a plugin that links the whole Swift Foundation.
   public init(user: UInt32? = nil, trustedLibraryDirectories: [String] = [], maximumSize: UInt64 = 512 << 20) {
     self.user = user ?? geteuid()
     self.trustedLibraryDirectories = trustedLibraryDirectories
@@ -28,7 +28,7 @@ public struct PluginTrustPolicy: Sendable, Equatable {
 
   /// Whether a path is in or below a system library directory or ``trustedLibraryDirectories``.
   ///
-  /// Compares text only: the operator owns the content of those directories, including links.
+  /// Compares only text, because the operator is responsible for the content of those directories, including links.
   func trustsLibraryPath(_ path: String) -> Bool {
     guard path.utf8.first == UInt8(ascii: "/") else { return false }
     let parts = Self.components(path)

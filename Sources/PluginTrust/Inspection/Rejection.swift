@@ -22,7 +22,7 @@ extension Rejection {
   // MARK: The file as a file
 
   static let badName = Rejection(
-    code: .badName, observed: "the file's name is not UTF-8 or has control characters in it",
+    code: .badName, observed: "the file's name is not UTF-8 or has control characters",
     remedy: "Rename the file.")
 
   static let symbolicLink = Rejection(
@@ -75,12 +75,12 @@ extension Rejection {
   static func copyFailed(_ number: Int32) -> Rejection {
     Rejection(
       code: .copyFailed, observed: "its private copy cannot be written: \(String(cString: strerror(number)))",
-      remedy: "Make room on the disk of the state directory, and check that the host may write there.")
+      remedy: "Free space on the state directory's disk, and check that the host may write there.")
   }
 
   static let copyLost = Rejection(
     code: .copyFailed, observed: "its private copy is missing or was changed",
-    remedy: "Reload: that copies the plugin again. Do not change files in the copies directory.")
+    remedy: "Reload to copy the plugin again. Do not change files in the copies directory.")
 
   // MARK: A manifest and its library
 

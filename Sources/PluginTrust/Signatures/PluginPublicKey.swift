@@ -1,6 +1,6 @@
 import StrictText
 
-/// The public half of an Ed25519 key, for checking signatures.
+/// The public half of an Ed25519 key, for verifying signatures.
 ///
 /// Its file `NAME.pub` has a title and four lines; ``text`` is the exact content.
 public struct PluginPublicKey: Sendable, Hashable {
@@ -54,7 +54,7 @@ public struct PluginPublicKey: Sendable, Hashable {
 
   /// Whether `signature` is this key's signature of content with `digest`.
   ///
-  /// - Parameter digest: SHA-256 of the content, 32 bytes.
+  /// - Parameter digest: The SHA-256 of the content, 32 bytes.
   public func verifies(_ signature: PluginSignature, digest: [UInt8]) -> Bool {
     signature.keyID == id && Ed25519.verifies(signature.bytes, of: SigningFormat.message(digest: digest), by: bytes)
   }

@@ -2,7 +2,7 @@ import StrictText
 
 /// An Ed25519 signature of one plugin's content, in a file `NAME.so.sig` beside the plugin.
 public struct PluginSignature: Sendable, Hashable {
-  /// The ``PluginPublicKey/id`` of the key that supposedly made it.
+  /// The ``PluginPublicKey/id`` of the key that supposedly made the signature.
   public let keyID: String
 
   /// The signature, 64 bytes.

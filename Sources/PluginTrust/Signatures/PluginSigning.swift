@@ -1,12 +1,12 @@
 import Glibc
 import StrictText
 
-/// Signs and verifies files for `taskhost plugins sign` and `verify`, wherever they are and whoever owns them.
+/// Signs and verifies files for `taskhost plugins sign` and `verify`, regardless of their place and owner.
 public enum PluginSigning {
   /// The path of a plugin's signature.
   public static func signatureFile(of plugin: String) -> String { plugin + ".sig" }
 
-  /// SHA-256 of a file's content, 32 bytes.
+  /// The SHA-256 of a file's content, 32 bytes.
   ///
   /// - Parameter path: A regular file of at most 512 MiB; links are followed.
   public static func digest(of path: String) throws(SigningFileError) -> [UInt8] {
@@ -50,7 +50,7 @@ public enum PluginSigning {
   ///   - signature: The signature's path; nil means ``signatureFile(of:)``.
   ///   - keys: The keys to accept.
   /// - Returns: The key that signed it.
-  /// - Throws: Why no key is accepted.
+  /// - Throws: The reason why no key is accepted.
   public static func verify(
     _ plugin: String, signature: String? = nil, keys: [PluginPublicKey]
   ) throws(SigningFileError) -> PluginPublicKey {

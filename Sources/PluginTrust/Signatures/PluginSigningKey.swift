@@ -1,7 +1,7 @@
 import Glibc
 import StrictText
 
-/// The private half of an Ed25519 key, for signing plugins. It is never printed; only ``writeFiles(named:)`` writes it.
+/// The private half of an Ed25519 key, for signing plugins. It is never printed, and only ``writeFiles(named:)`` writes it.
 public struct PluginSigningKey: Sendable, CustomStringConvertible, CustomReflectable {
   /// The public half of the key.
   public let publicKey: PluginPublicKey
@@ -20,7 +20,7 @@ public struct PluginSigningKey: Sendable, CustomStringConvertible, CustomReflect
   /// Creates a key from the system's random numbers.
   public static func generate() throws(SigningFileError) -> PluginSigningKey {
     guard let bytes = Ed25519.newPrivateKey(), let key = try? PluginSigningKey(bytes) else {
-      throw SigningFileError("key", "cannot be made", "Try again.")
+      throw SigningFileError("key", "cannot be generated", "Try again.")
     }
     return key
   }
@@ -49,7 +49,7 @@ public struct PluginSigningKey: Sendable, CustomStringConvertible, CustomReflect
 
   /// Signs content.
   ///
-  /// - Parameter digest: SHA-256 of the content, 32 bytes.
+  /// - Parameter digest: The SHA-256 of the content, 32 bytes.
   /// - Throws: Only if the cryptographic library fails.
   public func signature(digest: [UInt8]) throws(SigningFileError) -> PluginSignature {
     guard let signature = Ed25519.signature(of: SigningFormat.message(digest: digest), with: bytes) else {
@@ -69,7 +69,7 @@ public struct PluginSigningKey: Sendable, CustomStringConvertible, CustomReflect
 
   /// Writes `name.key`, readable by the owner only, and `name.pub`. Never replaces an existing file.
   ///
-  /// - Throws: Which file could not be written; no new file remains then.
+  /// - Throws: An error that names the file that could not be written. In this case, no new file remains.
   public func writeFiles(named name: String) throws(SigningFileError) {
     try NewFile.write(Array(text.utf8), to: name + ".key", mode: 0o600)
     do throws(SigningFileError) {
@@ -80,7 +80,7 @@ public struct PluginSigningKey: Sendable, CustomStringConvertible, CustomReflect
     }
   }
 
-  /// The id of the public half.
+  /// `private key` and the id of the public half.
   public var description: String { "private key \(publicKey.id)" }
 
   /// Shows only the public half.

@@ -3,13 +3,13 @@ import TaskModel
 
 /// The keys that the operator trusts, and whether plugins need a signature.
 ///
-/// A signature must be valid even if none is required: a mismatch shows that the plugin or the signature was changed. A signature by an
-/// unknown key proves nothing and counts as none.
+/// A signature must be valid even if none is required, because a mismatch shows that the plugin or the signature was changed. A signature
+/// by an unknown key proves nothing, so the plugin counts as unsigned.
 public struct SignaturePolicy: Sendable, Equatable {
-  /// `require_signatures`: plugins without a trusted key's signature are refused.
+  /// `require_signatures`: whether to refuse plugins without a trusted key's signature.
   public var isRequired: Bool
 
-  /// `[[trusted_keys]]`.
+  /// The keys of `[[trusted_keys]]`.
   public var keys: [TrustedKey]
 
   /// Creates a policy; by default it requires no signature and trusts no key.
@@ -25,12 +25,12 @@ public struct SignaturePolicy: Sendable, Equatable {
     try check(digest: plugin.digest, of: plugin.file.path, user: user)
   }
 
-  /// As ``check(_:user:)``, for an unchanged plugin that was not copied again.
+  /// Like ``check(_:user:)``, for an unchanged plugin that was not copied again.
   ///
   /// - Parameters:
-  ///   - digest: SHA-256 of the content, 32 bytes.
-  ///   - path: The plugin's path; its directory passed the checks. The signature's path is this with `.sig`.
-  ///   - user: The user who may own the signature, besides root; the host's if nil.
+  ///   - digest: The SHA-256 of the content, 32 bytes.
+  ///   - path: The plugin's path, whose directory passed the checks. The signature's path is this path with `.sig` appended.
+  ///   - user: The user who, besides root, may own the signature; nil means the host's user.
   public func check(digest: [UInt8], of path: String, user: UInt32? = nil) throws(PluginRefusal) -> SignatureStatus {
     let file = PluginSigning.signatureFile(of: path)
     // Computed on demand, because only messages need it.

@@ -1,4 +1,4 @@
-/// Why a key, a signature or a file to sign cannot be used.
+/// Why a key file, a signature file or a file to sign cannot be used.
 public struct SigningFileError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The file as given.
   public let file: String
@@ -19,7 +19,7 @@ public struct SigningFileError: Error, Sendable, Equatable, CustomStringConverti
   public var description: String { "\(file): \(observed). \(remedy)" }
 }
 
-/// The flaw of a key or signature file, worded as the predicate of a sentence about the file.
+/// A flaw of a key or signature file, worded as the predicate of a sentence about the file.
 struct SigningFlaw: Error, Sendable, Equatable {
   let observed: String
 
