@@ -4,7 +4,7 @@
 
 #include <ffi.h>
 
-/* The addresses of libffi's descriptions of types: constants in all but their declaration, which lacks `const`. Any thread. */
+/* The addresses of libffi's type descriptors, which never change although libffi declares them without `const`. Usable from any thread. */
 static inline ffi_type *taskhost_ffi_void(void) { return &ffi_type_void; }
 static inline ffi_type *taskhost_ffi_i8(void) { return &ffi_type_sint8; }
 static inline ffi_type *taskhost_ffi_i16(void) { return &ffi_type_sint16; }

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-// The files of Packaging/templates and taskhost.h, as they are. A new one takes two entries here; a test compares the folders.
+// The files of Packaging/templates and taskhost.h, unchanged. A new file needs two entries here; a test compares the folders.
 
 #pragma clang diagnostic ignored "-Wc23-extensions"
 

@@ -3,9 +3,9 @@
 
 /// A file that `taskhost plugins new` writes. `@…@` in its path and text are placeholders.
 struct taskhost_template {
-    /// The command line's name: c, cpp, rust, swift.
+    /// The language's name on the command line: c, cpp, rust or swift.
     const char *language;
-    /// Relative to the plugin's folder.
+    /// The path, relative to the plugin's folder.
     const char *path;
     const unsigned char *text;
 };
