@@ -9,9 +9,9 @@ extension TestHost {
   /// Makes the disk full: the given calls answer `TASKHOST_EUNAVAILABLE` and store nothing.
   ///
   /// - Parameters:
-  /// \  - number: The first such call to fail, counted from now. 1: the next.
-  /// \  - count: How many calls fail; `nil`: that call and all later ones.
-  /// \  - calls: Which calls fail. Default: all that write.
+  ///   - number: The first such call to fail, counted from now. 1: the next.
+  ///   - count: How many calls fail; `nil`: that call and all later ones.
+  ///   - calls: Which calls fail. Default: all that write.
   public func fillDisk(fromCall number: Int = 1, count: Int? = nil, _ calls: HostCall = .writes) {
     fail(calls, with: taskhost_status(TASKHOST_EUNAVAILABLE), "the store is full", fromCall: number, count: count)
   }
@@ -30,11 +30,11 @@ extension TestHost {
   /// Makes the given calls answer a status, one of the `TASKHOST_E…` numbers of `taskhost.h`, and do nothing else.
   ///
   /// - Parameters:
-  /// \  - calls: Which calls fail.
-  /// \  - status: The status they answer.
-  /// \  - message: The text of `last_error`.
-  /// \  - number: The first such call to fail, counted from now. 1: the next.
-  /// \  - count: How many calls fail; `nil`: that call and all later ones.
+  ///   - calls: Which calls fail.
+  ///   - status: The status they answer.
+  ///   - message: The text of `last_error`.
+  ///   - number: The first such call to fail, counted from now. 1: the next.
+  ///   - count: How many calls fail; `nil`: that call and all later ones.
   public func fail(
     _ calls: HostCall, with status: taskhost_status, _ message: String = "a fault of the test", fromCall number: Int = 1, count: Int? = nil
   ) {

@@ -8,9 +8,9 @@ extension TestHost {
   /// Submits a request, runs it now, and lets time pass until the run ends.
   ///
   /// - Parameters:
-  /// \  - identifier: The handler's identifier. Default: the first one registered.
-  /// \  - payload: The payload for the handler: a value that is encoded as JSON, `.json(…)`, or `[UInt8]` unchanged. Default: empty.
-  /// \  - conditions: The conditions that the request requires: see ``lose(_:)``.
+  ///   - identifier: The handler's identifier. Default: the first one registered.
+  ///   - payload: The payload for the handler: a value that is encoded as JSON, `.json(…)`, or `[UInt8]` unchanged. Default: empty.
+  ///   - conditions: The conditions that the request requires: see ``lose(_:)``.
   ///   - interruptions: What happens to the run from outside, and when.
   /// - Returns: What the run did. If it asks for another attempt, none follows: see ``runUntilDone(_:payload:conditions:maxAttempts:)``.
   /// - Throws: ``TestHostError/stuck(_:)`` when the handler blocks the clock for too long in real time; `EncodingError`.
@@ -43,12 +43,12 @@ extension TestHost {
   /// Submits a request as an application would, without running it.
   ///
   /// - Parameters:
-  /// \  - identifier: The handler's identifier. Default: the first one registered.
-  /// \  - payload: The payload for the handler: a value that is encoded as JSON, `.json(…)`, or `[UInt8]` unchanged. Default: empty.
-  /// \  - delay: The least virtual time before the run.
-  /// \  - conditions: The conditions that the request requires.
-  /// \  - uniqueKey: The request's unique name within its identifier.
-  /// \  - onConflict: What to do when a live request holds the unique key.
+  ///   - identifier: The handler's identifier. Default: the first one registered.
+  ///   - payload: The payload for the handler: a value that is encoded as JSON, `.json(…)`, or `[UInt8]` unchanged. Default: empty.
+  ///   - delay: The least virtual time before the run.
+  ///   - conditions: The conditions that the request requires.
+  ///   - uniqueKey: The request's unique name within its identifier.
+  ///   - onConflict: What to do when a live request holds the unique key.
   /// - Returns: The new request, or the holder of the key if that was kept or updated.
   /// - Throws: ``TestHostError``, `EncodingError`.
   @discardableResult

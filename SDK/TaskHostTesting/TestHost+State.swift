@@ -15,9 +15,9 @@ extension TestHost {
   /// Returns a durable value of an identifier, decoded from JSON.
   ///
   /// - Parameters:
-  /// \  - type: The type to decode.
-  /// \  - key: The value's key.
-  /// \  - identifier: Default: the first one registered.
+  ///   - type: The type to decode.
+  ///   - key: The value's key.
+  ///   - identifier: Default: the first one registered.
   /// - Throws: `DecodingError`; ``TestHostError`` when the value does not exist.
   public func state<Value: Decodable>(as type: Value.Type, _ key: String, of identifier: String? = nil) throws -> Value {
     guard let bytes = try state(of: identifier)[key] else { throw TestHostError.nothingThere("the state has no key \"\(key)\"") }
@@ -27,9 +27,9 @@ extension TestHost {
   /// Stores a durable value of an identifier, as an earlier run would have left it.
   ///
   /// - Parameters:
-  /// \  - value: A value that is encoded as JSON, `.json(…)`, or `[UInt8]` unchanged.
-  /// \  - key: The value's key.
-  /// \  - identifier: Default: the first one registered.
+  ///   - value: A value that is encoded as JSON, `.json(…)`, or `[UInt8]` unchanged.
+  ///   - key: The value's key.
+  ///   - identifier: Default: the first one registered.
   /// - Throws: `EncodingError`, ``TestHostError``.
   public func setState(_ value: some Encodable, for key: String, of identifier: String? = nil) throws {
     let identifier = try self.identifier(identifier)

@@ -36,8 +36,8 @@ public final class TestHost: Sendable {
   /// Creates a host with one built plugin, `libNAME.so`.
   ///
   /// - Parameters:
-  /// \  - path: The file, as an operator would install it.
-  /// \  - settings: The operator's configuration of the plugin: a value that is encoded as JSON, or `.json(…)`.
+  ///   - path: The file, as an operator would install it.
+  ///   - settings: The operator's configuration of the plugin: a value that is encoded as JSON, or `.json(…)`.
   /// - Throws: ``TestHostError/launchRefused(status:reason:)`` when the file is not a plugin or does not launch; `EncodingError`.
   public convenience init(plugin path: String, settings: some Encodable = JSONText("{}"), options: TestHostOptions = TestHostOptions())
     throws

@@ -31,8 +31,8 @@ public struct TestRun: Sendable, CustomStringConvertible {
   /// Lets time pass until the run's report satisfies a condition. The host checks it after each call the run makes, on the calling thread.
   ///
   /// - Parameters:
-  /// \  - what: What your test waits for, for the error's sentence.
-  /// \  - isWanted: The condition. The host calls it with its lock held, so it must return promptly and must not call the host.
+  ///   - what: What your test waits for, for the error's sentence.
+  ///   - isWanted: The condition. The host calls it with its lock held, so it must return promptly and must not call the host.
   /// - Returns: What the run has done when your test goes on, which may be more.
   /// - Throws: ``TestHostError/neverHappened(_:)`` when the run ends first; ``TestHostError/stuck(_:)``; `CancellationError`.
   @discardableResult

@@ -29,7 +29,7 @@ public enum BackgroundTasksPlugin {
   /// The host may call this more than once in a process. Called on the host's launch thread.
   ///
   /// - Parameters:
-  /// \  - kinds: The kinds of runs, by identifier or wildcard (`NAME.*`). Other identifiers are registered as processing. A wildcard named
+  ///   - kinds: The kinds of runs, by identifier or wildcard (`NAME.*`). Other identifiers are registered as processing. A wildcard named
   /// here needs no handler yet: its identifiers may be registered later, as continued tasks are on iOS.
   ///   - didFinishLaunching: The app's launch function.
   /// - Returns: `TASKHOST_OK`; `TASKHOST_EINVAL` without a table, `TASKHOST_EUNSUPPORTED` for a host that is too old. The host reports a

@@ -16,8 +16,8 @@ open class BGContinuedProcessingTaskRequest: BGTaskRequest, @unchecked Sendable 
   /// Creates a request for the task registered as `identifier` or as a wildcard that covers it.
   ///
   /// - Parameters:
-  /// \  - title: The title of the work, for people.
-  /// \  - subtitle: Details of the work, for people.
+  ///   - title: The title of the work, for people.
+  ///   - subtitle: Details of the work, for people.
   public init(identifier: String, title: String, subtitle: String) {
     fields = Mutex(Fields(title: title, subtitle: subtitle))
     super.init(identifier: identifier)

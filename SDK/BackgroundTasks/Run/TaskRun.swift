@@ -27,8 +27,8 @@ final class TaskRun: Sendable {
   ///
   /// - Parameters:
   ///   - handler: The launch handler.
-  /// \  - record: The contents of the request's payload.
-  /// \  - budget: A budget shorter than the host's, which this module enforces; `nil`: the host's alone.
+  ///   - record: The contents of the request's payload.
+  ///   - budget: A budget shorter than the host's, which this module enforces; `nil`: the host's alone.
   /// - Returns: The result of the C handler.
   func serve(_ handler: LaunchHandler, _ record: RequestDetails?, budget: Duration?) -> taskhost_result {
     let notBegun =

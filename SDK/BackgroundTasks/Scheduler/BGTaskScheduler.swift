@@ -27,10 +27,10 @@ open class BGTaskScheduler: NSObject, @unchecked Sendable {
   /// `queue`.
   ///
   /// - Parameters:
-  /// \  - identifier: The task identifier; `NAME.*` covers all that begin with `NAME.`.
-  /// \  - queue: The queue for `launchHandler`; `nil`: a serial queue of the identifier.
-  /// \  - file: Unused; distinguishes this function from the one without it.
-  /// \  - launchHandler: Begins the work, and calls ``BGTask/setTaskCompleted(success:)`` when it is done.
+  ///   - identifier: The task identifier; `NAME.*` covers all that begin with `NAME.`.
+  ///   - queue: The queue for `launchHandler`; `nil`: a serial queue of the identifier.
+  ///   - file: Unused; distinguishes this function from the one without it.
+  ///   - launchHandler: Begins the work, and calls ``BGTask/setTaskCompleted(success:)`` when it is done.
   /// - Returns: False, with an error line in the log, for a second handler of an identifier, for an identifier that the host does not
   ///   permit, and after the launch.
   @discardableResult

@@ -27,7 +27,7 @@ extension TaskContext {
   ///   - basis: The basis of the decision: see ``Plan/basis``.
   ///   - validFor: How long the plan is valid; `nil`: forever.
   ///   - name: Names the plan, 1 to 200 bytes of UTF-8.
-  /// \  - makeRequest: Creates the request for the plan, with any earliest begin and conditions. This function sets its unique key and
+  ///   - makeRequest: Creates the request for the plan, with any earliest begin and conditions. This function sets its unique key and
   /// policy.
   /// - Returns: The effect on the request.
   /// - Throws: Errors of `makeRequest`; the ``TaskHostError`` codes of ``submit(_:)``, `tooBig` for a plan over the limit.
@@ -56,7 +56,7 @@ extension TaskContext {
   /// - Parameters:
   ///   - plan: The request's payload.
   ///   - basis: The current basis; `nil` if it is unknown or does not matter.
-  /// \  - body: Does the work. It may stop early and return snooze, as with ``forEach(_:named:by:budget:checkpoint:body:)``; the plan is
+  ///   - body: Does the work. It may stop early and return snooze, as with ``forEach(_:named:by:budget:checkpoint:body:)``; the plan is
   /// checked again before it continues.
   /// - Returns: What `body` returns; noop for a dropped plan.
   /// - Throws: What `body` throws.

@@ -70,8 +70,8 @@ public struct TestRequest: Sendable {
   /// Creates a request that is due at once and runs once.
   ///
   /// - Parameters:
-  /// \  - identifier: The handler's identifier; `nil`: the first one registered.
-  /// \  - payload: The payload for the handler: a value that is encoded as JSON, `.json(…)`, or `[UInt8]` unchanged. Default: empty.
+  ///   - identifier: The handler's identifier; `nil`: the first one registered.
+  ///   - payload: The payload for the handler: a value that is encoded as JSON, `.json(…)`, or `[UInt8]` unchanged. Default: empty.
   /// - Throws: `EncodingError`.
   public init(_ identifier: String? = nil, payload: some Encodable = [UInt8]()) throws {
     self.identifier = identifier
