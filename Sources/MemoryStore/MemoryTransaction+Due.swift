@@ -33,15 +33,13 @@ extension MemoryTransaction {
   func setClockReference(_ reference: ClockReference) throws { set(\.clock, to: reference) }
 
   func shiftBootTimes(by distance: Duration) throws {
-    // Leaves times near the ends of the range unchanged, so that nothing overflows and "never" stays never.
-    let range = -(Int64(1) << 62)...(Int64(1) << 62)
     for row in Array(rows.values) where !row.record.state.isFinal && row.record.request.clock == .boot {
-      guard range.contains(row.record.due.unixMilliseconds) else { continue }
+      guard WallTime.movable.contains(row.record.due) else { continue }
       var new = row.record
-      new.due = new.due + distance
-      new.request.earliestBegin = new.request.earliestBegin.map { $0 + distance }
-      new.started = new.started.map { $0 + distance }
-      new.occurrence = new.occurrence.map { range.contains($0.unixMilliseconds) ? $0 + distance : $0 }
+      new.due = new.due.moved(by: distance)
+      new.request.earliestBegin = new.request.earliestBegin?.moved(by: distance)
+      new.started = new.started?.moved(by: distance)
+      new.occurrence = new.occurrence?.moved(by: distance)
       try change(row, to: new, lane: nil)
     }
   }

@@ -45,7 +45,6 @@ public final class SQLiteRequestStore: RequestStore {
     checkpoints: @escaping @Sendable (StoreError?) -> Void = { _ in }
   ) throws(StoreError) {
     self.path = path
-    var isOpening = false
     do {
       var recollection = StoreRecollection(path: path, marks: marks, traces: traces)
       if let loss = recollection.lossBeforeOpening {
@@ -55,7 +54,6 @@ public final class SQLiteRequestStore: RequestStore {
         recollection.accept(loss)
       }
       PageSums.forget(pagesInLogOf: path)
-      isOpening = true
       var configuration = Configuration()
       configuration.label = "taskhost store"
       configuration.maximumReaderCount = 4
@@ -111,9 +109,7 @@ public final class SQLiteRequestStore: RequestStore {
       self.checkpointer = checkpointer
       pool.writeWithoutTransaction { checkpointer.observe($0.sqliteConnection) }
     } catch {
-      // Opening a database in WAL mode writes to its log. SQLite moves the log into the database on closing.
-      if isOpening { PageSums.forget(pagesInLogOf: path) }
-      // The database is closed now, which makes SQLite move the log into it.
+      // SQLite moves the log into the database when its connections close.
       PageSums.forget(pagesInLogOf: path)
       throw StoreError(error)
     }

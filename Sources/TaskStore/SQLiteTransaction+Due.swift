@@ -76,11 +76,8 @@ extension SQLiteTransaction {
       .text(reference.boot), .integer(reference.offset))
   }
 
-  /// A quarter of the range, so that the sum of two never overflows.
-  private static let farthestShift = Int64(1) << 61
-
   func shiftBootTimes(by distance: Duration) throws {
-    // Leaves times near the ends of the range unchanged, so that nothing overflows and "never" stays never.
+    let farthest = WallTime.movable.upperBound.unixMilliseconds
     try PreparedStatement(
       database,
       """
@@ -90,7 +87,7 @@ extension SQLiteTransaction {
         occurrence_ms = CASE WHEN occurrence_ms BETWEEN -?2 AND ?2 THEN occurrence_ms + ?1 ELSE occurrence_ms END
       WHERE state < 50 AND clock = 10 AND due_ms BETWEEN -?2 AND ?2
       """
-    ).run(.integer(min(max(distance.wholeMilliseconds, -Self.farthestShift), Self.farthestShift)), .integer(Self.farthestShift))
+    ).run(.integer(min(max(distance.wholeMilliseconds, -farthest), farthest)), .integer(farthest))
   }
 
   func pendingByCalendar() throws -> [RequestRecord] {

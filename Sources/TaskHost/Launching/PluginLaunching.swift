@@ -58,7 +58,7 @@ struct PluginLaunching {
       let wantsThread = configuration.plugin(plugin.contracts[0].identifier.rawValue).isolation == .thread
       if wantsThread, plugin.placement.isolation == .process {
         log.error(
-          "\(plugin.contracts[0].identifier) runs in a worker process although thread isolation is configured: it took the host along; taskhost plugins release takes that back"
+          "\(plugin.contracts[0].identifier) runs in a worker process although thread isolation is configured: it crashed the host; taskhost plugins release allows threads again"
         )
       }
     }

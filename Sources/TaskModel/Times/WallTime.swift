@@ -17,6 +17,12 @@ public struct WallTime: Sendable, Hashable, Comparable {
   /// The accepted range of times from outside: from 1970 to the end of the year 9999, the last that RFC 3339 can write.
   public static let calendar = WallTime(unixMilliseconds: 0)...WallTime(unixMilliseconds: 253_402_300_799_999)
 
+  /// The times that move when a clock was set. Later and earlier ones stay: "never" stays never, and no sum overflows.
+  public static let movable = WallTime(unixMilliseconds: -(1 << 61))...WallTime(unixMilliseconds: 1 << 61)
+
+  /// The moment `duration` later; the same moment outside of ``movable``.
+  public func moved(by duration: Duration) -> WallTime { Self.movable.contains(self) ? self + duration : self }
+
   /// Orders by time.
   public static func < (left: WallTime, right: WallTime) -> Bool { left.unixMilliseconds < right.unixMilliseconds }
 

@@ -28,7 +28,9 @@ extension ForecastBasis {
       looked = (run, waiting)
       if let start = run.start {
         let before = Set(start.before.map(\.request))
-        let line = waiting.requests.count { before.contains($0.id) && explanation.isInLine($0, with: record, at: from) }
+        let line = waiting.requests.count {
+          before.contains($0.id) && explanation.isInLine($0, with: record, at: from, sharesRate: limits.holdsHost(at: from))
+        }
         fill(&explanation, start.at, place: line + 1, record, run.assumptionOfLateRuns(by: start.at))
         break
       }
@@ -88,7 +90,9 @@ extension ForecastBasis {
 
 extension RequestExplanation {
   /// Whether another request is due and waits for the same gates as `record`.
-  fileprivate func isInLine(_ other: RequestRecord, with record: RequestRecord, at now: WallTime) -> Bool {
+  ///
+  /// - Parameter sharesRate: Whether the host's own rate holds requests.
+  fileprivate func isInLine(_ other: RequestRecord, with record: RequestRecord, at now: WallTime, sharesRate: Bool) -> Bool {
     guard other.due <= now else { return false }
     let kinds = Set(gates.filter(\.holdsALine).map(\.kind))
     // All requests share the host's slots, its rate and resources.
@@ -96,9 +100,6 @@ extension RequestExplanation {
     guard other.request.identifier == record.request.identifier else { return kinds.contains(GateKind.rate.rawValue) && sharesRate }
     return kinds != [GateKind.key.rawValue] || other.gates.concurrencyKey == record.gates.concurrencyKey
   }
-
-  /// Whether the host's own rate holds the request.
-  private var sharesRate: Bool { gates.contains { $0.kind == GateKind.rate.rawValue && $0.sentence.contains("the host's rate") } }
 }
 
 extension Gate {

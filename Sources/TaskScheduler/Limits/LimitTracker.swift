@@ -214,6 +214,9 @@ struct LimitTracker {
     )
   }
 
+  /// Whether the host's own rate permits no start now.
+  func holdsHost(at now: WallTime) -> Bool { hostRate.flatMap { Self.closed($0, now) } != nil }
+
   /// The hold of a rate; nil if the rate permits a start now.
   private static func closed(_ limiter: RateLimiter, _ now: WallTime) -> Hold? {
     let permit = limiter.nextPermit(after: now)
