@@ -107,6 +107,13 @@ import Testing
 
   @Test("what a run used of a quota counts in the turn in which it ends")
   func quotaAtOnce() throws {
+    let alone = try World.limited { _, limits in limits.quota = try RunQuota("10s/1h") }
+    let only = try alone.submit(request()).id
+    alone.now = alone.now + .seconds(12)
+    let next = try alone.submit(request()).id
+    try alone.finish(only, .success)
+    #expect(!alone.isRunning(next))
+
     let world = try World.limited { _, limits in limits.quota = try RunQuota("10s/1h") }
     try world.submit(request())
     world.now = world.now + .seconds(6)

@@ -58,8 +58,11 @@ import Testing
     let past = try world.submit(request { $0.earliestBegin = .ms(-60_000) })
     #expect(past.notes == ["earliest_begin is 60 s in the past: it counts as now"] && past.nextStart == world.now)
     #expect(try world.submit(request { $0.earliestBegin = .ms(-5) }).notes.isEmpty)
-    #expect(
-      try world.submit(request { $0.deadline = .ms(-1) }).notes == ["the deadline has already passed: only network and power count"])
+    for passed: Int64 in [-1, 0] {
+      let notes = try world.submit(request { $0.deadline = .ms(passed) }).notes
+      #expect(notes == ["the deadline has already passed: only network and power count"])
+    }
+    #expect(try world.submit(request { $0.deadline = .ms(1) }).notes.isEmpty)
     let flexible = try world.submit(
       request {
         $0.repetition = RepeatRule(every: .seconds(60))

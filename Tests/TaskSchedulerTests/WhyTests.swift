@@ -238,6 +238,17 @@ import Testing
     #expect(explanation.assumptions == ["its plugin and the host have a free slot then: too much comes before it to work that out"])
   }
 
+  @Test("what falls due before a start that is more than an hour away counts too")
+  func laterWork() throws {
+    let world = try World(handlers: [.sample(runs: 1)])
+    for _ in 0..<520 { try world.submit() }
+    let id = try world.submit().id
+    try world.submit(Self.request { ($0.priority, $0.earliestBegin) = (1, .testStart + .seconds(3610)) })
+    let named = try #require(try Self.why(world, id).earliestStart)
+    #expect(named == .testStart + .seconds(521 * 7))
+    #expect(try Self.start(of: id, world) == named)
+  }
+
   @Test("a condition that is not observed before a request is due does not make its start unknown")
   func unobserved() throws {
     let world = try World()
