@@ -42,6 +42,7 @@ build: deps
 	for product in $(PRODUCTS); do swift build -c release --product $$product; done
 
 # The samples are built as third parties would build them: with a compiler alone, or as a package of their own.
+# Those in Swift share a folder: the second needs nothing compiled but its own code.
 samples: deps
 	mkdir -p $(SAMPLE_SCRATCH)
 	cc -shared -fPIC -O2 -Wall -Wextra -I SDK/CTaskHost/include -o $(SAMPLE_SCRATCH)/hello-c.so Plugins/Samples/hello-c/hello.c
@@ -49,8 +50,8 @@ samples: deps
 	  -o $(SAMPLE_SCRATCH)/hello-cpp.so Plugins/Samples/hello-cpp/hello.cpp
 	rustc --edition 2021 --crate-type cdylib -O -C panic=unwind -C strip=symbols -D warnings \
 	  -o $(SAMPLE_SCRATCH)/hello-rust.so Plugins/Samples/hello-rust/hello.rs
-	swift build -c release --package-path Plugins/Samples/hello-swift --scratch-path $(SAMPLE_SCRATCH)/hello-swift
-	swift build -c release --package-path Plugins/Samples/notes-sync --scratch-path $(SAMPLE_SCRATCH)/notes-sync
+	swift build -c release --package-path Plugins/Samples/hello-swift --scratch-path $(SAMPLE_SCRATCH)/swift
+	swift build -c release --package-path Plugins/Samples/notes-sync --scratch-path $(SAMPLE_SCRATCH)/swift
 
 # Apps for iOS as their authors wrote them, built as plugins, for the tests.
 apple-code: deps
@@ -61,8 +62,8 @@ stage: build samples
 	install -d -m 0755 $(STATE) $(STATE)/plugins $(STATE)-demo $(STAGE)
 	install -s -m 0755 $(BUILD)/taskhost $(BUILD)/taskhost-worker $(STAGE)/
 	install -s -m 0755 $(BUILD)/libTokenRefresh.so $(BUILD)/libCleanup.so $(SAMPLE_SCRATCH)/hello-c.so \
-	  $(SAMPLE_SCRATCH)/hello-cpp.so $(SAMPLE_SCRATCH)/hello-rust.so $(SAMPLE_SCRATCH)/hello-swift/release/libHelloSwift.so \
-	  $(SAMPLE_SCRATCH)/notes-sync/release/libNotesSync.so $(STATE)/plugins/
+	  $(SAMPLE_SCRATCH)/hello-cpp.so $(SAMPLE_SCRATCH)/hello-rust.so $(SAMPLE_SCRATCH)/swift/release/libHelloSwift.so \
+	  $(SAMPLE_SCRATCH)/swift/release/libNotesSync.so $(STATE)/plugins/
 	[ -e $(STATE)/taskhost.toml ] || sed "s|@DEMO@|$(CURDIR)/$(STATE)-demo|" Packaging/demo/taskhost.toml > $(STATE)/taskhost.toml
 	for number in $$(seq 1 30); do head -c 4096 /dev/zero > $(STATE)-demo/old-$$number.log; touch -d '2 days ago' $(STATE)-demo/old-$$number.log; done
 
@@ -84,7 +85,7 @@ test: deps samples apple-code
 	$(call run_tests,--skip 'EndToEndTests|$(COMPUTATIONS)')
 	$(call run_tests,--filter '$(COMPUTATIONS)')
 	$(call run_tests,--filter EndToEndTests)
-	Tests/watch swift test --package-path Plugins/Samples/notes-sync --scratch-path $(SAMPLE_SCRATCH)/notes-sync
+	Tests/watch swift test --package-path Plugins/Samples/notes-sync --scratch-path $(SAMPLE_SCRATCH)/swift
 
 # What `make test` does in small.
 # Exclusivity checks are off, as a release build has removed them from what is not public: -enable-testing makes everything public.

@@ -21,10 +21,10 @@ struct SampleTests {
     Sample(file: "hello-c.so", name: "hello-c"),
     Sample(file: "hello-cpp.so", name: "hello-cpp"),
     Sample(file: "hello-rust.so", name: "hello-rust"),
-    Sample(file: "hello-swift/release/libHelloSwift.so", name: "hello-swift"),
+    Sample(file: "swift/release/libHelloSwift.so", name: "hello-swift"),
   ]
 
-  private static let notesSync = Sample(file: "notes-sync/release/libNotesSync.so", name: "notes-sync")
+  private static let notesSync = Sample(file: "swift/release/libNotesSync.so", name: "notes-sync")
 
   /// Gives `body` a host that has launched with one sample.
   private func run(_ sample: Sample, _ configuration: String = "", _ body: (HostProcess) async throws -> Void) async throws {
