@@ -1,4 +1,4 @@
-/// The times that decide a file's age: it is as old as the youngest of them.
+/// The times that decide a file's age: a file is as old as the youngest of them.
 ///
 /// - Source: `age-by` of systemd's tmpfiles.d(5), whose default is all of them.
 struct AgeTimes: OptionSet, Sendable, Equatable {

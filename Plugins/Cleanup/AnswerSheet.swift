@@ -6,13 +6,12 @@ struct AnswerSheet {
   /// The entries that the answers cover.
   let entries: Range<Int>
   private let goodUntil: ContinuousClock.Instant
-  /// Whether the sweep continued meanwhile, and may itself have had open the directories that it was about to empty.
+  /// Whether the sweep continued meanwhile, and so may itself have held directories open that it was about to empty.
   let isClouded: Bool
 
-  /// How long an answer is valid after its question.
+  /// How long an answer is valid, counted from its question.
   private static let freshness: Duration = .seconds(1)
-  /// The minimum time that an answer is valid after it arrived. Without it, nothing would be handled if an answer takes longer than its
-  /// validity.
+  /// The minimum validity, counted from the arrival of an answer. Without it, an answer slower than ``freshness`` would be useless.
   private static let leastUse: Duration = .milliseconds(500)
 
   init() {
@@ -31,7 +30,7 @@ struct AnswerSheet {
     goodUntil = max(askedAt + Self.freshness, cameAt + Self.leastUse)
   }
 
-  /// The answer about an entry, which can be unknown; nil if it must be asked about, for the first time or again.
+  /// The answer about an entry, possibly unknown; nil if the sweep must ask about the entry, for the first time or again.
   func use(of index: Int, at now: ContinuousClock.Instant) -> FileUse? {
     guard entries.contains(index), now <= goodUntil else { return nil }
     let position = index - entries.lowerBound
@@ -39,8 +38,7 @@ struct AnswerSheet {
   }
 }
 
-/// Estimates how many files a sweep handles in half a second. It asks about that many at once, so that the answer is still valid for the
-/// last one.
+/// Estimates how many files a sweep handles in half a second. A question covers that many, so that its answer is still valid for the last.
 struct Pace {
   private(set) var files = CandidateBatch.largest
 

@@ -1,6 +1,6 @@
 internal import TaskHostSDK
 
-/// Collects files and directories to remove, until there are enough for one question.
+/// Collects files and directories to remove, until they fill one question.
 struct CandidateBatch {
   /// A file or directory to remove.
   struct Entry {
@@ -25,7 +25,7 @@ struct CandidateBatch {
 
   /// The maximum number of entries in one question; also the host's limit.
   static let largest = 16_384
-  /// The approximate maximum of bytes of names, so that a question is not too long for the host.
+  /// The approximate maximum number of path bytes, so that a question is not too long for the host.
   private static let mostBytes = 1 << 20
   private var pathBytes = 0
 
@@ -67,7 +67,7 @@ struct CandidateBatch {
     return directories.count - 1
   }
 
-  /// Whether the host can be asked about it: not if its path is too long for the system.
+  /// Whether the host can be asked about the entry: false if its path is too long for the system.
   private func isAskable(_ entry: Entry) -> Bool {
     directories[entry.directory].prefixLength + entry.nameLength <= Self.longestPath
   }

@@ -1,4 +1,4 @@
-/// The progress of a request. It does not list files: removed files are gone, so searching the rule again finds exactly the rest.
+/// The progress of a task request. It lists no files: removed files are gone, so searching the rule again finds exactly the rest.
 struct CleanupCheckpoint: Codable, Sendable, Equatable {
   /// The version of this format; other versions are not continued.
   var version = CleanupCheckpoint.currentVersion

@@ -1,6 +1,6 @@
 import StrictText
 
-/// What a request may say: one rule instead of all, and not to remove anything.
+/// A task request's payload. It may select one rule, and ask for a dry run.
 struct CleanupPayload: Decodable, Sendable, Equatable {
   /// The only rule to carry out; nil means all.
   var rule: String?

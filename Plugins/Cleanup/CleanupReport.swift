@@ -9,7 +9,7 @@ struct CleanupReport: Codable, Sendable, Equatable {
   var errors: UInt64
   var rules: [RuleReport]
 
-  /// An output can have 64 KiB; some room is left for other data.
+  /// An output can have 64 KiB; this leaves some room for other data.
   static let maximumBytes = 60 * 1024
 
   init(rules: [RuleReport]) {

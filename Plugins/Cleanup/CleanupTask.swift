@@ -13,7 +13,7 @@ struct CleanupTask: BackgroundTask {
   static var version: String? { "1.0" }
 
   private let settings: CleanupSettings
-  /// The number of consecutive runs without progress that count as a failure. A single one may have met a busy machine.
+  /// The number of consecutive runs without progress that count as a failure. A single such run may be due to a busy machine.
   private static let patience = 3
 
   init(_ launch: LaunchContext<CleanupSettings>) throws {
@@ -49,16 +49,16 @@ struct CleanupTask: BackgroundTask {
     case .stopped(let report):
       try task.setOutput(try report.encoded())
       guard !sweeper.hasProgressed else {
-        task.setMessage("stopped before the end: \(report.summary); the next run goes on from here")
+        task.setMessage("stopped before the end: \(report.summary); the next run continues from here")
         return .snooze()
       }
       guard sweeper.fruitlessRuns > 0 else {
-        task.setMessage("stopped before anything was removed; the next run begins the search again")
+        task.setMessage("stopped before anything was removed; the next run restarts the search")
         return .snooze()
       }
       let rule = report.rules.first { $0.status == .unfinished }?.name ?? "the first one"
       let why =
-        "the search for rule \(rule) took the whole budget of the run, and the next run begins it again: "
+        "the search for rule \(rule) took the whole budget of the run, and the next run restarts it: "
         + "raise the plugin's budget, or divide the rule into several with smaller directories"
       guard sweeper.fruitlessRuns < Self.patience else {
         throw TaskFailure.temporary("nothing was removed in \(sweeper.fruitlessRuns) runs: \(why)")
@@ -69,7 +69,7 @@ struct CleanupTask: BackgroundTask {
       try task.setOutput(try report.encoded())
       // The next run, a retry or the next occurrence of a repeating request, executes every rule again.
       try task.checkpoint.setValue(CleanupCheckpoint.nothing)
-      for (status, what) in [(RuleReport.Status.blocked, "run"), (.failed, "remove most of what had to go")] {
+      for (status, what) in [(RuleReport.Status.blocked, "run"), (.failed, "remove most of their files")] {
         let rules = report.rules.filter { $0.status == status }
         guard !rules.isEmpty else { continue }
         throw TaskFailure.temporary(
@@ -89,12 +89,12 @@ struct CleanupTask: BackgroundTask {
     } catch  where error.code == .unsupported {
       return []
     } catch {
-      task.logger.warning("the host does not say which files are open: \(error)")
+      task.logger.warning("the host cannot report which files are open: \(error)")
       return []
     }
   }
 
-  /// The checkpoint of an earlier run of the request; nil for the first run, and if another version of this plugin wrote it.
+  /// The checkpoint of an earlier run of the request; nil if there is none, or another version of this plugin wrote it.
   private func earlier(_ task: TaskContext<CleanupPayload>) -> CleanupCheckpoint? {
     do {
       return try task.checkpoint.value(CleanupCheckpoint.self)

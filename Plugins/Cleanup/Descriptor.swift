@@ -2,7 +2,7 @@ internal import Glibc
 
 /// Owns an open descriptor and closes it at the end of its life.
 struct Descriptor: ~Copyable {
-  /// Borrowed: never to be closed by others.
+  /// Borrowed: callers must not close it.
   let raw: Int32
 
   /// Takes ownership of a descriptor; throws if the result is a negative `errno`.

@@ -3,8 +3,8 @@ internal import Glibc
 /// Opens the directories of a rule in sequence.
 ///
 /// Reaches each directory from the previous one if that is nearer than the rule's directory, so that a tree can be deep: down by name, up
-/// by `..`. On the way, every directory must have the device and inode that the walk has seen. Once a second it starts at the rule's
-/// directory again, so that a directory that was moved out does not count as part of it.
+/// by `..`. Every directory on the way must have the device and inode that the walk saw. Once a second, the cursor starts again at the
+/// rule's directory, so that a directory that was moved out no longer counts as part of it.
 final class DirectoryCursor {
   private let root: DirectoryHandle
   private var current: (node: DirectoryNode, handle: DirectoryHandle)?
@@ -14,7 +14,7 @@ final class DirectoryCursor {
 
   init(_ root: DirectoryHandle) { self.root = root }
 
-  /// Closes the open directory, because the host counts a directory that this process has open as in use.
+  /// Closes the open directory. Otherwise the host would report it as in use by this process.
   func close() { current = nil }
 
   /// - Throws: ESTALE if another directory has replaced it; otherwise the error of opening it.
@@ -31,7 +31,7 @@ final class DirectoryCursor {
     return handle
   }
 
-  /// Opens it from a neighbour; nil if the rule's directory is as near.
+  /// Opens the directory from a neighbour; nil if the rule's directory is just as near.
   private func near(_ node: DirectoryNode, _ start: DirectoryNode, _ open: DirectoryHandle) throws(SystemError) -> DirectoryHandle? {
     var (above, below): ([DirectoryNode], [DirectoryNode]) = ([], [])
     var (upper, lower) = (start, node)

@@ -76,7 +76,7 @@ final class DirectoryHandle: OpenDirectory {
     return handle
   }
 
-  /// Opens a file of this directory, to read or (`reference`) without any access to its contents; never through a symlink.
+  /// Opens a file of this directory to read it, or with `reference` without access to its contents; never through a symlink.
   func openFile(_ name: [UInt8], reference: Bool) throws(SystemError) -> Descriptor {
     try Self.walk(
       from: descriptor.raw, [name], purpose: reference ? CLEANUP_OPEN_FILE : CLEANUP_OPEN_FILE_READ, resolution: resolution, top: status)
@@ -101,8 +101,7 @@ final class DirectoryHandle: OpenDirectory {
     return isForeign && taskhost_cleanup_overrides_owners() == 0 ? SystemError(code: EPERM) : nil
   }
 
-  /// Follows `components` from `start`, in as few system calls as the length of a path permits; stays on the mount of `top`; nil allows any
-  /// mount.
+  /// Follows `components` from `start`, in as few system calls as the path limit permits. Stays on the mount of `top`; nil allows any.
   private static func walk(
     from start: Int32, _ components: ArraySlice<[UInt8]>, purpose: Int, resolution: PathResolution, top: FileStatus?
   ) throws(SystemError) -> Descriptor {
@@ -167,18 +166,18 @@ final class DirectoryHandle: OpenDirectory {
 
 /// A directory that stays open while this object lives.
 protocol OpenDirectory: AnyObject {
-  /// Borrowed: never to be closed by others.
+  /// Borrowed: callers must not close it.
   var raw: Int32 { get }
 }
 
 extension OpenDirectory {
-  /// The current status of the entry at `path`, relative to this directory. A symlink at its end is itself; one on the way would be
-  /// followed: compare the result with what is expected there.
+  /// The current status of the entry at `path`, relative to this directory. A final symlink is not followed, but earlier ones are: compare
+  /// the result with the expected status.
   func status(of path: UnsafePointer<CChar>) throws(SystemError) -> FileStatus { try FileStatus(directory: raw, name: path) }
 }
 
 enum PathResolution: Sendable, CaseIterable {
-  /// openat2(2): the kernel itself refuses symlinks, mount points and ways out. Linux 5.6 and later.
+  /// openat2(2): the kernel itself refuses symlinks, mount points and escapes from the directory. Linux 5.6 and later.
   case kernel
   /// One openat(2) per component with O_NOFOLLOW, comparing devices and mounts; used if openat2 is missing or forbidden by a seccomp
   /// filter.

@@ -25,7 +25,7 @@ final class DirectoryListing: OpenDirectory {
 
   var raw: Int32 { dirfd(stream) }
 
-  /// One entry; its name is borrowed until the next is read, and ends with a null byte.
+  /// One entry. Its name ends with a null byte and is borrowed until the next entry is read.
   struct Entry {
     var name: UnsafePointer<CChar>
     var length: Int

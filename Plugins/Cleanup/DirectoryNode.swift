@@ -1,21 +1,21 @@
 import StrictText
 
-/// A directory of a walk. It lives while the walk is in it or some of its entries wait to be handled.
+/// A directory of a walk. It lives while the walk is in it or some of its entries are waiting.
 final class DirectoryNode {
   /// nil for the rule's own directory.
   private(set) var parent: DirectoryNode?
   /// Empty for the rule's own directory.
   let name: [UInt8]
-  /// What it was when it was opened, before anything was removed from it.
+  /// The directory's status when it was opened, before anything was removed from it.
   let status: FileStatus
-  /// How many directories above it belong to the rule: 0 for the rule's own.
+  /// The number of directories above it that belong to the rule: 0 for the rule's own.
   let depth: Int
-  /// Bytes of the path from the rule's directory, with a slash after each name.
+  /// The length in bytes of the path from the rule's directory, with a slash after each name.
   let prefixLength: Int
-  /// Entries of any kind that were seen in it.
+  /// The number of entries seen in it, of any kind.
   var entries = 0
   var candidates = 0
-  /// The removed entries; in a dry run, those that would have been removed.
+  /// The number of removed entries; in a dry run, of those that would have been removed.
   var removed = 0
 
   init(_ name: [UInt8], in parent: DirectoryNode?, _ status: FileStatus) {
@@ -56,13 +56,13 @@ final class DirectoryNode {
     }
   }
 
-  /// The path of an entry for people: control bytes and invalid UTF-8 escaped.
+  /// An entry's path for people, with control bytes and invalid UTF-8 escaped.
   func displayPath(of name: [UInt8]) -> String {
     (path + (name.isEmpty ? [] : [name])).map { DisplayName.escaped($0) }.joined(separator: "/")
   }
 }
 
-/// Names of files as people may see them: whatever bytes they hold, one line of valid UTF-8 comes out.
+/// File names for people: one line of valid UTF-8, whatever bytes the name contains.
 enum DisplayName {
   /// Escapes control characters, backslashes and invalid UTF-8 as `\xNN`.
   static func escaped(_ bytes: [UInt8]) -> String {

@@ -6,7 +6,7 @@ final class EntryPath {
   private var node: DirectoryNode?
   private var prefix = 0
 
-  /// The longest prefix and the longest name; together they fit the system's limit for paths.
+  /// The maximum lengths in bytes; together they fit the system's limit for paths.
   private static let (longestPrefix, longestName) = (3_800, 290)
 
   init() {
@@ -35,10 +35,10 @@ final class EntryPath {
     bytes[prefix + name.count] = 0
   }
 
-  /// The name alone. Borrowed until the next entry is set.
+  /// The name only. Borrowed until the next entry is set.
   var name: UnsafePointer<CChar> { UnsafePointer(bytes + prefix) }
 
-  /// The path from the rule's directory; nil where it is too long for the system. Borrowed until the next entry is set.
+  /// The path from the rule's directory; nil if it is too long for the system. Borrowed until the next entry is set.
   var path: UnsafePointer<CChar>? { (node?.prefixLength ?? 0) == prefix ? UnsafePointer(bytes) : nil }
 
   private func copy(_ source: ArraySlice<UInt8>, to offset: Int) {

@@ -2,14 +2,14 @@ internal import CCleanup
 internal import Glibc
 internal import TaskHostSDK
 
-/// A file held for its removal: while this object lives, no one can open it, if the kernel grants that.
+/// A file claimed for removal. If the kernel grants a lease, no other process can open the file while this object lives.
 final class FileClaim {
   private let descriptor: Descriptor
   private let answer: Int32
   let inode: UInt64
 
   /// - Parameter takesLease: False for a dry run, which takes no lock and no lease, because others could notice them.
-  /// - Throws: The error of opening it.
+  /// - Throws: The error of opening the file.
   init(_ name: [UInt8], in directory: DirectoryHandle, takesLease: Bool) throws(SystemError) {
     var canRead = true
     do throws(SystemError) {

@@ -14,7 +14,7 @@ struct FileStatus: Sendable {
 
   init(descriptor: Int32) throws(SystemError) { try self.init(directory: descriptor, name: "", followingSymlink: false) }
 
-  /// Of the entry `name` in the directory open as `directory`; `name` ends with a null byte and is borrowed. An empty one is `directory`.
+  /// Reads the status of `name` in the open `directory`. `name` is borrowed and ends with a null byte; an empty one means `directory`.
   init(directory: Int32, name: UnsafePointer<CChar>, followingSymlink: Bool = false) throws(SystemError) {
     var raw = taskhost_cleanup_status()
     let result = taskhost_cleanup_status(directory, name, followingSymlink ? 1 : 0, &raw)
@@ -44,7 +44,7 @@ struct FileStatus: Sendable {
   var links: UInt64 { raw.links }
   var owner: UInt32 { raw.owner }
   var isGuarded: Bool { raw.is_guarded != 0 }
-  /// A directory in which only owners may remove names, as /tmp.
+  /// A directory in which only owners may remove names, such as /tmp.
   var isSticky: Bool { raw.mode & S_ISVTX != 0 }
 
   /// Whether both are on the same file system, reached through the same mount. A btrfs subvolume is not a mount, but counts as a separate

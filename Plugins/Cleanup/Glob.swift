@@ -1,11 +1,11 @@
 /// A pattern for paths relative to a rule's directory, matched one component at a time, on bytes, without regard to the locale.
 ///
-/// `*` is any run of bytes, `?` one character, `[a-z]` and `[!a-z]` a set, `\` takes the next byte as it is; none of them matches a slash.
-/// `**` as a component of its own is any number of directories, also none; at the end it means everything below.
-/// A pattern without a slash is about names in whatever directory is searched. A leading dot has no special meaning.
+/// `*` matches any run of bytes, `?` one character, `[a-z]` and `[!a-z]` a set; `\` takes the next byte literally. None matches a slash.
+/// A component `**` matches any number of directories, including none; at the end it matches everything below.
+/// A pattern without a slash matches names in every searched directory. A leading dot has no special meaning.
 ///
-/// Matching walks the tree along with the scan: ``start`` is the position in the rule's directory, ``advance(_:_:)`` the one after a
-/// name. A position is a set of places in the pattern, one bit each, so a directory needs 8 bytes however deep it lies.
+/// Matching follows the scan through the tree: ``start`` is the position in the rule's directory, ``advance(_:_:)`` returns the one after
+/// a name. A position is a set of places in the pattern, one bit each, so a directory needs 8 bytes at any depth.
 struct Glob: Sendable, Equatable {
   let text: String
   /// Whether the pattern involves directories.

@@ -1,11 +1,11 @@
 /// The limits for the files that a rule matches. At least one of the first three is set.
 struct Limits: Sendable, Equatable {
   var maxAge: Duration?
-  /// While the files together have more bytes than this (apparent size, hard links once), the oldest is removed.
+  /// While the files together have more bytes than this (apparent size, hard links counted once), the oldest is removed.
   var maxTotalBytes: UInt64?
   /// While there are more names than this, the oldest is removed.
   var maxCount: Int?
-  /// This many of the newest are never removed, whatever the limits say.
+  /// The number of newest files that are never removed, whatever the limits say.
   var keepNewest = 0
   /// Files younger than this are never removed, whatever the limits say.
   var minAge: Duration = .zero

@@ -17,18 +17,18 @@ struct NamePattern: Sendable, Equatable {
     isAnything = tokens == [.anyRun]
   }
 
-  /// - Throws: ``Refusal``, without the glob, for a component that is no pattern, or that other tools would read differently.
+  /// - Throws: ``Refusal``, without the glob, for a component that is not a pattern, or that other tools would read differently.
   init(_ component: [UInt8]) throws(Refusal) {
     func refusal(_ reason: String) -> Refusal { Refusal(text: "", reason: reason) }
     guard !component.isEmpty else { throw refusal("has an empty component; write single slashes, none at the end") }
-    guard component != [0x2E], component != [0x2E, 0x2E] else { throw refusal("holds \".\" or \"..\"; name directories below only") }
+    guard component != [0x2E], component != [0x2E, 0x2E] else { throw refusal("contains \".\" or \"..\"; name only directories below") }
     var tokens: [Token] = []
     var index = 0
     while index < component.count {
       let byte = component[index]
       index += 1
       switch byte {
-      case 0: throw refusal("holds a null byte")
+      case 0: throw refusal("contains a null byte")
       case UInt8(ascii: "*"):
         if tokens.last == .anyRun { throw refusal("has \"**\" inside a component; it must stand alone between slashes") }
         tokens.append(.anyRun)
@@ -55,7 +55,7 @@ struct NamePattern: Sendable, Equatable {
     if isAnything { return true }
     var token = 0
     var place = 0
-    // The place of the last `*` and the current end of its run: on a mismatch the run grows by a byte. Earlier runs never need to grow.
+    // The place of the last `*` and the current end of its run. On a mismatch the run grows by a byte; earlier runs never need to grow.
     var star: (token: Int, place: Int)?
     while true {
       if token < tokens.count, tokens[token] == .anyRun {
@@ -76,7 +76,7 @@ struct NamePattern: Sendable, Equatable {
     }
   }
 
-  /// How many bytes at `place` the token matches; nil when it does not.
+  /// The number of bytes at `place` that the token matches; nil if it does not match.
   private func length(of token: Token, at place: Int, in name: UnsafeRawBufferPointer) -> Int? {
     let byte = name[place]
     switch token {
@@ -90,7 +90,7 @@ struct NamePattern: Sendable, Equatable {
     }
   }
 
-  /// The bytes of the UTF-8 character at `place`; a byte that begins none counts by itself.
+  /// The length of the UTF-8 character at `place`; 1 for a byte that begins no character.
   private static func characterLength(at place: Int, in name: UnsafeRawBufferPointer) -> Int {
     let byte = name[place]
     let length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC2 ? 2 : 1

@@ -1,16 +1,16 @@
 internal import Glibc
 internal import TaskHostSDK
 
-/// Waits for answers about open files on a separate thread while the sweep continues.
+/// Asks about open files on a separate thread while the sweep continues.
 final class PendingAnswers {
   typealias Ask = (String, [FileReference]) -> [FileUse]
 
   let askedAt = ContinuousClock.now
   private let inquiry: Inquiry
-  /// nil once it has ended, or if none could be started.
+  /// nil after it has ended, or if none could be started.
   private var thread: pthread_t?
 
-  // reason: the thread has it alone until it is joined, then its owner
+  // reason: only the thread uses it until it is joined; then only the owner does
   private final class Inquiry: @unchecked Sendable {
     let questions: [FileReference]
     let directory: String
@@ -47,7 +47,7 @@ final class PendingAnswers {
 
   deinit { join() }
 
-  /// Waits for the answers; asks on this thread if no other could be started.
+  /// Waits for the answers. Asks on this thread if no other could be started.
   func wait() -> (answers: [FileUse], cameAt: ContinuousClock.Instant) {
     join()
     if let answers = inquiry.answers { return (answers, inquiry.cameAt) }

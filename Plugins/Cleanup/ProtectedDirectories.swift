@@ -21,7 +21,7 @@ struct ProtectedDirectories: Sendable {
 
   init(homes: [String]) { self.homes = homes.filter { $0.hasPrefix("/") && $0 != "/" } }
 
-  /// For the user this process runs as: the home directory of the user database and that of `HOME`.
+  /// Protects the home directories of this process's user: those in the user database and in `HOME`.
   static func current() -> ProtectedDirectories {
     var homes: [String] = []
     if let home = getenv("HOME") { homes.append(normalized(String(cString: home)) ?? "") }
@@ -34,23 +34,23 @@ struct ProtectedDirectories: Sendable {
   func check(_ written: String) -> Result<String, Refusal> {
     func refused(_ reason: String) -> Result<String, Refusal> { .failure(Refusal(text: written, reason: reason)) }
     guard written.utf8.first == UInt8(ascii: "/") else { return refused("is not absolute; write the whole path, beginning with a slash") }
-    guard written.utf8.count < 4096, !written.utf8.contains(0) else { return refused("is no path: too long, or with a null byte") }
-    guard let path = Self.normalized(written) else { return refused("holds \".\" or \"..\"; write the path without them") }
+    guard written.utf8.count < 4096, !written.utf8.contains(0) else { return refused("is not a path: too long, or contains a null byte") }
+    guard let path = Self.normalized(written) else { return refused("contains \".\" or \"..\"; write the path without them") }
     if Self.exact.contains(path) { return refused("is a directory the system needs; name a directory below it") }
     for tree in Self.trees where Self.isAtOrBelow(path, tree) && !Self.exceptions.contains(where: { Self.isAtOrBelow(path, $0) }) {
       return refused("belongs to the system (\(tree)); nothing below it is cleaned up")
     }
     let parts = path.utf8.split(separator: UInt8(ascii: "/"))
     if homes.contains(where: { Self.isAtOrBelow($0, path) }) || (path.hasPrefix("/home/") && parts.count == 2) {
-      return refused("is a home directory or holds one; name a directory below it")
+      return refused("is a home directory or contains one; name a directory below it")
     }
     return .success(path)
   }
 
-  /// Paths whose directories must not be reached under another name either.
+  /// Paths of directories that no rule may reach under another name either.
   var identityPaths: [String] { Self.exact + Self.trees + homes }
 
-  /// `path` without doubled slashes and without one at the end; nil for one with `.` or `..`.
+  /// `path` without repeated or trailing slashes; nil if it contains `.` or `..`.
   private static func normalized(_ path: String) -> String? {
     let parts = path.split(separator: "/")
     guard !parts.contains("."), !parts.contains("..") else { return nil }

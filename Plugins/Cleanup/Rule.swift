@@ -1,6 +1,6 @@
-/// A directory, which of its files the rule covers, and their limits. Values of this type are validated.
+/// A directory, the files in it that the rule covers, and their limits. Values of this type are validated.
 struct Rule: Sendable, Equatable {
-  /// Its unique name in reports and payloads. By default the directory.
+  /// The unique name in reports and payloads; by default the directory.
   var name: String
   /// Absolute, without `.`, `..`, empty components or a final slash, and not a protected directory.
   var directory: String

@@ -3,11 +3,11 @@ internal import Glibc
 import StrictText
 internal import TaskHostSDK
 
-/// Finds rules that could never remove anything, so that the launch is refused instead of every run failing.
+/// Finds rules that could never remove anything, so that the launch fails instead of every run.
 enum RuleFeasibility {
   /// - Parameters:
   ///   - entitlement: The entitlement to a directory; throws if the host does not report it.
-  ///   - warn: Called with a sentence about each thing that may not work.
+  ///   - warn: Called with a sentence for each possible problem.
   /// - Throws: ``SettingsProblems`` naming each of them.
   static func check(
     _ rules: [Rule], entitlement: (String) throws -> DirectoryEntitlement, warn: (String) -> Void
@@ -30,7 +30,7 @@ enum RuleFeasibility {
       }
     } catch {
       if !rule.dryRun, !rule.removesUnsure, taskhost_cleanup_may_lease() == 0 {
-        return "nothing could be removed: this host does not tell which files are open, and a worker cannot find out; update taskhost, "
+        return "nothing could be removed: this host does not report which files are open, and a worker cannot find out; update taskhost, "
           + "use isolation = \"thread\", or set if_unsure = \"remove\""
       }
     }

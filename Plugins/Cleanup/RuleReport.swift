@@ -3,7 +3,7 @@ internal import Glibc
 /// The work of one rule; its JSON is part of the output.
 struct RuleReport: Codable, Sendable, Equatable {
   enum Status: String, Codable, Sendable {
-    /// Not started or stopped early; the next run continues it.
+    /// Not started, or stopped early. The next run continues it.
     case unfinished
     case done
     /// Executed, but most of the files could not be removed; `problem` says why.
@@ -20,7 +20,7 @@ struct RuleReport: Codable, Sendable, Equatable {
   var name: String
   var status = Status.unfinished
   var dryRun: Bool
-  /// Regular files seen, when the rule was first searched.
+  /// Regular files seen in the first search of the rule.
   var scanned: UInt64 = 0
   var matched: UInt64 = 0
   /// Names removed; in a dry run, those that would have been.

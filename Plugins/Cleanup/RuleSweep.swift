@@ -3,11 +3,11 @@ internal import Glibc
 internal import Logging
 internal import TaskHostSDK
 
-/// Executes one rule once the boundary between files to remove and to keep is known: collects the files to remove, asks whether they are
+/// Executes one rule whose boundary between files to remove and to keep is known: collects the files to remove, asks whether they are
 /// open, and removes them. As a rehearsal, it only finds out which of them cannot be removed.
 ///
-/// Directly before a file is removed, it is checked again: it must be the file that was seen. Between this check and unlinkat(2), another
-/// process has a few microseconds to rename another file over it; Linux offers no way to close this gap. It can only affect an entry of
+/// Directly before it removes a file, it checks that this is still the file that it saw. Between this check and unlinkat(2), another
+/// process has a few microseconds to rename another file over it; Linux offers no way to close this gap. It can affect only an entry of
 /// that name in that directory.
 final class RuleSweep: TreeVisitor {
   let rule: Rule
@@ -62,7 +62,7 @@ final class RuleSweep: TreeVisitor {
     self.onBatch = onBatch
   }
 
-  // MARK: What the walk shows
+  // MARK: Calls from the walk
 
   func seen() { seenFiles += 1 }
   /// Files seen by the walk, for the report of a rule that is searched for the first time.
@@ -115,7 +115,7 @@ final class RuleSweep: TreeVisitor {
     }
   }
 
-  // MARK: What was collected
+  // MARK: Collected entries
 
   /// Asks about the collected batch while the walk continues, and handles the previous batch.
   private func handOver() throws(SweepInterruption) {
@@ -141,7 +141,7 @@ final class RuleSweep: TreeVisitor {
     }
   }
 
-  /// - Parameter pending: A question about all of them in progress; nil to ask now.
+  /// - Parameter pending: The question in progress about all entries; nil to ask now.
   private func deal(with collected: CandidateBatch, _ pending: PendingAnswers?) throws(SweepInterruption) {
     working = collected
     defer { working = CandidateBatch() }
@@ -175,7 +175,7 @@ final class RuleSweep: TreeVisitor {
         sheet = ask(from: index)
         if environment.isCancelled() { throw .stopped }
         let came = ContinuousClock.now
-        // The time of the question does not count as time for files.
+        // The time spent asking does not count as time for files.
         began += now.duration(to: came)
         use = sheet.use(of: index, at: came) ?? .unknown
       }
@@ -191,7 +191,7 @@ final class RuleSweep: TreeVisitor {
       account(entry, verdict(entry, use, in: place.directory))
       dealtWith += 1
       guard unremovable.count <= Self.mostUnremovable else {
-        throw .blocked("more than \(Self.mostUnremovable) files that a limit asks for cannot go: see what has them open, or whose they are")
+        throw .blocked("a limit requires more than \(Self.mostUnremovable) files to go that cannot: check what has them open and who owns them")
       }
       if dealtWith % UInt64(batchSize) == 0 { try onBatch(report, dealtWith) }
     }
@@ -224,7 +224,7 @@ final class RuleSweep: TreeVisitor {
     }
   }
 
-  /// Of the entry that ``path`` is set to.
+  /// Judges the entry that ``path`` is set to.
   private func judge(
     _ entry: CandidateBatch.Entry, _ use: FileUse, _ directory: DirectoryHandle
   ) throws(SystemError) -> RemovalVerdict {
@@ -289,17 +289,17 @@ final class RuleSweep: TreeVisitor {
     return rehearsedNames[inode] == names
   }
 
-  /// Short, because messages are cut to 160 characters including the name.
+  /// Short, because a message with its file name is cut to 160 characters.
   private static let unsure =
     geteuid() == 0
     ? "cannot tell whether it is open: its file system grants no lease, or it was replaced just now; if_unsure = \"remove\" removes it"
     : "cannot tell whether it is open: run the host as root or as its owner, or set if_unsure = \"remove\""
 
-  /// From the deepest up: a directory comes after everything in it.
+  /// Called from the deepest directory up: a directory comes after everything in it.
   private func removeDirectory(_ entry: CandidateBatch.Entry, _ use: FileUse) {
     let node = working.directories[entry.directory]
     guard let parent = node.parent else { return }
-    // Nothing is in it, so nothing is lost where nobody can tell.
+    // The directory is empty, so nothing is lost if its use is unknown.
     if use == .open { return }
     do throws(SystemError) {
       let place = try cursor.open(parent)
@@ -333,7 +333,7 @@ enum RemovalVerdict: Sendable, Equatable {
   /// A process has it open, mapped or locked.
   case inUse
   case unknownUse
-  /// It has changed since the scan: replaced, written to, or its directory moved. It stays.
+  /// The entry has changed since the scan and stays: it was replaced or written to, or its directory moved.
   case changed
   case vanished
   /// Another file system was mounted over it.

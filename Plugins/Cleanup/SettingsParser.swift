@@ -1,6 +1,6 @@
 import StrictText
 
-/// Turns the settings as written into rules, and collects every problem on the way.
+/// Turns the written settings into rules, and collects all problems.
 struct SettingsParser {
   private var problems: [String] = []
   private let protected: ProtectedDirectories
@@ -13,8 +13,8 @@ struct SettingsParser {
 
   private init(protected: ProtectedDirectories) { self.protected = protected }
 
-  /// - Parameter protected: The directories that no rule may be about.
-  /// - Throws: ``SettingsProblems`` with all that is wrong.
+  /// - Parameter protected: The directories that no rule may name.
+  /// - Throws: ``SettingsProblems`` with every problem.
   static func parse(_ value: JSONValue, protected: ProtectedDirectories) throws(SettingsProblems) -> CleanupSettings {
     var parser = SettingsParser(protected: protected)
     let settings = parser.settings(value)
@@ -29,12 +29,12 @@ struct SettingsParser {
     let written = fields.array("rules")
     problems += fields.problems
     if written.count > CleanupSettings.maximumRules {
-      problems.append("rules: \(written.count) of them, at most \(CleanupSettings.maximumRules) are supported; combine some")
+      problems.append("rules: at most \(CleanupSettings.maximumRules) are supported, not \(written.count); combine some")
     }
     let rules = written.enumerated().compactMap { rule($1, at: "rules[\($0)]", dryRun: dryRun) }
     var names: Set<String> = []
     for rule in rules where !names.insert(rule.name).inserted {
-      problems.append("rules: two are named \"\(rule.name)\"; give each a name of its own")
+      problems.append("rules: two are named \"\(rule.name)\"; give each a unique name")
     }
     return CleanupSettings(rules: rules, batchSize: batchSize)
   }
@@ -80,7 +80,7 @@ struct SettingsParser {
     limits.maxCount = fields.integer("max_count", in: 0...Int(Int32.max))
     let isUnlimited = limits.maxAge == nil && limits.maxTotalBytes == nil && limits.maxCount == nil
     if isUnlimited && fields.problems.count == before {
-      fields.report(nil, "no limit: set max_age, max_total_bytes or max_count, else nothing would ever be removed")
+      fields.report(nil, "no limit: set max_age, max_total_bytes or max_count; otherwise nothing would ever be removed")
     }
     limits.keepNewest = fields.integer("keep_newest", in: 0...Int(Int32.max)) ?? 0
     limits.minAge = fields.duration("min_age") ?? .zero
@@ -113,7 +113,7 @@ struct SettingsParser {
       if let known = AgeTimes.names.first(where: { $0.name == name }) {
         times.insert(known.times)
       } else {
-        fields.report("age_by[\(index)]", "is \"\(name)\", must be \"mtime\", \"atime\", \"ctime\" or \"btime\"")
+        fields.report("age_by[\(index)]", "is \"\(name)\", but must be \"mtime\", \"atime\", \"ctime\" or \"btime\"")
       }
     }
     if case .array(let values) = written, values.isEmpty { fields.report("age_by", "names no time; leave it out for all four") }
@@ -125,7 +125,7 @@ struct SettingsParser {
     case nil, "keep"?: return false
     case "remove"?: return true
     case .some(let other):
-      fields.report("if_unsure", "is \"\(other)\", must be \"keep\" or \"remove\"")
+      fields.report("if_unsure", "is \"\(other)\", but must be \"keep\" or \"remove\"")
       return false
     }
   }
@@ -139,20 +139,20 @@ extension SettingsTable {
     guard let text = string(key) else { return nil }
     let milliseconds = try? DurationFormat.milliseconds(of: text[...], units: DurationFormat.unitsWithWeeks.dropLast())
     if let milliseconds, milliseconds <= Self.longestDuration { return .milliseconds(milliseconds) }
-    report(key, "\"\(text)\" is no duration; write whole numbers and s, m, h, d or w, as \"7d\"")
+    report(key, "\"\(text)\" is not a duration; write whole numbers with s, m, h, d or w, such as \"7d\"")
     return nil
   }
 
   mutating func byteCount(_ key: String) -> UInt64? {
     guard let text = string(key) else { return nil }
     if let value = try? ByteCountFormat.bytes(of: text) { return UInt64(value) }
-    report(key, "\"\(text)\" is no size; write a whole number and B, kB, MB, GB, TB, KiB, MiB, GiB or TiB, as \"1GiB\"")
+    report(key, "\"\(text)\" is not a size; write a whole number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB, such as \"1GiB\"")
     return nil
   }
 }
 
 extension JSONValue {
-  /// An object without its members that are null, which count as absent.
+  /// The object without its null members, which count as absent.
   var withoutNulls: JSONValue {
     guard case .object(let members) = self else { return self }
     return .object(members.filter { $0.value != .null })

@@ -1,10 +1,10 @@
 /// Finds the boundary between files to remove and files to keep: the oldest are removed while a limit requires it.
 ///
 /// Pure: it receives times, inodes and sizes, and has no side effects. Its memory is bounded: it keeps and sorts up to `capacity` files.
-/// With more files, it counts them in 65,536 time spans and needs another pass over all files, to examine the one span that contains the
+/// If there are more, it counts them in 65,536 time spans, and needs another pass over all files to examine the one span that contains the
 /// boundary.
 ///
-/// The order is by time, then inode, so that a second pass over the same tree gives the same result. All names of a file are adjacent.
+/// Files are ordered by time, then inode, so that a second pass over the same tree gives the same result. All names of a file are adjacent.
 struct Survey: Sendable {
   private let limits: Limits
   private let now: Int64
@@ -84,7 +84,7 @@ struct Survey: Sendable {
     }
     if spans.isEmpty {
       if records.count < capacity { return records.append(record) }
-      // Too many to keep: converts the kept files to counts; the set knows whose bytes were counted.
+      // Too many files to keep: convert the kept files to counts. `linked` records which bytes were counted.
       spans = Array(repeating: Span(), count: 1 << 16)
       var seen: Set<UInt64> = []
       for record in records {
@@ -117,7 +117,7 @@ struct Survey: Sendable {
     return true
   }
 
-  // MARK: Inside
+  // MARK: Implementation
 
   /// Whether removing this many of the oldest names and bytes satisfies the limits.
   private func isReached(_ span: Span) -> Bool {
@@ -227,7 +227,7 @@ struct Cut: Sendable, Equatable {
   }
 }
 
-/// Feeds a survey from a walk, except files that cannot be removed anyway.
+/// Feeds a survey from a walk, without the files that cannot be removed anyway.
 struct SurveyVisitor: TreeVisitor {
   var survey: Survey
   let ageBy: AgeTimes

@@ -1,7 +1,7 @@
 internal import Logging
 internal import TaskHostSDK
 
-/// A sweep's environment: the run provides the host's, tests their own. Everything except ``openFiles`` is called on the sweep's thread.
+/// A sweep's environment: a run provides the host's, a test its own. Everything except ``openFiles`` is called on the sweep's thread.
 struct SweepEnvironment {
   /// Nanoseconds since 1970, by the host's clock.
   var now: Int64
@@ -17,11 +17,11 @@ struct SweepEnvironment {
   /// Asks which files below a rule's directory are open: one answer per file. Without an answer, the kernel's leases decide.
   /// Called on the sweep's thread, and for a large tree concurrently on another thread.
   var openFiles: (String, [FileReference]) -> [FileUse] = { _, _ in [] }
-  /// Directories that must not be cleaned up under another name either.
+  /// Directories that no rule may clean up, under any name.
   var protected = ProtectedDirectories.current()
-  /// nil means the kernel's best.
+  /// nil selects the best that the kernel supports.
   var resolution: PathResolution?
-  /// The interval between checkpoints: each is a synced write, and losing one only costs time.
+  /// The minimum interval between checkpoints: each is a synced write, and losing one only costs time.
   var checkpointInterval: Duration = .seconds(1)
   /// The capacity of a survey in files.
   var surveyCapacity = 1_000_000
@@ -32,7 +32,7 @@ struct SweepEnvironment {
 enum SweepInterruption: Error {
   case stopped
   case missing
-  /// It cannot run at all, for this reason.
+  /// The rule cannot run at all, for this reason.
   case blocked(String)
 }
 

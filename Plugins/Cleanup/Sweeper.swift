@@ -2,7 +2,7 @@ internal import Glibc
 internal import Logging
 import StrictText
 
-/// Executes rules in sequence: finds the boundary between files to remove and to keep, rehearses, and removes, with checkpoints between
+/// Executes rules in sequence: finds the boundary between files to remove and to keep, rehearses, and removes. Saves checkpoints between
 /// batches.
 final class Sweeper {
   private let rules: [Rule]
@@ -13,7 +13,7 @@ final class Sweeper {
   /// Files handled in finished rules.
   private var dealtWithBefore: UInt64 = 0
 
-  /// The progress that remains when the next run searches again.
+  /// The progress that is not lost when the next run searches again.
   private struct Progress: Equatable {
     var rules = 0
     var removed: UInt64 = 0
@@ -28,18 +28,18 @@ final class Sweeper {
 
   enum Outcome: Sendable, Equatable {
     case finished(CleanupReport)
-    /// It was asked to stop; the checkpoint says where to continue.
+    /// The run was asked to stop; the checkpoint says where to continue.
     case stopped(CleanupReport)
   }
 
-  /// An older checkpoint belongs to an unfinished earlier occurrence, and its finished rules are due again. Nanoseconds.
+  /// In nanoseconds. An older checkpoint belongs to an unfinished earlier occurrence, and its finished rules are due again.
   private static let longestPause: Int64 = 86_400 * 1_000_000_000
-  /// The count stops here.
+  /// The largest count of fruitless runs.
   private static let mostFruitlessRuns = 1_000
 
   /// - Parameters:
-  ///   - rules: Those to carry out, with the dry run of the payload already applied.
-  ///   - resuming: The checkpoint of an earlier run; ignored when it is about other rules, or more than a day old.
+  ///   - rules: The rules to execute, with the payload's dry run already applied.
+  ///   - resuming: The checkpoint of an earlier run; ignored if it belongs to other rules, or is more than a day old.
   init(_ rules: [Rule], batchSize: Int, resuming: CleanupCheckpoint?, environment: SweepEnvironment) {
     self.rules = rules
     self.batchSize = max(1, batchSize)
@@ -57,7 +57,7 @@ final class Sweeper {
     beginning = Progress(checkpoint.reports)
   }
 
-  /// Executes everything from the checkpoint on.
+  /// Executes the rules, from the checkpoint on.
   ///
   /// - Throws: Only errors of writing a checkpoint.
   func run() throws -> Outcome {
@@ -162,7 +162,7 @@ final class Sweeper {
     return visitor.survey
   }
 
-  /// Finds out which of the files to remove cannot be removed: they do not count, because otherwise others would be removed in vain.
+  /// Finds out which of the files to remove cannot be removed. If they counted, other files would be removed in vain.
   private func rehearse(
     _ rule: Rule, _ root: DirectoryHandle, _ cut: Cut, _ report: inout RuleReport
   ) throws(SweepInterruption) -> Set<UInt64> {
@@ -176,7 +176,7 @@ final class Sweeper {
     return rehearsal.unremovable
   }
 
-  /// Sets the counts as of the first search of the rule: files that an earlier run removed are added to the remaining ones.
+  /// Sets the counts as of the rule's first search, by adding the files that an earlier run removed to the remaining ones.
   private func count(seen: UInt64, matched: UInt64, in report: inout RuleReport, _ removedBefore: UInt64) {
     report.scanned = max(report.scanned, seen + removedBefore)
     report.matched = max(report.matched, matched + removedBefore)
@@ -206,14 +206,14 @@ final class Sweeper {
       case ENOENT: throw .missing
       case ELOOP, ENOTDIR:
         throw .blocked(
-          "\(rule.directory) is no directory, or its path leads through a symlink; write the real path, as `realpath` prints it")
+          "\(rule.directory) is not a directory, or its path leads through a symlink; write the real path, as `realpath` prints it")
       default: throw .blocked("cannot open \(rule.directory): \(error)")
       }
     }
     for path in environment.protected.identityPaths {
       let status = path.withCString { try? FileStatus(directory: AT_FDCWD, name: $0, followingSymlink: true) }
       guard status?.identity != root.status.identity else {
-        throw .blocked("\(rule.directory) is \(path) under another name; nothing there is cleaned up")
+        throw .blocked("\(rule.directory) is \(path) under another name, where nothing is cleaned up")
       }
     }
     return root

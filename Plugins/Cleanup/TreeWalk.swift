@@ -2,9 +2,10 @@ internal import Glibc
 
 /// Walks through a rule's directory, deepest first, and shows a visitor the files that the rule covers.
 ///
-/// Its memory grows neither with the number of files nor with that of directories: it handles entries while it lists a directory, and keeps
-/// ``namesHeld`` of its directories at a time. Up to ``levelsOpen`` directories and the deepest one are open at once; those deeper down are
-/// listed to their end first, and reached again from the one below. So the time per directory does not grow with the depth either.
+/// Memory use grows neither with the number of files nor with that of directories: the walk handles entries while it lists a directory,
+/// and keeps ``namesHeld`` of its directories at a time. Up to ``levelsOpen`` directories and the deepest one are open at once. The walk
+/// lists deeper directories to their end first, and reaches them again from the one below, so the time per directory does not grow with
+/// the depth.
 struct TreeWalk {
   private let rule: Rule
   private let root: DirectoryHandle
@@ -14,7 +15,7 @@ struct TreeWalk {
 
   private static let levelsOpen = 40
   private static let namesHeld = 1_000
-  /// Of all directories together.
+  /// The limit for all directories together.
   private static let mostHeldBytes = 32 << 20
 
   /// A directory yet to be listed.
@@ -26,7 +27,7 @@ struct TreeWalk {
 
   private struct Level {
     let node: DirectoryNode
-    /// nil deep down, once the walk has gone on to one below.
+    /// nil deep down, once the walk has moved on to a directory below.
     var listing: DirectoryListing?
     /// The same directory, reached again from the one below.
     var place: DirectoryHandle?
@@ -37,7 +38,7 @@ struct TreeWalk {
     var isListed = false
   }
 
-  /// - Parameter isCancelled: Asked once a directory and once in 1024 entries.
+  /// - Parameter isCancelled: Called once per directory and once per 1024 entries.
   init(_ rule: Rule, root: DirectoryHandle, isCancelled: @escaping () -> Bool) {
     self.rule = rule
     self.root = root
@@ -46,7 +47,7 @@ struct TreeWalk {
 
   /// Shows everything to `visitor`.
   ///
-  /// - Throws: What the visitor throws, `stopped` when cancelled, `blocked` where the rule's own directory cannot be listed.
+  /// - Throws: The visitor's errors; `stopped` if cancelled; `blocked` if the rule's own directory cannot be listed.
   mutating func run(_ visitor: inout some TreeVisitor) throws(SweepInterruption) {
     do throws(SystemError) {
       let listing = try root.list([], from: root)
@@ -64,7 +65,7 @@ struct TreeWalk {
       } else if !levels[last].isListed {
         try list(last, &visitor)
       } else {
-        // Closed first, because the visitor may ask whether anybody has it open.
+        // Close it first: the visitor may ask whether any process has it open.
         try visitor.leave(goUp())
       }
     }
@@ -104,8 +105,8 @@ struct TreeWalk {
     }
   }
 
-  /// Leaves the last directory, and reopens the one above unless it is open. If that fails, what waits in it is reached from the rule's
-  /// directory.
+  /// Leaves the last directory, and reopens the one above unless it is open. If that fails, the directories waiting in it are reached from
+  /// the rule's directory.
   private mutating func goUp() -> DirectoryNode {
     let left = levels.removeLast()
     if let last = levels.indices.last, levels[last].listing == nil {
@@ -114,7 +115,7 @@ struct TreeWalk {
     return left.node
   }
 
-  /// Continues to list, until the end or until enough directories wait.
+  /// Continues listing until the end, or until enough directories are waiting.
   private mutating func list(_ index: Int, _ visitor: inout some TreeVisitor) throws(SweepInterruption) {
     guard let listing = levels[index].listing else { return levels[index].isListed = true }
     let isDeep = index >= Self.levelsOpen
@@ -124,7 +125,7 @@ struct TreeWalk {
       do throws(SystemError) { found = try listing.next() } catch {
         if index == 0 { throw .blocked("cannot search \(rule.directory): \(error)") }
         visitor.couldNotSearch(node.displayPath(of: []), "\(error)")
-        // What follows is unknown, so the directory does not count as empty.
+        // The rest is unknown, so the directory does not count as empty.
         node.entries += 1
         found = nil
       }
@@ -162,7 +163,7 @@ struct TreeWalk {
     }
     if kind == .directory {
       guard heldBytes + entry.length <= Self.mostHeldBytes else {
-        return visitor.couldNotSearch(node.displayPath(of: Array(entry.bytes)), "too many directories so deep down; left for a later run")
+        return visitor.couldNotSearch(node.displayPath(of: Array(entry.bytes)), "too many directories to search; left for a later run")
       }
       heldBytes += entry.length
       levels[index].waiting.append(Waiting(name: Array(entry.bytes), position: position, excluded: excluded))

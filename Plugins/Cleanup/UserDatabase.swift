@@ -1,10 +1,10 @@
 internal import Glibc
 
 enum UserDatabase {
-  /// The user's name; without an entry, its number.
+  /// The user's name, or its number if it has no entry.
   static func name(of user: UInt32) -> String { field(of: user) { $0.pw_name } ?? "user \(user)" }
 
-  /// A text of a user's entry; nil if there is none.
+  /// A text field of a user's entry; nil if there is none.
   static func field(of user: UInt32, _ take: (passwd) -> UnsafeMutablePointer<CChar>?) -> String? {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16_384) { buffer in
       var entry = passwd()

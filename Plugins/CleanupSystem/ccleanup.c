@@ -34,7 +34,7 @@ static int32_t open_resolved(int32_t directory, const char *path, int flags, uin
   for (int attempt = 0;; attempt++) {
     long descriptor = syscall(SYS_openat2, directory, path, &how, sizeof how);
     if (descriptor >= 0) return (int32_t)descriptor;
-    /* EAGAIN: a rename raced with the walk and the kernel could not rule out an escape. Retry a few times, then leave it to the caller. */
+    /* EAGAIN: a rename raced with the walk, and the kernel could not rule out an escape. Retry a few times, then report it. */
     if (errno == EINTR || (errno == EAGAIN && attempt < 16)) continue;
     return -errno;
   }
@@ -47,7 +47,7 @@ int32_t taskhost_cleanup_open_beneath(int32_t directory, const char *path, int32
   if (!may_cross_mounts) resolve |= RESOLVE_NO_XDEV;
   if (purpose == CLEANUP_OPEN_FILE_READ) {
     int32_t descriptor = open_resolved(directory, path, flags | O_NOATIME, resolve);
-    if (descriptor != -EPERM) return descriptor; /* EPERM: not our file, its access time cannot be spared */
+    if (descriptor != -EPERM) return descriptor; /* EPERM: only a file's owner may use O_NOATIME */
   }
   return open_resolved(directory, path, flags, resolve);
 }
@@ -132,7 +132,7 @@ int32_t taskhost_cleanup_status(int32_t directory, const char *name, int32_t fol
 }
 
 int32_t taskhost_cleanup_can_change(int32_t directory) {
-  /* Of a reference (O_PATH) as well, hence the dot. */
+  /* The dot makes this work for a reference (O_PATH) too. */
   return faccessat(directory, ".", W_OK | X_OK, AT_EACCESS) == 0 ? 0 : -errno;
 }
 
@@ -171,7 +171,7 @@ int32_t taskhost_cleanup_is_record_locked(int32_t descriptor) {
 int32_t taskhost_cleanup_claim(int32_t descriptor) {
   if (taskhost_cleanup_is_record_locked(descriptor)) return CLEANUP_CLAIM_IN_USE;
   if (flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return CLEANUP_CLAIM_IN_USE;
-  /* Before the lease, or the notice of a conflicting open would be SIGIO, which ends the process. */
+  /* Set before the lease: otherwise the kernel would announce a conflicting open by SIGIO, which ends the process. */
   if (fcntl(descriptor, F_SETSIG, SIGURG) != 0) return CLEANUP_CLAIM_UNKNOWN;
   if (fcntl(descriptor, F_SETLEASE, F_WRLCK) == 0) return CLEANUP_CLAIM_FREE;
   return errno == EAGAIN || errno == EBUSY ? CLEANUP_CLAIM_IN_USE : CLEANUP_CLAIM_UNKNOWN;

@@ -60,7 +60,7 @@ import Testing
     )
     for part in [
       "is not absolute", "brace", "max_age: must be a string, not a number", "rules[1].directory: is missing", "rules[1]: no limit",
-      "rules[2]: must be an object, not a number", "\"/etc\" belongs to the system", "\"1 GB\" is no size",
+      "rules[2]: must be an object, not a number", "\"/etc\" belongs to the system", "\"1 GB\" is not a size",
     ] {
       #expect(found.contains { $0.contains(part) }, "nothing says: \(part)\n\(found.joined(separator: "\n"))")
     }
@@ -86,7 +86,7 @@ import Testing
   @Test("two rules of one name are refused")
   func duplicateNames() {
     let rule = #"{"directory": "/tmp/x", "glob": "*", "max_count": 1}"#
-    #expect(problems(#"{"rules": [\#(rule), \#(rule)]}"#) == [#"rules: two are named "/tmp/x"; give each a name of its own"#])
+    #expect(problems(#"{"rules": [\#(rule), \#(rule)]}"#) == [#"rules: two are named "/tmp/x"; give each a unique name"#])
   }
 
   @Test("the largest report of the largest settings fits into an output")
@@ -113,7 +113,7 @@ import Testing
     let found = problems(
       #"{"rules": [{"directory": "/tmp/x", "glob": "*", "max_count": 1, "age_by": ["mtime", "ftime"]}, {"directory": "/tmp/y", "glob": "*", "max_count": 1, "age_by": []}]}"#
     )
-    #expect(found.contains(#"rules[0].age_by[1]: is "ftime", must be "mtime", "atime", "ctime" or "btime""#))
+    #expect(found.contains(#"rules[0].age_by[1]: is "ftime", but must be "mtime", "atime", "ctime" or "btime""#))
     #expect(found.contains("rules[1].age_by: names no time; leave it out for all four"))
   }
 
