@@ -191,7 +191,8 @@ final class RuleSweep: TreeVisitor {
       account(entry, verdict(entry, use, in: place.directory))
       dealtWith += 1
       guard unremovable.count <= Self.mostUnremovable else {
-        throw .blocked("a limit requires more than \(Self.mostUnremovable) files to go that cannot: check what has them open and who owns them")
+        throw .blocked(
+          "more than \(Self.mostUnremovable) files that a limit selects cannot be removed: check who owns them or has them open")
       }
       if dealtWith % UInt64(batchSize) == 0 { try onBatch(report, dealtWith) }
     }

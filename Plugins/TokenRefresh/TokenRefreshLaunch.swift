@@ -1,8 +1,8 @@
 package import TaskHostSDK
 
-/// What the exported function of the plugin calls.
+/// The entry point for the library's exported function.
 package enum TokenRefreshLaunch {
-  /// Registers ``TokenRefreshTask`` with a host. Called on the host's launch thread.
+  /// Registers ``TokenRefreshTask`` with the host that loaded this library. Called on the host's launch thread.
   package static func launch(_ api: UnsafePointer<taskhost_api>?, _ launch: taskhost_launch) -> taskhost_status {
     TaskHostPlugin.launch(TokenRefreshTask.self, api, launch)
   }

@@ -7,7 +7,7 @@ struct TokenRefreshTask: BackgroundTask {
   static let displayName: String? = "OAuth token refresh"
   static let version: String? = "1.0"
 
-  /// Largest output the host takes: 64 KiB.
+  /// The host's limit for an output in bytes: 64 KiB.
   private static let largestOutput = 65_536
 
   private let refresher: TokenRefresher
@@ -22,8 +22,8 @@ struct TokenRefreshTask: BackgroundTask {
     do {
       try task.setOutput(try report.output(limit: Self.largestOutput))
     } catch {
-      // What was refreshed is refreshed: a lost output must not make the host try it again.
-      task.logger.warning("the output is not recorded: \(error)")
+      // The tokens are refreshed, so a lost output must not make the host repeat the run.
+      task.logger.warning("the output cannot be recorded: \(error)")
     }
     return report.outcome
   }

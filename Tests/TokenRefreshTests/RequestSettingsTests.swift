@@ -60,7 +60,7 @@ import Testing
       let kept = fixture.host.state
       fixture.host.advance(by: 1)
       let second = try await fixture.run(accounts)
-      #expect(second.message.contains("left alone for another 120 s"))
+      #expect(second.message.contains("no request for another 120 s"))
       #expect(second.message.contains("dead is signed out: invalid_grant"))
       #expect(fixture.host.state == kept)
       #expect(server.requests.map(\.path).sorted() == ["/busy", "/dead"])
@@ -90,7 +90,7 @@ import Testing
       (#""headers": {"a b": "x"}"#, "no name of an HTTP header"), (#""headers": {"a": "x\r\ny: z"}"#, "control characters"),
       (#""resource": [7]"#, "resource: must be"), (#""ca_file": "relative""#, "ca_file: must be the absolute path"),
       (#""private_key_id": "k""#, "private_key_id: needs private_key_file"),
-      (#""private_key_file": "/k", "client_secret_file": "/s""#, "private_key_file: stands beside client_secret_file"),
+      (#""private_key_file": "/k", "client_secret_file": "/s""#, "private_key_file: conflicts with client_secret_file"),
       (#""client_auth": "private_key_jwt""#, "client_auth: needs private_key_file"),
     ])
   func refused(_ members: String, _ problem: String) {
@@ -222,7 +222,7 @@ import Testing
       #expect(outcome == .success)
       try fixture.signIn()
       let empty = try await fixture.run([account.merging(["ca_file": .string(fixture.path("tokens.json"))]) { $1 }])
-      #expect(empty.message.contains("holds no certificate in PEM"))
+      #expect(empty.message.contains("contains no PEM certificate"))
     }
   }
 

@@ -178,7 +178,7 @@ import Testing
     replacement.keep(answer: Array(Fixture.rotation.utf8), asked: TestHost.start)
 
     let report = try await fixture.run([fixture.account(endpoint: "http://127.0.0.1:1/")])
-    #expect(report.only?.detail == "taken over from an interrupted run")
+    #expect(report.only?.detail == "recovered from an interrupted run")
     let members = try fixture.members()
     #expect(members["refresh_token"]?.text == Fixture.newRefreshToken)
     #expect(members["expires_at"] == .integer(Int64(TestHost.start.timeIntervalSince1970) + 3600))

@@ -61,9 +61,9 @@ import Testing
       "accounts[0].client_id: must be a string, not a number",
       "accounts[0].issuer: sends secrets unencrypted; use https (or set allow_insecure_http, if the network is trusted)",
       "accounts[1].client_auth: needs client_secret_file or client_secret_env",
-      "accounts[2].issuer: stands beside token_endpoint; keep one of them",
-      "accounts[2].name: is that of another account, b",
-      "accounts[2].token_file: is that of another account",
+      "accounts[2].issuer: conflicts with token_endpoint; keep one of them",
+      "accounts[2].name: is also used by account b",
+      "accounts[2].token_file: is also used by another account",
     ]
     #expect(found.sorted() == expected.sorted())
   }

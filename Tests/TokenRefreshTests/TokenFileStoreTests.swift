@@ -65,7 +65,7 @@ import Testing
 
     let report = try await fixture.run([fixture.account(endpoint: Self.unreachable)])
     #expect(report.outcome == .success)
-    #expect(report.only?.detail == "taken over from an interrupted run")
+    #expect(report.only?.detail == "recovered from an interrupted run")
     #expect(try fixture.text() == text)
     #expect(try fixture.names == [".tokens.json.lock", "tokens.json"])
   }

@@ -1,7 +1,7 @@
 public import TaskHostSDK
 import TokenRefresh
 
-// A target of its own: all test targets are linked into one executable, which can hold only one function of this name.
+// A separate target, because all test targets share one executable, which can contain this function only once.
 
 /// The plugin's entry point: registers its task with the host that loaded this library.
 @c(taskhost_plugin_launch)

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Logging
 
-/// Checks one account without asking its server: is it due, and may it be tried?
+/// Checks whether an account is due and may be tried, without asking its server.
 struct AccountCheck<Host: RefreshHost>: Sendable {
   let payload: RefreshPayload
   let secrets: ClientSecretReader
@@ -40,7 +40,7 @@ struct AccountCheck<Host: RefreshHost>: Sendable {
           mark(refusal, account, store)
           return .settled(report.signedOut(refusal))
         }
-        // Somebody signed in again, so the refusal no longer applies.
+        // Someone signed in again, so the refusal no longer applies.
         if !isDue {
           storeRecord(AccountRecord(), account)
           store.removeSignedOutMark()
@@ -49,7 +49,7 @@ struct AccountCheck<Host: RefreshHost>: Sendable {
       guard isDue else { return .settled(report) }
       if let wait = waitAskedFor(record, now) {
         report.retryAfter = wait
-        return .settled(report.with(.retry, "the server asked to be left alone for another \(Int64(wait.inSeconds.rounded(.up))) s"))
+        return .settled(report.with(.retry, "the server wants no request for another \(Int64(wait.inSeconds.rounded(.up))) s"))
       }
       return .due(
         DueAccount(
@@ -65,7 +65,7 @@ struct AccountCheck<Host: RefreshHost>: Sendable {
     do {
       try store.markSignedOut(SignedOutMark(account: account.name, error: refusal.code, detail: refusal.reason, since: refusal.since))
     } catch {
-      host.log(.warning, "\(account.name): the mark that it is signed out cannot be written: \(error)")
+      host.log(.warning, "\(account.name): its signed-out mark cannot be written: \(error)")
     }
   }
 
@@ -75,7 +75,7 @@ struct AccountCheck<Host: RefreshHost>: Sendable {
       let value = record == AccountRecord() ? nil : Array(try JSONEncoder().encode(record.redacted(by: redactor)))
       try host.setState(AccountRecord.key(account), value)
     } catch {
-      host.log(.warning, "\(account.name): the result cannot be kept for the next run: \(error)")
+      host.log(.warning, "\(account.name): the result cannot be stored for the next run: \(error)")
     }
   }
 
@@ -98,7 +98,7 @@ struct AccountCheck<Host: RefreshHost>: Sendable {
     return secret
   }
 
-  /// How long the server still wants to be left alone. A longer time than any accepted one means that the clock was set back.
+  /// The time that the server still asks to wait. A time longer than the accepted maximum means that the clock was set back.
   private func waitAskedFor(_ record: AccountRecord, _ now: Date) -> Duration? {
     guard let notBefore = record.notBefore else { return nil }
     let wait = Duration.seconds(notBefore.timeIntervalSince(now))

@@ -22,9 +22,9 @@ struct AccountRefresh<Host: RefreshHost> {
 
   /// Takes the account's lock, reads the file again, asks the server and stores the answer, in this order.
   ///
-  /// Never throws: every failure becomes the account's report, and the next account follows.
+  /// Never throws: every failure becomes the account's report, and the run continues with the next account.
   ///
-  /// - Parameter waiting: How many accounts come after this one.
+  /// - Parameter waiting: The number of accounts after this one.
   mutating func refresh(_ due: DueAccount, waiting: Int) async -> AccountReport {
     do {
       guard let lock = try due.store.lock() else { return due.report.with(.inProgress, nil) }
@@ -35,7 +35,8 @@ struct AccountRefresh<Host: RefreshHost> {
     }
   }
 
-  /// The time for an account without a `timeout`: the last one gets all that is left, grace included, any other its share of the budget.
+  /// The time for an account without a `timeout`: its share of the remaining budget; for the last account, all that is left, with the
+  /// grace.
   func share(waiting: Int) -> Duration {
     waiting == 0 ? max(leastShare, host.remaining + host.grace) : max(leastShare, host.remaining / (waiting + 1))
   }
@@ -52,10 +53,10 @@ struct AccountRefresh<Host: RefreshHost> {
       check.storeRecord(AccountRecord(), due.account)
       due.store.removeSignedOutMark()
       return recovered == nil
-        ? report.with(.notDue, "refreshed by another process") : report.with(.refreshed, "taken over from an interrupted run")
+        ? report.with(.notDue, "refreshed by another process") : report.with(.refreshed, "recovered from an interrupted run")
     }
     guard let refreshToken = current.file.refreshToken else {
-      return report.with(.failed, "\(due.account.tokenFile): there is no refresh_token in it (sign in again, with offline access)")
+      return report.with(.failed, "\(due.account.tokenFile): it contains no refresh_token (sign in again, with offline access)")
     }
 
     let trust: TrustedAuthorities
@@ -79,8 +80,8 @@ struct AccountRefresh<Host: RefreshHost> {
     }
 
     let issued = host.now
-    // Once asked, the server may have voided the old refresh token, so a run that has to end still waits for the answer as long as its grace
-    // allows.
+    // Once asked, the server may have revoked the old refresh token. So a run that has to end still waits for the answer as long as its
+    // grace allows.
     let rest: @Sendable () -> Duration = { [host, reserve] in max(.zero, host.grace - reserve) }
     let answer = await Deadline.finish(within: rest) { [server, redactor] () -> Result<TokenGrant, ExchangeFailure> in
       do throws(ExchangeFailure) {
@@ -93,7 +94,7 @@ struct AccountRefresh<Host: RefreshHost> {
     switch answer {
     case .success(let grant):
       redactor.learn(grant.secrets)
-      // The answer goes to the disk first: the old refresh token may already be void.
+      // The answer goes to the disk first: the old refresh token may already be revoked.
       let updated = try store(grant, issued: issued, in: current.file, with: replacement)
       if due.record != AccountRecord() { check.storeRecord(AccountRecord(), due.account) }
       due.store.removeSignedOutMark()

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The result of one account in a run, as the run's output has it. It holds no secret.
+/// An account's result in the run's output. It contains no secret.
 struct AccountReport: Sendable, Equatable {
   let name: String
   var result: Result
@@ -8,9 +8,9 @@ struct AccountReport: Sendable, Equatable {
   var refreshAt: Date?
   /// For ``Result/signedOut``: the OAuth error.
   var error: String?
-  /// A sentence: why, and what to do.
+  /// A sentence with the reason and the remedy.
   var detail: String?
-  /// For ``Result/retry``: the delay that the server asked for.
+  /// For ``Result/retry``: the delay that the server requested.
   var retryAfter: Duration?
 
   enum Result: String, Sendable, Encodable {
@@ -21,9 +21,9 @@ struct AccountReport: Sendable, Equatable {
     case inProgress = "in_progress"
     /// There is no token file, or the server has refused its tokens permanently.
     case signedOut = "signed_out"
-    /// Temporary trouble.
+    /// A temporary failure.
     case retry
-    /// An operator must act on the file, the settings or the disk.
+    /// An operator must correct the file, the settings or the disk.
     case failed
     /// The run had to end before it reached this account.
     case skipped
@@ -78,7 +78,7 @@ extension AccountReport {
   /// The report of an account whose tokens or client the server has refused permanently.
   func signedOut(_ refusal: AccountRecord.Refusal) -> AccountReport {
     var report = with(
-      .signedOut, refusal.reason + " (sign in again, or correct the client's settings; not tried again before one of them changes)")
+      .signedOut, refusal.reason + " (sign in again, or correct the client's settings; the plugin tries again after such a change)")
     report.error = refusal.code
     return report
   }

@@ -1,10 +1,10 @@
-/// Bounds for asynchronous work, on the monotonic clock.
+/// Time limits for asynchronous work, on the monotonic clock.
 enum Deadline {
-  /// Does work that continues for a while after the caller is cancelled, and is cancelled then.
+  /// Does work that may continue for a while after the caller is cancelled; then it is cancelled too.
   ///
   /// Always waits for the work to end.
   ///
-  /// - Parameter rest: How long the work may continue; called when the caller is cancelled.
+  /// - Parameter rest: Returns how long the work may continue. Called when the caller is cancelled.
   static func finish<Success: Sendable>(
     within rest: @escaping @Sendable () -> Duration, _ work: @escaping @Sendable () async -> Success
   ) async -> Success {

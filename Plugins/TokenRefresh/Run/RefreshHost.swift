@@ -1,30 +1,30 @@
 import FoundationEssentials
 import Logging
 
-/// What the refresher needs of the host during one run. Called from the run's task alone, but for ``grace``.
+/// The host functions that the refresher needs during one run. Called only from the run's task, except ``grace``.
 protocol RefreshHost: Sendable {
   var now: Date { get }
 
-  /// Time left until the run is asked to stop; zero or less from then on.
+  /// The time until the run is asked to stop; zero or less after that.
   var remaining: Duration { get }
 
-  /// Time left once the run was asked to stop. Called from any thread.
+  /// The time left after the run was asked to stop. Called from any thread.
   var grace: Duration { get }
 
   func log(_ level: Logger.Level, _ message: String)
 
   func progress(_ completed: Int, of total: Int)
 
-  /// The durable value of a key, nil if there is none.
+  /// The durable value of a key; nil if there is none.
   func state(_ key: String) throws -> [UInt8]?
 
   /// Stores a value, durable when this returns; nil removes it.
   func setState(_ key: String, _ value: [UInt8]?) throws
 }
 
-/// The host as the run uses it: every log line passes the redactor, so that no forgotten path lets a secret leave the plugin.
+/// The host as the run uses it. Every log line passes the redactor, so that no secret leaves the plugin on an overlooked path.
 ///
-/// State passes unchanged, because a redactor could make encoded state unreadable. Redact values before you encode them, as
+/// State passes unchanged, because a redactor could make encoded state unreadable. Redact values before encoding them, as
 /// ``AccountRecord/redacted(by:)`` does.
 struct RedactingHost<Host: RefreshHost>: RefreshHost {
   let host: Host

@@ -1,6 +1,6 @@
 import StrictText
 
-/// A request's payload. Without one, all due accounts are refreshed.
+/// A task request's payload. Without one, the run refreshes all due accounts.
 struct RefreshPayload: Sendable, Equatable {
   /// The only account to check; nil means all.
   var account: String?

@@ -1,17 +1,17 @@
 import FoundationEssentials
 
-/// When an access token is due to be refreshed.
+/// Decides when an access token is due for a refresh.
 enum RefreshPolicy {
-  /// The assumed lifetime if neither the file nor the server gives one: an hour, as most servers use.
+  /// The assumed lifetime if neither the file nor the server states one: an hour, as with most servers.
   static let assumedLifetime: TimeInterval = 3600
-  /// The margin if it is a share of the lifetime, but the file does not say when that began: 5 minutes.
+  /// The margin if it is a share of the lifetime, but the file does not state when the lifetime began: 5 minutes.
   static let assumedMargin: TimeInterval = 300
-  /// A fixed margin is at most this share of a known lifetime; a token just fetched must not be due again.
+  /// The maximum share of a known lifetime for a fixed margin, so that a new token is not due at once.
   static let largestShare = 0.9
-  /// A token issued further in the future means that the clock was set back, and its times mean nothing: 5 minutes.
+  /// If a token was issued further in the future than this, the clock was set back and the token's times mean nothing: 5 minutes.
   static let clockTolerance: TimeInterval = 300
 
-  /// When the token becomes due; in the past if it is due. `distantPast` if there is no token, or its times are unknown.
+  /// The time when the token becomes due; a past time if it is due. `distantPast` if there is no token, or its times are unknown.
   static func dueDate(_ file: TokenFile, margin: RefreshMargin, now: Date) -> Date {
     guard file.accessToken != nil else { return .distantPast }
     if let issued = file.issuedAt, issued.timeIntervalSince(now) > clockTolerance { return .distantPast }

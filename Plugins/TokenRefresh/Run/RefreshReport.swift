@@ -1,22 +1,22 @@
 import FoundationEssentials
 import TaskHostSDK
 
-/// The result of a run: its accounts, how it ends, and a sentence for the operator.
+/// The result of a run: its accounts, its outcome, and a sentence for the operator.
 struct RefreshReport: Sendable, Equatable {
-  /// How long to wait for another process that is refreshing the same account: longer than an exchange takes by default.
+  /// The wait for another process that is refreshing the same account; longer than a usual exchange.
   static let waitForOthers = Duration.seconds(15)
 
   /// In the order of the settings.
   let accounts: [AccountReport]
 
-  /// The most urgent of these decides:
+  /// The first that applies decides:
   ///
-  /// 1. an account had temporary trouble: retry, when the first of their servers wants to be asked, else after the host's backoff;
+  /// 1. an account failed temporarily: retry, at the earliest time that such a server requested, otherwise after the host's backoff;
   /// 2. accounts were left over, or another process is refreshing one: snooze;
   /// 3. an account needs an operator, or all are signed out: failure;
-  /// 4. something was refreshed: success; else noop.
+  /// 4. an account was refreshed: success; otherwise noop.
   ///
-  /// A signed-out account beside healthy ones does not fail the run: the message and the output of every run mention it.
+  /// A signed-out account among healthy ones does not fail the run, but the message and the output of every run mention it.
   var outcome: TaskResult {
     let troubled = accounts.filter { $0.result == .retry }
     if !troubled.isEmpty {
@@ -45,7 +45,7 @@ struct RefreshReport: Sendable, Equatable {
 
   /// The run's output: `{"accounts": […]}` as JSON with sorted keys.
   ///
-  /// - Parameter limit: The most bytes; a larger output loses its sentences, which are also in the run's log.
+  /// - Parameter limit: The maximum number of bytes. A larger output loses its sentences, which are also in the run's log.
   func output(limit: Int) throws -> [UInt8] {
     let full = try JSONEncoder.sorted().encode(["accounts": accounts])
     if full.count <= limit { return Array(full) }

@@ -1,13 +1,13 @@
 import Logging
 
-/// One run over the accounts. It reaches the host through ``RefreshHost`` only.
+/// One run over the accounts. It reaches the host only through ``RefreshHost``.
 struct TokenRefresher: Sendable {
   let settings: TokenRefreshSettings
   var secrets = ClientSecretReader()
 
   /// Checks every account, refreshes the due ones, and reports on all.
   ///
-  /// Once its task is cancelled, it begins no further account; a request in flight may use the remaining grace, and its answer is stored.
+  /// Once its task is cancelled, it starts no further account. A request in flight may use the remaining grace, and its answer is stored.
   func run(_ payload: RefreshPayload, host: some RefreshHost) async -> RefreshReport {
     let redactor = Redactor()
     let report = await run(payload, RedactingHost(host: host, redactor: redactor), redactor)
@@ -18,7 +18,7 @@ struct TokenRefresher: Sendable {
     let chosen = settings.accounts.filter { payload.account == nil || payload.account == $0.name }
     if let name = payload.account, chosen.isEmpty {
       let known = settings.accounts.map(\.name).joined(separator: ", ")
-      let report = AccountReport(name: redactor.clean(name), result: .failed, detail: "there is no such account (there are: \(known))")
+      let report = AccountReport(name: redactor.clean(name), result: .failed, detail: "no account has this name (known: \(known))")
       return RefreshReport(accounts: [note(report, host)])
     }
 
@@ -44,14 +44,14 @@ struct TokenRefresher: Sendable {
     return RefreshReport(accounts: chosen.compactMap { reports[$0.name] })
   }
 
-  /// Logs an account's result, with a level that matches its urgency.
+  /// Logs an account's result, at a level that matches its urgency.
   private func note(_ report: AccountReport, _ host: some RefreshHost) -> AccountReport {
     let detail = report.detail.map { ": \($0)" } ?? ""
     switch report.result {
     case .refreshed: host.log(.info, "\(report.name): refreshed\(detail)")
     case .notDue: host.log(.debug, "\(report.name): not due\(detail)")
     case .inProgress: host.log(.info, "\(report.name): another process is refreshing it")
-    case .skipped: host.log(.notice, "\(report.name): left for the next run, this one had to end")
+    case .skipped: host.log(.notice, "\(report.name): left for the next run, because this run had to end")
     case .retry: host.log(.warning, "\(report.name): will be tried again\(detail)")
     case .signedOut: host.log(.warning, "\(report.name): signed out\(detail)")
     case .failed: host.log(.error, "\(report.name): failed\(detail)")

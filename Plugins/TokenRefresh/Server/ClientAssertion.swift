@@ -1,9 +1,9 @@
 import FoundationEssentials
 import StrictText
 
-/// A signed statement of who the client is, in place of a secret: `private_key_jwt` (RFC 7523 §2.2, OpenID Connect Core §9).
+/// A signed statement of the client's identity, in place of a secret: `private_key_jwt` (RFC 7523 §2.2, OpenID Connect Core §9).
 enum ClientAssertion {
-  /// How long one is good for: 5 minutes, which covers a slow exchange and a clock that is a little off.
+  /// The validity in seconds: 5 minutes, which covers a slow exchange and a slightly wrong clock.
   static let lifetime = 300
 
   static let type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
@@ -13,9 +13,9 @@ enum ClientAssertion {
   /// - Parameters:
   ///   - key: The client's private key in PEM. Its kind decides the algorithm: RSA of 2048 bits or more RS256, P-256 ES256, P-384 ES384,
   ///     P-521 ES512.
-  ///   - keyID: The `kid` under which the server knows the key; nil leaves it out.
-  ///   - audience: The server that is to believe it.
-  /// - Throws: ``Unusable`` when the key is none of these.
+  ///   - keyID: The `kid` under which the server knows the key; nil omits it.
+  ///   - audience: The server that must accept the assertion.
+  /// - Throws: ``Unusable`` if the key is none of these.
   static func make(clientID: String, audience: String, key: Secret, keyID: String?, now: Date) throws -> Secret {
     let key = try signingKey(in: key.reveal())
     let issued = Int64(now.timeIntervalSince1970)
@@ -47,9 +47,9 @@ enum ClientAssertion {
     String(Base64.encode(bytes).filter { $0 != "=" }.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
   }
 
-  /// The key is none that can sign an assertion. Its text says nothing of the key.
+  /// The key cannot sign an assertion. The text reveals nothing of the key.
   struct Unusable: Error {
     let reason =
-      "is no private key in PEM that can sign: give an RSA key of at least 2048 bits, or a P-256, P-384 or P-521 key, without a password"
+      "is not a PEM private key that can sign: use an RSA key of at least 2048 bits, or a P-256, P-384 or P-521 key, without a password"
   }
 }

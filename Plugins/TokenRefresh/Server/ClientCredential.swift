@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// How one request says who the client is (RFC 6749 §2.3).
+/// How one request authenticates the client (RFC 6749 §2.3).
 enum ClientCredential: Sendable {
   case none
   case header(Secret)
@@ -10,9 +10,9 @@ enum ClientCredential: Sendable {
 
   /// - Parameters:
   ///   - secret: The client's secret, or its private key; nil for a public client.
-  ///   - secretInBody: Whether a secret goes into the form when the settings leave that open.
+  ///   - secretInBody: Whether a secret goes into the form if the settings leave that open.
   ///   - endpoint: The audience of an assertion, unless the settings name another.
-  /// - Throws: ``ExchangeFailure/misconfigured(reason:)`` when the private key cannot sign.
+  /// - Throws: ``ExchangeFailure/misconfigured(reason:)`` if the private key cannot sign.
   init(_ account: Account, secret: Secret?, secretInBody: Bool, endpoint: EndpointURL, now: Date) throws(ExchangeFailure) {
     guard let secret else {
       self = .none
@@ -41,7 +41,7 @@ enum ClientCredential: Sendable {
     return .header(Secret("Basic " + Data(credentials.utf8).base64EncodedString()))
   }
 
-  /// What must not be shown of it: also the part of a header that a server may echo alone.
+  /// The parts that must not be shown, including the part of a header that a server may echo alone.
   var secrets: [Secret] {
     switch self {
     case .none: []

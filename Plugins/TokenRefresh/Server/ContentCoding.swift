@@ -1,10 +1,10 @@
 import CZlib
 
-/// Undoes what `Content-Encoding` says was done to a body (RFC 9110 §8.4): gzip of any number of members, deflate with and without a zlib header.
+/// Decodes a body as `Content-Encoding` says (RFC 9110 §8.4): gzip with any number of members, deflate with or without a zlib header.
 ///
-/// It forgives what it can: an answer that cannot be read may be the end of a token.
+/// It tolerates as many errors as it can, because an unreadable answer may cost the only valid token.
 enum ContentCoding {
-  /// Most codings that are undone, one over the other.
+  /// The maximum number of nested codings that are decoded.
   private static let most = 5
 
   private static let step = 16_384
@@ -12,12 +12,12 @@ enum ContentCoding {
   private static let gzipMagic: [UInt8] = [0x1F, 0x8B]
 
   /// - Parameters:
-  ///   - codings: What the header lists, in the order in which it was applied.
-  ///   - limit: Largest body, in bytes, also on the way.
-  /// - Returns: The decoded body. An unknown coding, or one that the body does not really have, is ignored. nil if the body exceeds the limit.
+  ///   - codings: The header's codings, in the order in which they were applied.
+  ///   - limit: The maximum size of the body in bytes, at every step.
+  /// - Returns: The decoded body; nil if it exceeds the limit. A coding that is unknown or that the body does not have is ignored.
   static func plain(_ body: [UInt8], codings: [String], limit: Int) -> [UInt8]? {
     var body = body
-    // No compressed text begins with a brace, and some servers say that they compressed what they did not.
+    // No compressed text begins with a brace, and some servers announce a coding that they did not apply.
     for coding in codings.suffix(most).reversed() where body.first != UInt8(ascii: "{") {
       switch coding.lowercased() {
       case "gzip", "x-gzip":
@@ -29,11 +29,11 @@ enum ContentCoding {
       default: break
       }
     }
-    // Others compress and do not say so.
+    // Other servers compress without announcing it.
     return body.starts(with: gzipMagic) ? decode(body, [.wrapped], limit) : body
   }
 
-  /// The body in the first of the formats that it has; as it is when it has none.
+  /// Decodes the body in the first format that fits; returns it unchanged if none fits.
   private static func decode(_ body: [UInt8], _ formats: [Format], _ limit: Int) -> [UInt8]? {
     for format in formats {
       switch expand(body, format, limit) {
@@ -72,11 +72,11 @@ enum ContentCoding {
         case Z_OK: continue
         case Z_STREAM_END:
           complete = decoded.count
-          // Another member may follow. Whatever else does is left.
+          // Another member may follow. Anything else is ignored.
           let rest = input.suffix(Int(stream.pointee.avail_in))
           guard rest.starts(with: gzipMagic), inflateReset(stream) == Z_OK else { return .bytes(decoded) }
         case Z_BUF_ERROR:
-          // The end is missing: a text that is whole all the same is used.
+          // The end is missing. The text so far may still be complete.
           return decoded.isEmpty ? .unreadable : .bytes(decoded)
         default:
           return complete > 0 ? .bytes(Array(decoded.prefix(complete))) : .unreadable
@@ -85,11 +85,11 @@ enum ContentCoding {
     }
   }
 
-  /// zlib's window bits: its largest window, and how the format is told.
+  /// zlib's window bits: its largest window, and how it detects the format.
   private enum Format: Int32 {
     /// With a header of gzip or zlib.
     case wrapped = 47
-    /// Deflate alone, which some servers send as `deflate`.
+    /// Deflate without a header, which some servers send as `deflate`.
     case raw = -15
   }
 

@@ -1,11 +1,11 @@
 import StrictText
 
-/// `application/x-www-form-urlencoded`, as RFC 6749 appendix B wants it: UTF-8, a space is `+`.
+/// `application/x-www-form-urlencoded` according to RFC 6749 appendix B: UTF-8, a space becomes `+`.
 enum FormEncoding {
-  /// One name or value.
+  /// Encodes one name or value.
   ///
-  /// - Parameter space: What a space becomes. In Basic credentials, where some servers undo percent-encoding only, it is `%20`, which every
-  ///   server reads.
+  /// - Parameter space: The replacement for a space. In Basic credentials it is `%20`, which every server reads; some decode only
+  ///   percent-encoding there.
   static func encode(_ text: String, space: String = "+") -> String {
     PercentEncoding.encode(text, keeping: "*-._ ").split(separator: " ", omittingEmptySubsequences: false).joined(separator: space)
   }

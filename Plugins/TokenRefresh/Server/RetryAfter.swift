@@ -2,14 +2,14 @@ import FoundationEssentials
 
 /// The `Retry-After` header (RFC 9110 §10.2.3): seconds, or a date.
 enum RetryAfter {
-  /// Longest wait that is believed: a day. A server that asks for more is asked again after a day.
+  /// The longest accepted wait: a day. If a server requests more, the plugin asks again after a day.
   static let longest = Duration.seconds(86_400)
 
   /// - Parameters:
   ///   - value: The header's value.
-  ///   - date: The answer's `Date` header. A date in `value` is measured against it, so that a wrong clock on this side does no harm.
-  ///   - now: The time here, for when there is no usable `Date` header.
-  /// - Returns: How long to wait, 0 to ``longest``; nil when there is no such header or it cannot be understood.
+  ///   - date: The answer's `Date` header. A date in `value` is relative to it, so that a wrong local clock does no harm.
+  ///   - now: The local time, used if there is no usable `Date` header.
+  /// - Returns: The wait, 0 to ``longest``; nil if the header is missing or cannot be understood.
   static func parse(_ value: String?, date: String?, now: Date) -> Duration? {
     guard let value else { return nil }
     if !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
@@ -21,9 +21,9 @@ enum RetryAfter {
   }
 }
 
-/// A time in HTTP (RFC 9110 §5.6.7): the preferred form and the two obsolete ones a recipient must still read.
+/// A time in HTTP (RFC 9110 §5.6.7): the preferred form and the two obsolete ones that a recipient must accept.
 enum HTTPDate {
-  /// - Returns: nil when the text is none of the three forms, or no real time of day.
+  /// - Returns: nil if the text has none of the three forms, or is not a real time of day.
   static func parse(_ text: String) -> Date? {
     let words = text.split { $0 == " " || $0 == "," || $0 == "-" }.map(String.init)
     if words.count == 6, words[5] == "GMT" {

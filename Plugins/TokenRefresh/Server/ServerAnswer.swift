@@ -1,18 +1,18 @@
-/// An HTTP answer, as far as this plugin looks at it.
+/// The parts of an HTTP answer that this plugin uses.
 struct ServerAnswer: Sendable {
-  /// Largest body that is read: 64 KiB.
+  /// The maximum size of a body in bytes: 64 KiB.
   static let largestBody = 65_536
 
   let status: Int
   var retryAfter: String?
   var date: String?
   var location: String?
-  /// nil: larger than ``largestBody``.
+  /// nil if it is larger than ``largestBody``.
   let body: [UInt8]?
 }
 
 struct AnswerBody {
-  /// Most times that an unfinished body is looked at, so that a server that sends byte by byte costs little.
+  /// The maximum number of looks at an unfinished body, so that a server that sends byte by byte costs little.
   private static let mostLooks = 64
 
   private let codings: [String]
@@ -23,17 +23,17 @@ struct AnswerBody {
     self.codings = codings
   }
 
-  /// Whether more has arrived than is read.
+  /// Whether more than ``ServerAnswer/largestBody`` has arrived.
   var isTooLarge: Bool { received.count > ServerAnswer.largestBody }
 
-  /// Everything that has arrived, decompressed; nil when that is larger than ``ServerAnswer/largestBody``.
+  /// Everything that has arrived, decompressed; nil if it is larger than ``ServerAnswer/largestBody``.
   var plain: [UInt8]? {
     isTooLarge ? nil : ContentCoding.plain(received, codings: codings, limit: ServerAnswer.largestBody)
   }
 
   /// Takes the next bytes.
   ///
-  /// - Returns: The text, if it is a whole JSON object: nothing that matters can follow, whatever else the connection still has to say.
+  /// - Returns: The text, if it is a whole JSON object. Then nothing that follows on the connection matters.
   mutating func take(_ bytes: some Sequence<UInt8>) -> [UInt8]? {
     received += bytes
     guard looks < Self.mostLooks, !codings.isEmpty || Self.endsObject(received) else { return nil }

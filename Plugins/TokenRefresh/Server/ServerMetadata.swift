@@ -1,12 +1,12 @@
 import StrictText
 
-/// What an authorization server says of itself (RFC 8414), checked against the issuer that was asked.
+/// An authorization server's metadata (RFC 8414), checked against the issuer that was asked.
 struct ServerMetadata: Sendable, Equatable {
   let tokenEndpoint: EndpointURL
-  /// `token_endpoint_auth_methods_supported`; nil when the server does not say, which means `client_secret_basic`.
+  /// `token_endpoint_auth_methods_supported`; nil if the server omits it, which means `client_secret_basic`.
   let authenticationMethods: [String]?
 
-  /// Where the metadata may be: RFC 8414 §3, then OpenID Connect Discovery, as RFC 8414 §5 allows.
+  /// The possible addresses of the metadata: RFC 8414 §3, then OpenID Connect Discovery, as RFC 8414 §5 allows.
   static func addresses(of issuer: EndpointURL) -> [String] {
     let path = issuer.path.hasSuffix("/") ? String(issuer.path.dropLast()) : issuer.path
     return [
@@ -15,11 +15,11 @@ struct ServerMetadata: Sendable, Equatable {
     ]
   }
 
-  /// - Throws: ``ExchangeFailure/misconfigured(reason:)`` when the issuer is another (RFC 8414 §3.3: then nothing of the answer may be used),
-  ///   or the endpoint is missing or not to be trusted.
+  /// - Throws: ``ExchangeFailure/misconfigured(reason:)`` if the issuer differs (then RFC 8414 §3.3 forbids any use of the answer), or the
+  ///   endpoint is missing or cannot be trusted.
   init(_ members: [String: JSONValue], issuer: EndpointURL, allowInsecureHTTP: Bool) throws(ExchangeFailure) {
     guard members["issuer"]?.text == issuer.text else {
-      // Whole, to be copied into the settings: no secret was sent to have it.
+      // Shown whole, so that the operator can copy it into the settings: no secret was sent to get it.
       let seen = members["issuer"]?.text.map { "\"\(Redactor().clean($0))\"" } ?? "none"
       throw .misconfigured(
         reason: "the metadata of \(issuer.text) names another issuer, \(seen); set issuer exactly as the server writes it")
@@ -39,7 +39,7 @@ struct ServerMetadata: Sendable, Equatable {
     }
   }
 
-  /// Whether a secret goes into the body, when the settings leave that open.
+  /// Whether a secret goes into the body, if the settings leave that open.
   var wantsSecretInBody: Bool {
     guard let authenticationMethods else { return false }
     return !authenticationMethods.contains("client_secret_basic") && authenticationMethods.contains("client_secret_post")

@@ -12,12 +12,12 @@ struct SigningKey: ~Copyable {
     case es512 = "ES512"
   }
 
-  /// The key in a PEM block without a password; nil when it is none of these.
+  /// Reads the key in a PEM block without a password; nil if it is none of these.
   init?(block pem: String) {
     let text = Array(pem.utf8)
     let source = BIO_new_mem_buf(text, Int32(clamping: text.count))
     defer { BIO_free(source) }
-    // Without the callback, OpenSSL would ask at the terminal for a password.
+    // Without the callback, OpenSSL would ask for a password at the terminal.
     guard let key = PEM_read_bio_PrivateKey(source, nil, { _, _, _, _ in -1 }, nil) else {
       ERR_clear_error()
       return nil
@@ -34,7 +34,7 @@ struct SigningKey: ~Copyable {
     EVP_PKEY_free(key)
   }
 
-  /// The signature as a JWT has it: RSASSA-PKCS1-v1_5, or the two numbers of ECDSA in full length. nil if OpenSSL refuses.
+  /// The signature in the form of a JWT: RSASSA-PKCS1-v1_5, or the two numbers of ECDSA at full length. nil if OpenSSL refuses.
   func sign(_ bytes: [UInt8]) -> [UInt8]? {
     let context = EVP_MD_CTX_new()
     defer {
@@ -59,7 +59,7 @@ struct SigningKey: ~Copyable {
     }
   }
 
-  /// Length of each number of an ECDSA signature.
+  /// The length in bytes of each number of an ECDSA signature.
   private var numberBytes: Int32? {
     switch algorithm {
     case .rs256: nil
@@ -105,10 +105,10 @@ struct SigningKey: ~Copyable {
 
 /// The private keys in a text of PEM blocks (RFC 7468).
 ///
-/// A file may hold more than the key: `openssl ecparam -genkey` writes the parameters of the curve before it, others put certificates beside it.
+/// A file may contain more than the key: `openssl ecparam -genkey` writes the curve's parameters before it, other tools add certificates.
 enum PrivateKeyBlocks {
-  /// Each block whose label ends in `PRIVATE KEY`, from its first line to its last, in the order of the text. Blocks of anything else, and what
-  /// stands between blocks, are skipped.
+  /// Each block whose label ends in `PRIVATE KEY`, from its first line to its last, in the order of the text. Other blocks, and text
+  /// between blocks, are skipped.
   static func find(in text: String) -> [String] {
     var found: [String] = []
     var block: [Substring]?

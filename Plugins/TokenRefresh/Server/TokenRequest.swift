@@ -1,7 +1,7 @@
-/// A refresh request (RFC 6749 §6): the form and its headers. Printing it shows nothing of its content.
+/// A refresh request (RFC 6749 §6): the form and its headers. Printing it shows none of its content.
 struct TokenRequest: Undisclosed, Sendable {
   let body: String
-  /// `Authorization` and what the settings add, in this order.
+  /// `Authorization`, then the headers from the settings.
   let headers: [(name: String, value: String)]
 
   init(_ account: Account, refreshToken: Secret, credential: ClientCredential) {

@@ -10,9 +10,9 @@ struct TokenServer: Sendable {
   /// Some servers refuse a request without one.
   private static let userAgent = "taskhost-token-refresh/1"
 
-  /// Asks an issuer for its metadata (RFC 8414). Nothing changes at the server, so a cancelled task stops at once.
+  /// Asks an issuer for its metadata (RFC 8414). This changes nothing at the server, so a cancelled task stops at once.
   ///
-  /// A page that is not JSON, such as a web application returns for any address, is no metadata: the next address is tried.
+  /// If a page is not JSON, such as the one that a web application returns for any address, the next address is tried.
   func metadata(of issuer: EndpointURL, allowInsecureHTTP: Bool, trust: TrustedAuthorities, timeout: Duration, now: Date)
     async throws(ExchangeFailure) -> ServerMetadata
   {
@@ -30,7 +30,7 @@ struct TokenServer: Sendable {
         seen.append("no JSON object of at most \(ServerAnswer.largestBody) bytes at \(address)")
       case 408, 425, 429, 500...:
         let wait = RetryAfter.parse(answer.retryAfter, date: answer.date, now: now)
-        throw .temporary(reason: "the metadata of \(issuer.display) cannot be had: the server answered \(answer.status)", retryAfter: wait)
+        throw .temporary(reason: "the metadata of \(issuer.display) is unavailable: the server answered \(answer.status)", retryAfter: wait)
       default: seen.append("\(answer.status) at \(address)")
       }
     }
@@ -42,8 +42,8 @@ struct TokenServer: Sendable {
   ///
   /// - Parameters:
   ///   - redactor: Knows every secret of the request and the file.
-  ///   - now: The time here, for a `Retry-After` date.
-  ///   - received: Called with the body of a 2xx answer as soon as its text is complete, before the connection ends or anything acts on it.
+  ///   - now: The local time, for a `Retry-After` date.
+  ///   - received: Called with the body of a 2xx answer as soon as its text is complete, before the connection ends or the body is used.
   func refresh(
     _ request: TokenRequest, at endpoint: EndpointURL, trust: TrustedAuthorities, timeout: Duration, redactor: Redactor, now: Date,
     received: @escaping @Sendable ([UInt8]) -> Void
@@ -69,8 +69,8 @@ struct TokenServer: Sendable {
     return request
   }
 
-  /// - Parameter received: Called with the body of a 2xx answer: a whole JSON object as soon as its last byte arrives, otherwise whatever has
-  ///   arrived at its end.
+  /// - Parameter received: Called with the body of a 2xx answer: as soon as its last byte arrives if it is a whole JSON object, otherwise
+  ///   at the end with whatever has arrived.
   private func exchange(
     _ request: TransferRequest, to place: String, trust: TrustedAuthorities, redactor: Redactor,
     received: @escaping @Sendable ([UInt8]) -> Void = { _ in }
@@ -78,7 +78,7 @@ struct TokenServer: Sendable {
     do throws(TransferFailure) {
       return try await Transfer(request).onThread { transfer throws(TransferFailure) in
         var body: AnswerBody?
-        // A complete text counts: the rest of the connection does not matter.
+        // Once the text is complete, the rest of the connection does not matter.
         var whole: [UInt8]?
         let head = try transfer.run { head, part in
           var taken = body ?? AnswerBody(codings: Self.codings(head))

@@ -1,4 +1,4 @@
-/// One account of the settings, checked.
+/// A validated account of the settings.
 struct Account: Sendable, Equatable {
   let name: String
   let tokenFile: String
@@ -6,25 +6,25 @@ struct Account: Sendable, Equatable {
   let clientSecret: SecretSource?
   let clientAuthentication: ClientAuthentication
   let server: Server
-  /// Asked for again at each refresh; nil: what was granted before.
+  /// Requested again at each refresh; nil requests the scope that was granted before.
   let scope: String?
-  /// What the settings add to the form: `redirect_uri`, `audience`, `resource` and others, in this order.
+  /// Fields that the settings add to the form: `redirect_uri`, `audience`, `resource` and others, in this order.
   let parameters: [Field]
   let headers: [Field]
-  /// A file of certificates in PEM that are trusted beside the system's; nil: the system's alone.
+  /// A file of PEM certificates to trust in addition to the system's; nil: only the system's.
   let certificateAuthorities: String?
   let margin: RefreshMargin
-  /// Longest time for one exchange with the server; nil: the account's share of the run's budget.
+  /// The time limit for one exchange with the server; nil: the account's share of the run's budget.
   let timeout: Duration?
   let allowInsecureHTTP: Bool
 
   struct Field: Sendable, Equatable {
-    /// A key has at least this many bytes. Fewer are a version, a number, a flag: without them in every text, texts say nothing.
+    /// The minimum length of a key in bytes. A shorter value is a version, a number or a flag; redacting it would make texts useless.
     static let shortestKey = 8
 
     let name: String
     let value: Secret
-    /// Whether the value is an address that everybody may know.
+    /// Whether the value is a public address.
     var isPublic = false
 
     /// The value, if it may be a key.
@@ -44,28 +44,28 @@ struct Account: Sendable, Equatable {
     }
   }
 
-  /// Where the client secret, or the private key, is kept. It is read at each run, never at launch.
+  /// Where the client secret or the private key is stored. It is read in each run, never at launch.
   enum SecretSource: Sendable, Equatable {
     case file(String)
     case environment(String)
   }
 
-  /// How the client says who it is (RFC 6749 §2.3.1).
+  /// How the client authenticates itself (RFC 6749 §2.3.1).
   enum ClientAuthentication: Sendable, Equatable {
-    /// With a secret: `client_secret_basic`, unless the server's metadata offers only `client_secret_post`. Without: ``none``.
+    /// With a secret: `client_secret_basic`, unless the server's metadata offers only `client_secret_post`. Without a secret: ``none``.
     case automatic
     case basic
     case post
-    /// A public client: only its id.
+    /// A public client, which sends only its id.
     case none
-    /// An assertion signed with the client's private key, which stands in the place of the secret (RFC 7523).
+    /// An assertion signed with the client's private key, in place of a secret (RFC 7523).
     case privateKey(id: String?, audience: String?)
   }
 }
 
-/// How long before its end an access token is refreshed.
+/// How long before its expiry an access token is refreshed.
 enum RefreshMargin: Sendable, Equatable {
-  /// A share of the lifetime, 1 to 99 hundredths.
+  /// A share of the lifetime, 1 to 99 percent.
   case percent(Int)
   case duration(Duration)
 

@@ -1,21 +1,21 @@
 import FoundationEssentials
 
-/// The address of a token endpoint or an issuer, checked: `https`, or `http` where that is allowed; a host; no user, password or fragment.
+/// The validated address of a token endpoint or an issuer: `https`, or `http` if allowed; a host; no user, password or fragment.
 struct EndpointURL: Sendable, Hashable {
   let text: String
-  /// Scheme, host, port and path: fit for a log, since a query may hold keys.
+  /// Scheme, host, port and path: safe for a log. A query is omitted, because it may contain keys.
   let display: String
   let path: String
   let hasQuery: Bool
 
-  /// - Throws: What is wrong with the address; the sentence follows its name.
+  /// - Throws: The problem, as a sentence that follows the address's name.
   init(_ text: String, allowInsecureHTTP: Bool) throws(Problem) {
     guard
       text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
       let host = parts.host, !host.isEmpty
     else { throw Problem(reason: "is not an absolute URL; write https://HOST/PATH") }
-    guard parts.user == nil, parts.password == nil else { throw Problem(reason: "holds a user or password; use client_secret_file") }
-    guard parts.fragment == nil else { throw Problem(reason: "holds a fragment (#…); leave it out") }
+    guard parts.user == nil, parts.password == nil else { throw Problem(reason: "contains a user or password; use client_secret_file") }
+    guard parts.fragment == nil else { throw Problem(reason: "contains a fragment (#…); leave it out") }
     switch scheme {
     case "https": break
     case "http" where allowInsecureHTTP || Self.isLoopback(host): break
@@ -30,7 +30,7 @@ struct EndpointURL: Sendable, Hashable {
 
   var origin: String { String(display.dropLast(path.utf8.count)) }
 
-  /// Values of the query that may be keys; see ``Account/Field/shortestKey``.
+  /// The query's values that may be keys; see ``Account/Field/shortestKey``.
   var secrets: [Secret] {
     text.split(separator: "?", maxSplits: 1).dropFirst().flatMap { query in
       query.split(separator: "&").compactMap { pair in
@@ -44,7 +44,7 @@ struct EndpointURL: Sendable, Hashable {
     host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
   }
 
-  /// `localhost`, 127.0.0.0/8 in four numbers, `::1`. Nothing is resolved.
+  /// Whether the host is `localhost`, 127.0.0.0/8 in four numbers, or `::1`. Resolves no names.
   private static func isLoopback(_ host: String) -> Bool {
     if host.lowercased() == "localhost" || host == "::1" || host == "[::1]" { return true }
     let numbers = host.split(separator: ".", omittingEmptySubsequences: false)

@@ -2,7 +2,7 @@ import HTTPTransfer
 import StrictText
 
 enum RequestFields {
-  /// Parameters that this plugin writes itself, with the key that sets them.
+  /// Parameters that this plugin writes itself, each with the key that sets it.
   private static let owned: [String: String] = [
     "grant_type": "nothing: it is always refresh_token", "refresh_token": "token_file", "client_id": "client_id",
     "client_secret": "client_secret_file or client_secret_env", "client_assertion": "private_key_file",
@@ -17,10 +17,10 @@ enum RequestFields {
     "transfer-encoding", "upgrade",
   ]
 
-  /// Largest number of either.
+  /// The maximum number of parameters, and of headers.
   private static let most = 32
 
-  /// `redirect_uri`, `audience`, `resource` (one or a list, RFC 8707), and what `parameters` names.
+  /// `redirect_uri`, `audience`, `resource` (one or a list, RFC 8707), and the contents of `parameters`.
   static func parameters(_ table: inout SettingsTable) -> [Account.Field] {
     var fields: [Account.Field] = []
     for key in ["redirect_uri", "audience"] {
@@ -44,7 +44,7 @@ enum RequestFields {
         fields.append(Account.Field(name: field.name, value: Secret(field.value)))
       }
     }
-    if fields.count > most { table.report("parameters", "are \(fields.count), more than \(most)") }
+    if fields.count > most { table.report("parameters", "has \(fields.count) entries, more than \(most)") }
     return fields
   }
 
@@ -58,15 +58,15 @@ enum RequestFields {
       if ownedHeaders.contains(header.name.lowercased()) {
         table.report("headers.\(header.name)", "is set by the plugin itself; leave it out")
       } else if !TransferRequest.isToken(header.name) {
-        table.report("headers.\(header.name)", "is no name of an HTTP header")
+        table.report("headers.\(header.name)", "is not a valid HTTP header name")
       } else if !header.value.utf8.allSatisfy({ $0 == 0x09 || (0x20...0x7E).contains($0) || $0 >= 0x80 }) {
-        table.report("headers.\(header.name)", "must not hold control characters")
+        table.report("headers.\(header.name)", "must not contain control characters")
       }
     }
     for (_, same) in Dictionary(grouping: headers, by: { $0.name.lowercased() }) where same.count > 1 {
       table.report("headers.\(same[1].name)", "is the same header as \(same[0].name); leave one of them out")
     }
-    if headers.count > most { table.report("headers", "are \(headers.count), more than \(most)") }
+    if headers.count > most { table.report("headers", "has \(headers.count) entries, more than \(most)") }
     return headers.map { Account.Field(name: $0.name, value: Secret($0.value)) }
   }
 }

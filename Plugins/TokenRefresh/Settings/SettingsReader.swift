@@ -1,6 +1,6 @@
 import StrictText
 
-/// Turns the settings' JSON into checked accounts, and reports every problem at once.
+/// Turns the settings' JSON into validated accounts, and reports all problems at once.
 enum SettingsReader {
   static let topKeys = ["accounts", "defaults"]
   static let defaultKeys = ["margin", "timeout", "allow_insecure_http", "ca_file"]
@@ -18,13 +18,13 @@ enum SettingsReader {
     var accounts: [Account] = []
     let list = top.array("accounts")
     if list.count > TokenRefreshSettings.mostAccounts {
-      top.report("accounts", "are \(list.count), more than \(TokenRefreshSettings.mostAccounts)")
+      top.report("accounts", "has \(list.count) entries, more than \(TokenRefreshSettings.mostAccounts)")
     }
     for (index, value) in list.enumerated() {
       var table = SettingsTable(value, at: "accounts[\(index)]", known: accountKeys)
       if let account = account(&table, common) {
-        if accounts.contains(where: { $0.name == account.name }) { table.report("name", "is that of another account, \(account.name)") }
-        if accounts.contains(where: { $0.tokenFile == account.tokenFile }) { table.report("token_file", "is that of another account") }
+        if accounts.contains(where: { $0.name == account.name }) { table.report("name", "is also used by account \(account.name)") }
+        if accounts.contains(where: { $0.tokenFile == account.tokenFile }) { table.report("token_file", "is also used by another account") }
         accounts.append(account)
       }
       problems += table.problems
@@ -61,9 +61,9 @@ enum SettingsReader {
       table.report(key, "must be the absolute path of a file")
       return nil
     }
-    // Room for what is put before and after it in the names of the lock and the temporary file.
+    // Leaves room for the prefix and suffix in the names of the lock and the temporary file.
     if path.utf8.count > 4000 || path.split(separator: "/").contains(where: { $0.utf8.count > 200 }) {
-      table.report(key, "has a name of more than 200 bytes")
+      table.report(key, "is too long: a name in it may have 200 bytes, the whole path 4000")
     }
     return path
   }
@@ -73,7 +73,7 @@ enum SettingsReader {
     let variable = table.text("client_secret_env")
     let key = path(&table, "private_key_file", required: false)
     let present = ["client_secret_file", "client_secret_env", "private_key_file"].filter { table.value($0) != nil }
-    if present.count > 1 { table.report(present[1], "stands beside \(present[0]); keep one of them") }
+    if present.count > 1 { table.report(present[1], "conflicts with \(present[0]); keep one of them") }
     return (file ?? key).map { .file($0) } ?? variable.map { .environment($0) }
   }
 
@@ -87,7 +87,7 @@ enum SettingsReader {
     switch table.text("client_auth") {
     case nil: return hasKey ? key : .automatic
     case "none":
-      if hasSecret || hasKey { table.report("client_auth", "is none, but there is a client secret or key; leave one of them out") }
+      if hasSecret || hasKey { table.report("client_auth", "is none, but a client secret or key is set; leave one of them out") }
       return .none
     case "client_secret_basic", "client_secret_post":
       if !hasSecret { table.report("client_auth", "needs client_secret_file or client_secret_env") }
@@ -104,15 +104,15 @@ enum SettingsReader {
   private static func server(_ table: inout SettingsTable, _ common: Common) -> Account.Server? {
     let present = ["token_endpoint", "issuer"].filter { table.value($0) != nil }
     guard let key = present.first else {
-      table.report("token_endpoint", "is missing (or give issuer)")
+      table.report("token_endpoint", "is missing; set it or issuer")
       return nil
     }
-    if present.count == 2 { table.report("issuer", "stands beside token_endpoint; keep one of them") }
+    if present.count == 2 { table.report("issuer", "conflicts with token_endpoint; keep one of them") }
     guard let text = table.text(key) else { return nil }
     do {
       let url = try EndpointURL(text, allowInsecureHTTP: common.allowInsecureHTTP)
       guard key == "issuer" else { return .tokenEndpoint(url) }
-      if url.hasQuery { table.report(key, "holds a query (?…); an issuer has none") }
+      if url.hasQuery { table.report(key, "contains a query (?…); an issuer has none") }
       return .issuer(url)
     } catch {
       table.report(key, error.reason)
@@ -120,7 +120,7 @@ enum SettingsReader {
     }
   }
 
-  /// What may stand in the defaults and in an account.
+  /// The settings that the defaults and an account have in common.
   private struct Common {
     var margin = RefreshMargin.percent(20)
     var timeout: Duration?
@@ -151,9 +151,9 @@ enum SettingsReader {
   }
 }
 
-/// The plugin's settings, checked. Without any, there are no accounts and a run has nothing to do.
+/// The plugin's validated settings. Without settings, there are no accounts and a run has nothing to do.
 struct TokenRefreshSettings: Sendable, Equatable {
-  /// Most accounts one instance serves: what fits a run's output.
+  /// The maximum number of accounts of one instance, so that all fit into a run's output.
   static let mostAccounts = 100
 
   var accounts: [Account] = []

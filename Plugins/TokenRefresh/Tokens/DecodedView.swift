@@ -1,6 +1,6 @@
-/// A text with layers of encoding undone, which knows where in the original each of its bytes came from.
+/// A text with layers of encoding removed. It knows where in the original each byte came from.
 struct DecodedView {
-  /// The text as seen through the layers undone so far.
+  /// The text without the layers removed so far.
   let bytes: [UInt8]
   private let origins: [Range<Int>]
 
@@ -14,7 +14,7 @@ struct DecodedView {
     origins = parts.map(\.origin)
   }
 
-  /// The byte that stands for all that are equal for a search: a space may be written `+`, base64 has two alphabets.
+  /// The byte that represents all bytes that are equal in a search: a space may be written `+`, and base64 has two alphabets.
   static func canonical(_ byte: UInt8) -> UInt8 {
     switch byte {
     case UInt8(ascii: "+"), UInt8(ascii: "-"): UInt8(ascii: " ")
@@ -23,7 +23,7 @@ struct DecodedView {
     }
   }
 
-  /// Whether a byte may stand between the groups of a long text that somebody wrote in groups.
+  /// Whether a byte may separate the groups of a long text.
   static func isSeparator(_ byte: UInt8) -> Bool {
     switch canonical(byte) {
     case UInt8(ascii: " "), UInt8(ascii: ":"), 0x09, 0x0A, 0x0D: true
@@ -31,7 +31,7 @@ struct DecodedView {
     }
   }
 
-  /// Where any of the needles stands in the original. Their bytes are canonical, and they are found by the first.
+  /// The places in the original that contain a needle. Needles have canonical bytes and are keyed by the first of them.
   func places(of needles: [UInt8: Set<[UInt8]>]) -> [Range<Int>] {
     let canonical = bytes.map(Self.canonical)
     var places: [Range<Int>] = []
@@ -47,7 +47,7 @@ struct DecodedView {
     DecodedView(bytes.indices.filter { !Self.isSeparator(bytes[$0]) }.map { (byte: bytes[$0], origin: origins[$0]) })
   }
 
-  /// The view with one more layer undone: percent-encoding, the escapes of JSON and of HTML. Nil if there is none.
+  /// The view with one more layer removed: percent-encoding, JSON escapes and HTML escapes. Nil if there is no such layer.
   func decoded() -> DecodedView? {
     var parts: [(byte: UInt8, origin: Range<Int>)] = []
     parts.reserveCapacity(bytes.count)
@@ -67,7 +67,7 @@ struct DecodedView {
     return changed ? DecodedView(parts) : nil
   }
 
-  /// What the escape that begins here stands for, and its length.
+  /// The meaning and the length of the escape that begins at `position`.
   private func escape(at position: Int) -> (plain: [UInt8], length: Int)? {
     switch bytes[position] {
     case UInt8(ascii: "%"): number(from: position + 1, digits: 2, radix: 16).map { ([UInt8(truncatingIfNeeded: $0)], 3) }
@@ -105,7 +105,7 @@ struct DecodedView {
   ]
 
   private func entity(at position: Int) -> (plain: [UInt8], length: Int)? {
-    // The longest is &#x10FFFF; and nobody writes more leading zeros than that.
+    // The longest is &#x10FFFF; with some room for leading zeros.
     let window = bytes[position...].prefix(12)
     guard let end = window.firstIndex(of: UInt8(ascii: ";")), end > position + 1 else { return nil }
     let length = end - position + 1

@@ -2,7 +2,7 @@ import FoundationEssentials
 import StrictText
 
 extension Duration {
-  /// As a number of seconds, for arithmetic with `Date`.
+  /// The number of seconds, for arithmetic with `Date`.
   var inSeconds: TimeInterval {
     let (seconds, attoseconds) = components
     return TimeInterval(seconds) + TimeInterval(attoseconds) * 1e-18
@@ -10,7 +10,7 @@ extension Duration {
 
   /// Reads `500ms`, `20s`, `5m`, `2h`, `1d`, `1h30m`.
   ///
-  /// - Returns: nil when the text is anything else, or longer than 10,000 days.
+  /// - Returns: nil for any other text, or more than 10,000 days.
   init?(text: String) {
     guard let milliseconds = try? DurationFormat.milliseconds(of: text[...]), milliseconds <= 10_000 * 86_400_000 else { return nil }
     self = .milliseconds(milliseconds)

@@ -1,22 +1,22 @@
 import StrictText
 
-/// The forms in which a server may echo a secret, as bytes to look for in a ``DecodedView``.
+/// The forms in which a server may echo a secret, as bytes to search for in a ``DecodedView``.
 ///
-/// Encodings that can be undone (percent, JSON, HTML) are undone in the text. Hexadecimal and base64 cannot be told from other text, so the
-/// secret is encoded instead.
+/// Percent, JSON and HTML encoding are removed from the text. Hexadecimal and base64 cannot be distinguished from other text, so the secret
+/// is encoded instead.
 enum EchoedForms {
-  /// How many layers of encoding are undone: JSON in a form in JSON, and one to spare.
+  /// The maximum number of encoding layers that are removed: JSON in a form in JSON, and one in reserve.
   static let deepest = 4
 
-  /// Secrets shorter than this are looked for in base64 on their own only: their part of a longer base64 text would match by chance.
+  /// Base64 of a shorter secret is searched for only on its own, because within a longer base64 text it would match by chance.
   private static let shortest = 6
 
-  /// Everything to look for, each as ``DecodedView`` shows it; nothing shorter than ``Redactor/shortest``.
+  /// All forms to search for, as ``DecodedView`` shows them; none is shorter than ``Redactor/shortest``.
   static func needles(of secret: String) -> Set<[UInt8]> {
     guard !secret.isEmpty else { return [] }
     let bytes = Array(secret.utf8)
     var needles: Set<[UInt8]> = [bytes]
-    // A secret that itself looks encoded is decoded together with the text around it.
+    // If a secret itself looks encoded, it is decoded together with the surrounding text.
     var view = DecodedView(bytes)
     for _ in 0..<deepest {
       guard let decoded = view.decoded() else { break }
@@ -34,7 +34,7 @@ enum EchoedForms {
     Base64.encode(bytes).utf8.filter { $0 != UInt8(ascii: "=") }
   }
 
-  /// The characters that the bytes alone decide when they stand in a longer text, `lead` bytes behind a multiple of three.
+  /// The base64 characters that depend only on `bytes`, if these begin `lead` bytes after a multiple of three in a longer text.
   private static func base64(_ bytes: [UInt8], behind lead: Int) -> [UInt8] {
     let text = base64([UInt8](repeating: 0, count: lead) + bytes)
     let first = (lead * 8 + 5) / 6

@@ -1,17 +1,17 @@
-/// What a server wrote, on its way into a message.
+/// Prepares a server's text for a message.
 ///
-/// A server may echo any part of a request in any encoding, so nothing is let through because it looks like no secret: what is let through looks
-/// like words, and is short.
+/// A server may echo any part of a request in any encoding. So it is not enough that a text does not look like a secret: only short text
+/// that looks like words passes.
 enum ForeignText {
-  /// Stands for what does not read like words.
+  /// Replaces text that does not read like words.
   static let leftOut = "[left out]"
 
-  /// Fragments in a row, such as pairs of hexadecimal digits, are a text in pieces when they are this many, or fewer with this many letters and
-  /// digits in all.
+  /// Consecutive fragments, such as pairs of hexadecimal digits, count as one text in pieces if there are `fragments` of them, or `fewer`
+  /// with at least `characters` letters and digits together.
   private static let shortestRow = (fragments: 5, fewer: 3, characters: 8)
 
-  /// The text without what cannot be seen: control, format, zero-width and the like. What they held apart is joined. Spaces, tabs and ends of
-  /// lines become one plain space, full-width letters plain ones.
+  /// The text without invisible characters such as control, format and zero-width ones; the text around them is joined. A run of spaces,
+  /// tabs and line ends becomes one plain space; full-width characters become ASCII.
   static func visible(_ text: String) -> String {
     var shown = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
@@ -24,8 +24,8 @@ enum ForeignText {
     return String(shown)
   }
 
-  /// The text with ``leftOut`` in place of each run without a space that may be a token, or a part of one; see ``ForeignWord``. Of an address,
-  /// scheme and host stay.
+  /// The text with ``leftOut`` in place of each word that may be a token or a part of one; see ``ForeignWord``. Addresses are reduced to
+  /// scheme and host.
   static func words(_ text: String) -> String {
     let words = text.split(separator: " ").map { ForeignWord(String($0)) }
     var isLeftOut = words.map(\.isEncoded)
@@ -54,7 +54,7 @@ enum ForeignText {
     }
   }
 
-  /// The ASCII character of a full-width one; any other as it is.
+  /// The ASCII form of a full-width character; any other character unchanged.
   private static func plain(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
     guard (0xFF01...0xFF5E).contains(scalar.value) else { return scalar }
     return Unicode.Scalar(scalar.value - 0xFEE0) ?? scalar

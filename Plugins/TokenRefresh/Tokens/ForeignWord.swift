@@ -1,28 +1,29 @@
-/// A run of characters without a space in what a server wrote, and whether it reads like a word.
+/// A run of characters without a space in a server's text, and whether it reads like a word.
 ///
-/// Words of a language, names such as `invalid_grant`, `AADSTS70008`, `OAuth2` or `UserNotFound`, and numbers of a few digits do. What carries
-/// more than a few bytes of anything else does not.
+/// Words of a language, names such as `invalid_grant`, `AADSTS70008`, `OAuth2` or `UserNotFound`, and short numbers do. A run with more
+/// than a few bytes of anything else does not.
 struct ForeignWord {
-  /// Most characters of a run: longer than most words, shorter than most tokens.
+  /// The maximum length of a run: longer than most words, shorter than most tokens.
   private static let longest = 24
-  /// Most characters of a run of lower-case words and underscores, such as an error of OAuth.
+  /// The maximum length of a run of lower-case words and underscores, such as an OAuth error.
   private static let longestName = 64
   private static let longestHost = 64
   private static let mostDigits = (row: 8, all: 14)
-  /// Fewer letters and digits than this are not judged by how they are mixed.
+  /// The minimum number of letters and digits for which their mixture counts.
   private static let shortestMix = 6
-  /// Most letters and digits of a run that has small letters, capitals and digits, such as `OAuth2.0`.
+  /// The maximum number of letters and digits in a run with small letters, capitals and digits, such as `OAuth2.0`.
   private static let longestMixed = 8
-  /// Most groups of up to three hexadecimal digits in a row: a time of day and an IP address have fewer.
+  /// The maximum number of consecutive groups of up to three hexadecimal digits; a time of day and an IP address do not exceed it.
   private static let mostGroups = 4
 
-  /// The run as it may be shown, when it is not ``isEncoded``: an address is cut down to scheme and host.
+  /// The run in a form that may be shown unless ``isEncoded``: an address is reduced to scheme and host.
   let shown: String
-  /// Letters and digits in it.
+  /// The number of letters and digits.
   let size: Int
   /// Whether the run may be a token or a part of one.
   let isEncoded: Bool
-  /// Whether several of these in a row may be one: single characters, short hexadecimal numbers, letters mixed with digits or with capitals.
+  /// Whether several such runs in sequence may be a token: single characters, short hexadecimal numbers, letters mixed with digits or
+  /// capitals.
   let isFragment: Bool
 
   var isPunctuation: Bool { size == 0 }
@@ -44,7 +45,7 @@ struct ForeignWord {
     }
   }
 
-  /// Without the punctuation of a sentence around it.
+  /// The text without surrounding punctuation.
   private static func trimmed(_ text: String) -> Substring {
     let marks = "\"'`()[]{}<>.,;:!?*/|-–—…«»“”‘’"
     guard let first = text.firstIndex(where: { !marks.contains($0) }), let last = text.lastIndex(where: { !marks.contains($0) }) else {
@@ -53,7 +54,7 @@ struct ForeignWord {
     return text[first...last]
   }
 
-  /// Scheme and host of an address; nil when the host does not read like one.
+  /// The scheme and host of an address; nil if the host does not read like one.
   private static func origin(_ scheme: Substring, _ rest: Substring) -> String? {
     let host = rest.prefix { !"/?#".contains($0) }
     guard
@@ -67,7 +68,7 @@ struct ForeignWord {
   private static func isTooLong(_ text: Substring) -> Bool {
     let isName = text.utf8.contains(UInt8(ascii: "_")) && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "_") }
     if isName { return text.utf8.count > longestName || text.split(separator: "_").contains { $0.utf8.count > longest } }
-    // Languages that write without spaces have a character for what others need a word for.
+    // Languages that write without spaces need only one character for a word.
     return text.unicodeScalars.count { !isDense($0) } > longest
   }
 
@@ -79,7 +80,7 @@ struct ForeignWord {
     }
   }
 
-  /// Whether it has what encodings have: `%2F`, `=2F`, `\`, `&#`, a `=` at the end.
+  /// Whether the text has signs of an encoding: `%2F`, `=2F`, `\`, `&#`, a final `=`.
   private static func hasEscapes(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     for (position, byte) in bytes.enumerated() {
@@ -97,15 +98,15 @@ struct ForeignWord {
     return false
   }
 
-  /// How letters, capitals and digits of a run are mixed.
+  /// The mixture of letters, capitals and digits in a run.
   private struct Mix {
     private var letters = 0
     private var digits = 0
     private var hasCapitals = false
     private var hasSmall = false
-    /// Small letters with a capital behind them.
+    /// The number of small letters followed by a capital.
     private var rises = 0
-    /// Letters beside digits, whatever punctuation stands between.
+    /// The number of changes between letters and digits, ignoring punctuation between them.
     private var switches = 0
     private var longestDigits = 0
     private var mostGroups = 0
@@ -172,7 +173,7 @@ struct ForeignWord {
       case capital
       case small
 
-      /// nil for what is neither a letter nor a digit.
+      /// nil if the character is neither a letter nor a digit.
       init?(_ scalar: Unicode.Scalar) {
         if scalar.properties.numericType != nil, !scalar.properties.isIdeographic {
           self = .digit

@@ -7,7 +7,7 @@ extension JSONValue {
     return text
   }
 
-  /// The number, also when it is written as a string, as some servers write `expires_in`.
+  /// The number, even if it is written as a string, as some servers write `expires_in`.
   var seconds: Double? {
     switch self {
     case .integer(let value): Double(value)
@@ -20,7 +20,7 @@ extension JSONValue {
 }
 
 extension JSONEncoder {
-  /// Writes members sorted by name, slashes as they are, dates in RFC 3339.
+  /// Writes members sorted by name, slashes unescaped, and dates in RFC 3339.
   static func sorted(_ more: OutputFormatting = []) -> JSONEncoder {
     let encoder = JSONEncoder()
     encoder.outputFormatting = more.union([.sortedKeys, .withoutEscapingSlashes])

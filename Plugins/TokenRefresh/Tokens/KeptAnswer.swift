@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A server's answer as it was kept the moment it came: when it was asked for, in milliseconds since 1970, a newline, and the body.
+/// A server's answer, kept as soon as it arrived: the time of the request in milliseconds since 1970, a newline, and the body.
 struct KeptAnswer {
   let grant: TokenGrant
   let asked: Date
@@ -9,8 +9,8 @@ struct KeptAnswer {
     Array("\(Int64(asked.timeIntervalSince1970 * 1000))\n".utf8) + body
   }
 
-  /// - Parameter bytes: A file's content; the zeros that were reserved and not written may follow.
-  /// - Returns: nil when it is not complete, or no successful answer.
+  /// - Parameter bytes: A file's content, perhaps followed by zeros that were reserved and not overwritten.
+  /// - Returns: nil if the answer is incomplete or was not successful.
   init?(_ bytes: [UInt8]) {
     let written = bytes.prefix((bytes.lastIndex { $0 != 0 } ?? -1) + 1)
     guard

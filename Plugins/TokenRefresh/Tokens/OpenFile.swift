@@ -1,6 +1,6 @@
 import Glibc
 
-/// An open descriptor, closed when the last reference goes.
+/// An open descriptor, closed with the last reference.
 final class OpenFile: Sendable {
   let descriptor: Int32
 
@@ -12,12 +12,12 @@ final class OpenFile: Sendable {
     close(descriptor)
   }
 
-  /// Opens a folder, to work on names in it with no way to be led elsewhere meanwhile. Symlinks on the way to it are followed.
+  /// Opens a folder, so that names in it cannot be redirected elsewhere meanwhile. Follows symlinks on the way to the folder.
   static func folder(_ path: String) throws(SystemError) -> OpenFile {
     try make("open the folder \(path)") { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
   }
 
-  /// Opens a name in this folder; a symlink there fails with `ELOOP`, and opening never blocks, whatever kind of file it is.
+  /// Opens a name in this folder. A symlink fails with `ELOOP`. Never blocks, whatever kind of file it is.
   func file(_ name: String, _ flags: Int32, mode: mode_t = 0o600) throws(SystemError) -> OpenFile {
     try Self.make("open \(name)") { openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, mode) }
   }
@@ -29,11 +29,11 @@ final class OpenFile: Sendable {
 
   func status() throws(SystemError) -> stat {
     var status = stat()
-    try SystemError.check("look at the file") { fstat(descriptor, &status) }
+    try SystemError.check("get the file's status") { fstat(descriptor, &status) }
     return status
   }
 
-  /// Everything in the file, or nil when it holds more than `limit` bytes.
+  /// The file's whole content; nil if it has more than `limit` bytes.
   func contents(limit: Int) throws(SystemError) -> [UInt8]? {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 16_384)
@@ -55,7 +55,7 @@ final class OpenFile: Sendable {
     }
   }
 
-  /// Makes what was written (in a folder: its names) survive a power cut.
+  /// Makes written data (in a folder: its names) survive a power cut.
   func synchronize() throws(SystemError) {
     try SystemError.check("write to the disk") { fsync(descriptor) }
   }

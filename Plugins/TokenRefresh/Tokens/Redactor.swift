@@ -2,13 +2,13 @@ import Synchronization
 
 /// Keeps secrets out of every text that leaves a run: log lines, messages, outputs, state and files beside the token file.
 ///
-/// One redactor serves a run. It learns each secret when the run reads, makes or receives it; ``redact(_:)`` then replaces the secret wherever it
-/// appears. What a server wrote goes through ``quote(_:)``, which does not have to know what to look for. Callable on any thread.
+/// One redactor serves a run. It learns each secret when the run reads, makes or receives it; ``redact(_:)`` then replaces the secret
+/// wherever it appears. A server's text goes through ``quote(_:)``, which does not need to know the secrets. Callable on any thread.
 final class Redactor: Undisclosed, Sendable {
-  /// Characters of foreign text that are kept: enough for a sentence, too little for a page.
+  /// The maximum number of characters of foreign text: enough for a sentence, too few for a page.
   static let limit = 200
 
-  /// Shorter values are not searched for: they protect nothing, and every text contains them.
+  /// The minimum length of a secret in bytes. Shorter values protect nothing, and every text contains them.
   static let shortest = 4
 
   private let needles = Mutex(SecretNeedles())
@@ -28,8 +28,8 @@ final class Redactor: Undisclosed, Sendable {
     for case let secret? in secrets { learn(secret) }
   }
 
-  /// The text with `[redacted]` in place of every secret, also of one that is percent-encoded, escaped as JSON or HTML, in hexadecimal or in
-  /// base64, or that is taken apart by spaces, `:` or `-`.
+  /// The text with `[redacted]` in place of every secret, even if the secret is percent-encoded, escaped as JSON or HTML, in hexadecimal or
+  /// base64, or divided by spaces, `:` or `-`.
   func redact(_ text: String) -> String {
     let needles = needles.withLock { $0 }
     guard !needles.isEmpty else { return text }
@@ -45,16 +45,16 @@ final class Redactor: Undisclosed, Sendable {
     return Self.hide(hidden, in: bytes)
   }
 
-  /// What a server wrote, made fit for a log: without what cannot be seen, without secrets, without anything that does not read like words
-  /// (``ForeignText/words(_:)``), at most ``limit`` characters and a mark that it was cut.
+  /// A server's text, made safe for a log: without invisible characters, secrets, and anything that does not read like words
+  /// (``ForeignText/words(_:)``); at most ``limit`` characters and a mark if it was cut.
   ///
   /// A server that echoes a request may encode it in any way, so a search for encoded secrets is not enough.
   func quote(_ text: String) -> String {
     cut(ForeignText.words(redact(ForeignText.visible(text))))
   }
 
-  /// Text of a library or of a person made fit for a log: redacted, without what cannot be seen, at most ``limit`` characters and a mark that it
-  /// was cut.
+  /// A library's or a person's text, made safe for a log: redacted, without invisible characters, at most ``limit`` characters and a mark
+  /// if it was cut.
   func clean(_ text: String) -> String {
     cut(redact(ForeignText.visible(text)))
   }
@@ -77,12 +77,12 @@ final class Redactor: Undisclosed, Sendable {
   }
 }
 
-/// Everything a redactor looks for, by the first byte, so that a search costs little however many secrets there are.
+/// The forms of all secrets, by first byte, so that a search costs little even with many secrets.
 struct SecretNeedles: Sendable {
-  /// With fewer bytes, what is left of a secret without its separators would match ordinary words by chance.
+  /// The minimum length in bytes of a secret without its separators. A shorter one would match ordinary words by chance.
   private static let shortestCompact = 8
 
-  /// Forms of secrets, as ``DecodedView/places(of:)`` wants them.
+  /// Forms of secrets, as ``DecodedView/places(of:)`` requires them.
   private(set) var whole: [UInt8: Set<[UInt8]>] = [:]
   /// The same for a ``DecodedView/compacted()`` view.
   private(set) var compact: [UInt8: Set<[UInt8]>] = [:]

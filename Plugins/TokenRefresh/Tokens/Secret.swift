@@ -1,4 +1,4 @@
-/// A value that must never reach a log, a message or an output: a token, a client secret.
+/// A value that must never reach a log, a message or an output, such as a token or a client secret.
 ///
 /// Every way of turning it into text prints `[redacted]`; ``reveal()`` is the only way to the text itself, so its uses can be found.
 /// It is deliberately neither `Codable` nor `Hashable`.
@@ -13,7 +13,7 @@ struct Secret: Sendable, Equatable {
   func reveal() -> String { text }
 }
 
-/// A value that shows nothing of its content when it is printed.
+/// A value that reveals none of its content when it is printed.
 protocol Undisclosed: CustomStringConvertible, CustomReflectable {}
 
 extension Undisclosed {

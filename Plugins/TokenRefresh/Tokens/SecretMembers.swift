@@ -1,16 +1,16 @@
 import StrictText
 
-/// Members of a JSON object whose names say that they are secrets: those of token files and of servers' answers, at any depth.
+/// Members of a JSON object that their names mark as secrets, in token files and servers' answers, also in nested objects.
 ///
-/// A token file may hold more of them than a refresh needs, such as `id_token` or `client_secret`, and an answer that refuses a refresh may all the
-/// same bring a new token.
+/// A token file may contain more of them than a refresh needs, such as `id_token` or `client_secret`. An answer that refuses a refresh may
+/// still contain a new token.
 enum SecretMembers {
-  /// Most that are taken of one object: real ones have four.
+  /// The maximum number of secrets in one object: real ones have four.
   private static let most = 64
   /// Shorter values are flags and versions.
   private static let shortest = Account.Field.shortestKey
   private static let names = ["token", "secret", "password", "assertion", "key", "credential"]
-  /// How names end that say something about a secret: `token_type`, `token_uri`, `key_id`.
+  /// Endings of names that only describe a secret: `token_type`, `token_uri`, `key_id`.
   private static let harmless = ["_type", "_uri", "_url", "_endpoint", "_id", "_at", "_in"]
 
   static func find(in members: [String: JSONValue]) -> [Secret] {

@@ -1,15 +1,15 @@
 import Glibc
 
-/// The right to refresh one token file, held by one open file description at a time, in whatever process.
+/// The right to refresh one token file, held by one open file description at a time, in any process.
 ///
-/// A `flock` on a lock file beside the token file: the kernel drops it when the holder dies. The lock file stays, empty, since removing it
-/// would let two holders lock two different files of the same name.
+/// A `flock` on a lock file beside the token file: the kernel releases it when the holder dies. The empty lock file stays, because removing
+/// it would let two holders lock two different files of the same name.
 struct SingleFlightLock: Sendable {
   private let file: OpenFile
 
   /// Tries to take the lock; never waits.
   ///
-  /// - Returns: nil when it is held elsewhere.
+  /// - Returns: nil if another holder has it.
   init?(folder: OpenFile, name: String) throws(SystemError) {
     file = try folder.file(name, O_RDWR | O_CREAT, mode: 0o600)
     do {
@@ -19,7 +19,7 @@ struct SingleFlightLock: Sendable {
     }
   }
 
-  /// Gives it back. Without, it is given back when the value goes.
+  /// Releases the lock. Otherwise it is released with the value.
   func release() {
     flock(file.descriptor, LOCK_UN)
   }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A system call that failed: what was tried, and errno.
+/// A failed system call: the action and its errno.
 struct SystemError: Error, CustomStringConvertible {
   let action: String
   let code: Int32
@@ -9,7 +9,7 @@ struct SystemError: Error, CustomStringConvertible {
     "cannot \(action): \(String(cString: strerror(code)))"
   }
 
-  /// Makes a call, again if a signal interrupted it; −1 is thrown with its errno.
+  /// Makes a call, and repeats it if a signal interrupted it. Throws the errno if the result is −1.
   @discardableResult
   static func check<Result: SignedInteger>(_ action: String, _ call: () -> Result) throws(SystemError) -> Result {
     while true {
@@ -20,18 +20,18 @@ struct SystemError: Error, CustomStringConvertible {
   }
 }
 
-/// What is wrong with a file's content, an address or a secret: a sentence without any of the content.
+/// A problem with a file's content, an address or a secret: a sentence without any of the content.
 struct Problem: Error, CustomStringConvertible {
   let reason: String
 
   var description: String { reason }
 }
 
-/// Why a token file cannot be used: the observation and the remedy.
+/// Why a token file cannot be used, and the remedy.
 enum TokenFileProblem: Error, Equatable, CustomStringConvertible {
-  /// There is no such file: nobody has signed in.
+  /// The file does not exist: no one has signed in.
   case missing(path: String)
-  /// The file is there and was refused, or could not be read.
+  /// The file exists, but was refused or could not be read.
   case unusable(path: String, observed: String, remedy: String)
 
   var description: String {

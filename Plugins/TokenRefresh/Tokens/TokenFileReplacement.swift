@@ -1,19 +1,19 @@
 import FoundationEssentials
 import Glibc
 
-/// The replacement of a token file in progress: two temporary files beside it, with room reserved. One keeps the server's answer as soon as it
-/// arrives; ``commit(_:)`` fills the other and puts it in place.
+/// The replacement of a token file in progress: two temporary files beside it, with reserved space. One keeps the server's answer as soon
+/// as it arrives; ``commit(_:)`` fills the other and puts it in place.
 ///
-/// One use: either ``commit(_:)`` or ``discard()``.
+/// For one use: call either ``commit(_:)`` or ``discard()``.
 struct TokenFileReplacement: Sendable {
-  /// How names of temporary files end.
+  /// The suffix of temporary files with new content.
   static let suffix = ".taskhost-new"
-  /// Room reserved on the disk: what a token file may hold after an answer of the largest size.
+  /// The reserved disk space in bytes: the size of a token file after an answer of the maximum size.
   static let reserve: off_t = 327_680
 
-  /// How names of files end that keep a server's answer.
+  /// The suffix of files that keep a server's answer.
   static let answerSuffix = ".taskhost-answer"
-  /// Room reserved for an answer: the largest one, and when it was asked for.
+  /// The reserved disk space in bytes for an answer of the maximum size and the time of its request.
   static let answerReserve: off_t = 81_920
 
   private let folder: OpenFile
@@ -21,9 +21,9 @@ struct TokenFileReplacement: Sendable {
   private let temporary: Temporary
   private let answer: Temporary
 
-  /// Makes the temporary files, 0600, and reserves room for them.
+  /// Makes the temporary files with mode 0600, and reserves space for them.
   ///
-  /// - Parameter stem: How the names of the temporary files begin.
+  /// - Parameter stem: The prefix of the temporary files' names.
   init(folder: OpenFile, name: String, stem: String) throws(SystemError) {
     self.folder = folder
     self.name = name
@@ -36,18 +36,18 @@ struct TokenFileReplacement: Sendable {
     }
   }
 
-  /// Keeps a server's answer unchanged, before anything reads it: once this returns, killing the process loses no token.
+  /// Keeps a server's answer unchanged, before any code reads it. After this returns, killing the process loses no token.
   ///
-  /// - Parameter asked: When the answer was asked for.
+  /// - Parameter asked: When the answer was requested.
   func keep(answer bytes: [UInt8], asked: Date) {
-    // If it cannot be written, the new content that follows may still be.
+    // If this fails, writing the new content may still succeed.
     try? answer.file.write(KeptAnswer.encoded(bytes, asked: asked))
   }
 
   /// Writes the content, puts it in place of the token file and makes both durable.
   ///
-  /// - Throws: What failed. If the content is complete in the temporary file, or the server's answer was kept, that file stays and the error
-  ///   names it: it may hold the only valid token, and the next run takes it over.
+  /// - Throws: The cause. If the content is complete in the temporary file, or the server's answer was kept, that file stays and the error
+  ///   names it: it may contain the only valid token, and the next run recovers it.
   func commit(_ bytes: [UInt8]) throws(Failure) {
     do {
       try temporary.file.write(bytes)
@@ -75,7 +75,7 @@ struct TokenFileReplacement: Sendable {
     answer.remove()
   }
 
-  /// A file of this replacement, made with room on the disk.
+  /// A temporary file with reserved disk space.
   private struct Temporary {
     let name: String
     let file: OpenFile
@@ -86,18 +86,18 @@ struct TokenFileReplacement: Sendable {
       self.name = name
       file = try folder.file(name, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
       do throws(SystemError) {
-        // The umask can only have taken bits away; with fewer than 0600 the next read would fail.
+        // The umask can only remove bits; with fewer than 0600 the next read would fail.
         try SystemError.check("set the mode of \(name)") { [file] in fchmod(file.descriptor, 0o600) }
-        // It fills the file with zeros, which a commit cuts off. Where the file system cannot reserve, glibc writes them.
+        // This fills the file with zeros, which a commit cuts off. If the file system cannot reserve space, glibc writes them.
         let code = posix_fallocate(file.descriptor, 0, room)
-        if code != 0 { throw SystemError(action: "reserve room for \(name)", code: code) }
+        if code != 0 { throw SystemError(action: "reserve space for \(name)", code: code) }
       } catch {
         remove()
         throw error
       }
     }
 
-    /// Whether anything but the reserved zeros is in it.
+    /// Whether the file contains more than the reserved zeros.
     var isWritten: Bool {
       var first: UInt8 = 0
       return pread(file.descriptor, &first, 1, 0) == 1 && first != 0
@@ -106,22 +106,22 @@ struct TokenFileReplacement: Sendable {
     func remove() { unlinkat(folder.descriptor, name, 0) }
   }
 
-  /// Why a new content could not be put in place for good.
+  /// Why new content could not be put in place durably.
   struct Failure: Error {
     let cause: SystemError
-    /// The file in the folder that does hold the new content; nil when none does.
+    /// The file in the folder that contains the new tokens; nil if none does.
     let kept: String?
   }
 }
 
 extension OpenFile {
-  /// Renames within a folder, replacing what has the new name.
+  /// Renames a file within a folder, replacing any file with the new name.
   static func rename(_ old: String, to new: String, in folder: OpenFile) throws(SystemError) {
     try SystemError.check("rename \(old) to \(new)") { renameat(folder.descriptor, old, folder.descriptor, new) }
   }
 }
 
-/// New tokens arrived and could not be stored: the worst failure here, so it says where they are.
+/// New tokens arrived and could not be stored. This is the plugin's worst failure, so the text says where they are.
 struct StorageFailure: Error, CustomStringConvertible {
   let description: String
 
@@ -129,8 +129,8 @@ struct StorageFailure: Error, CustomStringConvertible {
     let fate =
       switch (failure.kept, rotated) {
       case (let kept?, _):
-        "they are in \(kept), in the folder of the token file, and the next run takes them over if it is not the file itself"
-      case (nil, true): "they are lost, and the refresh token in the file may be void: sign in again if the next run is refused"
+        "they are in \(kept), in the folder of the token file; unless that is the token file itself, the next run recovers them"
+      case (nil, true): "they are lost, and the refresh token in the file may be revoked: sign in again if the server refuses the next run"
       case (nil, false): "they are lost, but the refresh token in the file stays valid"
       }
     description = "NEW TOKENS NOT STORED: \(failure.cause); \(fate)"

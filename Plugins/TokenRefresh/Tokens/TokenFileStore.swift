@@ -1,18 +1,19 @@
 import FoundationEssentials
 import Glibc
 
-/// Reads one token file and replaces it whole: a reader sees the old content or the new, and a crash at any instruction leaves one of them.
+/// Reads one token file and replaces it as a whole: a reader sees the old or the new content, and a crash at any instruction leaves one of
+/// them.
 ///
-/// All names are resolved in the file's folder, opened once; the token file itself is never reached through a symlink.
+/// All names are resolved in the file's folder, which is opened once. The token file itself is never reached through a symlink.
 struct TokenFileStore: Sendable {
-  /// Largest token file that is read: 256 KiB. Real ones hold a few KiB.
+  /// The maximum size of a token file in bytes: 256 KiB. Real ones have a few KiB.
   static let largestFile = 262_144
 
   let path: String
   private let folder: OpenFile
   private let name: String
 
-  /// - Throws: When the folder cannot be opened; a folder that does not exist is a missing token file.
+  /// - Throws: If the folder cannot be opened. If it does not exist, the token file counts as missing.
   init(path: String) throws(TokenFileProblem) {
     let slash = path.lastIndex(of: "/")
     let parent = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
@@ -28,8 +29,8 @@ struct TokenFileStore: Sendable {
 
   /// Reads the file.
   ///
-  /// Refused: what is no regular file, a symlink, a file of another owner (replacing it would take it away from them), one that others may
-  /// read or write (its tokens may be known already), one over ``largestFile``, and content that is no token file.
+  /// Refuses a file that is not regular, a symlink, a file of another owner (replacing it would take it away from them), one that others
+  /// may read or write (its tokens may already be known), one larger than ``largestFile``, and content that is not a token file.
   func read() throws(TokenFileProblem) -> Snapshot {
     let (bytes, modified) = try readBytes()
     do {
@@ -41,33 +42,33 @@ struct TokenFileStore: Sendable {
 
   /// Takes the lock of this file, which every process that refreshes it respects. Never waits.
   ///
-  /// - Returns: nil when somebody else holds it, and so is refreshing.
+  /// - Returns: nil if another process holds it, and so is refreshing.
   func lock() throws(TokenFileProblem) -> SingleFlightLock? {
     do {
       return try SingleFlightLock(folder: folder, name: ".\(name).lock")
     } catch {
-      throw refuse("\(error)", "let this plugin write the folder of the token file, and remove what is in the way")
+      throw refuse("\(error)", "let this plugin write to the token file's folder, and remove whatever blocks the lock file")
     }
   }
 
-  /// Makes ready to replace the file, before the server is asked: whatever can fail fails now, while no token is lost by it.
+  /// Prepares the replacement of the file before the server is asked. Whatever can fail fails now, while no token can be lost.
   ///
   /// Call with the lock held.
   func prepare(replacing current: Snapshot) throws(TokenFileProblem) -> TokenFileReplacement {
     do {
       return try TokenFileReplacement(folder: folder, name: name, stem: stem(current.digest))
     } catch {
-      throw refuse("\(error)", "make room, or let this plugin write the folder of the token file; the server was not asked")
+      throw refuse("\(error)", "free some disk space, or let this plugin write to the token file's folder; the server was not asked")
     }
   }
 
-  /// Cleans up after a run that was killed, and takes over what it could no longer put in place.
+  /// Cleans up after a killed run, and recovers the tokens that it could no longer put in place.
   ///
-  /// A temporary file carries in its name the digest of the content it was to replace. If that is what the token file still holds, a complete
-  /// temporary file, or else a server's answer that was kept, has the only valid refresh token: it becomes the token file. All others are
-  /// removed. Call with the lock held.
+  /// The name of a temporary file contains the digest of the content that it was to replace. If the token file still has that content, the
+  /// only valid refresh token is in a complete temporary file, or else in a kept answer of the server: this becomes the token file. All
+  /// other temporary files are removed. Call with the lock held.
   ///
-  /// - Returns: What was taken over; nil when there was nothing to.
+  /// - Returns: The recovered content; nil if there was none.
   func recover(_ current: Snapshot) throws(TokenFileProblem) -> Snapshot? {
     let stem = stem(current.digest)
     do {
@@ -79,7 +80,7 @@ struct TokenFileStore: Sendable {
         try folder.synchronize()
       }
       if content == nil, let answer {
-        // Its own file goes only when its content is in place.
+        // The answer's own file is removed only after its content is in place.
         for leftover in leftovers where leftover != stem + TokenFileReplacement.answerSuffix { remove(leftover) }
         return try apply(answer, to: current)
       }
@@ -88,7 +89,7 @@ struct TokenFileStore: Sendable {
     } catch let problem as TokenFileProblem {
       throw problem
     } catch {
-      throw refuse("\(error)", "let this plugin write the folder of the token file")
+      throw refuse("\(error)", "let this plugin write to the token file's folder")
     }
   }
 
@@ -106,7 +107,7 @@ struct TokenFileStore: Sendable {
     return try read()
   }
 
-  /// Writes `NAME.signed-out` beside the token file, unless it is there.
+  /// Writes `NAME.signed-out` beside the token file, unless it exists.
   func markSignedOut(_ mark: SignedOutMark) throws {
     let marker = name + SignedOutMark.suffix
     guard faccessat(folder.descriptor, marker, F_OK, AT_SYMLINK_NOFOLLOW) != 0 else { return }
@@ -133,7 +134,7 @@ struct TokenFileStore: Sendable {
       }
       guard status.st_mode & 0o077 == 0 else {
         let mode = String(status.st_mode & 0o777, radix: 8)
-        throw refuse("mode 0\(mode) lets others at the tokens", "chmod 600 it; sign in again if others may have read it")
+        throw refuse("mode 0\(mode) gives others access to the tokens", "run chmod 600 on it; sign in again if others may have read it")
       }
       guard let bytes = try file.contents(limit: Self.largestFile) else {
         throw refuse("larger than \(Self.largestFile) bytes", "name a token file")
@@ -144,7 +145,7 @@ struct TokenFileStore: Sendable {
     } catch let error as SystemError where error.code == ENOENT {
       throw .missing(path: path)
     } catch let error as SystemError where error.code == ELOOP {
-      throw refuse("a symlink", "name the file it points to")
+      throw refuse("a symlink", "name the file that it points to")
     } catch {
       throw refuse("\(error)", "let this plugin read the file")
     }
@@ -155,7 +156,7 @@ struct TokenFileStore: Sendable {
       let file = try? folder.file(leftover, O_RDWR), let status = try? file.status(),
       status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(), status.st_mode & 0o077 == 0,
       let reserved = try? file.contents(limit: Int(TokenFileReplacement.reserve)),
-      // What was reserved and not written is zeros, which JSON never ends in.
+      // Reserved space that was not written is zeros, and JSON never ends in a zero.
       case let bytes = Array(reserved.prefix((reserved.lastIndex { $0 != 0 } ?? -1) + 1)),
       let content = try? TokenFile(json: bytes, modified: status.modified), content.accessToken != nil, content.refreshToken != nil,
       ftruncate(file.descriptor, off_t(bytes.count)) == 0, (try? file.synchronize()) != nil
@@ -164,7 +165,7 @@ struct TokenFileStore: Sendable {
   }
 
   private func leftovers() throws(SystemError) -> [String] {
-    // A descriptor of its own: closedir closes it, and reading moves its position.
+    // A separate descriptor, because closedir closes it and reading moves its position.
     let copy = try SystemError.check("list the folder") { openat(folder.descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     guard let listing = fdopendir(copy) else {
       let code = errno
@@ -189,7 +190,7 @@ struct TokenFileStore: Sendable {
     return KeptAnswer(bytes)
   }
 
-  /// How the names of the temporary files begin that are to replace a content.
+  /// The prefix of the temporary files that are to replace the content with this digest.
   private func stem(_ digest: String) -> String { ".\(name).\(digest.prefix(16))" }
 
   private func refuse(_ observed: String, _ remedy: String) -> TokenFileProblem {

@@ -1,23 +1,23 @@
 import StrictText
 
-/// A server's successful answer (RFC 6749 §5.1). Printing it shows nothing of its content.
+/// A server's successful answer (RFC 6749 §5.1). Printing it shows none of its content.
 struct TokenGrant: Undisclosed, Sendable, Equatable {
-  /// Longest lifetime that is believed: ten years. More is taken for that.
+  /// The maximum lifetime: ten years. Longer ones are reduced to this.
   static let longestLifetime = 10 * 365 * 86_400.0
 
   /// Every member of the answer, for the token file.
   let members: [String: JSONValue]
-  /// The new refresh token; nil when the server keeps the old one.
+  /// The new refresh token; nil if the old one stays valid.
   let refreshToken: Secret?
-  /// How long the access token is good for, from when it was asked for; nil when the server does not say.
+  /// The access token's lifetime, counted from the request; nil if the server does not say.
   let lifetime: Duration?
 
-  /// The tokens of the answer, and whatever else of it is secret.
+  /// The tokens and all other secrets in the answer.
   var secrets: [Secret] {
     ["access_token", "refresh_token"].compactMap { members[$0]?.text.map(Secret.init) } + SecretMembers.find(in: members)
   }
 
-  /// - Returns: nil when the answer has no access token.
+  /// - Returns: nil if the answer has no access token.
   init?(_ members: [String: JSONValue]) {
     guard members["access_token"]?.text != nil else { return nil }
     self.members = members
