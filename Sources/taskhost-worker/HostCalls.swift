@@ -30,7 +30,7 @@ final class HostCalls: Sendable {
     return answer
   }
 
-  /// Delivers an answer, or drops it if no thread waits for it.
+  /// Delivers an answer; drops it if no thread waits for it.
   func answered(_ number: UInt64, _ answer: CallAnswer) {
     state.withLock { state in if state.waiting.remove(number) != nil { state.answers[number] = answer } }
     state.broadcast()

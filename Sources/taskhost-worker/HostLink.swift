@@ -3,10 +3,10 @@ import HostThreads
 import TaskModel
 import WorkerLink
 
-/// Sends messages to the host, from any thread and in order. One message carries all ends of runs that are waiting.
+/// Sends messages to the host, from any thread and in order. One message carries the ends of all runs that are waiting.
 ///
-/// A thread that finds no other thread sending sends its message, then those that other threads queued meanwhile. So a single message needs
-/// no hand-over, and a burst needs few messages.
+/// If no other thread is sending, a thread sends its own message and then those that other threads have queued meanwhile. So a single
+/// message needs no hand-over, and a burst needs few messages.
 final class HostLink: Sendable {
   private enum Item {
     case ending(WireEnding)
@@ -36,7 +36,7 @@ final class HostLink: Sendable {
       for item in queue {
         switch item {
         case .ending(let ending):
-          // Its last progress is part of its end.
+          // The run's last progress is part of its end.
           progress.removeValue(forKey: ending.run)
           endings.append(ending)
         case .progress(let run):
@@ -76,16 +76,16 @@ final class HostLink: Sendable {
 
   func send(_ ending: WireEnding) { add(.ending(ending)) }
 
-  /// Newer progress replaces progress that has not been sent.
+  /// Sends progress; it replaces earlier progress of the run that has not been sent.
   func send(_ progress: RunProgress, of run: RunID) {
     let waits = state.withLock { $0.progress.updateValue(progress, forKey: run) != nil }
     if !waits { add(.progress(run)) }
   }
 
-  /// Lines may be dropped; they are counted.
+  /// Sends a line, or drops and counts it if too many are waiting.
   func send(_ line: LogLine, of run: RunID?) {
     let isTaken = state.withLock { state in
-      // The plugin logs faster than the host reads.
+      // Too many lines wait if the plugin logs faster than the host reads.
       guard state.linesWaiting < LinkFormat.waitingLines else {
         state.droppedLines += 1
         return false

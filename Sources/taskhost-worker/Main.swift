@@ -7,7 +7,7 @@ import TaskModel
 import WorkerLink
 import WorkerSandbox
 
-/// A worker process: confines itself, loads one plugin, runs its handlers as the host orders. It ends when the host ends.
+/// A worker process: confines itself, loads one plugin, and runs its handlers on the host's orders. It ends with the host.
 ///
 /// Only the host starts it, with the link at descriptor 3, the crash cell at 4, and the entitled paths from 5 on. The first thread does all
 /// work that must precede other threads, loads and launches the plugin, and then serves the plugin's main queue and main run loop, if any.
@@ -18,7 +18,7 @@ struct Worker {
 
   static func main() {
     // From now on, the end of the host's thread ends this process. Comparing the parent detects an earlier end.
-    guard taskhost_process_die_with_parent() == 0 else { give(up: "it cannot be tied to its host") }
+    guard taskhost_process_die_with_parent() == 0 else { give(up: "it cannot be made to end with its host") }
     // Later descriptors are opened close-on-exec: programs that the plugin starts inherit only its standard streams.
     guard taskhost_process_close_on_exec(linkDescriptor) == 0 else { give(up: "its descriptors cannot be kept from other programs") }
     let socket = LinkSocket(descriptor: linkDescriptor)
@@ -28,7 +28,7 @@ struct Worker {
     // As in a host: writing to a closed connection fails the call instead of ending the process.
     signal(SIGPIPE, SIG_IGN)
     taskhost_system_buffer_output_by_line()
-    if boot.confinement.exec, taskhost_process_guard_group() != 0 { give(up: "the process that guards its group could not be made") }
+    if boot.confinement.exec, taskhost_process_guard_group() != 0 { give(up: "the process that guards its group cannot be started") }
     let host = HostLink(socket)
     confine(boot, host)
     let session = WorkerSession(boot, host)
@@ -39,19 +39,19 @@ struct Worker {
   private static func receiveBoot(_ socket: LinkSocket) -> WorkerBoot {
     do throws(LinkError) {
       guard let received = try socket.receive(wait: true), case .boot(let boot) = try HostMessage(decoding: received) else {
-        give(up: "the first message is not the one it starts with")
+        give(up: "the host's first message is not its boot message")
       }
       guard boot.version == LinkFormat.version else {
         give(up: "the host speaks version \(boot.version) of the link, this worker \(LinkFormat.version): install both from one release")
       }
       return boot
-    } catch { give(up: "descriptor \(linkDescriptor) is no link to a host (\(error)): taskhost starts its workers itself") }
+    } catch { give(up: "descriptor \(linkDescriptor) is not a link to a host (\(error)): only taskhost can start a worker") }
   }
 
   private static func watchCrashes() {
     let size = MemoryLayout<taskhost_crash_cell>.size
     guard let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, cellDescriptor, 0), memory != MAP_FAILED else {
-      give(up: "descriptor \(cellDescriptor) is no crash cell: taskhost starts its workers itself")
+      give(up: "descriptor \(cellDescriptor) is not a crash cell: only taskhost can start a worker")
     }
     close(cellDescriptor)
     taskhost_crash_watch(memory.bindMemory(to: taskhost_crash_cell.self, capacity: 1))
@@ -68,7 +68,7 @@ struct Worker {
     }
   }
 
-  /// Ends the process with a sentence for the host's log.
+  /// Ends the process, with a sentence for the host's log.
   static func give(up reason: String) -> Never {
     let text = "taskhost-worker: \(reason)\n"
     _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) }

@@ -13,7 +13,7 @@ final class WorkerSession: Sendable {
   private let link: HostLink
   private let calls: HostCalls
   private let launcher: ThreadLauncher
-  /// Nil until it has launched.
+  /// Nil until the plugin has launched.
   private let plugin = Guarded<LaunchedPlugin?>(nil)
 
   init(_ boot: WorkerBoot, _ link: HostLink) {
@@ -38,7 +38,7 @@ final class WorkerSession: Sendable {
           policy: HostPolicy(calls: calls, link: link, paths: boot.identifier.map { _ in EntitledPaths(boot.confinement) })),
         budget: boot.launchBudget, late: { [link] in link.send(.refused($0)) })
       self.plugin.withLock { $0 = plugin }
-      // The output so far must be read before the launch is reported.
+      // The host must receive the plugin's output so far before it learns of the launch.
       taskhost_system_flush_output()
       link.send(
         .launched(
@@ -80,7 +80,7 @@ final class WorkerSession: Sendable {
   }
 
   private func adopt(_ contracts: [HandlerContract]) {
-    // Sent after `launched`, so the plugin is there.
+    // The host sends contracts after `launched`, so the plugin exists.
     guard let plugin = plugin.withLock({ $0 }) else { Worker.give(up: "the host sent contracts before the launch") }
     launcher.add(plugin, contracts: contracts)
   }
@@ -95,7 +95,7 @@ final class WorkerSession: Sendable {
       })
   }
 
-  /// The hook may take a while; the host limits its time.
+  /// The plugin's shutdown hook may take a while; the host limits its time.
   private func shutdown() -> Never {
     let left = launcher.shutdown()
     link.send(.stopped(threadsLeft: left))
@@ -107,7 +107,7 @@ final class WorkerSession: Sendable {
   private static func pass(_ event: LauncherEvent, to link: HostLink) {
     switch event {
     case .ended(let run, let ending, let report):
-      // The output so far must be read before its end is reported.
+      // The host must receive the plugin's output so far before it learns of the run's end.
       taskhost_system_flush_output()
       link.send(WireEnding(run: run, ending: ending, report: report))
     case .expired(let run, let reason): link.send(.expired(run.run, reason))
@@ -115,7 +115,7 @@ final class WorkerSession: Sendable {
     case .log(let run, let line): link.send(line, of: run.run)
     case .stuck(let run, let thread, let stack): link.send(.stuck(run.run, thread: thread, stack: stack))
     case .output(_, let line): link.send(line, of: nil)
-    // Orders are not said to be ahead here: only an answer tells of a begin, or a run whose begin counts.
+    // Orders do not say here that they are ahead: a begin is reported only in answer to a withdrawal, or if it counts for a rate.
     case .began(let run): link.send(.began(run))
     case .withdrawn(let run): link.send(.withdrawn(run))
     case .shortage(let identifier, let sentence, _): link.send(.shortage(identifier, sentence))

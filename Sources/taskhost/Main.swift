@@ -5,19 +5,19 @@ import NIOPosix
 import PluginCheck
 import TaskHost
 
-/// Where the process begins.
+/// The entry point of the process.
 ///
-/// The host's tasks run on NIO's threads instead of Dispatch's: a Dispatch worker, once there, wakes every second to look after its pool,
-/// and an idle host sleeps. For the same reason the main thread waits here and serves no main queue.
+/// The host's tasks run on NIO's threads instead of Dispatch's, because an idle host must sleep, and a Dispatch worker wakes every second
+/// to manage its pool. For the same reason the main thread waits here and serves no main queue.
 @main
 enum Main {
   static func main() {
-    // A case of `plugins check`: the process is the plugin's alone, its main thread serves the plugin's main queue.
+    // A case of `plugins check`: the process belongs to the plugin, and its main thread serves the plugin's main queue.
     let arguments = Array(CommandLine.arguments.dropFirst())
     if arguments.first == CaseProcess.argument { CaseProcess.main() }
     if arguments.first == "run" {
       HostSignals.prepare()
-      // Checked before anything is started: without a thread, the libraries that a host uses end the process or wait forever.
+      // Check this before anything starts: if they cannot start a thread, the host's libraries end the process or wait forever.
       if let obstacle = ProcessLimits.obstacle {
         Terminal.note("taskhost: \(obstacle)")
         exit(HostFailure.ExitCode.temporary.rawValue)

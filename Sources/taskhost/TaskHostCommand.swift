@@ -4,7 +4,7 @@ import Glibc
 struct TaskHostCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "taskhost",
-    abstract: "Runs background tasks that plugins bring, when they are due and the machine allows it.",
+    abstract: "Run the background tasks of plugins when they are due and the machine allows it.",
     discussion: """
       EXAMPLES
         taskhost run --plugins ./plugins
@@ -15,7 +15,7 @@ struct TaskHostCommand: AsyncParsableCommand {
 
       EXIT CODES
         0 done, 1 the task failed, 2 usage, 4 cancelled,
-        5 no host is running there, 6 refused by the host
+        5 no host is running, 6 refused by the host
       """,
     version: Version.text,
     subcommands: [
@@ -23,7 +23,7 @@ struct TaskHostCommand: AsyncParsableCommand {
       ConditionsCommand.self, NotifyCommand.self, ForecastCommand.self, StatusCommand.self, ShutdownCommand.self, LaterCommand.self,
     ])
 
-  /// Runs the command that `arguments` name and reports what went wrong.
+  /// Runs the command in `arguments` and reports errors.
   ///
   /// - Returns: The process's exit code.
   static func status(of arguments: [String]) async -> Int32 {

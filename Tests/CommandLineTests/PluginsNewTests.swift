@@ -106,7 +106,7 @@ struct PluginsNewTests {
     let files = place.files
     let again = try await place.new("--language", "rust", "a", "--directory", "empty")
     #expect(again.status == 1)
-    #expect(again.errors.contains("empty: is there already, and not empty"))
+    #expect(again.errors.contains("empty: already exists and is not empty"))
     #expect(place.files == files)
   }
 
@@ -117,7 +117,7 @@ struct PluginsNewTests {
       (["--language", "c", "../a"], "begin with a letter"), (["--language", "c", "a b"], "begin with a letter"),
       (["--language", "c", "a", "--identifier", ".x"], "begin with a letter or digit"),
       (["--language", "c", "a", "--kind", "daily"], "refresh, processing, continued"), (["a"], "--language"),
-      (["--language", "c", "a", "--sdk", "/"], "--sdk is for Swift"),
+      (["--language", "c", "a", "--sdk", "/"], "--sdk is only for Swift"),
       (["--language", "swift", "a", "--sdk", "/usr"], "is not the taskhost package"),
     ])
   func usage(_ arguments: [String], _ message: String) async throws {

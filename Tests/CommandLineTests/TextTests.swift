@@ -48,7 +48,7 @@ import Testing
     arguments: [
       ("--at", "2026-03-29 02:30", 2, "write '2026-03-29 03:30:00'"),
       ("--deadline", "2026-03-29 02:00:00", 2, "write '2026-03-29 03:00:00'"),
-      ("--at", "2026-02-30 08:00", 2, "is no moment"), ("--at", "2026-10-25 24:00", 2, "is no moment"),
+      ("--at", "2026-02-30 08:00", 2, "is not a moment"), ("--at", "2026-10-25 24:00", 2, "is not a moment"),
       ("--at", "2026-10-25 02:30", 0, ""), ("--at", "2026-03-29 03:00", 0, ""), ("--at", "2026-03-29 01:59:59", 0, ""),
     ])
   func daylight(_ option: String, _ text: String, _ status: Int32, _ words: String) async throws {

@@ -87,7 +87,7 @@ import Testing
       (#""parameters": {"redirect_uri": "s"}"#, "use redirect_uri"), (#""parameters": {"x": 1}"#, "parameters.x: must be a string"),
       (#""parameters": []"#, "parameters: must be an object"), (#""headers": {"Authorization": "x"}"#, "headers.Authorization"),
       (#""headers": {"X-A": "x", "x-a": "y"}"#, "headers.x-a: is the same header as X-A"),
-      (#""headers": {"a b": "x"}"#, "no name of an HTTP header"), (#""headers": {"a": "x\r\ny: z"}"#, "control characters"),
+      (#""headers": {"a b": "x"}"#, "not a valid HTTP header name"), (#""headers": {"a": "x\r\ny: z"}"#, "control characters"),
       (#""resource": [7]"#, "resource: must be"), (#""ca_file": "relative""#, "ca_file: must be the absolute path"),
       (#""private_key_id": "k""#, "private_key_id: needs private_key_file"),
       (#""private_key_file": "/k", "client_secret_file": "/s""#, "private_key_file: conflicts with client_secret_file"),

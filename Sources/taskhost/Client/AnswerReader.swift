@@ -1,4 +1,4 @@
-/// Parses an HTTP/1.1 answer as it arrives (RFC 9112): a body with a length, in chunks, or up to the end of the connection.
+/// Parses an HTTP/1.1 answer as it arrives (RFC 9112). The body has a length, comes in chunks, or ends with the connection.
 struct AnswerReader {
   /// What arrived is not an HTTP answer.
   struct Flaw: Error, CustomStringConvertible {
@@ -13,10 +13,10 @@ struct AnswerReader {
     case bodyToTheEnd
   }
 
-  /// Longest line of a head, in bytes.
+  /// The maximum length of a head's line in bytes.
   private static let longestLine = 65_536
 
-  /// 0 until the first line of the answer was read.
+  /// 0 until the answer's first line has been read.
   private(set) var status = 0
   private var state = State.statusLine
   private var line: [UInt8] = []
@@ -27,9 +27,9 @@ struct AnswerReader {
   /// Whether the answer is complete if the connection ends now.
   var mayEnd: Bool { if case .bodyToTheEnd = state { true } else { hasEnded } }
 
-  /// Takes bytes of the connection.
+  /// Takes the connection's next bytes.
   ///
-  /// - Returns: What of the body is among them.
+  /// - Returns: The part of the body among them.
   mutating func take(_ bytes: some Collection<UInt8>) throws(Flaw) -> [UInt8] {
     var rest = ArraySlice(bytes)
     var body: [UInt8] = []
@@ -93,7 +93,7 @@ struct AnswerReader {
     let value = halves[1].filter { $0 != " " }
     switch halves[0].lowercased() {
     case "content-length":
-      guard let count = Int(value), count >= 0 else { throw Flaw(description: "its length is no number") }
+      guard let count = Int(value), count >= 0 else { throw Flaw(description: "its length is not a number") }
       length = count
     case "transfer-encoding": isChunked = value.lowercased() == "chunked"
     default: break
@@ -102,7 +102,7 @@ struct AnswerReader {
 
   private func afterHead() -> State {
     switch (status, length) {
-    // An interim answer: the next one follows.
+    // An interim answer, which another answer follows.
     case (100..<200, _): .statusLine
     case (204, _), (304, _): .ended
     case _ where isChunked: .chunkSize

@@ -1,10 +1,10 @@
 /// Why a command failed.
 struct CommandFailure: Error, Sendable, CustomStringConvertible {
   let status: ExitStatus
-  /// What failed, or the thing it is about; nil if `why` says it.
+  /// What failed, or the object concerned; nil if `why` says it.
   let what: String?
   let why: String
-  /// What to do; nil if `why` says it.
+  /// The remedy; nil if `why` says it.
   let remedy: String?
 
   init(_ status: ExitStatus, _ what: String?, _ why: String, remedy: String? = nil) {
@@ -25,8 +25,8 @@ enum ExitStatus: Int32, Sendable {
   /// The command line was not understood.
   case usage = 2
   case cancelled = 4
-  /// No host is running there, or it went away.
+  /// No host is running at the socket, or it went away.
   case noHost = 5
-  /// The host refused, and said why.
+  /// The host refused and gave a reason.
   case refused = 6
 }

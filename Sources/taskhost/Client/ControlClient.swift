@@ -3,23 +3,23 @@ import HostThreads
 import StrictText
 import TaskModel
 
-/// Talks to a host over its control socket.
+/// A client of a host's control socket.
 struct ControlClient: Sendable {
-  /// Longest wait for an answer.
+  /// The maximum wait for an answer.
   private static let timeout = Duration.seconds(60)
-  /// Largest answer: a listing of 10,000.
+  /// The maximum size of an answer in bytes, enough for a listing of 10,000 rows.
   private static let answerBytes = 256 * 1_048_576
-  /// Largest answer that says why there are no events.
+  /// The maximum size in bytes of a refusal to stream events.
   private static let refusalBytes = 65_536
 
-  /// The socket's path. Nothing is connected yet.
+  /// The socket's path. Each call makes its own connection.
   let socket: String
 
   func get(_ path: String) async throws -> Answer { try await send("GET", path) }
 
   func post(_ path: String, _ body: [UInt8]? = nil) async throws -> Answer { try await send("POST", path, body) }
 
-  /// Sends a request, with a JSON body or none, and reads the answer; throws an error that the host answers.
+  /// Sends a request, perhaps with a JSON body, and reads the answer. Throws if the host answers with an error.
   func send(_ method: String, _ path: String, _ body: [UInt8]? = nil) async throws -> Answer {
     let (status, bytes): (Int, [UInt8])
     do {
@@ -43,10 +43,10 @@ struct ControlClient: Sendable {
     return (status, bytes)
   }
 
-  /// Subscribes to the host's events. Everything that happens after this returns will be in the stream.
+  /// Subscribes to the host's events. The stream contains everything that happens after this returns.
   ///
-  /// - Parameter request: Only events of the request with this id.
-  /// - Returns: The events until the host ends. A thread reads them as long as the process lives.
+  /// - Parameter request: Selects only events of the request with this id.
+  /// - Returns: The events until the host ends. A thread reads them for the life of the process.
   func subscribe(request: String? = nil) async throws -> AsyncThrowingStream<ServerSentEvent, any Error> {
     let path = Self.path("/v1/stream", [("request", request)])
     let (stream, continuation) = AsyncThrowingStream<ServerSentEvent, any Error>.makeStream()
@@ -81,7 +81,7 @@ struct ControlClient: Sendable {
   func answer(_ bytes: [UInt8]) throws -> Answer {
     do { return try Answer(bytes) } catch {
       throw CommandFailure(
-        .refused, socket, "the answer is not JSON: \(error)", remedy: "is this the socket of a taskhost of this version?")
+        .refused, socket, "the answer is not JSON: \(error)", remedy: "check that the socket belongs to a host of this version")
     }
   }
 
@@ -100,7 +100,7 @@ struct ControlClient: Sendable {
   private func refusal(_ bytes: [UInt8], status: Int) -> CommandFailure {
     guard let answer = try? Answer(bytes).read(ErrorAnswer.self) else {
       return CommandFailure(
-        .refused, socket, "the host answered with HTTP status \(status)", remedy: "is this the socket of a taskhost of this version?")
+        .refused, socket, "the host answered with HTTP status \(status)", remedy: "check that the socket belongs to a host of this version")
     }
     return CommandFailure(.refused, nil, answer.error.message)
   }

@@ -2,7 +2,7 @@ import Glibc
 import HostControl
 import TaskModel
 
-/// A connection to a host for one request and its answer. Blocks.
+/// A connection to a host for one request and its answer. Calls block.
 struct ControlConnection: ~Copyable {
   struct Failure: Error, CustomStringConvertible {
     let description: String
@@ -14,9 +14,9 @@ struct ControlConnection: ~Copyable {
 
   private let descriptor: Int32
 
-  /// Connects. A host that has more connections waiting than its queue holds is busy, not gone: this waits for room.
+  /// Connects. If the host's queue of waiting connections is full, this waits for room, because the host is only busy.
   ///
-  /// - Parameter timeout: Longest wait for room, and for the host to take the request.
+  /// - Parameter timeout: The maximum wait for room, and for the host to take the request.
   init(to socket: String, timeout: Duration) throws(Failure) {
     descriptor = SocketFile.connection(to: socket, within: Int(timeout.components.seconds))
     guard descriptor >= 0 else { throw .system(errno) }
@@ -34,7 +34,7 @@ struct ControlConnection: ~Copyable {
       if count >= 0 {
         rest = rest.dropFirst(count)
       } else if errno == EPIPE || errno == ECONNRESET {
-        // The host may have answered before it read everything.
+        // The host may have answered before reading everything.
         return
       } else if errno != EINTR {
         throw .system(errno)
@@ -45,7 +45,7 @@ struct ControlConnection: ~Copyable {
   /// Reads the answer.
   ///
   /// - Parameters:
-  ///   - timeout: Longest wait for the whole answer; nil for no limit.
+  ///   - timeout: The maximum wait for the whole answer; nil for no limit.
   ///   - take: Called with the status and each part of the body. Returns false to stop reading.
   /// - Returns: The status.
   func answer(timeout: Duration?, _ take: (_ status: Int, _ part: [UInt8]) -> Bool) throws -> Int {
@@ -62,7 +62,7 @@ struct ControlConnection: ~Copyable {
       }
       guard count > 0 else {
         if reader.mayEnd { break }
-        throw Failure(description: "the connection ended before the answer did")
+        throw Failure(description: "the connection ended before the answer was complete")
       }
       let part = try reader.take(buffer[..<count])
       if !part.isEmpty, !take(reader.status, part) { break }
@@ -72,7 +72,7 @@ struct ControlConnection: ~Copyable {
 
   private func limitReads(to left: Duration) throws(Failure) {
     guard left > .zero else { throw .system(EAGAIN) }
-    // Rounds up to a microsecond: a limit of 0 would mean none.
+    // Rounds up to a microsecond, because 0 would mean no limit.
     let (seconds, attoseconds) = (left + .nanoseconds(999)).components
     var limit = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))

@@ -3,7 +3,7 @@ import HostControl
 import StrictText
 import TaskModel
 
-/// Waits for the end of an occurrence and shows it: what `--wait` does.
+/// Follows an occurrence to its end and shows it, for `--wait`.
 struct FollowSession {
   let client: ControlClient
   let request: String
@@ -11,9 +11,9 @@ struct FollowSession {
   /// The answer to the submission, if JSON is wanted.
   let json: Answer?
 
-  /// Reads `events`, which were subscribed to before the request was touched, until the occurrence has ended.
+  /// Reads `events` until the occurrence has ended. The subscription must precede the submission or start of the request.
   ///
-  /// - Throws: `ExitCode` unless it succeeded; ``CommandFailure`` when the host went away.
+  /// - Throws: `ExitCode` unless the occurrence succeeded; ``CommandFailure`` if the host went away.
   func follow(_ events: AsyncThrowingStream<ServerSentEvent, any Error>) async throws {
     var follower = OccurrenceFollower(request: request, isRepeating: isRepeating)
     var last: Answer?
@@ -36,7 +36,7 @@ struct FollowSession {
   /// The event itself; if events were missed, the current state instead.
   private func known(_ name: String, _ data: Answer) async throws -> [(name: String, data: Answer)] {
     guard name == "missed" else { return [(name, data)] }
-    // The run first, as it is told: the request's state alone does not say how its last run ended.
+    // The run comes first, as in the stream: the request's state alone does not say how its last run ended.
     let run = try await latestRun().flatMap { $0.value.outcome == nil ? nil : ("run", $0.json) }
     return [run, ("request", try await client.get("/v1/requests/\(request)"))].compactMap(\.self)
   }
@@ -51,8 +51,8 @@ struct FollowSession {
 
   private func gone(because reason: String) -> CommandFailure {
     CommandFailure(
-      .noHost, client.socket, "the host went away while \(request) was not done: \(reason)",
-      remedy: "the request is kept: start the host again, then taskhost tasks show \(request)")
+      .noHost, client.socket, "the host went away before \(request) was done: \(reason)",
+      remedy: "the request is stored: start the host again, then run taskhost tasks show \(request)")
   }
 
   private func show(_ step: OccurrenceFollower.Step) {
@@ -89,11 +89,11 @@ struct FollowSession {
     if end.status != .done { throw ExitCode(end.status.rawValue) }
   }
 
-  /// The run that ended the occurrence; nil when it never ran.
+  /// The run that ended the occurrence; nil if the request never ran.
   ///
-  /// - Parameter seen: Its event, which does where the host is gone by now.
+  /// - Parameter seen: The run's event, used if the host is already gone.
   private func lastRun(_ seen: Answer?) async throws -> Answer? {
-    // Neither a listing nor an event is sure to have the output as it was written.
+    // Neither a listing nor an event is guaranteed to contain the unchanged output.
     var id = try seen?.read(RunAnswer.self).id
     if id == nil { id = try await latestRun()?.value.id }
     guard let id else { return nil }

@@ -1,26 +1,26 @@
 import ArgumentParser
 import Glibc
 
-/// Which host a command asks, and how it prints the answer.
+/// The options that select a host, and how to print its answers.
 struct HostOptions: ParsableArguments {
-  @Flag(help: "Print the host's answers as JSON, one a line.")
+  @Flag(help: "Print the host's answers as JSON, one per line.")
   var json = false
 
   @Option(
     help: ArgumentHelp(
-      "The host's control socket; otherwise TASKHOST_SOCKET, the configuration's, or state/control.sock.", valueName: "path"))
+      "The host's control socket. (default: TASKHOST_SOCKET, the configuration's socket, or state/control.sock)", valueName: "path"))
   var socket: String?
 
-  @Option(help: ArgumentHelp("The configuration that names the socket; otherwise ./taskhost.toml.", valueName: "file"))
+  @Option(help: ArgumentHelp("The configuration that names the socket. (default: ./taskhost.toml)", valueName: "file"))
   var config: String?
 
-  /// A client for that host. Nothing is connected yet.
+  /// A client for that host, not yet connected.
   func client() -> ControlClient {
     let environment = getenv("TASKHOST_SOCKET").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     return ControlClient(socket: socket ?? environment ?? socketFromConfiguration(config) ?? "state/control.sock")
   }
 
-  /// Asks the host and prints its answer: as it came with `--json`, otherwise as `show` prints it.
+  /// Asks the host and prints its answer: unchanged with `--json`, otherwise with `show`.
   func ask(_ path: String, method: String = "GET", body: [UInt8]? = nil, _ show: (Answer) throws -> Void) async throws {
     let answer = try await client().send(method, path, body)
     if json { Terminal.print(answer.bytes) } else { try show(answer) }

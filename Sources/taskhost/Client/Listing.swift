@@ -1,8 +1,8 @@
 import ArgumentParser
 
-/// An answer that may have more after it.
+/// An answer that further pages may follow.
 protocol PagedAnswer: Decodable {
-  /// What to send as `after` to get the next page; nil if there is none.
+  /// The value of `after` for the next page; nil if there is none.
   var next: String? { get }
 }
 
@@ -13,18 +13,19 @@ protocol ListingPage: PagedAnswer {
   var rows: [Row] { get }
 }
 
-/// What the host answers page by page.
+/// Reads answers that the host gives page by page.
 enum Listing {
-  /// All that is read of a page that is printed as JSON.
+  /// The only member that is read of a page printed as JSON.
   private struct Cursor: PagedAnswer {
     let next: String?
   }
 
-  /// Asks for rows until there are `limit`, or no more. Leaves out rows whose id came before. With `--json` it prints the answers instead.
+  /// Asks for rows until there are `limit`, or no more. Omits rows whose id has already appeared. With `--json` it prints the answers
+  /// instead.
   static func rows<Page: ListingPage>(
     of page: Page.Type, _ path: String, _ query: [(String, String?)], limit: Int, _ host: HostOptions
   ) async throws -> [Page.Row] {
-    guard limit > 0 else { throw ValidationError("--limit: write a number from 1.") }
+    guard limit > 0 else { throw ValidationError("--limit: write a number of at least 1.") }
     let atOnce = 10_000
     if host.json {
       try await pages(of: Cursor.self, "GET", path, query, atOnce: atOnce, limit: limit, host) { _ in }
@@ -38,11 +39,11 @@ enum Listing {
     return rows
   }
 
-  /// Asks for one page after the other, and prints them with `--json`.
+  /// Asks for page after page, and prints them with `--json`.
   ///
   /// - Parameters:
-  ///   - atOnce: The most rows of a page.
-  ///   - limit: The most rows of all pages.
+  ///   - atOnce: The maximum number of rows per page.
+  ///   - limit: The maximum number of rows on all pages.
   static func pages<Page: PagedAnswer>(
     of page: Page.Type, _ method: String, _ path: String, _ query: [(String, String?)], atOnce: Int, limit: Int = .max,
     _ host: HostOptions, _ body: (Page) -> Void

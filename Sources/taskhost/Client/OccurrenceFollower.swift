@@ -1,13 +1,14 @@
 import TaskModel
 
-/// Follows one occurrence of a request through the host's events: what to tell, and when it has ended. Pure; ``FollowSession`` acts.
+/// Follows one occurrence of a request through the host's events: decides what to show, and when it has ended. Pure; ``FollowSession``
+/// acts.
 ///
-/// A request's and its run's last events may come in either order, so either may end it.
+/// The last events of a request and its run may come in either order, so either may end the occurrence.
 struct OccurrenceFollower {
   /// What an event means to the waiting command.
   enum Step: Hashable {
     case began(attempt: Int64)
-    /// Its progress; `total` is 0 if unknown.
+    /// The run's progress; `total` is 0 if unknown.
     case progress(completed: Int64, total: Int64)
     case log(level: String, message: String)
     /// The run ended but the occurrence did not: the outcome, the message, and when it is due again.
@@ -29,7 +30,7 @@ struct OccurrenceFollower {
 
   private let request: String
   private let isRepeating: Bool
-  /// The outcome of a run that did not decide the occurrence; the request's next event does.
+  /// The outcome of a run that did not decide the occurrence; the request's next event decides.
   private var open: (outcome: String, message: String?)?
   /// The id of the last run that ended.
   private(set) var lastRun: String?
@@ -39,7 +40,7 @@ struct OccurrenceFollower {
     self.isRepeating = isRepeating
   }
 
-  /// What an event means; nil if nothing.
+  /// The meaning of an event; nil if it has none here.
   mutating func apply(_ event: StreamEvent) -> Step? {
     switch event {
     case .run(let run) where run.request == request: return runChanged(run)
@@ -79,7 +80,7 @@ struct OccurrenceFollower {
     }
   }
 
-  /// A repeating request that has spent its attempts is pending for its next occurrence, with no attempt spent.
+  /// Whether a repeating request has spent its attempts: it is then pending for its next occurrence, with no attempt spent.
   private func isSpent(_ outcome: String, _ record: RequestAnswer) -> Bool {
     switch RunOutcome(rawValue: outcome) {
     case .retried, .expired, .crashed: record.attemptsSpent == 0

@@ -1,4 +1,4 @@
-/// Cuts a stream of bytes into events (WHATWG HTML, "Server-sent events"; lines that end in LF or CRLF, fields `event` and `data`).
+/// Divides a stream of bytes into events (WHATWG HTML, "Server-sent events"; lines that end in LF or CRLF, fields `event` and `data`).
 struct ServerSentEventParser {
   private var line: [UInt8] = []
   private var name = ""

@@ -19,12 +19,12 @@ struct ConditionsCommand: AsyncParsableCommand {
   static func table(_ answer: ConditionsAnswer, now: Int64) -> TextTable {
     var table = TextTable("CONDITION", "HOLDS", "SINCE", "OBSERVED")
     for state in answer.conditions {
-      // A condition that nothing waits for was read for this answer alone.
+      // A condition that no request needs was read only for this answer.
       let isWatched = state.watched || state.overridden
       var holds = state.holds ? "yes" : "no"
       if state.overridden { holds += ", set" } else if !state.known { holds += ", unknown" }
       let since = MomentText.relative(state.sinceUnixMs, now: now)
-      let settles = state.settlesAtUnixMs.map { "; changes \(MomentText.relative($0, now: now)) if it stays so" } ?? ""
+      let settles = state.settlesAtUnixMs.map { "; changes \(MomentText.relative($0, now: now)) if the reading stays" } ?? ""
       table.add(state.name, holds, isWatched ? since : "-", state.observed + settles)
     }
     return table
@@ -34,10 +34,10 @@ struct ConditionsCommand: AsyncParsableCommand {
 struct ConditionsShowCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show",
-    abstract: "Show which conditions hold, since when, and what was seen.",
+    abstract: "Show which conditions hold, since when, and what the host observed.",
     discussion: """
-      The host observes a condition while a request needs it. It reads the others for
-      this answer only; they have no "since".
+      The host observes a condition while a request needs it. It reads the others only
+      for this answer, so they have no "since".
 
       EXAMPLES
         taskhost conditions show
@@ -56,7 +56,7 @@ struct ConditionsSetCommand: AsyncParsableCommand {
     discussion: """
       For tests and drills. With none or false, the condition does not hold; with
       held, any or true, it holds. The override survives a restart of the host,
-      which warns of it.
+      which then warns about it.
 
       EXAMPLES
         taskhost conditions set network=none
@@ -77,7 +77,7 @@ struct ConditionsSetCommand: AsyncParsableCommand {
         guard halves.count == 2, !halves[0].isEmpty, !halves[1].isEmpty else {
           throw ValidationError("'\(text)' is not a condition and a value: write network=none.")
         }
-        guard names.insert(halves[0]).inserted else { throw ValidationError("'\(halves[0])' comes twice: write it once.") }
+        guard names.insert(halves[0]).inserted else { throw ValidationError("'\(halves[0])' is given twice: write it once.") }
         writer.member(String(halves[0]), String(halves[1]))
       }
     }
@@ -94,7 +94,7 @@ struct ConditionsClearCommand: AsyncParsableCommand {
         taskhost conditions clear network
       """)
 
-  @Argument(help: "The conditions; by default all that were set.")
+  @Argument(help: "The conditions; by default all with an override.")
   var names: [String] = []
   @OptionGroup var host: HostOptions
 

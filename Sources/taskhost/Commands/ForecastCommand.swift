@@ -12,7 +12,7 @@ struct ForecastCommand: AsyncParsableCommand {
 
   @Option(help: ArgumentHelp("How many hours to look ahead: 1 to 8784.", valueName: "number"))
   var hours = 24
-  @Option(help: ArgumentHelp("The most runs to show.", valueName: "number"))
+  @Option(help: ArgumentHelp("The maximum number of runs to show.", valueName: "number"))
   var limit = 1000
   @OptionGroup var host: HostOptions
 
@@ -28,7 +28,7 @@ struct ForecastCommand: AsyncParsableCommand {
         entry.identifier, entry.durationMs.map { DurationText.format(milliseconds: $0) } ?? "-", entry.request)
     }
     runs.print(empty: "nothing would run in \(hours == 1 ? "the next hour" : "the next \(hours) hours")")
-    if forecast.truncated { Terminal.note("there is more: ask with a higher --limit") }
+    if forecast.truncated { Terminal.note("there are more runs: use a higher --limit") }
     if !forecast.held.isEmpty {
       if !forecast.entries.isEmpty { Terminal.print("") }
       Terminal.print("would not run:")

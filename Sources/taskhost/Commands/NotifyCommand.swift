@@ -5,10 +5,10 @@ import TaskModel
 struct NotifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "notify",
-    abstract: "Wake the requests that wait for an event.",
+    abstract: "Send an event, to wake the requests that wait for it.",
     discussion: """
       Prints how many requests the event woke, and for how many it was merged into a
-      run that was due anyway. It is not an error if nothing waits for the event.
+      run that was already due. It is not an error if nothing waits for the event.
 
       EXAMPLES
         taskhost notify deploy
@@ -17,7 +17,7 @@ struct NotifyCommand: AsyncParsableCommand {
 
   @Argument(help: "The event's name.")
   var event: String
-  @Option(help: ArgumentHelp("What the runs get as their payload: JSON, @FILE with any bytes, or @-.", valueName: "json"))
+  @Option(help: ArgumentHelp("The payload for the runs: JSON, @FILE with any bytes, or @- for standard input.", valueName: "json"))
   var payload: String?
   @OptionGroup var host: HostOptions
 

@@ -6,17 +6,17 @@ import TaskModel
 
 /// The argument of `--payload`.
 enum PayloadArgument {
-  /// The most bytes that are read of a file; the host decides how large a payload may be.
+  /// The maximum number of bytes read from a file. The host decides how large a payload may be.
   private static let limit = 1_048_576
 
-  /// Writes the member `payload` or `payload_base64` that `argument` stands for.
+  /// Writes `argument` as the member `payload` or `payload_base64`.
   static func read(_ argument: String, into writer: inout JSONWriter) throws {
     guard argument.hasPrefix("@") else {
       let bytes = Array(argument.utf8)
       do {
         _ = try JSONReader.read(bytes, limits: JSONLimits(depth: 120))
       } catch {
-        throw ValidationError("--payload is not JSON: \(error): quote it for the shell, or pass other bytes as @FILE.")
+        throw ValidationError("--payload is not JSON: \(error): quote it for the shell, or pass bytes of any kind as @FILE.")
       }
       writer.name(RequestField.payload.rawValue)
       return writer.raw(bytes)

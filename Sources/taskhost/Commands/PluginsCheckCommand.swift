@@ -8,11 +8,11 @@ import TaskModel
 struct PluginsCheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Check that a plugin keeps the rules of taskhost.h. For its author; needs no host.",
+    abstract: "Check that a plugin follows the rules of taskhost.h. For plugin authors; needs no host.",
     discussion: """
-      Each case runs in its own process, with the real runtime and a host around it that expires, refuses, drains and jumps in time.
-      The plugin's code runs as you, without a sandbox except in the case `worker`: check only code that you trust.
-      A handler may refuse a payload that is not its own; only crashes, hangs and broken rules fail.
+      Each case runs in its own process, with the real runtime and a test host that expires runs, refuses calls, drains and jumps in time.
+      The plugin's code runs with your rights, without a sandbox except in the case `worker`: check only code that you trust.
+      A handler may reject a payload that it does not know; only crashes, hangs and broken rules fail a case.
 
       EXAMPLES
         taskhost plugins check ./hello-c.so
@@ -32,17 +32,17 @@ struct PluginsCheckCommand: ParsableCommand {
   var payload: String?
   @Option(help: ArgumentHelp("A file with the plugin's settings, a JSON object.", valueName: "file.json"))
   var settings: String?
-  @Option(name: .customLong("case"), help: ArgumentHelp("Try only this case; may be repeated.", valueName: "name"))
+  @Option(name: .customLong("case"), help: ArgumentHelp("Run only this case; may be repeated.", valueName: "name"))
   var cases: [String] = []
-  @Option(help: ArgumentHelp("Repeat the random choices of an earlier check.", valueName: "number"))
+  @Option(help: ArgumentHelp("The seed of an earlier check, to repeat its random choices.", valueName: "number"))
   var seed: UInt64?
-  @Option(help: ArgumentHelp("How long one case may take.", valueName: "duration"))
+  @Option(help: ArgumentHelp("The time limit for one case.", valueName: "duration"))
   var timeout = "60s"
-  @Option(help: ArgumentHelp("How long the run with the valid payload may take before it expires.", valueName: "duration"))
+  @Option(help: ArgumentHelp("The budget of the run with the valid payload.", valueName: "duration"))
   var budget = "5s"
-  @Option(help: ArgumentHelp("How long a handler may take to return once it has expired. (default: its kind's)", valueName: "duration"))
+  @Option(help: ArgumentHelp("The grace for a handler to return after its expiration. (default: its kind's)", valueName: "duration"))
   var grace: String?
-  @Option(help: ArgumentHelp("How many cases run at once; they mostly wait.", valueName: "number"))
+  @Option(help: ArgumentHelp("How many cases run at once; most of their time is waiting.", valueName: "number"))
   var jobs = 8
   @Flag(help: "List the cases.")
   var list = false
@@ -53,15 +53,15 @@ struct PluginsCheckCommand: ParsableCommand {
     guard list || file != nil else { throw ValidationError("Name the plugin's file.") }
     for name in cases where CheckCase(rawValue: name) == nil {
       let nearest = NearestName.nearest(to: name, among: CheckCase.allCases.map(\.rawValue)).map { "did you mean \"\($0)\"? " } ?? ""
-      throw ValidationError("There is no case \"\(name)\": \(nearest)See --list.")
+      throw ValidationError("There is no case named \"\(name)\": \(nearest)See --list.")
     }
     for (option, text) in [("--timeout", timeout), ("--budget", budget), ("--grace", grace)] {
       guard let text else { continue }
       guard let milliseconds = DurationText.parse(text), 0 < milliseconds, milliseconds <= 86_400_000 else {
-        throw ValidationError("\(option) is not a duration of up to a day: write it as 500ms, 30s or 2m.")
+        throw ValidationError("\(option) is not a duration of at most a day: write 500ms, 30s or 2m.")
       }
     }
-    if !(1...64).contains(jobs) { throw ValidationError("--jobs is 1 to 64.") }
+    if !(1...64).contains(jobs) { throw ValidationError("--jobs must be 1 to 64.") }
   }
 
   func run() throws {

@@ -2,7 +2,7 @@ import StrictText
 
 /// The payload and settings for `plugins check`.
 enum PluginsCheckInput {
-  /// The bytes of `--payload`: the text itself, or a file's behind `@`.
+  /// The bytes of `--payload`: the text itself, or the content of the file after `@`.
   static func payload(_ argument: String) throws -> [UInt8] {
     let bytes =
       argument.hasPrefix("@") ? try PayloadArgument.contents(of: String(argument.dropFirst()), "--payload @") : Array(argument.utf8)

@@ -66,7 +66,7 @@ struct PluginsCheckText {
     let verdict = failed == 0 ? painted("The check has passed", .green) : painted("The check has failed", .red)
     Terminal.print("\(verdict): \(parts.joined(separator: ", ")) in \(time)")
     guard let first = report.results.first(where: { $0.verdict == .failed && $0.tried.callsPlugin }) else { return }
-    Terminal.print("Try a case again: taskhost plugins check \(file) --case \(first.tried.rawValue) --seed \(report.seed)")
+    Terminal.print("Repeat a case: taskhost plugins check \(file) --case \(first.tried.rawValue) --seed \(report.seed)")
   }
 
   private func painted(_ text: String, _ colour: Colour) -> String { usesColours ? colour.paint(text) : text }

@@ -50,7 +50,7 @@ struct PluginsListCommand: AsyncParsableCommand {
     table.print(empty: "no plugin files were found")
   }
 
-  /// Its rate and quota.
+  /// The plugin's rate and quota.
   private static func limits(of plugin: PluginAnswer) -> String {
     [("rate", plugin.rate), ("quota", plugin.quota)]
       .compactMap { name, text in text.map { "\(name): \($0)" } }.joined(separator: "; ")
@@ -76,7 +76,7 @@ struct PluginsReleaseCommand: AsyncParsableCommand {
     commandName: "release",
     abstract: "Release a held or quarantined plugin, so that it runs again.",
     discussion: """
-      The host holds a plugin back after each crash or forced stop in a row, longer each time, and quarantines it after the fifth.
+      The host holds a plugin back after each consecutive crash or forced stop, longer each time, and quarantines it after the fifth.
 
       EXAMPLES
         taskhost plugins release org.taskhost.cleanup
@@ -95,7 +95,7 @@ struct PluginsReleaseCommand: AsyncParsableCommand {
   static func sentence(_ answer: ReleaseAnswer, identifier: String) -> String {
     let wasQuarantined = answer.quarantinedSinceUnixMs != nil
     guard answer.strikes > 0 || wasQuarantined || answer.heldUntilUnixMs != nil || answer.hostCrashes > 0 else {
-      return "\(identifier) had nothing held against it"
+      return "\(identifier) was not held, and no crash or forced stop counted against it"
     }
     let standing = wasQuarantined ? "was quarantined" : "was held back"
     let count = answer.strikes == 1 ? "1 crash or forced stop" : "\(answer.strikes) crashes or forced stops"

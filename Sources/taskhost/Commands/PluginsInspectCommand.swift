@@ -8,11 +8,11 @@ import TaskModel
 struct PluginsInspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
-    abstract: "Show what a plugin file declares, and whether the host would load it. Runs none of its code, needs no host.",
+    abstract: "Show what a plugin file declares, and whether the host would load it. Runs none of its code; needs no host.",
     discussion: """
-      What the file registers is known only after a launch, unless the file carries a note that says so.
-      For a manifest that adopts a library, NAME.task.toml, it shows the contract and the library.
-      Exits 1 if the host would refuse the file.
+      What the file registers is known only after a launch, unless the file contains a note that states it.
+      For a manifest that adopts a library, NAME.task.toml, the command shows the contract and the library.
+      It exits 1 if the host would refuse the file.
 
       EXAMPLES
         taskhost plugins inspect plugins/libCleanup.so
@@ -57,7 +57,7 @@ struct PluginsInspectCommand: ParsableCommand {
       if let version = note.version { table.append(("version", version)) }
       if let swift = note.swift { table.append(("swift", swift)) }
     } else {
-      table.append(("note", "none: its identifier is known once it is launched"))
+      table.append(("note", "none: its identifier is known only after a launch"))
     }
     table.append(("signature", signature(of: plugin.path).text))
     return table
@@ -80,7 +80,7 @@ struct PluginsInspectCommand: ParsableCommand {
     }
   }
 
-  /// The signature beside the file. Whether to trust its key is up to each host.
+  /// The signature beside the file. Each host decides whether to trust the key.
   private static func signature(of path: String) -> (key: String?, text: String) {
     let place = PluginSigning.signatureFile(of: path)
     guard access(place, F_OK) == 0 else { return (nil, "none") }

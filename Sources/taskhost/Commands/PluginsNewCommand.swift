@@ -5,10 +5,10 @@ import TaskModel
 struct PluginsNewCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "new",
-    abstract: "Start a plugin: a project that builds and passes `plugins check`. Needs no host.",
+    abstract: "Create a plugin project that builds and passes `plugins check`. Needs no host.",
     discussion: """
-      Writes a folder with the plugin's source, a Makefile and a README. C, C++ and Rust need only the header, which is copied beside
-      them. A Swift package depends on taskhost's package: --sdk names it, otherwise the command finds it from this program's path.
+      Writes a folder with the plugin's source, a Makefile and a README. C, C++ and Rust need only the header, which is copied into the
+      folder. A Swift package depends on taskhost's package: name it with --sdk, or the command finds it from this program's path.
       Never overwrites a file.
 
       EXAMPLES
@@ -19,9 +19,9 @@ struct PluginsNewCommand: ParsableCommand {
 
   @Option(help: ArgumentHelp("The language of the plugin.", valueName: PluginLanguage.allValueStrings.joined(separator: "|")))
   var language: PluginLanguage
-  @Argument(help: "The plugin's name: 1 to 64 of a-z A-Z 0-9 _ -, the first a letter.")
+  @Argument(help: "The plugin's name: 1 to 64 of a-z A-Z 0-9 _ -, beginning with a letter.")
   var name: String
-  @Option(help: ArgumentHelp("The task identifier it handles. (default: org.example.NAME)", valueName: "identifier"))
+  @Option(help: ArgumentHelp("The task identifier that it handles. (default: org.example.NAME)", valueName: "identifier"))
   var identifier: String?
   @Option(help: ArgumentHelp("The kind of work: refresh, processing or continued.", valueName: "kind"))
   var kind = "refresh"
@@ -38,7 +38,7 @@ struct PluginsNewCommand: ParsableCommand {
     guard let first = bytes.first, isLetter(first), bytes.count <= 64,
       bytes.allSatisfy({ isLetter($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") })
     else {
-      throw ValidationError("The name \"\(name)\" will not do: use 1 to 64 of a-z A-Z 0-9 _ - and begin with a letter.")
+      throw ValidationError("The name \"\(name)\" is not valid: use 1 to 64 of a-z A-Z 0-9 _ - and begin with a letter.")
     }
     do throws(InvalidIdentifier) { _ = try TaskIdentifier(identifier ?? "org.example.\(name)") } catch {
       throw ValidationError("\(error)")
@@ -46,7 +46,7 @@ struct PluginsNewCommand: ParsableCommand {
     guard TaskKind(rawValue: kind) != nil else {
       throw ValidationError("There is no kind \"\(kind)\": use \(TaskKind.allCases.map(\.rawValue).joined(separator: ", ")).")
     }
-    if sdk != nil, language != .swift { throw ValidationError("--sdk is for Swift; the others carry taskhost.h.") }
+    if sdk != nil, language != .swift { throw ValidationError("--sdk is only for Swift; the other languages use a copy of taskhost.h.") }
   }
 
   func run() throws {
@@ -79,12 +79,12 @@ struct PluginsNewCommand: ParsableCommand {
     Terminal.print("  make check")
   }
 
-  /// `hello-sync` as Swift names types: `HelloSync`.
+  /// `hello-sync` as a Swift type name: `HelloSync`.
   private static func typeName(of name: String) -> String {
     name.split { $0 == "-" || $0 == "_" }.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
   }
 
-  /// `hello-sync` as Rust names crates, and none of Rust's own: `plugin_hello_sync`.
+  /// `hello-sync` as a Rust crate name that is not one of Rust's own: `plugin_hello_sync`.
   private static func crateName(of name: String) -> String {
     (["plugin"] + name.lowercased().split { $0 == "-" || $0 == "_" }.map(String.init)).joined(separator: "_")
   }

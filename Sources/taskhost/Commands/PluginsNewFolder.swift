@@ -3,13 +3,13 @@ import HostThreads
 
 /// The folder that `plugins new` writes.
 enum PluginsNewFolder {
-  /// Writes the files into a new or empty folder. Nobody else may write them: a host refuses a plugin that others can change.
+  /// Writes the files into a new or empty folder. Only the user may write them, because a host refuses a plugin that others can change.
   static func write(_ files: [(path: String, bytes: [UInt8])], to folder: String) throws(CommandFailure) {
     if mkdir(folder, 0o755) != 0 {
       guard errno == EEXIST else { throw failure(folder) }
       guard try isEmpty(folder) else {
         throw CommandFailure(
-          .failed, folder, "is there already, and not empty", remedy: "choose another name, or another place with --directory")
+          .failed, folder, "already exists and is not empty", remedy: "choose another name, or another folder with --directory")
       }
     }
     for file in files {
@@ -34,10 +34,10 @@ enum PluginsNewFolder {
   }
 
   private static func failure(_ path: String, _ error: ErrorNumber = .last) -> CommandFailure {
-    CommandFailure(.failed, path, error.description, remedy: "choose a place where you may write, with --directory")
+    CommandFailure(.failed, path, error.description, remedy: "choose a folder that you may write to, with --directory")
   }
 
-  /// Where the taskhost package is: `given`, otherwise the checkout that this program was built in.
+  /// The path of the taskhost package: `given`, otherwise the checkout in which this program was built.
   static func sdk(_ given: String?) throws(CommandFailure) -> String {
     if let given {
       guard let path = resolved(given), isPackage(path) else {
@@ -52,8 +52,8 @@ enum PluginsNewFolder {
       if isPackage(place) { return place }
     }
     throw CommandFailure(
-      .usage, "plugins new --language swift", "this taskhost lies in no checkout of its package, which a plugin in Swift depends on",
-      remedy: "name one with --sdk")
+      .usage, "plugins new --language swift", "this taskhost is not in a checkout of its package, on which a Swift plugin depends",
+      remedy: "name a checkout with --sdk")
   }
 
   private static func isPackage(_ path: String) -> Bool {

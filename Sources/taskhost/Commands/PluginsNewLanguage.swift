@@ -25,7 +25,7 @@ enum PluginLanguage: String, CaseIterable, ExpressibleByArgument {
     return files
   }
 
-  /// The Swift version that this program was built with, which its plugins should use too.
+  /// The Swift version that built this program, which plugins should use too.
   static let swiftVersion: String = {
     #if compiler(>=6.5)
       "6.5"

@@ -5,9 +5,9 @@ import PluginTrust
 struct PluginsKeygenCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "keygen",
-    abstract: "Make a key pair to sign plugins with. Needs no host.",
+    abstract: "Make a key pair for signing plugins. Needs no host.",
     discussion: """
-      Writes NAME.key, which only you may read, and NAME.pub, which goes to the operators of hosts.
+      Writes NAME.key, which only you may read, and NAME.pub, for the operators of hosts.
       Never replaces a file: if one exists, the command exits 1.
 
       EXAMPLES
@@ -38,8 +38,8 @@ struct PluginsKeygenCommand: ParsableCommand {
         writer.member("public_key", name + ".pub")
       }
     }
-    Terminal.print("\(name).key  private, keep it secret and keep a copy")
-    Terminal.print("\(name).pub  public, for trusted_keys")
+    Terminal.print("\(name).key  private: keep it secret, and keep a copy")
+    Terminal.print("\(name).pub  public: for trusted_keys")
     Terminal.print("key id \(key.publicKey.id)")
   }
 }
@@ -50,7 +50,7 @@ struct PluginsSignCommand: ParsableCommand {
     abstract: "Sign a plugin file. Needs no host.",
     discussion: """
       Writes the signature to FILE.sig, where a host looks for it, and replaces an earlier one.
-      Sign last: a file that is stripped or changed afterwards needs a new signature. See what would be refused with `plugins inspect`.
+      Sign last: a file that is stripped or changed afterwards needs a new signature. `plugins inspect` shows what a host would refuse.
 
       EXAMPLES
         taskhost plugins sign libVendor.so --key vendor.key
@@ -59,9 +59,9 @@ struct PluginsSignCommand: ParsableCommand {
 
   @Argument(help: "The plugin's file.")
   var file: String
-  @Option(help: ArgumentHelp("The private key, as keygen made it.", valueName: "name.key"))
+  @Option(help: ArgumentHelp("The private key from keygen.", valueName: "name.key"))
   var key: String
-  @Option(name: .shortAndLong, help: ArgumentHelp("Where the signature goes. (default: FILE.sig)", valueName: "file"))
+  @Option(name: .shortAndLong, help: ArgumentHelp("The signature's file. (default: FILE.sig)", valueName: "file"))
   var output: String?
   @Flag(help: "Print JSON.")
   var json = false
@@ -88,7 +88,7 @@ struct PluginsVerifyCommand: ParsableCommand {
     commandName: "verify",
     abstract: "Check a plugin file's signature. Needs no host.",
     discussion: """
-      Exits 1 unless one of the keys signed the file as it is. A host checks more before it takes a plugin: see `plugins inspect`.
+      Exits 1 unless one of the keys signed the file in its present form. A host checks more before it loads a plugin: see `plugins inspect`.
 
       EXAMPLES
         taskhost plugins verify libVendor.so --key vendor.pub
@@ -99,13 +99,13 @@ struct PluginsVerifyCommand: ParsableCommand {
   var file: String
   @Option(help: ArgumentHelp("A public key that may have signed it; may be repeated.", valueName: "name.pub"))
   var key: [String]
-  @Option(help: ArgumentHelp("Where the signature is. (default: FILE.sig)", valueName: "file"))
+  @Option(help: ArgumentHelp("The signature's file. (default: FILE.sig)", valueName: "file"))
   var signature: String?
   @Flag(help: "Print JSON.")
   var json = false
 
   func validate() throws {
-    guard !key.isEmpty else { throw ValidationError("Give the public key that should have signed it with --key.") }
+    guard !key.isEmpty else { throw ValidationError("Name the signer's public key with --key.") }
   }
 
   func run() throws {

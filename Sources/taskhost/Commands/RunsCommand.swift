@@ -3,7 +3,7 @@ import ArgumentParser
 struct RunsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "runs",
-    abstract: "Show the history: what ran, how it ended, what it wrote.",
+    abstract: "Show the history: the runs, their outcomes and logs.",
     discussion: """
       EXAMPLES
         taskhost runs
@@ -17,10 +17,10 @@ struct RunsCommand: AsyncParsableCommand {
 struct RunsListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "List runs, the live ones first, then newest first.",
+    abstract: "List runs, live ones first, then newest first.",
     discussion: """
-      --since and --until select by the start of a run: a moment, or how long ago.
-      With --json and a limit above 10,000 the answer comes in pages, one a line.
+      --since and --until select runs by their start: a moment, or how long ago.
+      With --json and a limit above 10,000, the answer comes in pages, one per line.
 
       EXAMPLES
         taskhost runs list --identifier org.taskhost.cleanup
@@ -38,11 +38,11 @@ struct RunsListCommand: AsyncParsableCommand {
     help: ArgumentHelp(
       "succeeded, noop, snoozed, retried, failed, expired, cancelled, stopped, crashed or lost; may be repeated.", valueName: "outcome"))
   var outcomes: [String] = []
-  @Option(help: ArgumentHelp("Only runs that started then or later.", valueName: "time"))
+  @Option(help: ArgumentHelp("Only runs that started at this time or later.", valueName: "time"))
   var since: String?
-  @Option(help: ArgumentHelp("Only runs that started before then.", valueName: "time"))
+  @Option(help: ArgumentHelp("Only runs that started before this time.", valueName: "time"))
   var until: String?
-  @Option(help: ArgumentHelp("The most runs to list.", valueName: "number"))
+  @Option(help: ArgumentHelp("The maximum number of runs to list.", valueName: "number"))
   var limit = 100
   @OptionGroup var host: HostOptions
 

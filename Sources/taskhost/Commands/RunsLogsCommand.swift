@@ -28,7 +28,7 @@ struct RunsLogsCommand: AsyncParsableCommand {
       }
     }
     func run() async throws -> RunAnswer { try await client.get(path).read() }
-    // Subscribes before it reads the log: a line may then come twice, but none is missed.
+    // Subscribe before reading the log: a line may then appear twice, but none is missed.
     let events = try await client.subscribe(request: try await run().request)
     var shown: [LogLineAnswer: Int] = [:]
     for line in try await client.get("\(path)/logs").read(LogAnswer.self).lines {
@@ -39,7 +39,7 @@ struct RunsLogsCommand: AsyncParsableCommand {
     for try await case .event(let name, let data) in events {
       switch try StreamEvent(name, client.answer(data)) {
       case .missed:
-        Terminal.note("some lines are missing: they came faster than they could be shown")
+        Terminal.note("some lines are missing: they arrived faster than they could be shown")
         if try await run().outcome != nil { return }
       case .run(let run) where run.id == id && run.outcome != nil: return
       case .log(let event) where event.run == id:

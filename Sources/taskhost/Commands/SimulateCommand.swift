@@ -5,7 +5,7 @@ import TaskModel
 struct SimulateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "simulate",
-    abstract: "Launch or expire a task at once, while you develop it.",
+    abstract: "Start or expire a task's run at once, for development.",
     discussion: """
       EXAMPLES
         taskhost simulate launch org.taskhost.cleanup --wait
@@ -21,10 +21,10 @@ struct SimulateLaunchCommand: AsyncParsableCommand {
     commandName: "launch",
     abstract: "Start an identifier's first pending request, or a new one, now.",
     discussion: """
-      The request runs although its time, a backoff, conditions, a window, rates,
+      The request runs even if its time, a backoff, conditions, a window, rates,
       quotas, keys, resources, the host's slots or the plugin's health would hold it.
-      The host refuses while the plugin has its maximum of concurrent runs, while the
-      plugin is suspended, and while the host drains.
+      The host refuses while the plugin has its maximum of concurrent runs or is
+      suspended, and while the host drains.
 
       EXAMPLES
         taskhost simulate launch org.taskhost.cleanup --wait

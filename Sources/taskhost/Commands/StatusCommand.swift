@@ -6,8 +6,8 @@ struct StatusCommand: AsyncParsableCommand {
     commandName: "status",
     abstract: "Show the host, its problems, and what each schedule did last.",
     discussion: """
-      Exits 0 if nothing needs a person, and 1 if something does. A problem marked
-      with ! needs a person; one marked with - is a warning.
+      Exits 0 if no problem needs a person, otherwise 1. A problem marked with ! needs
+      a person; one marked with - is a warning.
 
       EXAMPLES
         taskhost status
@@ -33,7 +33,7 @@ struct StatusCommand: AsyncParsableCommand {
     table(status.tasks, now: now).print(empty: "")
   }
 
-  /// Two lines for each problem: what was seen, and what to do.
+  /// Two lines for each problem: the observation and the remedy.
   static func problems(_ problems: [ProblemAnswer], now: Int64) -> [String] {
     problems.flatMap { problem in
       let mark = problem.needsAction ? "!" : "-"
@@ -55,7 +55,7 @@ struct StatusCommand: AsyncParsableCommand {
     return table
   }
 
-  /// `every 6h`, `nightly`, `nightly: 0 8 * * * Europe/Berlin`; `-` for requests that have no key and run once.
+  /// `every 6h`, `nightly`, `nightly: 0 8 * * * Europe/Berlin`; `-` for requests without a key that run once.
   private static func schedule(_ task: ScheduleAnswer) -> String {
     let key = isConfigured(task) ? nil : task.uniqueKey.map { String($0.prefix(40)) }
     let parts = [key, ScheduleText.repetition(task.repetition)].compactMap(\.self)
@@ -79,7 +79,7 @@ struct StatusCommand: AsyncParsableCommand {
 
   private static func next(_ task: ScheduleAnswer, now: Int64) -> String {
     switch task.nextStartUnixMs {
-    // A configured schedule repeats, so it ends only if somebody cancels it or removes it from the configuration.
+    // A configured schedule repeats, so it ends only if it is cancelled or removed from the configuration.
     case .none: isConfigured(task) && task.request == nil ? "cancelled" : "-"
     case .unknown: "on an event"
     case .at(let unixMs): MomentText.relative(unixMs, now: now)

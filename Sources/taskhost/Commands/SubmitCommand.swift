@@ -7,13 +7,13 @@ struct SubmitCommand: AsyncParsableCommand {
     commandName: "submit",
     abstract: "Submit a request to run a task.",
     discussion: """
-      Prints the request's id; at a terminal also when it will start. With --wait, the
+      Prints the request's id, and at a terminal also its start time. With --wait, the
       command follows one occurrence: it prints progress and log to standard error,
       and the final message and output to standard output. It then exits 0 if the
       occurrence succeeded, 1 if it failed, 4 if it was cancelled, and 5 if the host
-      went away. With --wait and --json it prints the submission and the run. A
-      terminal gets control characters of the output escaped; a file or a pipe gets
-      the bytes unchanged.
+      went away. With --wait and --json, it prints the submission and the run. Control
+      characters in the output are escaped at a terminal; a file or a pipe gets the
+      bytes unchanged.
 
       EXAMPLES
         taskhost submit org.taskhost.cleanup --payload '{"dry_run": true}' --wait
@@ -31,12 +31,12 @@ struct SubmitCommand: AsyncParsableCommand {
   var payload: String?
   @OptionGroup(title: "When") var schedule: ScheduleOptions
   @OptionGroup(title: "Events") var events: EventOptions
-  @OptionGroup(title: "What it needs") var needs: NeedOptions
+  @OptionGroup(title: "Requirements") var needs: NeedOptions
   @OptionGroup(title: "Keys") var keys: KeyOptions
   @Option(
-    name: .field(.priority), parsing: .unconditional, help: ArgumentHelp("-10 to 10; a higher priority goes first.", valueName: "number"))
+    name: .field(.priority), parsing: .unconditional, help: ArgumentHelp("-10 to 10; a higher priority runs first.", valueName: "number"))
   var priority: Int?
-  @Option(name: .field(.tags), help: ArgumentHelp("For listing and cancelling; may be repeated.", valueName: "tag"))
+  @Option(name: .field(.tags), help: ArgumentHelp("A tag for listing and cancelling; may be repeated.", valueName: "tag"))
   var tags: [String] = []
   @Flag(help: "Follow the request until one occurrence has ended.")
   var wait = false
@@ -45,7 +45,7 @@ struct SubmitCommand: AsyncParsableCommand {
   func run() async throws {
     let client = host.client()
     let body = try self.body()
-    // Subscribed first: whatever happens to the request is in the stream.
+    // Subscribe first, so that the stream contains everything that happens to the request.
     let events = wait ? try await client.subscribe() : nil
     let answer = try await client.post("/v1/requests", body)
     let submission: SubmissionAnswer = try answer.read()
@@ -58,12 +58,12 @@ struct SubmitCommand: AsyncParsableCommand {
     try await session.follow(events)
   }
 
-  /// Prints what a person wants to know besides the id.
+  /// Prints further information for a person, besides the id.
   private func report(_ submission: SubmissionAnswer) {
     Terminal.notes(submission.notes)
     guard !host.json else { return }
     if submission.repeated == true {
-      Terminal.note("repeated: \(submission.id) was made for this idempotency key before")
+      Terminal.note("repeated: \(submission.id) already exists for this idempotency key")
     } else if submission.disposition != "created" {
       Terminal.note("\(submission.disposition): \(submission.id)")
     }
@@ -89,7 +89,7 @@ struct SubmitCommand: AsyncParsableCommand {
     return body
   }
 
-  /// Refuses options that exclude or miss each other, by the rule that the host has for fields.
+  /// Refuses options that exclude each other or require a missing one, by the host's rule for fields.
   private func checkChoice(in body: [UInt8]) throws {
     let limits = JSONLimits(opaqueMembers: [RequestField.payload.rawValue])
     guard case .object(let members) = try JSONReader.read(body, limits: limits).value else { return }

@@ -8,9 +8,9 @@ struct TasksCancelCommand: AsyncParsableCommand {
     discussion: """
       The host asks a running request to stop, and cancels it when its run has ended.
       The command tries all ids; its exit code is that of the first refusal. With
-      --tag, --identifier or both, it cancels all requests that match, except those
-      of a plugin's `schedule` in the configuration. Such a request can be cancelled
-      by its id, until the host launches again: to end the schedule, remove the line;
+      --tag, --identifier or both, it cancels all matching requests, except those of a
+      plugin's `schedule` in the configuration. Cancel such a request by its id; the
+      next launch of the host submits it again. To end the schedule, remove its line;
       to skip a run, use `tasks snooze`.
 
       EXAMPLES

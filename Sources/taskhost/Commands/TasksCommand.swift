@@ -40,9 +40,9 @@ struct TasksListCommand: AsyncParsableCommand {
   var states: [String] = []
   @Option(help: ArgumentHelp("Only requests with this tag.", valueName: "tag"))
   var tag: String?
-  @Flag(help: "Only requests that need a person: failed for good, failing repeatedly, or overdue.")
+  @Flag(help: "Only requests that need a person: failed permanently, failing repeatedly, or overdue.")
   var problem = false
-  @Option(help: ArgumentHelp("The most requests to list.", valueName: "number"))
+  @Option(help: ArgumentHelp("The maximum number of requests to list.", valueName: "number"))
   var limit = 100
   @OptionGroup var host: HostOptions
 
@@ -84,8 +84,7 @@ struct TasksSnoozeCommand: AsyncParsableCommand {
     commandName: "snooze",
     abstract: "Postpone a pending request.",
     discussion: """
-      It costs no attempt, and later occurrences of a repeating request stay as they
-      are.
+      This costs no attempt. Later occurrences of a repeating request do not change.
 
       EXAMPLES
         taskhost tasks snooze "$(taskhost submit com.example.ci --after 1h)" --for 15m
@@ -93,7 +92,7 @@ struct TasksSnoozeCommand: AsyncParsableCommand {
 
   @Argument(help: "The request's id.")
   var id: String
-  @Option(name: .customLong("for"), help: ArgumentHelp("How long from now: 90s, 15m, 1h30m.", valueName: "duration"))
+  @Option(name: .customLong("for"), help: ArgumentHelp("The delay from now: 90s, 15m, 1h30m.", valueName: "duration"))
   var length: String
   @OptionGroup var host: HostOptions
 

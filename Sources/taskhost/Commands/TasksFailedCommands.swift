@@ -1,7 +1,7 @@
 import ArgumentParser
 import TaskModel
 
-/// The failed requests that a command is about.
+/// The failed requests that a command handles.
 struct FailedRequests: ParsableArguments {
   @Argument(help: "The requests' ids.")
   var ids: [String] = []
@@ -18,16 +18,16 @@ struct FailedRequests: ParsableArguments {
     guard all || (identifier == nil && tag == nil) else { throw ValidationError("--identifier and --tag go with --all.") }
   }
 
-  /// Asks the host to do `action` to all that match, page by page.
+  /// Asks the host to apply `action` to all matching requests, page by page.
   func pages<Page: PagedAnswer>(of page: Page.Type, _ action: String, _ host: HostOptions, _ body: (Page) -> Void) async throws {
-    // The host handles a page in one commit, and does nothing else meanwhile.
+    // The host handles each page in one commit, and does nothing else meanwhile.
     try await Listing.pages(
       of: page, "POST", "/v1/requests/\(action)", [("tag", tag), ("identifier", identifier)], atOnce: 2000, host, body)
   }
 
   /// Runs `body` for each id. A refusal is printed and does not stop the others.
   ///
-  /// - Throws: The first refusal; `ExitCode` with its status if it was printed already.
+  /// - Throws: The first refusal; `ExitCode` with its status if it has already been printed.
   static func each(_ ids: [String], _ body: (String) async throws -> Void) async throws {
     var first: CommandFailure?
     for id in ids {
@@ -54,8 +54,8 @@ struct TasksRetryCommand: AsyncParsableCommand {
       predecessor has failed: retry the predecessor.
 
       The command tries all ids; its exit code is that of the first refusal. With
-      --all, it retries every request that has failed for good, many in one commit. A
-      request whose unique key another one holds by now stays failed.
+      --all, it retries every request that has failed permanently, many in one commit.
+      A request stays failed if another one now holds its unique key.
 
       EXAMPLES
         taskhost tasks retry --all --identifier com.example.report
@@ -73,7 +73,7 @@ struct TasksRetryCommand: AsyncParsableCommand {
       guard !host.json else { return Terminal.print(answer.bytes) }
       let request: RequestAnswer = try answer.read()
       Terminal.print("\(id) \(request.state)")
-      // Which dependants are retried with it, and which are not.
+      // Says which dependants are retried with it, and which are not.
       if let message = request.lastMessage, message.hasPrefix("retried: ") {
         Terminal.note(message.escapingControlCharacters)
       }
@@ -96,12 +96,12 @@ struct TasksRetryCommand: AsyncParsableCommand {
 struct TasksDiscardCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "discard",
-    abstract: "Discard failed requests, so that nobody retries them.",
+    abstract: "Discard failed requests that will not be retried.",
     discussion: """
-      The host keeps a request that failed for good until it is retried or discarded.
-      A discarded request is cancelled and goes with the history. The command tries
-      all ids; its exit code is that of the first refusal. With --all, it discards
-      every request that has failed, many in one commit.
+      The host keeps a request that failed permanently until it is retried or
+      discarded. A discarded request is cancelled, and removed with the history. The
+      command tries all ids; its exit code is that of the first refusal. With --all,
+      it discards every failed request, many in one commit.
 
       EXAMPLES
         taskhost tasks discard --all --identifier com.example.report

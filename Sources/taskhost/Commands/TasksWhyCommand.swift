@@ -6,9 +6,9 @@ struct TasksWhyCommand: AsyncParsableCommand {
     commandName: "why",
     abstract: "Explain why a request is not running now.",
     discussion: """
-      Shows each gate that holds the request: since when, until when if that is known,
-      what holds it, and how to change it. Then it shows the request's place in line
-      and when it starts if nothing changes.
+      Shows each gate that holds the request: since when, until when if known, what
+      holds it, and how to change that. Then shows the request's place in line, and
+      when it starts if nothing changes.
 
       EXAMPLES
         taskhost tasks why "$(taskhost submit com.example.report --after 1h)"
@@ -30,7 +30,7 @@ struct TasksWhyCommand: AsyncParsableCommand {
     let gates = answer.details
     guard !gates.isEmpty else { return ["nothing holds it"] }
     var lines = gates.flatMap { Self.lines(gate: $0, now: now) }
-    // A running or ended request has no start ahead.
+    // A running or ended request has no future start.
     if gates.contains(where: { ["running", "ended"].contains($0.gate) }) { return lines }
     if let place = answer.place { lines.append("place in line: \(place)") }
     let assumptions = (answer.assumptions ?? []).map(\.escapingControlCharacters)
@@ -59,10 +59,10 @@ struct TasksWhyCommand: AsyncParsableCommand {
       }
   }
 
-  /// The start is unknown; a gate may still say when it opens at the earliest.
+  /// Describes an unknown start. A gate may still say when it opens at the earliest.
   private static func unknownStart(_ gates: [ExplanationAnswer.Gate], now: Int64) -> String {
     let last = time(gates.compactMap(\.untilUnixMs).max(), now: now)
-    return "nobody knows" + (last.map { ", but not before \($0)" } ?? "")
+    return "unknown" + (last.map { ", but not before \($0)" } ?? "")
   }
 
   private static func time(_ moment: Int64?, now: Int64) -> String? {

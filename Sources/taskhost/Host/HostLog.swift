@@ -6,7 +6,7 @@ import StrictText
 import TaskHost
 import TaskModel
 
-/// The host's log: one line for each event on standard error, as text at a terminal and as JSON elsewhere. Logging never waits for a reader.
+/// The host's log on standard error: one line per event, as text at a terminal and as JSON elsewhere. Logging never waits for a reader.
 struct HostLog: LogHandler {
   var metadata: Logger.Metadata = [:]
   var logLevel: Logger.Level
@@ -15,9 +15,9 @@ struct HostLog: LogHandler {
 
   private enum Format { case text(colours: Bool), json }
 
-  /// The logger that the configuration asks for, and what writes its lines.
+  /// Opens the logger that the configuration selects, and the writer of its lines.
   ///
-  /// - Throws: If the system has no thread to give.
+  /// - Throws: If the system cannot start a thread.
   static func open(_ configuration: HostConfiguration.Log) throws(HostThread.Failure) -> (logger: Logger, writer: LogWriter) {
     let atTerminal = isatty(STDERR_FILENO) == 1
     let format: Format =
@@ -27,7 +27,7 @@ struct HostLog: LogHandler {
       case .json: .json
       }
     let writer = try LogWriter(descriptor: STDERR_FILENO) { lines in
-      Array((line(format, .warning, "\(lines) lines were dropped: the log was not read, or could not be written", [:]) + "\n").utf8)
+      Array((line(format, .warning, "\(lines) lines were dropped: the log was not read or could not be written", [:]) + "\n").utf8)
     }
     return (Logger(label: "taskhost") { _ in HostLog(logLevel: configuration.level, format: format, writer: writer) }, writer)
   }

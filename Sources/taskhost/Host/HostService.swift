@@ -4,10 +4,9 @@ import TaskHost
 import TaskModel
 import UnixSignals
 
-/// The host as a service: runs until a signal or `taskhost shutdown` asks it to end, then drains; the group ends with it.
+/// The host as a service: runs until a signal or `taskhost shutdown` asks it to end, then drains. The group ends with it.
 ///
-/// The first SIGTERM or SIGINT drains, a second one stops live runs by force. SIGHUP, SIGUSR1 and SIGUSR2 change
-/// nothing.
+/// The first SIGTERM or SIGINT drains; the second stops live runs by force. SIGHUP, SIGUSR1 and SIGUSR2 are ignored.
 struct HostService: Service {
   private let host: Host
   private let log: Logger
@@ -15,8 +14,8 @@ struct HostService: Service {
   private let signals: UnixSignalsSequence
 
   /// - Parameters:
-  ///   - signals: Those of ``trapped``, since before the host was launched: one that came meanwhile drains it at once.
-  ///   - writer: For what a person at the terminal is told.
+  ///   - signals: The signals in ``trapped``, collected since before the launch, so that one that arrived meanwhile drains the host at once.
+  ///   - writer: Writes messages for a person at the terminal.
   init(host: Host, signals: UnixSignalsSequence, log: Logger, writer: LogWriter) {
     self.host = host
     self.signals = signals
@@ -30,11 +29,11 @@ struct HostService: Service {
     await withTaskGroup(of: Void.self) { tasks in
       tasks.addTask { await heed(signals) }
       tasks.addTask {
-        // Ends also when the group is cancelled, because the server has failed.
+        // Also ends if the group is cancelled because the server has failed.
         for await _ in host.shutdownRequest {}
         await host.drain()
       }
-      // The signals never end by themselves: what ends first is the drain.
+      // The signals never end by themselves, so the drain ends first.
       await tasks.next()
       tasks.cancelAll()
     }
@@ -57,7 +56,7 @@ struct HostService: Service {
         host.forceDrain()
       }
     }
-    // Cancelled, because the drain has ended.
+    // Here the task was cancelled, because the drain has ended.
   }
 
   /// Tells a person at the terminal what the host waits for.

@@ -1,12 +1,12 @@
-/// The lines of the log that wait to be written: whole lines, so many bytes and no more. A value; ``LogWriter`` has the thread.
+/// The log lines that wait to be written: whole lines, up to a number of bytes. A value; ``LogWriter`` has the thread.
 ///
-/// A line that does not fit is dropped and counted. As soon as there is room, a line in its place says how many are missing.
+/// A line that does not fit is dropped and counted. As soon as there is room, a note in its place says how many lines are missing.
 struct LogBacklog {
-  /// Lines that are written together.
+  /// Lines to write together.
   struct Batch: Equatable {
     /// Whole lines, each with its line end.
     fileprivate(set) var bytes: [UInt8] = []
-    /// The notes about missing lines: where each begins in `bytes`, and how many lines it counts.
+    /// The notes about missing lines: where each begins in `bytes`, and how many lines it reports.
     fileprivate var notes: [Note] = []
 
     fileprivate struct Note: Equatable {
@@ -18,13 +18,13 @@ struct LogBacklog {
   private let capacity: Int
   private let note: (_ lines: UInt64) -> [UInt8]
   private var waiting = Batch()
-  /// Dropped lines that no note in the log counts yet.
+  /// The number of dropped lines that no note has reported yet.
   private(set) var untold: UInt64 = 0
   private(set) var dropped: UInt64 = 0
 
   /// - Parameters:
-  ///   - capacity: How many bytes may wait.
-  ///   - note: The line, with its line end, that says how many lines are missing.
+  ///   - capacity: The maximum number of waiting bytes.
+  ///   - note: Makes the line, with its line end, that says how many lines are missing.
   init(capacity: Int, note: @escaping (_ lines: UInt64) -> [UInt8]) {
     self.capacity = capacity
     self.note = note
@@ -32,7 +32,7 @@ struct LogBacklog {
 
   var isEmpty: Bool { waiting.bytes.isEmpty }
 
-  /// Takes a line with its line end, or drops it.
+  /// Adds a line with its line end, or drops it.
   mutating func append(_ line: [UInt8]) {
     let missing = untold > 0 ? note(untold) : []
     guard waiting.bytes.count + missing.count + line.count <= capacity else {
@@ -44,20 +44,20 @@ struct LogBacklog {
     waiting.bytes += line
   }
 
-  /// Takes everything that waits; nil if nothing does.
+  /// Takes all waiting lines; nil if there are none.
   mutating func take() -> Batch? {
     guard !isEmpty else { return nil }
-    // Lines were dropped behind what waits, which had taken all the room.
+    // Lines were dropped after the waiting ones, which had taken all the room.
     if untold > 0 { tell(note(untold)) }
     defer { waiting = Batch() }
     return waiting
   }
 
-  /// Counts the lines behind the first `written` bytes of a batch as dropped, including a line that was written in part.
+  /// Counts the lines after the first `written` bytes of a batch as dropped, including a partly written line.
   mutating func lose(_ batch: Batch, after written: Int) {
     let rest = batch.bytes[min(max(0, written), batch.bytes.count)...]
     let lines = UInt64(rest.count { $0 == UInt8(ascii: "\n") })
-    // A note that was begun is lost as a whole.
+    // A partly written note is lost as a whole.
     let notes = batch.notes.filter { note in
       let end = batch.bytes[note.start...].firstIndex(of: UInt8(ascii: "\n")) ?? batch.bytes.endIndex
       return end >= rest.startIndex

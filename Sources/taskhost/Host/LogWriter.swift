@@ -2,13 +2,13 @@ import Glibc
 import HostThreads
 import TaskModel
 
-/// Writes the host's log. Any thread gives it lines and goes on at once; a thread of its own writes them, and only that one waits for a
-/// reader that is slow, a disk that is full, or a terminal that was stopped.
+/// Writes the host's log. Any thread adds lines without waiting. A separate thread writes them; only this thread waits for a slow reader, a
+/// full disk, or a stopped terminal.
 ///
-/// The descriptor stays as it is: it may be shared with the program that started the host, so `O_NONBLOCK` would change that program's
-/// terminal or pipe too. Idle, the thread sleeps.
-final class LogWriter: @unchecked Sendable {  // reason: everything that changes is touched with `monitor` held
-  /// Bytes that may wait; the thread may hold as many again.
+/// The descriptor keeps its flags: the program that started the host may share it, so `O_NONBLOCK` would also change that program's
+/// terminal or pipe. The thread sleeps while it has nothing to write.
+final class LogWriter: @unchecked Sendable {  // reason: `monitor` guards everything that changes
+  /// The maximum number of waiting bytes. The thread may hold as many again.
   static let capacity = 1 << 20
 
   private let descriptor: Int32
@@ -20,8 +20,8 @@ final class LogWriter: @unchecked Sendable {  // reason: everything that changes
 
   /// Starts the thread.
   ///
-  /// - Parameter note: The line, with its line end, that says how many lines are missing.
-  /// - Throws: If the system has no thread to give.
+  /// - Parameter note: Makes the line, with its line end, that says how many lines are missing.
+  /// - Throws: If the system cannot start a thread.
   init(
     descriptor: Int32, capacity: Int = LogWriter.capacity, note: @escaping @Sendable (_ lines: UInt64) -> [UInt8]
   ) throws(HostThread.Failure) {
@@ -30,9 +30,9 @@ final class LogWriter: @unchecked Sendable {  // reason: everything that changes
     try HostThread.start("log") { [self] in writeForever() }
   }
 
-  /// Writes a line, some time; never waits. A line that does not fit any more is dropped and counted.
+  /// Adds a line, to be written later; never waits. A line that does not fit is dropped and counted.
   ///
-  /// - Parameter line: Without its line end.
+  /// - Parameter line: The line without its line end.
   func write(_ line: String) {
     var bytes = Array(line.utf8)
     bytes.append(UInt8(ascii: "\n"))
@@ -44,21 +44,21 @@ final class LogWriter: @unchecked Sendable {  // reason: everything that changes
 
   var dropped: UInt64 { monitor.locked { backlog.dropped } }
 
-  /// What is wrong with the log now; nil if nothing is.
+  /// The log's present problem; nil if there is none.
   var problem: Problem? {
     let (failure, untold) = monitor.locked { (self.failure, backlog.untold) }
     if let failure {
       return Problem(
-        .log, "the log cannot be written, \(untold) lines are missing: \(String(cString: strerror(failure)))",
-        remedy: "free some space, or start the host with its standard error elsewhere")
+        .log, "the log cannot be written, and \(untold) lines are missing: \(String(cString: strerror(failure)))",
+        remedy: "free some disk space, or redirect the host's standard error")
     }
     guard untold > 0 else { return nil }
     return Problem(
-      .log, "nobody reads the log: \(untold) lines of it were dropped", remedy: "see to the program that reads standard error",
+      .log, "nobody reads the log: \(untold) lines were dropped", remedy: "check the program that reads standard error",
       needsAction: false)
   }
 
-  /// Waits until everything is written, but at most `limit`: a reader that stopped reading must not keep the host from ending.
+  /// Waits until everything is written, but at most for `limit`: a stopped reader must not keep the host from ending.
   func flush(within limit: Duration) {
     let deadline = SystemClock.now + limit
     monitor.locked {
@@ -69,7 +69,7 @@ final class LogWriter: @unchecked Sendable {  // reason: everything that changes
   }
 
   private func writeForever() {
-    // Where a line was broken off, the next one begins on a line of its own.
+    // After a partly written line, the next one begins on a new line.
     var isInLine = false
     while true {
       let batch = next()
@@ -112,7 +112,7 @@ final class LogWriter: @unchecked Sendable {  // reason: everything that changes
       switch code {
       case EINTR: continue
       case EAGAIN:
-        // Somebody else made the shared description non-blocking.
+        // Another process made the shared description non-blocking.
         var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         poll(&room, 1, -1)
       default: return (written, code)

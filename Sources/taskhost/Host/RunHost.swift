@@ -25,7 +25,7 @@ func runHost(_ options: RunCommand) async throws -> Int32 {
   }
   let (status, leavesThreads) = try await serve(configuration, options, log, writer)
   writer.flush(within: .seconds(1))
-  // An abandoned thread of a plugin may run any code: exit handlers and destructors must not run beside it.
+  // An abandoned thread of a plugin may run any code, so exit handlers and destructors must not run at the same time.
   if leavesThreads {
     fflush(nil)
     _exit(status)
@@ -43,7 +43,7 @@ private func serve(
   }
   do {
     if let failpoint = try FailpointTrigger.armFromEnvironment() {
-      log.warning("\(FailpointTrigger.variable)=\(failpoint): this host ends itself by SIGKILL there")
+      log.warning("\(FailpointTrigger.variable)=\(failpoint): this host kills itself at that point with SIGKILL")
     }
   } catch { return failed("\(error)", .configuration) }
   let signals = await UnixSignalsSequence(trapping: HostService.trapped)
@@ -74,7 +74,7 @@ private func serve(
   let server = ControlServer(
     host: host, socket: socket, logger: log, watch: { host.watchFile($0, changed: $1) },
     onListening: { StartUpMemory.giveBack(exceptBelow: configuration.pluginDirectories) })
-  // The server continues until the host has drained, so that clients can watch it; then the group ends.
+  // The server continues until the host has drained, so that clients can watch the drain; then the group ends.
   let group = ServiceGroup(
     configuration: ServiceGroupConfiguration(
       services: [.init(service: server), .init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)], logger: log))
@@ -90,7 +90,8 @@ private func serve(
 }
 
 extension HostConfiguration {
-  /// The named configuration file, otherwise `taskhost.toml` if it exists, otherwise the defaults; with the options of the command line.
+  /// Loads the named configuration file, otherwise `taskhost.toml` if it exists, otherwise the defaults; then applies the command's
+  /// options.
   static func load(for options: RunCommand) throws(ConfigurationError) -> HostConfiguration {
     var configuration: HostConfiguration
     if let file = options.config {
@@ -111,8 +112,8 @@ extension HostConfiguration {
   }
 }
 
-/// The control socket that a configuration names: the file at `path`, or `taskhost.toml` in the working directory; nil if there is neither,
-/// or it cannot be read.
+/// The control socket in the configuration at `path`, or in `taskhost.toml` in the working directory; nil if there is neither, or it cannot
+/// be read.
 func socketFromConfiguration(_ path: String?) -> String? {
   guard let file = path ?? (access("taskhost.toml", F_OK) == 0 ? "taskhost.toml" : nil) else { return nil }
   return (try? HostConfiguration.load(file: file))?.control.socket

@@ -1,13 +1,13 @@
 import Glibc
 
-/// The program code that a host needs only to start: a third of its memory while it sleeps.
+/// The program code that a host needs only at start: a third of its memory while it is idle.
 enum StartUpMemory {
-  /// Gives back the resident pages of mapped program code. What is still needed comes back from the page cache when it is run next, some
-  /// microseconds late, once.
+  /// Gives back the resident pages of mapped program code. Code that is still needed returns from the page cache when it next runs, which
+  /// takes some microseconds once.
   ///
-  /// Only mappings that can be executed and not written are touched: their pages are as in the file, so nothing is lost.
+  /// This affects only executable mappings that cannot be written: their pages are the same as in the file, so nothing is lost.
   ///
-  /// - Parameter excluded: Folders whose files are left alone: a plugin's author may have changed a file since it was loaded.
+  /// - Parameter excluded: Folders to leave alone, because a plugin's author may have changed a file since it was loaded.
   static func giveBack(exceptBelow excluded: [String]) {
     guard let maps = fopen("/proc/self/maps", "r") else { return }
     defer { fclose(maps) }
@@ -16,7 +16,7 @@ enum StartUpMemory {
     defer { free(line) }
     while getline(&line, &capacity, maps) > 0, let line {
       guard let mapping = Mapping(String(cString: line)), !excluded.contains(where: { mapping.path.hasPrefix($0 + "/") }) else { continue }
-      // A page that cannot be given back stays.
+      // A page that cannot be given back simply stays.
       _ = madvise(UnsafeMutableRawPointer(bitPattern: mapping.start), Int(mapping.end - mapping.start), MADV_DONTNEED)
     }
   }

@@ -3,18 +3,18 @@ import Glibc
 import StrictText
 import TaskModel
 
-/// What wakes a request: options of `submit`.
+/// The options of `submit` for what wakes a request.
 struct EventOptions: ParsableArguments {
-  @Option(name: .field(.event), help: ArgumentHelp("When that event comes: taskhost notify NAME.", valueName: "name"))
+  @Option(name: .field(.event), help: ArgumentHelp("Run when this event comes, from taskhost notify NAME.", valueName: "name"))
   var onEvent: String?
-  @Option(name: .field(.watch), help: ArgumentHelp("When that file changes.", valueName: "path"))
+  @Option(name: .field(.watch), help: ArgumentHelp("Run when this file or directory changes.", valueName: "path"))
   var watch: String?
-  @Flag(name: .field(.everyEvent), help: "At every such event, not only at the first.")
+  @Flag(name: .field(.everyEvent), help: "Run at every such event, not only at the first.")
   var everyEvent = false
-  @Option(name: .field(.debounce), help: ArgumentHelp("That long after the last event of a burst.", valueName: "duration"))
+  @Option(name: .field(.debounce), help: ArgumentHelp("Run this long after the last event of a burst.", valueName: "duration"))
   var debounce: String?
 
-  /// What a request with these options waits for, in words; nil: no event.
+  /// What a request with these options waits for, in words; nil if it waits for no event.
   var sentence: String? { onEvent.map { "the event \($0)" } ?? watch.map { "a change of \($0)" } }
 
   /// Writes the members of a request.
@@ -25,12 +25,12 @@ struct EventOptions: ParsableArguments {
     try writer.duration(.debounce, debounce)
   }
 
-  /// The path from the root on; symbolic links stay, since the file need not be there yet.
+  /// The absolute path. Symbolic links stay, because the file need not exist yet.
   static func absolute(_ path: String, in directory: String?) throws -> String {
     guard !path.isEmpty else { throw ValidationError("--watch: the path is empty: name a file or a directory.") }
     guard !path.hasPrefix("/") else { return path }
     guard let directory else {
-      throw ValidationError("--watch: '\(path)' is relative to a directory that is gone: write it from / on.")
+      throw ValidationError("--watch: '\(path)' is relative to a directory that no longer exists: write an absolute path.")
     }
     let parts = (directory + "/" + path).split(separator: "/").reduce(into: [Substring]()) { parts, part in
       switch part {

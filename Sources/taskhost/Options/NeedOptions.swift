@@ -2,31 +2,31 @@ import ArgumentParser
 import StrictText
 import TaskModel
 
-/// What a request needs before it may run: options of `submit`.
+/// The options of `submit` for what a request needs before it may run.
 struct NeedOptions: ParsableArguments {
   @Option(
     name: .field(.conditions),
     help: ArgumentHelp(
-      "What it needs of the machine: network, unmetered, power, idle, battery_not_low, storage_not_low.", valueName: "names"))
+      "Conditions of the machine: network, unmetered, power, idle, battery_not_low, storage_not_low.", valueName: "names"))
   var requires: String?
   @Option(
     name: .field(.onLostCondition),
-    help: ArgumentHelp("What its run does when one of them is lost: stop (default) or finish.", valueName: "policy"))
+    help: ArgumentHelp("What its run does if a condition is lost: stop (default) or finish.", valueName: "policy"))
   var onLostCondition: String?
-  @Option(name: .field(.window), help: ArgumentHelp("Only in that maintenance window of the configuration.", valueName: "name"))
+  @Option(name: .field(.window), help: ArgumentHelp("Run only in this maintenance window of the configuration.", valueName: "name"))
   var window: String?
   @Option(
     name: .field(.after),
-    help: ArgumentHelp("After that request has succeeded; ID:ignore: after it has ended. May be repeated.", valueName: "id"))
+    help: ArgumentHelp("Run after this request has succeeded; with ID:ignore, after it has ended. May be repeated.", valueName: "id"))
   var predecessors: [String] = []
   @Option(name: .field(.concurrencyKey), help: ArgumentHelp("Runs with the same key share a limit.", valueName: "key"))
   var concurrencyKey: String?
   @Option(
     name: .field(.resources),
-    help: ArgumentHelp("A token of that resource of the configuration, or NAME=N of them; may be repeated.", valueName: "name"))
+    help: ArgumentHelp("A token of this resource of the configuration, or N tokens with NAME=N; may be repeated.", valueName: "name"))
   var resources: [String] = []
 
-  /// What a request with these options waits for, in words; nil: nothing but its time.
+  /// What a request with these options waits for, in words; nil if only for its time.
   var sentence: String? {
     switch predecessors.count {
     case 0: nil
@@ -50,7 +50,7 @@ struct NeedOptions: ParsableArguments {
     guard !resources.isEmpty else { return }
     let tokens = try resources.map { try Self.tokens($0) }
     if let twice = tokens.first(where: { token in tokens.filter { $0.name == token.name }.count > 1 }) {
-      throw ValidationError("--resource \(twice.name) comes twice: write \(twice.name)=N for several tokens of it.")
+      throw ValidationError("--resource \(twice.name) is given twice: write \(twice.name)=N for several tokens.")
     }
     writer.object(RequestField.resources.rawValue) { writer in
       for token in tokens { writer.member(token.name, token.count) }
@@ -69,7 +69,7 @@ struct NeedOptions: ParsableArguments {
     guard !halves[0].isEmpty else { throw ValidationError("--resource: '\(text)' has no name: write gpu or gpu=2.") }
     guard halves.count == 2 else { return (text, 1) }
     guard let count = Int64(halves[1]), count > 0 else {
-      throw ValidationError("--resource: '\(text)' names no number of tokens: write \(halves[0])=2.")
+      throw ValidationError("--resource: '\(text)' has no valid number of tokens: write \(halves[0])=2.")
     }
     return (String(halves[0]), count)
   }

@@ -2,26 +2,26 @@ import ArgumentParser
 import StrictText
 import TaskModel
 
-/// When a request runs: options of `submit`.
+/// The options of `submit` for when a request runs.
 struct ScheduleOptions: ParsableArguments {
-  @Option(name: .field(.delay), help: ArgumentHelp("Not before that long from now: 90s, 15m, 1h30m.", valueName: "duration"))
+  @Option(name: .field(.delay), help: ArgumentHelp("Run no earlier than this long from now: 90s, 15m, 1h30m.", valueName: "duration"))
   var after: String?
   @Option(
     name: .field(.earliestBeginUnix),
     help: ArgumentHelp(
-      "Not before that moment: 2026-11-21T08:00:00Z, or '2026-11-21 08:00' local time; of one that clocks show twice, the first.",
+      "Run no earlier than this moment: 2026-11-21T08:00:00Z, or '2026-11-21 08:00' local time (the first, if clocks show it twice).",
       valueName: "time"))
   var at: String?
   @Option(
     name: .field(.deadlineUnix),
     help: ArgumentHelp(
-      "From then on only network, unmetered and power count of its conditions, and no window and no flex.", valueName: "time"))
+      "After this moment, only the conditions network, unmetered and power count; window and flex do not.", valueName: "time"))
   var deadline: String?
-  @Option(name: .field(.every), help: ArgumentHelp("Again and again, that far apart: 6h.", valueName: "duration"))
+  @Option(name: .field(.every), help: ArgumentHelp("Repeat at this interval: 6h.", valueName: "duration"))
   var every: String?
-  @Option(name: .field(.cron), help: ArgumentHelp("At the times of a cron expression: five fields, or @daily.", valueName: "expression"))
+  @Option(name: .field(.cron), help: ArgumentHelp("Repeat by this cron expression: five fields, or @daily.", valueName: "expression"))
   var cron: String?
-  @Option(name: .field(.timeZone), help: ArgumentHelp("The time zone of --cron: Europe/Berlin; else the host's own.", valueName: "zone"))
+  @Option(name: .field(.timeZone), help: ArgumentHelp("The time zone of --cron: Europe/Berlin. (default: the host's)", valueName: "zone"))
   var tz: String?
   @Option(
     name: .field(.daylightGap), help: ArgumentHelp("A time of --cron that clocks skip: shift (default) or skip.", valueName: "policy"))
@@ -32,16 +32,16 @@ struct ScheduleOptions: ParsableArguments {
   var daylightRepeat: String?
   @Option(
     name: .field(.flex),
-    help: ArgumentHelp("It may start up to that much later, so that the machine wakes less often.", valueName: "duration"))
+    help: ArgumentHelp("How much later it may start, so that the machine wakes less often.", valueName: "duration"))
   var flex: String?
   @Option(
     name: .field(.missed),
     help: ArgumentHelp(
-      "Times that passed while the host was down: latest (default: one run for all), skip, all or all:N.", valueName: "policy"))
+      "Times missed while the host was down: latest (default: one run for all), skip, all or all:N.", valueName: "policy"))
   var missed: String?
   @Option(
     name: .field(.missedSpread),
-    help: ArgumentHelp("With --missed all: how far apart they run (default: 1m); at most half the interval.", valueName: "duration"))
+    help: ArgumentHelp("With --missed all: the time between these runs (default: 1m); at most half the interval.", valueName: "duration"))
   var missedSpread: String?
 
   /// Writes the members of a request.
@@ -65,7 +65,7 @@ struct ScheduleOptions: ParsableArguments {
     writer.member(RequestField.missed, String(halves[0]))
     guard halves.count == 2 else { return }
     guard let limit = Int64(halves[1]), limit > 0 else {
-      throw ValidationError("--missed: '\(text)' names no number: write all:5 to run at most the last five.")
+      throw ValidationError("--missed: '\(text)' has no valid number: write all:5 to run at most the last five.")
     }
     writer.member(RequestField.missedLimit, limit)
   }

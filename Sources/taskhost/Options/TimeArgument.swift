@@ -4,17 +4,17 @@ import HostThreads
 import StrictText
 import TaskModel
 
-/// Durations and moments as options have them.
+/// Reads durations and moments in options.
 enum TimeArgument {
   /// Milliseconds of `15m`.
   static func duration(_ text: String, _ option: String) throws -> Int64 {
     guard let milliseconds = DurationText.parse(text) else {
-      throw ValidationError("\(option): '\(text)' is no duration: write 90s, 15m, 1h30m or 2d.")
+      throw ValidationError("\(option): '\(text)' is not a duration: write 90s, 15m, 1h30m or 2d.")
     }
     return milliseconds
   }
 
-  /// A moment that has been, as RFC 3339 has it: a moment, or with a duration so long ago.
+  /// A past moment in RFC 3339, given as a moment, or as a duration before now.
   static func past(_ text: String, _ option: String) throws -> String {
     if let length = DurationText.parse(text) {
       let time = SystemClock().wallTime + (.zero - .milliseconds(length))
@@ -35,7 +35,7 @@ enum TimeArgument {
     case .moment(let time): return time.unixMilliseconds
     case .skipped(let shown): throw skipped(text, shown, option)
     case .none:
-      throw ValidationError("\(option): '\(text)' is no moment: write 2026-11-21T08:00:00Z, or '2026-11-21 08:00' for local time.")
+      throw ValidationError("\(option): '\(text)' is not a moment: write 2026-11-21T08:00:00Z, or '2026-11-21 08:00' for local time.")
     }
   }
 
@@ -52,12 +52,12 @@ extension NameSpecification {
 }
 
 extension JSONWriter {
-  /// A field that is a length of time; nothing when it is nil.
+  /// Writes a duration; nothing if it is nil.
   mutating func duration(_ field: RequestField, _ text: String?) throws {
     member(field, try text.map { try TimeArgument.duration($0, "--\(field.option)") })
   }
 
-  /// A field that is a moment; nothing when it is nil.
+  /// Writes a moment; nothing if it is nil.
   mutating func moment(_ field: RequestField, _ text: String?) throws {
     member(field, try text.map { try TimeArgument.moment($0, "--\(field.option)") })
   }

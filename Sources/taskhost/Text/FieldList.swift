@@ -1,7 +1,7 @@
 import StrictText
 import TaskModel
 
-/// An answer's members, one a line, for people.
+/// An answer's members, one per line, for people.
 struct FieldList {
   private let answer: Answer
   private let omitted: [String]
@@ -14,7 +14,7 @@ struct FieldList {
     self.now = now
   }
 
-  /// The lines, names padded to the longest.
+  /// The lines, with names padded to the longest.
   func render() -> [String] {
     guard case .object(let members) = answer.node.value else { return [] }
     var fields: [(name: String, lines: [String])] = []
@@ -31,7 +31,7 @@ struct FieldList {
     }
   }
 
-  /// Suffixes of names that give a unit; the shown text has the unit itself.
+  /// Suffixes of names that state a unit, which the shown text contains itself.
   private static let units = ["_ms", "_bytes"]
 
   private static func title(of member: JSONMember) -> String {
@@ -55,7 +55,7 @@ struct FieldList {
     }
     if member.name.hasSuffix("_ms"), let length = member.node.integer { return DurationText.format(milliseconds: length) }
     if member.name.hasSuffix("_bytes"), let count = member.node.integer { return ByteCountFormat.words(count) }
-    // The names of resources are the operator's.
+    // The operator chose the names of resources.
     if case .object(let members) = member.node.value, member.name != "resources" {
       return members.filter { !$0.name.hasSuffix("_unix_ms") }.compactMap { inner in
         text(of: inner, among: member.node).map { "\(Self.title(of: inner)) \($0)" }

@@ -8,11 +8,11 @@ enum MomentText {
   /// Milliseconds since 1970.
   static var now: Int64 { SystemClock().wallTime.unixMilliseconds }
 
-  /// What a text means.
+  /// The meaning of a text.
   enum Reading: Equatable {
     /// A moment; the first one if clocks show the time twice.
     case moment(WallTime)
-    /// A time that clocks skip in this time zone, and what they show instead.
+    /// A time that clocks skip in this time zone, and the time that they show instead.
     case skipped(showing: String)
     case none
   }
@@ -31,10 +31,10 @@ enum MomentText {
     (fields.tm_hour, fields.tm_min, fields.tm_sec) = (time[0], time[1], time.count == 3 ? time[2] : 0)
     var normal = fields
     let asUTC = timegm(&normal)
-    // timegm turns 30 February into another day: that is no answer.
+    // timegm turns 30 February into another day, which is not a valid result.
     guard isSame(normal, fields) else { return .none }
     tzset()
-    // A clock shows the time at the offset from UTC that is in force then: the one of the day before, of the day after, or both in turn.
+    // A clock uses the offset from UTC that is in force at the time: that of the day before, of the day after, or both in turn.
     let offsets = [asUTC - 86_400, asUTC + 86_400].compactMap { self.fields(at: $0)?.tm_gmtoff }
     let moments = offsets.map { asUTC - time_t($0) }.filter { moment in self.fields(at: moment).map { isSame($0, fields) } ?? false }
     if let first = moments.min() { return .moment(WallTime(unixMilliseconds: Int64(first) * 1000)) }

@@ -13,8 +13,8 @@ enum ScheduleText {
   /// When a request that was just submitted starts: `starts in 4 min, then every 6h`.
   ///
   /// - Parameters:
-  ///   - schedule: As the host keeps it.
-  ///   - waited: What it waits for besides its time, as far as whoever submitted it knows.
+  ///   - schedule: The schedule as the host stores it.
+  ///   - waited: What the request waits for besides its time, as far as the submitter knows.
   static func start(of schedule: EffectiveSchedule, waitingFor waited: String?, now: Int64) -> String {
     var parts = [first(schedule, waitingFor: waited, now: now)]
     if let repetition = repetition(schedule.repetition) { parts.append("then \(repetition)") }

@@ -3,10 +3,10 @@ import HostThreads
 import StrictText
 import TaskModel
 
-/// Where a command writes: answers on standard output, everything about them on standard error.
+/// A command's output: answers on standard output, everything else on standard error.
 ///
-/// What a plugin wrote may come with any of them: a terminal is sent its control characters escaped, so that they neither steer the
-/// terminal nor pass for a line of ours. Files and pipes get the bytes as they are.
+/// Both may contain text from plugins. At a terminal, its control characters are escaped, so that they can neither control the terminal nor
+/// imitate a line of this program. Files and pipes get the bytes unchanged.
 enum Terminal {
   static let outputIsTerminal = isatty(STDOUT_FILENO) == 1
   /// Whether standard error is a terminal, where a progress line may be redrawn.
@@ -14,10 +14,10 @@ enum Terminal {
   /// Whether standard output may be coloured: a terminal, and NO_COLOR is not set (no-color.org).
   static let usesColours = outputIsTerminal && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true)
 
-  /// Writes a line to standard output. The line may contain colours, so the caller escapes the parts that others wrote.
+  /// Writes a line to standard output. The line may contain colours, so the caller escapes foreign text in it.
   static func print(_ line: String) { write(Array((line + "\n").utf8), to: STDOUT_FILENO) }
 
-  /// Writes bytes and a line end to standard output. A terminal gets them as text, with control characters other than line ends and tabs escaped.
+  /// Writes bytes and a line end to standard output. At a terminal, control characters other than line ends and tabs are escaped.
   static func print(_ bytes: [UInt8]) {
     if outputIsTerminal {
       print(String(decoding: bytes, as: UTF8.self).escapingAllButLines)
@@ -26,7 +26,7 @@ enum Terminal {
     }
   }
 
-  /// Writes a JSON object, whose members `write` writes, as ``print(_:)`` writes bytes.
+  /// Writes a JSON object to standard output; `write` writes its members.
   static func printObject(_ write: (inout JSONWriter) -> Void) { print(JSONWriter.object(write)) }
 
   /// Writes one or more lines to standard error.

@@ -1,6 +1,6 @@
 import StrictText
 
-/// JSON of the host: an answer, an event's data, or a part of one.
+/// JSON from the host: an answer, an event's data, or a part of one.
 struct Answer: Decodable, Sendable {
   /// The whole text that contains `node`.
   private let text: [UInt8]
@@ -8,9 +8,9 @@ struct Answer: Decodable, Sendable {
 
   var bytes: [UInt8] { Array(text[node.range]) }
 
-  /// Members with bytes of plugins and submitters; they are shown, not read.
+  /// Members with bytes from plugins and submitters. They are shown, but not read.
   private static let opaqueMembers = ["payload", "output"]
-  /// Enough for a listing of 10,000.
+  /// The maximum number of values, enough for a listing of 10,000 rows.
   private static let values = 20_000_000
 
   init(_ text: [UInt8]) throws {
@@ -20,18 +20,18 @@ struct Answer: Decodable, Sendable {
 
   init(from decoder: any Decoder) throws {
     guard let decoder = decoder as? AnswerDecoder else {
-      throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "only the host's answers are read so"))
+      throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "only the host's answers can be read so"))
     }
     text = decoder.text
     node = try decoder.present()
   }
 
-  /// The members that `Value` declares; others are left alone.
+  /// Reads the members that `Value` declares, and ignores others.
   ///
-  /// - Throws: ``CommandFailure``: the host is of a version that answers something else.
+  /// - Throws: ``CommandFailure`` if the host's version answers something else.
   func read<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
     do { return try Value(from: AnswerDecoder(node, in: text)) } catch let error as UnexpectedAnswer {
-      throw CommandFailure(.refused, "the host's answer", "\(error)", remedy: "use the taskhost of the host's version")
+      throw CommandFailure(.refused, "the host's answer", "\(error)", remedy: "use taskhost in the host's version")
     }
   }
 

@@ -1,9 +1,9 @@
 import StrictText
 
-/// Decodes a value that ``JSONReader`` has read: a property `dueUnixMs` is the member `due_unix_ms`, so that its declaration is the one
-/// place that names it.
+/// Decodes a value that ``JSONReader`` has read. The property `dueUnixMs` reads the member `due_unix_ms`, so only its declaration names the
+/// member.
 struct AnswerDecoder: Decoder {
-  /// The text that `node` is in.
+  /// The text that contains `node`.
   let text: [UInt8]
   /// The name of this member; nil for a whole answer or an element.
   private let key: (any CodingKey)?
@@ -61,13 +61,13 @@ extension AnswerDecoder: SingleValueDecodingContainer {
   }
 
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    // The other kinds of numbers would ask for themselves, again and again.
-    guard !(type is any Numeric.Type) else { throw unexpected("a number that is read as Int64") }
+    // Other numeric types would call this method for themselves, endlessly.
+    guard !(type is any Numeric.Type) else { throw unexpected("a number that can be read as Int64") }
     return try Value(from: self)
   }
 }
 
-/// A property whose members stand in the object that contains the property.
+/// A property whose members are in the object that contains the property.
 protocol Inlined: Decodable {}
 
 private struct ObjectContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
@@ -132,10 +132,10 @@ struct UnexpectedAnswer: Error, CustomStringConvertible {
 }
 
 extension String {
-  /// `dueUnixMs` as `due_unix_ms`
+  /// `due_unix_ms` for `dueUnixMs`.
   fileprivate var inSnakeCase: String { reduce(into: "") { $0 += $1.isUppercase ? "_\($1.lowercased())" : "\($1)" } }
 
-  /// Whether `member` is the snake-case form of this name. Makes no copy, because a listing asks hundreds of thousands of times.
+  /// Whether `member` is the snake-case form of this name. Makes no copy, because a listing calls this hundreds of thousands of times.
   fileprivate func names(_ member: String) -> Bool {
     var rest = member.utf8.makeIterator()
     for letter in utf8 {

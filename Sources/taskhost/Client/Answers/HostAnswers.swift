@@ -1,4 +1,4 @@
-/// The host's status, as far as tables show it.
+/// The parts of the host's status that tables show.
 struct StatusAnswer: Decodable {
   let needsAction: Bool
   let problems: [ProblemAnswer]
@@ -14,11 +14,11 @@ struct ProblemAnswer: Decodable {
   let sinceUnixMs: Int64?
 }
 
-/// What a schedule did last.
+/// The last results of a schedule, and its next start.
 struct ScheduleAnswer: Decodable {
-  /// When it starts next.
+  /// When the schedule starts next.
   enum Start: Decodable, Equatable {
-    /// Never: nothing of it is live.
+    /// Never, because no request of the schedule is live.
     case none
     /// An event or another request decides.
     case unknown
@@ -26,7 +26,7 @@ struct ScheduleAnswer: Decodable {
 
     init(from decoder: any Decoder) throws {
       let value = try decoder.singleValueContainer()
-      // A member that is missing says something else than one that is null.
+      // A missing member and a null member have different meanings.
       if value.decodeNil() { self = .unknown } else { self = (try? value.decode(Int64.self)).map { .at(unixMs: $0) } ?? .none }
     }
   }
@@ -85,7 +85,7 @@ struct ExplanationAnswer: Decodable {
   let wouldRunIf: [String]
 }
 
-/// The runs to expect.
+/// The expected runs.
 struct ForecastAnswer: Decodable {
   struct Entry: Decodable {
     let atUnixMs: Int64
@@ -108,7 +108,7 @@ struct ForecastAnswer: Decodable {
   let truncated: Bool
 }
 
-/// Why the host refused.
+/// The reason for the host's refusal.
 struct ErrorAnswer: Decodable {
   struct Reason: Decodable {
     let message: String

@@ -25,7 +25,7 @@ struct Repetition: Inlined {
   let timeZone: String?
   let everyEvent: Bool?
 
-  /// Whether it does.
+  /// Whether there is any repetition.
   var repeats: Bool { everyMs != nil || cron != nil || everyEvent != nil }
 }
 
@@ -53,13 +53,13 @@ struct RetriedAnswer: PagedAnswer {
   let next: String?
 }
 
-/// A page of failed requests that nobody will retry.
+/// A page of failed requests that were discarded.
 struct DiscardedAnswer: PagedAnswer {
   let discarded: [String]
   let next: String?
 }
 
-/// What became of a submission.
+/// The result of a submission.
 struct SubmissionAnswer: Decodable {
   let id: String
   let disposition: String
@@ -68,7 +68,7 @@ struct SubmissionAnswer: Decodable {
   let nextStartUnixMs: Int64?
   let effective: EffectiveSchedule?
 
-  /// The schedule as the host keeps it; for an earlier request, as much as the answer says.
+  /// The schedule as the host stores it; for an earlier request, as much as the answer contains.
   var schedule: EffectiveSchedule {
     effective
       ?? EffectiveSchedule(
@@ -77,7 +77,7 @@ struct SubmissionAnswer: Decodable {
   }
 }
 
-/// A request's schedule as the host keeps it.
+/// A request's schedule as the host stores it.
 struct EffectiveSchedule: Decodable {
   let nextStartUnixMs: Int64?
   let latestStartUnixMs: Int64?

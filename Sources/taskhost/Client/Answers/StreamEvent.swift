@@ -8,7 +8,7 @@ enum StreamEvent {
       let total: Count
     }
 
-    /// A plugin may report up to 2^64 - 1; what an Int64 cannot hold counts as its largest value.
+    /// A plugin may report up to 2^64 - 1. Values beyond Int64 become its maximum.
     struct Count: Decodable {
       let value: Int64
 
@@ -30,9 +30,9 @@ enum StreamEvent {
   case run(RunAnswer)
   case progress(Progress)
   case log(Log)
-  /// Some events were dropped because they came faster than they were read.
+  /// Some events were dropped, because they arrived faster than they were read.
   case missed
-  /// An event that this version does not know.
+  /// An event that this version of taskhost does not know.
   case other
 
   /// Reads the data of the event `name`.
