@@ -1,32 +1,32 @@
 /*
- * hello.c - a whole taskhost plugin in C. Needs nothing but taskhost.h (here the one of this repository):
+ * hello.c - a complete taskhost plugin in C. It needs only taskhost.h, here from this repository:
  *
  *   cc -shared -fPIC -O2 -Wall -Wextra -I../../../SDK/CTaskHost/include -o hello-c.so hello.c
  *
- * Copy hello-c.so into the plugin directory. A run greets with its payload, counts to ten, a tenth of a second
- * each, and gives the count as its output; when it is asked to stop it returns at once and is run again.
+ * Copy hello-c.so into the plugin directory. A run greets with its payload, counts to ten in steps of a tenth of
+ * a second, and outputs the count. If it is asked to stop, it returns at once, and the host runs it again.
  */
 #include "taskhost.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Read before any of this code runs: which identifier it will register, so whose settings, sandbox and limits apply. */
+/* Tells the host the identifier, and so the settings, sandbox and limits, before any of this code runs. */
 TASKHOST_PLUGIN_NOTE("org.taskhost.samples.hello-c", "refresh", 0, "1.0.0");
 
 TASKHOST_EXPORT const uint32_t taskhost_plugin_abi_version = TASKHOST_ABI_VERSION;
 
-/* The host's functions: read-only and valid as long as the process, so every run may use the pointer. */
+/* The host's functions: read-only and valid for the life of the process, so every run may use the pointer. */
 static const taskhost_api *host;
 
-/* One run. Called on a thread of its own; the return value is the outcome. */
+/* One run. Called on its own thread; the return value is the outcome. */
 static taskhost_result hello(taskhost_task task, void *context) {
   (void)context;
 
   const void *payload = NULL;
   size_t length = 0;
   if (host->payload(task, &payload, &length) != TASKHOST_OK) {
-    return TASKHOST_RETRY; /* the run is over already: nobody reads this */
+    return TASKHOST_RETRY; /* the run is already over: the host ignores this */
   }
   char line[256];
   snprintf(line, sizeof line, "hello, %s", length > 0 ? (const char *)payload : "world"); /* a 0 byte follows the payload */

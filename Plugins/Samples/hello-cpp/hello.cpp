@@ -1,12 +1,12 @@
 /*
- * hello.cpp - a whole taskhost plugin in C++17. Needs nothing but taskhost.h (here the one of this repository):
+ * hello.cpp - a complete taskhost plugin in C++17. It needs only taskhost.h, here from this repository:
  *
  *   c++ -std=c++17 -shared -fPIC -O2 -Wall -Wextra -fvisibility=hidden -I../../../SDK/CTaskHost/include -o hello-cpp.so hello.cpp
  *
- * For other machines add -static-libstdc++ -static-libgcc: the plugin then brings its own C++ library.
+ * For other machines, add -static-libstdc++ -static-libgcc: the plugin then contains its own C++ library.
  *
- * A run greets with its payload, counts to ten, a tenth of a second each, and gives the count as its output. It waits on a condition
- * variable, which the expiration handler wakes from another thread: so it stops at once however long it would have waited.
+ * A run greets with its payload, counts to ten in steps of a tenth of a second, and outputs the count. It waits on a condition variable,
+ * which the expiration handler wakes from another thread, so it stops at once however long it would have waited.
  */
 #include "taskhost.h"
 
@@ -19,7 +19,7 @@
 #include <string>
 #include <string_view>
 
-/* Read before any of this code runs: which identifier it will register, so whose settings, sandbox and limits apply. */
+/* Tells the host the identifier, and so the settings, sandbox and limits, before any of this code runs. */
 TASKHOST_PLUGIN_NOTE("org.taskhost.samples.hello-cpp", "refresh", 0, "1.0.0");
 
 /* Exported, with C linkage, as the header declares it. */
@@ -27,10 +27,10 @@ const uint32_t taskhost_plugin_abi_version = TASKHOST_ABI_VERSION;
 
 namespace {
 
-/* The host's functions: read-only and valid as long as the process, so every run may use the pointer. */
+/* The host's functions: read-only and valid for the life of the process, so every run may use the pointer. */
 const taskhost_api *host = nullptr;
 
-/* A call to the host that did not succeed. Thrown and caught inside this plugin: no exception crosses into the host. */
+/* A failed call to the host. Thrown and caught inside this plugin: no exception crosses into the host. */
 class HostError : public std::runtime_error {
  public:
   explicit HostError(taskhost_status status) : std::runtime_error(host->last_error()), status(status) {}
@@ -41,7 +41,7 @@ void check(taskhost_status status) {
   if (status != TASKHOST_OK) throw HostError(status);
 }
 
-/* One run, as this plugin's code sees it. A handle is a number: copies are free, and a late call gives TASKHOST_ESTALE. */
+/* One run, as this plugin's code sees it. A handle is a number: copies cost nothing, and a late call returns TASKHOST_ESTALE. */
 class Run {
  public:
   explicit Run(taskhost_task task) : task_(task) {}
@@ -64,15 +64,15 @@ class Run {
 };
 
 /*
- * Listens for the expiration of a run while it lives. The handler gets `this`, which is on the run's stack: that is safe because the
- * destructor clears it, and clearing waits for a call in progress.
+ * Listens for the expiration of a run while this object lives. The handler gets `this`, which is on the run's stack. This is safe because
+ * the destructor clears the handler, and clearing waits for a call in progress.
  */
 class Expiration {
  public:
   explicit Expiration(const Run &run) : task_(run.handle()) {
     const taskhost_status status = host->set_expiration_handler(task_, &Expiration::called, this);
     if (status == TASKHOST_EEXPIRED) {
-      expired_ = true; /* it has expired already, and the handler will never be called: set, or told */
+      expired_ = true; /* the run has already expired, so the handler will never be called */
     } else {
       check(status);
     }
@@ -81,14 +81,14 @@ class Expiration {
   Expiration(const Expiration &) = delete;
   Expiration &operator=(const Expiration &) = delete;
 
-  /* Waits that long, or until the run expires; true: it has. */
+  /* Waits for the duration, or until the run expires. Returns true if it has expired. */
   bool wait_for(std::chrono::milliseconds duration) {
     std::unique_lock lock(mutex_);
     return wake_.wait_for(lock, duration, [this] { return expired_; });
   }
 
  private:
-  /* Called on a thread of the host, beside the run: wakes the run and returns. Nothing here throws. */
+  /* Called on a thread of the host, concurrently with the run: wakes the run and returns. Nothing here throws. */
   static void called(taskhost_task, taskhost_stop_reason, void *context) noexcept {
     auto *self = static_cast<Expiration *>(context);
     const std::lock_guard lock(self->mutex_);
@@ -102,7 +102,7 @@ class Expiration {
   bool expired_ = false;
 };
 
-/* The work itself, in ordinary C++: it may throw, and its objects are destroyed on every way out. */
+/* The work itself, in ordinary C++: it may throw, and its objects are destroyed on every exit. */
 taskhost_result hello(const Run &run) {
   const std::string_view payload = run.payload();
   run.info("hello, " + std::string(payload.empty() ? "world" : payload));
@@ -120,7 +120,7 @@ taskhost_result hello(const Run &run) {
   return TASKHOST_SUCCESS;
 }
 
-/* What the host calls: the boundary at which exceptions end. noexcept makes one that got past it end the process here, not in the host. */
+/* The function that the host calls. Exceptions end here; with noexcept, one that escapes ends the process here and not in the host. */
 taskhost_result handler(taskhost_task task, void *) noexcept {
   try {
     return hello(Run(task));
@@ -129,7 +129,7 @@ taskhost_result handler(taskhost_task task, void *) noexcept {
   } catch (const std::exception &error) {
     host->set_message(task, error.what());
   } catch (...) {
-    host->set_message(task, "an exception that is no std::exception");
+    host->set_message(task, "an exception that is not a std::exception");
   }
   return TASKHOST_RETRY;
 }
@@ -141,7 +141,7 @@ TASKHOST_EXPORT taskhost_status taskhost_plugin_launch(const taskhost_api *api, 
   if (api->abi_version < TASKHOST_ABI_VERSION || !TASKHOST_HAS(api, extension)) return TASKHOST_EUNSUPPORTED;
   host = api;
 
-  taskhost_registration registration{}; /* all zero: what is not set here is the host's default */
+  taskhost_registration registration{}; /* all zero: fields not set here have the host's default */
   registration.struct_size = sizeof registration;
   registration.kind = TASKHOST_REFRESH;
   registration.identifier = "org.taskhost.samples.hello-cpp";

@@ -1,13 +1,13 @@
-//! A whole taskhost plugin in Rust (1.63 or later), without cargo and without dependencies:
+//! A complete taskhost plugin in Rust (1.63 or later), without cargo and without dependencies:
 //!
 //! ```sh
 //! rustc --edition 2021 --crate-type cdylib -O -C panic=unwind -C strip=symbols -o hello-rust.so hello.rs
 //! ```
 //!
-//! A run greets with its payload, counts to ten, a tenth of a second each, and gives the count as its output. When it is asked
-//! to stop it says so and is run again.
+//! A run greets with its payload, counts to ten in steps of a tenth of a second, and outputs the count. If it is asked to stop,
+//! it says so, and the host runs it again.
 //!
-//! `abi` is what taskhost.h says, as far as this plugin needs it; `task` makes it safe; the rest is the plugin.
+//! `abi` contains the parts of taskhost.h that this plugin needs; `task` makes them safe; the rest is the plugin.
 
 use std::ffi::CStr;
 use std::os::raw::{c_char, c_void};
@@ -16,18 +16,18 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use task::{Error, Task};
 
-/// Read before anything is called.
+/// The host reads this before it calls anything.
 #[no_mangle]
 #[allow(non_upper_case_globals)]
 pub static taskhost_plugin_abi_version: u32 = abi::ABI_VERSION;
 
-/// Read before any of this code runs: which identifier it will register, so whose settings, sandbox and limits apply.
+/// Tells the host the identifier, and so the settings, sandbox and limits, before any of this code runs.
 #[used]
 #[link_section = ".note.taskhost"]
 static NOTE: abi::Note<100> =
     abi::Note::new(b"format=1\nabi=1\nidentifier=org.taskhost.samples.hello-rust\nkind=refresh\nbudget_ms=0\nversion=1.0.0\n");
 
-/// The host's functions. Set by the launch, before any run; the table lives as long as the process.
+/// The host's functions. The launch sets this before any run; the table lives as long as the process.
 static HOST: AtomicPtr<abi::Api> = AtomicPtr::new(std::ptr::null_mut());
 
 /// The work of one run: ordinary, safe Rust.
@@ -51,7 +51,7 @@ fn hello(task: Task) -> Result<abi::Outcome, Error> {
     Ok(abi::SUCCESS)
 }
 
-/// What the host calls: the boundary at which panics and errors end.
+/// The function that the host calls. Panics and errors end here.
 extern "C" fn handler(handle: u64, _context: *mut c_void) -> abi::Outcome {
     let host = HOST.load(Ordering::Acquire);
     // SAFETY: the launch stored the table before the host could start a run, and the table is never freed.
@@ -59,7 +59,7 @@ extern "C" fn handler(handle: u64, _context: *mut c_void) -> abi::Outcome {
         Some(host) => Task::new(host, handle),
         None => return abi::FAILURE,
     };
-    // Unwind safe: nothing of the run is used after it, but for the handle, which is a number.
+    // Unwind safe: after a panic, only the handle is used, which is a number.
     match catch_unwind(AssertUnwindSafe(|| hello(task))) {
         Ok(Ok(outcome)) => outcome,
         Ok(Err(error)) => {
@@ -67,7 +67,7 @@ extern "C" fn handler(handle: u64, _context: *mut c_void) -> abi::Outcome {
             abi::RETRY
         }
         Err(_) => {
-            task.set_message("the handler panicked; what it said is in the host's log");
+            task.set_message("the handler panicked; its message is in the host's log");
             abi::FAILURE
         }
     }
@@ -106,18 +106,18 @@ pub unsafe extern "C" fn taskhost_plugin_launch(api: *const abi::Api, launch: u6
     (host.register_handler)(launch, &registration) // copied before it returns
 }
 
-/// The safe side of the table.
+/// The safe interface to the table.
 mod task {
     use super::{abi, c_void, CStr};
     use std::ffi::CString;
 
-    /// A call to the host that did not succeed, with the host's sentence about it.
+    /// A failed call to the host, with the host's sentence about it.
     pub struct Error {
         pub status: abi::Status,
         pub message: String,
     }
 
-    /// One run. The handle is a number: a call after the run is over gives an error and touches nothing, so copies may go to any thread.
+    /// One run. The handle is a number: a call after the run is over returns an error and changes nothing, so any thread may have a copy.
     #[derive(Clone, Copy)]
     pub struct Task {
         host: &'static abi::Api,
@@ -129,13 +129,13 @@ mod task {
             Task { host, handle }
         }
 
-        /// What the request carries. The host keeps it until the handler has returned, which the borrow of `self` stands for.
+        /// The request's payload. The host keeps it until the handler has returned, which the borrow of `self` represents.
         pub fn payload(&self) -> Result<&[u8], Error> {
             let mut bytes: *const c_void = std::ptr::null();
             let mut length = 0;
-            // SAFETY: both places are valid for the call.
+            // SAFETY: both pointers are valid for the call.
             self.check(unsafe { (self.host.payload)(self.handle, &mut bytes, &mut length) })?;
-            // SAFETY: after OK the bytes are not NULL and `length` long.
+            // SAFETY: after OK, the pointer is not NULL and `length` bytes are valid.
             Ok(unsafe { std::slice::from_raw_parts(bytes as *const u8, length) })
         }
 
@@ -150,7 +150,7 @@ mod task {
             self.check(unsafe { (self.host.progress)(self.handle, completed, total) })
         }
 
-        /// Sleeps on the host's clock; `EEXPIRED` as soon as the run has expired.
+        /// Sleeps on the host's clock. Returns `EEXPIRED` as soon as the run has expired.
         pub fn sleep_ms(&self, milliseconds: u64) -> Result<(), Error> {
             // SAFETY: numbers only.
             self.check(unsafe { (self.host.sleep)(self.handle, milliseconds) })
@@ -161,7 +161,7 @@ mod task {
             self.check(unsafe { (self.host.set_output)(self.handle, bytes.as_ptr() as *const c_void, bytes.len()) })
         }
 
-        /// A sentence for the operator. There is nobody to tell when it fails.
+        /// Sets a sentence for the operator. A failure is ignored, because there is no one to tell.
         pub fn set_message(&self, text: &str) {
             let text = c_string(text);
             // SAFETY: the string is valid during the call, and copied.
@@ -178,15 +178,15 @@ mod task {
         }
     }
 
-    /// Text as C sees it: a NUL, which would cut it, is left out.
+    /// The text as a C string. NUL characters are omitted, because they would cut it.
     fn c_string(text: &str) -> CString {
         let bytes: Vec<u8> = text.bytes().filter(|byte| *byte != 0).collect();
         CString::new(bytes).unwrap_or_default()
     }
 }
 
-/// taskhost.h, version 1: the names and numbers this plugin uses, and the whole of the table and the registration, whose layout counts.
-/// A function this plugin does not call is a pointer without a type.
+/// taskhost.h, version 1: the names and numbers that this plugin uses, and the complete table and registration, whose layout matters.
+/// A function that this plugin does not call is an untyped pointer.
 mod abi {
     use super::{c_char, c_void};
 
@@ -205,8 +205,8 @@ mod abi {
     pub const REFRESH: i32 = 1;
     pub const INFO: i32 = 2;
 
-    /// The ELF note: its owner, and lines of `key=value` that end with a 0 byte. `SIZE` is that of the lines with the 0 byte, rounded up to a
-    /// multiple of 4.
+    /// The ELF note: its owner, and lines of `key=value` that end with a 0 byte. `SIZE` is the size of the lines with the 0 byte, rounded up to
+    /// a multiple of 4.
     #[repr(C, align(4))]
     pub struct Note<const SIZE: usize> {
         owner_bytes: u32,

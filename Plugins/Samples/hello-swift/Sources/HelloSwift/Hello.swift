@@ -1,6 +1,6 @@
 import TaskHostSDK
 
-/// Greets with its payload, counts to ten, a tenth of a second each, and gives the count as its output.
+/// Greets with its payload, counts to ten in steps of a tenth of a second, and outputs the count.
 struct Hello: BackgroundTask {
   /// The request's payload: `{"name": "world"}`, or nothing.
   struct Payload: Decodable { var name: String? }
@@ -15,12 +15,12 @@ struct Hello: BackgroundTask {
     task.logger.info("hello, \(task.payload.name ?? "world")")
     do {
       for step: UInt64 in 1...10 {
-        // Throws once the run has expired: expiration is the cancellation of this Swift task.
+        // Throws once the run has expired: expiration cancels this Swift task.
         try await task.sleep(for: .milliseconds(100))
         task.progress(step, of: 10)
       }
     } catch is CancellationError {
-      // Only to say why: an error that is thrown on is a retry too.
+      // Only to state the reason: an error that leaves this function also means a retry.
       throw TaskFailure.temporary("asked to stop before the end (\(task.stopReason))")
     }
     try task.setOutput(["counted": 10])
@@ -28,7 +28,7 @@ struct Hello: BackgroundTask {
   }
 }
 
-/// What the host calls to launch the plugin.
+/// The function that the host calls to launch the plugin.
 @c(taskhost_plugin_launch)
 public func launch(_ api: UnsafePointer<taskhost_api>?, _ launch: taskhost_launch) -> taskhost_status {
   TaskHostPlugin.launch(Hello.self, api, launch)

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
-/// The notes and their copies: two folders of text files in the plugin's data directory, where its sandbox lets it write. In a real
-/// application the copies would be on a server.
+/// The notes and their copies: two folders of text files in the plugin's data directory, which its sandbox lets it write. In a real
+/// application, the copies would be on a server.
 struct NoteFolder {
   private let notes: String
   private let copies: String
@@ -14,18 +14,18 @@ struct NoteFolder {
     }
   }
 
-  /// The names of all notes and of all copies, sorted: an order that stays the same when notes come and go.
+  /// The names of all notes and all copies, sorted, so that the order stays the same when notes are added or removed.
   func names() throws -> [String] {
     let all = try FileManager.default.contentsOfDirectory(atPath: notes) + FileManager.default.contentsOfDirectory(atPath: copies)
     return Set(all.filter { $0.hasSuffix(".txt") }).sorted()
   }
 
-  /// Makes the copy of one note what the note is: new, changed, gone, or as before. Doing so again changes nothing, so it does no harm when
-  /// the host runs a request once more.
+  /// Makes the copy of a note match the note, which may be new, changed, removed or unchanged. A repetition changes nothing, so it does no
+  /// harm if the host runs a request again.
   ///
-  /// - Returns: The bytes that were copied.
+  /// - Returns: The number of copied bytes.
   func synchronize(_ name: String) throws -> Int {
-    // A name comes from a request: it must not lead out of the folder.
+    // The name comes from a request, so it must not lead out of the folder.
     guard !name.contains("/"), name.hasSuffix(".txt") else { return 0 }
     let (note, copy) = (notes + "/" + name, copies + "/" + name)
     guard let text = FileManager.default.contents(atPath: note) else {
@@ -33,7 +33,7 @@ struct NoteFolder {
       return 0
     }
     guard text != FileManager.default.contents(atPath: copy) else { return 0 }
-    // Atomic: a crash leaves the old copy or the new one.
+    // Atomic: a crash leaves either the old copy or the new one.
     try text.write(to: URL(filePath: copy), options: .atomic)
     return text.count
   }

@@ -2,9 +2,9 @@ import TaskHostSDK
 
 /// Keeps copies of a folder of notes: a small offline-first application.
 ///
-/// - A **full pass** goes over all notes with ``TaskContext/forEach``: it stops early, by its budget or before the run expires, and the next
-///   run goes on where it was, also after a crash.
-/// - **Changes** are only noted at first; when they pause, one run copies what they named: coalesced triggers.
+/// - A **full pass** goes over all notes with ``TaskContext/forEach``. It stops early, by its budget or before the run expires, and the next
+///   run continues from there, even after a crash.
+/// - **Changes** are only recorded at first. When they pause, one run copies the changed notes: coalesced triggers.
 struct NotesSync: BackgroundTask {
   static let identifier = "org.taskhost.samples.notes-sync"
   static let kind = TaskKind.processing
@@ -16,7 +16,7 @@ struct NotesSync: BackgroundTask {
   private let window: CoalescingWindow
 
   init(_ launch: LaunchContext<Settings>) {
-    // No I/O here: the host launches a plugin also to see what it registers.
+    // No I/O here: the host also launches a plugin only to see what it registers.
     dataDirectory = launch.dataDirectory
     budget = WorkBudget(items: launch.settings.notesPerRun ?? 200, time: .seconds(60), bytes: 10_000_000)
     window = CoalescingWindow(debounce: .milliseconds(launch.settings.quietMilliseconds ?? 2_000), maximumDelay: .seconds(30))
@@ -28,7 +28,7 @@ struct NotesSync: BackgroundTask {
     let changes = task.triggers("changed", window: window, drainedBy: request)
 
     if let changed = task.payload.changed {
-      // Durable when it returns. Where it throws, the run is retried, so no change is lost.
+      // The change is durable when this returns. If this throws, the run is retried, so no change is lost.
       try changes.add(changed)
       return .success
     }
@@ -51,12 +51,12 @@ struct NotesSync: BackgroundTask {
   }
 
   private func fullPass(_ folder: NoteFolder, _ task: TaskContext<Payload>) async throws -> TaskResult {
-    // By name: notes that come and go between two runs of the pass do not shift its place.
+    // By name, so that notes added or removed between two runs of the pass do not shift its place.
     let result = try await task.forEach(try folder.names(), by: .key(\.self), budget: budget) { name, meter in
       meter.spend(bytes: try folder.synchronize(name))
     }
     task.setMessage("\(result)")
     try task.setOutput(["notes": result.completed + result.skipped])
-    return result.taskResult  // snooze where there is more to do: no attempt is spent
+    return result.taskResult  // snooze if there is more to do: no attempt is spent
   }
 }

@@ -1,8 +1,8 @@
-/// What a request asks for, as JSON:
+/// A task request's payload, as JSON:
 ///
-/// - `{}` or nothing: look at every note;
-/// - `{"changed": ["shopping.txt"]}`: these have changed, copy them soon;
-/// - `{"drain": true}`: copy what has changed; the plugin submits this one to itself.
+/// - `{}` or nothing: check every note;
+/// - `{"changed": ["shopping.txt"]}`: these notes have changed, copy them soon;
+/// - `{"drain": true}`: copy the changed notes; the plugin submits this request itself.
 struct Payload: Codable {
   var changed: [String]?
   var drain: Bool?

@@ -6,9 +6,9 @@
 /// quiet_ms = 2000
 /// ```
 struct Settings: Decodable {
-  /// How many notes one run copies before it lets others have their turn.
+  /// The number of notes that one run copies before it gives way to other runs.
   var notesPerRun: Int?
-  /// How long it waits, after a note has changed, for further changes.
+  /// How long to wait for further changes after a note has changed, in milliseconds.
   var quietMilliseconds: Int?
 
   enum CodingKeys: String, CodingKey {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import NotesSync
 
-/// The plugin without a host: time is virtual, and what goes wrong does so at the moment that the test names.
+/// Tests the plugin without a host: time is virtual, and faults happen at the moment that the test names.
 @Suite("Notes sync")
 struct NotesSyncTests {
   private let host: TestHost
