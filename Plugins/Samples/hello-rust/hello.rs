@@ -205,8 +205,8 @@ mod abi {
     pub const REFRESH: i32 = 1;
     pub const INFO: i32 = 2;
 
-    /// The ELF note: its owner, and lines of `key=value` that end with a 0 byte. `SIZE` is the size of the lines with the 0 byte, rounded up to
-    /// a multiple of 4.
+    /// The ELF note: its owner, and lines of `key=value` that end with a 0 byte. `SIZE` is the size of the lines with the 0 byte, rounded
+    /// up to a multiple of 4.
     #[repr(C, align(4))]
     pub struct Note<const SIZE: usize> {
         owner_bytes: u32,

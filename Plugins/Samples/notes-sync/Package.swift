@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Build with `swift build -c release` and copy .build/release/libNotesSync.so into the plugin directory; `swift test` tests it without a host.
+// Build with `swift build -c release` and copy .build/release/libNotesSync.so into the plugin directory; `swift test` tests it without a
+// host.
 let package = Package(
   name: "notes-sync",
   products: [.library(name: "NotesSync", type: .dynamic, targets: ["NotesSync"])],

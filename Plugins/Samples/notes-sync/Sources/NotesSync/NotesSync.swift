@@ -2,8 +2,8 @@ import TaskHostSDK
 
 /// Keeps copies of a folder of notes: a small offline-first application.
 ///
-/// - A **full pass** goes over all notes with ``TaskContext/forEach``. It stops early, by its budget or before the run expires, and the next
-///   run continues from there, even after a crash.
+/// - A **full pass** goes over all notes with ``TaskContext/forEach``. It stops early, by its budget or before the run expires, and the
+///   next run continues from there, even after a crash.
 /// - **Changes** are only recorded at first. When they pause, one run copies the changed notes: coalesced triggers.
 struct NotesSync: BackgroundTask {
   static let identifier = "org.taskhost.samples.notes-sync"
