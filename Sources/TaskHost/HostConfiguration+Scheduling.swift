@@ -91,13 +91,6 @@ extension HostConfiguration {
   func problems(with contracts: [HandlerContract]) -> [Problem] {
     var problems: [Problem] = []
     let identifiers = Set(contracts.map(\.identifier.rawValue))
-    let idle = identifiers.filter { !plugin($0).requires.isEmpty && plugin($0).schedule == nil }.sorted()
-    for identifier in idle {
-      problems.append(
-        Problem(
-          .configuration, of: identifier, "`requires` is about the request of a `schedule`, and there is none for \(identifier)",
-          remedy: "add `schedule`, or remove `requires`", needsAction: false))
-    }
     for identifier in plugins.keys.filter({ !identifiers.contains($0) }).sorted() {
       problems.append(
         Problem(

@@ -89,7 +89,7 @@ import Testing
         "taskhost.toml:9:1: initial (6h) is longer than maximum (5h)",
         "taskhost.toml:10:9: \"bad identifier\" is no identifier: 1 to 128 of A-Z a-z 0-9 . _ -, the first a letter or digit",
         "taskhost.toml:11:1: plugin.\"bad identifier\".isolation: unknown value \"container\" (one of \"process\", \"thread\")",
-        "taskhost.toml:12:1: requires is about the schedule's runs, and there is no schedule",
+        "taskhost.toml:12:1: requires applies to the schedule's runs, and there is no schedule",
         "taskhost.toml:14:3: plugin.\"bad identifier\".requires[1]: unknown value \"wifi\" (one of \"network\", \"unmetered\", \"power\", \"idle\", \"battery_not_low\", \"storage_not_low\")",
         "taskhost.toml:15:3: plugin.\"bad identifier\".requires[2]: expected one of \"network\", \"unmetered\", \"power\", \"idle\", \"battery_not_low\", \"storage_not_low\", found an integer",
       ])
@@ -178,7 +178,7 @@ import Testing
       ("permitted_identifiers = [\"a.*\"]\n[plugin.\"b.c\"]", "2:9: permitted_identifiers does not permit \"b.c\""),
       ("max_concurrent_runs = 2\n[plugin.a]\nmax_concurrent_runs = 3", "3:1: max_concurrent_runs (3) is more than the host's (2)"),
       ("[plugin.a]\nschedule = \"every 5m\"", "2:1: every 5m is more often than minimum_interval (15m) allows"),
-      ("[plugin.a]\nrequires = [\"power\"]", "2:1: requires is about the schedule's runs, and there is no schedule"),
+      ("[plugin.a]\nrequires = [\"power\"]", "2:1: requires applies to the schedule's runs, and there is no schedule"),
       ("require_sandbox = true\n[plugin.a]\nisolation = \"thread\"", "3:1: require_sandbox is true, but isolation"),
       ("[plugin.a]\nisolation = \"thread\"\n[plugin.a.limits]\nmemory = \"1GB\"", "3:11: limits needs isolation = \"process\""),
       ("control.socket = \"/\(String(repeating: "s", count: 107))\"", "1:9: the socket's path"),

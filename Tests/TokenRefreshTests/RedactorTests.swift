@@ -1,10 +1,20 @@
 import Foundation
+import StrictText
 import Testing
 
 @testable import TokenRefresh
 
 @Suite("Redactor") struct RedactorTests {
   private static let secret = "S3cr/t+T0ken=ü & 'x'"
+
+  @Test("members that are secrets are found in arrays too, and in the objects in them")
+  func nested() {
+    let members: [String: JSONValue] = [
+      "tokens": .array([.string("first of these")]),
+      "errors": .array([.object(["id_token": .string("second of these"), "detail": .string("a sentence about it")])]),
+    ]
+    #expect(Set(SecretMembers.find(in: members).map { $0.reveal() }) == ["first of these", "second of these"])
+  }
 
   /// What a server may make of a secret when it echoes the request.
   static let echoes: [(name: String, text: String)] = [

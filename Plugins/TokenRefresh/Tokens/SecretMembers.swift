@@ -1,6 +1,6 @@
 import StrictText
 
-/// Members of a JSON object that their names mark as secrets, in token files and servers' answers, also in nested objects.
+/// Members of a JSON object that their names mark as secrets, in token files and servers' answers, at any depth.
 ///
 /// A token file may contain more of them than a refresh needs, such as `id_token` or `client_secret`. An answer that refuses a refresh may
 /// still contain a new token.
@@ -20,13 +20,17 @@ enum SecretMembers {
   }
 
   private static func collect(_ members: [String: JSONValue], into found: inout [Secret]) {
-    for (name, value) in members {
-      guard found.count < most else { return }
-      switch value {
-      case .object(let inner): collect(inner, into: &found)
-      case .string(let text) where text.utf8.count >= shortest && isSecret(name.lowercased()): found.append(Secret(text))
-      default: break
-      }
+    for (name, value) in members { collect(value, isSecret: isSecret(name.lowercased()), into: &found) }
+  }
+
+  /// - Parameter isSecret: Whether the name of the member marks its texts as secrets, also those of an array.
+  private static func collect(_ value: JSONValue, isSecret: Bool, into found: inout [Secret]) {
+    guard found.count < most else { return }
+    switch value {
+    case .object(let inner): collect(inner, into: &found)
+    case .array(let values): for value in values { collect(value, isSecret: isSecret, into: &found) }
+    case .string(let text) where isSecret && text.utf8.count >= shortest: found.append(Secret(text))
+    default: break
     }
   }
 

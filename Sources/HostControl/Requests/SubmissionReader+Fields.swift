@@ -75,7 +75,7 @@ extension SubmissionReader {
     guard MissedPolicy.names.contains(name) else { throw noSuchName(name, among: MissedPolicy.names, .missed) }
     guard name == "all" else {
       for field in [RequestField.missedLimit, .missedSpread] where node[field] != nil {
-        throw field.refusal("is about \"missed\": \"all\"")
+        throw field.refusal("needs \"missed\": \"all\"")
       }
       return name == "skip" ? .skip : .latest
     }

@@ -83,10 +83,10 @@ extension HostConfiguration {
     }
     for (name, count) in plugin.scheduling.resources where count > resources[name] ?? 0 {
       report(
-        "resources", message: "resources.\(name): a run takes \(count) and the host has \(resources[name] ?? 0): it would wait for ever")
+        "resources", message: "resources.\(name): a run takes \(count) and the host has \(resources[name] ?? 0): it would wait forever")
     }
     if has("requires"), !has("schedule") {
-      report("requires", message: "requires is about the schedule's runs, and there is no schedule")
+      report("requires", message: "requires applies to the schedule's runs, and there is no schedule")
     }
     guard plugin.isolation == .thread else { return }
     if requireSandbox {

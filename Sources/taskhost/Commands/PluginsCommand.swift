@@ -98,7 +98,8 @@ struct PluginsReleaseCommand: AsyncParsableCommand {
       return "\(identifier) was not held, and no crash or forced stop counted against it"
     }
     let standing = wasQuarantined ? "was quarantined" : "was held back"
-    let count = answer.strikes == 1 ? "1 crash or forced stop" : "\(answer.strikes) crashes or forced stops"
+    let failures = max(answer.strikes, answer.hostCrashes)
+    let count = failures == 1 ? "1 crash or forced stop" : "\(failures) crashes or forced stops"
     let last = answer.lastTrouble.map { "; last: \($0.escapingControlCharacters)" } ?? ""
     return "\(identifier) released: it \(standing) after \(count)\(last)"
   }
