@@ -157,6 +157,8 @@ import Testing
     #expect(forecast.entries.count == 100)
     #expect(forecast.isTruncated)
     #expect(forecast.notes.contains { $0.contains("the first 100 runs") })
+    let whole = Self.basis().forecast(of: ForecastQueue([Self.record(1)]), to: Self.now + .seconds(86_400), limit: 1)
+    #expect(whole.entries.count == 1 && !whole.isTruncated)
   }
 
   @Test("of a draining host has no runs")

@@ -124,6 +124,13 @@ import Testing
   ]
 
   private static let rates: [Case] = [
+    Case("rate", place: 2, policy: limited { $0.rate = try Rate("1/10s") }) { world in
+      // The request of the other plugin starts before it, but does not wait for this rate.
+      try world.set(Conditions.all.subtracting(.power), settles: world.now + .seconds(5))
+      try world.submit(request(other) { $0.gates.conditions = .power })
+      for _ in 0..<2 { try world.submit(request()) }
+      return try world.submit(request()).id
+    },
     Case("rate", place: 4, policy: limited { $0.rate = try Rate("2/10s") }) { world in
       for _ in 0..<5 { try world.submit(request()) }
       return try world.submit(request()).id
@@ -249,7 +256,7 @@ import Testing
     #expect(try Self.start(of: id, world) == named)
   }
 
-  @Test("a condition that is not observed before a request is due does not make its start unknown")
+  @Test("a condition that is not observed before a request is due does not make its start unknown; one that does not hold does")
   func unobserved() throws {
     let world = try World()
     var report = ConditionReport(
@@ -260,6 +267,9 @@ import Testing
     let explanation = try Self.why(world, id)
     #expect(explanation.earliestStart == .testStart + .seconds(60))
     #expect(explanation.assumptions == ["conditions stay as they are"])
+    for index in report.states.indices { report.states[index].isWatched = true }
+    world.core.conditions = report
+    #expect(try Self.why(world, id).earliestStart == nil)
   }
 
   // MARK: What happens
