@@ -306,7 +306,7 @@ import Testing
         result.output.hasSuffix(
           "would not run:\nIDENTIFIER  REQUEST                               BECAUSE\na           \(request)  waits for the event x\n"))
       #expect(result.errors == "note: network is assumed to hold\n")
-      #expect(try await run("forecast", "--limit", "1").errors.hasPrefix("there is more"))
+      #expect(try await run("forecast", "--limit", "1").errors.hasPrefix("there are more runs"))
     }
     try await with(MemoryHost()) { run in
       let result = try await run("forecast", "--hours", "1")

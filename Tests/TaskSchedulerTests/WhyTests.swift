@@ -250,7 +250,7 @@ import Testing
     let world = try World(handlers: [.sample(runs: 1)])
     for _ in 0..<520 { try world.submit() }
     let id = try world.submit().id
-    try world.submit(Self.request { ($0.priority, $0.earliestBegin) = (1, .testStart + .seconds(3610)) })
+    try world.submit(Self.request { ($0.priority, $0.earliestBegin) = (10, .testStart + .seconds(3610)) })
     let named = try #require(try Self.why(world, id).earliestStart)
     #expect(named == .testStart + .seconds(521 * 7))
     #expect(try Self.start(of: id, world) == named)
