@@ -249,7 +249,7 @@ import Testing
   func laterWork() throws {
     let world = try World(handlers: [.sample(runs: 1)])
     for _ in 0..<520 { try world.submit() }
-    let id = try world.submit().id
+    let id = try world.submit(.sample(priority: -10)).id
     try world.submit(Self.request { ($0.priority, $0.earliestBegin) = (10, .testStart + .seconds(3610)) })
     let named = try #require(try Self.why(world, id).earliestStart)
     #expect(named == .testStart + .seconds(521 * 7))
