@@ -102,9 +102,9 @@ final class PluginServices: WorkerServices {
 /// For runs in threads of the host: each call blocks the plugin's thread until it is answered.
 extension PluginServices: CallingServices {
   func ask(_ call: WorkerCall, for run: RunReference) throws(CallFailure) -> CallAnswer {
-    let blocking = Blocking<CallAnswer>()
-    serve(call, for: run) { blocking.resume($0) }
-    let answer = blocking.wait()
+    let awaited = Awaited<CallAnswer>()
+    serve(call, for: run) { awaited.set($0) }
+    let answer = awaited.wait()
     if case .failure(let failure) = answer { throw failure }
     return answer
   }
