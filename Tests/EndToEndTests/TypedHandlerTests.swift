@@ -180,7 +180,7 @@ struct TypedHandlerTests {
   func submittedAtLaunch(_ isolation: Isolation) async throws {
     try await withPlugin(isolation, build("i32(i32 number)", "crash") + [#"-DLAUNCH_PAYLOAD="{\"number\":true}""#]) { host in
       let reason = try #require(try await host.plugin("typed.so")["reason"])
-      #expect(reason["message"]?.string?.contains("argument number: true is no i32") == true, "\(reason)")
+      #expect(reason["message"]?.string?.contains("argument number: true is not of type i32") == true, "\(reason)")
     }
   }
 
