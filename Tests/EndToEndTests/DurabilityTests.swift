@@ -150,6 +150,8 @@ struct DurabilityTests {
       try await gate.pass()
       _ = try await host.request(id) { $0["attempts_spent"]?.integer == 1 }
       try await gate.arrival()
+      // The worker calls the handler before the host knows.
+      try await host.request(id, is: "running")
       await host.kill()
       gate.release()
       try await host.start()
