@@ -127,7 +127,7 @@ final class ForecastRun {
     try turn([])
     while let next = [core.nextTurn(now: now), ends.first, nextSettlement].compactMap({ $0 }).min(), next < to {
       if let target, served.contains(target) { return }
-      guard entries.count < limit, steps > 0 else {
+      guard entries.count <= limit, steps > 0 else {
         isTruncated = true
         return
       }
