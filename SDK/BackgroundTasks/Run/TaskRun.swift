@@ -109,9 +109,10 @@ final class TaskRun: Sendable {
 
   /// Ends the run as a failure unless it is completed: the author's task object is gone, so nobody can complete it.
   func released() {
-    let (completes, _) = change { $0.abandon() }
-    guard completes else { return }
+    // The line comes first: a completed run may end before the line reaches the host.
+    guard state.withLock({ $0.success == nil }) else { return }
     log(.warning, "\(identifier): its task was released without a call of setTaskCompleted; it counts as completed with success: false")
+    _ = change { $0.abandon() }
   }
 
   @discardableResult
