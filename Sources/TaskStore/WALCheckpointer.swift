@@ -26,8 +26,10 @@ final class WALCheckpointer: Sendable {
     private var pagesBetween = WALCheckpointer.pages.lowerBound
     var isOver = false
     var isServing = false
-    /// Whether a writer waits for a checkpoint.
-    private var isPressing = false
+    /// Whether a writer waits for a checkpoint, and whether one waited for the last checkpoint that began.
+    private var (isPressing, wasPressed) = (false, false)
+    /// Whether the last checkpoint left pages in the log that were written meanwhile.
+    private var hasRest = false
     /// The numbers of checkpoints that have begun and ended.
     private var (begun, ended) = (0, 0)
 
@@ -39,7 +41,9 @@ final class WALCheckpointer: Sendable {
         let range = WALCheckpointer.pages
         pagesBetween = min(max(4 * (count - pages), range.lowerBound), range.upperBound)
         pages = count
-        if count >= WALCheckpointer.most { waitForCheckpoint() } else if isDue { monitor.broadcast() }
+        // While writers go on, a checkpoint never reaches the end of the log, and the log would grow instead of being overwritten in
+        // place. So a writer waits once for the few pages that are left.
+        if count >= WALCheckpointer.most || hasRest { waitForCheckpoint() } else if isDue { monitor.broadcast() }
       }
     }
 
@@ -60,13 +64,16 @@ final class WALCheckpointer: Sendable {
     func begin() {
       pagesBefore = pages
       begun += 1
-      isPressing = false
+      (isPressing, wasPressed) = (false, isPressing)
     }
 
     /// A checkpoint has ended.
-    func end() {
+    ///
+    /// - Parameter leftRest: Whether it left pages in the log. A second one in a row that does so had a reader in its way.
+    func end(leftRest: Bool) {
       monitor.locked {
         ended += 1
+        hasRest = leftRest && !wasPressed
         monitor.broadcast()
       }
     }
@@ -91,18 +98,20 @@ final class WALCheckpointer: Sendable {
     progress.isServing = true
     try HostThread.start("checkpoints") {
       var isFailing = false
+      var left: WALPages?
       while Self.wait(progress) {
+        var isComplete = true
         Failpoint.beforeCheckpoint.hit()
         if mayBegin() {
-          let failure = Self.failure { try Self.checkpoint(queue, snapshot, log: path + "-wal", sums) }
+          let failure = Self.failure { isComplete = try Self.checkpoint(queue, snapshot, log: path + "-wal", sums, left: &left) }
           if (failure != nil) != isFailing {
             isFailing.toggle()
             changed(failure)
           }
         }
         Failpoint.afterCheckpoint.hit()
+        progress.end(leftRest: !isComplete)
         done()
-        progress.end()
       }
       try? queue.close()
       try? snapshot.close()
@@ -128,34 +137,40 @@ final class WALCheckpointer: Sendable {
   /// Moves pages into the database and records their checksums.
   ///
   /// Holds a snapshot meanwhile, so that the checkpoint moves only pages that were read from the log, and the log does not restart.
-  private static func checkpoint(_ queue: DatabaseQueue, _ snapshot: DatabaseQueue, log: String, _ sums: PageSums?) throws {
-    // Returns whether all of the log is in the database. Only then has SQLite synced the database.
-    func checkpoint() throws -> Bool {
+  ///
+  /// - Parameter left: The pages of the log that earlier checkpoints have not moved, and how far the log was read.
+  /// - Returns: Whether all of the log is in the database.
+  private static func checkpoint(
+    _ queue: DatabaseQueue, _ snapshot: DatabaseQueue, log: String, _ sums: PageSums?, left: inout WALPages?
+  ) throws -> Bool {
+    // Only when all of the log is in the database has SQLite synced it.
+    func checkpoint() throws -> (isComplete: Bool, moved: Int) {
       try queue.inDatabase { database in
-        guard let row = try Row.fetchOne(database, sql: "PRAGMA wal_checkpoint(PASSIVE)") else { return false }
+        guard let row = try Row.fetchOne(database, sql: "PRAGMA wal_checkpoint(PASSIVE)") else { return (false, 0) }
         let (busy, frames, moved): (Int?, Int?, Int?) = (row[0], row[1], row[2])
-        return busy == 0 && frames != nil && frames == moved
+        return (busy == 0 && frames != nil && frames == moved, moved ?? 0)
       }
     }
-    guard let sums else {
-      _ = try checkpoint()
-      return
-    }
-    // Do most of the work before holding the snapshot.
-    let most = WALPages(log)
+    guard let sums else { return try checkpoint().isComplete }
+    // Does most of the work before the snapshot is held.
+    let most = WALPages(log, since: left)
     if let most { sums.willChange(most.numbers) }
-    var changed: Set<UInt32> = []
-    var isSynced = false
+    var changed = most?.numbers ?? []
+    var isComplete = false
     try snapshot.inTransaction(.deferred) { database in
       _ = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master")
-      guard let all = WALPages(log, since: most) else { throw StoreError.other("\(log) is not a log") }
-      let rest = all.numbers.subtracting(most?.numbers ?? [])
+      guard var all = WALPages(log, since: most) else { throw StoreError.other("\(log) is not a log") }
+      let rest = all.numbers.subtracting(changed)
       if !rest.isEmpty { sums.willChange(rest) }
-      changed = all.numbers
-      isSynced = try checkpoint()
+      changed.formUnion(all.numbers)
+      let result = try checkpoint()
+      isComplete = result.isComplete
+      all.moved(result.moved)
+      left = all
       return .commit
     }
-    sums.haveChanged(changed.union(most?.numbers ?? []), isSynced: isSynced)
+    sums.haveChanged(changed, isSynced: isComplete)
+    return isComplete
   }
 
   deinit { stop() }

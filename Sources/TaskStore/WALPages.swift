@@ -7,8 +7,9 @@ import Glibc
 struct WALPages {
   /// The numbers of the pages, from 1. May include pages of frames after the last commit.
   private(set) var numbers: Set<UInt32> = []
+  /// The number of frames that were read.
+  private(set) var frames = 0
   private var salt: [UInt8] = []
-  private var offset: off_t = 32
 
   /// Reads the log's current generation.
   ///
@@ -30,17 +31,21 @@ struct WALPages {
     let pageSize = off_t(Self.number(header, 8))
     guard (512...65_536).contains(pageSize) else { return nil }
     salt = Array(header[16..<24])
-    if let known, known.salt == salt { (numbers, offset) = (known.numbers, known.offset) }
+    if let known, known.salt == salt { (numbers, frames) = (known.numbers, known.frames) }
     var frame = [UInt8](repeating: 0, count: 24)
     while true {
+      let offset = 32 + off_t(frames) * (24 + pageSize)
       let count = frame.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, offset) }
       guard count >= 0 else { return nil }
       // A frame with another salt, and all that follow it, belong to an earlier generation.
       guard count == 24, frame[8..<16].elementsEqual(salt) else { return }
       numbers.insert(Self.number(frame, 0))
-      offset += 24 + pageSize
+      frames += 1
     }
   }
+
+  /// Removes the pages when a checkpoint has moved at least the frames that were read.
+  mutating func moved(_ count: Int) { if count >= frames { numbers = [] } }
 
   private static func number(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
     (0..<4).reduce(0) { $0 << 8 | UInt32(bytes[offset + $1]) }
