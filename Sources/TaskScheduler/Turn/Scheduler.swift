@@ -131,11 +131,11 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
     }
     commands.append(command)
     let isQuiet = if case .input(.began) = command { !awaitsBegins } else { false }
-    if !isQuiet, !isCalled {
-      isCalled = true
-      monitor.signal()
-    }
+    let wakes = !isQuiet && !isCalled
+    if wakes { isCalled = true }
     monitor.unlock()
+    // A thread that wakes while the lock is held sleeps again at once.
+    if wakes { monitor.signal() }
   }
 
   /// Refuses a command after the thread has ended, on the sender's thread, or on the scheduler's thread as it ends.
