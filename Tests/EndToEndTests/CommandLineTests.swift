@@ -20,6 +20,21 @@ struct CommandLineTests {
     }
   }
 
+  @Test("--wait on a request that has ended before answers at once", arguments: ["--idempotency-key", "--key"])
+  func waitForEnded(_ option: String) async throws {
+    try await HostProcess.run { host in
+      func submit(_ script: String, _ key: String) async throws -> Program.Result {
+        let window = option == "--key" ? ["--unique-window", "1h"] : []
+        return try await host.cli(["submit", "test.script", "--payload", "\"\(script)\"", option, key, "--wait"] + window)
+      }
+      for _ in 1...2 {
+        let done = try await submit("message done it", "a")
+        #expect(done.status == 0 && done.output == "done it\n", "\(done)")
+        #expect(try await submit("message no luck;result 4", "b").status == 1)
+      }
+    }
+  }
+
   @Test(
     "a terminal is sent a plugin's control characters escaped, a pipe as they are",
     .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script"), "util-linux has script(1)"))

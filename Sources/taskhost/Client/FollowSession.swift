@@ -8,6 +8,8 @@ struct FollowSession {
   let client: ControlClient
   let request: String
   let isRepeating: Bool
+  /// Whether the submission answered with a request that existed before: if it has ended, no event comes.
+  let existed: Bool
   /// The answer to the submission, if JSON is wanted.
   let json: Answer?
 
@@ -17,6 +19,10 @@ struct FollowSession {
   func follow(_ events: AsyncThrowingStream<ServerSentEvent, any Error>) async throws {
     var follower = OccurrenceFollower(request: request, isRepeating: isRepeating)
     var last: Answer?
+    if existed {
+      let present = try StreamEvent("request", try await client.get("/v1/requests/\(ControlClient.escape(request))"))
+      if case .ended(let end) = follower.apply(present) { return try await finish(end, run: nil) }
+    }
     do {
       for try await case .event(let name, let data) in events {
         for (name, data) in try await known(name, try client.answer(data)) {

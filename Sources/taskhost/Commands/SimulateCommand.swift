@@ -43,7 +43,7 @@ struct SimulateLaunchCommand: AsyncParsableCommand {
     let request: RequestAnswer = try answer.read()
     guard let events else { return Terminal.print(host.json ? answer.bytes : Array(request.id.utf8)) }
     let session = FollowSession(
-      client: client, request: request.id, isRepeating: request.repetition.repeats, json: host.json ? answer : nil)
+      client: client, request: request.id, isRepeating: request.repetition.repeats, existed: false, json: host.json ? answer : nil)
     try await session.follow(events)
   }
 }

@@ -54,7 +54,9 @@ struct SubmitCommand: AsyncParsableCommand {
     guard let events else { return Terminal.print(host.json ? answer.bytes : Array(id.utf8)) }
     var kept = submission.effective?.repetition
     if kept == nil { kept = try await client.get("/v1/requests/\(ControlClient.escape(id))").read(RequestAnswer.self).repetition }
-    let session = FollowSession(client: client, request: id, isRepeating: kept?.repeats == true, json: host.json ? answer : nil)
+    let session = FollowSession(
+      client: client, request: id, isRepeating: kept?.repeats == true,
+      existed: submission.repeated == true || submission.disposition != "created", json: host.json ? answer : nil)
     try await session.follow(events)
   }
 
