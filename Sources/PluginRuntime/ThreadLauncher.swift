@@ -245,7 +245,7 @@ public final class ThreadLauncher: Launcher {
         state.plugins[identifier]?.abandoned += 1
         state.live[run.order.run] = nil
       }
-      sink(.suspended(identifier, "run \(run.order.run) ignored its expiration; its thread has not returned"))
+      sink(.suspended(identifier, "run \(run.order.run) was stopped by force; its thread has not returned"))
     }
   }
 

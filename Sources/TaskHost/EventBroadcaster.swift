@@ -62,7 +62,7 @@ final class EventBroadcaster: Sendable {
       log.notice("plugin takes runs again", metadata: ["identifier": "\(identifier)"])
     case .stuck(let run, let thread, let stack):
       let place = stack.isEmpty ? "" : ": " + stack.split(separator: "\n").prefix(6).joined(separator: "; ")
-      log.error("run does not stop: thread \(thread)\(place)", metadata: ["identifier": "\(run.identifier)", "run": "\(run.run)"])
+      log.error("run is stopped by force: thread \(thread)\(place)", metadata: ["identifier": "\(run.identifier)", "run": "\(run.run)"])
     case .output(let identifier, let line):
       log.log(level: Logger.Level(line.level), "\(line.message)", metadata: line.metadata(["identifier": "\(identifier)"]))
     case .misbehaved(let identifier, let what, _): log.error("\(what)", metadata: ["identifier": "\(identifier)"])

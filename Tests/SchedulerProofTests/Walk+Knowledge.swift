@@ -167,7 +167,9 @@ extension Walk {
   /// What an ending means to the plugin.
   private func judge(_ identifier: TaskIdentifier, _ run: RunID, _ ending: RunEnding) {
     switch ending {
-    case .crashed, .forced(.budget), .forced(.stalled), .forced(.conditions), .forced(.draining): recordFailure(identifier)
+    case .crashed: recordFailure(identifier)
+    case .forced(.budget), .forced(.stalled), .forced(.conditions), .forced(.draining):
+      if !olderThanFailure.contains(run) { recordFailure(identifier) }
     case .returned(.success, _), .returned(.noop, _):
       guard let health = pluginHealth[identifier], !health.isQuarantined, !olderThanFailure.contains(run) else { return }
       pluginHealth[identifier]?.failures = 0

@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("force does not wait for the timeout")
+  @Test("force does not wait for the timeout, and counts against nobody")
   func force() async throws {
     let host = try ScheduledHost()
     try await host.submit(.sample())
@@ -52,6 +52,7 @@ import Testing
     #expect(try await host.nextCall() == .force(run, .draining))
     host.launcher.end(run, .forced(.draining))
     for await _ in drained {}
+    #expect(try host.store.commit { try $0.pluginHealth() }.isEmpty)
   }
 
   @Test("a second drain with a shorter timeout counts, and both are answered")

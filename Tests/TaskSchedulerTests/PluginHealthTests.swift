@@ -19,6 +19,17 @@ import Testing
     #expect(try (world.health().heldUntil != nil) == (failures > 0))
   }
 
+  @Test("runs that were live at a forced stop and get stuck too are no further strikes")
+  func stuckTogether() throws {
+    let world = try World(handlers: [.sample(runs: 8)])
+    for id in try (0..<5).map({ _ in try world.submit().id }) { try world.end(id, .forced(.budget)) }
+    #expect(try world.health().failures == 1)
+    try world.cancelWaiting()
+    try world.advance(.seconds(60))
+    try world.end(try world.submit().id, .forced(.budget))
+    #expect(try world.health().failures == 2)
+  }
+
   @Test("each strike in a row holds it back for longer, and the fifth until it is released")
   func delays() throws {
     let world = try World()

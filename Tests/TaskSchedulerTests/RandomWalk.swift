@@ -210,7 +210,8 @@ struct RandomWalk {
   /// What an ending means to the plugin.
   private mutating func judge(_ identifier: TaskIdentifier, _ run: RunID, _ ending: RunEnding) {
     switch ending {
-    case .crashed, .forced(.budget): recordFailure(identifier)
+    case .crashed: recordFailure(identifier)
+    case .forced(.budget): if !olderThanFailure.contains(run) { recordFailure(identifier) }
     case .returned(.success, _), .returned(.noop, _):
       guard let health = pluginHealth[identifier], !health.isQuarantined, !olderThanFailure.contains(run) else { return }
       cleared += health.failures > 0 ? 1 : 0

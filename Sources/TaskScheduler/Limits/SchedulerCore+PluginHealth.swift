@@ -16,7 +16,9 @@ extension SchedulerCore {
     let identifier = entry.identifier
     switch ending {
     case .crashed: try recordFailure(identifier, Self.sentence("it crashed", report), report.incident, transaction, now: now)
-    case .forced(let reason) where reason != .cancelled && reason != .replaced:
+    case .forced(let reason) where reason != .cancelled && reason != .replaced && !(reason == .draining && isForced):
+      // A run that was live at the last failure cannot be a second one: runs that get stuck at the same time have one cause.
+      if let newest = newestAtFailure[identifier], entry.run <= newest { break }
       let what = "a run was stopped by force (\(reason.rawValue))"
       try recordFailure(identifier, Self.sentence(what, report), report.incident, transaction, now: now)
     case .returned(.success, _), .returned(.noop, _): try resetHealth(entry, transaction)

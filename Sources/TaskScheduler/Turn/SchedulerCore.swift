@@ -26,6 +26,8 @@ final class SchedulerCore {
   private(set) var occupiedSlots = 0
   /// Whether the host drains and begins no more runs.
   var isDraining = false
+  /// Whether an operator ended the drain. The plugins are not to blame for the runs that this stops by force, without their grace.
+  var isForced = false
   /// Since when the host drains; nil if it does not, or if that is unknown.
   var drainingSince: WallTime?
   /// How many more runs may begin; nil means no limit besides slots. A stepped host allows one at a time.

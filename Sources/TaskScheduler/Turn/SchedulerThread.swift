@@ -85,6 +85,7 @@ final class SchedulerThread {
         if retryAt != nil { retryAt = clock.monotonicTime }
       case .force:
         drainDeadline = nil
+        core.isForced = true
         for run in core.live.keys { launcher.force(run, reason: .draining) }
       }
     }
