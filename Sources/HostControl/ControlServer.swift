@@ -72,10 +72,10 @@ public struct ControlServer: Service {
         configuration: ServerConfiguration(address: .unixDomainSocket(path: path), backlog: Self.maximumConnections, reuseAddress: false),
         eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: quiet,
         responder: { request, writer, channel in
-          try await withTaskExecutorPreference(LoopExecutor(channel.eventLoop)) {
-            let response = try await responder.respond(to: request)
-            try await writer.write(response: response.head, body: response.body)
+          let response = try await withTaskExecutorPreference(LoopExecutor(channel.eventLoop)) {
+            try await responder.respond(to: request)
           }
+          try await writer.write(response: response.head, body: response.body)
         },
         onServerRunning: { channel in
           guard listening() else { return channel.close(promise: nil) }
