@@ -48,6 +48,16 @@ import Testing
     #expect(host.submitted.first?.payload == Array("not json".utf8))
   }
 
+  @Test("a payload that is too large is refused as the payload, whichever way it is sent", arguments: ["submit", "notify"])
+  func largePayload(_ command: String) async throws {
+    for input in [String(repeating: "x", count: 65_537), "\"" + String(repeating: "x", count: 65_535) + "\""] {
+      try await run(MemoryHost(), [command, "a", "--payload", "@-"], input: input) { result in
+        #expect(result.status == 6)
+        #expect(result.errors.contains("payload: 65537 bytes, more than 65536: "), "\(result.errors)")
+      }
+    }
+  }
+
   /// What happens to the request, its exit code, standard output.
   static let waits: [(RunOutcome, RequestState, Int32, String)] = [
     (.succeeded, .succeeded, 0, "the message\n{\"n\": 1}\n"), (.noop, .succeeded, 0, "the message\n{\"n\": 1}\n"),

@@ -1,6 +1,7 @@
 import CTaskHost
 import HostThreads
 import StoreTestSupport
+import StrictText
 import TaskModel
 import TaskScheduler
 import Testing
@@ -75,6 +76,9 @@ import WorkerLink
       row(
         "payload", Limits.payloadBytes, Limits.payloadBytes + 1, isPlugins: true, json: { "\"payload\": \"\(text($0 - 2))\"" },
         change: { $0.payload = Array("\"\(text($1 - 2))\"".utf8) }),
+      row(
+        "payload", Limits.payloadBytes, Limits.payloadBytes + 1,
+        json: { "\"payload_base64\": \"\(Base64.encode(Array(text($0).utf8)))\"" }, change: { $0.payload = Array(text($1).utf8) }),
       row("priority", 10, 11, json: { "\"priority\": \($0)" }, change: { $0.priority = $1 }),
       row("priority", -10, -11, json: { "\"priority\": \($0)" }, change: { $0.priority = $1 }),
       row(

@@ -53,7 +53,7 @@ extension SubmissionReader {
   func payload(_ field: RequestField, _ value: JSONNode) throws(RequestRefusal) -> [UInt8] {
     let decoded = field == .payload ? Array(bytes[value.range]) : Base64.decode(try text(value, field))
     guard let decoded else { throw field.refusal("is not base64 (RFC 4648 §4, with padding, without blanks)") }
-    try field.check(payloadBytes: decoded.count)
+    try RequestField.payload.check(payloadBytes: decoded.count)
     return decoded
   }
 
