@@ -115,17 +115,17 @@ extension SubmissionReader {
 
   private func dependency(_ node: JSONNode, part: String) throws(RequestRefusal) -> Dependency {
     guard case .object(let members) = node.value else {
-      guard node.string != nil else {
+      guard let id = node.string else {
         throw RequestField.after.refusal("must be a request's id, \"@0\" or an object, this is \(node.kind)", part: part)
       }
-      return Dependency(try predecessor(node, part: part))
+      return Dependency(try predecessor(id, part: part))
     }
     var predecessor: Dependency.Predecessor?
     var onFailure = Dependency.FailurePolicy.fail
     for member in members {
       let inner = "\(part).\(member.name)"
       switch RequestField.Predecessor(rawValue: member.name) {
-      case .request: predecessor = try self.predecessor(member.node, part: inner)
+      case .request: predecessor = try self.predecessor(try text(member.node, .after, part: inner), part: part)
       case .onFailure: onFailure = try named(member.node, .after, part: inner)
       case nil:
         throw Self.unknown(
@@ -140,8 +140,9 @@ extension SubmissionReader {
   }
 
   /// An id, or `@INDEX`: an earlier request of the same array, which rules out cycles.
-  private func predecessor(_ node: JSONNode, part: String) throws(RequestRefusal) -> Dependency.Predecessor {
-    let text = try text(node, .after, part: part)
+  ///
+  /// - Parameter part: The element of `after`, whether it is the id itself or an object with it.
+  private func predecessor(_ text: String, part: String) throws(RequestRefusal) -> Dependency.Predecessor {
     let shown = String(text.prefix(80)).escapingControlCharacters
     func failure(_ flaw: String) -> RequestRefusal { RequestField.after.refusal("\"\(shown)\" \(flaw)", part: part) }
     guard text.hasPrefix("@") else {
