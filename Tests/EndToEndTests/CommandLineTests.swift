@@ -138,7 +138,7 @@ struct CommandLineTests {
         ["submit", "test.script", "--every", "often"], ["tasks", "cancel"], ["tasks", "show"], ["tasks", "list", "--limit", "many"],
         ["submit", "test.script", "--cron", "@daily", "--every", "1h"], ["submit", "test.script", "--tz", "UTC"],
         ["submit", "test.script", "--on-event", "a", "--watch", "/b"], ["submit", "test.script", "--deadline", "soon"],
-        ["submit", "test.script", "--resource", "gpu=0"], ["tasks", "retry"], ["tasks", "snooze"], ["conditions", "set", "network"],
+        ["submit", "test.script", "--resource", "gpu=x"], ["tasks", "retry"], ["tasks", "snooze"], ["conditions", "set", "network"],
         ["forecast", "--hours", "many"], ["notify"],
         ["submit", "test.script", "--priority", "high"], ["submit", "test.script", "--payload", "@/there/is/no/such/file"],
       ]

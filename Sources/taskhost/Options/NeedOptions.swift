@@ -63,12 +63,12 @@ struct NeedOptions: ParsableArguments {
     return (String(text[..<colon]), String(text[text.index(after: colon)...]))
   }
 
-  /// `gpu`, `gpu=2`
+  /// `gpu`, `gpu=2`. The host decides how many tokens a request may take.
   private static func tokens(_ text: String) throws -> (name: String, count: Int64) {
     let halves = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     guard !halves[0].isEmpty else { throw ValidationError("--resource: '\(text)' has no name: write gpu or gpu=2.") }
     guard halves.count == 2 else { return (text, 1) }
-    guard let count = Int64(halves[1]), count > 0 else {
+    guard let count = Int64(halves[1]) else {
       throw ValidationError("--resource: '\(text)' has no valid number of tokens: write \(halves[0])=2.")
     }
     return (String(halves[0]), count)

@@ -59,12 +59,12 @@ struct ScheduleOptions: ParsableArguments {
     try writer.duration(.missedSpread, missedSpread)
   }
 
-  /// `all:5`
+  /// `all:5`. The host decides how large the number may be.
   private func writeMissed(_ text: String, into writer: inout JSONWriter) throws {
     let halves = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     writer.member(RequestField.missed, String(halves[0]))
     guard halves.count == 2 else { return }
-    guard let limit = Int64(halves[1]), limit > 0 else {
+    guard let limit = Int64(halves[1]) else {
       throw ValidationError("--missed: '\(text)' has no valid number: write all:5 to run at most the last five.")
     }
     writer.member(RequestField.missedLimit, limit)

@@ -6,12 +6,13 @@ import TaskModel
 
 /// Reads durations and moments in options.
 enum TimeArgument {
-  /// Milliseconds of `15m`.
+  /// Milliseconds of `15m`, or of `-15m`: the host decides how long a duration may be.
   static func duration(_ text: String, _ option: String) throws -> Int64 {
-    guard let milliseconds = DurationText.parse(text) else {
+    let isNegative = text.hasPrefix("-")
+    guard let milliseconds = DurationText.parse(isNegative ? String(text.dropFirst()) : text) else {
       throw ValidationError("\(option): '\(text)' is not a duration: write 90s, 15m, 1h30m or 2d.")
     }
-    return milliseconds
+    return isNegative ? -milliseconds : milliseconds
   }
 
   /// A past moment in RFC 3339, given as a moment, or as a duration before now.
