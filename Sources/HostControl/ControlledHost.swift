@@ -53,7 +53,7 @@ public protocol ControlledHost: Sendable {
   func release(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> PluginHealth
   /// Makes the identifier's first pending request due at once, or submits one, and starts it ahead of others.
   func simulateLaunch(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> RequestRecord
-  /// Expires the identifier's live runs as if their budgets were used up.
+  /// Expires the identifier's live runs as if their budgets were used up. Refused with `notFound` if no plugin has registered it.
   ///
   /// - Returns: The runs that were asked to stop.
   func simulateExpiration(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> [RunID]

@@ -199,9 +199,9 @@ public final class Host: Sendable {
     try await ask { self.scheduler.simulateLaunch(identifier, completion: $0) }
   }
 
-  /// Expires the identifier's live runs as if their budget were spent.
-  public func simulateExpiration(_ identifier: TaskIdentifier) async -> [RunID] {
-    await withCheckedContinuation { continuation in scheduler.simulateExpiration(identifier) { continuation.resume(returning: $0) } }
+  /// Expires the identifier's live runs as if their budget were spent. Refused if no plugin has registered it.
+  public func simulateExpiration(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> [RunID] {
+    try await ask { self.scheduler.simulateExpiration(identifier, completion: $0) }
   }
 
   private func read<Value>(_ body: () throws(StoreError) -> Value) throws(RequestRefusal) -> Value {

@@ -148,6 +148,7 @@ import Testing
   static let refusals: [([String], Int32, String)] = [
     (["submit", "unknown"], 6, "taskhost: nobody registered unknown"),
     (["submit", "a b"], 6, "identifier"),
+    (["simulate", "expire", "unknown"], 6, "taskhost: nobody registered unknown"),
     (["submit", "a", "--cron", "0 8 * * *", "--every", "6h"], 2, "--every and --cron exclude each other"),
     (["submit", "a", "--tz", "Europe/Berlin"], 2, "--tz needs --cron"),
     (["submit", "a", "--daylight-gap", "skip", "--every", "6h"], 2, "--daylight-gap needs --cron"),

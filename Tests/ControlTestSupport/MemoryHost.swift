@@ -274,7 +274,8 @@ public final class MemoryHost: ControlledHost {
 
   /// As the protocol says.
   public func simulateExpiration(_ identifier: TaskIdentifier) async throws(RequestRefusal) -> [RunID] {
-    state.withLock { state in state.runs.values.filter { $0.identifier == identifier && $0.outcome == nil }.map(\.id) }
+    guard identifier.rawValue != "unknown" else { throw RequestRefusal(.notFound, "nobody registered unknown", field: "identifier") }
+    return state.withLock { state in state.runs.values.filter { $0.identifier == identifier && $0.outcome == nil }.map(\.id) }
   }
 
   /// As the protocol says.

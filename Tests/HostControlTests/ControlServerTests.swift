@@ -93,6 +93,7 @@ import Testing
     ("POST", "/v1/simulate/launch", "{}", 400, "invalid", "identifier"),
     ("POST", "/v1/simulate/launch", "{\"identifier\":\"a\",\"x\":1}", 400, "invalid", "x"),
     ("POST", "/v1/simulate/expire", "[]", 400, "invalid", nil),
+    ("POST", "/v1/simulate/expire", "{\"identifier\":\"unknown\"}", 404, "not_found", "identifier"),
     ("GET", "/v1/requests?limit=0", nil, 400, "invalid", "limit"),
     ("GET", "/v1/requests?limit=1&limit=2", nil, 400, "invalid", "limit"),
     ("GET", "/v1/requests?state=claimed", nil, 400, "invalid", "state"),

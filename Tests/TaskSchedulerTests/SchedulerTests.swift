@@ -95,8 +95,20 @@ import Testing
     try await host.submit(.sample())
     let order = try await host.nextOrder()
     let runs = await withCheckedContinuation { done in host.scheduler.simulateExpiration(.sample()) { done.resume(returning: $0) } }
-    #expect(runs == [order.run])
+    #expect(try runs.get() == [order.run])
     #expect(try await host.nextCall() == .expire(order.run, .budget))
+  }
+
+  @Test("the expiration of an identifier that no plugin has registered is refused; one without a live run has none")
+  func simulatedExpirationOfNothing() async throws {
+    let host = try ScheduledHost()
+    func expire(_ identifier: TaskIdentifier) async throws -> [RunID] {
+      try await withCheckedThrowingContinuation { done in host.scheduler.simulateExpiration(identifier) { done.resume(with: $0) } }
+    }
+    #expect(try await expire(.sample()).isEmpty)
+    let refusal = await #expect(throws: RequestRefusal.self) { try await expire(.sample("org.example.nobody")) }
+    #expect(refusal?.code == .notFound)
+    #expect(refusal?.message == "no plugin has registered org.example.nobody: see taskhost plugins list")
   }
 
   @Test("what a run keeps and submits is refused once the run has ended")

@@ -75,9 +75,7 @@ extension SchedulerCore {
   /// Refused, with nothing changed, if no handler can be called: the identifier is not registered, the plugin is suspended or has no free
   /// slot, or the host drains.
   func simulateLaunch(_ identifier: TaskIdentifier, _ transaction: any StoreTransaction, now: WallTime) throws -> RequestRecord {
-    guard let handler = handlers[identifier] else {
-      throw RequestRefusal(.unknownIdentifier, "no plugin has registered \(identifier): see taskhost plugins list", field: "identifier")
-    }
+    guard let handler = handlers[identifier] else { throw Self.unregistered(identifier, .unknownIdentifier) }
     guard !isDraining else { throw RequestRefusal(.unavailable, "the host is draining: it starts no more runs") }
     if let suspension = handler.suspension {
       throw RequestRefusal(
@@ -100,6 +98,16 @@ extension SchedulerCore {
     }
     try startNow(id, handler, isSimulated: { _ in true }, transaction, now: now)
     return try find(id, transaction)
+  }
+
+  /// The identifier's live runs, which a simulated expiration ends. Refused if no plugin has registered the identifier.
+  func runsToExpire(of identifier: TaskIdentifier) throws(RequestRefusal) -> [RunID] {
+    guard handlers[identifier] != nil else { throw Self.unregistered(identifier, .notFound) }
+    return live.values.filter { $0.identifier == identifier }.map(\.run).sorted()
+  }
+
+  private static func unregistered(_ identifier: TaskIdentifier, _ code: RequestRefusal.Code) -> RequestRefusal {
+    RequestRefusal(code, "no plugin has registered \(identifier): see taskhost plugins list", field: "identifier")
   }
 
   /// Starts a pending request, like ``simulateLaunch(_:_:now:)`` does for the identifier's first. The gates that are closed now do not stop

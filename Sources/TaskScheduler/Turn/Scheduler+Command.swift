@@ -8,7 +8,7 @@ extension Scheduler {
     case inspect((SchedulerCore, WallTime) -> Void)
     case conditions(ConditionReport)
     /// Expire the identifier's live runs as if their budget were spent.
-    case expire(TaskIdentifier, ([RunID]) -> Void)
+    case expire(TaskIdentifier, (Result<[RunID], RequestRefusal>) -> Void)
     case drain(deadline: MonotonicTime, drained: @Sendable () -> Void)
     case force
   }

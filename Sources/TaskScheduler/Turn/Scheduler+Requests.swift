@@ -81,10 +81,12 @@ extension Scheduler {
     write(completion) { core, transaction, now in try core.simulateLaunch(identifier, transaction, now: now) }
   }
 
-  /// Expires the identifier's live runs as if their budget were spent.
+  /// Expires the identifier's live runs as if their budget were spent. Refused if no plugin has registered it.
   ///
   /// - Parameter completion: Gets these runs.
-  public func simulateExpiration(_ identifier: TaskIdentifier, completion: @escaping @Sendable ([RunID]) -> Void) {
+  public func simulateExpiration(
+    _ identifier: TaskIdentifier, completion: @escaping @Sendable (Result<[RunID], RequestRefusal>) -> Void
+  ) {
     send(.expire(identifier, completion))
   }
 

@@ -144,7 +144,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
     case .input(.write(let write)): write.fail(Self.hasStopped)
     case .input(.ended(let run, _, _)): unrecorded(run)
     case .inspect(let body): afterwards.locked { body(engine.core, clock.wallTime) }
-    case .expire(_, let completion): completion([])
+    case .expire(_, let completion): completion(.success([]))
     case .drain(_, let completion): completion()
     case .input, .force, .conditions: break
     }

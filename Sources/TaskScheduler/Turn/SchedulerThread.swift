@@ -71,10 +71,7 @@ final class SchedulerThread {
       case .input(let input): inputs.append(input)
       case .inspect(let body): body(core, clock.wallTime)
       case .conditions(let report): take(report)
-      case .expire(let identifier, let completion):
-        let runs = core.live.values.filter { $0.identifier == identifier }.map(\.run).sorted()
-        for run in runs { launcher.expire(run, reason: .budget) }
-        completion(runs)
+      case .expire(let identifier, let completion): completion(expire(identifier))
       case .drain(let deadline, let completion):
         core.isDraining = true
         core.drainingSince = core.drainingSince ?? clock.wallTime
@@ -90,6 +87,15 @@ final class SchedulerThread {
       }
     }
     return inputs
+  }
+
+  /// Expires the identifier's live runs as if their budget were spent. Returns these runs.
+  private func expire(_ identifier: TaskIdentifier) -> Result<[RunID], RequestRefusal> {
+    do throws(RequestRefusal) {
+      let runs = try core.runsToExpire(of: identifier)
+      for run in runs { launcher.expire(run, reason: .budget) }
+      return .success(runs)
+    } catch { return .failure(error) }
   }
 
   /// Runs one turn if there is anything to do.
