@@ -15,14 +15,14 @@ import Testing
     let world = try World(handlers: Self.handlers)
     let (guilty, second, bystander) = (try world.submit().id, try world.submit().id, try world.submit(.sample(Self.other)).id)
     let crashed = try [guilty, second].reduce(into: [RunID: String]()) {
-      $0[try #require(world.orders[$1]).run] = "signal 11 (SIGSEGV)\n#0 here\n#1 there"
+      $0[try #require(world.orders[$1]).run] = "crashed: SIGSEGV at address 0x0\n#0 here\n#1 there"
     }
     #expect(try world.restart(handlers: Self.handlers, crashed: crashed) == 1)
     for id in [guilty, second] {
       let run = try #require(try world.runs(id).first)
       #expect(run.outcome == .crashed)
-      #expect(run.report.message == "it crashed the host: signal 11 (SIGSEGV)")
-      #expect(try world.store.run(run.id)?.report.trouble == "signal 11 (SIGSEGV)\n#0 here\n#1 there")
+      #expect(run.report.message == "it ended the host, which crashed: SIGSEGV at address 0x0")
+      #expect(try world.store.run(run.id)?.report.trouble == "crashed: SIGSEGV at address 0x0\n#0 here\n#1 there")
       #expect(try world.record(id).attemptsSpent == 1)
     }
     #expect(try world.runs(bystander).first?.outcome == .lost)
@@ -30,7 +30,7 @@ import Testing
     let health = try world.health()
     #expect((health.failures, health.hostCrashes) == (1, 1))
     #expect(health.heldUntil == world.now + .seconds(60))
-    #expect(health.lastTrouble == "it crashed the host: signal 11 (SIGSEGV)")
+    #expect(health.lastTrouble == "it ended the host, which crashed: SIGSEGV at address 0x0")
     #expect(try world.health(Self.other) == PluginHealth())
     #expect(world.isRunning(bystander))
     #expect(!world.isRunning(guilty))

@@ -166,6 +166,16 @@ import Testing
     #expect(world.isRunning(next))
   }
 
+  @Test(
+    "a crash is told once, as the launcher tells it", arguments: ["crashed: SIGSEGV at address 0x0", "was killed by SIGKILL"])
+  func crash(_ observed: String) throws {
+    let world = try World()
+    var report = RunReport()
+    (report.message, report.trouble) = ("its worker \(observed)", "\(observed)\n#0 somewhere")
+    try world.end(try world.submit().id, .crashed, report)
+    #expect(try world.health().lastTrouble == "its worker \(observed)")
+  }
+
   @Test("a request says that its plugin is held back or quarantined, and what happened last")
   func why() throws {
     let world = try World()

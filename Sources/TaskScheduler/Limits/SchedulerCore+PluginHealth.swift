@@ -15,7 +15,7 @@ extension SchedulerCore {
   func judge(_ entry: LiveRunEntry, _ ending: RunEnding, _ report: RunReport, _ transaction: any StoreTransaction, now: WallTime) throws {
     let identifier = entry.identifier
     switch ending {
-    case .crashed: try recordFailure(identifier, Self.sentence("it crashed", report), report.incident, transaction, now: now)
+    case .crashed: try recordFailure(identifier, Self.crash(report), report.incident, transaction, now: now)
     case .forced(let reason) where reason != .cancelled && reason != .replaced && !(reason == .draining && isForced):
       // A run that was live at the last failure cannot be a second one: runs that get stuck at the same time have one cause.
       if let newest = newestAtFailure[identifier], entry.run <= newest { break }
@@ -71,7 +71,7 @@ extension SchedulerCore {
       let identifier = record.request.identifier
       guard let run = record.run, let trouble = crashed[run], blamed.insert(identifier).inserted else { continue }
       pluginHealth[identifier, default: PluginHealth()].recordFailure(
-        "it crashed the host: \(Self.firstLine(trouble))", tookHost: true, retry: retry, now: now)
+        Self.hostCrash(trouble), tookHost: true, retry: retry, now: now)
     }
     return pluginHealth
   }
@@ -127,6 +127,12 @@ extension SchedulerCore {
     let count = health.failures == 1 ? "1 crash or forced stop" : "\(health.failures) crashes or forced stops"
     return "the plugin is held back after \(count): for another \(Self.text(until - now))\(last)"
   }
+
+  /// What a crash was. A launcher's message is a whole sentence: "its worker was killed by SIGKILL".
+  private static func crash(_ report: RunReport) -> String { report.message.map(firstLine) ?? sentence("it crashed", report) }
+
+  /// - Parameter trouble: What became of the host: a sentence without its subject, and the stack below it.
+  static func hostCrash(_ trouble: String) -> String { "it ended the host, which \(firstLine(trouble))" }
 
   private static func sentence(_ what: String, _ report: RunReport) -> String {
     guard let detail = report.trouble.map(firstLine) ?? report.message else { return what }

@@ -266,7 +266,7 @@ final class SchedulerCore {
   /// health.
   ///
   /// - Parameters:
-  ///   - crashed: The runs that crashed the host, with signal and stack.
+  ///   - crashed: The runs that crashed the host, and what became of it: a sentence without its subject, and the stack below it.
   ///   - begun: The runs handed out ahead that had begun.
   /// - Returns: The number of lost runs.
   func recover(
@@ -282,7 +282,7 @@ final class SchedulerCore {
       guard let run = record.run else { throw StoreError.corrupt("request \(record.id) is running without a run") }
       var report = RunReport()
       if let trouble = crashed[run] {
-        report.message = "it crashed the host: \(Self.firstLine(trouble))"
+        report.message = Self.hostCrash(trouble)
         report.trouble = trouble
         try conclude(record, run: run, ending: .crashed, report: report, transaction, now: now)
       } else {
