@@ -5,6 +5,8 @@ import Testing
 
 @Suite("Reading schedules, events and graphs") struct SubmissionScheduleTests {
   private static let id = "01976c1e-0000-7000-8000-000000000000"
+  /// One byte more than a key has.
+  private static let long = String(repeating: "x", count: 257)
 
   private func read(_ members: String) throws -> TaskRequest {
     let body = Array("{\"identifier\":\"a\",\(members)}".utf8)
@@ -117,7 +119,7 @@ import Testing
     ("\"every_ms\":60000,\"time_zone\":\"UTC\"", "time_zone", "needs cron"),
     ("\"cron\":\"@daily\",\"daylight_gap\":\"skp\"", "daylight_gap", "did you mean \"skip\"?"),
     ("\"cron\":\"@daily\",\"daylight_repeat\":\"none\"", "daylight_repeat", "first, last, both"),
-    ("\"cron\":\"\"", "cron", "1 to 256"),
+    ("\"cron\":\"\"", "cron", "is empty: leave it out, or give it 1 to 256 bytes"),
     ("\"missed\":\"skip\"", "missed", "needs every_ms or cron"),
     ("\"every_ms\":60000,\"missed\":\"lates\"", "missed", "did you mean \"latest\"?"),
     ("\"every_ms\":60000,\"missed_limit\":3", "missed_limit", "\"missed\": \"all\""),
@@ -133,14 +135,21 @@ import Testing
     ("\"debounce_ms\":5", "debounce_ms", "needs event or watch"),
     ("\"watch\":\"hosts\"", "watch", "not an absolute path"),
     ("\"watch\":7", "watch", "must be a string"),
-    ("\"window\":\"\"", "window", "1 to 256"),
+    ("\"window\":\"\"", "window", "is empty: leave it out"),
+    ("\"window\":\"\(long)\"", "window", "257 bytes, more than 256: give a shorter one"),
+    ("\"tags\":[\"a\",\"\"]", "tags[1]", "is empty: leave it out"),
+    ("\"tags\":[\"\(long)\"]", "tags[0]", "257 bytes, more than 256: give a shorter one"),
+    ("\"concurrency_key\":\"\"", "concurrency_key", "is empty: leave it out"),
+    ("\"concurrency_key\":\"\(long)\"", "concurrency_key", "257 bytes, more than 256: send a hash of it"),
+    ("\"unique_key\":\"\(long)\"", "unique_key", "257 bytes, more than 256: send a hash of it"),
     ("\"on_lost_condition\":\"stopp\"", "on_lost_condition", "did you mean \"stop\"?"),
     ("\"unique_window_ms\":5", "unique_window_ms", "needs unique_key"),
     ("\"unique_key\":\"k\",\"unique_window_ms\":0", "unique_window_ms", "outside of 1"),
-    ("\"idempotency_key\":\"\"", "idempotency_key", "1 to 256"),
+    ("\"idempotency_key\":\"\"", "idempotency_key", "is empty: leave it out"),
     ("\"concurrency_key\":1", "concurrency_key", "must be a string"),
     ("\"resources\":[\"gpu\"]", "resources", "must be an object"),
     ("\"resources\":{\"gpu\":0}", "resources.gpu", "outside of 1"),
+    ("\"resources\":{\"\":1}", "resources.", "is empty: leave it out"),
     ("\"after\":\"x\"", "after", "must be an array"),
     ("\"after\":[\"x\"]", "after[0]", "is the id of no request"),
     ("\"after\":[{\"request\":\"x\"}]", "after[0]", "is the id of no request"),

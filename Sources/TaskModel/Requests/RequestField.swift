@@ -127,11 +127,20 @@ extension RequestField {
   /// Refuses a key that is empty, too long, or contains a NUL, which ends a text in C. `printable` allows only ASCII: two spellings of one
   /// letter would be one key in Swift and two in a database.
   public func check(key: String, printable: Bool = false, part: @autoclosure () -> String = "") throws(RequestRefusal) {
-    guard (1...Limits.keyBytes).contains(key.utf8.count) else {
-      throw refusal("1 to \(Limits.keyBytes) bytes are allowed: send a hash of a longer one", part: part())
+    guard !key.isEmpty else { throw refusal("is empty: leave it out, or give it 1 to \(Limits.keyBytes) bytes", part: part()) }
+    guard key.utf8.count <= Limits.keyBytes else {
+      throw refusal("\(key.utf8.count) bytes, more than \(Limits.keyBytes): \(shortening)", part: part())
     }
     guard key.utf8.allSatisfy({ printable ? 0x20...0x7E ~= $0 : $0 != 0 }) else {
       throw refusal("it has \(printable ? "a character other than printable ASCII" : "a NUL character"): leave that out", part: part())
+    }
+  }
+
+  /// What to do about a text that is too long: a key only has to be unique, a name has to be the one that others know.
+  private var shortening: String {
+    switch self {
+    case .uniqueKey, .idempotencyKey, .concurrencyKey: "send a hash of it"
+    default: "give a shorter one"
     }
   }
 

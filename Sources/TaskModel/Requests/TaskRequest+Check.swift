@@ -50,7 +50,7 @@ extension TaskRequest {
       throw RequestField.resources.refusal("\(gates.resources.count) resources, more than \(Limits.resources)")
     }
     for (name, tokens) in gates.resources.sorted(by: { $0.key < $1.key }) {
-      try RequestField.resources.check(key: name, printable: true)
+      try RequestField.resources.check(key: name, printable: true, part: ".\(String(name.prefix(80)).escapingControlCharacters)")
       try RequestField.resources.check(tokens, in: Limits.resourceTokens, part: ".\(name)")
     }
   }
