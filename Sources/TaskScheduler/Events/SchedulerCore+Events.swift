@@ -84,10 +84,9 @@ extension SchedulerCore {
     let limits = policy.limits[request.identifier]
     if request.gates.window == nil { request.gates.window = limits?.window }
     if let window = request.gates.window, !windows.has(window) {
-      throw RequestRefusal(
-        .invalid,
-        "there is no maintenance window \"\(window)\": \(windows.names.isEmpty ? "the configuration has none; add [windows.\(window)]" : "the configuration has \(windows.names.joined(separator: ", "))")",
-        field: .window)
+      let known = windows.names.map { "\"\($0)\"" }.joined(separator: ", ")
+      let remedy = known.isEmpty ? "the configuration has none; add [windows.\(window)]" : "the configuration has \(known)"
+      throw RequestRefusal(.invalid, "there is no maintenance window \"\(window)\": \(remedy)", field: .window)
     }
     for shortage in self.limits.resources.missing(for: self.limits.tokens(request.gates, request.identifier)) where shortage.isForever {
       throw RequestRefusal(.invalid, "\(shortage): it would wait forever; see [resources] of the configuration", field: .resources)
