@@ -45,8 +45,10 @@ import Testing
     #expect(gate.kind == "resource" && gate.heldBy.count == 2)
     try world.finish(second, .failure)
     #expect(world.isRunning(third))
-    #expect(throws: RequestRefusal.self) { try world.submit(request(["gpu": 3])) }
-    #expect(throws: RequestRefusal.self) { try world.submit(request(["licence": 1])) }
+    let tooMuch = #expect(throws: RequestRefusal.self) { try world.submit(request(["gpu": 3])) }
+    #expect(tooMuch?.message == "needs 3 of gpu, but its capacity is 2: raise it under [resources]")
+    let unknown = #expect(throws: RequestRefusal.self) { try world.submit(request(["licence": 1])) }
+    #expect(unknown?.message == "there is no resource \"licence\": define it under [resources]")
   }
 
   @Test("a plugin's resources count for each of its runs")

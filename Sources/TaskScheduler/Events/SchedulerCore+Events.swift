@@ -89,7 +89,7 @@ extension SchedulerCore {
       throw RequestRefusal(.invalid, "there is no maintenance window \"\(window)\": \(remedy)", field: .window)
     }
     for shortage in self.limits.resources.missing(for: self.limits.tokens(request.gates, request.identifier)) where shortage.isForever {
-      throw RequestRefusal(.invalid, "\(shortage): it would wait forever; see [resources] of the configuration", field: .resources)
+      throw RequestRefusal(.invalid, shortage.description, field: .resources)
     }
   }
 }
