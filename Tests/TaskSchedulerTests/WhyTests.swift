@@ -267,7 +267,12 @@ import Testing
     let explanation = try Self.why(world, id)
     #expect(explanation.earliestStart == .testStart + .seconds(60))
     #expect(explanation.assumptions == ["conditions stay as they are"])
-    for index in report.states.indices { report.states[index].isWatched = true }
+    func sentence() throws -> String? { try Self.why(world, id).gates.first { $0.kind == "conditions" }?.sentence }
+    #expect(try sentence() == "network is not known yet: it is observed while a request that is due waits for it")
+    for index in report.states.indices { (report.states[index].isOverridden, report.states[index].observed) = (true, "overridden") }
+    world.core.conditions = report
+    #expect(try sentence() == "network does not hold: overridden")
+    for index in report.states.indices { (report.states[index].isOverridden, report.states[index].isWatched) = (false, true) }
     world.core.conditions = report
     #expect(try Self.why(world, id).earliestStart == nil)
   }

@@ -29,7 +29,7 @@ struct ConditionTracker: Sendable {
     state = ConditionState(condition: condition, holds: false, since: wall, observed: seen, isWatched: false)
   }
 
-  private static let unobserved = "not observed: nothing waits for it"
+  private static let unobserved = "not observed: no request that is due waits for it"
 
   /// - Parameter isNetworkDenied: Whether an operator overrode the network to not hold.
   func report(isNetworkDenied: Bool) -> ConditionState {

@@ -170,7 +170,9 @@ extension SchedulerCore {
     var (until, lasting) = (now, now)
     for name in unmet.names {
       guard let condition = Conditions(name: name), let state = conditions?[condition] else { continue }
-      sentences.append("\(name) does not hold: \(state.observed)")
+      let isRead = state.isWatched || state.isOverridden
+      let flaw = isRead ? "does not hold: \(state.observed)" : "is not known yet: it is observed while a request that is due waits for it"
+      sentences.append("\(name) \(flaw)")
       gate.since = max(gate.since ?? state.since, state.since)
       // A condition that is not observed now will be observed once the request is due; it may hold then.
       let opens = state.settlesAt ?? (!state.isWatched && record.due > now ? record.due : .distantFuture)

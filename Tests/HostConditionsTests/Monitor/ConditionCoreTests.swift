@@ -166,6 +166,6 @@ import Testing
     #expect(report[.power]?.observed == "seen")
     #expect(report[.idle]?.observed == "looked at")
     #expect(report[.idle]?.isWatched == false)
-    #expect(try it[.idle].observed == "not observed: nothing waits for it")
+    #expect(try it[.idle].observed == "not observed: no request that is due waits for it")
   }
 }
