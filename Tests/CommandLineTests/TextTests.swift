@@ -36,8 +36,8 @@ import Testing
   @Test(
     "times are told from now",
     arguments: [
-      (0, "now"), (999, "now"), (4000, "in 4 s"), (-3000, "3 s ago"), (240_000, "in 4 min"), (-7_200_000, "2 h ago"),
-      (259_200_000, "in 3 d"),
+      (0, "now"), (1, "in 1 s"), (999, "in 1 s"), (-999, "now"), (1001, "in 2 s"), (4000, "in 4 s"), (-3000, "3 s ago"),
+      (240_000, "in 4 min"), (-7_200_000, "2 h ago"), (259_200_000, "in 3 d"),
     ])
   func relative(_ difference: Int64, _ text: String) {
     #expect(MomentText.relative(1_000_000_000 + difference, now: 1_000_000_000) == text)

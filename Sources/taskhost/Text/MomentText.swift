@@ -58,10 +58,11 @@ enum MomentText {
     return numbers.count == parts.count ? numbers : nil
   }
 
-  /// `in 4 min`, `3 s ago`, `now`.
+  /// `in 4 min`, `3 s ago`, `now`. What is to come is rounded up to whole seconds: it is not now as long as it is to come.
   static func relative(_ unixMilliseconds: Int64, now: Int64) -> String {
     let (difference, overflow) = unixMilliseconds.subtractingReportingOverflow(now)
-    let seconds = (overflow ? Int64.max : difference).magnitude / 1000
+    let isToCome = overflow || difference > 0
+    let seconds = ((overflow ? Int64.max : difference).magnitude + (isToCome ? 999 : 0)) / 1000
     let length =
       switch seconds {
       case 0: ""
@@ -70,7 +71,7 @@ enum MomentText {
       case 3600..<172_800: "\(seconds / 3600) h"
       default: "\(seconds / 86_400) d"
       }
-    return length.isEmpty ? "now" : (difference > 0 || overflow ? "in \(length)" : "\(length) ago")
+    return length.isEmpty ? "now" : (isToCome ? "in \(length)" : "\(length) ago")
   }
 
   /// `2026-11-21 08:00:00` in this machine's time zone.
