@@ -7,6 +7,8 @@ import Testing
   private static let id = "01976c1e-0000-7000-8000-000000000000"
   /// One byte more than a key has.
   private static let long = String(repeating: "x", count: 257)
+  /// With a slash before it, one byte more than a path has.
+  private static let longPath = String(repeating: "x", count: 4095)
 
   private func read(_ members: String) throws -> TaskRequest {
     let body = Array("{\"identifier\":\"a\",\(members)}".utf8)
@@ -127,6 +129,8 @@ import Testing
     ("\"event\":\"a\",\"watch\":\"/b\"", "watch", "exclude each other"),
     ("\"event\":\"\"", "event", "1 to 256 bytes"),
     ("\"event\":\"a\\u0000\"", "event", "control characters"),
+    ("\"event\":\"file:x\"", "event", "event: \"x\" is not an absolute path"),
+    ("\"event\":\"file:/\(longPath)\"", "event", "is not a valid path"),
     ("\"event\":\"a\",\"every_ms\":60000", "every_ms", "send every_event"),
     ("\"event\":\"a\",\"every_event\":1", "every_event", "true or false"),
     ("\"event\":\"a\",\"every_event\":true,\"every_ms\":60000", "every_event", "exclude each other"),
@@ -135,6 +139,7 @@ import Testing
     ("\"debounce_ms\":5", "debounce_ms", "needs event or watch"),
     ("\"watch\":\"hosts\"", "watch", "not an absolute path"),
     ("\"watch\":7", "watch", "must be a string"),
+    ("\"watch\":\"/\(longPath)\"", "watch", "is not a valid path"),
     ("\"window\":\"\"", "window", "is empty: leave it out"),
     ("\"window\":\"\(long)\"", "window", "257 bytes, more than 256: give a shorter one"),
     ("\"tags\":[\"a\",\"\"]", "tags[1]", "is empty: leave it out"),

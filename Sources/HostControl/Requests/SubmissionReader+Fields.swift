@@ -22,8 +22,12 @@ extension SubmissionReader {
     case .every: request.repetition = RepeatRule(.every(try milliseconds(value, field)), missed: try missed(node))
     case .cron: request.repetition = RepeatRule(.cron(try cron(value, of: node)), missed: try missed(node))
     case .everyEvent: if try truth(value, field) { request.repetition = RepeatRule(.event) }
-    case .event: request.event = EventTrigger(try text(value, field), debounce: try debounce(node))
-    case .watch: request.event = EventTrigger(EventTrigger.filePrefix + (try text(value, field)), debounce: try debounce(node))
+    case .event, .watch:
+      let prefix = field == .watch ? EventTrigger.filePrefix : ""
+      let event = EventTrigger(prefix + (try text(value, field)), debounce: try debounce(node))
+      // Only here is it known which of them was sent.
+      try event.check(pathIn: field)
+      request.event = event
     // Read with the fields that they modify.
     case .debounce, .timeZone, .daylightGap, .daylightRepeat, .missed, .missedLimit, .missedSpread: break
     case .flex: request.gates.flex = try milliseconds(value, field)

@@ -108,14 +108,17 @@ extension RetryPolicy {
 }
 
 extension EventTrigger {
-  fileprivate func check() throws(RequestRefusal) {
+  /// Refuses what is no name of an event and no path, and a debounce time beyond its limit.
+  ///
+  /// - Parameter field: The field that carried the path: a name that begins with ``filePrefix`` may come as an event.
+  public func check(pathIn field: RequestField = .watch) throws(RequestRefusal) {
     if let path {
       let shown = String(path.prefix(80)).escapingControlCharacters
       guard path.hasPrefix("/") else {
-        throw RequestField.watch.refusal("\"\(shown)\" is not an absolute path: begin with /, since the host does not know your directory")
+        throw field.refusal("\"\(shown)\" is not an absolute path: begin with /, since the host does not know your directory")
       }
       guard path.utf8.count <= Limits.pathBytes, !path.utf8.contains(0) else {
-        throw RequestField.watch.refusal("\"\(shown)\" is not a valid path: it is too long or has a NUL character")
+        throw field.refusal("\"\(shown)\" is not a valid path: it is too long or has a NUL character")
       }
     } else if let flaw = Self.flaw(of: name) {
       throw RequestField.event.refusal(flaw)
