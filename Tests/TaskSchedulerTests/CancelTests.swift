@@ -41,6 +41,23 @@ import Testing
     #expect(kept.report.stopReason == .cancelled)
   }
 
+  /// The record said that the run was stopped because it was cancelled, when its handler had been told that its budget was spent.
+  @Test(
+    "a run that has expired when its request is cancelled keeps the reason that its handler was told",
+    arguments: [RunEnding.returned(.retry, stop: .budget), .returned(.success, stop: .budget), .forced(.budget)])
+  func expiredBefore(_ ending: RunEnding) throws {
+    let world = try World()
+    let id = try world.submit().id
+    let run = try #require(world.orders[id]).run
+    try world.cancel(id)
+    var report = RunReport()
+    report.stopReason = .budget
+    try world.end(id, ending, report)
+    #expect(try world.record(id).state == .cancelled)
+    let kept = try #require(try world.store.run(run))
+    #expect(kept.outcome == .cancelled && kept.report.stopReason == .budget && kept.isExpired)
+  }
+
   @Test("a running request stays cancelled when the host dies before its run has ended")
   func lost() throws {
     let world = try World()

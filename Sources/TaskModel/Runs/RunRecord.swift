@@ -24,7 +24,7 @@ public struct RunRecord: Sendable, Hashable {
   }
 
   /// Whether the run used up its budget or its progress stalled. It may still have returned within its grace, with any result. A run that
-  /// was cancelled, replaced, or interrupted by a condition or a shutdown did not expire.
+  /// was cancelled, replaced, or interrupted by a condition or a shutdown before its time was up did not expire.
   public var isExpired: Bool { outcome == .expired || report.stopReason == .budget || report.stopReason == .stalled }
 
   /// Creates a record.
@@ -45,7 +45,7 @@ public struct RunRecord: Sendable, Hashable {
 
 /// What is known about a run besides its outcome.
 public struct RunReport: Sendable, Hashable {
-  /// Why the run was asked to stop; nil if it was not.
+  /// Why the run was asked to stop, as its handler was told; nil if it was not. A later reason does not replace it.
   public var stopReason: StopReason?
   /// Whether the host stopped the run by force.
   public var forced = false

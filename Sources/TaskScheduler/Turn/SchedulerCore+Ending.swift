@@ -66,7 +66,8 @@ extension SchedulerCore {
     var history = RunRecord(
       id: run, request: record.id, identifier: record.request.identifier, attempt: record.attempt, started: min(started, now), ended: now,
       outcome: outcome, report: report)
-    history.report.stopReason = record.stopRequested ?? report.stopReason
+    // A run is stopped once: what its handler was told stands, even if its request is cancelled during the grace.
+    history.report.stopReason = report.stopReason ?? record.stopRequested
     try transaction.append(history)
 
     let transition = try record.apply(.ended(outcome), guards: guards)
