@@ -67,6 +67,7 @@ struct RunTests {
       #expect(answer["outcome"]?.string == "failed")
       let id = try #require(answer["submission"]?["id"]?.string)
       #expect(try await host.runs(of: id).count == 3)
+      #expect(try await host.json("tasks", "show", id)["attempt"]?.integer == 3)
       #expect(try await host.json("tasks", "retry", id)["state"]?.string == "pending")
       try await host.request(id, is: "failed")
       #expect(try await host.runs(of: id).count == 6)

@@ -57,6 +57,32 @@ import Testing
     #expect(try world.runs(id).map(\.attempt) == [1, 2, 3, 4, 5])
   }
 
+  /// A dead letter was shown with one attempt more than it had.
+  @Test(
+    "a dead letter's attempt is that of its last run, whether that spent one or not",
+    arguments: [RunEnding.returned(.retry, stop: nil), .returned(.failure, stop: nil), .forced(.budget), .crashed])
+  func lastAttempt(_ ending: RunEnding) throws {
+    let world = try World()
+    let id = try world.submit(.sample(retry: RetryPolicy(attempts: 2))).id
+    #expect(try world.record(id).attempt == 1)
+    try world.finish(id, .retry)
+    #expect(try world.record(id).attempt == 2)
+    try world.advance(to: try world.record(id).due)
+    try world.end(id, ending)
+    #expect(try world.record(id).state == .failed)
+    #expect(try world.record(id).attempt == 2)
+    #expect(try world.retry(id).attempt == 1)
+  }
+
+  @Test("a request that is cancelled in its backoff has the attempt of the run before it; one that never ran has the first")
+  func cancelledAttempt() throws {
+    let world = try World()
+    let (ran, waits) = (try world.submit().id, try world.submit(.sample(begin: .ms(60_000))).id)
+    try world.finish(ran, .retry)
+    #expect(try world.cancel(ran).attempt == 1)
+    #expect(try world.cancel(waits).attempt == 1)
+  }
+
   @Test("jitter spreads requests that failed together")
   func jitter() throws {
     let world = try World(handlers: [.sample(runs: 16)])

@@ -67,8 +67,12 @@ public struct RequestRecord: Sendable, Hashable {
     self.missedLeft = missedLeft
   }
 
-  /// The number of the next or current run: 1 for the first, plus one for each attempt spent.
-  public var attempt: Int { attemptsSpent.adding(saturating: 1) }
+  /// The number of the next or current run: 1 for the first, plus one for each attempt spent. Once the request has ended, the number of its
+  /// last run; 1 if it never ran.
+  public var attempt: Int {
+    // The last run of an ended request is among the attempts spent if it spent one.
+    state.isFinal && attemptsSpent > 0 && lastOutcome?.spendsAttempt == true ? attemptsSpent : attemptsSpent.adding(saturating: 1)
+  }
 
   /// What the request waits for now besides its time.
   public var gates: RunConstraints { isRelaxed ? request.gates.relaxed : request.gates }
