@@ -11,15 +11,17 @@ extension Host {
   public func explanation(of id: RequestID) async throws(RequestRefusal) -> RequestExplanation {
     let record = try request(id)
     let edges: [DependencyRecord]
+    let obstacle: RetryObstacle?
     let lastEnded: WallTime?
-    do {
+    do throws(StoreError) {
       edges = record.request.after.isEmpty && record.blockedBy == nil ? [] : try store.edges(of: id)
+      obstacle = try RetryObstacle.find(for: record, edges: store.edges(of:), request: store.request(_:))
       var query = RunQuery()
       (query.request, query.limit) = (id, 1)
       lastEnded = try store.runs(query).first?.ended
     } catch { throw RequestRefusal(error) }
     let (explanation, basis) = await withCheckedContinuation { continuation in
-      scheduler.explanation(of: record, edges: edges, lastEnded: lastEnded) { continuation.resume(returning: ($0, $1)) }
+      scheduler.explanation(of: record, edges: edges, obstacle: obstacle, lastEnded: lastEnded) { continuation.resume(returning: ($0, $1)) }
     }
     return try await onThread { [store, lastRuns = events.lastRuns] in
       do { return .success(try basis.complete(explanation, of: record) { try Self.queue(dueBy: $0, store, lastRuns) }) } catch {

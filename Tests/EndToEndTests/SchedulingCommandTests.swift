@@ -123,6 +123,9 @@ struct SchedulingCommandTests {
       try await host.request(lenient, is: "succeeded")
       let failed = try await host.request(strict, is: "failed")
       #expect(failed["last_message"]?.string?.contains(first) == true, "\(failed)")
+      let remedy = try #require(try await gates(of: strict, host).first { $0["gate"]?.string == "ended" })["remedy"]?.string
+      #expect(remedy == "taskhost tasks retry \(first)")
+      #expect(try await host.cli("tasks", "retry", strict).errors.contains("taskhost tasks retry \(first)"))
     }
   }
 

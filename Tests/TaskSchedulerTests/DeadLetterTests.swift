@@ -70,6 +70,41 @@ import Testing
     #expect(try states(world, ids) == [.failed, .failed, .failed, .failed])
   }
 
+  /// `why` recommended the retry of the dead letter itself, which is refused.
+  @Test("what why recommends for a dead letter is what its retry would not refuse: the first of its chain that failed by itself")
+  func remedy() throws {
+    let world = try world()
+    let ids = try graph(world)
+    try world.finish(ids[0], .failure)
+    for id in ids {
+      #expect(try why(world, id).wouldRunIf == ["taskhost tasks retry \(ids[0])"])
+      #expect(try why(world, id).gates.map(\.remedy) == ["taskhost tasks retry \(ids[0])"])
+    }
+    let refusal = #expect(throws: RequestRefusal.self) { try world.retry(ids[3]) }
+    #expect(refusal?.message.contains("retry that one (taskhost tasks retry \(ids[0]))") == true)
+    try world.retry(ids[0])
+    #expect(try states(world, ids) == [.running, .blocked, .blocked, .blocked])
+  }
+
+  @Test("a dead letter whose predecessor was cancelled, or is gone, is to be submitted again with it")
+  func noRemedy() throws {
+    let world = try world()
+    let first = try world.submit(.sample(begin: .ms(60_000))).id
+    let second = try world.submit().id
+    let last = try world.submit(.sample(after: [first, second])).id
+    try world.finish(second, .failure)
+    #expect(try why(world, last).wouldRunIf == ["taskhost tasks retry \(second)"])
+    try world.cancel(first)
+    #expect(try why(world, last).wouldRunIf == ["\(first) and \(last) are submitted again"])
+    #expect(try why(world, first).wouldRunIf.isEmpty)
+  }
+
+  private func why(_ world: World, _ id: RequestID) throws -> RequestExplanation {
+    let record = try world.record(id)
+    let obstacle = try RetryObstacle.find(for: record, edges: world.store.edges(of:), request: world.store.request(_:))
+    return world.core.explanation(of: record, edges: try world.store.edges(of: id), obstacle: obstacle, now: world.now)
+  }
+
   @Test("one whose predecessor was cancelled, or is gone, cannot be retried, and says so")
   func cancelledPredecessor() throws {
     let world = try world()

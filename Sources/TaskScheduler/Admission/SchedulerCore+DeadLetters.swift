@@ -50,8 +50,10 @@ extension SchedulerCore {
     guard try isKeyFree(of: record, transaction) else {
       throw RequestRefusal(.conflict, "another request now holds the unique key \"\(record.request.uniqueKey ?? "")\": cancel it first")
     }
+    if let obstacle = try RetryObstacle.find(for: record, edges: transaction.edges(of:), request: transaction.request(_:)) {
+      throw Self.refusal(of: id, because: obstacle)
+    }
     let edges = try presentEdges(of: record, transaction)
-    if let broken = edges.first(where: \.isBroken) { throw try refusal(of: id, because: broken, transaction) }
     var notes = try bringBack(&record, edges, transaction, now: now)
     let (dependants, left) = try redriveDependants(of: id, transaction, now: now)
     if !dependants.isEmpty { notes.append("\(Self.count(dependants.count, "request")) that failed because of it will run after it") }
@@ -130,12 +132,10 @@ extension SchedulerCore {
     guard record.lastOutcome == nil else { return [] }
     var edges = try transaction.edges(of: record.id)
     for index in edges.indices {
-      let predecessor = edges[index].predecessor
-      // The edge remembers how a predecessor ended that is no longer on record.
-      let state = try transaction.request(predecessor)?.state ?? edges[index].ended ?? .cancelled
-      guard edges[index].ended != state else { continue }
-      edges[index].ended = state.isFinal ? state : nil
-      edges[index].output = state == .succeeded ? try transaction.output(of: predecessor) ?? [] : []
+      let (predecessor, known) = (edges[index].predecessor, edges[index].ended)
+      edges[index].look(at: try transaction.request(predecessor)?.state)
+      guard edges[index].ended != known else { continue }
+      edges[index].output = edges[index].ended == .succeeded ? try transaction.output(of: predecessor) ?? [] : []
     }
     return edges
   }
@@ -145,12 +145,10 @@ extension SchedulerCore {
     return try transaction.holder(of: key, identifier: record.request.identifier) == nil
   }
 
-  private func refusal(of id: RequestID, because broken: DependencyRecord, _ transaction: any StoreTransaction) throws -> RequestRefusal {
-    let predecessor = broken.predecessor
-    let state = try transaction.request(predecessor)?.state
-    let remedy = state == .failed ? "retry that one (taskhost tasks retry \(predecessor)), and this one runs after it" : "submit both again"
-    let ending = Self.ending(state ?? broken.ended ?? .cancelled) + (state == nil ? " and is no longer on record" : "")
-    return RequestRefusal(.conflict, "request \(id) runs only after \(predecessor), which \(ending): \(remedy)")
+  private static func refusal(of id: RequestID, because obstacle: RetryObstacle) -> RequestRefusal {
+    let remedy = obstacle.command.map { "retry that one (\($0)), and this one runs after it" } ?? "submit both again"
+    let ending = Self.ending(obstacle.ended) + (obstacle.isOnRecord ? "" : " and is no longer on record")
+    return RequestRefusal(.conflict, "request \(id) runs only after \(obstacle.predecessor), which \(ending): \(remedy)")
   }
 
   /// Makes a dead letter live again, with all its attempts: blocked while one of `edges` is open, else pending with the outputs of its
@@ -196,9 +194,4 @@ extension SchedulerCore {
     if record.request.payload == submitted { try transaction.update(record) } else { try transaction.rewrite(record) }
     return note
   }
-}
-
-extension DependencyRecord {
-  /// Whether the dependant can no longer run: a required predecessor did not succeed.
-  fileprivate var isBroken: Bool { onFailure == .fail && ended != nil && ended != .succeeded }
 }

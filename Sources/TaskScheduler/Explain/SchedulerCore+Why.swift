@@ -8,15 +8,16 @@ extension SchedulerCore {
   ///
   /// The end of a gate applies to the first request in line; ``ForecastBasis/complete(_:of:queue:)`` computes it for this request.
   ///
-  /// - Parameter lastEnded: When its last run ended; nil if it has not run, or if not known.
+  /// - Parameters:
+  ///   - obstacle: Why a dead letter cannot be retried by itself; nil if it can.
+  ///   - lastEnded: When its last run ended; nil if it has not run, or if not known.
   func explanation(
-    of record: RequestRecord, edges: [DependencyRecord] = [], lastEnded: WallTime? = nil, now: WallTime
+    of record: RequestRecord, edges: [DependencyRecord] = [], obstacle: RetryObstacle? = nil, lastEnded: WallTime? = nil, now: WallTime
   ) -> RequestExplanation {
     var gates: [Gate] = []
     switch record.state {
     case .succeeded, .failed, .cancelled:
-      let remedy = record.state == .failed ? "taskhost tasks retry \(record.id)" : nil
-      gates = [Gate(kind: "ended", sentence: "it \(Self.ending(record.state))", since: record.ended, remedy: remedy)]
+      gates = [Gate(kind: "ended", sentence: "it \(Self.ending(record.state))", since: record.ended, remedy: remedy(for: record, obstacle))]
     case .running:
       let sentence = record.stopRequested.map { "it is running and was asked to stop: \($0.rawValue)" } ?? "it is running"
       gates = [Gate(kind: "running", sentence: sentence, since: record.started, heldBy: record.run.map { [$0.description] } ?? [])]
@@ -25,6 +26,13 @@ extension SchedulerCore {
     }
     return RequestExplanation(
       id: record.id, gates: gates, earliestStart: earliest(gates, record, now: now), wouldRunIf: gates.compactMap(\.remedy))
+  }
+
+  /// What makes an ended request live again; nil if nothing does.
+  private func remedy(for record: RequestRecord, _ obstacle: RetryObstacle?) -> String? {
+    guard record.state == .failed else { return nil }
+    guard let obstacle else { return RetryObstacle.command(for: record.id) }
+    return obstacle.command ?? "\(obstacle.predecessor) and \(record.id) are submitted again"
   }
 
   private func earliest(_ gates: [Gate], _ record: RequestRecord, now: WallTime) -> WallTime? {

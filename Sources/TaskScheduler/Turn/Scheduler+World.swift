@@ -22,15 +22,17 @@ extension Scheduler {
   ///
   /// - Parameters:
   ///   - edges: What the request waits for, from the store.
+  ///   - obstacle: Why a dead letter cannot be retried by itself; nil if it can.
   ///   - lastEnded: When its last run ended; nil if it has not run, or if that is unknown.
   ///   - completion: Gets the gates and the state of the host: from it, ``ForecastBasis/complete(_:of:queue:)`` computes the start of the
   ///     request on another thread.
   public func explanation(
-    of record: RequestRecord, edges: [DependencyRecord], lastEnded: WallTime?,
+    of record: RequestRecord, edges: [DependencyRecord], obstacle: RetryObstacle? = nil, lastEnded: WallTime?,
     completion: @escaping @Sendable (RequestExplanation, ForecastBasis) -> Void
   ) {
     inspect { core, now in
-      completion(core.explanation(of: record, edges: edges, lastEnded: lastEnded, now: now), ForecastBasis(core, now: now))
+      let explanation = core.explanation(of: record, edges: edges, obstacle: obstacle, lastEnded: lastEnded, now: now)
+      completion(explanation, ForecastBasis(core, now: now))
     }
   }
 
