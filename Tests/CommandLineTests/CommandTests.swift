@@ -78,6 +78,15 @@ import Testing
     }
   }
 
+  @Test("submit --wait for a request that fails without a run says why it did not run")
+  func waitNeverRan() async throws {
+    let host = MemoryHost { host, id in host.change(id, to: .failed) { $0.lastMessage = "p, which must succeed first, has failed" } }
+    try await run(host, ["submit", "a", "--wait"]) { result in
+      #expect(result.status == 1)
+      #expect(result.errors.contains("failed: it did not run: p, which must succeed first, has failed\n"))
+    }
+  }
+
   @Test("submit --wait tells of a retry and goes on")
   func waitRetry() async throws {
     let host = MemoryHost { host, id in

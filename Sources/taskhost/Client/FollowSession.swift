@@ -19,9 +19,11 @@ struct FollowSession {
   func follow(_ events: AsyncThrowingStream<ServerSentEvent, any Error>) async throws {
     var follower = OccurrenceFollower(request: request, isRepeating: isRepeating)
     var last: Answer?
+    var message: String?
     if existed {
       let present = try StreamEvent("request", try await client.get("/v1/requests/\(ControlClient.escape(request))"))
-      if case .ended(let end) = follower.apply(present) { return try await finish(end, run: nil) }
+      if case .request(let record) = present { message = record.lastMessage }
+      if case .ended(let end) = follower.apply(present) { return try await finish(end, run: nil, message) }
     }
     do {
       for try await case .event(let name, let data) in events {
@@ -29,7 +31,8 @@ struct FollowSession {
           let event = try StreamEvent(name, data)
           let step = follower.apply(event)
           if case .run(let run) = event, run.id == follower.lastRun { last = data }
-          if case .ended(let end) = step { return try await finish(end, run: last) }
+          if case .request(let record) = event, record.id == request { message = record.lastMessage }
+          if case .ended(let end) = step { return try await finish(end, run: last, message) }
           if let step { show(step) }
         }
       }
@@ -80,7 +83,8 @@ struct FollowSession {
     }
   }
 
-  private func finish(_ end: OccurrenceFollower.End, run seen: Answer?) async throws {
+  /// - Parameter message: The request's last message; nil if it has none, or its end is not known yet.
+  private func finish(_ end: OccurrenceFollower.End, run seen: Answer?, _ message: String?) async throws {
     Terminal.progress("")
     let answer = try await lastRun(seen)
     if let json {
@@ -90,9 +94,14 @@ struct FollowSession {
       if let message = run?.message { Terminal.print(message.escapingControlCharacters) }
       if let output = run?.output?.bytes ?? run?.outputBase64.flatMap(Base64.decode) { Terminal.print(output) }
       if end == .cancelled { Terminal.note("cancelled: \(request)") }
-      if end == .failed, run?.message == nil { Terminal.note("failed: \(run?.outcome ?? "it did not run")") }
+      if end == .failed, run?.message == nil { Terminal.note("failed: \(run?.outcome ?? Self.neverRan(message))") }
     }
     if end.status != .done { throw ExitCode(end.status.rawValue) }
+  }
+
+  /// Without a run, only the request knows why it failed.
+  private static func neverRan(_ message: String?) -> String {
+    "it did not run" + (message.map { ": \($0.escapingControlCharacters)" } ?? "")
   }
 
   /// The run that ended the occurrence; nil if the request never ran.
