@@ -69,11 +69,12 @@ final class WALCheckpointer: Sendable {
 
     /// A checkpoint has ended.
     ///
-    /// - Parameter leftRest: Whether it left pages in the log. A second one in a row that does so had a reader in its way.
-    func end(leftRest: Bool) {
+    /// - Parameter moved: The number of pages in the log that are in the database; nil if it failed. If one for which a writer waited leaves
+    ///   pages too, a reader was in its way.
+    func end(moved: Int?) {
       monitor.locked {
         ended += 1
-        hasRest = leftRest && !wasPressed
+        hasRest = !wasPressed && moved.map { $0 < pages } ?? false
         monitor.broadcast()
       }
     }
@@ -100,17 +101,17 @@ final class WALCheckpointer: Sendable {
       var isFailing = false
       var left: WALPages?
       while Self.wait(progress) {
-        var isComplete = true
+        var moved: Int?
         Failpoint.beforeCheckpoint.hit()
         if mayBegin() {
-          let failure = Self.failure { isComplete = try Self.checkpoint(queue, snapshot, log: path + "-wal", sums, left: &left) }
+          let failure = Self.failure { moved = try Self.checkpoint(queue, snapshot, log: path + "-wal", sums, left: &left) }
           if (failure != nil) != isFailing {
             isFailing.toggle()
             changed(failure)
           }
         }
         Failpoint.afterCheckpoint.hit()
-        progress.end(leftRest: !isComplete)
+        progress.end(moved: moved)
         done()
       }
       try? queue.close()
@@ -139,11 +140,12 @@ final class WALCheckpointer: Sendable {
   /// Holds a snapshot meanwhile, so that the checkpoint moves only pages that were read from the log, and the log does not restart.
   ///
   /// - Parameter left: The pages of the log that earlier checkpoints have not moved, and how far the log was read.
-  /// - Returns: Whether all of the log is in the database.
+  /// - Returns: The number of the log's pages that are in the database.
   private static func checkpoint(
     _ queue: DatabaseQueue, _ snapshot: DatabaseQueue, log: String, _ sums: PageSums?, left: inout WALPages?
-  ) throws -> Bool {
-    // Only when all of the log is in the database has SQLite synced it.
+  ) throws -> Int {
+    // When all of the log is in the database, SQLite has synced it. It counts the pages that were there when it began; those written
+    // meanwhile stay in the log, and whoever opens the store after a power cut forgets the checksums of the log's pages.
     func checkpoint() throws -> (isComplete: Bool, moved: Int) {
       try queue.inDatabase { database in
         guard let row = try Row.fetchOne(database, sql: "PRAGMA wal_checkpoint(PASSIVE)") else { return (false, 0) }
@@ -151,26 +153,25 @@ final class WALCheckpointer: Sendable {
         return (busy == 0 && frames != nil && frames == moved, moved ?? 0)
       }
     }
-    guard let sums else { return try checkpoint().isComplete }
+    guard let sums else { return try checkpoint().moved }
     // Does most of the work before the snapshot is held.
     let most = WALPages(log, since: left)
     if let most { sums.willChange(most.numbers) }
     var changed = most?.numbers ?? []
-    var isComplete = false
+    var result = (isComplete: false, moved: 0)
     try snapshot.inTransaction(.deferred) { database in
       _ = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master")
       guard var all = WALPages(log, since: most) else { throw StoreError.other("\(log) is not a log") }
       let rest = all.numbers.subtracting(changed)
       if !rest.isEmpty { sums.willChange(rest) }
       changed.formUnion(all.numbers)
-      let result = try checkpoint()
-      isComplete = result.isComplete
+      result = try checkpoint()
       all.moved(result.moved)
       left = all
       return .commit
     }
-    sums.haveChanged(changed, isSynced: isComplete)
-    return isComplete
+    sums.haveChanged(changed, isSynced: result.isComplete)
+    return result.moved
   }
 
   deinit { stop() }
