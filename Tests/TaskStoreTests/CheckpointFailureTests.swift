@@ -59,3 +59,30 @@ import Testing
     checkpointer.stop()
   }
 }
+
+@Suite("Checkpoints beside a writer", .timeLimit(.minutes(2))) struct CheckpointTests {
+  /// How often the log has begun again: the third number of its header.
+  private static func generation(_ log: String) throws -> UInt32 {
+    let file = try FileHandle(forReadingFrom: URL(filePath: log))
+    defer { try? file.close() }
+    let header = try file.read(upToCount: 16) ?? Data()
+    return header.dropFirst(12).reduce(0) { $0 << 8 | UInt32($1) }
+  }
+
+  @Test("a log begins again although its writer never pauses")
+  func restart() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("requests.sqlite")
+    let store = try SQLiteRequestStore(path: path)
+    defer { store.close() }
+    let begun = try Self.generation(path + "-wal")
+    // About four pages each, and writers wait from 32,768 on.
+    let most: Int64 = 6000
+    var number: Int64 = 0
+    while number < most, try Self.generation(path + "-wal") == begun {
+      number += 1
+      try store.commit { try $0.insert(.sample(number, origin: store.origin, due: .distantFuture)) }
+    }
+    #expect(number < most)
+  }
+}
