@@ -43,7 +43,13 @@ final class WALCheckpointer: Sendable {
         pages = count
         // While writers go on, a checkpoint never reaches the end of the log, and the log would grow instead of being overwritten in
         // place. So a writer waits once for the few pages that are left.
-        if count >= WALCheckpointer.most || hasRest { waitForCheckpoint() } else if isDue { monitor.broadcast() }
+        if count >= WALCheckpointer.most || hasRest {
+          // Once, even if the checkpoint takes longer than a writer waits.
+          hasRest = false
+          waitForCheckpoint()
+        } else if isDue {
+          monitor.broadcast()
+        }
       }
     }
 
