@@ -21,11 +21,8 @@ let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
-let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
-let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
-let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let tomlKit = Target.Dependency.product(name: "TOMLKit", package: "TOMLKit")
 
@@ -44,12 +41,9 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-    // Without traits: nothing reads its settings from an environment or a file.
-    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
     .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
@@ -60,7 +54,7 @@ let package = Package(
       name: "taskhost",
       dependencies: [
         "CPluginTemplates", "CalendarTime", "Failpoints", "HostControl", "HostThreads", "PluginCheck", "PluginTrust", "StrictText",
-        "TaskHost", "TaskModel", argumentParser, logging, nioCore, nioPosix, serviceLifecycle, unixSignals,
+        "TaskHost", "TaskModel", argumentParser, logging, nioCore, nioPosix, serviceLifecycle,
       ],
       swiftSettings: settings,
       // Packed relocations make the host 1.1 MB smaller. The linker that Swift takes by itself cannot pack them.
@@ -104,7 +98,7 @@ let package = Package(
     .target(
       name: "HostControl",
       dependencies: [
-        "CalendarTime", "HostThreads", "StrictText", "TaskModel", deque, httpTypes, hummingbirdCore, logging, nioCore, nioHTTP1, nioPosix,
+        "CalendarTime", "HostThreads", "StrictText", "TaskModel", deque, logging, nioCore, nioHTTP1, nioPosix,
         serviceLifecycle,
       ],
       swiftSettings: settings),
@@ -121,7 +115,7 @@ let package = Package(
     // Floor 2: what runs when.
     .target(
       name: "TaskScheduler",
-      dependencies: ["CalendarTime", "Failpoints", "HostThreads", "MemoryStore", "SchedulingLimits", "StrictText", "TaskModel"],
+      dependencies: ["CalendarTime", "Failpoints", "HostThreads", "MemoryStore", "SchedulingLimits", "StrictText", "TaskModel", heap],
       swiftSettings: settings),
 
     // Floor 1: the services.
@@ -136,7 +130,9 @@ let package = Package(
     // timerfd is not in Swift's Glibc module.
     .target(name: "CHostWatches", path: "Sources/HostWatches/System"),
     .target(name: "SchedulingLimits", dependencies: ["CalendarTime", "StrictText", "TaskModel"], swiftSettings: settings),
-    .target(name: "TaskStore", dependencies: ["Failpoints", "HostThreads", "TaskModel", grdb, grdbSQLite], swiftSettings: settings),
+    .target(
+      name: "TaskStore", dependencies: ["CTaskHostSystem", "Failpoints", "HostThreads", "TaskModel", grdb, grdbSQLite],
+      swiftSettings: settings),
     .target(
       name: "PluginRuntime",
       dependencies: ["CCrashCell", "CTaskHost", "CTaskHostSystem", "HostThreads", "TaskModel", "TypedCalls", deque, heap],

@@ -1,10 +1,5 @@
-import HTTPTypes
-import HummingbirdCore
 public import Logging
-import NIOCore
-import NIOPosix
 public import ServiceLifecycle
-import Synchronization
 
 /// Serves the control API over HTTP on a Unix socket.
 ///
@@ -47,7 +42,7 @@ public struct ControlServer: Service {
   public func run() async throws {
     var quiet = logger
     quiet.logLevel = max(logger.logLevel, .warning)
-    let server = try KeptServer(socket, watch: watch, logger: quiet, make: maker(quiet))
+    let server = try KeptServer(socket, watch: watch, logger: quiet, make: maker())
     do {
       try await serve(server)
     } catch {
@@ -57,31 +52,18 @@ public struct ControlServer: Service {
   }
 
   /// Makes servers that share counts and events.
-  private func maker(_ quiet: Logger) -> KeptServer.Make {
-    let decoder = HTTP1Channel.Configuration.DecoderConfiguration(
-      maxHeaderFieldSize: 8192, maxHeaderListSize: 16_384, maxHeaderFieldCount: 100)
-    let connections = ConnectionTable(maximum: Self.maximumConnections, reserve: Self.reservedConnections)
-    let builder = HTTPServerBuilder.http1(
-      configuration: HTTP1Channel.Configuration(
-        additionalChannelHandlers: [ConnectionInstaller(connections, patience)], httpDecoderConfiguration: decoder))
-    let responder = ControlResponder(
-      host: host, bodies: BodyReader(),
-      events: EventBacklog(linger: patience.eventLinger) { [host] in host.observe($0) }, logger: logger)
-    return { [logger, socket, onListening] path, listening in
-      try builder.buildServer(
-        configuration: ServerConfiguration(address: .unixDomainSocket(path: path), backlog: Self.maximumConnections, reuseAddress: false),
-        eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: quiet,
-        responder: { request, writer, channel in
-          let response = try await withTaskExecutorPreference(LoopExecutor(channel.eventLoop)) {
-            try await responder.respond(to: request)
-          }
-          try await writer.write(response: response.head, body: response.body)
-        },
-        onServerRunning: { channel in
-          guard listening() else { return channel.close(promise: nil) }
-          logger.info("control socket open", metadata: ["path": "\(socket.path)"])
-          await onListening()
-        })
+  private func maker() -> KeptServer.Make {
+    let table = ConnectionTable(maximum: Self.maximumConnections, reserve: Self.reservedConnections)
+    let budget = BodyBudget()
+    let events = EventBacklog(linger: patience.eventLinger) { [host] in host.observe($0) }
+    let responder = ControlResponder(host: host, events: events, logger: logger)
+    return { [logger, socket, patience, onListening] path, listening in
+      HTTPServer(path: path, table: table, patience: patience, budget: budget, responder: responder) {
+        guard listening() else { return false }
+        logger.info("control socket open", metadata: ["path": "\(socket.path)"])
+        await onListening()
+        return true
+      }
     }
   }
 

@@ -205,12 +205,35 @@ import Testing
     #expect(after.sequence == 1 && after.incarnation != before.incarnation)
   }
 
+  @Test("a reader is woken once for all that happens until it has taken everything")
+  func wakes() {
+    let backlog = Self.backlog()
+    let reader = backlog.read(nil, after: nil)
+    let wakes = Mutex(0)
+    reader.begin { wakes.withLock { $0 += 1 } }
+    #expect(wakes.withLock { $0 } == 1)
+    for _ in 1...3 { backlog.receive(Self.event(1)) }
+    #expect(wakes.withLock { $0 } == 1)
+    #expect(Self.all(reader).count == 3)
+    for _ in 1...3 { backlog.receive(Self.event(1)) }
+    #expect(wakes.withLock { $0 } == 2)
+    _ = reader.take()
+    backlog.finish()
+    #expect(wakes.withLock { $0 } == 2 && reader.hasEnded)
+    #expect(reader.take() == nil)
+    reader.stop()
+  }
+
   @Test("one reader more than there may be takes the place of the oldest, whose events end")
   func tooMany() async {
     let backlog = Self.backlog()
     let readers = (0..<EventBacklog.maximumReaders).map { _ in backlog.read(nil, after: nil) }
+    let (told, wakes) = AsyncStream.makeStream(of: Bool.self)
+    readers[0].begin { [reader = readers[0]] in wakes.yield(reader.hasEnded) }
+    var ends = told.makeAsyncIterator()
+    #expect(await ends.next() == false)
     let last = backlog.read(nil, after: nil)
-    for await _ in readers[0].wakes {}
+    #expect(await ends.next() == true)
     backlog.receive(Self.event(1))
     #expect(readers[0].take() == nil)
     #expect(readers[1].take() != nil)

@@ -29,6 +29,9 @@ final class RawClient: Sendable {
     _ = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
   }
 
+  /// Sends nothing more, but still reads.
+  func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
   /// Everything until the other side closes, read on a thread of its own.
   func readToEnd() async -> String {
     await withCheckedContinuation { continuation in

@@ -117,29 +117,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
   }
 }
 
-/// Inserts a connection's handlers at their places: the server adds handlers only behind its own.
-final class ConnectionInstaller: ChannelInboundHandler, RemovableChannelHandler {
-  typealias InboundIn = Never
-
-  private let connection: ConnectionHandler
-
-  init(_ table: ConnectionTable, _ patience: ClientPatience) { connection = ConnectionHandler(table, patience) }
-
-  func handlerAdded(context: ChannelHandlerContext) {
-    let pipeline = context.pipeline.syncOperations
-    do {
-      let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-      try pipeline.addHandler(connection, position: .after(parser))
-      try pipeline.addHandler(ArrivalHandler(connection), position: .first)
-    } catch {
-      // A connection without a clock must not stay open.
-      context.close(promise: nil)
-    }
-  }
-}
-
 /// Reports bytes to the connection's ``ConnectionHandler`` before they are parsed.
-private final class ArrivalHandler: ChannelInboundHandler {
+final class ArrivalHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
   private let connection: ConnectionHandler

@@ -18,7 +18,17 @@ final class EventBacklog: Sendable {
   private struct Member {
     let number: Int
     var queue: UnsentEvents
-    let wakes: AsyncStream<Void>.Continuation
+    /// nil until the reader begins.
+    var wake: (@Sendable () -> Void)?
+    /// Whether it was woken and may still have events.
+    var isAwake = false
+
+    /// What wakes the reader; nil if nothing needs to.
+    mutating func waking() -> (@Sendable () -> Void)? {
+      guard !isAwake, let wake else { return nil }
+      isAwake = true
+      return wake
+    }
   }
 
   private struct State {
@@ -48,19 +58,25 @@ final class EventBacklog: Sendable {
   /// Returns at once; any thread.
   func receive(_ event: HostEvent) {
     let held = HeldEvent(event)
-    state.withLock { state in
-      guard state.isTold else { return }
+    let wakes = state.withLock { state -> [@Sendable () -> Void] in
+      guard state.isTold else { return [] }
       let number = state.ring.append(held)
-      for index in state.members.indices where state.members[index].queue.append(number, held) { state.members[index].wakes.yield() }
+      var wakes: [@Sendable () -> Void] = []
+      for index in state.members.indices where state.members[index].queue.append(number, held) {
+        if let wake = state.members[index].waking() { wakes.append(wake) }
+      }
+      return wakes
     }
+    for wake in wakes { wake() }
   }
 
   /// The host reports no more events: readers still get what they have not been sent, then their streams end.
   func finish() {
-    state.withLock { state in
+    let wakes = state.withLock { state in
       state.isOver = true
-      for member in state.members { member.wakes.finish() }
+      return state.members.indices.compactMap { state.members[$0].waking() }
     }
+    for wake in wakes { wake() }
   }
 
   /// Adds a reader of all later events, and of those after `last` that are still kept.
@@ -69,10 +85,9 @@ final class EventBacklog: Sendable {
   ///   - request: The request whose events to read; nil reads all events.
   ///   - last: The last ``EventID`` that the reader has seen, as text; nil for a new reader.
   func read(_ request: RequestID?, after last: String?) -> EventReader {
-    let (wakes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    let number = state.withLock { state -> Int in
+    let (number, oldest) = state.withLock { state -> (Int, (@Sendable () -> Void)?) in
       // The oldest reader gives way. If it still reads, it comes back with the last id it has seen.
-      if state.members.count >= Self.maximumReaders { state.members.removeFirst().wakes.finish() }
+      let oldest = state.members.count < Self.maximumReaders ? nil : state.members.removeFirst().wake
       state.lingering?.cancel()
       state.lingering = nil
       if !state.isTold {
@@ -85,20 +100,35 @@ final class EventBacklog: Sendable {
         queue.resume(at: id.flatMap { $0 < .max ? $0 + 1 : nil }, in: state.ring)
       }
       state.nextNumber += 1
-      state.members.append(Member(number: state.nextNumber, queue: queue, wakes: continuation))
-      // Events may be available already.
-      continuation.yield()
-      if state.isOver { continuation.finish() }
-      return state.nextNumber
+      state.members.append(Member(number: state.nextNumber, queue: queue))
+      return (state.nextNumber, oldest)
     }
-    return EventReader(wakes: wakes, number: number, backlog: self)
+    oldest?()
+    return EventReader(number: number, backlog: self)
   }
 
-  /// The next deliveries of reader `number`, and the number of their sequence.
+  /// Wakes reader `number` from now on, and at once, because events may be available already.
+  func begin(_ number: Int, _ wake: @escaping @Sendable () -> Void) {
+    state.withLock { state in
+      guard let index = state.members.firstIndex(where: { $0.number == number }) else { return }
+      state.members[index].wake = wake
+      state.members[index].isAwake = true
+    }
+    wake()
+  }
+
+  /// Whether reader `number` gets no further events: the host has ended, or the reader gave way.
+  func hasEnded(_ number: Int) -> Bool {
+    state.withLock { state in state.isOver || !state.members.contains { $0.number == number } }
+  }
+
+  /// The next deliveries of reader `number`, and the number of their sequence. If there are none, the reader is woken for the next one.
   func take(_ number: Int) -> (deliveries: [UnsentEvents.Delivery], incarnation: UInt64) {
     state.withLock { state in
       guard let index = state.members.firstIndex(where: { $0.number == number }) else { return ([], state.incarnation) }
-      return (state.members[index].queue.take(from: state.ring, limit: Self.portion), state.incarnation)
+      let deliveries = state.members[index].queue.take(from: state.ring, limit: Self.portion)
+      if deliveries.isEmpty { state.members[index].isAwake = false }
+      return (deliveries, state.incarnation)
     }
   }
 

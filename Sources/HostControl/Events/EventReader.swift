@@ -1,19 +1,25 @@
 import StrictText
 
-/// A reader of the stream; it leaves with its last reference.
+/// A reader of the stream; it leaves with ``stop()``, or with its last reference.
 final class EventReader: Sendable {
-  /// Yields when events may be available; ends with the host.
-  let wakes: AsyncStream<Void>
   private let number: Int
   private let backlog: EventBacklog
 
-  init(wakes: AsyncStream<Void>, number: Int, backlog: EventBacklog) {
-    self.wakes = wakes
+  init(number: Int, backlog: EventBacklog) {
     self.number = number
     self.backlog = backlog
   }
 
-  deinit { backlog.leave(number) }
+  deinit { stop() }
+
+  /// Calls `wake`, on any thread, when there are events or the stream has ended: once until ``take()`` has returned nil.
+  func begin(_ wake: @escaping @Sendable () -> Void) { backlog.begin(number, wake) }
+
+  /// Whether no further events come.
+  var hasEnded: Bool { backlog.hasEnded(number) }
+
+  /// Leaves the backlog.
+  func stop() { backlog.leave(number) }
 
   /// The next portion of events as server-sent events; nil if there are none now.
   func take() -> [UInt8]? {
@@ -22,11 +28,8 @@ final class EventReader: Sendable {
     var bytes: [UInt8] = []
     for delivery in deliveries {
       switch delivery {
-      case .event(let number, let event):
-        bytes += "id: \(EventID(incarnation: incarnation, sequence: number))\n".utf8
-        bytes += event.text
-      case .missed(let count, let next):
-        bytes += Self.missed(count, next: next, incarnation)
+      case .event(let number, let event): bytes += event.text(as: EventID(incarnation: incarnation, sequence: number))
+      case .missed(let count, let next): bytes += Self.missed(count, next: next, incarnation)
       }
     }
     return bytes

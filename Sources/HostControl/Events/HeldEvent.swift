@@ -26,12 +26,14 @@ final class HeldEvent: Sendable {
     form = Mutex(.event(.run(record)))
   }
 
-  /// `event: NAME`, `data: JSON` on one line, an empty line.
-  var text: [UInt8] {
+  /// `id: ID`, `event: NAME`, `data: JSON` on one line, an empty line.
+  ///
+  /// - Parameter id: The event's id, which is the same for all readers.
+  func text(as id: EventID) -> [UInt8] {
     form.withLock { form in
       if case .text(let text) = form { return text }
       guard case .event(let event) = form else { return [] }
-      let text = Self.text(of: event)
+      let text = Array("id: \(id)\n".utf8) + Self.text(of: event)
       form = .text(text)
       return text
     }

@@ -1,7 +1,4 @@
-import HTTPTypes
 import HostThreads
-import HummingbirdCore
-import NIOCore
 import StrictText
 import TaskModel
 
@@ -13,7 +10,7 @@ extension ControlResponder {
   private static let retryPreset = 1000
 
   /// `DELETE /v1/requests?tag=T&identifier=I`
-  func cancelAll(_ query: String?) async throws -> Response {
+  func cancelAll(_ query: String?) async throws -> ControlResponse {
     let parameters = try QueryParameters(query, known: ["tag", "identifier"])
     let (tag, identifier) = (try parameters.one("tag"), try parameters.identifier())
     guard tag != nil || identifier != nil else {
@@ -24,7 +21,7 @@ extension ControlResponder {
 
   /// `POST /v1/requests/retry?identifier=I&tag=T&limit=1000&after=ID` makes the matching dead letters pending again. If the answer has
   /// `next`, there are more: send it as `after`.
-  func retryAll(_ query: String?) async throws -> Response {
+  func retryAll(_ query: String?) async throws -> ControlResponse {
     let (identifier, tag, after, limit) = try deadLetters(query)
     return one(try await host.retryAll(identifier: identifier, tag: tag, after: after, limit: limit)) { writer, result in
       writer.member("retried", result.retried.map(\.description))
@@ -37,7 +34,7 @@ extension ControlResponder {
   }
 
   /// `POST /v1/requests/discard` discards the matching dead letters, with the query and the pages of ``retryAll(_:)``.
-  func discardAll(_ query: String?) async throws -> Response {
+  func discardAll(_ query: String?) async throws -> ControlResponse {
     let (identifier, tag, after, limit) = try deadLetters(query)
     return one(try await host.discardAll(identifier: identifier, tag: tag, after: after, limit: limit)) { writer, result in
       writer.member("discarded", result.discarded.map(\.description))
@@ -54,33 +51,33 @@ extension ControlResponder {
   }
 
   /// `POST /v1/requests/ID/snooze` with `{"delay_ms": …}`
-  func snooze(_ id: RequestID, _ request: Request) async throws -> Response {
-    let delay = try await bodies.withBody(of: request) { try SchedulingReader.delay(in: $0) }
+  func snooze(_ id: RequestID, _ request: ControlRequest) async throws -> ControlResponse {
+    let delay = try SchedulingReader.delay(in: request.body)
     return try await one(host.snooze(id, until: SystemClock().wallTime + delay)) { $0.request($1.record, notes: $1.notes) }
   }
 
   /// `PUT /v1/conditions` with `{"network": "none", …}`; the answer shows all conditions.
-  func overrideConditions(_ request: Request) async throws -> Response {
-    let overrides = try await bodies.withBody(of: request) { try SchedulingReader.overrides(in: $0) }
+  func overrideConditions(_ request: ControlRequest) async throws -> ControlResponse {
+    let overrides = try SchedulingReader.overrides(in: request.body)
     return try await one(host.overrideConditions(overrides)) { $0.conditions($1) }
   }
 
   /// `DELETE /v1/conditions?name=…`; without a name, all of them.
-  func clearConditions(_ query: String?) async throws -> Response {
+  func clearConditions(_ query: String?) async throws -> ControlResponse {
     let parameters = try QueryParameters(query, known: ["name"])
     return try await one(host.clearConditions(try parameters.conditions() ?? .all)) { $0.conditions($1) }
   }
 
   /// `POST /v1/events/NAME` with `{"payload": …}`, `{"payload_base64": …}` or nothing.
-  func notify(_ name: String, _ request: Request) async throws -> Response {
+  func notify(_ name: String, _ request: ControlRequest) async throws -> ControlResponse {
     let event = try QueryParameters.decode(name[...])
     if let flaw = EventTrigger.flaw(of: event) { throw RequestField.event.refusal(flaw) }
-    let payload = try await bodies.withBody(of: request, limit: SchedulingReader.eventBytes) { try SchedulingReader.eventPayload(in: $0) }
+    let payload = try SchedulingReader.eventPayload(in: request.body)
     return try await one(host.notify(event, payload: payload)) { $0.receipt($1) }
   }
 
   /// `GET /v1/forecast?hours=24&limit=1000`
-  func forecast(_ query: String?) async throws -> Response {
+  func forecast(_ query: String?) async throws -> ControlResponse {
     let parameters = try QueryParameters(query, known: ["hours", "limit"])
     let hours = try parameters.hours(preset: Self.forecastPresets.hours)
     let limit = try parameters.limit(preset: Self.forecastPresets.limit)

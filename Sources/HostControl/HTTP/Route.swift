@@ -1,4 +1,3 @@
-import HTTPTypes
 import TaskModel
 
 /// What a method and path ask for.

@@ -2,7 +2,6 @@ import Logging
 import ServiceLifecycle
 import TaskHost
 import TaskModel
-import UnixSignals
 
 /// The host as a service: runs until a signal or `taskhost shutdown` asks it to end, then drains. The group ends with it.
 ///
@@ -11,19 +10,17 @@ struct HostService: Service {
   private let host: Host
   private let log: Logger
   private let writer: LogWriter
-  private let signals: UnixSignalsSequence
+  private let signals: AsyncStream<String>
 
   /// - Parameters:
-  ///   - signals: The signals in ``trapped``, collected since before the launch, so that one that arrived meanwhile drains the host at once.
+  ///   - signals: The names of signals, collected since before the launch, so that one that arrived meanwhile drains the host at once.
   ///   - writer: Writes messages for a person at the terminal.
-  init(host: Host, signals: UnixSignalsSequence, log: Logger, writer: LogWriter) {
+  init(host: Host, signals: AsyncStream<String>, log: Logger, writer: LogWriter) {
     self.host = host
     self.signals = signals
     self.log = log
     self.writer = writer
   }
-
-  static let trapped: [UnixSignal] = [.sigterm, .sigint, .sighup, .sigusr1, .sigusr2]
 
   func run() async {
     await withTaskGroup(of: Void.self) { tasks in
@@ -39,11 +36,11 @@ struct HostService: Service {
     }
   }
 
-  private func heed(_ signals: UnixSignalsSequence) async {
+  private func heed(_ signals: AsyncStream<String>) async {
     var count = 0
     for await signal in signals {
-      guard signal == .sigterm || signal == .sigint else {
-        let reason = signal == .sighup ? ": this version does not reload its configuration; restart the host to apply changes" : ""
+      guard signal == "SIGTERM" || signal == "SIGINT" else {
+        let reason = signal == "SIGHUP" ? ": this version does not reload its configuration; restart the host to apply changes" : ""
         log.notice("\(signal) is ignored\(reason)")
         continue
       }

@@ -1,11 +1,11 @@
 import Failpoints
 import Glibc
 public import HostControl
+import HostThreads
 import Logging
 import ServiceLifecycle
 public import TaskHost
 import TaskModel
-import UnixSignals
 
 extension Host: ControlledHost {}
 
@@ -46,7 +46,8 @@ private func serve(
       log.warning("\(FailpointTrigger.variable)=\(failpoint): this host kills itself at that point with SIGKILL")
     }
   } catch { return failed("\(error)", .configuration) }
-  let signals = await UnixSignalsSequence(trapping: HostService.trapped)
+  let signals: AsyncStream<String>
+  do { signals = try HostSignals.arriving() } catch { return failed(error.description, .temporary) }
   let host: Host
   var opened: EventSockets?
   do {

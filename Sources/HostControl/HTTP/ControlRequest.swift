@@ -1,0 +1,40 @@
+import NIOHTTP1
+import TaskModel
+
+/// A request to the control API, with its whole body.
+struct ControlRequest: Sendable {
+  let method: HTTPMethod
+  /// As the client sent it, percent-encoded.
+  let path: String
+  /// The part after the question mark; nil if there is none.
+  let query: String?
+  let headers: HTTPHeaders
+  /// What the method and the path ask for.
+  let route: Result<Route, RequestRefusal>
+  var body: [UInt8] = []
+
+  init(_ head: HTTPRequestHead) {
+    let target = Self.originForm(of: head.uri[...]).split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    let path = String(target[0])
+    self.path = path
+    query = target.count == 2 ? String(target[1]) : nil
+    method = head.method
+    headers = head.headers
+    route = Result { [method] () throws(RequestRefusal) in try Route.find(method: method.rawValue, path: path) }
+  }
+
+  /// How many bytes of its body are read; 0 if its route takes no body, and whatever comes is dropped.
+  var bodyLimit: Int {
+    guard case .success(let route) = route else { return 0 }
+    return route.bodyLimit
+  }
+
+  /// The path and query of a target that may be a whole URL.
+  ///
+  /// - Source: RFC 9112, 3.2.2: a server accepts the absolute form.
+  private static func originForm(of target: Substring) -> Substring {
+    guard target.first != "/", let scheme = target.firstRange(of: "://") else { return target }
+    let rest = target[scheme.upperBound...]
+    return rest.firstIndex(of: "/").map { rest[$0...] } ?? "/"
+  }
+}

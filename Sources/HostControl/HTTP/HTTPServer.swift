@@ -1,0 +1,81 @@
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import ServiceLifecycle
+import Synchronization
+
+/// Serves HTTP/1.1 on a Unix socket.
+struct HTTPServer: Service {
+  /// Largest head of a request.
+  static let headBytes = 16_384
+  private static let limits = {
+    var limits = NIOHTTPDecoderLimitConfiguration()
+    limits.maxHeaderFieldSize = 8192
+    limits.maxHeaderListSize = headBytes
+    limits.maxHeaderFieldCount = 100
+    return limits
+  }()
+
+  /// Where to bind; a socket that is there is replaced.
+  let path: String
+  let table: ConnectionTable
+  let patience: ClientPatience
+  let budget: BodyBudget
+  let responder: ControlResponder
+  /// Called once clients can connect; false ends the server.
+  let listening: @Sendable () async -> Bool
+
+  /// Serves until a graceful shutdown, which lets responses in progress end, or until it is cancelled, which drops them.
+  func run() async throws {
+    let open = OpenConnections()
+    let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .serverChannelOption(.backlog, value: Int32(ControlServer.maximumConnections))
+      .childChannelOption(.allowRemoteHalfClosure, value: true)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try install(on: channel)
+          open.add(channel)
+        }
+      }
+      .bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true).get()
+    // Closing the channel removes the socket, so a server that is asked to end meanwhile still offers it first.
+    let progress = Mutex((isOffered: false, isEnding: false))
+    await withTaskCancellationHandler {
+      await withGracefulShutdownHandler {
+        let isWanted = await listening()
+        let isEnding = progress.withLock { progress in
+          progress.isOffered = true
+          return progress.isEnding
+        }
+        if isEnding || !isWanted { channel.close(promise: nil) }
+        if isEnding { open.end() }
+        try? await channel.closeFuture.get()
+        try? await open.drained(on: channel.eventLoop).get()
+      } onGracefulShutdown: {
+        let isOffered = progress.withLock { progress in
+          progress.isEnding = true
+          return progress.isOffered
+        }
+        guard isOffered else { return }
+        channel.close(promise: nil)
+        open.end()
+      }
+    } onCancel: {
+      channel.close(promise: nil)
+      open.close()
+    }
+  }
+
+  /// The clock sits right behind the parser, so that it also sees requests that the pipelining handler holds back.
+  private func install(on channel: any Channel) throws {
+    let pipeline = channel.pipeline.syncOperations
+    try pipeline.configureHTTPServerPipeline(
+      withPipeliningAssistance: true, withErrorHandling: false, withOutboundHeaderValidation: false,
+      withEncoderConfiguration: HTTPResponseEncoder.Configuration(), withDecoderLimitConfiguration: Self.limits)
+    let connection = ConnectionHandler(table, patience)
+    let parser = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+    try pipeline.addHandler(connection, position: .after(parser))
+    try pipeline.addHandler(ArrivalHandler(connection), position: .first)
+    try pipeline.addHandler(RequestHandler(responder, budget, on: channel.eventLoop))
+  }
+}

@@ -1,0 +1,85 @@
+import ControlTestSupport
+import Testing
+
+@testable import HostControl
+
+@Suite("HTTP on the control socket") struct ProtocolTests {
+  /// All that the server sends for `text`, until it closes the connection.
+  private func answer(to text: String, endsSending: Bool = false) async throws -> String {
+    let (answers, told) = AsyncStream.makeStream(of: String.self)
+    try await ControlFixture.with(MemoryHost()) { fixture in
+      let client = try RawClient(fixture.socket)
+      client.send(text)
+      if endsSending { client.endSending() }
+      told.yield(await client.readToEnd())
+      told.finish()
+    }
+    for await answer in answers { return answer }
+    return ""
+  }
+
+  @Test("a client that has ended sending gets its answer, then the connection ends")
+  func halfClosed() async throws {
+    let answer = try await answer(to: "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n", endsSending: true)
+    #expect(answer.hasPrefix("HTTP/1.1 200 "))
+    #expect(answer.hasSuffix("}"))
+  }
+
+  @Test("a client that asks first is told to go on, or refused")
+  func expectation() async throws {
+    let head = "POST /v1/simulate/launch HTTP/1.1\r\nhost: x\r\nconnection: close\r\nexpect: 100-continue\r\n"
+    let small = try await answer(to: head + "content-length: 2\r\n\r\n{}")
+    #expect(small.hasPrefix("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 400 "), "\(small)")
+    let large = try await answer(to: head + "content-length: 70000\r\n\r\n", endsSending: true)
+    #expect(large.hasPrefix("HTTP/1.1 413 ") && large.contains("connection: close"), "\(large)")
+  }
+
+  @Test("HEAD gets the head alone, also before a further request")
+  func head() async throws {
+    let answer = try await answer(
+      to: "HEAD /healthz HTTP/1.1\r\nhost: x\r\n\r\nGET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
+    #expect(answer.hasPrefix("HTTP/1.1 405 "))
+    #expect(answer.split(separator: "\r\n\r\n").count == 3, "\(answer)")
+    #expect(answer.contains("\r\n\r\nHTTP/1.1 200 "))
+  }
+
+  @Test("a request of HTTP/1.0 ends the connection unless it asks otherwise")
+  func oldVersion() async throws {
+    let one = try await answer(to: "GET /healthz HTTP/1.0\r\n\r\n")
+    #expect(one.hasPrefix("HTTP/1.0 200 "))
+    let two = try await answer(to: "GET /healthz HTTP/1.0\r\nconnection: keep-alive\r\n\r\nGET /healthz HTTP/1.0\r\n\r\n")
+    #expect(two.split(separator: "HTTP/1.0 200").count == 2)
+  }
+
+  @Test("a target may be a whole URL")
+  func absoluteForm() async throws {
+    let head = "HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
+    #expect(try await answer(to: "GET http://localhost/healthz \(head)").hasPrefix("HTTP/1.1 200 "))
+    #expect(try await answer(to: "GET http://localhost \(head)").hasPrefix("HTTP/1.1 501 "))
+  }
+
+  @Test("the rest of a refused body is dropped, and no further request is read")
+  func refusedBody() async throws {
+    let body = String(repeating: " ", count: 70_000)
+    let answer = try await answer(
+      to: "POST /v1/simulate/launch HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n11170\r\n\(body)\r\n0\r\n\r\n"
+        + "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n")
+    #expect(answer.hasPrefix("HTTP/1.1 413 "))
+    #expect(answer.split(separator: "HTTP/1.1").count == 1, "\(answer)")
+  }
+
+  @Test(
+    "a body for a route that takes none is dropped",
+    arguments: ["content-length: 5\r\n\r\nhello", "transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"])
+  func unwantedBody(_ rest: String) async throws {
+    let answer = try await answer(
+      to: "GET /healthz HTTP/1.1\r\nhost: x\r\n\(rest)GET /nowhere HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
+    #expect(answer.hasPrefix("HTTP/1.1 200 ") && answer.contains("HTTP/1.1 404 "), "\(answer)")
+  }
+
+  @Test("what is not HTTP is told so")
+  func nonsense() async throws {
+    let answer = try await answer(to: "nonsense\r\n\r\n", endsSending: true)
+    #expect(answer.hasPrefix("HTTP/1.1 400 ") && answer.contains("\"code\":\"invalid\""), "\(answer)")
+  }
+}
