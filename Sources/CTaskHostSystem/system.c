@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,9 +14,28 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 int taskhost_system_set_timer_slack(unsigned long nanoseconds) { return prctl(PR_SET_TIMERSLACK, nanoseconds, 0, 0, 0); }
+
+int taskhost_system_set_time_slice(unsigned long nanoseconds) {
+  /* struct sched_attr of linux/sched/types.h, which glibc 2.36 does not declare. */
+  struct {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime, deadline, period;
+    uint32_t least, most;
+  } attributes = {.size = sizeof attributes};
+  if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0) return -1;
+  if (attributes.policy != SCHED_OTHER) return 0;
+  attributes.runtime = nanoseconds;
+  return (int)syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
 
 int taskhost_system_open_place(int directory, const char *name) { return openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC); }
 
@@ -31,6 +51,16 @@ int taskhost_system_set_thread_name(const char *name) {
   strncpy(cut, name, sizeof cut - 1);
   cut[sizeof cut - 1] = 0;
   return prctl(PR_SET_NAME, cut, 0, 0, 0);
+}
+
+int taskhost_system_look(const char *path, taskhost_system_file *file) {
+  struct statx found;
+  const int result = statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC, STATX_INO | STATX_SIZE, &found);
+  if (result == 0) {
+    *file = (taskhost_system_file){
+        .device = makedev(found.stx_dev_major, found.stx_dev_minor), .inode = found.stx_ino, .size = (int64_t)found.stx_size};
+  }
+  return result;
 }
 
 int taskhost_system_stack_signal(void) { return SIGRTMIN + 6; }

@@ -26,6 +26,18 @@ public struct SystemClock: HostClock {
   /// The time of the monotonic clock, without a call through the protocol.
   public static var now: MonotonicTime { MonotonicTime(nanoseconds: nanoseconds(of: CLOCK_MONOTONIC)) }
 
+  /// Waits until `time`, but no longer than a millisecond: the last 130 µs awake, because a thread that sleeps is late by tens of
+  /// microseconds.
+  public static func waitExactly(until time: MonotonicTime) {
+    let end = min(time, now + .milliseconds(1))
+    let nap = end + .microseconds(-130)
+    if now < nap {
+      var until = timespec(tv_sec: Int(nap.nanoseconds / 1_000_000_000), tv_nsec: Int(nap.nanoseconds % 1_000_000_000))
+      clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nil)
+    }
+    while now < end {}
+  }
+
   /// The processor time of the calling thread.
   public static var threadTime: Duration { .nanoseconds(nanoseconds(of: CLOCK_THREAD_CPUTIME_ID)) }
 

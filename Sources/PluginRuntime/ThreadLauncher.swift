@@ -184,6 +184,7 @@ public final class ThreadLauncher: Launcher {
 
   /// Returns whether the thread may serve another run.
   private func execute(_ run: LiveRun, with handler: PluginHandler) -> Bool {
+    if let time = run.order.notBefore { SystemClock.waitExactly(until: time) }
     // Before it is told: what is told is never too early for what its record says.
     let began = services.wallTime
     let effects = run.handle(.begin(thread: taskhost_crash_thread_number()))

@@ -24,7 +24,7 @@ extension HostConfiguration {
       if limits != PluginLimits() { policy.limits[identifier] = limits }
     }
     // Longer than almost any commit, but too short to notice.
-    policy.claimAhead = .milliseconds(5)
+    policy.claimAhead = .milliseconds(20)
     return policy
   }
 

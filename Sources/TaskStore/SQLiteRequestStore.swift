@@ -130,17 +130,15 @@ public final class SQLiteRequestStore: RequestStore {
   public func commit<Value>(_ body: (any StoreTransaction) throws -> Value) throws(StoreError) -> Value {
     do {
       if let error = files.checkBeforeCommit() { throw error }
-      return try pool.writeWithoutTransaction { database in
+      return try pool.writeWithoutTransaction { _ in
         let transaction = writer.transaction
-        var value: Value?
+        let value: Value
         do {
-          try database.inTransaction(.immediate) {
-            transaction.begin()
-            value = try body(transaction)
-            try transaction.finish()
-            Failpoint.beforeCommit.hit()
-            return .commit
-          }
+          try transaction.begin()
+          value = try body(transaction)
+          try transaction.finish()
+          Failpoint.beforeCommit.hit()
+          try transaction.commit()
           if let error = files.checkAfterCommit(logPages: checkpointer.logPages) { throw error }
         } catch {
           transaction.end(isUndone: true)
@@ -150,7 +148,6 @@ public final class SQLiteRequestStore: RequestStore {
         transaction.end(isUndone: false)
         for mark in marks { mark.note(highest) }
         Failpoint.afterCommit.hit()
-        guard let value else { throw StoreError.other("the transaction returned nothing") }
         return value
       }
     } catch {

@@ -53,8 +53,9 @@ final class SQLiteTransaction: StoreTransaction {
 
   /// Ends the transaction.
   ///
-  /// - Parameter isUndone: Whether the transaction was rolled back.
+  /// - Parameter isUndone: Whether to roll it back, unless an error has already ended it.
   func end(isUndone: Bool) {
+    if isUndone { try? rollBack() }
     highestAdded = 0
     prepared?.counts.forget()
     prepared?.schedules.forget()
@@ -78,7 +79,7 @@ final class SQLiteTransaction: StoreTransaction {
 
   /// Frequently used statements, prepared once.
   final class Statements {
-    let begin, savepoint, releaseSavepoint, rollbackToSavepoint: PreparedStatement
+    let begin, commit, rollBack, savepoint, releaseSavepoint, rollbackToSavepoint: PreparedStatement
     let insert, insertPayload, payload, eventPayload, update, rewrite, select, change, appendRun: PreparedStatement
     let selectRunning, selectClaimed, selectHolder, due, nextPriority, firstDue, nextDeadline: PreparedStatement
     let deleteCheckpoint, edges, openEdges, settleEdges: PreparedStatement
@@ -91,6 +92,8 @@ final class SQLiteTransaction: StoreTransaction {
       func prepare(_ sql: String) throws -> PreparedStatement { try PreparedStatement(database, sql) }
       noted = try NotedIdentifier(database)
       begin = try prepare("BEGIN IMMEDIATE")
+      commit = try prepare("COMMIT")
+      rollBack = try prepare("ROLLBACK")
       savepoint = try prepare("SAVEPOINT submission")
       releaseSavepoint = try prepare("RELEASE submission")
       rollbackToSavepoint = try prepare("ROLLBACK TO submission")
@@ -151,11 +154,22 @@ final class SQLiteTransaction: StoreTransaction {
     }
   }
 
-  /// Called when the transaction of a commit has begun.
-  func begin() {
+  // These bypass GRDB, which would parse the statement each time. It asks SQLite whether a transaction is open.
+
+  /// Begins the transaction of a commit.
+  func begin() throws {
+    try statements.begin.run()
     changesBefore = sqlite3_total_changes64(database.sqliteConnection)
     // The previous transaction may have been rolled back.
     recentLane = nil
+  }
+
+  /// Commits the transaction; synced when it returns.
+  func commit() throws { try statements.commit.run() }
+
+  /// Rolls back the transaction, unless an error has already ended it.
+  private func rollBack() throws {
+    if sqlite3_get_autocommit(database.sqliteConnection) == 0 { try statements.rollBack.run() }
   }
 
   /// Makes no savepoint if nothing was written before, because SQLite would copy each page that `body` changes, as many bytes as the commit
@@ -195,10 +209,8 @@ final class SQLiteTransaction: StoreTransaction {
   }
 
   private func beginAnew() throws {
-    try database.rollback()
-    // Bypasses GRDB, which considers the transaction finished.
-    try statements.begin.run()
-    begin()
+    try rollBack()
+    try begin()
   }
 
   /// The numbers of a lane and its identifier, which are added if necessary.

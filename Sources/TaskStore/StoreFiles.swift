@@ -1,3 +1,4 @@
+import CTaskHostSystem
 import Glibc
 import HostThreads
 public import TaskModel
@@ -35,19 +36,18 @@ public final class StoreFiles: Sendable {
 
     /// Why the file is not the opened one; nil if it is, or if that is unknown.
     mutating func look() -> StoreError? {
-      var status = stat()
-      guard lstat(path, &status) == 0 else {
+      var file = taskhost_system_file()
+      guard taskhost_system_look(path, &file) == 0 else {
         // A file that cannot be examined does not prove a loss: the commit will show.
         guard identity != nil, errno == ENOENT || errno == ENOTDIR else { return nil }
         return .replaced("\(path) is gone")
       }
-      let found = Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+      let found = Identity(device: file.device, inode: file.inode)
       let known = identity ?? found
       guard found == known else { return .replaced("\(path) is now another file") }
-      let present = Int64(status.st_size)
-      guard present >= size else { return .cut("\(path) has \(present) bytes; it had \(size)") }
+      guard file.size >= size else { return .cut("\(path) has \(file.size) bytes; it had \(size)") }
       identity = found
-      size = min(present, limit)
+      size = min(file.size, limit)
       return nil
     }
   }

@@ -2,7 +2,7 @@ import TaskModel
 
 extension WireOrder: WireValue {
   /// Upper bound of its size in bytes.
-  var wireBytes: Int { 49 + identifier.rawValue.utf8.count + payload.count + (arguments?.count ?? 0) }
+  var wireBytes: Int { 58 + identifier.rawValue.utf8.count + payload.count + (arguments?.count ?? 0) }
 
   func write(to writer: inout MessageWriter) {
     writer.write(run)
@@ -12,6 +12,7 @@ extension WireOrder: WireValue {
     writer.blob(payload)
     writer.optional(arguments) { $0.blob($1) }
     writer.flag(tellsBegin)
+    writer.optional(notBefore) { $0.integer($1.nanoseconds) }
   }
 
   init(reading reader: inout MessageReader, _ what: StaticString) throws(LinkError) {
@@ -24,6 +25,9 @@ extension WireOrder: WireValue {
       arguments: try reader.optional("arguments") { (reader) throws(LinkError) in
         try reader.blob("arguments", atMost: Limits.argumentBytes)
       },
-      tellsBegin: try reader.flag("whether an order tells of its begin"))
+      tellsBegin: try reader.flag("whether an order tells of its begin"),
+      notBefore: try reader.optional("an order's time") { (reader) throws(LinkError) in
+        MonotonicTime(nanoseconds: try reader.integer(Int64.self, "an order's time"))
+      })
   }
 }

@@ -16,11 +16,13 @@ public struct WireOrder: Sendable, Hashable {
   public var arguments: [UInt8]?
   /// Whether the worker reports the run's begin with ``WorkerMessage/began(_:)``.
   public var tellsBegin: Bool
+  /// The earliest time on the monotonic clock at which the handler may be called; nil: at once.
+  public var notBefore: MonotonicTime?
 
   /// Creates an order.
   public init(
     run: RunID, request: RequestID, identifier: TaskIdentifier, attempt: Int, payload: [UInt8], arguments: [UInt8]? = nil,
-    tellsBegin: Bool = false
+    tellsBegin: Bool = false, notBefore: MonotonicTime? = nil
   ) {
     self.run = run
     self.request = request
@@ -29,12 +31,13 @@ public struct WireOrder: Sendable, Hashable {
     self.payload = payload
     self.arguments = arguments
     self.tellsBegin = tellsBegin
+    self.notBefore = notBefore
   }
 
   /// The part of a launcher's order that travels.
   public init(_ order: RunOrder) {
     self.init(
       run: order.run, request: order.request, identifier: order.contract.identifier, attempt: order.attempt, payload: order.payload,
-      arguments: order.arguments, tellsBegin: order.tellsBegin)
+      arguments: order.arguments, tellsBegin: order.tellsBegin, notBefore: order.notBefore)
   }
 }

@@ -72,7 +72,8 @@ struct FaultLaunchTests {
         #expect(message.contains("fault\(index).so") || message.split(separator: ". ").count >= 2, "\(message)")
       }
       try await expectTwinRuns(host)
-      #expect(host.current.lines.reduce(0) { $0 + $1.utf8.count } < 8 << 20, "the host's log is not theirs to fill")
+      // Two of them, each with a burst of 500 lines of 8 KiB and 100 lines a second during a launch of 2 s at most.
+      #expect(host.current.lines.reduce(0) { $0 + $1.utf8.count } < 12 << 20, "the host's log is not theirs to fill")
       #expect(try await host.terminate().status == 0)
       // Nothing that it started is left.
       for process in Processes.mapping(host.directory) { try await Processes.end(of: process) }

@@ -77,7 +77,7 @@ import Testing
 
   private func soon(_ duration: Duration) -> TaskRequest { .sample(begin: SystemClock().wallTime + duration) }
 
-  @Test("a run that is held begins at its time, not before")
+  @Test("a run that is held is given out shortly before its time, and says when that is")
   func held() async throws {
     let host = try ScheduledHost(Self.early)
     let request = soon(.milliseconds(200))
@@ -86,8 +86,22 @@ import Testing
     // On a busy machine its time may have come before that was read.
     if SystemClock().wallTime < request.earliestBegin ?? .testStart { #expect(state == .claimed) }
     let order = try await host.nextOrder()
+    // As a launcher does.
+    if let time = order.notBefore { SystemClock.waitExactly(until: time) }
     #expect(SystemClock().wallTime >= request.earliestBegin ?? .testStart)
     #expect(order.request == id)
+  }
+
+  @Test("of runs that are held until the same time, those with the best rank begin first")
+  func heldRanks() async throws {
+    let host = try ScheduledHost(Self.early, handlers: [.sample(runs: 8)])
+    var request = soon(.seconds(1))
+    var ids: [Int: RequestID] = [:]
+    for priority in [0, 3, 1, 2] {
+      request.priority = priority
+      ids[priority] = try await host.submit(request)[0].id
+    }
+    for priority in [3, 2, 1, 0] { #expect(try await host.nextOrder().request == ids[priority]) }
   }
 
   @Test("a run that is held is cancelled without having begun")

@@ -60,7 +60,9 @@ enum Samples {
       .start([
         WireOrder(run: run, request: request, identifier: identifier, attempt: 1, payload: []),
         WireOrder(run: otherRun, request: request, identifier: longIdentifier, attempt: .max, payload: [0, 255, 1], arguments: [1, 0]),
-        WireOrder(run: run, request: request, identifier: identifier, attempt: 3, payload: [1], tellsBegin: true),
+        WireOrder(
+          run: run, request: request, identifier: identifier, attempt: 3, payload: [1], tellsBegin: true,
+          notBefore: MonotonicTime(nanoseconds: 7)),
         WireOrder(run: otherRun, request: request, identifier: identifier, attempt: 2, payload: [], arguments: []),
       ]),
       .shutdown,

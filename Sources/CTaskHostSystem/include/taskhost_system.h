@@ -6,6 +6,7 @@
 #define TASKHOST_SYSTEM_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Gives freed memory that the allocator keeps back to the system (malloc_trim). */
@@ -13,6 +14,13 @@ void taskhost_system_trim_memory(void);
 
 /* How late the kernel may wake the calling thread, in nanoseconds (prctl PR_SET_TIMERSLACK; the default is 50,000). */
 int taskhost_system_set_timer_slack(unsigned long nanoseconds);
+
+/*
+ * How long the calling thread runs before others get their turn, in nanoseconds (sched_setattr; the default is some 3 ms). Since Linux 6.12
+ * a thread with a short slice runs soon after it wakes, even if other threads keep the core busy, and has no larger share of it.
+ * Earlier kernels ignore it.
+ */
+int taskhost_system_set_time_slice(unsigned long nanoseconds);
 
 /* A descriptor that poll finds readable once taskhost_system_event_set was called on it (eventfd; close-on-exec, non-blocking). */
 int taskhost_system_event_create(void);
@@ -26,6 +34,19 @@ int taskhost_system_open_place(int directory, const char *name);
 
 /* The signal that no thread of the host blocks. It asks a hanging thread for its stack. */
 int taskhost_system_stack_signal(void);
+
+/* What identifies a file, and its size in bytes. */
+typedef struct taskhost_system_file {
+  uint64_t device, inode;
+  int64_t size;
+} taskhost_system_file;
+
+/*
+ * Looks at a path, itself if it is a link, without asking for its times (statx).
+ * Since Linux 6.13 a file whose times were asked for gets exact new ones with the next write, and a sync then writes its inode too: on ext4
+ * that makes a sync half as long again.
+ */
+int taskhost_system_look(const char *path, taskhost_system_file *file);
 
 /* The path of the object that `address` was loaded from, owned by the dynamic loader; NULL if there is none (dladdr). */
 const char *taskhost_system_object_of(const void *address);

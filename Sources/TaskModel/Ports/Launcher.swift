@@ -37,11 +37,14 @@ public struct RunOrder: Sendable {
   public var isAhead: Bool
   /// Whether the run's start counts for a rate. The launcher then reports `began` when it calls the handler, not before.
   public var tellsBegin: Bool
+  /// The earliest time at which the handler may be called, less than a millisecond away; nil: at once. The run's thread stays awake for the
+  /// last part of the wait, so that it calls the handler on time.
+  public var notBefore: MonotonicTime?
 
   /// Creates an order.
   public init(
     run: RunID, request: RequestID, contract: HandlerContract, attempt: Int, payload: [UInt8], arguments: [UInt8]? = nil,
-    isAhead: Bool = false, tellsBegin: Bool = false
+    isAhead: Bool = false, tellsBegin: Bool = false, notBefore: MonotonicTime? = nil
   ) {
     self.run = run
     self.request = request
@@ -51,6 +54,7 @@ public struct RunOrder: Sendable {
     self.arguments = arguments
     self.isAhead = isAhead
     self.tellsBegin = tellsBegin
+    self.notBefore = notBefore
   }
 }
 

@@ -24,7 +24,13 @@ final class HandlerState {
   /// Its pending requests, by their gates.
   private(set) var lanes: [RunConstraints: LaneState] = [:]
 
-  init(contract: HandlerContract) { self.contract = contract }
+  let agenda: Agenda
+  private var recentLane: LaneState?
+
+  init(contract: HandlerContract, agenda: Agenda) {
+    self.contract = contract
+    self.agenda = agenda
+  }
 
   /// How long its recent runs took, in nanoseconds; nil if not known.
   private var typicalRun: Int64?
@@ -121,11 +127,18 @@ final class HandlerState {
 
   /// The lane with these gates, created on demand.
   func lane(_ gates: RunConstraints) -> LaneState {
-    if let lane = lanes[gates] { return lane }
+    // Consecutive requests mostly have the same gates, and comparing them is cheaper than a lookup.
+    if let recentLane, recentLane.gates == gates { return recentLane }
+    if let lane = lanes[gates] {
+      recentLane = lane
+      return lane
+    }
     // Concurrency keys come and go: forget lanes without pending requests.
     if lanes.count >= Self.fewLanes { lanes = lanes.filter { if case .never = $0.value.nextDue { false } else { true } } }
-    let lane = LaneState(gates: gates)
+    let lane = LaneState(gates: gates, of: self)
     lanes[gates] = lane
+    recentLane = lane
+    agenda.changed(lane)
     return lane
   }
 

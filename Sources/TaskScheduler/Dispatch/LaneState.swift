@@ -39,12 +39,19 @@ enum NextDue {
 /// What the scheduler remembers about the pending requests that share their gates. The store can rebuild all of it.
 final class LaneState {
   let gates: RunConstraints
-  var nextDue = NextDue.unknown
+  var nextDue = NextDue.unknown { didSet { handler?.agenda.changed(self) } }
+  /// nil for a lane that no request was ever in.
+  private(set) unowned var handler: HandlerState?
+  // The agenda's notes.
+  /// The time of its valid entry among the waiting lanes; nil if it has none.
+  var noted: WallTime?
+  var isPresent = false
 
   private let hasFlex: Bool
 
-  init(gates: RunConstraints) {
+  init(gates: RunConstraints, of handler: HandlerState? = nil) {
     self.gates = gates
+    self.handler = handler
     // With a negative flex from a damaged store, the lane would wake before it is due, again and again.
     hasFlex = gates.flex > .zero
   }

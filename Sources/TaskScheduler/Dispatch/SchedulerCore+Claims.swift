@@ -69,9 +69,12 @@ extension SchedulerCore {
   /// The clock shows whole milliseconds, so the run has begun by the next one.
   private static let tick = Duration.milliseconds(1)
 
-  /// Begins a held run whose time has come. Returns false if something holds it back now: it must be taken back.
+  /// Begins a held run whose time has come, or comes in less than a millisecond. Returns false if something holds it back then: it must be
+  /// taken back.
   func beginHeld(_ run: RunID, now: WallTime) -> Bool {
-    guard let claim = claims[run], let handler = handlers[claim.entry.identifier], !isDraining, storeTrouble == nil,
+    guard let claim = claims[run] else { return false }
+    let now = max(now, claim.entry.started)
+    guard let handler = handlers[claim.entry.identifier], !isDraining, storeTrouble == nil,
       handler.freeSlots > 0, freeHostSlots > 0, isOpen(handler.lane(claim.entry.gates), of: handler, now: now)
     else { return false }
     _ = forget(run, now: now)
@@ -119,17 +122,22 @@ extension SchedulerCore {
   ///   the first ones handed out again, without end.
   func takeBack(of identifier: TaskIdentifier?, forChange: Bool = false, _ transaction: any StoreTransaction, now: WallTime) throws {
     if forChange {
+      keepsAny = true
       for handler in handlers.values where identifier == nil || handler.contract.identifier == identifier { handler.keepsHere = true }
     }
     try takeBack(transaction, now: now) { claim in identifier.map { claim.entry.identifier == $0 } ?? true }
   }
 
   /// Notes that no change waits any longer: due requests may be handed out ahead again.
-  func changesAreMade() { for handler in handlers.values { handler.keepsHere = false } }
+  func changesAreMade() {
+    guard keepsAny else { return }
+    keepsAny = false
+    for handler in handlers.values { handler.keepsHere = false }
+  }
 
   /// Whether the launcher has not yet returned all runs of the identifier (nil: of any) that it was asked for.
   func awaits(_ identifier: TaskIdentifier?) -> Bool {
-    guard let identifier else { return handlers.values.contains { $0.askedBack > 0 } }
+    guard let identifier else { return claiming.contains { $0.askedBack > 0 } }
     return handlers[identifier].map { $0.askedBack > 0 } ?? false
   }
 
@@ -165,7 +173,7 @@ extension SchedulerCore {
   /// blocks the queue.
   func takeBackWhereDue(_ transaction: any StoreTransaction, now: WallTime) throws {
     guard !claims.isEmpty else { return }
-    for handler in handlers.values where mustGiveBack(handler, now: now) {
+    for handler in claiming where mustGiveBack(handler, now: now) {
       if let stuckAt = handler.stuckAt, stuckAt <= now { handler.isStuckNow() }
       try takeBack(of: handler.contract.identifier, transaction, now: now)
     }
@@ -225,7 +233,7 @@ extension SchedulerCore {
   func nextDuty() -> WallTime? {
     var next = unrecorded.lazy.compactMap { self.live[$0]?.started }.min().map { $0 + HandlerState.patience }
     guard !claims.isEmpty else { return next }
-    for handler in handlers.values {
+    for handler in claiming {
       if let time = handler.stuckAt { next = min(next ?? time, time) }
     }
     return next
@@ -236,7 +244,7 @@ extension SchedulerCore {
     guard storeTrouble == nil else { return false }
     if let next = nextDuty(), next <= now { return true }
     guard !claims.isEmpty else { return false }
-    return conditionsChanged || handlers.values.contains { mustGiveBack($0, now: now) }
+    return conditionsChanged || claiming.contains { mustGiveBack($0, now: now) }
   }
 
   // MARK: What the host lacks

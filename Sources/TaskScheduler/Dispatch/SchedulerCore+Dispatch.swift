@@ -10,25 +10,24 @@ extension SchedulerCore {
     try relaxPastDeadlines(transaction, now: now)
     // A skipped occurrence may have taken another request's place: look again.
     while try startDue(transaction, now: now) {}
-    for handler in handlers.values { for lane in handler.lanes.values { try learnNextDue(lane, of: handler, transaction) } }
+    for lane in agenda.lanes(dueBy: now) { if let handler = lane.handler { try learnNextDue(lane, of: handler, transaction) } }
   }
 
   /// - Returns: Whether a due request was not started because its missed occurrence is skipped.
   private func startDue(_ transaction: any StoreTransaction, now: WallTime) throws -> Bool {
     var hasPutOff = false
     var offers: [(handler: HandlerState, lane: LaneState, offer: DueRequest)] = []
-    for handler in handlers.values {
-      for lane in handler.lanes.values {
-        try learnNextDue(lane, of: handler, transaction)
-        let horizon = horizon(of: handler, now: now)
-        guard lane.nextDue.isDue(by: horizon), isOpen(lane, of: handler, now: now) else { continue }
-        let limit = handler.freeSlots > freeHostSlots ? freeHostSlots : handler.freeSlots + handler.slotsAhead
-        noteQuestion()
-        let due = try transaction.due(in: Lane(handler.contract.identifier, lane.gates), by: horizon, limit: limit)
-        // If everything due is on offer, the next request is due later. Otherwise more is due now.
-        if due.count < limit || due.isEmpty { lane.nextDue = .unknown }
-        offers += due.map { (handler, lane, $0) }
-      }
+    for lane in agenda.lanes(dueBy: now + policy.claimAhead) {
+      guard let handler = lane.handler else { continue }
+      try learnNextDue(lane, of: handler, transaction)
+      let horizon = horizon(of: handler, now: now)
+      guard lane.nextDue.isDue(by: horizon), isOpen(lane, of: handler, now: now) else { continue }
+      let limit = handler.freeSlots > freeHostSlots ? freeHostSlots : handler.freeSlots + handler.slotsAhead
+      noteQuestion()
+      let due = try transaction.due(in: Lane(handler.contract.identifier, lane.gates), by: horizon, limit: limit)
+      // If everything due is on offer, the next request is due later. Otherwise more is due now.
+      if due.count < limit || due.isEmpty { lane.nextDue = .unknown }
+      offers += due.map { (handler, lane, $0) }
     }
     if offers.count > 1 { offers.sort { ($0.offer.rank, $0.offer.id) < ($1.offer.rank, $1.offer.id) } }
     for (handler, _, offer) in offers
@@ -62,12 +61,9 @@ extension SchedulerCore {
   func mayDispatch(now: WallTime) -> Bool {
     guard mayStart else { return false }
     if nextDeadline.isDue(by: now) { return true }
-    return handlers.values.contains { handler in
-      let horizon = horizon(of: handler, now: now)
-      return handler.lanes.values.contains { lane in
-        guard let wakeTime = lane.wakeTime, wakeTime <= horizon else { return false }
-        return isOpen(lane, of: handler, now: now)
-      }
+    return agenda.lanes(dueBy: now + policy.claimAhead).contains { lane in
+      guard let handler = lane.handler, let wakeTime = lane.wakeTime, wakeTime <= horizon(of: handler, now: now) else { return false }
+      return isOpen(lane, of: handler, now: now)
     }
   }
 
@@ -79,22 +75,32 @@ extension SchedulerCore {
 
   /// When the next request may start; nil if only an event can bring one.
   func nextStart(now: WallTime) -> WallTime? {
-    var next: WallTime?
     guard mayStart else { return nil }
-    for handler in handlers.values where handler.freeSlots > 0 ? freeHostSlots > 0 : handler.slotsAhead > 0 {
-      let ahead = takesSoon(handler) ? policy.claimAhead : .zero
-      for lane in handler.lanes.values {
-        guard handler.freeSlots > 0 || slotsAhead(lane, handler) > 0 else { continue }
-        // A held lane's time may be unknown: the lane is checked again when it opens.
-        guard let wakeTime = lane.wakeTime else { continue }
-        let time = wakeTime + (.zero - ahead)
-        if let next, time >= next { continue }
-        // A gate that holds the request now may open by itself before it is due.
-        guard let opening = opening(of: lane, handler, now: max(now, time)) else { continue }
-        next = min(next ?? .distantFuture, max(time, opening))
-      }
+    var next: WallTime?
+    func look(at lane: LaneState) {
+      guard let start = start(of: lane, before: next ?? .distantFuture, now: now) else { return }
+      next = min(next ?? .distantFuture, start)
+    }
+    for lane in agenda.lanes(dueBy: now + policy.claimAhead) { look(at: lane) }
+    // No lane starts earlier than its time, less what it is claimed ahead; later lanes cannot come before `next`.
+    agenda.visitWaiting { lane in
+      if let next, let time = lane.nextDue.earliest, time + (.zero - policy.claimAhead) >= next { return false }
+      look(at: lane)
+      return true
     }
     return next
+  }
+
+  /// When a lane's next request may start, if that is before `limit`; nil if it is not, or only an event can bring that about.
+  private func start(of lane: LaneState, before limit: WallTime, now: WallTime) -> WallTime? {
+    guard let handler = lane.handler, handler.freeSlots > 0 ? freeHostSlots > 0 : slotsAhead(lane, handler) > 0,
+      // A held lane's time may be unknown: the lane is checked again when it opens.
+      let wakeTime = lane.wakeTime
+    else { return nil }
+    let time = wakeTime + (.zero - (takesSoon(handler) ? policy.claimAhead : .zero))
+    // A gate that holds the request now may open by itself before it is due.
+    guard time < limit, let opening = opening(of: lane, handler, now: max(now, time)) else { return nil }
+    return max(time, opening)
   }
 
   private var mayStart: Bool { !isDraining && storeTrouble == nil && permits != 0 }

@@ -80,11 +80,7 @@ extension SchedulerCore {
   /// The conditions that requests wait for or runs depend on.
   func awaitedConditions(now: WallTime) -> Conditions {
     var awaited: Conditions = []
-    for handler in handlers.values {
-      for lane in handler.lanes.values where !lane.gates.conditions.isEmpty && lane.nextDue.isDue(by: now) {
-        awaited.formUnion(lane.gates.conditions)
-      }
-    }
+    for lane in agenda.lanes(dueBy: now) { awaited.formUnion(lane.gates.conditions) }
     for entry in live.values where entry.gates.onLostCondition == .stop && !entry.isSimulated { awaited.formUnion(entry.gates.conditions) }
     return awaited
   }

@@ -29,6 +29,10 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
   private var isOver = false
   private var isServing = false
   private var hasEnded = false
+  /// Shows ``isCalled`` to the spinning thread, which does not hold the lock.
+  private let calls = Atomic(false)
+  /// Used on the scheduler's thread.
+  private var spin = BriefSpin()
   /// Serializes commands that are handled after the thread has ended.
   private let afterwards = Monitor()
 
@@ -93,6 +97,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
   public func stop() {
     monitor.locked {
       isOver = true
+      calls.store(true, ordering: .relaxed)
       monitor.broadcast()
       while isServing { monitor.wait() }
     }
@@ -132,7 +137,10 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
     commands.append(command)
     let isQuiet = if case .input(.began) = command { !awaitsBegins } else { false }
     let wakes = !isQuiet && !isCalled
-    if wakes { isCalled = true }
+    if wakes {
+      isCalled = true
+      calls.store(true, ordering: .relaxed)
+    }
     monitor.unlock()
     // A thread that wakes while the lock is held sleeps again at once.
     if wakes { monitor.signal() }
@@ -158,6 +166,7 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
   ///
   /// - Parameter awaitsBegins: Whether begins wake the thread.
   func nextBatch(by wakeAt: MonotonicTime, awaitsBegins: Bool) -> [Command]? {
+    if wakeAt > clock.monotonicTime + spin.longest { spin.wait { calls.load(ordering: .relaxed) } }
     monitor.lock()
     defer { monitor.unlock() }
     self.awaitsBegins = awaitsBegins
@@ -167,7 +176,9 @@ public final class Scheduler: @unchecked Sendable {  // reason: the engine belon
       if !monitor.wait(until: wakeAt) { break }
     }
     guard !isOver else { return nil }
+    spin.ended(asAwaited: isCalled)
     isCalled = false
+    calls.store(false, ordering: .relaxed)
     defer { commands.removeAll(keepingCapacity: true) }
     return commands
   }

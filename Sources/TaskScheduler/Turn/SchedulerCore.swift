@@ -8,6 +8,7 @@ import TaskModel
 final class SchedulerCore {
   let policy: SchedulingPolicy
   var handlers: [TaskIdentifier: HandlerState] = [:]
+  let agenda = Agenda()
   /// The runs that have begun.
   var live: [RunID: LiveRunEntry] = [:]
   /// The live runs whose requests are still recorded as claimed.
@@ -16,6 +17,10 @@ final class SchedulerCore {
   var claims: [RunID: Claim] = [:]
   /// The number of claims that wait for their time.
   private(set) var heldClaims = 0
+  /// The number of claims of each identifier that has any.
+  private var claimants: [TaskIdentifier: Int] = [:]
+  /// Whether a handler keeps its requests here, see ``HandlerState/keepsHere``.
+  var keepsAny = false
   /// The health of plugins with failures. Only `change` sets it, so that it can be undone.
   var pluginHealth: [TaskIdentifier: PluginHealth] = [:]
   /// The last incident that counted against each plugin.
@@ -105,7 +110,7 @@ final class SchedulerCore {
 
   /// Adds the handlers of the sealed registry.
   func register(_ contracts: [HandlerContract]) {
-    for contract in contracts { handlers[contract.identifier] = HandlerState(contract: contract) }
+    for contract in contracts { handlers[contract.identifier] = HandlerState(contract: contract, agenda: agenda) }
   }
 
   /// Notes that a run takes a slot: its launcher is to begin it.
@@ -123,6 +128,7 @@ final class SchedulerCore {
   /// Remembers a run that is handed out ahead.
   func keep(_ claim: Claim, now: WallTime) {
     claims[claim.entry.run] = claim
+    claimants[claim.entry.identifier, default: 0] += 1
     if claim.isHeld { heldClaims += 1 }
     recount(claim.entry.identifier) { $0.claimed(claim, now: now) }
   }
@@ -132,10 +138,15 @@ final class SchedulerCore {
   /// - Returns: Its claim; nil if it was not handed out ahead.
   func forget(_ run: RunID, now: WallTime) -> Claim? {
     guard let claim = claims.removeValue(forKey: run) else { return nil }
+    let left = (claimants[claim.entry.identifier] ?? 1) - 1
+    claimants[claim.entry.identifier] = left > 0 ? left : nil
     if claim.isHeld { heldClaims -= 1 }
     recount(claim.entry.identifier) { $0.unclaimed(claim, now: now) }
     return claim
   }
+
+  /// The handlers with runs that are handed out ahead.
+  var claiming: [HandlerState] { claimants.keys.compactMap { handlers[$0] } }
 
   private func recount(_ identifier: TaskIdentifier, _ change: (HandlerState) -> Void) {
     guard let handler = handlers[identifier] else { return }

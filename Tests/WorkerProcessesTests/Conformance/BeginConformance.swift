@@ -1,3 +1,4 @@
+import HostThreads
 import LauncherConformance
 import TaskModel
 import Testing
@@ -35,6 +36,23 @@ import Testing
     for probe in probes { probe.release() }
     for order in orders { #expect(try await bench.recorder.end(of: order.run).ending == .returned(.success, stop: nil)) }
     #expect(bench.recorder.all.compactMap(\.begun) == orders.map(\.run))
+  }
+
+  @Test("do not begin before their time, though a warm thread has them earlier", arguments: Isolation.allCases)
+  func time(_ isolation: Isolation) async throws {
+    let bench = try Bench(isolation)
+    let contract = try await bench.load("runtime_thread", concurrent: 1)
+    for _ in 1...5 {
+      let probe = try Probe()
+      var order = bench.order(contract, payload: probe.payload)
+      let time = SystemClock.now + .milliseconds(1)
+      order.notBefore = time
+      bench.launcher.start([order])
+      try await probe.reached()
+      #expect(SystemClock.now >= time)
+      probe.release()
+      #expect(try await bench.recorder.end(of: order.run).ending == .returned(.success, stop: nil))
+    }
   }
 }
 
