@@ -5,7 +5,8 @@ public import TaskModel
 /// Swift's `Mutex` is its own futex, which ThreadSanitizer does not know: it reports every access to the guarded value as a race. This
 /// class uses a pthread mutex, which ThreadSanitizer knows.
 ///
-/// The lock is not recursive. Copies of the reference share the value.
+/// The lock is not recursive. Copies of the reference share the value. For a lock without a value take a ``Monitor``: ThreadSanitizer
+/// reports access to a value of no size as a race with reads of this object's header.
 public final class Guarded<Value>: @unchecked Sendable {  // reason: the value is touched with the lock held only
   @usableFromInline let monitor = Monitor()
   @usableFromInline var value: Value

@@ -8,7 +8,7 @@ public import TaskModel
 /// cannot end one of its threads.
 public enum PluginImage {
   /// Plugins launch one at a time. A launch waits for its turn before its budget begins.
-  private static let turn = Guarded(())
+  private static let turn = Monitor()
 
   /// Loads the file and calls its launch function; calls it again if it asked for settings before the host knew its identifier.
   ///
@@ -21,7 +21,7 @@ public enum PluginImage {
   ///
   /// - Returns: An outcome for each, in their order.
   public static func launch(_ orders: [LaunchOrder], budget: Duration) -> [Result<LaunchedPlugin, LaunchFailure>] {
-    turn.withLock { _ in LaunchBatch(orders.map(LaunchAttempt.init), budget: budget).outcomes() }
+    turn.locked { LaunchBatch(orders.map(LaunchAttempt.init), budget: budget).outcomes() }
   }
 
   /// Loads the file and calls its launch function on the calling thread, which is the process's first. Libdispatch and Foundation take the

@@ -32,7 +32,7 @@ public final class ThreadLauncher: Launcher {
   private let role: Role
   private let state = Guarded(State())
   /// Held while the sink is told of a suspension or its end, so that it learns of them in order.
-  private let telling = Guarded(())
+  private let telling = Monitor()
   private let clock: any RunClock
   private let deadlines: any RunDeadlines
   private let idleness = IdleAllowance()
@@ -241,7 +241,7 @@ public final class ThreadLauncher: Launcher {
     let identifier = run.order.contract.identifier
     deadlines.disarm(run)
     RunTable.shared.leave(run, stillRunning: true)
-    telling.withLock { _ in
+    telling.locked {
       state.withLock { state in
         state.plugins[identifier]?.abandoned += 1
         state.live[run.order.run] = nil
@@ -254,7 +254,7 @@ public final class ThreadLauncher: Launcher {
   private func resume(_ run: LiveRun) {
     RunTable.shared.forget(run)
     let identifier = run.order.contract.identifier
-    telling.withLock { _ in
+    telling.locked {
       let left = state.withLock { state in
         state.plugins[identifier]?.abandoned -= 1
         return state.plugins[identifier]?.abandoned ?? 0
