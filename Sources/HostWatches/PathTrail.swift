@@ -19,14 +19,14 @@ struct PathTrail: Sendable, Hashable {
 
   private static let mostLinks = 40
 
-  /// Follows the absolute `path`. Reads the file system.
-  init(_ path: String) {
+  /// Follows the absolute `path`, as `glance` shows the file system.
+  init(_ path: String, by glance: inout FileGlance) {
     // The remaining names, in reverse order.
     var rest = Self.names(path)
     /// Indices in `steps` of the directories from the root to here.
     var directories: [Int] = []
     var links = 0
-    guard let root = status("/") else { return }
+    guard let root = status("/", by: &glance) else { return }
     directories.append(pass("/", root, .passage))
     while let name = rest.popLast() {
       if name == ".." {
@@ -35,7 +35,7 @@ struct PathTrail: Sendable, Hashable {
       }
       let here = steps[directories[directories.count - 1]].location
       let location = here == "/" ? "/\(name)" : "\(here)/\(name)"
-      guard let found = status(location) else {
+      guard let found = status(location, by: &glance) else {
         hold(name, in: directories, isLast: rest.isEmpty)
         return
       }
@@ -91,13 +91,16 @@ struct PathTrail: Sendable, Hashable {
   }
 
   /// nil if nothing is there, or if `problem` says why that is unknown.
-  private mutating func status(_ location: String) -> stat? {
-    var found = stat()
-    if lstat(location, &found) == 0 { return found }
+  private mutating func status(_ location: String, by glance: inout FileGlance) -> stat? {
+    switch glance.status(of: location) {
+    case .success(let found): return found
     // Just removed, or never existed.
-    guard errno != ENOENT, errno != ENOTDIR else { return nil }
-    problem = "\(location): \(String(cString: strerror(errno)))" + (errno == EACCES ? "; let the host's user search its directory" : "")
-    return nil
+    case .failure(let error) where error.code == ENOENT || error.code == ENOTDIR: return nil
+    case .failure(let error):
+      problem =
+        "\(location): \(String(cString: strerror(error.code)))" + (error.code == EACCES ? "; let the host's user search its directory" : "")
+      return nil
+    }
   }
 
   private static func destination(of location: String) -> String? {

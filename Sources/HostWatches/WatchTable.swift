@@ -38,12 +38,9 @@ struct WatchTable: Sendable {
     }
     // Release these first, because the number of watches is limited.
     tidy(loose)
-    loose = []
-    for path in paths where entries[path].map({ $0.problem != nil }) ?? true {
-      if entries[path] == nil { entries[path] = Entry() }
-      loose.formUnion(follow(path))
-    }
-    tidy(loose)
+    let new = paths.filter { path in entries[path].map { $0.problem != nil } ?? true }
+    for path in new where entries[path] == nil { entries[path] = Entry() }
+    tidy(follow(new))
   }
 
   /// Returns the changed paths.
@@ -61,48 +58,70 @@ struct WatchTable: Sendable {
       }
       if event.isEnd { nodes[event.watch] = nil }
     }
-    var loose: Set<Int32> = []
-    for path in stale {
-      let before = entries[path]
-      loose.formUnion(follow(path))
+    let known = stale.map { (path: $0, before: entries[$0]) }
+    let loose = follow(stale)
+    for (path, before) in known {
       if let after = entries[path], after.target != before?.target || after.problem != before?.problem { changed.insert(path) }
     }
     tidy(loose)
     return changed
   }
 
-  /// Follows a path and watches its objects until both agree; returns watches that may no longer be needed. Releases no watch before its
+  /// Follows paths and watches their objects until both agree; returns watches that may no longer be needed. Releases no watch before its
   /// replacement exists.
-  private mutating func follow(_ path: String) -> Set<Int32> {
-    if let problem = Self.refusal(path) ?? (queue == nil ? Self.ended : nil) {
-      entries[path] = Entry(problem: problem)
-      return []
+  private mutating func follow(_ paths: Set<String>) -> Set<Int32> {
+    var loose: Set<Int32> = []
+    var left: [String] = []
+    for path in paths {
+      if let problem = Self.refusal(path) ?? (queue == nil ? Self.ended : nil) {
+        entries[path] = Entry(problem: problem)
+      } else {
+        loose.formUnion(entries[path]?.watches ?? [])
+        left.append(path)
+      }
     }
-    var loose = entries[path]?.watches ?? []
-    for attempt in 1...Self.mostTries {
-      let trail = PathTrail(path)
-      let (roles, problem, isGone) = watch(trail)
-      loose.formUnion(roles.keys)
-      guard attempt == Self.mostTries || !isGone && PathTrail(path) == trail else { continue }
-      release(path)
-      for (watch, roles) in roles { nodes[watch]?.set(roles, for: path) }
-      entries[path] = Entry(watches: Set(roles.keys), target: trail.target, problem: problem)
-      break
+    for attempt in 1...Self.mostTries where !left.isEmpty {
+      var (before, after) = (FileGlance(), FileGlance())
+      var added: [String: Int32] = [:]
+      let followed = left.map { path in
+        let trail = PathTrail(path, by: &before)
+        return (path: path, trail: trail, watched: watch(trail, &added))
+      }
+      left = []
+      for (path, trail, watched) in followed {
+        loose.formUnion(watched.roles.keys)
+        guard attempt == Self.mostTries || !watched.isGone && PathTrail(path, by: &after) == trail else {
+          left.append(path)
+          continue
+        }
+        release(path)
+        for (watch, roles) in watched.roles { nodes[watch]?.set(roles, for: path) }
+        entries[path] = Entry(watches: Set(watched.roles.keys), target: trail.target, problem: watched.problem)
+      }
     }
     return loose
   }
 
   /// Requests watches for a trail; `isGone` if a part of it has disappeared.
-  private mutating func watch(_ trail: PathTrail) -> (roles: [Int32: Set<WatchRole>], problem: String?, isGone: Bool) {
+  ///
+  /// - Parameter added: The watches requested since the file system was looked at, by location.
+  private mutating func watch(
+    _ trail: PathTrail, _ added: inout [String: Int32]
+  ) -> (roles: [Int32: Set<WatchRole>], problem: String?, isGone: Bool) {
     var roles: [Int32: Set<WatchRole>] = [:]
     var problem = trail.problem
     for step in trail.steps {
+      if let watch = added[step.location], let mask = nodes[watch]?.mask, mask & step.role.mask == step.role.mask {
+        roles[watch, default: []].insert(step.role)
+        continue
+      }
       let watch = add(step.location, step.role.mask | UInt32(IN_MASK_ADD))
       guard watch >= 0 else {
         if errno == ENOENT || errno == ENOTDIR { return (roles, problem, true) }
         if step.isNeeded || errno != EACCES { problem = problem ?? Self.sentence(errno, step.location) }
         continue
       }
+      added[step.location] = watch
       nodes[watch, default: WatchNode(location: step.location)].mask |= step.role.mask
       nodes[watch]?.location = step.location
       roles[watch, default: []].insert(step.role)
