@@ -58,8 +58,9 @@ public final class SQLiteRequestStore: RequestStore {
       configuration.label = "taskhost store"
       configuration.maximumReaderCount = 4
       configuration.busyMode = .timeout(2)
-      // Only a checkpoint that ``PageSums`` knows of may change the database.
-      configuration.prepareDatabase { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 0") }
+      // Only a checkpoint that ``PageSums`` knows of may change the database. Reading connections stay open, so their caches are small;
+      // the writing one gets a larger one below.
+      configuration.prepareDatabase { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -512") }
       pool = try DatabasePool(path: path, configuration: configuration)
       let migrator = Schema.migrator
       if try pool.read({ try migrator.hasBeenSuperseded($0) }) {
@@ -155,10 +156,13 @@ public final class SQLiteRequestStore: RequestStore {
     }
   }
 
-  /// Empties SQLite's caches and closes the reading connections.
+  /// Empties SQLite's caches.
+  ///
+  /// The reading connections stay open: the queue of one that closes is destroyed on a pool of Dispatch, and a thread of that pool then wakes
+  /// every second.
   public func giveBackMemory() {
     guard !isClosed.withLock({ $0 }) else { return }
-    pool.invalidateReadOnlyConnections()
+    try? pool.read { $0.releaseMemory() }
     pool.writeWithoutTransaction { $0.releaseMemory() }
   }
 
