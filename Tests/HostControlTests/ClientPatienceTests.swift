@@ -40,6 +40,23 @@ import Testing
     }
   }
 
+  @Test("an unfinished body does not keep the server from ending: its client is told to come again")
+  func unfinishedBody() async throws {
+    let (clients, sent) = AsyncStream.makeStream(of: RawClient.self)
+    try await serve(MemoryHost(), ClientPatience(body: (.hours(1), .hours(1)), shutdown: .seconds(3600))) { path in
+      let client = try RawClient(path)
+      client.send("POST /v1/requests HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 9\r\n\r\n")
+      #expect(await client.read().hasPrefix("HTTP/1.1 100 "))
+      client.send("[{")
+      sent.yield(client)
+      sent.finish()
+    }
+    for await client in clients {
+      let answer = await client.readToEnd()
+      #expect(answer.hasPrefix("HTTP/1.1 503 ") && answer.contains("connection: close"), "\(answer)")
+    }
+  }
+
   @Test("a reader of events that stops reading is dropped")
   func slowReader() async throws {
     let (gone, signal) = AsyncStream<Void>.makeStream()

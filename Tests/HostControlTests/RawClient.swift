@@ -32,6 +32,17 @@ final class RawClient: Sendable {
   /// Sends nothing more, but still reads.
   func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
+  /// What arrives next; "" if the other side has closed. Read on a thread of its own.
+  func read() async -> String {
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread {
+        var part = [UInt8](repeating: 0, count: 65_536)
+        let count = part.withUnsafeMutableBytes { recv(self.descriptor, $0.baseAddress, $0.count, 0) }
+        continuation.resume(returning: String(decoding: part[..<max(0, count)], as: UTF8.self))
+      }
+    }
+  }
+
   /// Everything until the other side closes, read on a thread of its own.
   func readToEnd() async -> String {
     await withCheckedContinuation { continuation in

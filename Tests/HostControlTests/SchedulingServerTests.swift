@@ -76,6 +76,19 @@ import Testing
     }
   }
 
+  @Test("two headers Idempotency-Key are refused, because it is unclear which of them counts")
+  func twoKeys() async throws {
+    let host = MemoryHost()
+    try await with(host) { client in
+      var request = client.request("POST", "/v1/requests")
+      request.headers = [("Idempotency-Key", "once"), ("Idempotency-Key", "twice")]
+      request.body = Array("{\"identifier\":\"a\"}".utf8)
+      let answer = try await client.answer(to: request)
+      #expect(answer.status == 400)
+      #expect(host.submitted.isEmpty)
+    }
+  }
+
   @Test("an event wakes what waits for it, with its payload; until then the next start is null")
   func events() async throws {
     let host = MemoryHost()

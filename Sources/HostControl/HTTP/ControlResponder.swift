@@ -127,7 +127,7 @@ struct ControlResponder: Sendable {
 
   private func submit(_ request: ControlRequest) async throws -> ControlResponse {
     let (requests, isArray) = try SubmissionReader.read(
-      request.body, now: SystemClock().wallTime, idempotencyKey: request.headers.idempotencyKey)
+      request.body, now: SystemClock().wallTime, idempotencyKey: try request.headers.idempotencyKey())
     let submissions = try await host.submit(requests)
     return .json(.created, capacity: 64 + submissions.count * 400) { writer in
       if isArray { writer.array("requests", submissions) { $0.submission($1) } } else { submissions.first.map { writer.submission($0) } }
@@ -184,7 +184,11 @@ struct ControlResponder: Sendable {
 
 extension HTTPHeaders {
   /// - Source: draft-ietf-httpapi-idempotency-key-header. The key is the text as sent, quoted or not.
-  fileprivate var idempotencyKey: String? { joined("idempotency-key") }
+  fileprivate func idempotencyKey() throws(RequestRefusal) -> String? {
+    let keys = self["idempotency-key"]
+    guard keys.count <= 1 else { throw RequestRefusal(.invalid, "there are \(keys.count) headers Idempotency-Key: send one") }
+    return keys.first
+  }
 
   /// The last event that the client has seen. An empty id, from a client that has seen none, counts as absent.
   fileprivate var lastEventID: String? { joined("last-event-id").flatMap { $0.isEmpty ? nil : $0 } }

@@ -179,7 +179,13 @@ final class RequestHandler: ChannelInboundHandler {
     switch event {
     case is ServerEnds:
       isEnding = true
-      if case .streaming(let flow) = state { flow.end() }
+      switch state {
+      case .streaming(let flow): flow.end()
+      // The host has drained already: what the rest of the body asks for would be refused.
+      case .receiving: close(refusing: RequestRefusal(.unavailable, "the host ends: send this again when it is back"))
+      case .dropping(let sent): close(after: sent)
+      case .waiting, .answering, .closing: break
+      }
     case ChannelEvent.inputClosed:
       // The client sends nothing more, but it may wait for the response.
       switch state {
@@ -197,13 +203,17 @@ final class RequestHandler: ChannelInboundHandler {
     switch state {
     case .waiting where error is HTTPParserError, .receiving where error is HTTPParserError:
       guard !isEnding, context.channel.isActive else { return context.close(promise: nil) }
-      leave()
-      keepsAlive = false
-      state = .closing
-      let refusal = RequestRefusal(.invalid, "this is not a request of HTTP/1.1, or its head has more than \(HTTPServer.headBytes) bytes")
-      if let sent = write(.failure(refusal)) { close(after: sent) }
+      close(
+        refusing: RequestRefusal(.invalid, "this is not a request of HTTP/1.1, or its head has more than \(HTTPServer.headBytes) bytes"))
     case .waiting, .receiving, .dropping, .answering, .streaming, .closing: context.close(promise: nil)
     }
+  }
+
+  /// Answers with a refusal and closes the connection, whatever still arrives.
+  private func close(refusing refusal: RequestRefusal) {
+    leave()
+    keepsAlive = false
+    if let sent = write(.failure(refusal)) { close(after: sent) }
   }
 
   /// Gives up what the connection holds.
