@@ -46,8 +46,8 @@ private func serve(
       log.warning("\(FailpointTrigger.variable)=\(failpoint): this host kills itself at that point with SIGKILL")
     }
   } catch { return failed("\(error)", .configuration) }
-  let signals: AsyncStream<String>
-  do { signals = try HostSignals.arriving() } catch { return failed(error.description, .temporary) }
+  let signals: HostSignals
+  do { signals = try HostSignals(log: log, writer: writer) } catch { return failed(error.description, .temporary) }
   let host: Host
   var opened: EventSockets?
   do {
@@ -69,7 +69,8 @@ private func serve(
   let eventSockets = opened
   eventSockets?.start { event, payload, recorded in host.notify(event, payload: payload, recorded: recorded) }
   eventSockets?.keep { host.watchFile($0, changed: $1) }
-  let service = HostService(host: host, signals: signals, log: log, writer: writer)
+  signals.serve(host)
+  let service = HostService(host: host)
   let control = configuration.control
   let socket = ControlSocket(path: control.socket, mode: mode_t(control.mode), group: control.group)
   let server = ControlServer(
