@@ -139,7 +139,7 @@ extension RequestState {
     }
   }
 
-  private static func afterRun(_ outcome: RunOutcome, guards: RequestGuards) -> RequestTransition {
+  fileprivate static func afterRun(_ outcome: RunOutcome, guards: RequestGuards) -> RequestTransition {
     switch outcome {
     case .succeeded, .noop: final(.succeeded, attempts: .reset, guards: guards)
     case .failed: final(.failed, attempts: .keep, guards: guards)
@@ -162,4 +162,12 @@ extension RequestState {
       ? RequestTransition(state: .pending, due: .nextOccurrence, attempts: .reset, losses: .reset)
       : RequestTransition(state: state, attempts: attempts, losses: .reset)
   }
+}
+
+extension RunOutcome {
+  /// Whether the run counts as one of its request's attempts when the request goes on, or fails because none is left.
+  public var spendsAttempt: Bool { RequestState.afterRun(self, guards: RequestGuards()).attempts == .add }
+
+  /// Whether the run counts as one more of its request's losses in a row, when the request goes on.
+  public var addsLoss: Bool { RequestState.afterRun(self, guards: RequestGuards()).losses == .add }
 }

@@ -29,14 +29,6 @@ public enum RunOutcome: String, Sendable, CaseIterable {
     }
   }
 
-  /// Whether the run counts as one of its request's attempts when the request goes on, or fails because none is left.
-  public var spendsAttempt: Bool {
-    switch self {
-    case .retried, .expired, .crashed: true
-    case .succeeded, .noop, .snoozed, .failed, .cancelled, .stopped, .lost: false
-    }
-  }
-
   /// Whether the handler failed to do the work. A run that was postponed, cancelled, interrupted or lost is neither a failure nor a
   /// success.
   public var isFailure: Bool {

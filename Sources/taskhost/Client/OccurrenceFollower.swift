@@ -82,10 +82,7 @@ struct OccurrenceFollower {
 
   /// Whether a repeating request has spent its attempts: it is then pending for its next occurrence, with no attempt spent.
   private func isSpent(_ outcome: String, _ record: RequestAnswer) -> Bool {
-    switch RunOutcome(rawValue: outcome) {
-    case .retried, .expired, .crashed: record.attemptsSpent == 0
-    case .lost: record.losses == 0
-    default: false
-    }
+    guard let outcome = RunOutcome(rawValue: outcome) else { return false }
+    return outcome.spendsAttempt && record.attemptsSpent == 0 || outcome.addsLoss && record.losses == 0
   }
 }
