@@ -37,6 +37,7 @@ let package = Package(
     .library(name: "TaskHostTesting", targets: ["TaskHostTesting"]),
     .library(name: "TokenRefresh", type: .dynamic, targets: ["TokenRefreshEntry"]),
     .library(name: "Cleanup", type: .dynamic, targets: ["CleanupEntry"]),
+    .library(name: "Exec", type: .dynamic, targets: ["ExecEntry"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -189,6 +190,12 @@ let package = Package(
     .target(
       name: "Cleanup", dependencies: ["CCleanup", "StrictText", "TaskHostSDK", logging], path: "Plugins/Cleanup", exclude: ["Entry"],
       swiftSettings: settings),
+    // Runs the commands of the configuration: system calls in C, what they are used for in Swift.
+    .target(name: "CExec", path: "Plugins/ExecSystem"),
+    .target(
+      name: "Exec", dependencies: ["CExec", "CTaskHost", "StrictText", "TaskHostSDK"], path: "Plugins/Exec", exclude: ["Entry"],
+      swiftSettings: settings),
+    .target(name: "ExecEntry", dependencies: ["Exec", "TaskHostSDK"], path: "Plugins/Exec/Entry", swiftSettings: settings),
     .target(name: "CleanupEntry", dependencies: ["Cleanup", "TaskHostSDK"], path: "Plugins/Cleanup/Entry", swiftSettings: settings),
 
     // Tests: a folder a module, and the real binaries end to end.

@@ -78,7 +78,7 @@ package struct RunHandle: Sendable {
   }
 
   /// Passes bytes to the host; an empty array is a value of length 0, not NULL, which deletes.
-  func write(_ bytes: [UInt8], _ call: (UnsafeRawPointer, Int) -> taskhost_status) throws(TaskHostError) {
+  package func write(_ bytes: [UInt8], _ call: (UnsafeRawPointer, Int) -> taskhost_status) throws(TaskHostError) {
     var nothing: UInt8 = 0
     let status =
       bytes.isEmpty

@@ -1,9 +1,15 @@
-import CTaskHost
+package import CTaskHost
 
-struct RunOutcome: Sendable {
+/// The result of a run and its message, as the host gets them.
+package struct RunOutcome: Sendable {
   let result: TaskResult
   /// `nil` keeps the plugin's own message.
   let message: String?
+
+  package init(result: TaskResult, message: String?) {
+    self.result = result
+    self.message = message
+  }
 
   static func of<Plugin: BackgroundTask>(_ plugin: Plugin, _ run: RunHandle) async -> RunOutcome {
     let context: TaskContext<Plugin.Payload>
@@ -30,7 +36,7 @@ struct RunOutcome: Sendable {
   }
 
   /// Reports message and delay to the host.
-  func report(to run: RunHandle) -> taskhost_result {
+  package func report(to run: RunHandle) -> taskhost_result {
     if let message { run.setMessage(message) }
     switch result {
     case .success: return taskhost_result(TASKHOST_SUCCESS)

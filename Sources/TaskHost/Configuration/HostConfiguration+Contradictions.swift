@@ -55,8 +55,9 @@ extension HostConfiguration {
   }
 
   private func reportContradictions(of plugin: PluginConfiguration, _ identifier: String, to reader: TOMLReader) {
-    func report(_ keys: String..., message: String) { reader.report(["plugin", identifier] + keys, message) }
-    func has(_ key: String) -> Bool { reader.has("plugin", identifier, key) }
+    let table = commands[identifier] == nil ? "plugin" : "command"
+    func report(_ keys: String..., message: String) { reader.report([table, identifier] + keys, message) }
+    func has(_ key: String) -> Bool { reader.has(table, identifier, key) }
 
     if let identifier = try? TaskIdentifier(identifier), reader.isSound("permitted_identifiers"), !permits(identifier) {
       report(message: "permitted_identifiers does not permit \"\(identifier)\": add it there, or remove this table")
@@ -88,7 +89,7 @@ extension HostConfiguration {
     if has("requires"), !has("schedule") {
       report("requires", message: "requires applies to the schedule's runs, and there is no schedule")
     }
-    guard plugin.isolation == .thread else { return }
+    guard plugin.isolation == .thread, commands[identifier] == nil else { return }
     if requireSandbox {
       report("isolation", message: "require_sandbox is true, but isolation = \"thread\" has no sandbox")
     }

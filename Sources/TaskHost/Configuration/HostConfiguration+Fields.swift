@@ -29,6 +29,9 @@ extension HostConfiguration {
       TOMLField("plugin", inner: PluginConfiguration.fields.flatMap(\.keys).map { "*.\($0)" }) { root, value, path, reader in
         root.plugins = PluginConfiguration.readAll(value, at: path, reader)
       },
+      TOMLField("command", inner: CommandConfiguration.fields.flatMap(\.keys).map { "*.\($0)" }) { root, value, path, reader in
+        root.commands = CommandConfiguration.readAll(value, at: path, reader)
+      },
     ] + schedulingFields
   }
 }

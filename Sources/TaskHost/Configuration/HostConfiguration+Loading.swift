@@ -30,6 +30,7 @@ extension HostConfiguration {
     if !reader.has("control", "socket") {
       configuration.control.socket = ConfigurationFile.resolve("control.sock", in: configuration.stateDirectory)
     }
+    configuration.addCommands(reader)
     configuration.reportContradictions(to: reader)
     guard reader.problems.isEmpty else { throw ConfigurationError(file: file, problems: reader.problems) }
     return configuration

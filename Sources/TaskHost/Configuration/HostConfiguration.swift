@@ -86,6 +86,9 @@ public struct HostConfiguration: Sendable, Equatable {
   /// `[plugin."ID"]` by identifier. An identifier without a table has the defaults of ``PluginConfiguration``.
   public var plugins: [String: PluginConfiguration] = [:]
 
+  /// `[command."ID"]` by identifier: programs that run as tasks. ``plugins`` has the plugin of each.
+  public var commands: [String: CommandConfiguration] = [:]
+
   /// The configuration without a file.
   ///
   /// - Parameter directory: Absolute path that `plugins` and `state` are relative to; the working directory for a host started without a

@@ -1,4 +1,3 @@
-import StrictText
 import TaskModel
 import TaskScheduler
 
@@ -23,27 +22,7 @@ extension PluginConfiguration {
 
   /// The table `plugin`: a table for each identifier.
   static func readAll(_ value: ConfigurationValue, at path: ConfigurationPath, _ reader: TOMLReader) -> [String: PluginConfiguration] {
-    guard let tables = reader.table(value, at: path) else { return [:] }
-    let names = fields.map(\.name)
-    var plugins: [String: PluginConfiguration] = [:]
-    for (identifier, value) in tables.sorted(by: { $0.key < $1.key }) {
-      let path = path.appending(identifier)
-      // [plugin.org.example.sync] without quotes is a table org with a table example with a table sync.
-      if case .table(let inner) = value, let (key, _) = inner.first(where: { !names.contains($0.key) && $0.value.isTable }),
-        NearestName.nearest(to: key, among: names) == nil
-      {
-        reader.report(path, "an identifier with dots stands in quotes: [plugin.\"\(identifier).\(key)…\"]")
-        continue
-      }
-      if (try? TaskIdentifier(identifier)) == nil {
-        reader.report(path, "\"\(identifier)\" is no identifier: 1 to 128 of A-Z a-z 0-9 . _ -, the first a letter or digit")
-      }
-      guard let table = reader.table(value, at: path) else { continue }
-      var plugin = PluginConfiguration()
-      reader.read(table, fields, into: &plugin, at: path)
-      plugins[identifier] = plugin
-    }
-    return plugins
+    reader.identifiedTables(value, at: path, fields) { PluginConfiguration() }
   }
 }
 

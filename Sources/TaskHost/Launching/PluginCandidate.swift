@@ -22,9 +22,16 @@ struct PluginCandidate: Sendable {
   /// Lets the next launch recognize the unchanged file; nil if it cannot.
   let remembered: KnownPluginFile?
 
+  /// The identifier of the command that it runs; nil if it is not the library of the exec plugin.
+  var command: TaskIdentifier?
+
   var digestText: String { Hex.text(fileDigest ?? digest) }
 
-  var name: String { path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path }
+  /// What identifiers are tied to: the file's name, or for a command, its table.
+  var name: String {
+    if let command { return CommandConfiguration.file(of: command.rawValue) }
+    return path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+  }
 }
 
 struct RegisteredPlugin: Sendable {

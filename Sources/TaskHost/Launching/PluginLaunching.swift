@@ -20,8 +20,8 @@ struct PluginLaunching {
   /// Plugins that run in a process regardless of the configuration, because they crashed the host.
   let mistrusted: Set<TaskIdentifier>
 
-  private var configuration: HostConfiguration { registry.configuration }
-  private var trust: PluginTrustPolicy { PluginTrustPolicy(trustedLibraryDirectories: SwiftRuntime.directories) }
+  var configuration: HostConfiguration { registry.configuration }
+  var trust: PluginTrustPolicy { PluginTrustPolicy(trustedLibraryDirectories: SwiftRuntime.directories) }
 
   /// Both lists are in the order of file names.
   struct Result: Sendable {
@@ -29,7 +29,7 @@ struct PluginLaunching {
     var refused: [RefusedPlugin] = []
   }
 
-  private enum Prospect: Sendable {
+  enum Prospect: Sendable {
     /// Its registrations, seen in a worker now or in an earlier launch; the worker, if there is one now.
     case registers([HandlerRegistration], PluginWorker.Launch?, PluginWorker?)
     case refused(RefusedPlugin)
@@ -76,7 +76,7 @@ struct PluginLaunching {
     }
     var result = Result(refused: scan.refused.map { RefusedPlugin(refusal: $0, identifier: nil) })
     // Copies and probes are slow and independent; precedence is decided afterwards.
-    let prospects = Parallel.map(scan.entries) { entry in prospect(entry) }
+    let prospects = Parallel.map(scan.entries) { entry in prospect(entry) } + commandProspects()
     var loaded = loadAhead(prospects)
     for (index, (candidate, prospect)) in prospects.enumerated() {
       do throws(PluginRefusal) {
@@ -131,7 +131,7 @@ struct PluginLaunching {
 
   /// The plugin's identifier before its code runs: from the configuration, its note, or an earlier registration of the same content.
   private func identifier(of candidate: PluginCandidate) -> TaskIdentifier? {
-    if let adoption = candidate.adoption { return adoption.identifier }
+    if let known = candidate.adoption?.identifier ?? candidate.command { return known }
     let tied = registry.identifier(tiedTo: candidate.name)
     if let known = (tied ?? candidate.elf?.note?.identifier).flatMap({ try? TaskIdentifier($0) }) { return known }
     return cache.identity(of: candidate.digest)

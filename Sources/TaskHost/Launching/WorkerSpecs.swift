@@ -104,6 +104,17 @@ struct WorkerSpecs: Sendable {
       "taskhost-worker is not at \(places.joined(separator: " nor at ")): install it beside taskhost, or name it with TASKHOST_WORKER")
   }
 
+  /// The library of the exec plugin, which is installed beside the worker.
+  ///
+  /// - Throws: A sentence for the operator, if it is missing.
+  func execLibrary() throws(HostFailure) -> String {
+    let folders = [executable, Self.ownProgram() ?? executable].map { path in path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "." }
+    let places = (folders + [folders[1] + "/../libexec/taskhost"]).map { $0 + "/libExec.so" }
+    if let found = places.first(where: { access($0, R_OK) == 0 }) { return found }
+    throw HostFailure(
+      .configuration, "libExec.so, which runs commands, is not at \(places[0]): install it beside taskhost-worker")
+  }
+
   private static func ownProgram() -> String? {
     realpath("/proc/self/exe", nil).map { path in
       defer { free(path) }

@@ -3,11 +3,14 @@ struct TOMLField<Root> {
   let name: String
   /// Its name, or the keys of its own table, such as `retry.attempts`. `*` stands for a name that the operator chooses.
   let keys: [String]
+  /// The keys of its own table, without its name; none if it is no table.
+  let innerKeys: [String]
   let read: (inout Root, ConfigurationValue, ConfigurationPath, TOMLReader) -> Void
 
   /// - Parameter inner: The keys of its table, if it is one.
   init(_ name: String, inner: [String] = [], read: @escaping (inout Root, ConfigurationValue, ConfigurationPath, TOMLReader) -> Void) {
     self.name = name
+    innerKeys = inner
     keys = inner.isEmpty ? [name] : inner.map { "\(name).\($0)" }
     self.read = read
   }

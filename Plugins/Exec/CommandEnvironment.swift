@@ -1,0 +1,50 @@
+internal import TaskHostSDK
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// The environment of a command: as cron and systemd make it, not the host's.
+struct CommandEnvironment {
+  /// `NAME=VALUE`, sorted.
+  let variables: [String]
+  let home: String
+  private let values: [String: String]
+
+  static let path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+  /// - Parameters:
+  ///   - account: The user the command runs as; nil in a sandbox, whose worker has folders of its own.
+  ///   - own: The variables that describe the run.
+  init(_ settings: CommandSettings, account: Account?, own: [String: String]) {
+    var values: [String: String] = ["PATH": Self.path, "SHELL": "/bin/sh"]
+    // The worker of a sandbox has set these for its plugin.
+    for name in settings.isSandboxed ? ["PATH", "HOME", "TMPDIR"] : [] { values[name] = Self.inherited(name) }
+    for name in ["LANG", "LC_ALL", "TZ"] { values[name] = Self.inherited(name) }
+    if let account {
+      (values["HOME"], values["USER"], values["LOGNAME"]) = (account.home, account.name, account.name)
+    } else {
+      values["HOME"] = values["HOME"] ?? Self.inherited("HOME")
+    }
+    for name in settings.passed { values[name] = Self.inherited(name) }
+    values.merge(own) { _, own in own }
+    for (name, value) in settings.environment { values[name] = value }
+    self.values = values
+    home = values["HOME"] ?? "/"
+    variables = values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+  }
+
+  private static func inherited(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
+  /// The program's absolute path, found along the command's PATH if its name has no slash.
+  func program(_ name: String) throws(CommandFailure) -> String {
+    if name.contains("/") { return name }
+    let path = values["PATH"] ?? Self.path
+    for folder in path.split(separator: ":", omittingEmptySubsequences: true) where folder.hasPrefix("/") {
+      let candidate = "\(folder)/\(name)"
+      var info = stat()
+      if stat(candidate, &info) == 0, info.st_mode & S_IFMT == S_IFREG, access(candidate, X_OK) == 0 { return candidate }
+    }
+    throw CommandFailure(description: "cannot start \(name): it is in no folder of PATH (\(path)): name its whole path in run")
+  }
+}

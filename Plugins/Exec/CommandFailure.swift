@@ -1,0 +1,7 @@
+/// Why a command could not be started.
+struct CommandFailure: Error, Sendable, CustomStringConvertible {
+  /// A sentence for the operator.
+  let description: String
+  /// Whether a later attempt may succeed: the system lacked something.
+  var isTemporary = false
+}

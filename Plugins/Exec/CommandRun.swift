@@ -1,0 +1,200 @@
+internal import CExec
+internal import CTaskHost
+import Glibc
+internal import TaskHostSDK
+
+/// One run of a command that is started for it: its process from start to end, on the run's thread.
+struct CommandRun {
+  /// The host's limit on a run's output in bytes.
+  private static let outputLimit = 65_536
+  /// A longer line of output is divided. The host takes 8 KiB at once.
+  static let lineLimit = 8_000
+  /// What is read after the process has ended: what it wrote is in the pipe, at most this much.
+  private static let rest = 1 << 20
+
+  private let settings: CommandSettings
+  private let run: RunHandle
+  private let log: OutputLog
+  private var output: [UInt8] = []
+  private var outputLines = LineBuffer(limit: CommandRun.lineLimit)
+  private var errorLines = LineBuffer(limit: CommandRun.lineLimit)
+
+  private init(_ settings: CommandSettings, _ run: RunHandle) {
+    self.settings = settings
+    self.run = run
+    log = OutputLog(run)
+  }
+
+  /// Runs the command, on the calling thread.
+  static func serve(_ settings: CommandSettings, in dataDirectory: String, _ run: RunHandle) -> taskhost_result {
+    var command = CommandRun(settings, run)
+    return command.outcome(dataDirectory).report(to: run)
+  }
+
+  private mutating func outcome(_ dataDirectory: String) -> RunOutcome {
+    do throws(CommandFailure) {
+      let (input, streams) = try (content(), (Pipe(.reads), Pipe(.reads)))
+      defer { for descriptor in [input, streams.0.read, streams.1.read] { close(descriptor) } }
+      let child: ChildProcess
+      do {
+        defer { for descriptor in [streams.0.write, streams.1.write] { close(descriptor) } }
+        let account = try settings.account()
+        let environment = CommandEnvironment(
+          settings, account: account ?? (settings.isSandboxed ? nil : Account.own()), own: settings.variables(of: run, in: dataDirectory))
+        child = try ChildProcess.start(
+          settings, environment, as: account,
+          ChildProcess.Streams(input: input, output: streams.0.write, error: streams.1.write))
+      }
+      let (end, stop) = follow(child, streams.0.read, streams.1.read)
+      return conclude(end, stop)
+    } catch {
+      return RunOutcome(result: error.isTemporary ? .retry() : .failure, message: error.description)
+    }
+  }
+
+  /// The payload as a file, which becomes standard input. Without a payload it is empty.
+  private func content() throws(CommandFailure) -> Int32 {
+    let payload = (try? run.payload()) ?? []
+    let descriptor = payload.withUnsafeBytes { taskhost_exec_content($0.baseAddress, $0.count) }
+    guard descriptor >= 0 else {
+      throw CommandFailure(description: "the payload cannot be passed on: \(String(cString: strerror(-descriptor)))", isTemporary: true)
+    }
+    return descriptor
+  }
+
+  // MARK: While it runs
+
+  /// Passes on what the process writes until it has ended; asks it to stop when the run expires, and ends it before the grace is over.
+  ///
+  /// - Returns: How it ended, and why it was asked to stop, if it was.
+  private mutating func follow(_ child: ChildProcess, _ output: Int32, _ error: Int32) -> (ChildProcess.End, StopReason?) {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
+    defer { buffer.deallocate() }
+    var waits = [
+      pollfd(fd: output, events: Int16(POLLIN), revents: 0), pollfd(fd: error, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: child.descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: run.functions.pointee.expiration_fd(run.task), events: Int16(POLLIN), revents: 0),
+    ]
+    var stop: StopReason?
+    var killTime: Int64?
+    var end: ChildProcess.End?
+    while end == nil {
+      _ = poll(&waits, nfds_t(waits.count), killTime.map { Int32(clamping: max(0, $0 - Clock.now)) } ?? -1)
+      if stop == nil, run.functions.pointee.is_expired(run.task) != 0 {
+        stop = run.stopReason
+        waits[3].fd = -1
+        child.signal(SIGTERM)
+        killTime = Clock.now + Self.patience(in: run)
+      }
+      if let time = killTime, Clock.now >= time {
+        child.signal(SIGKILL)
+        killTime = nil
+      }
+      for place in 0...1 where waits[place].fd >= 0 && waits[place].revents != 0 {
+        if !read(waits[place].fd, place == 1, buffer, atMost: buffer.count) { waits[place].fd = -1 }
+      }
+      end = child.end()
+    }
+    // Ends the rest of its group, so that nothing more is written.
+    child.reap()
+    _ = read(output, false, buffer, atMost: Self.rest)
+    _ = read(error, true, buffer, atMost: Self.rest)
+    return (end ?? .exited(0), stop)
+  }
+
+  /// Milliseconds from expiration until the process is killed: the grace, except for what it takes to report the end.
+  static func patience(in run: RunHandle) -> Int64 {
+    let grace = run.functions.pointee.grace_ms(run.task)
+    return max(0, grace - min(500, grace / 4))
+  }
+
+  private mutating func read(_ descriptor: Int32, _ isError: Bool, _ buffer: UnsafeMutableRawBufferPointer, atMost limit: Int) -> Bool {
+    Pipe.drain(descriptor, buffer, atMost: limit) { bytes in
+      if isError {
+        errorLines.take(bytes) { log.line($0, isError: true) }
+      } else if settings.keepsOutput {
+        output.append(contentsOf: bytes.prefix(Self.outputLimit + 1 - output.count))
+      } else {
+        outputLines.take(bytes) { log.line($0, isError: false) }
+      }
+    }
+  }
+
+  // MARK: Its end
+
+  private mutating func conclude(_ end: ChildProcess.End, _ stop: StopReason?) -> RunOutcome {
+    outputLines.finish { log.line($0, isError: false) }
+    errorLines.finish { log.line($0, isError: true) }
+    log.finish()
+    if settings.keepsOutput {
+      if output.count > Self.outputLimit {
+        output.removeLast(output.count - Self.outputLimit)
+        log.note("the output is cut after \(Self.outputLimit) bytes")
+      }
+      try? run.write(output) { run.functions.pointee.set_output(run.task, $0, $1) }
+    }
+    return settings.exitCodes.outcome(of: end, stop: stop, lastLine: log.lastError.isEmpty ? log.lastLine : log.lastError)
+  }
+}
+
+extension ExitCodes {
+  /// What the end of a process means.
+  ///
+  /// - Parameters:
+  ///   - stop: Why the run was asked to stop; nil if it was not.
+  ///   - lastLine: What the process wrote last.
+  func outcome(of end: ChildProcess.End, stop: StopReason?, lastLine: String) -> RunOutcome {
+    let words: String
+    let result: TaskResult
+    switch end {
+    case .exited(let code):
+      // A program that is told to stop rarely says by its code whether it did its work.
+      result = stop != nil && code != 0 && !names(code) ? .retry() : self.result(of: code)
+      words = "exit code \(code)" + (Self.meaning(of: code).map { " (\($0))" } ?? "")
+    case .signalled(let signal):
+      result = .retry()
+      words = "\(SignalNames.name(of: signal)) ended it"
+    }
+    switch result {
+    case .success, .noop, .snooze: return RunOutcome(result: result, message: nil)
+    case .retry, .failure: break
+    }
+    let why = stop.map { "stopped, because \($0.clause): " } ?? ""
+    let line = lastLine.isEmpty ? "" : ": \(lastLine.prefix(500))"
+    return RunOutcome(result: result, message: why + words + line)
+  }
+}
+
+extension StopReason {
+  /// A clause that follows "because".
+  var clause: String {
+    switch self {
+    case .budget: "its budget was spent"
+    case .cancelled: "its request was cancelled"
+    case .conditions: "a condition was lost"
+    case .draining: "the host shuts down"
+    case .replaced: "its request was replaced"
+    case .stalled: "it made no progress"
+    default: "the host asked it to"
+    }
+  }
+}
+
+extension CommandSettings {
+  /// The user that the command changes to; nil if there is none.
+  func account() throws(CommandFailure) -> Account? {
+    guard let user else { return nil }
+    return try Account.named(user)
+  }
+
+  /// The variables that describe a run; without a run, those of all runs.
+  func variables(of run: RunHandle?, in dataDirectory: String) -> [String: String] {
+    var variables = ["TASKHOST_IDENTIFIER": identifier, "TASKHOST_DATA_DIRECTORY": dataDirectory]
+    variables["TASKHOST_SOCKET"] = socket
+    if let run {
+      variables["TASKHOST_REQUEST_ID"] = run.functions.pointee.request_id(run.task).map { String(cString: $0) }
+      variables["TASKHOST_ATTEMPT"] = String(run.functions.pointee.attempt(run.task))
+    }
+    return variables
+  }
+}

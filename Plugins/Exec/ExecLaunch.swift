@@ -1,0 +1,48 @@
+package import CTaskHost
+internal import StrictText
+import Synchronization
+internal import TaskHostSDK
+
+/// The entry point for the library's exported function.
+///
+/// One library serves all `[command."ID"]` tables of a host: the host launches it once for each, with the table as its settings.
+package enum ExecLaunch {
+  /// The number of runs that the registration allows; the configuration sets the number that a command gets.
+  static let mostRuns: UInt32 = 1024
+
+  /// Registers the command that the settings describe. Called on the host's launch thread.
+  package static func launch(_ api: UnsafePointer<taskhost_api>?, _ launch: taskhost_launch) -> taskhost_status {
+    let table: HostFunctions
+    do { table = try HostFunctions(api) } catch { return error.status }
+    func refuse(_ reason: String) -> taskhost_status {
+      _ = CStrings.printable(reason).withCString { table.api.pointee.launch_log(launch, taskhost_log_level(TASKHOST_ERROR), $0) }
+      return taskhost_status(TASKHOST_EINVAL)
+    }
+    guard let text = table.api.pointee.configuration(launch), let folder = table.api.pointee.data_directory(launch) else {
+      return refuse("this library runs the commands of [command.\"ID\"] tables: remove it from the plugin directory")
+    }
+    let dataDirectory = String(cString: folder)
+    let settings: CommandSettings
+    do throws(SettingsProblems) { settings = try CommandSettings(json: String(cString: text)) } catch { return refuse(error.description) }
+    do throws(CommandFailure) { _ = try settings.account() } catch {
+      return refuse("\(error.description): correct user in [command.\"\(settings.identifier)\"]")
+    }
+    let entry = entries.withLock { entries in
+      let key = Key(identifier: settings.identifier, table: UInt(bitPattern: table.api))
+      let entry = entries[key] ?? PluginEntry()
+      entries[key] = entry
+      return entry
+    }
+    let status = table.register(settings.identifier, .processing, entry, maxConcurrentRuns: mostRuns, in: launch)
+    guard status == taskhost_status(TASKHOST_OK) else { return status }  // no further call: last_error is the host's reason
+    entry.install { CommandRun.serve(settings, in: dataDirectory, RunHandle(table: table, task: $0)) }
+    return status
+  }
+
+  private struct Key: Hashable {
+    let identifier: String
+    let table: UInt
+  }
+
+  private static let entries = Mutex<[Key: PluginEntry]>([:])
+}

@@ -1,0 +1,39 @@
+internal import CExec
+import Glibc
+
+/// A pipe between this process and a command.
+struct Pipe {
+  let read: Int32
+  let write: Int32
+
+  enum Ours: Int32 {
+    case reads = 0
+    case writes = 1
+  }
+
+  /// - Parameter ours: The end that stays in this process, which does not block.
+  init(_ ours: Ours) throws(CommandFailure) {
+    var ends: [Int32] = [-1, -1]
+    let code = taskhost_exec_pipe(&ends, ours.rawValue)
+    guard code == 0 else { throw CommandFailure(description: "no pipe: \(String(cString: strerror(-code)))", isTemporary: true) }
+    (read, write) = (ends[0], ends[1])
+  }
+
+  /// Reads what is there.
+  ///
+  /// - Returns: Whether more may come: false at the end of the stream.
+  static func drain(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer, atMost limit: Int, _ take: (UnsafeRawBufferPointer) -> Void)
+    -> Bool
+  {
+    var total = 0
+    while total < limit {
+      let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      if count < 0 { return errno == EAGAIN }
+      if count == 0 { return false }
+      take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      total += count
+    }
+    return true
+  }
+}

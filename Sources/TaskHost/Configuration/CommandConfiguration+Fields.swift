@@ -1,0 +1,152 @@
+import StrictText
+import TaskModel
+
+// The keys of `[command."ID"]`: its own, and those of a plugin that fit a command.
+
+extension CommandConfiguration {
+  /// Keys of a plugin that a command has in another form, or not at all.
+  private static let otherwise: Set<String> = ["file", "isolation", "environment", "settings", "may_submit"]
+
+  static var fields: [TOMLField<Self>] {
+    [
+      TOMLField("run", \.run, .words),
+      TOMLField("shell", optional: \.shell, .line),
+      TOMLField("directory", optional: \.directory, .path),
+      TOMLField("environment", \.environment, .list(.variable)),
+      TOMLField("user", optional: \.user, .line),
+      TOMLField("exit_codes", \.exitCodes, .exitCodes),
+      TOMLField("stdout", \.standardOutput, .choice()),
+    ]
+      + PluginConfiguration.fields.filter { !otherwise.contains($0.name) }.map { field in
+        TOMLField(field.name, inner: field.innerKeys) { root, value, path, reader in field.read(&root.plugin, value, path, reader) }
+      }
+  }
+
+  /// The table `command`: a table for each identifier.
+  static func readAll(_ value: ConfigurationValue, at path: ConfigurationPath, _ reader: TOMLReader) -> [String: CommandConfiguration] {
+    reader.identifiedTables(value, at: path, fields) { CommandConfiguration() }
+  }
+}
+
+extension HostConfiguration {
+  /// Adds the plugins that run the commands, and reports what a command's table contradicts.
+  mutating func addCommands(_ reader: TOMLReader) {
+    for (identifier, command) in commands.sorted(by: { $0.key < $1.key }) {
+      func has(_ key: String) -> Bool { reader.has("command", identifier, key) }
+      func report(_ keys: String..., message: String) { reader.report(["command", identifier] + keys, message) }
+
+      if plugins[identifier] != nil {
+        report(message: "there is a [plugin.\"\(identifier)\"] too: one identifier has one handler")
+        continue
+      }
+      switch (has("run"), has("shell")) {
+      case (false, false):
+        report(message: "there is no \"run\": name the program and its arguments, or a \"shell\" line")
+      case (true, true): report("shell", message: "there is a \"run\" too: keep one of the two")
+      default: break
+      }
+      let isSandboxed = has("entitlements")
+      if requireSandbox, !isSandboxed {
+        report(message: "require_sandbox is true, and a command without entitlements has no sandbox: add entitlements")
+      }
+      if isSandboxed, has("user") { report("user", message: "a command with entitlements runs as the host's user, in a sandbox") }
+      if !isSandboxed, reader.has("command", identifier, "limits", "processes") {
+        report("limits", "processes", message: "processes needs entitlements: without a sandbox, Linux counts all processes of the user")
+      }
+      var sandboxed = command
+      // A sandboxed command starts other programs if it can at all.
+      sandboxed.plugin.entitlements.exec = true
+      plugins[identifier] = (isSandboxed ? sandboxed : command).plugin(
+        of: identifier, socket: control.socket, isSandboxed: isSandboxed)
+    }
+  }
+}
+
+extension TOMLReader {
+  /// Tables by identifiers, as `plugin` and `command` have them.
+  ///
+  /// - Parameter make: The value of an empty table.
+  func identifiedTables<Table>(
+    _ value: ConfigurationValue, at path: ConfigurationPath, _ fields: [TOMLField<Table>], make: () -> Table
+  ) -> [String: Table] {
+    guard let tables = table(value, at: path) else { return [:] }
+    let names = fields.map(\.name)
+    var read: [String: Table] = [:]
+    for (identifier, value) in tables.sorted(by: { $0.key < $1.key }) {
+      let place = path.appending(identifier)
+      // [plugin.org.example.sync] without quotes is a table org with a table example with a table sync.
+      if case .table(let inner) = value, let (key, _) = inner.first(where: { !names.contains($0.key) && $0.value.isTable }),
+        NearestName.nearest(to: key, among: names) == nil
+      {
+        report(place, "an identifier with dots stands in quotes: [\(path).\"\(identifier).\(key)…\"]")
+        continue
+      }
+      if (try? TaskIdentifier(identifier)) == nil {
+        report(place, "\"\(identifier)\" is no identifier: 1 to 128 of A-Z a-z 0-9 . _ -, the first a letter or digit")
+      }
+      guard let table = table(value, at: place) else { continue }
+      var made = make()
+      self.read(table, fields, into: &made, at: place)
+      read[identifier] = made
+    }
+    return read
+  }
+}
+
+extension TOMLConverter<[String]> {
+  /// A program and its arguments. A relative path of the program is relative to the file.
+  fileprivate static var words: Self {
+    let list = Self.list(.string)
+    return Self { value, path, reader in
+      guard var words = list.convert(value, path, reader) else { return nil }
+      guard let program = words.first, !program.isEmpty else {
+        reader.report(path, "\(path): names no program")
+        return nil
+      }
+      if let place = words.firstIndex(where: { $0.utf8.count > 100_000 }) {
+        reader.report(path.appending(place), "\(path): an argument is longer than 100,000 bytes")
+        return nil
+      }
+      if program.contains("/") { words[0] = ConfigurationFile.resolve(program, in: reader.directory) }
+      return words
+    }
+  }
+}
+
+extension TOMLConverter<String> {
+  fileprivate static var line: Self {
+    .text("a string") { text, _ throws(TextProblem) in
+      guard (1...100_000).contains(text.utf8.count) else { throw TextProblem("expected 1 to 100,000 bytes, found \(text.utf8.count)") }
+      return text
+    }
+  }
+
+  /// The name of a variable, or `NAME=VALUE`.
+  fileprivate static var variable: Self {
+    let name = TOMLConverter.variableName
+    return .init { value, path, reader in
+      guard case .string(let text) = value, let sign = text.firstIndex(of: "=") else { return name.convert(value, path, reader) }
+      return name.convert(.string(String(text[..<sign])), path, reader).map { $0 + text[sign...] }
+    }
+  }
+}
+
+extension TOMLConverter<[String: CommandConfiguration.ExitResult]> {
+  fileprivate static var exitCodes: Self {
+    let result = TOMLConverter<CommandConfiguration.ExitResult>.choice()
+    return Self { value, path, reader in
+      guard let table = reader.table(value, at: path) else { return nil }
+      var results: [String: CommandConfiguration.ExitResult] = [:]
+      for (code, value) in table.sorted(by: { $0.key < $1.key }) {
+        let place = path.appending(code)
+        let isCode = Int(code).map { (0...255).contains($0) && String($0) == code } ?? (code == "other")
+        guard isCode else {
+          reader.report(place, "\(place): expected an exit code from 0 to 255, or \"other\", found \"\(code)\"")
+          continue
+        }
+        results[code] = result.convert(value, place, reader)
+      }
+      return results
+    }
+  }
+}
