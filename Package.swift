@@ -285,6 +285,7 @@ let package = Package(
         "CLibSSL", "COpenSSL", "StrictText", "TaskHostSDK", "TestSupport", "TokenRefresh", logging, nioCore, nioHTTP1, nioPosix,
       ],
       swiftSettings: settings),
+    .testTarget(name: "ExecTests", dependencies: ["CTaskHost", "Exec", "StrictText", "TaskHostSDK"], swiftSettings: settings),
     .systemLibrary(name: "CLibSSL", path: "Tests/CLibSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
     .testTarget(name: "EndToEndTests", dependencies: ["Failpoints", "TestSupport"], swiftSettings: settings),
     .executableTarget(

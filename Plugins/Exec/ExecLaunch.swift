@@ -35,9 +35,28 @@ package enum ExecLaunch {
     }
     let status = table.register(settings.identifier, .processing, entry, maxConcurrentRuns: mostRuns, in: launch)
     guard status == taskhost_status(TASKHOST_OK) else { return status }  // no further call: last_error is the host's reason
-    entry.install { CommandRun.serve(settings, in: dataDirectory, RunHandle(table: table, task: $0)) }
+    guard settings.isPersistent else {
+      entry.install { CommandRun.serve(settings, in: dataDirectory, RunHandle(table: table, task: $0)) }
+      return status
+    }
+    let children = PersistentChildren(settings, in: dataDirectory)
+    let earlier = pools.withLock { pools in pools.updateValue(children, forKey: settings.identifier) }
+    earlier?.beginShutDown()
+    entry.install { PersistentRun.serve(children, settings, in: dataDirectory, RunHandle(table: table, task: $0)) }
     return status
   }
+
+  /// Ends the processes that wait for runs. The host calls it once for each command, when no run is live.
+  package static func shutDown() {
+    let all = pools.withLock { pools in
+      defer { pools = [:] }
+      return Array(pools.values)
+    }
+    for children in all { children.beginShutDown() }
+    for children in all { children.finishShutDown() }
+  }
+
+  private static let pools = Mutex<[String: PersistentChildren]>([:])
 
   private struct Key: Hashable {
     let identifier: String

@@ -65,6 +65,8 @@ static void become(const taskhost_exec_order *order, pid_t parent, struct report
   if (order->is_sandboxed == 0 && setsid() < 0) return;
   if (dup2(order->input, 0) < 0 || dup2(order->output, 1) < 0 || dup2(order->error, 2) < 0) return;
   if (syscall(SYS_close_range, 3u, ~0u, 0u) != 0) return;
+  uint32_t process = (uint32_t)syscall(SYS_getpid);
+  for (int place = 9; place >= 0; place--, process /= 10) order->session[place] = (char)('0' + process % 10);
   report->step = TASKHOST_EXEC_LIMIT;
   if (limit_descriptors(order->descriptors) != 0) return;
   report->step = TASKHOST_EXEC_USER;

@@ -28,7 +28,11 @@ extension Host {
   /// All plugin files found, ordered by file name.
   public func plugins() async -> [PluginStatus] {
     let (_, handlers) = await handlers()
-    let registered = registry.registered.flatMap { plugin in plugin.contracts.map { plugin.status(of: $0, handlers[$0.identifier]) } }
+    let registered = registry.registered.flatMap { plugin in
+      plugin.contracts.map {
+        plugin.status(of: $0, handlers[$0.identifier], command: configuration.commands[$0.identifier.rawValue])
+      }
+    }
     let refused = registry.refused.map {
       PluginStatus(
         file: $0.refusal.file, health: .refused, reasonCode: $0.refusal.code.rawValue,
@@ -59,7 +63,9 @@ extension Host {
 }
 
 extension RegisteredPlugin {
-  fileprivate func status(of contract: HandlerContract, _ handler: HandlerOverview?) -> PluginStatus {
+  fileprivate func status(
+    of contract: HandlerContract, _ handler: HandlerOverview?, command: CommandConfiguration?
+  ) -> PluginStatus {
     let worker: PluginWorker? = if case .process(let worker) = placement { worker } else { nil }
     let signature: String? = if case .signed(let key) = candidate.signature { "\(key.name) (\(key.key.id))" } else { nil }
     let (health, suspension) = (handler?.health ?? PluginHealth(), handler?.suspension)
@@ -70,7 +76,7 @@ extension RegisteredPlugin {
       workerProcessID: worker?.processID, failures: health.failures,
       heldUntil: health.heldUntil.flatMap { $0 > SystemClock().wallTime ? $0 : nil }, isQuarantined: health.isQuarantined,
       lastTrouble: health.lastTrouble, signature: signature, digest: candidate.digestText, sandbox: worker?.unenforced ?? [],
-      quota: handler?.quota, rate: handler?.rate)
+      quota: handler?.quota, rate: handler?.rate, command: command?.words)
   }
 }
 

@@ -9,7 +9,7 @@ struct RunExecutorTests {
   func lateJobs() async {
     let executor = RunExecutor()
     let left = Task(executorPreference: executor) { Thread.isMainThread }
-    executor.finish(RunOutcome(result: .noop, message: nil))
+    executor.finish(RunVerdict(result: .noop, message: nil))
     #expect(executor.drain().result == .noop)
     let late = Task(executorPreference: executor) {
       await Task.yield()
@@ -27,7 +27,7 @@ struct RunExecutorTests {
       freed = executor
       let work = Task(executorPreference: executor) {
         for _ in 0..<suspensions { await Task.yield() }
-        executor.finish(RunOutcome(result: .success, message: nil))
+        executor.finish(RunVerdict(result: .success, message: nil))
       }
       #expect(executor.drain().result == .success)
       await work.value
@@ -38,7 +38,7 @@ struct RunExecutorTests {
   @Test("a finish from another thread wakes the drain")
   func finishElsewhere() {
     let executor = RunExecutor()
-    Thread.detachNewThread { executor.finish(RunOutcome(result: .failure, message: "elsewhere")) }
+    Thread.detachNewThread { executor.finish(RunVerdict(result: .failure, message: "elsewhere")) }
     #expect(executor.drain().message == "elsewhere")
   }
 }

@@ -8,3 +8,7 @@ public import TaskHostSDK
 public func launch(_ api: UnsafePointer<taskhost_api>?, _ launch: taskhost_launch) -> taskhost_status {
   ExecLaunch.launch(api, launch)
 }
+
+/// Ends the processes that wait for runs.
+@c(taskhost_plugin_shutdown)
+public func shutdown() { ExecLaunch.shutDown() }

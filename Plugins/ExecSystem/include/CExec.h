@@ -15,6 +15,7 @@ typedef struct taskhost_exec_order {
   const char *path;           /* the program, absolute */
   char *const *arguments;     /* NULL-terminated, the first is the name */
   char *const *environment;   /* NULL-terminated */
+  char *session;              /* ten digits in `environment`, where the child writes its process id, which names its session */
   const char *directory;      /* where the program starts */
   const char *fallback;       /* instead of `directory` if that cannot be entered; NULL: the start fails */
   int32_t input, output, error; /* become 0, 1, 2; the child gets no other descriptors */

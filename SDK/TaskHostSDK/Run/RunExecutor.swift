@@ -15,7 +15,7 @@ final class RunExecutor: TaskExecutor, @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let wakeUp = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private var incoming: [UnownedJob] = []
-  private var outcome: RunOutcome?
+  private var outcome: RunVerdict?
   private var isWaiting = false
   private var isClosed = false
   private let virtualTime: VirtualTime?
@@ -49,7 +49,7 @@ final class RunExecutor: TaskExecutor, @unchecked Sendable {
   }
 
   /// Sets the run's outcome; ``drain()`` returns once its taken jobs are done. Called once, from any thread.
-  func finish(_ outcome: RunOutcome) {
+  func finish(_ outcome: RunVerdict) {
     let mutex = mutex
     pthread_mutex_lock(mutex)
     self.outcome = outcome
@@ -65,7 +65,7 @@ final class RunExecutor: TaskExecutor, @unchecked Sendable {
   }
 
   /// Runs jobs on the calling thread, and waits for more, until the run has finished. Called once.
-  func drain() -> RunOutcome {
+  func drain() -> RunVerdict {
     let executor = asUnownedTaskExecutor()
     var batch: [UnownedJob] = []
     while true {

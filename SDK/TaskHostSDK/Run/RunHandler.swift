@@ -7,7 +7,7 @@ enum RunHandler {
     let run = RunHandle(table: table, task: task)
     let executor = RunExecutor(run.virtualTime)
     let work = Task(executorPreference: executor) {
-      let outcome = await RunOutcome.of(plugin, run)
+      let outcome = await RunVerdict.of(plugin, run)
       executor.finish(outcome)
     }
     let expiration = Expiration(run) { _ in work.cancel() }

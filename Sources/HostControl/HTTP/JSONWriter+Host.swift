@@ -17,6 +17,7 @@ extension JSONWriter {
       member("function_signature", contract.typed?.signature)
       member("success", contract.typed?.success.rawValue)
     }
+    if let command = plugin.command { member("command", command) }
     member("isolation", plugin.isolation)
     if let id = plugin.workerProcessID {
       object("worker") {

@@ -16,6 +16,8 @@ extension CommandConfiguration {
       TOMLField("user", optional: \.user, .line),
       TOMLField("exit_codes", \.exitCodes, .exitCodes),
       TOMLField("stdout", \.standardOutput, .choice()),
+      TOMLField("persistent", \.isPersistent, .bool),
+      TOMLField("idle_time", \.idleTime, .duration(.zero ... .days(1))),
     ]
       + PluginConfiguration.fields.filter { !otherwise.contains($0.name) }.map { field in
         TOMLField(field.name, inner: field.innerKeys) { root, value, path, reader in field.read(&root.plugin, value, path, reader) }
@@ -50,8 +52,20 @@ extension HostConfiguration {
         report(message: "require_sandbox is true, and a command without entitlements has no sandbox: add entitlements")
       }
       if isSandboxed, has("user") { report("user", message: "a command with entitlements runs as the host's user, in a sandbox") }
+      if reader.has("command", identifier, "entitlements", "exec"), !command.plugin.entitlements.exec {
+        report("entitlements", "exec", message: "a command is a program: it may always start programs")
+      }
       if !isSandboxed, reader.has("command", identifier, "limits", "processes") {
         report("limits", "processes", message: "processes needs entitlements: without a sandbox, Linux counts all processes of the user")
+      }
+      if command.isPersistent, has("stdout") {
+        report("stdout", message: "the standard output of a persistent command is its protocol")
+      }
+      if command.isPersistent, has("exit_codes") {
+        report("exit_codes", message: "a persistent command says its results by lines, not by its exit code")
+      }
+      if !command.isPersistent, has("idle_time") {
+        report("idle_time", message: "idle_time needs persistent = true: without it, the process ends with the run")
       }
       var sandboxed = command
       // A sandboxed command starts other programs if it can at all.

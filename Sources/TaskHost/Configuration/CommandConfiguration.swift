@@ -48,6 +48,12 @@ public struct CommandConfiguration: Sendable, Equatable {
   /// `stdout`, ``StandardOutput/log`` by default.
   public var standardOutput = StandardOutput.log
 
+  /// `persistent`: one process serves many runs, by lines of JSON on standard input and output.
+  public var isPersistent = false
+
+  /// `idle_time`: how long a persistent process without a run is kept, 0 to 1 day.
+  public var idleTime: Duration = .seconds(60)
+
   /// What it has in common with a plugin. Its ``PluginConfiguration/isolation`` is `process`, with a sandbox, if the table has
   /// entitlements, and otherwise `thread`: the operator's own command then reaches what the host reaches.
   public var plugin = PluginConfiguration()
@@ -70,6 +76,9 @@ public struct CommandConfiguration: Sendable, Equatable {
     return plugin
   }
 
+  /// The program that is started, and its arguments.
+  var words: [String] { shell.map { ["/bin/sh", "-c", $0] } ?? run }
+
   /// The names of the variables that it gets from the host.
   private var passed: [String] { environment.filter { !$0.contains("=") } }
 
@@ -87,7 +96,7 @@ public struct CommandConfiguration: Sendable, Equatable {
   private func settings(of identifier: String, limits: PluginConfiguration.Limits, socket: String?) -> String {
     let bytes = JSONWriter.object { writer in
       writer.member("identifier", identifier)
-      writer.member("run", shell.map { ["/bin/sh", "-c", $0] } ?? run)
+      writer.member("run", words)
       writer.member("directory", directory)
       writer.object("environment") { writer in
         for (name, value) in given.sorted(by: { $0.key < $1.key }) { writer.member(name, value) }
@@ -98,6 +107,10 @@ public struct CommandConfiguration: Sendable, Equatable {
         for (code, result) in exitCodes.sorted(by: { $0.key < $1.key }) { writer.member(code, result.rawValue) }
       }
       writer.member("stdout", standardOutput.rawValue)
+      if isPersistent {
+        writer.member("persistent", true)
+        writer.member("idle_time_ms", idleTime.wholeMilliseconds)
+      }
       writer.member("sandboxed", socket == nil)
       writer.member("socket", socket)
       // A worker has its limits from the host; in a thread, the plugin sets them for the command.

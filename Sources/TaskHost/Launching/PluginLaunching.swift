@@ -88,8 +88,15 @@ struct PluginLaunching {
         result.registered.append(plugin)
       } catch {
         let identifier = candidate.flatMap { self.identifier(of: $0) }
+        // All commands have one file: its table says which is meant.
+        let refusal =
+          if let candidate, candidate.command != nil {
+            PluginRefusal(code: error.code, file: candidate.name, observed: error.observed, remedy: error.remedy)
+          } else {
+            error
+          }
         result.refused.append(
-          RefusedPlugin(refusal: error, identifier: identifier, isTemporary: error.code == .launchTimeout))
+          RefusedPlugin(refusal: refusal, identifier: identifier, isTemporary: error.code == .launchTimeout))
       }
     }
     return result

@@ -16,6 +16,8 @@ public struct PluginStatus: Sendable, Hashable {
 
   /// The path of the file.
   public var file: String
+  /// The program and its arguments, for a command of the configuration; nil for a plugin.
+  public var command: [String]?
   /// The plugin's state.
   public var health: PluginHealth
   /// What the plugin registered; nil if it was refused.
@@ -60,7 +62,7 @@ public struct PluginStatus: Sendable, Hashable {
     file: String, health: PluginHealth, contract: HandlerContract? = nil, isolation: String? = nil, running: Int = 0,
     reasonCode: String? = nil, reasonMessage: String? = nil, workerProcessID: Int32? = nil, workerState: String? = nil, failures: Int = 0,
     heldUntil: WallTime? = nil, isQuarantined: Bool = false, lastTrouble: String? = nil, signature: String? = nil, digest: String? = nil,
-    sandbox: [String] = [], quota: String? = nil, rate: String? = nil
+    sandbox: [String] = [], quota: String? = nil, rate: String? = nil, command: [String]? = nil
   ) {
     self.file = file
     self.health =
@@ -80,6 +82,7 @@ public struct PluginStatus: Sendable, Hashable {
     self.sandbox = sandbox
     self.quota = quota
     self.rate = rate
+    self.command = command
     self.contract = contract
     self.isolation = isolation
     self.running = running

@@ -40,7 +40,7 @@ struct PluginsListCommand: AsyncParsableCommand {
       columns: ["FILE", "IDENTIFIER", "KIND", "STANDING", "ISOLATION", "RUNNING", "REASON"] + (hasLimits ? ["LIMITS"] : []))
     for plugin in plugins {
       var row = [
-        plugin.file.split(separator: "/").last.map(String.init) ?? plugin.file, plugin.identifier ?? "-", plugin.kind ?? "-",
+        fileName(of: plugin), plugin.identifier ?? "-", plugin.kind ?? "-",
         plugin.standing, plugin.isolation ?? "-", plugin.maxConcurrentRuns.map { "\(plugin.running) of \($0)" } ?? "-",
         reason(of: plugin, now: now),
       ]
@@ -48,6 +48,12 @@ struct PluginsListCommand: AsyncParsableCommand {
       table.add(row: row)
     }
     table.print(empty: "no plugin files were found")
+  }
+
+  /// The name of the plugin's file, or of a command's program.
+  private static func fileName(of plugin: PluginAnswer) -> String {
+    let path = plugin.command?.first ?? plugin.file
+    return path.split(separator: "/").last.map(String.init) ?? path
   }
 
   /// The plugin's rate and quota.

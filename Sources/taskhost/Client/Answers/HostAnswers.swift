@@ -129,6 +129,7 @@ struct PluginAnswer: Decodable {
   }
 
   let file: String
+  let command: [String]?
   let standing: String
   let identifier: String?
   let kind: String?

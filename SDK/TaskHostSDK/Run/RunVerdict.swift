@@ -1,37 +1,37 @@
 package import CTaskHost
 
 /// The result of a run and its message, as the host gets them.
-package struct RunOutcome: Sendable {
-  let result: TaskResult
+package struct RunVerdict: Sendable {
+  package let result: TaskResult
   /// `nil` keeps the plugin's own message.
-  let message: String?
+  package let message: String?
 
   package init(result: TaskResult, message: String?) {
     self.result = result
     self.message = message
   }
 
-  static func of<Plugin: BackgroundTask>(_ plugin: Plugin, _ run: RunHandle) async -> RunOutcome {
+  static func of<Plugin: BackgroundTask>(_ plugin: Plugin, _ run: RunHandle) async -> RunVerdict {
     let context: TaskContext<Plugin.Payload>
     do {
       context = try TaskContext(run)
     } catch let error as DecodingError {
-      return RunOutcome(result: .failure, message: JSON.describe(error, as: "payload"))
+      return RunVerdict(result: .failure, message: JSON.describe(error, as: "payload"))
     } catch let error as TaskHostError {
-      return RunOutcome(result: .retry(), message: error.description)
+      return RunVerdict(result: .retry(), message: error.description)
     } catch {
-      return RunOutcome(result: .failure, message: "payload: \(error)")
+      return RunVerdict(result: .failure, message: "payload: \(error)")
     }
     do {
-      return RunOutcome(result: try await plugin.run(context), message: nil)
+      return RunVerdict(result: try await plugin.run(context), message: nil)
     } catch let failure as TaskFailure {
-      return RunOutcome(result: failure.result, message: failure.message)
+      return RunVerdict(result: failure.result, message: failure.message)
     } catch is CancellationError {
-      return RunOutcome(result: .retry(), message: run.isExpired ? nil : "the run cancelled itself: CancellationError before expiration")
+      return RunVerdict(result: .retry(), message: run.isExpired ? nil : "the run cancelled itself: CancellationError before expiration")
     } catch let error as DecodingError {
-      return RunOutcome(result: .retry(), message: JSON.describe(error, as: "value"))
+      return RunVerdict(result: .retry(), message: JSON.describe(error, as: "value"))
     } catch {
-      return RunOutcome(result: .retry(), message: String(describing: error))
+      return RunVerdict(result: .retry(), message: String(describing: error))
     }
   }
 

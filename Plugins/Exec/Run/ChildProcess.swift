@@ -44,6 +44,7 @@ struct ChildProcess {
             order.path = path
             order.arguments = UnsafePointer(arguments.pointer)
             order.environment = UnsafePointer(variables.pointer)
+            order.session = variables.value(of: CommandEnvironment.session)
             order.directory = directory
             // A home directory may be missing, as that of nobody is.
             order.fallback = settings.directory == nil ? root : nil
@@ -116,6 +117,13 @@ private struct CStringArray {
     pointer = .allocate(capacity: texts.count + 1)
     for (index, text) in texts.enumerated() { (pointer + index).initialize(to: strdup(text)) }
     (pointer + count).initialize(to: nil)
+  }
+
+  /// Where the value of the variable begins; nil if there is none.
+  func value(of name: String) -> UnsafeMutablePointer<CChar>? {
+    let prefix = name + "="
+    return (0..<count).lazy.compactMap { pointer[$0] }.first { strncmp($0, prefix, prefix.utf8.count) == 0 }?.advanced(
+      by: prefix.utf8.count)
   }
 
   func free() {

@@ -19,12 +19,17 @@ struct Pipe {
     (read, write) = (ends[0], ends[1])
   }
 
-  /// Reads what is there.
+  func close() {
+    _ = Glibc.close(read)
+    _ = Glibc.close(write)
+  }
+
+  /// Reads what is there, at most about `limit` bytes.
   ///
   /// - Returns: Whether more may come: false at the end of the stream.
-  static func drain(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer, atMost limit: Int, _ take: (UnsafeRawBufferPointer) -> Void)
-    -> Bool
-  {
+  static func drain(
+    _ descriptor: Int32, through buffer: UnsafeMutableRawBufferPointer, limit: Int, _ take: (UnsafeRawBufferPointer) -> Void
+  ) -> Bool {
     var total = 0
     while total < limit {
       let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)

@@ -31,8 +31,9 @@ struct CommandRun {
     return command.outcome(dataDirectory).report(to: run)
   }
 
-  private mutating func outcome(_ dataDirectory: String) -> RunOutcome {
+  private mutating func outcome(_ dataDirectory: String) -> RunVerdict {
     do throws(CommandFailure) {
+      Leftovers.endOnce(settings, in: dataDirectory, log)
       let (input, streams) = try (content(), (Pipe(.reads), Pipe(.reads)))
       defer { for descriptor in [input, streams.0.read, streams.1.read] { close(descriptor) } }
       let child: ChildProcess
@@ -48,7 +49,7 @@ struct CommandRun {
       let (end, stop) = follow(child, streams.0.read, streams.1.read)
       return conclude(end, stop)
     } catch {
-      return RunOutcome(result: error.isTemporary ? .retry() : .failure, message: error.description)
+      return RunVerdict(result: error.isTemporary ? .retry() : .failure, message: error.description)
     }
   }
 
@@ -109,7 +110,7 @@ struct CommandRun {
   }
 
   private mutating func read(_ descriptor: Int32, _ isError: Bool, _ buffer: UnsafeMutableRawBufferPointer, atMost limit: Int) -> Bool {
-    Pipe.drain(descriptor, buffer, atMost: limit) { bytes in
+    Pipe.drain(descriptor, through: buffer, limit: limit) { bytes in
       if isError {
         errorLines.take(bytes) { log.line($0, isError: true) }
       } else if settings.keepsOutput {
@@ -122,7 +123,7 @@ struct CommandRun {
 
   // MARK: Its end
 
-  private mutating func conclude(_ end: ChildProcess.End, _ stop: StopReason?) -> RunOutcome {
+  private mutating func conclude(_ end: ChildProcess.End, _ stop: StopReason?) -> RunVerdict {
     outputLines.finish { log.line($0, isError: false) }
     errorLines.finish { log.line($0, isError: true) }
     log.finish()
@@ -143,7 +144,7 @@ extension ExitCodes {
   /// - Parameters:
   ///   - stop: Why the run was asked to stop; nil if it was not.
   ///   - lastLine: What the process wrote last.
-  func outcome(of end: ChildProcess.End, stop: StopReason?, lastLine: String) -> RunOutcome {
+  func outcome(of end: ChildProcess.End, stop: StopReason?, lastLine: String) -> RunVerdict {
     let words: String
     let result: TaskResult
     switch end {
@@ -156,12 +157,12 @@ extension ExitCodes {
       words = "\(SignalNames.name(of: signal)) ended it"
     }
     switch result {
-    case .success, .noop, .snooze: return RunOutcome(result: result, message: nil)
+    case .success, .noop, .snooze: return RunVerdict(result: result, message: nil)
     case .retry, .failure: break
     }
     let why = stop.map { "stopped, because \($0.clause): " } ?? ""
     let line = lastLine.isEmpty ? "" : ": \(lastLine.prefix(500))"
-    return RunOutcome(result: result, message: why + words + line)
+    return RunVerdict(result: result, message: why + words + line)
   }
 }
 

@@ -11,6 +11,8 @@ struct CommandEnvironment {
   let home: String
   private let values: [String: String]
 
+  /// The variable whose ten digits are the id of the session that the command leads: see ``Leftovers``.
+  static let session = "TASKHOST_SESSION"
   static let path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
   /// - Parameters:
@@ -29,6 +31,7 @@ struct CommandEnvironment {
     for name in settings.passed { values[name] = Self.inherited(name) }
     values.merge(own) { _, own in own }
     for (name, value) in settings.environment { values[name] = value }
+    values[Self.session] = "0000000000"
     self.values = values
     home = values["HOME"] ?? "/"
     variables = values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }

@@ -1,0 +1,155 @@
+internal import CExec
+internal import CTaskHost
+import Glibc
+internal import TaskHostSDK
+
+/// One run of a command whose process serves many: it sends the run, and takes lines until the result.
+struct PersistentRun {
+  private let settings: CommandSettings
+  private let run: RunHandle
+  private let log: OutputLog
+  private let child: PersistentChild
+  private let number: Int64
+  /// What the child has not taken yet.
+  private var pending: [UInt8]
+  private var outputLines = LineBuffer(limit: ChildMessage.limit)
+  private var errorLines = LineBuffer(limit: CommandRun.lineLimit)
+  private var ending: Ending?
+
+  private enum Ending {
+    case result(TaskResult, output: [UInt8]?, message: String?)
+    case flaw(String)
+    case process(ChildProcess.End)
+  }
+
+  /// Serves a run, on the calling thread.
+  static func serve(_ children: PersistentChildren, _ settings: CommandSettings, in dataDirectory: String, _ run: RunHandle)
+    -> taskhost_result
+  {
+    let log = OutputLog(run)
+    Leftovers.endOnce(settings, in: dataDirectory, log)
+    do throws(CommandFailure) {
+      let child = try children.take()
+      var served = PersistentRun(settings, run, log, child)
+      let (outcome, isReusable) = served.outcome()
+      if isReusable { children.give(child) } else { children.end(child) }
+      return outcome.report(to: run)
+    } catch {
+      return RunVerdict(result: error.isTemporary ? .retry() : .failure, message: error.description).report(to: run)
+    }
+  }
+
+  private init(_ settings: CommandSettings, _ run: RunHandle, _ log: OutputLog, _ child: PersistentChild) {
+    (self.settings, self.run, self.log, self.child) = (settings, run, log, child)
+    number = child.nextRun()
+    pending = ChildMessage.begin(number, settings, run)
+  }
+
+  private mutating func outcome() -> (RunVerdict, isReusable: Bool) {
+    let stop = follow()
+    errorLines.finish { log.line($0, isError: true) }
+    log.finish()
+    switch ending {
+    case .result(let result, let output, let message):
+      if let output {
+        do { try run.write(output) { run.functions.pointee.set_output(run.task, $0, $1) } } catch {
+          return (RunVerdict(result: .failure, message: "its output was refused: \(error.message)"), true)
+        }
+      }
+      return (RunVerdict(result: result, message: message), true)
+    case .flaw(let sentence): return (RunVerdict(result: .failure, message: sentence), false)
+    case .process(let end):
+      let words =
+        switch end {
+        case .exited(let code): "exit code \(code)" + (ExitCodes.meaning(of: code).map { " (\($0))" } ?? "")
+        case .signalled(let signal): "\(SignalNames.name(of: signal)) ended it"
+        }
+      let why = stop.map { "stopped, because \($0.clause)" } ?? "the process ended without a result"
+      let line = log.lastError.isEmpty ? "" : ": \(log.lastError.prefix(500))"
+      return (RunVerdict(result: .retry(), message: "\(why): \(words)\(line)"), false)
+    case nil: return (RunVerdict(result: .retry(), message: nil), false)
+    }
+  }
+
+  /// Sends and takes lines until there is an ``ending``.
+  ///
+  /// - Returns: Why the run was asked to stop, if it was.
+  private mutating func follow() -> StopReason? {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
+    defer { buffer.deallocate() }
+    var waits = [child.output, child.error, child.process.descriptor, run.functions.pointee.expiration_fd(run.task), child.input].map {
+      pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+    }
+    waits[4].events = Int16(POLLOUT)
+    var stop: StopReason?
+    var killTime: Int64?
+    while ending == nil {
+      send()
+      waits[4].fd = pending.isEmpty ? -1 : child.input
+      _ = poll(&waits, nfds_t(waits.count), killTime.map { Int32(clamping: max(0, $0 - Clock.now)) } ?? -1)
+      if stop == nil, run.functions.pointee.is_expired(run.task) != 0 {
+        let reason = run.stopReason
+        stop = reason
+        waits[3].fd = -1
+        pending += ChildMessage.expire(number, reason, graceMilliseconds: run.functions.pointee.grace_ms(run.task))
+        killTime = Clock.now + CommandRun.patience(in: run)
+      }
+      if let time = killTime, Clock.now >= time {
+        child.process.signal(SIGKILL)
+        killTime = nil
+      }
+      // Before the lines, so that what it wrote last is read after its end.
+      let end = waits[2].revents == 0 ? nil : child.process.end()
+      for place in 0...1 where waits[place].fd >= 0 && (waits[place].revents != 0 || end != nil) {
+        if !read(waits[place].fd, isError: place == 1, buffer) { waits[place].fd = -1 }
+      }
+      if let end, ending == nil { ending = .process(end) }
+    }
+    return stop
+  }
+
+  private mutating func send() {
+    while !pending.isEmpty {
+      let count = pending.withUnsafeBytes { taskhost_exec_write(child.input, $0.baseAddress, $0.count) }
+      guard count > 0 else {
+        // It does not read any more: its end, or its result, says why.
+        if count == -Int64(EPIPE) { pending = [] }
+        return
+      }
+      pending.removeFirst(Int(count))
+    }
+  }
+
+  private mutating func read(_ descriptor: Int32, isError: Bool, _ buffer: UnsafeMutableRawBufferPointer) -> Bool {
+    Pipe.drain(descriptor, through: buffer, limit: buffer.count) { bytes in
+      if isError {
+        errorLines.take(bytes) { log.line($0, isError: true) }
+      } else {
+        var lines: [[UInt8]] = []
+        outputLines.take(bytes) { lines.append($0) }
+        for line in lines where ending == nil { take(line) }
+      }
+    }
+  }
+
+  private mutating func take(_ line: [UInt8]) {
+    if line.count >= ChildMessage.limit {
+      ending = .flaw("a line is longer than \(ChildMessage.limit) bytes")
+      return
+    }
+    do throws(ChildMessage.Flaw) {
+      switch try ChildMessage(line, run: number) {
+      case .progress(let completed, let total): _ = run.functions.pointee.progress(run.task, completed, total)
+      case .log(let level, let text): log.write(taskhost_log_level(level), text)
+      case .result(let result, let output, let message): ending = .result(result, output: output, message: message)
+      case .text: log.line(line, isError: false)
+      }
+    } catch {
+      if error.isResult {
+        ending = .flaw("its result is refused: \(error.sentence)")
+      } else {
+        log.write(taskhost_log_level(TASKHOST_WARNING), "ignored: \(error.sentence)")
+      }
+    }
+  }
+}
