@@ -199,7 +199,8 @@ struct BackgroundTasksTests {
   func lateChain(_ mode: String) async throws {
     try await with("FieldApp", mode, "[retry]\nattempts = 1\n") { host in
       let id = try await host.submit("", identifier: "test.field.late-chain")
-      try await host.request(id, is: "running")
+      // Not as soon as the run is live: its launch handler begins on a queue.
+      try await host.current.line(with: "the import has begun")
       #expect(try await host.cli("simulate", "expire", "test.field.late-chain").status == 0)
       try await host.request(id, is: "failed")
       #expect(try await host.records(of: id).first?["forced"]?.bool != true)

@@ -37,6 +37,7 @@ final class LateChains: @unchecked Sendable {
       DispatchQueue.global().asyncAfter(deadline: .now() + 0.5) { self.schedule() }
     }
     queue.addOperation(operation)
+    NSLog("the import has begun")
   }
 
   private func schedule() {
