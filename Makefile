@@ -37,7 +37,7 @@ deps:
 	@command -v swift >/dev/null || { echo "make: swift is not on the PATH: install the Swift 6.3 toolchain from swift.org"; exit 1; }
 
 # What is run and measured. Without a product, SwiftPM would also build what only tests need.
-PRODUCTS := taskhost taskhost-worker TokenRefresh Cleanup Exec
+PRODUCTS := taskhost taskhost-worker TokenRefresh Cleanup Transfers Exec
 build: deps
 	for product in $(PRODUCTS); do swift build -c release --product $$product; done
 
@@ -61,7 +61,7 @@ apple-code: deps
 stage: build samples
 	install -d -m 0755 $(STATE) $(STATE)/plugins $(STATE)-demo $(STAGE)
 	install -s -m 0755 $(BUILD)/taskhost $(BUILD)/taskhost-worker $(BUILD)/libExec.so $(STAGE)/
-	install -s -m 0755 $(BUILD)/libTokenRefresh.so $(BUILD)/libCleanup.so $(SAMPLE_SCRATCH)/hello-c.so \
+	install -s -m 0755 $(BUILD)/libTokenRefresh.so $(BUILD)/libCleanup.so $(BUILD)/libTransfers.so $(SAMPLE_SCRATCH)/hello-c.so \
 	  $(SAMPLE_SCRATCH)/hello-cpp.so $(SAMPLE_SCRATCH)/hello-rust.so $(SAMPLE_SCRATCH)/swift/release/libHelloSwift.so \
 	  $(SAMPLE_SCRATCH)/swift/release/libNotesSync.so $(STATE)/plugins/
 	[ -e $(STATE)/taskhost.toml ] || sed "s|@DEMO@|$(CURDIR)/$(STATE)-demo|; s|@SAMPLES@|$(CURDIR)/Plugins/Samples|" Packaging/demo/taskhost.toml > $(STATE)/taskhost.toml

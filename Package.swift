@@ -38,6 +38,7 @@ let package = Package(
     .library(name: "TokenRefresh", type: .dynamic, targets: ["TokenRefreshEntry"]),
     .library(name: "Cleanup", type: .dynamic, targets: ["CleanupEntry"]),
     .library(name: "Exec", type: .dynamic, targets: ["ExecEntry"]),
+    .library(name: "Transfers", type: .dynamic, targets: ["TransfersEntry"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -196,6 +197,10 @@ let package = Package(
       name: "Exec", dependencies: ["CExec", "CTaskHost", "StrictText", "TaskHostSDK"], path: "Plugins/Exec", exclude: ["Entry"],
       swiftSettings: settings),
     .target(name: "ExecEntry", dependencies: ["Exec", "TaskHostSDK"], path: "Plugins/Exec/Entry", swiftSettings: settings),
+    .target(
+      name: "Transfers", dependencies: ["COpenSSL", "HTTPTransfer", "StrictText", "TaskHostSDK", logging], path: "Plugins/Transfers",
+      exclude: ["Entry"], swiftSettings: settings),
+    .target(name: "TransfersEntry", dependencies: ["TaskHostSDK", "Transfers"], path: "Plugins/Transfers/Entry", swiftSettings: settings),
     .target(name: "CleanupEntry", dependencies: ["Cleanup", "TaskHostSDK"], path: "Plugins/Cleanup/Entry", swiftSettings: settings),
 
     // Tests: a folder a module, and the real binaries end to end.

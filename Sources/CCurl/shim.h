@@ -4,6 +4,9 @@
 
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
+#include <errno.h>
+#include <stdint.h>
+#include <unistd.h>
 
 /* Swift cannot call variadic functions: one function for each type of argument. Each is called by the thread that uses the handle. */
 
@@ -46,6 +49,32 @@ static inline CURLcode taskhost_curl_set_takers(CURL *handle, taskhost_curl_take
     if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_HEADERDATA, context);
     if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, body);
     if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_WRITEDATA, context);
+    return code;
+}
+
+static inline CURLcode taskhost_curl_set_size(CURL *handle, CURLoption option, curl_off_t value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+/* The descriptor travels in the pointer. */
+static inline size_t taskhost_curl_read(char *bytes, size_t size, size_t count, void *context) {
+    ssize_t taken;
+    do taken = read((int)(intptr_t)context, bytes, size * count);
+    while (taken < 0 && errno == EINTR);
+    return taken < 0 ? CURL_READFUNC_ABORT : (size_t)taken;
+}
+
+static inline int taskhost_curl_seek(void *context, curl_off_t offset, int origin) {
+    return lseek((int)(intptr_t)context, offset, origin) < 0 ? CURL_SEEKFUNC_FAIL : CURL_SEEKFUNC_OK;
+}
+
+/* Sends `size` bytes of the file, which must stay open as long as the handle uses it. */
+static inline CURLcode taskhost_curl_set_upload(CURL *handle, int descriptor, curl_off_t size) {
+    CURLcode code = curl_easy_setopt(handle, CURLOPT_READFUNCTION, taskhost_curl_read);
+    if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_READDATA, (void *)(intptr_t)descriptor);
+    if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, taskhost_curl_seek);
+    if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_SEEKDATA, (void *)(intptr_t)descriptor);
+    if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_INFILESIZE_LARGE, size);
     return code;
 }
 

@@ -7,8 +7,10 @@ final class Exchange {
   private var headers: UnsafeMutablePointer<curl_slist>?
   private var addresses: UnsafeMutablePointer<curl_slist>?
   let limits: Limits
-  private let take: (TransferHead, [UInt8]) -> Bool
+  private let take: (TransferHead, UnsafeRawBufferPointer) -> Bool
   private let headLimit: Int
+  /// Whether the answer to a redirect may follow another answer.
+  private let isRedirected: Bool
   private var reader: HeadReader
   private var end: End?
 
@@ -20,12 +22,13 @@ final class Exchange {
   /// libcurl's global state. Never released: other parts of the process may use it as well.
   private static let global = curl_global_init(Int(CURL_GLOBAL_SSL))
 
-  init(_ request: TransferRequest, take: @escaping (TransferHead, [UInt8]) -> Bool) throws(TransferFailure) {
+  init(_ request: TransferRequest, take: @escaping (TransferHead, UnsafeRawBufferPointer) -> Bool) throws(TransferFailure) {
     try request.validate()
     guard Self.global == CURLE_OK, let handle = curl_easy_init() else { throw .broken("libcurl cannot be used here") }
     self.handle = handle
     self.take = take
     headLimit = request.mostHeadBytes
+    isRedirected = request.mostRedirects > 0
     limits = Limits(request)
     reader = HeadReader(limit: request.mostHeadBytes)
     errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -73,6 +76,7 @@ final class Exchange {
     try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
     if let path = request.socketPath { try set(CURLOPT_UNIX_SOCKET_PATH, path) }
     if let more = request.moreAuthorities { try trust(more) }
+    try setLimits(request)
     try setMethod(request)
     try setHeaders(request)
     try check(
@@ -92,7 +96,31 @@ final class Exchange {
     try check(taskhost_curl_set_list(handle, CURLOPT_RESOLVE, addresses))
   }
 
+  private func setLimits(_ request: TransferRequest) throws(TransferFailure) {
+    if request.mostRedirects > 0 {
+      try set(CURLOPT_FOLLOWLOCATION, 1)
+      try set(CURLOPT_MAXREDIRS, request.mostRedirects)
+      try set(CURLOPT_REDIR_PROTOCOLS_STR, request.url.lowercased().hasPrefix("https:") ? "https" : "http,https")
+    }
+    if let rate = request.bytesPerSecond {
+      try check(taskhost_curl_set_size(handle, CURLOPT_MAX_RECV_SPEED_LARGE, curl_off_t(rate)))
+      try check(taskhost_curl_set_size(handle, CURLOPT_MAX_SEND_SPEED_LARGE, curl_off_t(rate)))
+    } else {
+      try set(CURLOPT_BUFFERSIZE, request.bufferSize)
+    }
+    if let time = request.stallTimeout {
+      try set(CURLOPT_LOW_SPEED_LIMIT, 10)
+      try set(CURLOPT_LOW_SPEED_TIME, max(1, time.milliseconds / 1000))
+    }
+  }
+
   private func setMethod(_ request: TransferRequest) throws(TransferFailure) {
+    if let upload = request.upload {
+      try set(CURLOPT_UPLOAD, 1)
+      try check(taskhost_curl_set_upload(handle, upload.descriptor, curl_off_t(upload.size)))
+      try set(CURLOPT_CUSTOMREQUEST, request.method)
+      return
+    }
     if request.method == "HEAD" {
       try set(CURLOPT_NOBODY, 1)
       return
@@ -149,6 +177,7 @@ final class Exchange {
   }
 
   private func takeHead(_ line: UnsafeRawBufferPointer) -> Bool {
+    if isRedirected, line.starts(with: "HTTP/".utf8) { reader.beginAgain() }
     if reader.take(line, status: taskhost_curl_get_long(handle, CURLINFO_RESPONSE_CODE)) { return true }
     end = .headTooLarge
     return false
@@ -156,7 +185,7 @@ final class Exchange {
 
   private func takeBody(_ part: UnsafeRawBufferPointer) -> Bool {
     guard let head = reader.head else { return false }
-    if take(head, Array(part)) { return true }
+    if take(head, part) { return true }
     end = .enough
     return false
   }

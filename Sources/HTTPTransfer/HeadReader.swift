@@ -11,6 +11,13 @@ struct HeadReader {
     self.limit = limit
   }
 
+  /// Forgets the answer before, which was a redirect.
+  mutating func beginAgain() {
+    head = nil
+    headers = []
+    taken = 0
+  }
+
   /// Reads one line with its end.
   ///
   /// - Parameter status: The status of the line's answer.

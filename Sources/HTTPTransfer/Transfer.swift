@@ -8,7 +8,7 @@ public final class Transfer: Sendable {
 
   private struct State {
     var isCancelled = false
-    var waiter: Waiter?
+    var multi: Multi?
     /// The result of the look-up of the host's name.
     var lookup: Result<String, TransferFailure>?
   }
@@ -22,7 +22,7 @@ public final class Transfer: Sendable {
   public func cancel() {
     state.withLock { state in
       state.isCancelled = true
-      state.waiter?.wake()
+      state.multi?.wake()
     }
   }
 
@@ -32,7 +32,7 @@ public final class Transfer: Sendable {
   /// - Returns: The head, once the body is complete or `take` has ended the transfer.
   public func run(_ take: (_ head: TransferHead, _ part: [UInt8]) -> Bool) throws(TransferFailure) -> TransferHead {
     try withoutActuallyEscaping(take) { (take) throws(TransferFailure) in
-      let exchange = try Exchange(request, take: take)
+      let exchange = try Exchange(request) { take($0, Array($1)) }
       return try exchange.result(try carryOut(exchange))
     }
   }
@@ -73,29 +73,33 @@ public final class Transfer: Sendable {
   }
 
   private func carryOut(_ exchange: Exchange) throws(TransferFailure) -> CURLcode {
-    let waiter = try Waiter()
+    let multi = try Multi()
     // No other thread wakes it after this, so it can be closed.
     defer {
-      state.withLock { $0.waiter = nil }
-      waiter.close(exchange)
+      state.withLock { $0.multi = nil }
+      multi.remove(exchange)
+      multi.close()
     }
-    state.withLock { $0.waiter = waiter }
-    try exchange.prepare(try addresses(for: exchange, waiter))
-    try waiter.add(exchange)
+    state.withLock { $0.multi = multi }
+    try exchange.prepare(try addresses(for: exchange, multi))
+    try multi.add(exchange)
     while !state.withLock({ $0.isCancelled }) {
-      if let code = try waiter.step() { return code }
+      let running = try multi.perform()
+      if let (_, code) = multi.nextEnded() { return code }
+      if running == 0 { throw .broken("libcurl lost the transfer") }
+      try multi.wait(milliseconds: Multi.longestWait)
     }
     throw .cancelled
   }
 
   /// Looks up the host's name on a separate thread. A transfer that ends earlier does not wait for it.
-  private func addresses(for exchange: Exchange, _ waiter: Waiter) throws(TransferFailure) -> String? {
+  private func addresses(for exchange: Exchange, _ multi: Multi) throws(TransferFailure) -> String? {
     guard request.socketPath == nil, let name = HostName(url: request.url) else { return nil }
     try TransferThread.start { [self] in
       let result = Result { () throws(TransferFailure) in try name.lookUp() }
       state.withLock { state in
         state.lookup = result
-        state.waiter?.wake()
+        state.multi?.wake()
       }
     }
     while true {
@@ -104,57 +108,7 @@ public final class Transfer: Sendable {
       if let result { return try result.get() }
       let left = exchange.limits.connecting
       if left <= .zero { throw exchange.limits.failureToConnect }
-      try waiter.wait(milliseconds: left.milliseconds)
-    }
-  }
-
-  /// libcurl's multi handle for one exchange. Unlike an easy handle, it can be woken.
-  private struct Waiter: @unchecked Sendable {  // reason: other threads only call `wake()`, which libcurl allows before `close()`
-    private let multi: UnsafeMutableRawPointer
-
-    /// The longest wait, in milliseconds, if the exchange has no time limit: an hour.
-    private static let longestWait = 3_600_000
-
-    init() throws(TransferFailure) {
-      guard let multi = curl_multi_init() else { throw .broken("libcurl cannot be used here") }
-      self.multi = multi
-    }
-
-    func add(_ exchange: Exchange) throws(TransferFailure) {
-      try check(curl_multi_add_handle(multi, exchange.handle))
-    }
-
-    /// Waits for `wake()`, or for the exchange.
-    func wait(milliseconds: Int) throws(TransferFailure) {
-      try check(curl_multi_poll(multi, nil, 0, Int32(min(milliseconds, Self.longestWait)), nil))
-    }
-
-    /// Makes all progress that is possible now; returns how the exchange ended, or nil while it continues.
-    func step() throws(TransferFailure) -> CURLcode? {
-      var running: Int32 = 0
-      try check(curl_multi_perform(multi, &running))
-      if running > 0 {
-        try wait(milliseconds: Self.longestWait)
-        return nil
-      }
-      var left: Int32 = 0
-      while let message = curl_multi_info_read(multi, &left) {
-        if message.pointee.msg == CURLMSG_DONE { return message.pointee.data.result }
-      }
-      throw .broken("libcurl lost the transfer")
-    }
-
-    func wake() {
-      curl_multi_wakeup(multi)
-    }
-
-    func close(_ exchange: Exchange) {
-      curl_multi_remove_handle(multi, exchange.handle)
-      curl_multi_cleanup(multi)
-    }
-
-    private func check(_ code: CURLMcode) throws(TransferFailure) {
-      guard code == CURLM_OK else { throw .broken(String(cString: curl_multi_strerror(code))) }
+      try multi.wait(milliseconds: left.milliseconds)
     }
   }
 }

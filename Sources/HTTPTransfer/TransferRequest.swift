@@ -1,7 +1,6 @@
 /// One HTTP request, over TCP or a Unix socket, and the limits of its answer. Printing it shows neither headers nor body.
 ///
-/// Every transfer uses `http` or `https` only, follows no redirects, uses no proxy, netrc or cookies, and requires TLS 1.2 or later with a
-/// valid certificate.
+/// Every transfer uses `http` or `https` only, uses no proxy, netrc or cookies, and requires TLS 1.2 or later with a valid certificate.
 public struct TransferRequest: Sendable {
   /// The method, by default `GET` without a body.
   public var method = "GET"
@@ -11,6 +10,16 @@ public struct TransferRequest: Sendable {
   public var headers: [(name: String, value: String)] = []
   /// nil sends no body, except an empty one with `POST`, `PUT` and `PATCH`.
   public var body: [UInt8]?
+  /// A file to send as the body, instead of ``body``.
+  public var upload: Upload?
+  /// How many redirects are followed, by default none. From `https`, only to `https`; `Authorization` goes to no other host.
+  public var mostRedirects = 0
+  /// Limit on the rate of the body in bytes a second, in both directions; nil sets none.
+  public var bytesPerSecond: Int64?
+  /// The size of the buffer for the answer in bytes, at least 16 KiB: a larger one is faster.
+  public var bufferSize = 64 << 10
+  /// The transfer fails when fewer than 10 bytes a second have arrived or left for that time; nil sets no limit.
+  public var stallTimeout: Duration?
   /// A Unix socket to connect to instead of the URL's host; at most 107 bytes.
   public var socketPath: String?
   /// Certificates in PEM to trust besides the system's.
@@ -21,6 +30,20 @@ public struct TransferRequest: Sendable {
   public var timeout: Duration?
   /// Maximum size of the status line and headers together, in bytes.
   public var mostHeadBytes = 65_536
+
+  /// A body that is read from an open file while it is sent.
+  public struct Upload: Sendable {
+    /// The file, open for reading, from its beginning. The caller closes it after the transfer.
+    public var descriptor: Int32
+    /// The number of bytes to send.
+    public var size: Int64
+
+    /// Creates a body.
+    public init(descriptor: Int32, size: Int64) {
+      self.descriptor = descriptor
+      self.size = size
+    }
+  }
 
   /// Creates a `GET` of this URL.
   public init(url: String) {

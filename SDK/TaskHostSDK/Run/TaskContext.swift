@@ -21,7 +21,7 @@ public struct TaskContext<Payload: Sendable>: Sendable {
   /// 1 for the first run, plus one for each attempt spent.
   public let attempt: Int
 
-  let run: RunHandle
+  package let run: RunHandle
 
   /// Time until expiration, on the monotonic clock; for a continued task, until it would count as stalled. Zero or negative in grace, zero
   /// once the run is over.

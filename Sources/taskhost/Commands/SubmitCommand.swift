@@ -43,36 +43,7 @@ struct SubmitCommand: AsyncParsableCommand {
   @OptionGroup var host: HostOptions
 
   func run() async throws {
-    let client = host.client()
-    let body = try self.body()
-    // Subscribe first, so that the stream contains everything that happens to the request.
-    let events = wait ? try await client.subscribe() : nil
-    let answer = try await client.post("/v1/requests", body)
-    let submission: SubmissionAnswer = try answer.read()
-    report(submission)
-    let id = submission.id
-    guard let events else { return Terminal.print(host.json ? answer.bytes : Array(id.utf8)) }
-    var kept = submission.effective?.repetition
-    if kept == nil { kept = try await client.get("/v1/requests/\(ControlClient.escape(id))").read(RequestAnswer.self).repetition }
-    let session = FollowSession(
-      client: client, request: id, isRepeating: kept?.repeats == true,
-      existed: submission.repeated == true || submission.disposition != "created", json: host.json ? answer : nil)
-    try await session.follow(events)
-  }
-
-  /// Prints further information for a person, besides the id.
-  private func report(_ submission: SubmissionAnswer) {
-    Terminal.notes(submission.notes)
-    guard !host.json else { return }
-    if submission.repeated == true {
-      Terminal.note("repeated: \(submission.id) already exists for this idempotency key")
-    } else if submission.disposition != "created" {
-      Terminal.note("\(submission.disposition): \(submission.id)")
-    }
-    if Terminal.errorIsTerminal {
-      let waited = events.sentence ?? needs.sentence
-      Terminal.note(ScheduleText.start(of: submission.schedule, waitingFor: waited, now: MomentText.now))
-    }
+    try await Submitting.submit(try body(), wait: wait, waitingFor: events.sentence ?? needs.sentence, host)
   }
 
   /// The body of `POST /v1/requests`.

@@ -33,17 +33,20 @@ struct TasksCancelCommand: AsyncParsableCommand {
     guard ids.isEmpty || !isMatch else { throw ValidationError("Ids and --tag or --identifier exclude each other.") }
   }
 
-  func run() async throws {
+  /// Cancels the requests one by one, and tries all.
+  static func cancel(_ ids: [String], _ host: HostOptions) async throws {
     let client = host.client()
-    guard ids.isEmpty else {
-      return try await FailedRequests.each(ids) { id in
-        let answer = try await client.send("DELETE", "/v1/requests/\(ControlClient.escape(id))")
-        let request: RequestAnswer = try answer.read()
-        for note in request.notes ?? [] { Terminal.note("note: \(id): \(note.escapingControlCharacters)") }
-        let state = request.state == "running" ? "asked to stop" : request.state
-        Terminal.print(host.json ? answer.bytes : Array("\(id) \(state)".utf8))
-      }
+    try await FailedRequests.each(ids) { id in
+      let answer = try await client.send("DELETE", "/v1/requests/\(ControlClient.escape(id))")
+      let request: RequestAnswer = try answer.read()
+      for note in request.notes ?? [] { Terminal.note("note: \(id): \(note.escapingControlCharacters)") }
+      let state = request.state == "running" ? "asked to stop" : request.state
+      Terminal.print(host.json ? answer.bytes : Array("\(id) \(state)".utf8))
     }
+  }
+
+  func run() async throws {
+    guard ids.isEmpty else { return try await Self.cancel(ids, host) }
     try await host.ask(ControlClient.path("/v1/requests", [("tag", tag), ("identifier", identifier)]), method: "DELETE") { answer in
       let count = try answer.read(CancelledAnswer.self).cancelled
       Terminal.print(count == 1 ? "1 request cancelled" : "\(count) requests cancelled")

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 import StrictText
 import TaskModel
 
@@ -20,31 +19,8 @@ struct EventOptions: ParsableArguments {
   /// Writes the members of a request.
   func write(into writer: inout JSONWriter) throws {
     writer.member(RequestField.event, onEvent)
-    writer.member(RequestField.watch, try watch.map { try Self.absolute($0, in: Self.workingDirectory()) })
+    writer.member(RequestField.watch, try watch.map { try PathArgument.absolute($0, "--watch") })
     if everyEvent { writer.member(RequestField.everyEvent.rawValue, true) }
     try writer.duration(.debounce, debounce)
-  }
-
-  /// The absolute path. Symbolic links stay, because the file need not exist yet.
-  static func absolute(_ path: String, in directory: String?) throws -> String {
-    guard !path.isEmpty else { throw ValidationError("--watch: the path is empty: name a file or a directory.") }
-    guard !path.hasPrefix("/") else { return path }
-    guard let directory else {
-      throw ValidationError("--watch: '\(path)' is relative to a directory that no longer exists: write an absolute path.")
-    }
-    let parts = (directory + "/" + path).split(separator: "/").reduce(into: [Substring]()) { parts, part in
-      switch part {
-      case ".": break
-      case "..": _ = parts.popLast()
-      default: parts.append(part)
-      }
-    }
-    return "/" + parts.joined(separator: "/")
-  }
-
-  private static func workingDirectory() -> String? {
-    guard let path = getcwd(nil, 0) else { return nil }
-    defer { free(path) }
-    return String(cString: path)
   }
 }

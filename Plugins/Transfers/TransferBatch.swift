@@ -1,0 +1,126 @@
+import HTTPTransfer
+import StrictText
+
+/// A request's payload: the transfers of a batch, and what applies to all of them.
+struct TransferBatch: Decodable, Sendable, Equatable {
+  /// One transfer, in one direction.
+  struct Item: Sendable, Equatable {
+    enum Direction: Sendable, Equatable {
+      /// To this path; `sha256` of the content in hexadecimal, if it must have one.
+      case download(to: String, sha256: String?)
+      /// From this path, by this method.
+      case upload(from: String, method: String)
+    }
+
+    var url: String
+    var direction: Direction
+
+    /// Its file.
+    var path: String {
+      switch direction {
+      case .download(let path, _), .upload(let path, _): path
+      }
+    }
+  }
+
+  /// Never empty.
+  var items: [Item] = []
+  var headers: [Header] = []
+  /// A file with an access token: a token file of the token-refresh plugin, or the token alone.
+  var bearerTokenFile: String?
+  /// The identifier that gets the report as its payload when the batch has ended.
+  var notify: String?
+  /// How many of its transfers proceed at once; nil leaves it to the settings.
+  var atOnce: Int?
+
+  struct Header: Sendable, Equatable {
+    let name: String
+    let value: String
+  }
+
+  /// What one payload can hold.
+  private static let mostItems = 10_000
+  private static let itemKeys = ["url", "to", "from", "method", "sha256"]
+  private static let keys = itemKeys + ["items", "headers", "bearer_token_file", "notify", "at_once"]
+
+  init(from decoder: any Decoder) throws {
+    try self.init(try JSONValue(from: decoder))
+  }
+
+  /// - Throws: All problems. A payload is one transfer, or has a list `items`.
+  init(_ value: JSONValue) throws(SettingsProblems) {
+    var table = SettingsTable(value, at: "", known: Self.keys)
+    var problems: [String] = []
+    if table.value("items") == nil {
+      if let item = Self.item(&table) { items = [item] }
+    } else {
+      for key in Self.itemKeys where table.value(key) != nil { table.report(key, "belongs into an element of items") }
+      let list = table.array("items")
+      if list.isEmpty || list.count > Self.mostItems { table.report("items", "must have 1 to \(Self.mostItems) elements") }
+      for (index, value) in list.prefix(Self.mostItems).enumerated() {
+        var table = SettingsTable(value, at: "items[\(index)]", known: Self.itemKeys)
+        if let item = Self.item(&table) { items.append(item) }
+        problems += table.problems
+      }
+      let targets = items.filter(\.isDownload).map(\.path)
+      if Set(targets).count < targets.count { table.report("items", "two downloads have the same target") }
+    }
+    for (name, value) in table.texts("headers") {
+      if !TransferRequest.isToken(name) { table.report("headers.\(name)", "is not a valid HTTP header name") }
+      if ["range", "if-range", "host", "content-length", "transfer-encoding"].contains(name.lowercased()) {
+        table.report("headers.\(name)", "is set by the transfer itself; leave it out")
+      }
+      headers.append(Header(name: name, value: value))
+    }
+    bearerTokenFile = Self.path(&table, "bearer_token_file")
+    notify = table.text("notify")
+    atOnce = table.integer("at_once", in: 1...1000)
+    problems = table.problems + problems
+    if !problems.isEmpty { throw SettingsProblems(problems) }
+  }
+
+  private static func item(_ table: inout SettingsTable) -> Item? {
+    let url = table.requiredText("url")
+    if let url, !["http://", "https://"].contains(where: { url.lowercased().hasPrefix($0) }) {
+      table.report("url", "must begin with https:// or http://")
+    }
+    let (to, from) = (path(&table, "to"), path(&table, "from"))
+    let sha256 = table.text("sha256")
+    if let sha256, sha256.utf8.count != 64 || Hex.bytes(sha256.utf8, count: 32) == nil {
+      table.report("sha256", "must be 64 hexadecimal digits")
+    }
+    let method = table.text("method")
+    switch (to, from) {
+    case (nil, nil):
+      if table.value("to") == nil, table.value("from") == nil {
+        table.report(nil, "has neither \"to\", the path of a download, nor \"from\", that of an upload")
+      }
+      return nil
+    case (_?, _?):
+      table.report("from", "conflicts with to: a transfer has one direction")
+      return nil
+    case (let to?, nil):
+      if method != nil { table.report("method", "is for uploads: a download is a GET") }
+      return url.map { Item(url: $0, direction: .download(to: to, sha256: sha256?.lowercased())) }
+    case (nil, let from?):
+      if sha256 != nil { table.report("sha256", "is for downloads") }
+      if let method, !["PUT", "POST", "PATCH"].contains(method) { table.report("method", "must be PUT, POST or PATCH") }
+      return url.map { Item(url: $0, direction: .upload(from: from, method: method ?? "PUT")) }
+    }
+  }
+
+  /// An absolute path of a file.
+  private static func path(_ table: inout SettingsTable, _ key: String) -> String? {
+    guard let path = table.text(key) else { return nil }
+    guard path.hasPrefix("/"), !path.hasSuffix("/"), !path.utf8.contains(0), path.utf8.count < 4000 else {
+      table.report(key, "must be the absolute path of a file")
+      return nil
+    }
+    if path.split(separator: "/").contains(where: { $0 == ".." || $0 == "." }) { table.report(key, "must have no . or .. in it") }
+    return path
+  }
+}
+
+extension TransferBatch.Item {
+  var isDownload: Bool { if case .download = direction { true } else { false } }
+}

@@ -1,0 +1,60 @@
+import StrictText
+
+/// How the transfers of a batch stand: kept as the request's checkpoint between runs, and the output of the last one.
+struct TransferReport: Codable, Sendable, Equatable {
+  enum State: String, Codable, Sendable {
+    case waiting, done, failed
+  }
+
+  struct Item: Codable, Sendable, Equatable {
+    var state = State.waiting
+    /// The size of the file, once it is done.
+    var bytes: Int64?
+    /// The status of the server's last answer.
+    var status: Int?
+    /// Why it failed, or why it waits for another attempt.
+    var problem: String?
+    /// What the server answered to an upload, at most 4 KiB.
+    var answer: String?
+    /// How often it began.
+    var attempts = 0
+  }
+
+  var items: [Item]
+
+  init(count: Int) { items = [Item](repeating: Item(), count: count) }
+
+  func count(_ state: State) -> Int { items.count { $0.state == state } }
+
+  /// The report for people and for the handler that is notified. A large batch names only what is not done.
+  func json(of batch: TransferBatch) -> [UInt8] {
+    func write(_ isBrief: Bool) -> [UInt8] {
+      JSONWriter.object { writer in
+        writer.member("done", count(.done))
+        writer.member("failed", count(.failed))
+        writer.member("waiting", count(.waiting))
+        writer.member("bytes", items.reduce(0) { $0 + ($1.bytes ?? 0) })
+        let shown = zip(items, batch.items).filter { !isBrief || $0.0.state != .done }
+        writer.array("items", Array(shown.prefix(isBrief ? 50 : .max))) { writer, pair in
+          let (item, wanted) = pair
+          writer.member("url", isBrief ? String(wanted.url.prefix(200)) : wanted.url)
+          writer.member(wanted.isDownload ? "to" : "from", wanted.path)
+          writer.member("state", item.state.rawValue)
+          writer.member("bytes", item.bytes)
+          writer.member("status", item.status)
+          writer.member("problem", item.problem.map { String($0.prefix(300)) })
+          writer.member("answer", isBrief ? nil : item.answer)
+        }
+      }
+    }
+    let whole = write(false)
+    return whole.count <= 60_000 ? whole : write(true)
+  }
+
+  var summary: String {
+    let failed = items.filter { $0.state != .done && $0.problem != nil }
+    let first = failed.first?.problem.map { ": \($0)" } ?? ""
+    return "\(count(.done)) of \(items.count) done"
+      + (count(.failed) > 0 ? ", \(count(.failed)) failed" : "") + (count(.waiting) > 0 ? ", \(count(.waiting)) waiting" : "") + first
+  }
+}
