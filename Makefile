@@ -64,7 +64,7 @@ stage: build samples
 	install -s -m 0755 $(BUILD)/libTokenRefresh.so $(BUILD)/libCleanup.so $(BUILD)/libTransfers.so $(SAMPLE_SCRATCH)/hello-c.so \
 	  $(SAMPLE_SCRATCH)/hello-cpp.so $(SAMPLE_SCRATCH)/hello-rust.so $(SAMPLE_SCRATCH)/swift/release/libHelloSwift.so \
 	  $(SAMPLE_SCRATCH)/swift/release/libNotesSync.so $(STATE)/plugins/
-	[ -e $(STATE)/taskhost.toml ] || sed "s|@DEMO@|$(CURDIR)/$(STATE)-demo|; s|@SAMPLES@|$(CURDIR)/Plugins/Samples|" Packaging/demo/taskhost.toml > $(STATE)/taskhost.toml
+	[ -e $(STATE)/taskhost.toml ] || sed "s|@DEMO@|$(CURDIR)/$(STATE)-demo|; s|@SAMPLES@|$(CURDIR)/Plugins/Samples|; s|@STATE@|$(CURDIR)/$(STATE)|" Packaging/demo/taskhost.toml > $(STATE)/taskhost.toml
 	for number in $$(seq 1 30); do head -c 4096 /dev/zero > $(STATE)-demo/old-$$number.log; touch -d '2 days ago' $(STATE)-demo/old-$$number.log; done
 
 run: stage

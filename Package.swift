@@ -198,7 +198,7 @@ let package = Package(
       swiftSettings: settings),
     .target(name: "ExecEntry", dependencies: ["Exec", "TaskHostSDK"], path: "Plugins/Exec/Entry", swiftSettings: settings),
     .target(
-      name: "Transfers", dependencies: ["COpenSSL", "HTTPTransfer", "StrictText", "TaskHostSDK", logging], path: "Plugins/Transfers",
+      name: "Transfers", dependencies: ["COpenSSL", "HTTPTransfer", "StrictText", "TaskHostSDK"], path: "Plugins/Transfers",
       exclude: ["Entry"], swiftSettings: settings),
     .target(name: "TransfersEntry", dependencies: ["TaskHostSDK", "Transfers"], path: "Plugins/Transfers/Entry", swiftSettings: settings),
     .target(name: "CleanupEntry", dependencies: ["Cleanup", "TaskHostSDK"], path: "Plugins/Cleanup/Entry", swiftSettings: settings),

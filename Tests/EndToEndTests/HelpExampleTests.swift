@@ -65,7 +65,10 @@ struct HelpExampleTests {
 
   /// Plugins for every identifier that examples name, and files with the names that they have there.
   private static func setUp(_ host: HostProcess) async throws {
-    let identifiers = ["com.example.report", "com.example.deploy", "com.example.import", "com.example.ci", "org.taskhost.token-refresh"]
+    let identifiers = [
+      "com.example.report", "com.example.deploy", "com.example.import", "com.example.ci", "org.taskhost.token-refresh",
+      "org.taskhost.transfers",
+    ]
     for (number, identifier) in identifiers.enumerated() {
       let echo = identifier == "com.example.report" ? [] : ["-DALWAYS_ECHO"]
       try await host.add("example\(number).so", "script", ["-DIDENTIFIER=\"\(identifier)\""] + echo)
@@ -86,6 +89,7 @@ struct HelpExampleTests {
       guard built.status == 0 else { throw TestFailure("the sample does not compile: \(built.errors)") }
     }
     try host.directory.file("sync.json", "{}")
+    try host.directory.file("transfers.json", #"{"items": [{"url": "https://example.org/a", "to": "/srv/a"}]}"#)
     let manifest = """
       identifier = "org.example.crc32"
       kind = "refresh"

@@ -54,6 +54,7 @@ struct TransfersSubmitCommand: AsyncParsableCommand {
   var bearerTokenFile: String?
   @Option(help: ArgumentHelp("The identifier that gets the report when all have ended.", valueName: "identifier"))
   var notify: String?
+  @OptionGroup(title: "When") var schedule: ScheduleOptions
   @OptionGroup(title: "Requirements") var needs: NeedOptions
   @Option(
     name: .field(.priority), parsing: .unconditional, help: ArgumentHelp("-10 to 10; a higher priority runs first.", valueName: "number"))
@@ -81,6 +82,7 @@ struct TransfersSubmitCommand: AsyncParsableCommand {
       writer.member(RequestField.identifier, TransfersCommand.identifier)
       writer.name(RequestField.payload.rawValue)
       writer.raw(payload)
+      try schedule.write(into: &writer)
       try needs.write(into: &writer)
       writer.member(RequestField.priority, priority)
       if !tags.isEmpty { writer.member(RequestField.tags.rawValue, tags) }
@@ -180,7 +182,7 @@ struct TransfersCancelCommand: AsyncParsableCommand {
     abstract: "Cancel transfers, and remove what has arrived of them.",
     discussion: """
       EXAMPLES
-        taskhost transfers cancel "$(taskhost transfers submit https://example.org/a --to a)"
+        taskhost transfers cancel "$(taskhost transfers submit https://example.org/a --to a --after 1h)"
       """)
 
   @Argument(help: "The transfers' ids.")
