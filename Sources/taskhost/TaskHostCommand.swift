@@ -19,7 +19,8 @@ struct TaskHostCommand: AsyncParsableCommand {
       """,
     version: Version.text,
     subcommands: [
-      RunCommand.self, SubmitCommand.self, TasksCommand.self, RunsCommand.self, PluginsCommand.self, TransfersCommand.self, SimulateCommand.self,
+      RunCommand.self, SubmitCommand.self, TasksCommand.self, RunsCommand.self, PluginsCommand.self, TransfersCommand.self,
+      SimulateCommand.self,
       ConditionsCommand.self, NotifyCommand.self, ForecastCommand.self, StatusCommand.self, ShutdownCommand.self, LaterCommand.self,
     ])
 
