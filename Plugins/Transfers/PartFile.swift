@@ -170,10 +170,10 @@ final class PartFile {
   }
 
   private static let booted: Int64 = {
-    var (now, sinceBoot) = (timespec(), timespec())
-    clock_gettime(CLOCK_REALTIME, &now)
+    var sinceBoot = timespec()
     clock_gettime(CLOCK_BOOTTIME, &sinceBoot)
-    return Int64(now.tv_sec) - Int64(sinceBoot.tv_sec)
+    // Its seconds. The headers of libcrypto define the structure too, so that not every build finds its members here.
+    return Int64(time(nil)) - withUnsafeBytes(of: sinceBoot) { Int64($0.load(as: Int.self)) }
   }()
 }
 

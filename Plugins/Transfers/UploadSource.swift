@@ -5,7 +5,8 @@ import HTTPTransfer
 final class UploadSource {
   let body: TransferRequest.Upload
   private let path: String
-  private let marks: (seconds: Int, nanoseconds: Int)
+  /// The time of its last change, as bytes.
+  private let changed: [UInt8]
   private var answer: [UInt8] = []
   private static let answerLimit = 4096
 
@@ -21,7 +22,7 @@ final class UploadSource {
       throw FileFailure("\(path) is not an ordinary file")
     }
     body = TransferRequest.Upload(descriptor: file, size: Int64(info.st_size))
-    marks = (info.st_mtim.tv_sec, info.st_mtim.tv_nsec)
+    changed = withUnsafeBytes(of: info.st_mtim) { Array($0) }
   }
 
   deinit { close(body.descriptor) }
@@ -42,7 +43,7 @@ final class UploadSource {
     case .success: break
     }
     var info = stat()
-    guard fstat(body.descriptor, &info) == 0, info.st_size == body.size, (info.st_mtim.tv_sec, info.st_mtim.tv_nsec) == marks else {
+    guard fstat(body.descriptor, &info) == 0, info.st_size == body.size, withUnsafeBytes(of: info.st_mtim, { Array($0) }) == changed else {
       return .failed("\(path) was changed while it was sent", isTemporary: true)
     }
     return .done(bytes: body.size)
