@@ -27,6 +27,11 @@ public struct ClockOffset: Sendable, Hashable {
     return wallLessBoot - earlier.wallLessBoot
   }
 
+  /// How long the machine has slept since it booted.
+  public static func bootLessMonotonic() -> Duration {
+    .nanoseconds(nanoseconds(CLOCK_BOOTTIME) - nanoseconds(CLOCK_MONOTONIC))
+  }
+
   /// Reads the calendar before and after the other clock, to exclude a pause between, and takes the closest of a few readings.
   private static func measured() -> Int64 {
     var best: (width: Int64, offset: Int64)?

@@ -49,7 +49,7 @@ extension HostConfiguration {
     for (identifier, plugin) in identifiedPlugins {
       guard let schedule = plugin.schedule else { continue }
       requests[identifier] = ScheduledRequest(
-        schedule,
+        schedule, event: plugin.event,
         gates: RunConstraints(
           conditions: plugin.requires, onLostCondition: plugin.scheduling.onLostCondition ?? .stop, window: plugin.scheduling.window))
     }

@@ -69,11 +69,18 @@ final class MachineMonitor: Sendable {
   }
 
   private static func clockWatch(_ scheduler: Scheduler, _ log: Logger) -> ClockWatch? {
+    let slept = Guarded(ClockOffset.bootLessMonotonic())
     do {
       return try ClockWatch(
         changed: {
           log.notice("the clock was set, or the machine slept: planning anew")
           scheduler.clockChanged(clockReference)
+          let now = ClockOffset.bootLessMonotonic()
+          let hasSlept = slept.withLock { slept in
+            defer { slept = now }
+            return now - slept >= .milliseconds(100)
+          }
+          scheduler.raise(hasSlept ? HostEvents.resumed : HostEvents.clockSet)
         }, failed: { log.error("changes of the clock are no longer noticed: \($0)") })
     } catch {
       log.error("changes of the clock are not noticed: \(error)")

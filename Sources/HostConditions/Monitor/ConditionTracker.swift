@@ -26,7 +26,7 @@ struct ConditionTracker: Sendable {
     self.every = every
     self.settling = settling
     seen = Self.unobserved
-    state = ConditionState(condition: condition, holds: false, since: wall, observed: seen, isWatched: false)
+    state = ConditionState(condition: condition, holds: false, since: wall, observed: seen, isWatched: false, isRead: false)
   }
 
   private static let unobserved = "not observed: no request that is due waits for it"
@@ -90,6 +90,7 @@ struct ConditionTracker: Sendable {
 
   mutating func settle(isNetworkDenied: Bool, at wall: WallTime) {
     state.isOverridden = override != nil
+    state.isRead = isSampled || override != nil
     if !isSampled { state.settlesAt = nil }
     let holds = override?.holds ?? (isSampled && settling.holds && !isDenied(isNetworkDenied))
     guard holds != state.holds else { return }

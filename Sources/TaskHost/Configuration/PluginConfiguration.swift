@@ -29,6 +29,9 @@ public struct PluginConfiguration: Sendable, Equatable {
   /// `schedule`: a request the host keeps submitted, if any.
   public var schedule: RepeatRule?
 
+  /// The event of a ``schedule`` that is `on EVENT`.
+  public var event: EventTrigger?
+
   /// `requires`: conditions of the ``schedule``'s request.
   public var requires: Conditions = []
 

@@ -1,6 +1,20 @@
 import CalendarTime
 import TaskModel
 
+extension EventTrigger {
+  /// Reads a `schedule` that follows an event: `on deploy`, `on condition:network after 10s`, whose last word is the debounce time; nil for
+  /// other schedules.
+  init?(schedule text: String) throws(TextProblem) {
+    let words = text.split(separator: " ").map(String.init)
+    guard words.first == "on" else { return nil }
+    guard words.count == 2 || (words.count == 4 && words[2] == "after") else {
+      throw TextProblem("\"\(text)\": write \"on EVENT\", or \"on EVENT after 10s\" to wait for the end of a burst")
+    }
+    self.init(words[1], debounce: words.count == 4 ? try DurationText.parse(words[3]) : .zero)
+    do { try check() } catch { throw TextProblem(error.message) }
+  }
+}
+
 extension RepeatRule {
   /// Reads a plugin's `schedule`: `every 6h`, or `cron 0 8 * * * Europe/Berlin`, whose zone is the host's if it names none.
   init(schedule text: String) throws(TextProblem) {
@@ -25,7 +39,7 @@ extension RepeatRule {
       if words.count >= 5, (try? CronExpression(words.prefix(5).joined(separator: " "))) != nil {
         throw TextProblem("\"\(text)\": a cron schedule begins with the word cron: \"cron \(text)\"")
       }
-      throw TextProblem("expected \"every 6h\" or \"cron 0 8 * * * Europe/Berlin\", found \"\(text)\"")
+      throw TextProblem("expected \"every 6h\", \"cron 0 8 * * * Europe/Berlin\" or \"on EVENT\", found \"\(text)\"")
     }
   }
 }

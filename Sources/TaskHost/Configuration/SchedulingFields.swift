@@ -83,7 +83,10 @@ extension ConditionSettings {
 extension PluginConfiguration {
   static var schedulingFields: [TOMLField<PluginConfiguration>] {
     [
-      TOMLField("schedule", optional: \.schedule, .schedule),
+      TOMLField("schedule") { root, value, path, reader in
+        guard let (rule, event) = TOMLConverter.schedule.convert(value, path, reader) else { return }
+        (root.schedule, root.event) = (rule, event)
+      },
       TOMLField("requires", \.requires, .conditions),
       TOMLField("on_lost_condition", optional: \.scheduling.onLostCondition, .choice()),
       TOMLField("window", optional: \.scheduling.window, .string),

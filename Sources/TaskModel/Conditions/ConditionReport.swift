@@ -16,13 +16,15 @@ public struct ConditionState: Sendable, Hashable {
   public var isWatched: Bool
   /// Whether an operator decided ``holds``.
   public var isOverridden: Bool
+  /// Whether ``holds`` comes from a reading or an override; false until the first reading.
+  public var isRead: Bool
   /// When ``holds`` will change after hysteresis if the machine stays as it is; nil if it will not change.
   public var settlesAt: WallTime?
 
   /// Creates a condition's state.
   public init(
     condition: Conditions, holds: Bool, since: WallTime, observed: String, isKnown: Bool = true, isWatched: Bool = true,
-    isOverridden: Bool = false, settlesAt: WallTime? = nil
+    isOverridden: Bool = false, settlesAt: WallTime? = nil, isRead: Bool = true
   ) {
     self.condition = condition
     self.holds = holds
@@ -32,6 +34,7 @@ public struct ConditionState: Sendable, Hashable {
     self.isWatched = isWatched
     self.isOverridden = isOverridden
     self.settlesAt = settlesAt
+    self.isRead = isRead
   }
 }
 

@@ -13,7 +13,12 @@ extension TaskRequest {
       throw RequestField.after.refusal(
         "\(after.count) requests, more than \(Limits.predecessors): add a request that waits for some of them, and wait for that")
     }
-    if let event { try event.check() }
+    if let event {
+      try event.check()
+      if HostEvents.task(of: event.name) == identifier {
+        throw RequestField.event.refusal("a task that runs at the end of its own runs would never stop: name another identifier")
+      }
+    }
     if let repetition { try check(repetition) }
     if let retry { try retry.check() }
   }
@@ -132,6 +137,7 @@ extension EventTrigger {
       return "an event name has 1 to \(Limits.keyBytes) bytes, this one has \(name.utf8.count)"
     }
     if name.hasPrefix(filePrefix) { return "an event name must not begin with \(filePrefix), which stands for a file" }
+    if let flaw = HostEvents.flaw(of: name) { return flaw }
     return name.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F } ? "an event name must not contain control characters" : nil
   }
 }

@@ -4,12 +4,15 @@ public import TaskModel
 public struct ScheduledRequest: Sendable, Hashable {
   /// When it repeats.
   public var repetition: RepeatRule
+  /// The event at which it repeats; nil if it repeats by time.
+  public var event: EventTrigger?
   /// Its constraints besides time.
   public var gates: RunConstraints
 
   /// Creates a scheduled request.
-  public init(_ repetition: RepeatRule, gates: RunConstraints = .none) {
+  public init(_ repetition: RepeatRule, event: EventTrigger? = nil, gates: RunConstraints = .none) {
     self.repetition = repetition
+    self.event = event
     self.gates = gates
   }
 
@@ -39,6 +42,7 @@ extension SchedulerCore {
       var request = TaskRequest(
         identifier: identifier, uniqueKey: TaskRequest.scheduleKeyPrefix + identifier.rawValue, onConflict: .keep,
         repetition: schedule.repetition)
+      request.event = schedule.event
       request.gates = schedule.gates
       _ = try submit(request, by: .operatorsConfiguration, transaction, now: now)
     }
@@ -49,7 +53,10 @@ extension SchedulerCore {
   ) throws {
     let rule = schedule.repetition
     let retry = policy.retry(of: record.request.identifier)
-    guard record.request.repetition != rule || record.request.gates != schedule.gates || record.request.retry != retry else { return }
+    guard
+      record.request.repetition != rule || record.request.event != schedule.event || record.request.gates != schedule.gates
+        || record.request.retry != retry
+    else { return }
     try occurrences.check(rule)
     if record.request.repetition != rule {
       if let interval = rule.interval {
@@ -61,6 +68,7 @@ extension SchedulerCore {
       record.missedLeft = 0
     }
     record.request.repetition = rule
+    record.request.event = schedule.event
     record.request.clock = rule.clock
     record.request.gates = schedule.gates
     record.request.retry = retry

@@ -60,10 +60,18 @@ extension SchedulerCore {
     return receipt
   }
 
-  /// Finds the files that requests wait for, if they may have changed in this turn.
+  /// Handles an event that the host raises, if a request waits for it.
+  func raise(_ event: String, _ transaction: any StoreTransaction, now: WallTime) throws {
+    guard awaitedHostEvents.contains(event) else { return }
+    _ = try notify(event, payload: nil, transaction, now: now)
+  }
+
+  /// Finds the files and the host's own events that requests wait for, if they may have changed in this turn.
   func findWatches(_ transaction: any StoreTransaction) throws {
     guard turn.changedWatches else { return }
-    let paths = Set(try transaction.awaitedEvents().compactMap { EventTrigger($0).path })
+    let events = try transaction.awaitedEvents()
+    let paths = Set(events.compactMap { EventTrigger($0).path })
+    awaitedHostEvents = Set(events.filter(HostEvents.isRaised))
     turn.watches = paths
     watchesFiles = !paths.isEmpty
   }

@@ -82,6 +82,7 @@ extension SchedulerCore {
     var awaited: Conditions = []
     for lane in agenda.lanes(dueBy: now) { awaited.formUnion(lane.gates.conditions) }
     for entry in live.values where entry.gates.onLostCondition == .stop && !entry.isSimulated { awaited.formUnion(entry.gates.conditions) }
+    for event in awaitedHostEvents { awaited.formUnion(HostEvents.condition(of: event)) }
     return awaited
   }
 

@@ -18,6 +18,11 @@ extension Scheduler {
     write(completion) { core, transaction, now in try core.notify(event, payload: payload, transaction, now: now) }
   }
 
+  /// Delivers one of the ``HostEvents``. Without a request that waits for it, nothing happens and nothing is counted.
+  public func raise(_ event: String) {
+    write({ _ in }) { core, transaction, now in try core.raise(event, transaction, now: now) }
+  }
+
   /// Explains why a request is not running now.
   ///
   /// - Parameters:

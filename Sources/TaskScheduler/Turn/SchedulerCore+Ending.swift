@@ -22,11 +22,12 @@ extension SchedulerCore {
       record.report = report
       try transaction.append(record)
       countEnded(entry.identifier)
-      if watchesFiles { turn.changedWatches = true }
+      if awaitsHost { turn.changedWatches = true }
       if !pluginHealth.isEmpty { try resetHealth(entry, transaction) }
       note(record)
       if isObserved, let request = try transaction.request(entry.request) { note(request) }
       try settleDependants(of: entry.request, ended: .succeeded, output: report.output, transaction, now: now)
+      try raise(HostEvents.succeeded(entry.identifier), transaction, now: now)
     } else {
       if unrecorded.contains(run) { try recordBegin(of: entry, transaction) }
       let record = try transaction.requestRunning(as: run, of: entry.request)
@@ -95,6 +96,11 @@ extension SchedulerCore {
     note(record)
     if record.state.isFinal {
       try settleDependants(of: record.id, ended: record.state, output: report.output, transaction, now: now)
+    }
+    switch outcome {
+    case .succeeded, .noop: try raise(HostEvents.succeeded(identifier), transaction, now: now)
+    case .failed: try raise(HostEvents.failed(identifier), transaction, now: now)
+    default: if record.state == .failed { try raise(HostEvents.failed(identifier), transaction, now: now) }
     }
   }
 

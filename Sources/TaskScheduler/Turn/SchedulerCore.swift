@@ -66,8 +66,12 @@ final class SchedulerCore {
   var limits: LimitTracker
   /// The number of live requests per identifier, for those already counted.
   private(set) var liveCounts: [TaskIdentifier: Int] = [:]
+  /// Whether requests wait for changes of files, or for events that the host raises.
+  var awaitsHost: Bool { watchesFiles || !awaitedHostEvents.isEmpty }
   /// Whether requests wait for changes of files.
   var watchesFiles = false
+  /// The events among ``HostEvents`` that requests wait for.
+  var awaitedHostEvents: Set<String> = []
   /// The identifiers whose submissions were paced, which was reported.
   var paced: Set<TaskIdentifier> = []
   /// How often the store was asked about a lane: most of a turn's work if there are many lanes.
@@ -157,7 +161,7 @@ final class SchedulerCore {
 
   /// Tells observers about a request as it is now.
   func note(_ record: RequestRecord) {
-    if record.request.event?.path != nil { turn.changedWatches = true }
+    if let event = record.request.event, event.path != nil || HostEvents.isRaised(event.name) { turn.changedWatches = true }
     if isObserved { turn.events.append(.request(record)) }
   }
 

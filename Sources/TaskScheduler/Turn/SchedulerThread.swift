@@ -178,6 +178,9 @@ final class SchedulerThread {
 
   /// Handles changed conditions: expires the runs that require a lost condition. The turn that follows starts the runs that may begin now.
   private func take(_ report: ConditionReport) {
+    for event in HostEvents.regained(from: core.conditions, to: report) where core.awaitedHostEvents.contains(event) {
+      scheduler.raise(event)
+    }
     core.conditions = report
     let lost = core.runsThatLost(report)
     if !lost.isEmpty { Failpoint.conditionLost.hit() }

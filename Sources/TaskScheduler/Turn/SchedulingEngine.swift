@@ -43,7 +43,11 @@ final class SchedulingEngine {
     core.beginTurn(at: moment)
     var refused: [(TaskRequest, RequestRefusal)] = []
     let lost = try store.commit { transaction in
-      if let clocks { try core.clockChanged(clocks, transaction, now: now) }
+      let hasBooted = try clocks.map { clocks in
+        let known = try transaction.clockReference()
+        try core.clockChanged(clocks, transaction, now: now)
+        return known.map { $0.boot != clocks.boot } ?? false
+      }
       let lost = try core.recover(transaction, crashed: crashed, begun: begun, now: now)
       try core.reconcile(schedules, transaction, now: now)
       Failpoint.scheduleReconciled.hit()
@@ -58,6 +62,8 @@ final class SchedulingEngine {
       }
       core.turn.changedWatches = true
       try core.findWatches(transaction)
+      try core.raise(HostEvents.launched, transaction, now: now)
+      if hasBooted == true { try core.raise(HostEvents.booted, transaction, now: now) }
       return lost
     }
     let turn = core.committed()

@@ -149,8 +149,14 @@ extension TOMLConverter<HostConfiguration.ListenAddress> {
   }
 }
 
-extension TOMLConverter<RepeatRule> {
-  static var schedule: Self { .text("a schedule") { text, _ throws(TextProblem) in try RepeatRule(schedule: text) } }
+extension TOMLConverter<(rule: RepeatRule, event: EventTrigger?)> {
+  /// When something repeats, and the event of a schedule that follows one.
+  static var schedule: Self {
+    .text("a schedule") { text, _ throws(TextProblem) in
+      if let event = try EventTrigger(schedule: text) { return (RepeatRule(.event), event) }
+      return (try RepeatRule(schedule: text), nil)
+    }
+  }
 }
 
 extension TOMLConverter<PluginConfiguration.Entitlements.Network> {
