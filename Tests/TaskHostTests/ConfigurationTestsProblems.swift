@@ -133,7 +133,7 @@ import Testing
       ("[plugin.org.example.sync]\nbudget = \"1s\"", "1:9: an identifier with dots stands in quotes"),
       ("[plugin.\"..\"]", "1:9: \"..\" is no identifier"),
       ("[plugin.a]\nfile = \"../liba.so\"", "2:1: plugin.a.file: expected the name of a file"),
-      ("[plugin.a]\nschedule = \"daily\"", "2:1: plugin.a.schedule: expected \"every 6h\" or"),
+      ("[plugin.a]\nschedule = \"daily\"", "2:1: plugin.a.schedule: expected \"every 6h\", \"cron"),
       ("[plugin.a]\nschedule = \"every day\"", "2:1: plugin.a.schedule: expected a duration"),
       ("[plugin.a]\nschedule = \"cron 0 8 * *\"", "2:1: plugin.a.schedule: a cron schedule has five fields"),
       ("[plugin.a]\nschedule = \"cron 0 8 * * * Europe/Berlin x\"", "2:1: plugin.a.schedule: a cron schedule has five fields"),
